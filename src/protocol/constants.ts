@@ -1,0 +1,89 @@
+// ZooKeeper's numbers: opcodes, special xids, create modes, watch events. Names are those of ZooDefs, CreateMode and Watcher.
+
+/** ZooDefs.OpCode. */
+export const opcodes = {
+  notification: 0,
+  create: 1,
+  delete: 2,
+  exists: 3,
+  getData: 4,
+  setData: 5,
+  getACL: 6,
+  setACL: 7,
+  getChildren: 8,
+  sync: 9,
+  ping: 11,
+  getChildren2: 12,
+  check: 13,
+  multi: 14,
+  create2: 15,
+  reconfig: 16,
+  checkWatches: 17,
+  removeWatches: 18,
+  createContainer: 19,
+  deleteContainer: 20,
+  createTTL: 21,
+  multiRead: 22,
+  auth: 100,
+  setWatches: 101,
+  sasl: 102,
+  getEphemerals: 103,
+  getAllChildrenNumber: 104,
+  setWatches2: 105,
+  addWatch: 106,
+  whoAmI: 107,
+  createSession: -10,
+  closeSession: -11,
+  error: -1,
+} as const
+
+/** Xids that are no request's own (ClientCnxn). */
+export const xids = {
+  notification: -1,
+  ping: -2,
+  auth: -4,
+  setWatches: -8,
+} as const
+
+/** CreateMode's flags. */
+export const createModes = {
+  persistent: 0,
+  ephemeral: 1,
+  persistentSequential: 2,
+  ephemeralSequential: 3,
+  container: 4,
+  persistentTTL: 5,
+  persistentSequentialTTL: 6,
+} as const
+export type CreateMode = keyof typeof createModes
+
+/** ZooDefs.Perms: a bit each. */
+export const perms = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const
+
+/** Watcher.Event.EventType, without the client-side None. The `…Removed` kinds are made by Java's client, not by servers. */
+export const eventTypes = {
+  NodeCreated: 1,
+  NodeDeleted: 2,
+  NodeDataChanged: 3,
+  NodeChildrenChanged: 4,
+  DataWatchRemoved: 5,
+  ChildWatchRemoved: 6,
+  PersistentWatchRemoved: 7,
+} as const
+
+/** Watcher.Event.KeeperState. */
+export const keeperStates = {
+  Disconnected: 0,
+  SyncConnected: 3,
+  AuthFailed: 4,
+  ConnectedReadOnly: 5,
+  SaslAuthenticated: 6,
+  Closed: 7,
+  Expired: -112,
+} as const
+
+/** Watcher.WatcherType: which watches a removeWatches means. Persistent kinds are known to servers from 3.9 on. */
+export const watcherTypes = { children: 1, data: 2, any: 3, persistent: 4, persistentRecursive: 5 } as const
+
+/** AddWatchMode. */
+export const addWatchModes = { persistent: 0, persistentRecursive: 1 } as const

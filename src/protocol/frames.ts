@@ -1,0 +1,86 @@
+// A stream of chunks into frames: four bytes of length, then as many bytes.
+import { JuteError } from './reader.ts'
+
+/** A whole frame, without its length prefix: `bytes` from `start` to `end`. The memory is never written again. */
+export type OnFrame = (bytes: Buffer, start: number, end: number) => void
+
+/** A large frame is not believed before it comes: its buffer starts at this size and doubles. */
+const FIRST_ALLOCATION = 65_536
+
+/**
+ * Splits a byte stream into frames, in time linear in its bytes however it is cut. A frame that lies whole in a chunk is
+ * handed out as a view of it; one that spans chunks is gathered in memory of its own.
+ */
+export class Framer {
+  readonly #maximum: number
+  readonly #onFrame: OnFrame
+  readonly #prefix = Buffer.alloc(4)
+  #prefixed = 0
+  #length = 0
+  #partial: Buffer | undefined
+  #gathered = 0
+
+  /** @param maximum the longest frame that is let through, in bytes without the prefix */
+  constructor(maximum: number, onFrame: OnFrame) {
+    this.#maximum = maximum
+    this.#onFrame = onFrame
+  }
+
+  /** True between the first byte of a frame and its last. */
+  get midFrame(): boolean {
+    return this.#prefixed > 0
+  }
+
+  /**
+   * Frames are handed out in order, all that the chunk completes.
+   * @throws JuteError on a length that is negative or above the maximum, before a byte of that frame is kept
+   */
+  push(chunk: Buffer): void {
+    let at = 0
+    while (at < chunk.length) {
+      if (this.#prefixed < 4) {
+        at = this.#readPrefix(chunk, at)
+        if (this.#prefixed < 4) continue
+      }
+      const end = at + this.#length - this.#gathered
+      if (this.#partial === undefined && end <= chunk.length) {
+        this.#prefixed = 0
+        this.#onFrame(chunk, at, end)
+        at = end
+      } else {
+        at = this.#gather(chunk, at, Math.min(end, chunk.length))
+      }
+    }
+  }
+
+  #readPrefix(chunk: Buffer, at: number): number {
+    while (this.#prefixed < 4 && at < chunk.length) this.#prefix[this.#prefixed++] = chunk[at++] ?? 0
+    if (this.#prefixed < 4) return at
+    this.#length = this.#prefix.readInt32BE(0)
+    if (this.#length < 0 || this.#length > this.#maximum)
+      throw new JuteError(`a frame of ${this.#length} bytes, the limit is ${this.#maximum}`)
+    if (this.#length === 0) this.#complete(chunk, at, at)
+    return at
+  }
+
+  #gather(chunk: Buffer, from: number, to: number): number {
+    const total = this.#gathered + to - from
+    this.#partial ??= Buffer.allocUnsafeSlow(Math.min(this.#length, FIRST_ALLOCATION))
+    if (total > this.#partial.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.min(this.#length, Math.max(total, 2 * this.#partial.length)))
+      larger.set(this.#partial.subarray(0, this.#gathered))
+      this.#partial = larger
+    }
+    this.#partial.set(chunk.subarray(from, to), this.#gathered)
+    this.#gathered = total
+    if (total === this.#length) this.#complete(this.#partial, 0, total)
+    return to
+  }
+
+  #complete(bytes: Buffer, start: number, end: number): void {
+    this.#prefixed = 0
+    this.#partial = undefined
+    this.#gathered = 0
+    this.#onFrame(bytes, start, end)
+  }
+}

@@ -1,0 +1,13 @@
+// The protocol on its own: bytes to values and back. No socket, clock, promise or randomness.
+export * from './constants.ts'
+export * from './errors.ts'
+export * from './explain.ts'
+export * from './frames.ts'
+export * from './jute.ts'
+export * from './multi.ts'
+export * as operations from './operations.ts'
+export { operation, type Operation, type WatchKind } from './operations.ts'
+export * from './paths.ts'
+export * from './reader.ts'
+export * from './records.ts'
+export * from './writer.ts'

@@ -1,0 +1,96 @@
+// multi and multiRead: items one after the other, each behind a header that names its type, until a header says done.
+import type { Codec, Encodable, Letters } from './jute.ts'
+import { JuteError, Reader } from './reader.ts'
+import { Writer } from './writer.ts'
+import {
+  CheckVersionRequest,
+  Create2Response,
+  CreateRequest,
+  CreateResponse,
+  CreateTTLRequest,
+  DeleteRequest,
+  ErrorResponse,
+  GetChildrenRequest,
+  GetChildrenResponse,
+  GetDataRequest,
+  GetDataResponse,
+  MultiHeader,
+  Nothing,
+  SetDataRequest,
+  SetDataResponse,
+} from './records.ts'
+import { opcodes } from './constants.ts'
+
+/** One operation, or the outcome of one: `type` is an opcode, -1 for an error. */
+export type MultiItem<T extends Itemised> = {
+  [K in keyof T]: { type: K; body: T[K] extends Codec<infer V> ? V : never }
+}[keyof T]
+
+type Itemised = Record<number, Codec<unknown>>
+
+function itemised<T extends Itemised>(name: string, itemErr: number, items: T): Codec<MultiItem<T>[]> {
+  type Items = MultiItem<T>[]
+  const codecFor = (type: number) => items[type]
+  return {
+    name,
+    read(f: Letters): Items {
+      const all: { type: number; body: unknown }[] = []
+      for (let header = MultiHeader.read(f); !header.done; header = MultiHeader.read(f)) {
+        const codec = codecFor(header.type)
+        if (codec === undefined) throw new JuteError(`an item of unknown type ${header.type} in ${name}`)
+        all.push({ type: header.type, body: codec.read(f) })
+      }
+      return all as Items
+    },
+    write(writer: Writer, value: Encodable<Items>) {
+      for (const { type, body } of value as readonly { type: number; body: unknown }[]) {
+        // An error's number stands twice, in the header and behind it: MultiResponse.serialize of the server.
+        const err = type === opcodes.error ? (body as { err: number }).err : itemErr
+        MultiHeader.write(writer, { type, done: false, err })
+        codecFor(type)?.write(writer, body)
+      }
+      MultiHeader.write(writer, { type: -1, done: true, err: -1 })
+    },
+    decode(bytes) {
+      return this.read(new Reader(bytes))
+    },
+    encode(value) {
+      const writer = new Writer()
+      this.write(writer, value)
+      return writer.take()
+    },
+    shape: { is: 'tagged', header: MultiHeader, itemFor: codecFor },
+  }
+}
+
+/** The operations of one transaction. */
+export const MultiRequest = itemised('MultiRequest', -1, {
+  [opcodes.create]: CreateRequest,
+  [opcodes.create2]: CreateRequest,
+  [opcodes.createContainer]: CreateRequest,
+  [opcodes.createTTL]: CreateTTLRequest,
+  [opcodes.delete]: DeleteRequest,
+  [opcodes.setData]: SetDataRequest,
+  [opcodes.check]: CheckVersionRequest,
+})
+
+/** The reads of one multiRead. */
+export const MultiReadRequest = itemised('MultiReadRequest', -1, {
+  [opcodes.getChildren]: GetChildrenRequest,
+  [opcodes.getData]: GetDataRequest,
+})
+
+/**
+ * Outcomes, each by its own header's type and not by what was asked: 3.8.0 answers a create2 with type create and no Stat
+ * (ZOOKEEPER-4026). After a failure all are errors, 0 for those before it and RUNTIMEINCONSISTENCY for those behind.
+ */
+export const MultiResponse = itemised('MultiResponse', 0, {
+  [opcodes.create]: CreateResponse,
+  [opcodes.create2]: Create2Response,
+  [opcodes.delete]: Nothing,
+  [opcodes.setData]: SetDataResponse,
+  [opcodes.check]: Nothing,
+  [opcodes.getChildren]: GetChildrenResponse,
+  [opcodes.getData]: GetDataResponse,
+  [opcodes.error]: ErrorResponse,
+})

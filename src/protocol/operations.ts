@@ -1,0 +1,76 @@
+// Every operation: its opcode, what is asked, what is answered. A request knows its reply.
+import { opcodes } from './constants.ts'
+import type { Codec } from './jute.ts'
+import { MultiReadRequest, MultiRequest, MultiResponse } from './multi.ts'
+import * as r from './records.ts'
+
+/** Which of the server's watches an operation's `watch` flag leaves: `exist` is a data watch on a node that may be absent. */
+export type WatchKind = 'data' | 'exist' | 'children'
+
+export interface Operation<Q, R> {
+  readonly name: string
+  readonly opcode: number
+  readonly request: Codec<Q>
+  readonly response: Codec<R>
+  readonly watch: WatchKind | undefined
+}
+
+export function operation<Q, R>(
+  name: string,
+  opcode: number,
+  request: Codec<Q>,
+  response: Codec<R>,
+  { watch }: { watch?: WatchKind } = {},
+): Operation<Q, R> {
+  return { name, opcode, request, response, watch }
+}
+
+export const create = operation('create', opcodes.create, r.CreateRequest, r.CreateResponse)
+export const create2 = operation('create2', opcodes.create2, r.CreateRequest, r.Create2Response)
+export const createContainer = operation('createContainer', opcodes.createContainer, r.CreateRequest, r.Create2Response)
+export const createTTL = operation('createTTL', opcodes.createTTL, r.CreateTTLRequest, r.Create2Response)
+const delete_ = operation('delete', opcodes.delete, r.DeleteRequest, r.Nothing)
+export { delete_ as delete }
+export const exists = operation('exists', opcodes.exists, r.ExistsRequest, r.ExistsResponse, { watch: 'exist' })
+export const getData = operation('getData', opcodes.getData, r.GetDataRequest, r.GetDataResponse, { watch: 'data' })
+export const setData = operation('setData', opcodes.setData, r.SetDataRequest, r.SetDataResponse)
+export const getACL = operation('getACL', opcodes.getACL, r.GetACLRequest, r.GetACLResponse)
+export const setACL = operation('setACL', opcodes.setACL, r.SetACLRequest, r.SetACLResponse)
+export const getChildren = operation('getChildren', opcodes.getChildren, r.GetChildrenRequest, r.GetChildrenResponse, {
+  watch: 'children',
+})
+export const getChildren2 = operation(
+  'getChildren2',
+  opcodes.getChildren2,
+  r.GetChildren2Request,
+  r.GetChildren2Response,
+  { watch: 'children' },
+)
+export const sync = operation('sync', opcodes.sync, r.SyncRequest, r.SyncResponse)
+export const ping = operation('ping', opcodes.ping, r.Nothing, r.Nothing)
+/** Stands in a multi; asked for alone, FinalRequestProcessor answers as to a setData. */
+export const check = operation('check', opcodes.check, r.CheckVersionRequest, r.SetDataResponse)
+export const multi = operation('multi', opcodes.multi, MultiRequest, MultiResponse)
+export const multiRead = operation('multiRead', opcodes.multiRead, MultiReadRequest, MultiResponse)
+export const reconfig = operation('reconfig', opcodes.reconfig, r.ReconfigRequest, r.GetDataResponse)
+export const checkWatches = operation('checkWatches', opcodes.checkWatches, r.CheckWatchesRequest, r.Nothing)
+export const removeWatches = operation('removeWatches', opcodes.removeWatches, r.RemoveWatchesRequest, r.Nothing)
+export const auth = operation('auth', opcodes.auth, r.AuthPacket, r.Nothing)
+export const setWatches = operation('setWatches', opcodes.setWatches, r.SetWatches, r.Nothing)
+export const setWatches2 = operation('setWatches2', opcodes.setWatches2, r.SetWatches2, r.Nothing)
+export const sasl = operation('sasl', opcodes.sasl, r.GetSASLRequest, r.SetSASLResponse)
+export const getEphemerals = operation(
+  'getEphemerals',
+  opcodes.getEphemerals,
+  r.GetEphemeralsRequest,
+  r.GetEphemeralsResponse,
+)
+export const getAllChildrenNumber = operation(
+  'getAllChildrenNumber',
+  opcodes.getAllChildrenNumber,
+  r.GetAllChildrenNumberRequest,
+  r.GetAllChildrenNumberResponse,
+)
+export const addWatch = operation('addWatch', opcodes.addWatch, r.AddWatchRequest, r.ErrorResponse)
+export const whoAmI = operation('whoAmI', opcodes.whoAmI, r.Nothing, r.WhoAmIResponse)
+export const closeSession = operation('closeSession', opcodes.closeSession, r.Nothing, r.Nothing)

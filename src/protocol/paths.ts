@@ -1,0 +1,44 @@
+// What a path may look like: the rules of ZooKeeper's PathUtils.validatePath.
+
+/**
+ * Why `path` is not a valid path, or undefined where it is one.
+ * @param sequential the server will append a number, so that a path may end with a slash
+ */
+export function pathProblem(path: string, sequential = false): string | undefined {
+  if (typeof path !== 'string') return 'a path is a string'
+  if (path === '') return 'a path has at least one character'
+  if (path[0] !== '/') return 'a path starts with /'
+  if (sequential) path += '1'
+  if (path.length === 1) return undefined
+  if (path.endsWith('/')) return 'a path does not end with /'
+  for (let i = 1, nodeStart = 1; i <= path.length; i++) {
+    const c = i === path.length ? SLASH : path.charCodeAt(i)
+    if (c === SLASH) {
+      if (i === nodeStart) return `an empty node name at ${i}`
+      if (isRelative(path, nodeStart, i)) return `a relative node name at ${nodeStart}`
+      nodeStart = i + 1
+    } else if (isForbidden(c)) {
+      return `a character that is not allowed at ${i}`
+    }
+  }
+  return undefined
+}
+
+const SLASH = 0x2f
+const DOT = 0x2e
+
+const isRelative = (path: string, start: number, end: number): boolean =>
+  path.charCodeAt(start) === DOT && (end === start + 1 || (end === start + 2 && path.charCodeAt(start + 1) === DOT))
+
+/** Control characters, surrogates and the private use area, and specials. By UTF-16 code unit, as Java counts: so no emoji. */
+const isForbidden = (c: number): boolean =>
+  c <= 0x1f || (c >= 0x7f && (c <= 0x9f || (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0))
+
+/** The path of a node's parent; '/' for one directly below the root. */
+export const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')))
+
+/** The path of a child. */
+export const join = (parent: string, name: string): string => (parent === '/' ? '' : parent) + '/' + name
+
+/** The last part of a path. */
+export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)

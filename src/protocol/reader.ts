@@ -1,0 +1,124 @@
+// Jute letters out of bytes. Every length is checked before it is believed.
+import type { Codec, Letters } from './jute.ts'
+
+/** The bytes are not what they should be. It closes a connection; it never reaches a user's call as itself. */
+export class JuteError extends Error {
+  override readonly name = 'JuteError'
+}
+
+/**
+ * A cursor over the bytes of one frame. It can be aimed at the next frame, so that a connection needs only one.
+ */
+export class Reader implements Letters {
+  #bytes: Buffer
+  #view: DataView
+  #offset: number
+  #end: number
+
+  constructor(bytes: Uint8Array, start = 0, end: number = bytes.length) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#offset = start
+    this.#end = end
+  }
+
+  aim(bytes: Buffer, start: number, end: number): void {
+    if (bytes !== this.#bytes) {
+      this.#bytes = bytes
+      this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    }
+    this.#offset = start
+    this.#end = end
+  }
+
+  get offset(): number {
+    return this.#offset
+  }
+
+  get remaining(): number {
+    return this.#end - this.#offset
+  }
+
+  bool(): boolean {
+    return this.#bytes[this.#take(1)] !== 0
+  }
+
+  int(): number {
+    return this.#view.getInt32(this.#take(4))
+  }
+
+  long(): bigint {
+    return this.#view.getBigInt64(this.#take(8))
+  }
+
+  time(): number {
+    const at = this.#take(8)
+    return this.#view.getInt32(at) * 0x1_0000_0000 + this.#view.getUint32(at + 4)
+  }
+
+  /** Bytes that are not UTF-8 become U+FFFD, as in Java's decoder. */
+  string(): string {
+    const length = this.int()
+    if (length < 0) throw new JuteError(`a string of length ${length} at ${this.#offset - 4}`)
+    const at = this.#take(length)
+    return this.#bytes.toString('utf8', at, at + length)
+  }
+
+  stringOrNull(): string | null {
+    return this.#isNull() ? null : this.string()
+  }
+
+  /** A small value is copied, so that keeping it does not keep the whole chunk it came in. */
+  buffer(): Buffer | null {
+    if (this.#isNull()) return null
+    const length = this.int()
+    if (length < 0) throw new JuteError(`a buffer of length ${length} at ${this.#offset - 4}`)
+    const at = this.#take(length)
+    const slice = this.#bytes.subarray(at, at + length)
+    return length <= COPIED ? Buffer.from(slice) : slice
+  }
+
+  strings(): string[] {
+    const all: string[] = []
+    for (let left = this.#count(4); left > 0; left--) all.push(this.string())
+    return all
+  }
+
+  vector<T>(of: Codec<T>): T[] {
+    const all: T[] = []
+    for (let left = this.#count(1); left > 0; left--) all.push(of.read(this))
+    return all
+  }
+
+  vectorOrNull<T>(of: Codec<T>): T[] | null {
+    return this.#isNull() ? null : this.vector(of)
+  }
+
+  record<T>(of: Codec<T>): T {
+    return of.read(this)
+  }
+
+  /** -1 in the place of a length means null. Steps over it where it stands. */
+  #isNull(): boolean {
+    if (this.remaining < 4 || this.#view.getInt32(this.#offset) !== -1) return false
+    this.#offset += 4
+    return true
+  }
+
+  /** A vector's length, refused where the elements cannot be in the frame, so that no claim makes us loop or allocate. */
+  #count(minimumSize: number): number {
+    const count = this.int()
+    if (count < 0 || count * minimumSize > this.remaining)
+      throw new JuteError(`a vector of ${count} elements with ${this.remaining} bytes left`)
+    return count
+  }
+
+  #take(length: number): number {
+    const at = this.#offset
+    if (length > this.#end - at) throw new JuteError(`${length} bytes wanted at ${at}, the frame ends at ${this.#end}`)
+    this.#offset = at + length
+    return at
+  }
+}
+
+const COPIED = 4096

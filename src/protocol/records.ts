@@ -1,0 +1,185 @@
+// Every record a client and a server exchange, in the words and the order of zookeeper.jute.
+import { record, type TypeOf } from './jute.ts'
+
+// org.apache.zookeeper.data
+
+export const Id = record('Id', f => ({ scheme: f.string(), id: f.string() }))
+export type Id = TypeOf<typeof Id>
+
+export const ACL = record('ACL', f => ({ perms: f.int(), id: f.record(Id) }))
+export type ACL = TypeOf<typeof ACL>
+
+export const Stat = record('Stat', f => ({
+  /** Transaction that created the node: it only grows, so it is a fencing token. */
+  czxid: f.long(),
+  /** Transaction that last changed the data. */
+  mzxid: f.long(),
+  ctime: f.time(),
+  mtime: f.time(),
+  /** Number of changes to the data. */
+  version: f.int(),
+  /** Number of changes to the list of children. */
+  cversion: f.int(),
+  /** Number of changes to the access control list. */
+  aversion: f.int(),
+  /** Session that an ephemeral node lives in; 0 for another node. */
+  ephemeralOwner: f.long(),
+  dataLength: f.int(),
+  numChildren: f.int(),
+  /** Transaction that last changed the list of children. */
+  pzxid: f.long(),
+}))
+export type Stat = TypeOf<typeof Stat>
+
+export const ClientInfo = record('ClientInfo', f => ({ authScheme: f.string(), user: f.string() }))
+export type ClientInfo = TypeOf<typeof ClientInfo>
+
+// org.apache.zookeeper.proto: the session
+
+/** The first frame of a connection. Clients before 3.4 leave `readOnly` out: {@link LegacyConnectRequest}. */
+export const ConnectRequest = record('ConnectRequest', f => ({
+  protocolVersion: f.int(),
+  lastZxidSeen: f.long(),
+  timeOut: f.int(),
+  sessionId: f.long(),
+  passwd: f.buffer(),
+  readOnly: f.bool(),
+}))
+export const LegacyConnectRequest = record('ConnectRequest', f => ({
+  protocolVersion: f.int(),
+  lastZxidSeen: f.long(),
+  timeOut: f.int(),
+  sessionId: f.long(),
+  passwd: f.buffer(),
+}))
+
+/** The server's first frame. Servers before 3.4 leave `readOnly` out: {@link LegacyConnectResponse}. */
+export const ConnectResponse = record('ConnectResponse', f => ({
+  protocolVersion: f.int(),
+  /** Milliseconds; 0 says that the session is gone. */
+  timeOut: f.int(),
+  sessionId: f.long(),
+  passwd: f.buffer(),
+  readOnly: f.bool(),
+}))
+export const LegacyConnectResponse = record('ConnectResponse', f => ({
+  protocolVersion: f.int(),
+  timeOut: f.int(),
+  sessionId: f.long(),
+  passwd: f.buffer(),
+}))
+
+export const RequestHeader = record('RequestHeader', f => ({ xid: f.int(), type: f.int() }))
+export const ReplyHeader = record('ReplyHeader', f => ({ xid: f.int(), zxid: f.long(), err: f.int() }))
+
+/** What has no fields: a ping, a delete's reply, and others. */
+export const Nothing = record('Nothing', () => ({}))
+
+export const AuthPacket = record('AuthPacket', f => ({ type: f.int(), scheme: f.string(), auth: f.buffer() }))
+export const GetSASLRequest = record('GetSASLRequest', f => ({ token: f.buffer() }))
+export const SetSASLRequest = record('SetSASLRequest', f => ({ token: f.buffer() }))
+export const SetSASLResponse = record('SetSASLResponse', f => ({ token: f.buffer() }))
+export const WhoAmIResponse = record('WhoAmIResponse', f => ({ clientInfo: f.vector(ClientInfo) }))
+
+// org.apache.zookeeper.proto: nodes
+
+export const CreateRequest = record('CreateRequest', f => ({
+  path: f.string(),
+  data: f.buffer(),
+  acl: f.vectorOrNull(ACL),
+  flags: f.int(),
+}))
+export const CreateTTLRequest = record('CreateTTLRequest', f => ({
+  path: f.string(),
+  data: f.buffer(),
+  acl: f.vectorOrNull(ACL),
+  flags: f.int(),
+  /** Milliseconds without a change or a child after which the node may go. */
+  ttl: f.time(),
+}))
+export const CreateResponse = record('CreateResponse', f => ({ path: f.string() }))
+export const Create2Response = record('Create2Response', f => ({ path: f.string(), stat: f.record(Stat) }))
+
+export const DeleteRequest = record('DeleteRequest', f => ({ path: f.string(), version: f.int() }))
+
+export const ExistsRequest = record('ExistsRequest', f => ({ path: f.string(), watch: f.bool() }))
+export const ExistsResponse = record('ExistsResponse', f => ({ stat: f.record(Stat) }))
+
+export const GetDataRequest = record('GetDataRequest', f => ({ path: f.string(), watch: f.bool() }))
+export const GetDataResponse = record('GetDataResponse', f => ({ data: f.buffer(), stat: f.record(Stat) }))
+
+export const SetDataRequest = record('SetDataRequest', f => ({
+  path: f.string(),
+  data: f.buffer(),
+  version: f.int(),
+}))
+export const SetDataResponse = record('SetDataResponse', f => ({ stat: f.record(Stat) }))
+
+export const GetChildrenRequest = record('GetChildrenRequest', f => ({ path: f.string(), watch: f.bool() }))
+export const GetChildrenResponse = record('GetChildrenResponse', f => ({ children: f.strings() }))
+export const GetChildren2Request = record('GetChildren2Request', f => ({ path: f.string(), watch: f.bool() }))
+export const GetChildren2Response = record('GetChildren2Response', f => ({
+  children: f.strings(),
+  stat: f.record(Stat),
+}))
+export const GetAllChildrenNumberRequest = record('GetAllChildrenNumberRequest', f => ({ path: f.string() }))
+export const GetAllChildrenNumberResponse = record('GetAllChildrenNumberResponse', f => ({ totalNumber: f.int() }))
+export const GetEphemeralsRequest = record('GetEphemeralsRequest', f => ({ prefixPath: f.string() }))
+export const GetEphemeralsResponse = record('GetEphemeralsResponse', f => ({ ephemerals: f.strings() }))
+
+export const GetACLRequest = record('GetACLRequest', f => ({ path: f.string() }))
+export const GetACLResponse = record('GetACLResponse', f => ({ acl: f.vector(ACL), stat: f.record(Stat) }))
+export const SetACLRequest = record('SetACLRequest', f => ({
+  path: f.string(),
+  acl: f.vectorOrNull(ACL),
+  version: f.int(),
+}))
+export const SetACLResponse = record('SetACLResponse', f => ({ stat: f.record(Stat) }))
+
+export const SyncRequest = record('SyncRequest', f => ({ path: f.string() }))
+export const SyncResponse = record('SyncResponse', f => ({ path: f.string() }))
+export const CheckVersionRequest = record('CheckVersionRequest', f => ({ path: f.string(), version: f.int() }))
+export const ErrorResponse = record('ErrorResponse', f => ({ err: f.int() }))
+
+/** A null says "leave this as it is". */
+export const ReconfigRequest = record('ReconfigRequest', f => ({
+  joiningServers: f.stringOrNull(),
+  leavingServers: f.stringOrNull(),
+  newMembers: f.stringOrNull(),
+  curConfigId: f.long(),
+}))
+
+// Declared in zookeeper.jute, sent by no client and answered by no server: an old plan for limits on children.
+export const GetMaxChildrenRequest = record('GetMaxChildrenRequest', f => ({ path: f.string() }))
+export const GetMaxChildrenResponse = record('GetMaxChildrenResponse', f => ({ max: f.int() }))
+export const SetMaxChildrenRequest = record('SetMaxChildrenRequest', f => ({ path: f.string(), max: f.int() }))
+
+// org.apache.zookeeper.proto: watches
+
+export const WatcherEvent = record('WatcherEvent', f => ({
+  type: f.int(),
+  state: f.int(),
+  path: f.stringOrNull(),
+}))
+export const SetWatches = record('SetWatches', f => ({
+  /** The last transaction this client saw: what changed after it fires at once. */
+  relativeZxid: f.long(),
+  dataWatches: f.strings(),
+  existWatches: f.strings(),
+  childWatches: f.strings(),
+}))
+export const SetWatches2 = record('SetWatches2', f => ({
+  relativeZxid: f.long(),
+  dataWatches: f.strings(),
+  existWatches: f.strings(),
+  childWatches: f.strings(),
+  persistentWatches: f.strings(),
+  persistentRecursiveWatches: f.strings(),
+}))
+export const AddWatchRequest = record('AddWatchRequest', f => ({ path: f.string(), mode: f.int() }))
+export const CheckWatchesRequest = record('CheckWatchesRequest', f => ({ path: f.string(), type: f.int() }))
+export const RemoveWatchesRequest = record('RemoveWatchesRequest', f => ({ path: f.string(), type: f.int() }))
+
+// org.apache.zookeeper.proto: multi's own framing
+
+export const MultiHeader = record('MultiHeader', f => ({ type: f.int(), done: f.bool(), err: f.int() }))

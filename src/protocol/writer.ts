@@ -1,0 +1,103 @@
+// Jute letters into bytes. Memory that was taken out is never written again: a socket may still be reading it.
+import { JuteError } from './reader.ts'
+
+const SLAB = 16_384
+
+/** An append-only run of bytes. `take()` hands out what was written since the last call. */
+export class Writer {
+  #bytes: Buffer = Buffer.alloc(0)
+  #view = new DataView(this.#bytes.buffer)
+  #taken = 0
+  #offset = 0
+
+  /** Bytes written and not yet taken. */
+  get pending(): number {
+    return this.#offset - this.#taken
+  }
+
+  bool(value: boolean): void {
+    this.#reserve(1)
+    this.#bytes[this.#offset++] = value ? 1 : 0
+  }
+
+  int(value: number): void {
+    this.#reserve(4)
+    this.#view.setInt32(this.#offset, value)
+    this.#offset += 4
+  }
+
+  long(value: bigint): void {
+    this.#reserve(8)
+    this.#view.setBigInt64(this.#offset, value)
+    this.#offset += 8
+  }
+
+  time(value: number): void {
+    this.#reserve(8)
+    this.#view.setInt32(this.#offset, Math.floor(value / 0x1_0000_0000))
+    this.#view.setUint32(this.#offset + 4, value)
+    this.#offset += 8
+  }
+
+  /** @throws JuteError where half a surrogate pair would silently become another string. */
+  string(value: string): void {
+    if (!value.isWellFormed()) throw new JuteError('a string with half a surrogate pair has no UTF-8 form')
+    this.#reserve(4 + value.length * 3)
+    const length = this.#bytes.write(value, this.#offset + 4, 'utf8')
+    this.#view.setInt32(this.#offset, length)
+    this.#offset += 4 + length
+  }
+
+  buffer(value: Uint8Array | string | null): void {
+    if (typeof value === 'string') {
+      this.string(value)
+    } else if (value === null) {
+      this.int(-1)
+    } else {
+      this.int(value.length)
+      this.bytes(value)
+    }
+  }
+
+  bytes(value: Uint8Array): void {
+    this.#reserve(value.length)
+    this.#bytes.set(value, this.#offset)
+    this.#offset += value.length
+  }
+
+  /** Writes a frame: four length bytes, then whatever `body` writes. Returns the body's length. A throw leaves nothing. */
+  frame(body: () => void): number {
+    const before = this.pending
+    try {
+      this.int(0)
+      body()
+    } catch (error) {
+      this.truncate(before)
+      throw error
+    }
+    const length = this.pending - before - 4
+    this.#view.setInt32(this.#taken + before, length)
+    return length
+  }
+
+  /** Forgets what was written behind the first `length` pending bytes. */
+  truncate(length: number): void {
+    this.#offset = this.#taken + length
+  }
+
+  take(): Buffer {
+    const taken = this.#bytes.subarray(this.#taken, this.#offset)
+    this.#taken = this.#offset
+    return taken
+  }
+
+  #reserve(more: number): void {
+    if (this.#offset + more <= this.#bytes.length) return
+    const pending = this.#bytes.subarray(this.#taken, this.#offset)
+    this.#bytes = Buffer.allocUnsafeSlow(Math.max(SLAB, 2 * (pending.length + more)))
+    this.#view = new DataView(this.#bytes.buffer)
+    this.#bytes.set(pending)
+    this.#taken = 0
+    this.#offset = pending.length
+  }
+}
