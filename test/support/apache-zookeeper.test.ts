@@ -1,23 +1,120 @@
 import { expect } from 'chai'
-import { existsSync } from 'node:fs'
-import { startApacheZooKeeper } from './apache-zookeeper.ts'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createModes, operations, perms } from '../../src/protocol/index.ts'
+import { type ApacheZooKeeper, startApacheZooKeeper } from './apache-zookeeper.ts'
+import { fourLetterWord } from './four-letter-word.ts'
+import { RawSession } from './raw-session.ts'
 
 describe('a real Apache ZooKeeper', function () {
   this.timeout(60_000)
 
-  it('serves from start to kill, again after a restart, and leaves nothing behind', async () => {
+  it('serves, and serves the same data again after a kill', async () => {
     await using server = await startApacheZooKeeper()
     expect(await server.command('srvr')).to.contain('Mode: standalone')
-    expect(await server.watchCount()).to.equal(0)
-    expect(await server.ephemeralsCount()).to.equal(0)
-    expect(server.cpuSeconds()).to.be.above(0)
-    const pid = server.pid
+    await create(server, '/kept')
+    const { pid, port } = server
     await server.kill()
     expect(() => process.kill(pid, 0)).to.throw('ESRCH')
     await server.start()
-    expect(server.pid).not.to.equal(pid)
-    expect((await server.mntr()).get('zk_server_state')).to.equal('standalone')
-    await server.close()
-    expect(existsSync(server.directory)).to.equal(false)
+    expect(server.port).to.equal(port)
+    const session = await RawSession.open(server)
+    const { data } = await session.request(operations.getData, { path: '/kept', watch: false })
+    session.drop()
+    expect(data?.toString()).to.equal('precious')
   })
+
+  it('leaves neither process nor data behind when it is closed, which may be said twice', async () => {
+    const server = await startApacheZooKeeper()
+    const { pid, directory } = server
+    await Promise.all([server.close(), server.close()])
+    await server.close()
+    expect(() => process.kill(pid, 0)).to.throw('ESRCH')
+    expect(existsSync(directory)).to.equal(false)
+  })
+
+  it('takes lines of configuration and switches of the JVM', async () => {
+    const jvm = ['-Dzookeeper.extendedTypesEnabled=true']
+    await using server = await startApacheZooKeeper({ config: { tickTime: 333 }, jvm })
+    expect(await server.command('conf')).to.contain('tickTime=333')
+    const session = await RawSession.open(server)
+    await session.request(operations.createTTL, {
+      path: '/passing',
+      data: '',
+      acl: openToAll,
+      flags: createModes.persistentTTL,
+      ttl: 60_000,
+    })
+    session.drop()
+  })
+
+  it('rejects with what the server printed where the server does not start', async () => {
+    const error = await startApacheZooKeeper({ config: { tickTime: 'soon' } }).catch((e: unknown) => e)
+    expect(error).to.be.an('error')
+    expect((error as Error).message).to.match(/ended before it served.*NumberFormatException.*"soon"/s)
+  })
+
+  it('stands still while it is paused and answers when it is resumed', async () => {
+    await using server = await startApacheZooKeeper()
+    await server.pause()
+    if (existsSync('/proc')) expect(readFileSync(`/proc/${server.pid}/stat`, 'utf8')).to.match(/\) T /)
+    const answer = server.command('srvr')
+    server.resume()
+    expect(await answer).to.contain('Mode: standalone')
+  })
+
+  it('counts watches, ephemeral nodes and processor time', async () => {
+    await using server = await startApacheZooKeeper()
+    const session = await RawSession.open(server)
+    await session.request(operations.exists, { path: '/absent', watch: true }).catch(() => undefined)
+    expect(await server.watchCount()).to.equal(1)
+    expect(await server.ephemeralsCount()).to.equal(0)
+    if (existsSync('/proc')) expect(server.cpuSeconds()).to.be.above(0)
+    session.drop()
+  })
+
+  for (const [ending, statement, outcome] of [
+    ['ends normally', '', [0, null]],
+    ['calls process.exit', 'process.exit(3)', [3, null]],
+    ['dies of an uncaught error', 'setImmediate(() => { throw new Error("on purpose") })', [1, null]],
+    ['is interrupted', 'process.kill(process.pid, "SIGINT"); setInterval(() => {}, 1000)', [null, 'SIGINT']],
+    ['is terminated', 'process.kill(process.pid, "SIGTERM"); setInterval(() => {}, 1000)', [null, 'SIGTERM']],
+  ] as const) {
+    it(`does not outlive a process that ${ending}`, async () => {
+      const support = new URL('./apache-zookeeper.ts', import.meta.url).href
+      const script = `
+        const { startApacheZooKeeper } = await import(${JSON.stringify(support)})
+        const { port, directory } = await startApacheZooKeeper()
+        process.stdout.write(JSON.stringify({ port, directory }))
+        ${statement}`
+      const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      let output = ''
+      child.stdout.on('data', chunk => (output += String(chunk)))
+      expect(await once(child, 'close')).to.deep.equal(outcome)
+      const { port, directory } = JSON.parse(output) as { port: number; directory: string }
+      while (await answers(port)) await delay(5)
+      expect(existsSync(directory)).to.equal(false)
+    })
+  }
 })
+
+const openToAll = [{ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }]
+
+async function create(server: ApacheZooKeeper, path: string): Promise<void> {
+  const session = await RawSession.open(server)
+  const flags = createModes.persistent
+  await session.request(operations.create, { path, data: 'precious', acl: openToAll, flags })
+  session.drop()
+}
+
+/** A killed process has a moment left. */
+function answers(port: number): Promise<boolean> {
+  return fourLetterWord('127.0.0.1', port, 'srvr').then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,7 +1,7 @@
 // Real Apache ZooKeeper servers, each a Java process of its own on the loopback interface.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
 import { fourLetterWord } from './four-letter-word.ts'
 import { freePort } from './free-port.ts'
 import { lastWill } from './last-will.ts'
+import { cpuSecondsOf, threadStates } from './proc.ts'
 
 export interface ApacheZooKeeperOptions {
   /** Lines of zoo.cfg, beside or in the place of ours. */
@@ -109,9 +110,9 @@ export class ApacheZooKeeper {
     child.once('exit', () => {
       this.#child = undefined
     })
-    const deadline = Date.now() + START_DEADLINE
-    while (!(await this.#serves())) {
-      if (Date.now() > deadline) {
+    const begun = Date.now()
+    for (let elapsed = 0; !(await this.#serves(elapsed)); elapsed = Date.now() - begun) {
+      if (elapsed > START_DEADLINE) {
         failure = `did not serve within ${START_DEADLINE} ms`
         await this.kill()
       }
@@ -161,8 +162,7 @@ export class ApacheZooKeeper {
 
   /** Processor time, user and system, since it was last started; undefined where there is no /proc. */
   cpuSeconds(): number | undefined {
-    const fields = statFields(`/proc/${this.pid}/stat`)
-    return fields && (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS
+    return cpuSecondsOf(this.pid)
   }
 
   /** Kills it and removes its data. */
@@ -182,10 +182,14 @@ export class ApacheZooKeeper {
     return Number(value)
   }
 
-  /** `ruok` is answered before requests are; `srvr` names a mode only when they are. */
-  async #serves(): Promise<boolean> {
+  /**
+   * `ruok` is answered before requests are; `srvr` names a mode only when they are. A probe that comes too early may never
+   * be answered, since the server fails in closing it: so at first we do not wait long for one, and longer on a slow machine.
+   */
+  async #serves(elapsed: number): Promise<boolean> {
     try {
-      return (await fourLetterWord(this.host, this.port, 'srvr', 1000)).includes('Mode:')
+      const patience = Math.max(50, elapsed / 4)
+      return (await fourLetterWord(this.host, this.port, 'srvr', patience)).includes('Mode:')
     } catch {
       return false
     }
@@ -195,24 +199,4 @@ export class ApacheZooKeeper {
     const output = readFileSync(join(this.directory, 'output'), 'utf8').slice(-2000)
     return new Error(`Apache ZooKeeper ${what}. The end of its output:\n${output}`)
   }
-}
-
-/** USER_HZ, the unit of times in /proc: 100 on every Linux that Node runs on. */
-const CLOCK_TICKS = 100
-
-/** The fields of a /proc stat file from the state on: the name before it may hold anything. */
-function statFields(path: string): string[] | undefined {
-  try {
-    const stat = readFileSync(path, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  } catch {
-    return undefined
-  }
-}
-
-/** Empty where there is no /proc. A thread that ends while we look is left out. */
-function threadStates(pid: number): string[] {
-  const tasks = `/proc/${pid}/task`
-  if (!existsSync(tasks)) return []
-  return readdirSync(tasks).flatMap(task => statFields(`${tasks}/${task}/stat`)?.[0] ?? [])
 }

@@ -27,8 +27,8 @@ async function find(): Promise<string> {
 
 const isInstalled = () => existsSync(join(DEBIAN_JARS, 'zookeeper.jar'))
 
-/** `conf` is on it for the logger's sake: without its configuration, logback logs everything. */
-function distribution(home: string): string {
+/** The class path of a binary distribution. `conf` is on it for the logger's sake: without its configuration, logback logs everything. */
+export function distribution(home: string): string {
   const lib = join(home, 'lib')
   const jars = existsSync(lib) ? readdirSync(lib).filter(name => name.endsWith('.jar')) : []
   if (!jars.some(name => /^zookeeper-\d/.test(name)))

@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import { createModes, operations, perms } from '../../src/protocol/index.ts'
+import { RawSession } from './raw-session.ts'
+import { expireSession, sharedServer } from './shared-server.ts'
+
+describe('the server that all tests share', () => {
+  it('is one and the same for all who ask', async () => {
+    const [one, other] = await Promise.all([sharedServer(), sharedServer()])
+    expect(one).to.equal(other)
+    expect(await one.command('srvr')).to.contain('Mode: standalone')
+  })
+
+  it('expires a session on demand: its connection ends, its ephemeral nodes go, and it cannot be taken up again', async () => {
+    const server = await sharedServer()
+    const victim = await RawSession.open(server)
+    const witness = await RawSession.open(server)
+    const path = `/ephemeral-${victim.sessionId}`
+    const acl = [{ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }]
+    await victim.request(operations.create, { path, data: '', acl, flags: createModes.ephemeral })
+    const { sessionId, password } = victim
+
+    await expireSession(server, sessionId, password)
+
+    expect(await codeOf(witness.request(operations.exists, { path, watch: false }))).to.equal('NONODE')
+    expect(await codeOf(victim.request(operations.exists, { path, watch: false }))).to.match(/closed|ECONNRESET|EPIPE/)
+    expect(await codeOf(RawSession.open(server, { sessionId, password }))).to.equal('SESSIONEXPIRED')
+    expect(await codeOf(expireSession(server, sessionId, password))).to.equal('SESSIONEXPIRED')
+    witness.drop()
+    victim.drop()
+  })
+})
+
+/** The code of the error that a promise rejects with, or its message where it has none. */
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise
+    return 'no error'
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return code ?? message
+  }
+}

@@ -1,0 +1,32 @@
+// One real server for the whole run of mocha, for tests that neither restart it nor need a configuration of their own.
+import { operations } from '../../src/protocol/index.ts'
+import { type ApacheZooKeeper, startApacheZooKeeper } from './apache-zookeeper.ts'
+import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
+import { type Address, RawSession } from './raw-session.ts'
+
+let server: Promise<ApacheZooKeeper> | undefined
+
+/** Starts with the first that asks, and ends with mocha. */
+export const sharedServer = (): Promise<ApacheZooKeeper> => (server ??= startApacheZooKeeper())
+
+/** Expires a session at the server: a second connection goes on with it and closes it. Its ephemeral nodes are gone then. */
+export async function expireSession(server: Address, sessionId: bigint, password: Uint8Array): Promise<void> {
+  const session = await RawSession.open(server, { sessionId, password })
+  try {
+    await session.request(operations.closeSession, {})
+  } finally {
+    session.drop()
+  }
+}
+
+/** Installing takes longer than a test may. Where there is no way to, the tests that want a server are to say so. */
+export async function mochaGlobalSetup(): Promise<void> {
+  await findApacheZooKeeper().catch(() => undefined)
+}
+
+export const mochaHooks = {
+  async afterAll(): Promise<void> {
+    const started = await server?.catch(() => undefined)
+    await started?.close()
+  },
+}
