@@ -4,6 +4,9 @@ import { JuteError } from './reader.ts'
 /** A whole frame, without its length prefix: `bytes` from `start` to `end`. The memory is never written again. */
 export type OnFrame = (bytes: Buffer, start: number, end: number) => void
 
+/** A frame is announced that is longer than was allowed. */
+export class FrameTooLong extends JuteError {}
+
 /** A large frame is not believed before it comes: its buffer starts at this size and doubles. */
 const FIRST_ALLOCATION = 65_536
 
@@ -57,8 +60,9 @@ export class Framer {
     while (this.#prefixed < 4 && at < chunk.length) this.#prefix[this.#prefixed++] = chunk[at++] ?? 0
     if (this.#prefixed < 4) return at
     this.#length = this.#prefix.readInt32BE(0)
-    if (this.#length < 0 || this.#length > this.#maximum)
-      throw new JuteError(`a frame of ${this.#length} bytes, the limit is ${this.#maximum}`)
+    if (this.#length < 0) throw new JuteError(`a frame of ${this.#length} bytes`)
+    if (this.#length > this.#maximum)
+      throw new FrameTooLong(`a frame of ${this.#length} bytes, the limit is ${this.#maximum}`)
     if (this.#length === 0) this.#complete(chunk, at, at)
     return at
   }

@@ -13,6 +13,8 @@ export interface Operation<Q, R> {
   readonly request: Codec<Q>
   readonly response: Codec<R>
   readonly watch: WatchKind | undefined
+  /** What a client's method for it is called: some operations are the same to a caller. */
+  readonly method: string
 }
 
 export function operation<Q, R>(
@@ -20,15 +22,23 @@ export function operation<Q, R>(
   opcode: number,
   request: Codec<Q>,
   response: Codec<R>,
-  { watch }: { watch?: WatchKind } = {},
+  { watch, method = name }: { watch?: WatchKind; method?: string } = {},
 ): Operation<Q, R> {
-  return { name, opcode, request, response, watch }
+  return { name, opcode, request, response, watch, method }
 }
 
 export const create = operation('create', opcodes.create, r.CreateRequest, r.CreateResponse)
-export const create2 = operation('create2', opcodes.create2, r.CreateRequest, r.Create2Response)
-export const createContainer = operation('createContainer', opcodes.createContainer, r.CreateRequest, r.Create2Response)
-export const createTTL = operation('createTTL', opcodes.createTTL, r.CreateTTLRequest, r.Create2Response)
+export const create2 = operation('create2', opcodes.create2, r.CreateRequest, r.Create2Response, { method: 'create' })
+export const createContainer = operation(
+  'createContainer',
+  opcodes.createContainer,
+  r.CreateRequest,
+  r.Create2Response,
+  { method: 'create' },
+)
+export const createTTL = operation('createTTL', opcodes.createTTL, r.CreateTTLRequest, r.Create2Response, {
+  method: 'create',
+})
 const delete_ = operation('delete', opcodes.delete, r.DeleteRequest, r.Nothing)
 export { delete_ as delete }
 export const exists = operation('exists', opcodes.exists, r.ExistsRequest, r.ExistsResponse, { watch: 'exist' })

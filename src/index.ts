@@ -1,0 +1,18 @@
+// The public door: re-exports only.
+export * from './session/index.ts'
+export {
+  codeOf,
+  errnos,
+  explain,
+  MultiError,
+  perms,
+  ZooKeeperError,
+  type ACL,
+  type CreateMode,
+  type ErrorCode,
+  type Fate,
+  type Id,
+  type MultiFailure,
+  type Stat,
+} from './protocol/index.ts'
+export type { Address, Dial, Transport, TransportHandler } from './transport/transport.ts'

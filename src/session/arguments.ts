@@ -1,0 +1,54 @@
+// What callers hand in, checked before anything is sent: a server cuts the connection for some of it, and Jute would write nonsense.
+import { createModes, pathProblem, perms, type ACL, type CreateMode } from '../protocol/index.ts'
+
+/** What a node may hold: bytes, or a string that is stored as UTF-8. null is not the same as empty. */
+export type Data = Uint8Array | string | null
+
+export interface CreateOptions {
+  /** Default 'persistent'. */
+  mode?: CreateMode
+  /** Default: the world may do anything. */
+  acl?: readonly ACL[]
+  /**
+   * Milliseconds without a change or a child after which the server may delete a node of a TTL mode, from 1 to 2^40 - 1
+   * (EphemeralType.TTL). The server must have zookeeper.extendedTypesEnabled.
+   */
+  ttl?: number
+}
+
+export const openACL: readonly ACL[] = [{ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }]
+
+export const isSequential = (mode: CreateMode): boolean => mode.includes('Sequential')
+
+const LONGEST_TTL = 2 ** 40 - 1
+
+export function createProblem(
+  path: string,
+  { mode = 'persistent', acl = openACL, ttl }: CreateOptions,
+): string | undefined {
+  if (!Object.hasOwn(createModes, mode)) return `there is no mode ${JSON.stringify(mode)}`
+  const needsTtl = mode.endsWith('TTL')
+  if (!needsTtl && ttl !== undefined) return `mode ${mode} takes no ttl`
+  if (needsTtl && !(Number.isInteger(ttl) && (ttl as number) >= 1 && (ttl as number) <= LONGEST_TTL))
+    return `mode ${mode} takes a ttl from 1 to ${LONGEST_TTL} ms`
+  return pathProblem(path, isSequential(mode)) ?? aclProblem(acl)
+}
+
+export function dataProblem(data: unknown): string | undefined {
+  if (data === undefined || data === null || typeof data === 'string' || data instanceof Uint8Array) return undefined
+  return `data is a Uint8Array, a string or null, not ${typeof data}`
+}
+
+export function versionProblem(version: number | undefined): string | undefined {
+  return version === undefined || version === (version | 0)
+    ? undefined
+    : `a version is a 32-bit integer, not ${version}`
+}
+
+export function aclProblem(acl: readonly ACL[]): string | undefined {
+  const isEntry = ({ perms, id }: ACL) =>
+    Number.isInteger(perms) && typeof id.scheme === 'string' && typeof id.id === 'string'
+  return Array.isArray(acl) && acl.length > 0 && acl.every(isEntry)
+    ? undefined
+    : 'an acl is a list of {perms, id: {scheme, id}}'
+}

@@ -1,0 +1,31 @@
+// A client's root inside the server's tree: put before every path that goes out, taken off every path that comes in.
+import { JuteError } from '../protocol/index.ts'
+
+export class Chroot {
+  /** '' for the server's own root. */
+  readonly prefix: string
+
+  constructor(prefix: string) {
+    this.prefix = prefix
+  }
+
+  add(path: string): string {
+    if (this.prefix === '') return path
+    return path === '/' ? this.prefix : this.prefix + path
+  }
+
+  /** @throws JuteError of a path that is not below this root: a wrong path is never shown */
+  strip(serverPath: string): string {
+    if (this.prefix === '') return serverPath
+    if (serverPath === this.prefix) return '/'
+    if (serverPath.startsWith(this.prefix + '/')) return serverPath.slice(this.prefix.length)
+    throw new JuteError(`the path ${serverPath} is not below ${this.prefix}`)
+  }
+
+  /** The path of a node that was created as `asked`; a sequential one is longer by its number. */
+  created(asked: string, serverPath: string): string {
+    const path = this.strip(serverPath)
+    if (!path.startsWith(asked)) throw new JuteError(`the node ${path} was created where ${asked} was asked for`)
+    return path
+  }
+}

@@ -1,0 +1,57 @@
+// From a connect string to a client.
+import { ZooKeeperError } from '../protocol/index.ts'
+import type { Clock } from './clock.ts'
+import { Client } from './client.ts'
+import { parseConnectString } from './connect-string.ts'
+import { settingsOf, type ConnectOptions } from './options.ts'
+import { Session } from './session.ts'
+import { isTerminal, terminalCodes } from './states.ts'
+
+/**
+ * Opens a session with one of the servers, tried in an order of chance and over again until one gives it.
+ * @param servers `zk1:2181,zk2:2181,[::1]:2181/app`: hosts, with 2181 where no port is named, and at the end a chroot
+ * @throws ZooKeeperError BADARGUMENTS; CONNECTTIMEOUT, whose `cause` is what ended the last attempt; SESSIONEXPIRED of a session that
+ * was handed in; AUTHFAILED; the signal's reason
+ */
+export async function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
+  const connectString = parseConnectString(servers)
+  const settings = settingsOf(options)
+  const { signal } = options
+  signal?.throwIfAborted()
+  const session = new Session(connectString, settings)
+  await opened(session, settings.connectTimeout, settings.clock, signal)
+  return new Client(session, settings, connectString.chroot)
+}
+
+function opened(
+  session: Session,
+  connectTimeout: number,
+  clock: Clock,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const finish = (settle: () => void) => {
+      clock.clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+      session.offState(onState)
+      settle()
+    }
+    const giveUp = (reason: unknown) =>
+      finish(() => {
+        reject(reason)
+        session.abandon()
+      })
+    const onAbort = () => giveUp(signal?.reason)
+    const onState = () => {
+      const { state } = session
+      if (isTerminal(state)) finish(() => reject(failure(terminalCodes[state])))
+      else finish(resolve)
+    }
+    const failure = (code: 'CONNECTTIMEOUT' | (typeof terminalCodes)[keyof typeof terminalCodes]) =>
+      new ZooKeeperError(code, { op: 'connect', fate: 'notSent', cause: session.lastCause })
+    const timer = clock.setTimeout(() => giveUp(failure('CONNECTTIMEOUT')), connectTimeout)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    session.onState(onState)
+    session.dial()
+  })
+}

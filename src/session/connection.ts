@@ -1,0 +1,334 @@
+// One socket's life: handshake, frames both ways, pings, and the requests that wait for an answer on it.
+import {
+  ConnectRequest,
+  ConnectResponse,
+  Framer,
+  FrameTooLong,
+  JuteError,
+  LegacyConnectResponse,
+  operations,
+  Reader,
+  ReplyHeader,
+  RequestHeader,
+  WatcherEvent,
+  Writer,
+  xids,
+  ZooKeeperError,
+  type Encodable,
+  type Fate,
+  type Operation,
+  type TypeOf,
+} from '../protocol/index.ts'
+import type { Address, Dial, Transport, TransportHandler } from '../transport/transport.ts'
+import type { Clock } from './clock.ts'
+import { momentOf, type Moment } from './lease.ts'
+import { RequestList, type Request } from './request.ts'
+
+/** A frame as it passed, without its four length bytes. `explain(bytes, frame)` tells what it says. */
+export interface ObservedFrame {
+  from: 'client' | 'server'
+  bytes: Uint8Array
+  /** The first frame of the connection in its direction: a connect request or response. */
+  first: boolean
+  /** 0 before the server gave one. */
+  sessionId: bigint
+}
+
+/** What a connection tells the session that owns it. */
+export interface ConnectionOwner {
+  /** The first thing in each callback of the runtime, before anything that came is believed. */
+  awake(): void
+  established(response: TypeOf<typeof ConnectResponse>, sentAt: Moment): void
+  /** The server answered something that was sent at that moment. */
+  answered(sentAt: Moment): void
+  replied(request: Request, header: TypeOf<typeof ReplyHeader>, body: Reader): void
+  notified(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void
+  authReplied(err: number): void
+  observed?: ((frame: Omit<ObservedFrame, 'sessionId'>) => void) | undefined
+  /** Said once; the connection says nothing afterwards. Its {@link Connection.abandoned} requests are the owner's to settle. */
+  lost(cause: ZooKeeperError): void
+}
+
+export interface ConnectionSettings {
+  address: Address
+  dial: Dial
+  clock: Clock
+  /** For dialling and handshake together, ms. */
+  attemptTimeout: number
+  maxReply: number
+}
+
+export class Connection implements TransportHandler {
+  readonly #owner: ConnectionOwner
+  readonly #clock: Clock
+  readonly #address: Address
+  readonly #hello: Encodable<TypeOf<typeof ConnectRequest>>
+  readonly #transport: Transport
+  readonly #framer: Framer
+  readonly #reader = new Reader(Buffer.alloc(0))
+  readonly #writer = new Writer()
+
+  /** Sent, in the order of the answers. */
+  readonly #inflight = new RequestList()
+  /** Those of them that were still in the buffer when the last write left. */
+  #unflushed = 0
+  #established = false
+  #dead = false
+
+  #helloSentAt: Moment | undefined
+  /** When this turn's first request was encoded; a lower bound of when it left. */
+  #turn: Moment | undefined
+  #lastSent = 0
+  #lastHeard = 0
+  #frameSince: number | undefined
+  #timeout = 0
+  #timer: unknown
+  /** Nothing was heard for too long, but what came during a stall may still lie in the socket: one more turn. */
+  #doubtful = false
+  readonly #pings: Moment[] = []
+
+  constructor(settings: ConnectionSettings, hello: Encodable<TypeOf<typeof ConnectRequest>>, owner: ConnectionOwner) {
+    this.#owner = owner
+    this.#clock = settings.clock
+    this.#address = settings.address
+    this.#hello = hello
+    this.#framer = new Framer(settings.maxReply, (bytes, start, end) => this.#onFrame(bytes, start, end))
+    this.#timer = this.#clock.setTimeout(
+      () => this.#fail(`no session within ${settings.attemptTimeout} ms`),
+      settings.attemptTimeout,
+    )
+    this.#transport = settings.dial(settings.address, this)
+  }
+
+  // From the transport
+
+  opened(): void {
+    if (this.#dead) return
+    this.#owner.awake()
+    this.#helloSentAt = momentOf(this.#clock)
+    this.#writer.frame(() => ConnectRequest.write(this.#writer, this.#hello))
+    this.#flush()
+  }
+
+  received(chunk: Buffer): void {
+    if (this.#dead) return
+    this.#owner.awake()
+    this.#lastHeard = this.#clock.now()
+    this.#doubtful = false
+    try {
+      this.#framer.push(chunk)
+      if (!this.#framer.midFrame) this.#frameSince = undefined
+      else this.#frameSince ??= this.#lastHeard
+    } catch (error) {
+      if (!(error instanceof JuteError)) throw error
+      this.#refuse(error)
+    }
+  }
+
+  closed(cause?: Error): void {
+    if (this.#dead) return
+    this.#owner.awake()
+    this.#fail(this.#established ? 'the server closed it' : 'the server closed it before the handshake was done', cause)
+  }
+
+  // From the session
+
+  /** Encodes a request behind those of this turn; all leave in one write. Throws as {@link encodeRequest}. */
+  send(request: Request, xid: number, maxRequest: number): void {
+    if (request.frame === undefined) {
+      encodeRequest(this.#writer, xid, request.call.op, request.call.body, maxRequest)
+    } else {
+      request.frame.writeInt32BE(xid, 4)
+      this.#writer.bytes(request.frame)
+      request.frame = undefined
+    }
+    request.xid = xid
+    request.sentAt = this.#thisTurn()
+    this.#inflight.push(request)
+    this.#unflushed++
+  }
+
+  /** Sends what has an xid of its own: auth, setWatches. Its answer is told apart by that. */
+  sendSpecial<Q>(xid: number, op: Operation<Q, unknown>, body: Encodable<Q>): void {
+    encodeRequest(this.#writer, xid, op, body, Infinity)
+    this.#thisTurn()
+  }
+
+  /** Takes out the requests without an answer, and says of each whether the server may have got it. */
+  *abandoned(): Generator<{ request: Request; fate: Fate }> {
+    for (let left = this.#inflight.size; left > 0; left--) {
+      const request = this.#inflight.shift()
+      if (request !== undefined) yield { request, fate: left > this.#unflushed ? 'unknown' : 'notSent' }
+    }
+  }
+
+  /** Drops the socket without a word to the owner. */
+  destroy(): void {
+    if (this.#dead) return
+    this.#dead = true
+    this.#clock.clearTimeout(this.#timer)
+    this.#transport.destroy()
+  }
+
+  // Frames
+
+  #onFrame(bytes: Buffer, start: number, end: number): void {
+    if (this.#dead) return
+    const reader = this.#reader
+    reader.aim(bytes, start, end)
+    this.#owner.observed?.({ from: 'server', bytes: bytes.subarray(start, end), first: !this.#established })
+    if (!this.#established) return this.#onHandshake(reader)
+    const header = ReplyHeader.read(reader)
+    switch (header.xid) {
+      case xids.notification:
+        return this.#owner.notified(WatcherEvent.read(reader), header.zxid)
+      case xids.ping: {
+        const sentAt = this.#pings.shift()
+        if (sentAt !== undefined) this.#owner.answered(sentAt)
+        return
+      }
+      case xids.auth:
+        return this.#owner.authReplied(header.err)
+      case xids.setWatches:
+        // A waiter whose watch is not set again would sleep for ever.
+        if (header.err !== 0) this.#fail(`the server refused to set the watches again (${header.err})`)
+        return
+      default:
+        if (header.xid >= 0) this.#onReply(header, reader)
+    }
+  }
+
+  #onHandshake(reader: Reader): void {
+    // A read-only server that serves no such session answers with a bare ReplyHeader, NOTREADONLY: no word about the session.
+    if (reader.remaining === REPLY_HEADER_BYTES)
+      return this.#fail(`the server refused the handshake (${ReplyHeader.read(reader).err})`)
+    const response =
+      reader.remaining === LEGACY_CONNECT_RESPONSE_BYTES
+        ? { ...LegacyConnectResponse.read(reader), readOnly: false }
+        : ConnectResponse.read(reader)
+    if (response.timeOut > 0 && (response.sessionId === 0n || response.passwd?.length !== PASSWORD_BYTES))
+      throw new JuteError('a session without an id or a password')
+    this.#established = true
+    this.#clock.clearTimeout(this.#timer)
+    this.#timeout = response.timeOut
+    this.#owner.established(response, this.#helloSentAt ?? momentOf(this.#clock))
+    this.#beat()
+  }
+
+  #onReply(header: TypeOf<typeof ReplyHeader>, body: Reader): void {
+    const request = this.#inflight.first
+    // The server answers a session's requests in their order: anything else is not the protocol, and no later answer can be trusted.
+    if (request?.xid !== header.xid)
+      throw new JuteError(`an answer to xid ${header.xid} where ${request?.xid ?? 'none'} is due`)
+    this.#inflight.remove(request)
+    if (request.sentAt !== undefined) this.#owner.answered(request.sentAt)
+    this.#owner.replied(request, header, body)
+  }
+
+  // Writing
+
+  #thisTurn(): Moment {
+    if (this.#turn === undefined) {
+      this.#turn = momentOf(this.#clock)
+      queueMicrotask(() => this.#flush())
+    }
+    return this.#turn
+  }
+
+  #flush(): void {
+    this.#turn = undefined
+    if (this.#dead || this.#writer.pending === 0) return
+    this.#lastSent = this.#clock.now()
+    const bytes = this.#writer.take()
+    this.#unflushed = 0
+    if (this.#owner.observed !== undefined) this.#showSent(this.#owner.observed, bytes)
+    this.#transport.write(bytes)
+  }
+
+  #showSent(observed: NonNullable<ConnectionOwner['observed']>, bytes: Buffer): void {
+    for (let at = 0; at < bytes.length;) {
+      const end = at + 4 + bytes.readInt32BE(at)
+      observed({ from: 'client', bytes: bytes.subarray(at + 4, end), first: !this.#established })
+      at = end
+    }
+  }
+
+  // Liveness
+
+  /** A packet goes out at least every T/3, and 2T/3 of silence is the end. */
+  #beat(): void {
+    if (this.#dead) return
+    this.#owner.awake()
+    const now = this.#clock.now()
+    const silentUntil = this.#lastHeard + (this.#timeout * 2) / 3
+    if (this.#frameSince !== undefined && now - this.#frameSince > this.#timeout)
+      return this.#fail('a frame took too long')
+    if (now >= silentUntil) {
+      if (this.#doubtful) return this.#fail(`nothing was heard for ${Math.round(now - this.#lastHeard)} ms`)
+      this.#doubtful = true
+      this.#timer = this.#clock.setTimeout(() => this.#beat(), 0)
+      return
+    }
+    if (now >= this.#lastSent + this.#timeout * PING_SHARE) {
+      encodeRequest(this.#writer, xids.ping, operations.ping, {}, Infinity)
+      this.#pings.push(this.#thisTurn())
+      this.#flush()
+    }
+    const next = Math.min(silentUntil, this.#lastSent + this.#timeout * PING_SHARE)
+    this.#timer = this.#clock.setTimeout(() => this.#beat(), Math.max(1, next - now))
+  }
+
+  // The end
+
+  #refuse(error: JuteError): void {
+    if (error instanceof FrameTooLong)
+      this.#inflight.shift()?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
+    const { host, port } = this.#address
+    this.#end(
+      new ZooKeeperError('PROTOCOL', {
+        fate: 'unknown',
+        detail: `${host}:${port} sent ${error.message}`,
+        cause: error,
+      }),
+    )
+  }
+
+  #fail(detail: string, cause?: Error): void {
+    const { host, port } = this.#address
+    this.#end(new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: `${host}:${port}: ${detail}`, cause }))
+  }
+
+  #end(cause: ZooKeeperError): void {
+    if (this.#dead) return
+    this.destroy()
+    this.#owner.lost(cause)
+  }
+}
+
+/**
+ * Writes one request frame, and nothing where it throws.
+ * @throws JuteError where a string has no UTF-8 form
+ * @throws RangeError where the frame is longer than `maxRequest`
+ */
+export function encodeRequest<Q>(
+  writer: Writer,
+  xid: number,
+  op: Operation<Q, unknown>,
+  body: Encodable<Q>,
+  maxRequest: number,
+): void {
+  const before = writer.pending
+  const length = writer.frame(() => {
+    RequestHeader.write(writer, { xid, type: op.opcode })
+    op.request.write(writer, body)
+  })
+  if (length <= maxRequest) return
+  writer.truncate(before)
+  throw new RangeError(`${length} bytes, the limit is ${maxRequest}`)
+}
+
+/** Less than the third that is promised, so that a late timer does not break the promise. */
+const PING_SHARE = 0.3
+const REPLY_HEADER_BYTES = 16
+const LEGACY_CONNECT_RESPONSE_BYTES = 36
+const PASSWORD_BYTES = 16

@@ -1,0 +1,96 @@
+// For how long the session is surely ours: T, counted from when the last answered packet was sent.
+import type { Clock } from './clock.ts'
+
+/** One instant on both clocks. */
+export interface Moment {
+  readonly now: number
+  readonly wall: number
+}
+
+export const momentOf = (clock: Clock): Moment => ({ now: clock.now(), wall: clock.wallNow() })
+
+/**
+ * Milliseconds left of a lease, 0 when it has run out. The server starts its own clock no earlier than a packet was sent, so a
+ * session that was last touched by that packet lives on the server at least as long as here.
+ *
+ * The larger of both clocks' differences counts: the monotonic one stands still while a machine is suspended. So a wall clock
+ * set forward ends a lease early, which is safe; set back it does nothing.
+ */
+export const left = (since: Moment, timeout: number, { now, wall }: Moment): number =>
+  Math.max(0, timeout - Math.max(now - since.now, wall - since.wall))
+
+/** Watches over the lease of one session. */
+export class Lease {
+  readonly #clock: Clock
+  readonly #onLapse: () => void
+  #since: Moment | undefined
+  #timeout = 0
+  #timer: unknown
+  #lost = new AbortController()
+
+  /** @param onLapse the lease ran out: the session must be presumed lost. It may be told again after the session came back. */
+  constructor(clock: Clock, onLapse: () => void) {
+    this.#clock = clock
+    this.#onLapse = onLapse
+  }
+
+  /** Aborts when the lease runs out or the session ends. A session that comes back has a new one. */
+  get signal(): AbortSignal {
+    return this.#lost.signal
+  }
+
+  get lapsed(): boolean {
+    return this.#lost.signal.aborted
+  }
+
+  left(): number {
+    return this.#since === undefined ? 0 : left(this.#since, this.#timeout, momentOf(this.#clock))
+  }
+
+  /**
+   * A server gave or confirmed the session.
+   * @param timeout the negotiated session timeout, ms
+   */
+  start(sentAt: Moment, timeout: number): void {
+    this.#since = sentAt
+    this.#timeout = timeout
+    this.#revive()
+  }
+
+  /** A packet sent at that moment was answered. */
+  renew(sentAt: Moment): void {
+    if (this.#since === undefined || sentAt.now <= this.#since.now) return
+    this.#since = sentAt
+    if (this.lapsed) this.#revive()
+  }
+
+  check(): void {
+    if (this.#since === undefined || this.lapsed || this.left() > 0) return
+    this.#clock.clearTimeout(this.#timer)
+    this.#lost.abort(new Error(`no server has confirmed the session for ${this.#timeout} ms`))
+    this.#onLapse()
+  }
+
+  /** The session is over. */
+  end(reason: unknown): void {
+    this.#clock.clearTimeout(this.#timer)
+    this.#since = undefined
+    this.#lost.abort(reason)
+  }
+
+  #revive(): void {
+    if (this.left() === 0) return
+    if (this.lapsed) this.#lost = new AbortController()
+    this.#clock.clearTimeout(this.#timer)
+    this.#wait()
+  }
+
+  /** Looks again when the lease would run out; renewals meanwhile cost no timer. */
+  #wait(): void {
+    const wait = () => {
+      this.check()
+      if (!this.lapsed) this.#wait()
+    }
+    this.#timer = this.#clock.setTimeout(wait, Math.ceil(this.left()))
+  }
+}

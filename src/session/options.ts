@@ -1,0 +1,68 @@
+// What a caller may choose, checked and completed once.
+import { ZooKeeperError } from '../protocol/index.ts'
+import { dialTcp } from '../transport/node.ts'
+import type { Dial } from '../transport/transport.ts'
+import { systemClock, type Clock } from './clock.ts'
+import type { ObservedFrame } from './connection.ts'
+import { systemRandom, type Random } from './random.ts'
+
+export interface ConnectOptions {
+  /** Session timeout to ask for, ms; the server may give another (2 to 20 of its ticks by default). Default 30 000. */
+  sessionTimeout?: number
+  /** How long connect() may take in all, ms. Default: the session timeout. */
+  connectTimeout?: number
+  /** How long one address may take to give a session, dialling and handshake together, ms. Default: a third of the session timeout. */
+  attemptTimeout?: number
+  /** Gives up connect(), which then rejects with the signal's reason. */
+  signal?: AbortSignal
+  /** Accept a server that has lost its quorum: it answers reads, and refuses writes with NOTREADONLY. Default false. */
+  readOnly?: boolean
+  /** A session to go on with, of `client.sessionId` and `client.sessionPassword`. */
+  session?: { id: bigint; password: Uint8Array }
+  /** Credentials, sent first on every connection. */
+  auth?: readonly { scheme: string; auth: Uint8Array | string }[]
+  /** The longest request that is sent, bytes with its header. A server cuts the connection over its jute.maxbuffer. Default 1 048 575. */
+  maxRequest?: number
+  /** The longest reply that is accepted, bytes. Default 16 MiB. */
+  maxReply?: number
+  /** How many requests may be without an answer at a time; more are refused with TOOMANYPENDING. Default 100 000. */
+  maxPending?: number
+  /** Opens the byte stream. Default: TCP through node:net. */
+  dial?: Dial
+  clock?: Clock
+  random?: Random
+  /** Is shown every frame, both ways, in order. It sees passwords too: `explain` leaves them out. */
+  observe?: (frame: ObservedFrame) => void
+  /** Hears of errors that the caller's own callbacks throw. Default: console.error. */
+  onCallbackError?: (error: unknown) => void
+}
+
+export type Settings = Required<Omit<ConnectOptions, 'signal' | 'session' | 'observe'>> &
+  Pick<ConnectOptions, 'signal' | 'session' | 'observe'>
+
+/** @throws ZooKeeperError BADARGUMENTS */
+export function settingsOf(options: ConnectOptions): Settings {
+  const sessionTimeout = positive('sessionTimeout', options.sessionTimeout ?? 30_000)
+  return {
+    sessionTimeout,
+    connectTimeout: positive('connectTimeout', options.connectTimeout ?? sessionTimeout),
+    attemptTimeout: positive('attemptTimeout', options.attemptTimeout ?? sessionTimeout / 3),
+    readOnly: options.readOnly ?? false,
+    auth: options.auth ?? [],
+    maxRequest: positive('maxRequest', options.maxRequest ?? 1_048_575),
+    maxReply: positive('maxReply', options.maxReply ?? 16 * 1024 * 1024),
+    maxPending: positive('maxPending', options.maxPending ?? 100_000),
+    dial: options.dial ?? dialTcp,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? systemRandom,
+    onCallbackError: options.onCallbackError ?? (error => console.error(error)),
+    ...(options.signal && { signal: options.signal }),
+    ...(options.session && { session: options.session }),
+    ...(options.observe && { observe: options.observe }),
+  }
+}
+
+function positive(name: string, value: number): number {
+  if (value > 0 && value <= 0x7fff_ffff) return value
+  throw new ZooKeeperError('BADARGUMENTS', { op: 'connect', fate: 'notSent', detail: `${name} is ${value}` })
+}

@@ -1,0 +1,120 @@
+// One request from its call to its settling, and the queues it stands in meanwhile.
+import type { Encodable, Fate, Operation } from '../protocol/index.ts'
+import { ZooKeeperError, type ErrorCode, type ErrorContext } from '../protocol/index.ts'
+import type { Moment } from './lease.ts'
+import type { Watch } from './watches.ts'
+
+/** What a call asks of the session. */
+export interface Call<Q, R, V> {
+  op: Operation<Q, R>
+  body: Encodable<Q>
+  /** As the caller gave it; for errors. */
+  path: string
+  /** The caller's value of a reply, made while the reply is decoded. A JuteError says that a server may not answer so. */
+  result: (response: R) => V
+  /** An error that is no failure but this value: NONODE says to exists that there is no node. */
+  tolerates?: { errno: number; value: V }
+  watch?: Watch | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** A call under way. It settles once; later attempts to settle it do nothing. */
+export class Request {
+  readonly call: Call<unknown, unknown, unknown>
+  readonly promise: Promise<unknown>
+  #resolve!: (value: unknown) => void
+  #reject!: (error: unknown) => void
+  #onAbort: (() => void) | undefined
+  settled = false
+
+  /** The encoded frame, while it waits for a connection. */
+  frame: Buffer | undefined
+  xid = 0
+  /** When its bytes were handed to the connection. */
+  sentAt: Moment | undefined
+
+  list: RequestList | undefined
+  previous: Request | undefined
+  next: Request | undefined
+
+  constructor(call: Call<unknown, unknown, unknown>) {
+    this.call = call
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+  }
+
+  /** Calls back when the caller's signal aborts before the request is settled. */
+  whenAborted(callback: () => void): void {
+    const { signal } = this.call
+    if (signal === undefined) return
+    this.#onAbort = callback
+    signal.addEventListener('abort', callback, { once: true })
+  }
+
+  resolve(value: unknown): void {
+    if (this.#settle()) this.#resolve(value)
+  }
+
+  reject(error: unknown): void {
+    if (this.#settle()) this.#reject(error)
+  }
+
+  fail(code: ErrorCode, fate: Fate, context: Omit<ErrorContext, 'fate'> = {}): void {
+    // Making an Error takes its stack, which is dear: not for a call that has been given up already.
+    if (!this.settled) this.reject(this.error(code, fate, context))
+  }
+
+  error(code: ErrorCode, fate: Fate, context: Omit<ErrorContext, 'fate'> = {}): ZooKeeperError {
+    return new ZooKeeperError(code, { op: this.call.op.method, path: this.call.path, fate, ...context })
+  }
+
+  #settle(): boolean {
+    if (this.settled) return false
+    this.settled = true
+    if (this.#onAbort !== undefined) this.call.signal?.removeEventListener('abort', this.#onAbort)
+    return true
+  }
+}
+
+/** First in, first out; and any one can leave. Linked, so that each step costs the same however long it is. */
+export class RequestList {
+  #first: Request | undefined
+  #last: Request | undefined
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  get first(): Request | undefined {
+    return this.#first
+  }
+
+  push(request: Request): void {
+    request.list = this
+    request.previous = this.#last
+    if (this.#last === undefined) this.#first = request
+    else this.#last.next = request
+    this.#last = request
+    this.#size++
+  }
+
+  remove(request: Request): void {
+    if (request.list !== this) return
+    const { previous, next } = request
+    if (previous === undefined) this.#first = next
+    else previous.next = next
+    if (next === undefined) this.#last = previous
+    else next.previous = previous
+    request.list = request.previous = request.next = undefined
+    this.#size--
+  }
+
+  shift(): Request | undefined {
+    const first = this.#first
+    if (first !== undefined) this.remove(first)
+    return first
+  }
+}

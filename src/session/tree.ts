@@ -1,0 +1,38 @@
+// Whole branches of the tree. Each step may be done twice without harm, so that lost connections are lived through.
+import { join, parentOf, ZooKeeperError, type ACL, type ErrorCode } from '../protocol/index.ts'
+import type { Client } from './client.ts'
+
+export const isCode = (error: unknown, ...codes: ErrorCode[]): boolean =>
+  error instanceof ZooKeeperError && codes.includes(error.code)
+
+export async function ensurePath(
+  client: Client,
+  path: string,
+  options: { mode: 'persistent' | 'container'; acl: readonly ACL[] | undefined; signal: AbortSignal | undefined },
+): Promise<void> {
+  const { mode, acl, signal } = options
+  try {
+    await client.retry(() => client.create(path, '', { mode, ...(acl && { acl }) }), { signal })
+  } catch (error) {
+    if (isCode(error, 'NODEEXISTS')) return
+    if (!isCode(error, 'NONODE') || path === '/') throw error
+    await ensurePath(client, parentOf(path), options)
+    // Again from here: another client may have deleted the parent meanwhile.
+    await ensurePath(client, path, options)
+  }
+}
+
+export async function deleteRecursive(client: Client, path: string): Promise<void> {
+  for (;;) {
+    try {
+      const { children } = await client.retry(() => client.getChildren(path))
+      await Promise.all(children.map(name => deleteRecursive(client, join(path, name))))
+      await client.retry(() => client.delete(path))
+      return
+    } catch (error) {
+      if (isCode(error, 'NONODE')) return
+      // A child was created between the list and the delete.
+      if (!isCode(error, 'NOTEMPTY')) throw error
+    }
+  }
+}

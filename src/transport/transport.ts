@@ -1,0 +1,25 @@
+// A byte stream to a server, as the session sees it. What is behind it is chosen by whoever passes `dial`.
+
+export interface Address {
+  host: string
+  port: number
+}
+
+/** What a transport tells. After `closed` it tells nothing more. */
+export interface TransportHandler {
+  opened(): void
+  /** The chunk is the handler's to keep: a transport never writes into it again. */
+  received(chunk: Buffer): void
+  /** The stream is over, or could not be opened. `cause` says why, where there was a failure. */
+  closed(cause?: Error): void
+}
+
+export interface Transport {
+  /** Takes the bytes over: the caller does not change them. */
+  write(bytes: Uint8Array): void
+  /** Drops the stream and what was not yet written. `closed` may follow or not. */
+  destroy(): void
+}
+
+/** Opens a stream. It returns at once; the handler hears of what comes of it, and not before `dial` has returned. */
+export type Dial = (address: Address, handler: TransportHandler) => Transport
