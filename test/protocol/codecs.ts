@@ -1,0 +1,17 @@
+// Every codec there is, so that no test forgets one.
+import type { Codec } from '../../src/protocol/jute.ts'
+import * as multi from '../../src/protocol/multi.ts'
+import * as records from '../../src/protocol/records.ts'
+
+export interface ExportedCodec {
+  /** The name it is exported by, which for the two legacy records is not the record's own. */
+  exported: string
+  codec: Codec<unknown>
+}
+
+const codecsOf = (module: Readonly<Record<string, unknown>>): ExportedCodec[] =>
+  Object.entries(module).map(([exported, codec]) => ({ exported, codec: codec as Codec<unknown> }))
+
+export const recordCodecs = codecsOf(records)
+export const multiCodecs = codecsOf(multi)
+export const everyCodec: readonly ExportedCodec[] = [...recordCodecs, ...multiCodecs]

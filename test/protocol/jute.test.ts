@@ -1,0 +1,320 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import {
+  ConnectRequest,
+  ConnectResponse,
+  GetACLResponse,
+  GetDataResponse,
+  JuteError,
+  LegacyConnectRequest,
+  LegacyConnectResponse,
+  Nothing,
+  Reader,
+  ReconfigRequest,
+  record,
+  SetACLRequest,
+  SetDataRequest,
+  Stat,
+  SyncRequest,
+  WatcherEvent,
+  Writer,
+  type Codec,
+} from '../../src/protocol/index.ts'
+import { strings, times, treacherousLongs, valuesOf } from '../support/arbitraries.ts'
+import { everyCodec, recordCodecs } from './codecs.ts'
+
+describe('jute', () => {
+  describe('every record', () => {
+    for (const { exported, codec } of everyCodec) {
+      it(`${exported} decodes to what was encoded, whatever lies behind it`, () => {
+        fc.assert(
+          fc.property(valuesOf(codec), fc.uint8Array({ maxLength: 9 }), (value, junk) => {
+            const bytes = codec.encode(value)
+            expect(codec.decode(bytes)).to.deep.equal(value)
+            const reader = new Reader(Buffer.concat([bytes, junk]))
+            expect(codec.read(reader)).to.deep.equal(value)
+            expect(reader.remaining).to.equal(junk.length)
+          }),
+          { numRuns: 200 },
+        )
+      })
+
+      // Nothing has no bytes that could be missing.
+      if (codec === (Nothing as Codec<unknown>)) continue
+      it(`${exported} is refused as a JuteError when it is cut short anywhere`, () => {
+        fc.assert(
+          fc.property(valuesOf(codec), value => {
+            const bytes = codec.encode(value)
+            for (let length = 0; length < bytes.length; length++) {
+              const cut = bytes.subarray(0, length)
+              expect(() => codec.decode(cut), `${length} of ${bytes.length} bytes`).to.throw(JuteError)
+            }
+          }),
+          { numRuns: 25 },
+        )
+      })
+    }
+
+    it('is refused when the frame ends within it, though the buffer goes on', () => {
+      const bytes = SyncRequest.encode({ path: '/a' })
+      for (let end = 0; end < bytes.length; end++)
+        expect(() => SyncRequest.read(new Reader(bytes, 0, end)), `end ${end}`).to.throw(JuteError)
+    })
+
+    it('is written where an equal one of other types of bytes is: a Uint8Array, a Buffer, a string', () => {
+      const written = [Buffer.from('dé'), Uint8Array.from(Buffer.from('dé')), 'dé'].map(data =>
+        SetDataRequest.encode({ path: '/a', data, version: -1 }).toString('hex'),
+      )
+      expect(new Set(written).size).to.equal(1)
+    })
+  })
+
+  describe('a declaration', () => {
+    it('is run once for the layout however often that is asked for, and not before', () => {
+      let runs = 0
+      const codec = record('Counted', f => {
+        runs++
+        return { id: f.int() }
+      })
+      expect(runs).to.equal(0)
+      expect(codec.shape).to.equal(codec.shape)
+      expect(runs).to.equal(1)
+      codec.encode({ id: 1 })
+      codec.encode({ id: 2 })
+      expect(runs).to.equal(2)
+    })
+
+    it('has a name that is its export', () => {
+      for (const { exported, codec } of recordCodecs) expect(codec.name).to.equal(exported.replace('Legacy', ''))
+    })
+  })
+
+  describe('null', () => {
+    const data = (value: Buffer | null) => SetDataRequest.encode({ path: '', data: value, version: 0 })
+
+    it('is another value than empty, for bytes', () => {
+      expect(data(null).toString('hex')).to.equal('00000000' + 'ffffffff' + '00000000')
+      expect(data(Buffer.alloc(0)).toString('hex')).to.equal('00000000' + '00000000' + '00000000')
+      expect(SetDataRequest.decode(data(null)).data).to.equal(null)
+      expect(SetDataRequest.decode(data(Buffer.alloc(0))).data).to.deep.equal(Buffer.alloc(0))
+    })
+
+    it('is another value than empty, for a string that may be null', () => {
+      const config = { joiningServers: null, leavingServers: '', newMembers: null, curConfigId: 0n }
+      expect(ReconfigRequest.encode(config).toString('hex', 0, 12)).to.equal('ffffffff00000000ffffffff')
+      expect(ReconfigRequest.decode(ReconfigRequest.encode(config))).to.deep.equal(config)
+    })
+
+    it('is another value than empty, for a vector that may be null', () => {
+      for (const acl of [null, []]) {
+        const request = { path: '', acl, version: 0 }
+        expect(SetACLRequest.decode(SetACLRequest.encode(request))).to.deep.equal(request)
+      }
+      expect(SetACLRequest.encode({ path: '', acl: null, version: 0 }).readInt32BE(4)).to.equal(-1)
+      expect(SetACLRequest.encode({ path: '', acl: [], version: 0 }).readInt32BE(4)).to.equal(0)
+    })
+
+    it('is refused where ZooKeeper never has one', () => {
+      const nowhere = Buffer.from('ffffffff' + '00'.repeat(80), 'hex')
+      expect(() => SyncRequest.decode(nowhere)).to.throw(JuteError, 'a string of length -1')
+      expect(() => GetACLResponse.decode(nowhere)).to.throw(JuteError, 'a vector of -1 elements')
+    })
+
+    it('is the only negative length there is', () => {
+      for (const length of [-2, -4, -0x8000_0000]) {
+        const bytes = Buffer.alloc(100)
+        bytes.writeInt32BE(length)
+        for (const codec of [SyncRequest, GetDataResponse, GetACLResponse, ReconfigRequest] as Codec<unknown>[])
+          expect(() => codec.decode(bytes), codec.name).to.throw(JuteError, String(length))
+      }
+    })
+  })
+
+  describe('a number', () => {
+    it('of 64 bits comes back as the bigint it was', () => {
+      for (const long of treacherousLongs) {
+        const bytes = record('Long', f => ({ long: f.long() })).encode({ long })
+        expect(BigInt.asIntN(64, BigInt('0x' + bytes.toString('hex')))).to.equal(long)
+        expect(Stat.decode(Buffer.concat([bytes, Buffer.alloc(60)])).czxid).to.equal(long)
+      }
+    })
+
+    it('of 64 bits that is a time lies as the same number would as a bigint', () => {
+      const asTime = record('Time', f => ({ at: f.time() }))
+      const asLong = record('Long', f => ({ at: f.long() }))
+      fc.assert(
+        fc.property(times, at => {
+          expect(asTime.encode({ at })).to.deep.equal(asLong.encode({ at: BigInt(at) }))
+          expect(asTime.decode(asLong.encode({ at: BigInt(at) })).at).to.equal(at)
+        }),
+      )
+    })
+
+    it('of one byte is true unless it is 0', () => {
+      const codec = record('Bool', f => ({ is: f.bool() }))
+      expect([0, 1, 2, 255].map(byte => codec.decode(Buffer.of(byte)).is)).to.deep.equal([false, true, true, true])
+    })
+  })
+
+  describe('a string', () => {
+    it('is UTF-8 behind the number of its bytes', () => {
+      fc.assert(
+        fc.property(strings, path => {
+          const utf8 = new TextEncoder().encode(path)
+          const bytes = SyncRequest.encode({ path })
+          expect(bytes.readInt32BE(0)).to.equal(utf8.length)
+          expect(bytes.subarray(4)).to.deep.equal(Buffer.from(utf8))
+        }),
+      )
+    })
+
+    it('with half a surrogate pair is refused, and nothing of its frame stays in the writer', () => {
+      for (const half of ['\ud83e', '/a\udd93', '\udd93\ud83e', 'x'.repeat(50_000) + '\ud800']) {
+        const writer = new Writer()
+        writer.frame(() => writer.int(7))
+        const before = writer.pending
+        expect(() => writer.string(half)).to.throw(JuteError, 'surrogate')
+        expect(writer.pending).to.equal(before)
+        for (const write of [
+          () => SetDataRequest.write(writer, { path: '/a', data: half, version: -1 }),
+          () =>
+            ReconfigRequest.write(writer, {
+              joiningServers: '',
+              leavingServers: half,
+              newMembers: '',
+              curConfigId: 0n,
+            }),
+        ]) {
+          expect(() => writer.frame(write)).to.throw(JuteError, 'surrogate')
+          expect(writer.pending).to.equal(before)
+        }
+        expect(writer.take().toString('hex')).to.equal('00000004' + '00000007')
+      }
+    })
+
+    it('decodes bytes that are not UTF-8 to U+FFFD', () => {
+      const bytes = Buffer.from('00000004' + '2fff2f80', 'hex')
+      expect(SyncRequest.decode(bytes).path).to.equal('/\ufffd/\ufffd')
+    })
+  })
+
+  describe('a connect frame without its last byte', () => {
+    const request = { protocolVersion: 0, lastZxidSeen: 5n, timeOut: 4000, sessionId: 9n, passwd: Buffer.alloc(16) }
+    const response = { protocolVersion: 0, timeOut: 4000, sessionId: 9n, passwd: Buffer.alloc(16) }
+
+    it('is that of a client or server before 3.4, and nothing else', () => {
+      const shortRequest = ConnectRequest.encode({ ...request, readOnly: true }).subarray(0, -1)
+      const shortResponse = ConnectResponse.encode({ ...response, readOnly: true }).subarray(0, -1)
+      expect(LegacyConnectRequest.decode(shortRequest)).to.deep.equal(request)
+      expect(LegacyConnectResponse.decode(shortResponse)).to.deep.equal(response)
+      expect(() => ConnectRequest.decode(shortRequest)).to.throw(JuteError)
+      expect(() => ConnectResponse.decode(shortResponse)).to.throw(JuteError)
+    })
+  })
+
+  describe('the bytes of a decoded value', () => {
+    it('are its own where they are few, and a view of the frame where they are many', () => {
+      for (const [length, own] of [
+        [0, true],
+        [4096, true],
+        [4097, false],
+      ] as const) {
+        const frame = SetDataRequest.encode({ path: '', data: Buffer.alloc(length, 1), version: 0 })
+        const { data } = SetDataRequest.decode(frame)
+        frame.fill(2)
+        expect(data, `${length} bytes`).to.deep.equal(Buffer.alloc(length, own ? 1 : 2))
+      }
+    })
+  })
+
+  describe('a reader', () => {
+    it('reads frame after frame of one buffer, and of another', () => {
+      const reader = new Reader(Buffer.alloc(0))
+      const first = Buffer.concat([SyncRequest.encode({ path: '/a' }), SyncRequest.encode({ path: '/bb' })])
+      reader.aim(first, 0, 6)
+      expect([reader.remaining, SyncRequest.read(reader).path, reader.remaining]).to.deep.equal([6, '/a', 0])
+      expect(() => reader.bool()).to.throw(JuteError)
+      reader.aim(first, 6, 13)
+      expect([reader.offset, SyncRequest.read(reader).path, reader.offset]).to.deep.equal([6, '/bb', 13])
+      const second = WatcherEvent.encode({ type: 1, state: 3, path: null })
+      reader.aim(second, 0, second.length)
+      expect(WatcherEvent.read(reader)).to.deep.equal({ type: 1, state: 3, path: null })
+    })
+
+    it('reads a Uint8Array that is a window of something larger', () => {
+      const frame = SyncRequest.encode({ path: '/a' })
+      const larger = new Uint8Array(20).fill(255)
+      larger.set(frame, 7)
+      expect(SyncRequest.decode(larger.subarray(7, 13))).to.deep.equal({ path: '/a' })
+    })
+  })
+
+  describe('a writer', () => {
+    type Step = { write: Uint8Array } | { take: true } | { frame: Uint8Array; fails: boolean }
+    const steps: fc.Arbitrary<Step[]> = fc.array(
+      fc.oneof(
+        fc.record({ write: chunks() }),
+        fc.record({ take: fc.constant(true as const) }),
+        fc.record({ frame: chunks(), fails: fc.boolean() }),
+      ),
+      { maxLength: 40 },
+    )
+
+    /** Now and then more than a slab. */
+    function chunks(): fc.Arbitrary<Uint8Array> {
+      return fc
+        .tuple(fc.oneof(fc.nat(40), fc.nat(40_000)), fc.nat(255))
+        .map(([length, byte]) => new Uint8Array(length).fill(byte))
+    }
+
+    it('never writes again the memory it gave away, and gives away all that was written, in order', () => {
+      fc.assert(
+        fc.property(steps, program => {
+          const writer = new Writer()
+          const taken: { slice: Buffer; copy: Buffer }[] = []
+          const written: Buffer[] = []
+          const take = () => {
+            const pending = writer.pending
+            const slice = writer.take()
+            expect(slice.length).to.equal(pending)
+            taken.push({ slice, copy: Buffer.from(slice) })
+          }
+          for (const step of program) {
+            if ('take' in step) take()
+            else if ('write' in step) {
+              writer.bytes(step.write)
+              written.push(Buffer.from(step.write))
+            } else if (step.fails) {
+              const fail = () => {
+                writer.bytes(step.frame)
+                throw new Error('on purpose')
+              }
+              expect(() => writer.frame(fail)).to.throw('on purpose')
+            } else {
+              expect(writer.frame(() => writer.bytes(step.frame))).to.equal(step.frame.length)
+              const prefix = Buffer.alloc(4)
+              prefix.writeInt32BE(step.frame.length)
+              written.push(prefix, Buffer.from(step.frame))
+            }
+          }
+          take()
+          expect(writer.pending).to.equal(0)
+          for (const { slice, copy } of taken) expect(slice.equals(copy)).to.equal(true)
+          expect(Buffer.concat(taken.map(({ slice }) => slice)).equals(Buffer.concat(written))).to.equal(true)
+        }),
+      )
+    })
+
+    it('forgets what is truncated, and keeps what stands before', () => {
+      const writer = new Writer()
+      writer.int(1)
+      writer.take()
+      writer.int(2)
+      const mark = writer.pending
+      writer.bytes(Buffer.alloc(30_000, 9))
+      writer.truncate(mark)
+      writer.int(3)
+      expect(writer.take().toString('hex')).to.equal('00000002' + '00000003')
+    })
+  })
+})

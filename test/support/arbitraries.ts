@@ -1,0 +1,103 @@
+// Random values of any codec, made from its declaration.
+import fc from 'fast-check'
+import { opcodes } from '../../src/protocol/constants.ts'
+import type { Codec, Type } from '../../src/protocol/jute.ts'
+
+/** Without half surrogate pairs, which have no UTF-8 form. */
+export const strings: fc.Arbitrary<string> = fc.oneof(
+  fc.string({ maxLength: 12 }),
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+  fc.constantFrom('', '/', '/zookeeper', '__proto__', '\0', 'é', '中', '\uffff', '🦓', '\u{10ffff}'),
+)
+
+/** Without what takes two UTF-16 code units. */
+export const stringsOfTheBasicPlane: fc.Arbitrary<string> = strings.map(s =>
+  s.replace(/[\u{10000}-\u{10ffff}]/gu, '語'),
+)
+
+export const ints: fc.Arbitrary<number> = fc.oneof(
+  fc.integer(),
+  fc.constantFrom(0, 1, -1, 0x7fff_ffff, -0x8000_0000, 0x8000, 0xff),
+)
+
+/** Where a 64-bit number that passes through a double would show it. */
+export const treacherousLongs: readonly bigint[] = [
+  0n,
+  1n,
+  -1n,
+  2n ** 53n - 1n,
+  2n ** 53n,
+  2n ** 53n + 1n,
+  -(2n ** 53n) - 1n,
+  2n ** 63n - 1n,
+  -(2n ** 63n),
+]
+
+export const longs: fc.Arbitrary<bigint> = fc.oneof(
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  fc.constantFrom(...treacherousLongs),
+)
+
+export const times: fc.Arbitrary<number> = fc.oneof(
+  fc.maxSafeInteger(),
+  fc.constantFrom(0, 1, -1, 2 ** 31, 2 ** 32, -(2 ** 32), Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER),
+)
+
+export const buffers: fc.Arbitrary<Buffer | null> = fc.oneof(
+  fc.uint8Array({ maxLength: 40 }).map(bytes => Buffer.from(bytes)),
+  fc.constant(null),
+  fc.constant(Buffer.alloc(0)),
+)
+
+const MOST_ELEMENTS = 4
+
+/** Values of the type that a codec decodes to. */
+export function valuesOf<T>(codec: Codec<T>, string: fc.Arbitrary<string> = strings): fc.Arbitrary<T> {
+  const { shape } = codec
+  const values =
+    shape.is === 'fields'
+      ? fc.record(Object.fromEntries(shape.fields.map(({ name, type }) => [name, valuesOfType(type, string)])))
+      : fc.array(itemsOf(shape.itemFor, string), { maxLength: MOST_ELEMENTS })
+  return values as fc.Arbitrary<T>
+}
+
+/** Every opcode that an item of a multi may have. */
+export const itemTypes = (itemFor: (type: number) => Codec<unknown> | undefined): number[] =>
+  Object.values(opcodes).filter(type => itemFor(type) !== undefined)
+
+function itemsOf(itemFor: (type: number) => Codec<unknown> | undefined, string: fc.Arbitrary<string>) {
+  const items = itemTypes(itemFor).map(type => {
+    const codec = itemFor(type)
+    if (codec === undefined) throw new Error(`no item of type ${type}`)
+    return fc.record({ type: fc.constant(type), body: valuesOf(codec, string) })
+  })
+  return fc.oneof(...items)
+}
+
+function valuesOfType(type: Type, string: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
+  switch (type.is) {
+    case 'bool':
+      return fc.boolean()
+    case 'int':
+      return ints
+    case 'long':
+      return longs
+    case 'time':
+      return times
+    case 'string':
+      return string
+    case 'stringOrNull':
+      return fc.option(string)
+    case 'buffer':
+      return buffers
+    case 'strings':
+      return fc.array(string, { maxLength: MOST_ELEMENTS })
+    case 'vector':
+      return fc.array(valuesOf(type.of, string), { maxLength: MOST_ELEMENTS })
+    case 'vectorOrNull':
+      return fc.option(fc.array(valuesOf(type.of, string), { maxLength: MOST_ELEMENTS }))
+    case 'record':
+      return valuesOf(type.of, string)
+  }
+}
