@@ -27,7 +27,7 @@ async function find(): Promise<string> {
 
 const isInstalled = () => existsSync(join(DEBIAN_JARS, 'zookeeper.jar'))
 
-/** The class path of a binary distribution. `conf` is on it for the logger's sake: without its configuration, logback logs everything. */
+/** The class path of a binary distribution. `conf` is on it since logback, without its configuration, logs everything. */
 export function distribution(home: string): string {
   const lib = join(home, 'lib')
   const jars = existsSync(lib) ? readdirSync(lib).filter(name => name.endsWith('.jar')) : []
