@@ -13,7 +13,7 @@ const needs: Readonly<Record<Need, readonly string[]>> = {
   'code from strings': ['eval', 'Function', 'node:vm'],
 }
 
-/** Says 'line 3 takes time: Date.now' for each such place in `text`. Comments and the names of types and members do not count. */
+/** Says 'line 3 takes time: Date.now' for each such place in `text`. Comments, types and members do not count. */
 export function ambientUses(text: string): { need: Need; said: string }[] {
   const file = ts.createSourceFile('file.ts', text, ts.ScriptTarget.Latest, true)
   const uses: { need: Need; said: string }[] = []

@@ -150,7 +150,7 @@ export class ApacheZooKeeper {
     await gone
   }
 
-  /** Stops it where it stands: its sockets stay open and nothing answers. Resolves when no thread of it runs any more. */
+  /** Stops it where it stands: its sockets stay open and nothing answers. Resolves when no thread of it runs. */
   async pause(): Promise<void> {
     process.kill(this.pid, 'SIGSTOP')
     while (!threadStates(this.pid).every(state => state === 'T')) await delay(1)
@@ -183,8 +183,9 @@ export class ApacheZooKeeper {
   }
 
   /**
-   * `ruok` is answered before requests are; `srvr` names a mode only when they are. A probe that comes too early may never
-   * be answered, since the server fails in closing it: so at first we do not wait long for one, and longer on a slow machine.
+   * `ruok` is answered before requests are; `srvr` names a mode only when they are. A probe that comes too early may
+   * never be answered, since the server fails in closing it: so we do not wait long at first, and longer on a slow
+   * machine.
    */
   async #serves(elapsed: number): Promise<boolean> {
     try {

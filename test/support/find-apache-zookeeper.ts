@@ -27,7 +27,7 @@ async function find(): Promise<string> {
 
 const isInstalled = () => existsSync(join(DEBIAN_JARS, 'zookeeper.jar'))
 
-/** The class path of a binary distribution. `conf` is on it since logback, without its configuration, logs everything. */
+/** The class path of a binary distribution. `conf` is on it since logback without configuration logs everything. */
 export function distribution(home: string): string {
   const lib = join(home, 'lib')
   const jars = existsSync(lib) ? readdirSync(lib).filter(name => name.endsWith('.jar')) : []
@@ -65,6 +65,6 @@ function aptGet(...args: string[]): Promise<void> {
 
 const missing = (why: string) =>
   new Error(
-    `Apache ZooKeeper was not found: ${why}\nWays out: point ZOOKEEPER_HOME at an unpacked binary distribution; install ` +
-      'the Debian package zookeeper; for the benchmark, name a running server with --server host:port.',
+    `Apache ZooKeeper was not found: ${why}\nWays out: point ZOOKEEPER_HOME at an unpacked binary distribution; ` +
+      'install the Debian package zookeeper; for the benchmark, name a running server with --server host:port.',
   )

@@ -17,7 +17,7 @@ function arm(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, function die() {
       execute()
-      // Having a listener disarmed the signal. Whoever else listens decides what it means; nobody else: it kills, as always.
+      // Our listener disarmed the signal. Where somebody else listens too, they decide what it means; else it kills.
       if (process.listenerCount(signal) > 1) return
       process.off(signal, die)
       process.kill(process.pid, signal)

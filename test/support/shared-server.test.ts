@@ -10,7 +10,7 @@ describe('the server that all tests share', () => {
     expect(await one.command('srvr')).to.contain('Mode: standalone')
   })
 
-  it('expires a session on demand: its connection ends, its ephemeral nodes go, and it cannot be taken up again', async () => {
+  it('expires a session on demand: connection and ephemeral nodes go, and nobody can take it up again', async () => {
     const server = await sharedServer()
     const victim = await RawSession.open(server)
     const witness = await RawSession.open(server)

@@ -9,7 +9,7 @@ let server: Promise<ApacheZooKeeper> | undefined
 /** Starts with the first that asks, and ends with mocha. */
 export const sharedServer = (): Promise<ApacheZooKeeper> => (server ??= startApacheZooKeeper())
 
-/** Expires a session at the server: a second connection goes on with it and closes it. Its ephemeral nodes are gone then. */
+/** Expires a session at the server: a second connection takes it up and closes it. Its ephemeral nodes are gone. */
 export async function expireSession(server: Address, sessionId: bigint, password: Uint8Array): Promise<void> {
   const session = await RawSession.open(server, { sessionId, password })
   try {
