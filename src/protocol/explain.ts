@@ -1,10 +1,11 @@
 // Frames told to a person: one sentence, and an annotated hex dump, both from the declarations that decode them.
 import { createModes, eventTypes, keeperStates, opcodes, xids } from './constants.ts'
 import { codeOf } from './errors.ts'
-import type { Codec, Tag, Type } from './jute.ts'
+import { JuteError } from './jute-error.ts'
+import type { Codec, Tag, Type } from './codec.ts'
 import * as operations from './operations.ts'
 import type { Operation } from './operations.ts'
-import { JuteError, Reader } from './reader.ts'
+import { Reader } from './reader.ts'
 import * as r from './records.ts'
 
 export interface Explanation {

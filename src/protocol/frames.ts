@@ -1,5 +1,5 @@
 // A stream of chunks into frames: four bytes of length, then as many bytes.
-import { JuteError } from './reader.ts'
+import { JuteError } from './jute-error.ts'
 
 /** A whole frame, without its length prefix: `bytes` from `start` to `end`. The memory is never written again. */
 export type OnFrame = (bytes: Buffer, start: number, end: number) => void

@@ -1,72 +1,9 @@
 // Jute, ZooKeeper's serialisation: a record is declared once, as a function over the letters of its alphabet.
+import type { Codec, Field, Letters, Shape, Type } from './codec.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
-/**
- * The alphabet a record is written in. A {@link Reader} is handed in to decode; a scribe that only notes which letters
- * were asked for is handed in once, on first use, to learn the layout.
- */
-export interface Letters {
-  bool(): boolean
-  int(): number
-  /** A 64-bit integer that is an identity: session ids, zxids. */
-  long(): bigint
-  /** A 64-bit integer that is a time in milliseconds. */
-  time(): number
-  /** UTF-8 that is never null where ZooKeeper uses it. A null on the wire is refused. */
-  string(): string
-  stringOrNull(): string | null
-  /** Bytes; null (length -1) and empty (length 0) are different values, and ZooKeeper keeps both. */
-  buffer(): Buffer | null
-  strings(): string[]
-  vector<T>(of: Codec<T>): T[]
-  vectorOrNull<T>(of: Codec<T>): T[] | null
-  record<T>(of: Codec<T>): T
-}
-
-/** What a letter stands for, as data. */
-export type Type =
-  | { is: 'bool' | 'int' | 'long' | 'time' | 'string' | 'stringOrNull' | 'buffer' | 'strings' }
-  | { is: 'vector' | 'vectorOrNull' | 'record'; of: Codec<unknown> }
-
-export interface Field {
-  name: string
-  type: Type
-}
-
-/** What may be handed in where `T` comes out: any bytes, or a string that is written as UTF-8, for a Buffer. */
-export type Encodable<T> = T extends Buffer
-  ? Uint8Array | string
-  : T extends readonly (infer E)[]
-    ? readonly Encodable<E>[]
-    : T extends object
-      ? { readonly [K in keyof T]: Encodable<T[K]> }
-      : T
-
-/** A way between bytes and values of one type. */
-export interface Codec<T> {
-  readonly name: string
-  read(letters: Letters): T
-  write(writer: Writer, value: Encodable<T>): void
-  /** @throws JuteError where the bytes are not such a value. Bytes behind it are left alone: newer servers may add fields. */
-  decode(bytes: Uint8Array): T
-  /** @throws JuteError where a string has no UTF-8 form. */
-  encode(value: Encodable<T>): Buffer
-  readonly shape: Shape
-}
-
-/** How the bytes of a codec lie: fields in a row, or items that each follow a header naming their type. */
-export type Shape =
-  | { is: 'fields'; fields: readonly Field[] }
-  | { is: 'tagged'; header: Codec<Tag>; itemFor: (type: number) => Codec<unknown> | undefined }
-
-export interface Tag {
-  type: number
-  done: boolean
-  err: number
-}
-
-export type TypeOf<C> = C extends Codec<infer T> ? T : never
+export type * from './codec.ts'
 
 /** Declares a record: `declare` says its fields, in wire order. Nothing is computed before first use. */
 export function record<T extends object>(name: string, declare: (f: Letters) => T): Codec<T> {

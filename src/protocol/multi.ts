@@ -1,6 +1,7 @@
 // multi and multiRead: items one after the other, each behind a header that names its type, until a header says done.
-import type { Codec, Encodable, Letters } from './jute.ts'
-import { JuteError, Reader } from './reader.ts'
+import type { Codec, Encodable, Letters } from './codec.ts'
+import { JuteError } from './jute-error.ts'
+import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 import {
   CheckVersionRequest,

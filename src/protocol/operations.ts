@@ -1,6 +1,6 @@
 // Every operation: its opcode, what is asked, what is answered. A request knows its reply.
 import { opcodes } from './constants.ts'
-import type { Codec } from './jute.ts'
+import type { Codec } from './codec.ts'
 import { MultiReadRequest, MultiRequest, MultiResponse } from './multi.ts'
 import * as r from './records.ts'
 
@@ -54,7 +54,7 @@ export const getChildren2 = operation(
   opcodes.getChildren2,
   r.GetChildren2Request,
   r.GetChildren2Response,
-  { watch: 'children' },
+  { watch: 'children', method: 'getChildren' },
 )
 export const sync = operation('sync', opcodes.sync, r.SyncRequest, r.SyncResponse)
 export const ping = operation('ping', opcodes.ping, r.Nothing, r.Nothing)

@@ -1,10 +1,6 @@
 // Jute letters out of bytes. Every length is checked before it is believed.
-import type { Codec, Letters } from './jute.ts'
-
-/** The bytes are not what they should be. It closes a connection; it never reaches a user's call as itself. */
-export class JuteError extends Error {
-  override readonly name = 'JuteError'
-}
+import type { Codec, Letters } from './codec.ts'
+import { JuteError } from './jute-error.ts'
 
 /**
  * A cursor over the bytes of one frame. It can be aimed at the next frame, so that a connection needs only one.

@@ -1,5 +1,6 @@
 // Every record a client and a server exchange, in the words and the order of zookeeper.jute.
-import { record, type TypeOf } from './jute.ts'
+import type { TypeOf } from './codec.ts'
+import { record } from './jute.ts'
 
 // org.apache.zookeeper.data
 

@@ -1,5 +1,5 @@
 // Jute letters into bytes. Memory that was taken out is never written again: a socket may still be reading it.
-import { JuteError } from './reader.ts'
+import { JuteError } from './jute-error.ts'
 
 const SLAB = 16_384
 

@@ -1,12 +1,20 @@
 // Whole branches of the tree. Each step may be done twice without harm, so that lost connections are lived through.
 import { join, parentOf, ZooKeeperError, type ACL, type ErrorCode } from '../protocol/index.ts'
-import type { Client } from './client.ts'
+import type { CreateOptions } from './arguments.ts'
+
+/** What is needed of a client. */
+interface Tree {
+  create(path: string, data: string, options: CreateOptions): Promise<unknown>
+  delete(path: string): Promise<void>
+  getChildren(path: string): Promise<{ children: string[] }>
+  retry<T>(task: () => Promise<T>, options?: { signal?: AbortSignal | undefined }): Promise<T>
+}
 
 export const isCode = (error: unknown, ...codes: ErrorCode[]): boolean =>
   error instanceof ZooKeeperError && codes.includes(error.code)
 
 export async function ensurePath(
-  client: Client,
+  client: Tree,
   path: string,
   options: { mode: 'persistent' | 'container'; acl: readonly ACL[] | undefined; signal: AbortSignal | undefined },
 ): Promise<void> {
@@ -22,7 +30,7 @@ export async function ensurePath(
   }
 }
 
-export async function deleteRecursive(client: Client, path: string): Promise<void> {
+export async function deleteRecursive(client: Tree, path: string): Promise<void> {
   for (;;) {
     try {
       const { children } = await client.retry(() => client.getChildren(path))

@@ -1,0 +1,44 @@
+// A call that can be given up: it rejects at once, and what it had begun is undone behind it.
+import type { Client } from '../session/index.ts'
+
+export interface AttemptOptions {
+  /** Gives up; the call rejects with the signal's reason. */
+  signal?: AbortSignal
+  /** Milliseconds for the whole call, after which it rejects with a LockError TIMEOUT. Default: no limit. */
+  timeout?: number
+}
+
+/** What setTimeout can count. */
+const LONGEST_TIMEOUT = 0x7fff_ffff
+
+/**
+ * @param work hears by its signal that it was given up or, for what it left armed, that it has ended
+ * @param undo cleans up behind a work that was given up or failed; it is handed what the work comes to
+ */
+export async function attempt<T>(
+  client: Client,
+  { signal, timeout = Infinity }: AttemptOptions,
+  timedOut: () => Error,
+  work: (signal: AbortSignal) => Promise<T>,
+  undo: (done: Promise<T>) => Promise<void>,
+): Promise<T> {
+  signal?.throwIfAborted()
+  const scope = new AbortController()
+  const givenUp = new Promise<never>((_, reject) => {
+    scope.signal.addEventListener('abort', () => reject(scope.signal.reason as Error), { once: true })
+  })
+  const onAbort = () => scope.abort(signal?.reason)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  const timer = timeout <= LONGEST_TIMEOUT ? client.clock.setTimeout(() => scope.abort(timedOut()), timeout) : undefined
+  const done = work(scope.signal)
+  try {
+    return await Promise.race([done, givenUp])
+  } catch (error) {
+    client.inBackground(undo(done))
+    throw error
+  } finally {
+    client.clock.clearTimeout(timer)
+    signal?.removeEventListener('abort', onAbort)
+    scope.abort()
+  }
+}

@@ -1,0 +1,32 @@
+// The lock in which each waiter watches the one before it: a release wakes one.
+import { join } from '../protocol/index.ts'
+import type { Client } from '../session/index.ts'
+import type { Waiting } from './contend.ts'
+import { ExclusiveLock, type MutexOptions } from './exclusive-lock.ts'
+import { isCode, namesIn } from './place.ts'
+import { watched } from './watched.ts'
+
+const behindPredecessor: Waiting = {
+  async look(queue, signal) {
+    return { children: await namesIn(queue, { signal }) }
+  },
+  async wake({ client, directory }, _look, behind, signal) {
+    try {
+      // getData and not exists: of a node that is gone already it leaves no watch behind.
+      const { changed } = await watched(signal, options => client.getData(join(directory, behind), options))
+      await changed
+    } catch (error) {
+      if (!isCode(error, 'NONODE')) throw error
+    }
+  },
+}
+
+/**
+ * An exclusive lock. Contenders queue as ephemeral sequential nodes in one directory, and each watches its predecessor: a
+ * release wakes one waiter, who then lists the directory once. A free lock takes one round trip.
+ */
+export class Mutex extends ExclusiveLock {
+  constructor(client: Client, path: string, options: MutexOptions = {}) {
+    super(client, path, options, behindPredecessor)
+  }
+}

@@ -1,0 +1,32 @@
+// A read, and a promise of its change.
+import type { ReadOptions } from '../session/index.ts'
+
+export interface Watched<T> {
+  value: T
+  /** Resolves with the next event, the session's end too: look again. Rejects with the signal's reason. */
+  changed: Promise<void>
+}
+
+/** Reads with a watch, which the signal takes back. The request is queued before this returns. */
+export async function watched<T>(signal: AbortSignal, read: (options: ReadOptions) => Promise<T>): Promise<Watched<T>> {
+  let wake!: () => void
+  let giveUp!: () => void
+  const changed = new Promise<void>((resolve, reject) => {
+    wake = resolve
+    giveUp = () => reject(signal.reason as Error)
+  })
+  // Nobody may be waiting for it (yet).
+  changed.catch(() => undefined)
+  signal.addEventListener('abort', giveUp, { once: true })
+  const stopListening = () => signal.removeEventListener('abort', giveUp)
+  try {
+    const watch = () => {
+      stopListening()
+      wake()
+    }
+    return { value: await read({ watch, signal }), changed }
+  } catch (error) {
+    stopListening()
+    throw error
+  }
+}
