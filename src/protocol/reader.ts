@@ -52,7 +52,7 @@ export class Reader implements Letters {
     return this.#view.getInt32(at) * 0x1_0000_0000 + this.#view.getUint32(at + 4)
   }
 
-  /** Bytes that are not UTF-8 become U+FFFD, as in Java's decoder. */
+  /** Bytes that are not UTF-8 become U+FFFD, as in Java, which may put fewer of them in a row. */
   string(): string {
     const length = this.int()
     if (length < 0) throw new JuteError(`a string of length ${length} at ${this.#offset - 4}`)
