@@ -1,0 +1,162 @@
+// Faults at exact places, between a client and a real server: a `dial` that reads the frames as they pass.
+import { dialTcp } from '../../src/transport/node.ts'
+import type { Dial, Transport, TransportHandler } from '../../src/transport/transport.ts'
+import { Framer, RequestHeader } from '../../src/protocol/index.ts'
+
+type Fault = 'loseRequest' | 'loseReply' | 'holdReply'
+
+interface Plan {
+  fault: Fault
+  opcode: number
+  happened: () => void
+}
+
+/** Sits on every connection of one client. */
+export class Saboteur {
+  readonly #plans: Plan[] = []
+  #wire: Wire | undefined
+  #refusing = false
+
+  readonly dial: Dial = (address, handler) => {
+    const wire = new Wire(handler, this.#plans)
+    this.#wire = wire
+    if (this.#refusing) queueMicrotask(() => wire.cut())
+    else wire.open(dialTcp(address, wire))
+    return wire
+  }
+
+  /** Cuts the connection in the place of sending the next request of that kind. Resolves when it has. */
+  loseRequest(opcode: number): Promise<void> {
+    return this.#plan('loseRequest', opcode)
+  }
+
+  /** Lets the server do the next request of that kind, and cuts the connection in the place of its answer. Resolves when it has. */
+  loseReply(opcode: number): Promise<void> {
+    return this.#plan('loseReply', opcode)
+  }
+
+  /** Keeps back the answer to the next request of that kind, and all that comes behind it. Resolves when it is there. */
+  holdReply(opcode: number): Promise<void> {
+    return this.#plan('holdReply', opcode)
+  }
+
+  /** Lets go of what is held back. */
+  deliver(): void {
+    this.#wire?.deliver()
+  }
+
+  cut(): void {
+    this.#wire?.cut()
+  }
+
+  /** From now on no connection comes about. */
+  refuse(): void {
+    this.#refusing = true
+    this.cut()
+  }
+
+  accept(): void {
+    this.#refusing = false
+  }
+
+  #plan(fault: Fault, opcode: number): Promise<void> {
+    return new Promise(happened => this.#plans.push({ fault, opcode, happened }))
+  }
+}
+
+class Wire implements Transport, TransportHandler {
+  readonly #handler: TransportHandler
+  readonly #plans: Plan[]
+  readonly #framer = new Framer(0x7fff_ffff, (bytes, start, end) => this.#onFrame(bytes.subarray(start, end)))
+  readonly #marked = new Map<number, Plan>()
+  #transport: Transport | undefined
+  #isFirst = true
+  #held: Buffer[] | undefined
+  #isOver = false
+
+  constructor(handler: TransportHandler, plans: Plan[]) {
+    this.#handler = handler
+    this.#plans = plans
+  }
+
+  open(transport: Transport): void {
+    this.#transport = transport
+  }
+
+  // From the client
+
+  write(bytes: Uint8Array): void {
+    const frames = Buffer.from(bytes)
+    for (let at = 0; at < frames.length && !this.#isOver;) {
+      const end = at + 4 + frames.readInt32BE(at)
+      this.#send(frames.subarray(at, end))
+      at = end
+    }
+  }
+
+  #send(frame: Buffer): void {
+    if (!this.#isFirst) {
+      const { xid, type } = RequestHeader.decode(frame.subarray(4))
+      const index = this.#plans.findIndex(({ opcode }) => opcode === type)
+      const [plan] = index === -1 ? [] : this.#plans.splice(index, 1)
+      if (plan?.fault === 'loseRequest') {
+        this.cut()
+        plan.happened()
+        return
+      }
+      if (plan !== undefined) this.#marked.set(xid, plan)
+    }
+    this.#isFirst = false
+    this.#transport?.write(frame)
+  }
+
+  destroy(): void {
+    this.#isOver = true
+    this.#transport?.destroy()
+  }
+
+  // From the server
+
+  opened(): void {
+    if (!this.#isOver) this.#handler.opened()
+  }
+
+  received(chunk: Buffer): void {
+    if (!this.#isOver) this.#framer.push(chunk)
+  }
+
+  closed(cause?: Error): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#handler.closed(cause)
+  }
+
+  #onFrame(frame: Buffer): void {
+    if (this.#isOver) return
+    const plan = this.#marked.get(frame.readInt32BE(0))
+    this.#marked.delete(frame.readInt32BE(0))
+    if (plan?.fault === 'loseReply') this.cut()
+    else if (plan?.fault === 'holdReply') this.#held = []
+    if (this.#held !== undefined) this.#held.push(frame)
+    else this.#forward(frame)
+    plan?.happened()
+  }
+
+  deliver(): void {
+    const held = this.#held ?? []
+    this.#held = undefined
+    for (const frame of held) this.#forward(frame)
+  }
+
+  #forward(frame: Buffer): void {
+    if (this.#isOver) return
+    const prefix = Buffer.alloc(4)
+    prefix.writeInt32BE(frame.length)
+    this.#handler.received(Buffer.concat([prefix, frame]))
+  }
+
+  cut(): void {
+    this.#transport?.destroy()
+    this.closed(new Error('cut on purpose'))
+  }
+}
