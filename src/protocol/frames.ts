@@ -22,6 +22,7 @@ export class Framer {
   #length = 0
   #partial: Buffer | undefined
   #gathered = 0
+  #failure: JuteError | undefined
 
   /** @param maximum the longest frame that is let through, in bytes without the prefix */
   constructor(maximum: number, onFrame: OnFrame) {
@@ -36,9 +37,11 @@ export class Framer {
 
   /**
    * Frames are handed out in order, all that the chunk completes.
-   * @throws JuteError on a length that is negative or above the maximum, before a byte of that frame is kept
+   * @throws JuteError on a length that is negative or above the maximum, before a byte of that frame is kept; and from
+   * then on
    */
   push(chunk: Buffer): void {
+    if (this.#failure !== undefined) throw this.#failure
     let at = 0
     while (at < chunk.length) {
       if (this.#prefixed < 4) {
@@ -60,9 +63,10 @@ export class Framer {
     while (this.#prefixed < 4 && at < chunk.length) this.#prefix[this.#prefixed++] = chunk[at++] ?? 0
     if (this.#prefixed < 4) return at
     this.#length = this.#prefix.readInt32BE(0)
-    if (this.#length < 0) throw new JuteError(`a frame of ${this.#length} bytes`)
+    if (this.#length < 0) this.#failure = new JuteError(`a frame of ${this.#length} bytes`)
     if (this.#length > this.#maximum)
-      throw new FrameTooLong(`a frame of ${this.#length} bytes, the limit is ${this.#maximum}`)
+      this.#failure = new FrameTooLong(`a frame of ${this.#length} bytes, the limit is ${this.#maximum}`)
+    if (this.#failure !== undefined) throw this.#failure
     if (this.#length === 0) this.#complete(chunk, at, at)
     return at
   }
