@@ -24,12 +24,16 @@ export function parseConnectString(servers: string): ConnectString {
 /** A name or an IPv4 address, with or without a port; an IPv6 address with a port stands in brackets. */
 function parseHost(text: string): Address {
   const match =
-    /^(?:\[([\da-f:.]+(?:%\w+)?)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/i.exec(text) ??
-    /^()([\da-f:]*:[\da-f:.]*)$/i.exec(text)
-  const host = match?.[1] || match?.[2]
+    /^(?:\[([\da-f:.]+(?:%\w+)?)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/i.exec(text) ?? /^([\da-f:]*:[\da-f:.]*)$/i.exec(text)
+  const [, address, name] = match ?? []
+  const host = name ?? address
   const port = match?.[3] === undefined ? DEFAULT_PORT : Number(match[3])
-  if (host === undefined || port < 1 || port > 65_535) throw bad(`${JSON.stringify(text)} is not host:port`)
+  if (host === undefined || (address !== undefined && !isIPv6(address)) || port < 1 || port > 65_535)
+    throw bad(`${JSON.stringify(text)} is not host:port`)
   return { host, port }
 }
+
+/** A URL knows the grammar; but it takes no zone. */
+const isIPv6 = (address: string): boolean => URL.canParse(`http://[${address.replace(/%.*/, '')}]/`)
 
 const bad = (detail: string) => new ZooKeeperError('BADARGUMENTS', { op: 'connect', fate: 'notSent', detail })
