@@ -1,0 +1,223 @@
+// The server's end of a `dial`, in the hands of a test: it sees every frame and answers what it likes.
+import {
+  ConnectRequest,
+  ConnectResponse,
+  Framer,
+  Nothing,
+  operations,
+  Reader,
+  ReplyHeader,
+  RequestHeader,
+  WatcherEvent,
+  Writer,
+  xids,
+  type Codec,
+  type Encodable,
+  type Operation,
+  type Stat,
+  type TypeOf,
+} from '../../src/protocol/index.ts'
+import type { Address, Dial, Transport, TransportHandler } from '../../src/transport/transport.ts'
+
+export interface Received {
+  xid: number
+  opcode: number
+  op: Operation<unknown, unknown>
+  body: unknown
+}
+
+export interface Welcome {
+  sessionId?: bigint
+  password?: Uint8Array
+  /** The session timeout; 0 says that the session is gone. */
+  timeOut?: number
+  readOnly?: boolean
+}
+
+export interface Answer {
+  zxid?: bigint
+  err?: number
+  body?: unknown
+}
+
+const operationsByOpcode = new Map(
+  Object.values(operations)
+    .filter(each => typeof each === 'object')
+    .map(op => [op.opcode, op as Operation<unknown, unknown>]),
+)
+
+export class ScriptedServer {
+  readonly connections: ScriptedConnection[] = []
+  readonly #awaited = new Arrivals<ScriptedConnection>()
+
+  readonly dial: Dial = (address, handler) => {
+    const connection = new ScriptedConnection(address, handler)
+    this.connections.push(connection)
+    this.#awaited.push(connection)
+    return connection.transport
+  }
+
+  /** The next that is dialled, or was and has not been taken. */
+  next(): Promise<ScriptedConnection> {
+    return this.#awaited.take()
+  }
+}
+
+export class ScriptedConnection {
+  readonly address: Address
+  readonly #handler: TransportHandler
+  readonly #framer = new Framer(0x7fff_ffff, (bytes, start, end) => this.#onFrame(bytes.subarray(start, end)))
+  readonly #requests = new Arrivals<Received>()
+
+  hello: TypeOf<typeof ConnectRequest> | undefined
+  /** Everything that came behind the hello, pings too. */
+  readonly received: Received[] = []
+  writes = 0
+  /** Set when the client drops the connection. */
+  dropped = false
+  #zxid = 0x100n
+
+  readonly transport: Transport = {
+    write: bytes => {
+      this.writes++
+      this.#framer.push(Buffer.from(bytes))
+    },
+    destroy: () => {
+      this.dropped = true
+    },
+  }
+
+  constructor(address: Address, handler: TransportHandler) {
+    this.address = address
+    this.#handler = handler
+  }
+
+  get requests(): Received[] {
+    return this.received.filter(({ xid }) => xid > 0)
+  }
+
+  open(): void {
+    this.#handler.opened()
+  }
+
+  /** Gives the session: what the client asks for, where nothing else is said. */
+  welcome(welcome: Welcome = {}): void {
+    this.send(welcomeFrame(this.hello, welcome))
+  }
+
+  /** The next request that is not a ping, or came and was not taken. */
+  next(): Promise<Received> {
+    return this.#requests.take()
+  }
+
+  /** Answers a request; with the empty record of its kind where no body is given. */
+  reply(request: Received, answer: Answer = {}): void {
+    this.send(this.replyTo(request, answer))
+  }
+
+  replyTo(request: Received, { zxid = ++this.#zxid, err = 0, body }: Answer = {}): Buffer {
+    const payload = err === 0 ? request.op.response : Nothing
+    return replyFrame(request.xid, zxid, err, payload, body ?? {})
+  }
+
+  event(type: number, path: string | null, zxid = -1n): void {
+    this.send(eventFrame(type, path, zxid))
+  }
+
+  /** All of it in one chunk. */
+  send(...frames: Uint8Array[]): void {
+    this.#handler.received(Buffer.concat(frames))
+  }
+
+  close(error?: Error): void {
+    this.#handler.closed(error)
+  }
+
+  #onFrame(bytes: Buffer): void {
+    if (this.hello === undefined) {
+      this.hello = ConnectRequest.decode(bytes)
+      return
+    }
+    const reader = new Reader(bytes)
+    const { xid, type: opcode } = RequestHeader.read(reader)
+    const op = operationsByOpcode.get(opcode)
+    if (op === undefined) throw new Error(`a client sent opcode ${opcode}`)
+    const request = { xid, opcode, op, body: op.request.read(reader) }
+    if (reader.remaining > 0) throw new Error(`a client sent ${reader.remaining} bytes behind its ${op.name}`)
+    this.received.push(request)
+    if (xid !== xids.ping) this.#requests.push(request)
+  }
+}
+
+/** Things come, and are waited for. */
+class Arrivals<T> {
+  readonly #here: T[] = []
+  readonly #waiting: ((value: T) => void)[] = []
+
+  push(value: T): void {
+    const waiting = this.#waiting.shift()
+    if (waiting === undefined) this.#here.push(value)
+    else waiting(value)
+  }
+
+  take(): Promise<T> {
+    return new Promise(resolve => {
+      const value = this.#here.shift()
+      if (value === undefined) this.#waiting.push(resolve)
+      else resolve(value)
+    })
+  }
+}
+
+export function frameOf(body: (writer: Writer) => void): Buffer {
+  const writer = new Writer()
+  writer.frame(() => body(writer))
+  return writer.take()
+}
+
+export const SESSION_ID = 0x1234_5678_9abc_def0n
+export const PASSWORD = Buffer.from('a secret session')
+
+export function welcomeFrame(hello: TypeOf<typeof ConnectRequest> | undefined, welcome: Welcome = {}): Buffer {
+  const isNew = hello === undefined || hello.sessionId === 0n
+  return frameOf(writer =>
+    ConnectResponse.write(writer, {
+      protocolVersion: 0,
+      timeOut: welcome.timeOut ?? hello?.timeOut ?? 30_000,
+      sessionId: welcome.sessionId ?? (isNew ? SESSION_ID : hello.sessionId),
+      passwd: welcome.password ?? (isNew ? PASSWORD : hello.passwd),
+      readOnly: welcome.readOnly ?? false,
+    }),
+  )
+}
+
+export function replyFrame<T>(xid: number, zxid: bigint, err = 0, codec?: Codec<T>, body?: Encodable<T>): Buffer {
+  return frameOf(writer => {
+    ReplyHeader.write(writer, { xid, zxid, err })
+    if (err === 0 && codec !== undefined && body !== undefined) codec.write(writer, body)
+  })
+}
+
+export function eventFrame(type: number, path: string | null, zxid = -1n): Buffer {
+  return frameOf(writer => {
+    ReplyHeader.write(writer, { xid: xids.notification, zxid, err: 0 })
+    WatcherEvent.write(writer, { type, state: 3, path })
+  })
+}
+
+export const pongFrame = (zxid = 0n): Buffer => replyFrame(xids.ping, zxid)
+
+export const statOf = (some: Partial<Stat> = {}): Stat => ({
+  czxid: 1n,
+  mzxid: 1n,
+  ctime: 0,
+  mtime: 0,
+  version: 0,
+  cversion: 0,
+  aversion: 0,
+  ephemeralOwner: 0n,
+  dataLength: 0,
+  numChildren: 0,
+  pzxid: 1n,
+  ...some,
+})

@@ -1,0 +1,75 @@
+// A client on a scripted server, in virtual time and without chance.
+import { connect, type Client, type ConnectOptions } from '../../src/session/index.ts'
+import { operations } from '../../src/protocol/index.ts'
+import { FakeClock, settle } from './fake-clock.ts'
+import { ScriptedServer, statOf, type ScriptedConnection, type Welcome } from './scripted-server.ts'
+
+/** The session timeout that scripted sessions ask for, ms: its third and two thirds are easy to name. */
+export const T = 3000
+
+/** Longer than the longest pause before a client tries the next host. */
+export const RETRY = 2000
+
+export interface Scripted {
+  client: Client
+  clock: FakeClock
+  server: ScriptedServer
+  connection: ScriptedConnection
+  /** What callbacks of the test have thrown. */
+  callbackErrors: unknown[]
+}
+
+export async function scripted(options: ConnectOptions = {}, servers = 'zk', welcome: Welcome = {}): Promise<Scripted> {
+  const { opening, server, clock, callbackErrors } = scriptedOpening(options, servers)
+  const connection = await server.next()
+  connection.open()
+  connection.welcome(welcome)
+  return { client: await opening, clock, server, connection, callbackErrors }
+}
+
+/** A connect() under way, which no server has answered yet. */
+export function scriptedOpening(options: ConnectOptions = {}, servers = 'zk') {
+  const clock = new FakeClock()
+  const server = new ScriptedServer()
+  const callbackErrors: unknown[] = []
+  const opening = connect(servers, {
+    sessionTimeout: T,
+    dial: server.dial,
+    clock,
+    random: () => 0.5,
+    onCallbackError: error => callbackErrors.push(error),
+    ...options,
+  })
+  return { opening, server, clock, callbackErrors }
+}
+
+/** Lets the client come back, and gives it its session. */
+export async function reconnect({ clock, server }: Scripted, welcome: Welcome = {}): Promise<ScriptedConnection> {
+  const connection = await redial({ clock, server })
+  connection.open()
+  connection.welcome(welcome)
+  await settle()
+  return connection
+}
+
+/** The client's next attempt, when its pause is over. */
+export async function redial({ clock, server }: Pick<Scripted, 'clock' | 'server'>): Promise<ScriptedConnection> {
+  const { length } = server.connections
+  for (let waited = 0; server.connections.length === length && waited <= RETRY; waited++) await clock.advance(1)
+  if (server.connections.length === length) throw new Error(`the client did not dial again within ${RETRY} ms`)
+  return server.next()
+}
+
+/** Answers a closeSession, and waits for the client to be closed. */
+export async function closeCleanly({ client, connection }: Pick<Scripted, 'client' | 'connection'>): Promise<void> {
+  const closing = client.close()
+  await settle()
+  for (const request of connection.requests) if (request.op === operations.closeSession) connection.reply(request)
+  await closing
+}
+
+/** What getData answers. */
+export const dataReply = (data: string | null = '', zxid?: bigint) => ({
+  body: { data, stat: statOf() },
+  ...(zxid !== undefined && { zxid }),
+})
