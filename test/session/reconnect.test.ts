@@ -1,0 +1,343 @@
+import { expect } from 'chai'
+import { errnos, eventTypes, operations, xids, ZooKeeperError } from '../../src/protocol/index.ts'
+import type { State } from '../../src/session/index.ts'
+import { settle } from '../support/fake-clock.ts'
+import { PASSWORD, pongFrame, replyFrame, SESSION_ID, statOf } from '../support/scripted-server.ts'
+import { dataReply, reconnect, redial, scripted, scriptedOpening, T } from '../support/scripted-session.ts'
+
+describe('a new connection', () => {
+  it('is asked for the same session, with its password and the last transaction seen', async () => {
+    const all = await scripted()
+    const { client, connection } = all
+    expect(connection.hello).to.deep.include({ sessionId: 0n, passwd: Buffer.alloc(16), lastZxidSeen: 0n, timeOut: T })
+    const read = client.getData('/a')
+    connection.reply(await connection.next(), dataReply('', 0x7_0000_0009n))
+    await read
+    connection.close()
+    const { hello } = await redial(all)
+    expect(hello).to.equal(undefined)
+    const again = all.server.connections[1]
+    again?.open()
+    expect(again?.hello).to.deep.include({
+      sessionId: SESSION_ID,
+      passwd: PASSWORD,
+      lastZxidSeen: 0x7_0000_0009n,
+      timeOut: T,
+      protocolVersion: 0,
+      readOnly: false,
+    })
+  })
+
+  it('hears of the last transaction from replies only, and it never goes back', async () => {
+    const all = await scripted()
+    const { client, connection } = all
+    const reply = async (answer: Parameters<typeof connection.reply>[1]) => {
+      const read = client.getData('/a', { watch: () => undefined }).catch(() => undefined)
+      connection.reply(await connection.next(), answer)
+      await read
+    }
+    await reply(dataReply('', 50n))
+    await reply(dataReply('', 40n))
+    connection.event(eventTypes.NodeDataChanged, '/a', 90n)
+    connection.send(pongFrame(95n))
+    expect(await helloAfter(connection)).to.equal(50n)
+    const second = await reconnect(all)
+    const failed = client.getData('/a').catch(() => undefined)
+    second.reply(await second.next(), { zxid: 60n, err: errnos.NONODE })
+    await failed
+    expect(await helloAfter(second)).to.equal(60n)
+
+    async function helloAfter(lost: typeof connection): Promise<bigint | undefined> {
+      lost.close()
+      const next = await redial(all)
+      next.open()
+      next.close()
+      return next.hello?.lastZxidSeen
+    }
+  })
+
+  it('carries credentials, then watches, then what was queued, in one write', async () => {
+    const all = await scripted({ auth: [{ scheme: 'digest', auth: 'ann:first' }] })
+    const { client, connection } = all
+    connection.send(replyFrame(xids.auth, 0n))
+    await connection.next()
+    const armed = client.getData('/watched', { watch: () => undefined })
+    connection.reply(await connection.next(), dataReply('', 9n))
+    await armed
+    connection.close()
+    void client.getData('/queued').catch(() => undefined)
+    client.addAuth('digest', 'bob:second').catch(() => undefined)
+    const second = await reconnect(all)
+    expect(second.writes).to.equal(2)
+    expect(second.received.map(({ op, body }) => [op.name, body])).to.deep.equal([
+      ['auth', { type: 0, scheme: 'digest', auth: Buffer.from('ann:first') }],
+      ['auth', { type: 0, scheme: 'digest', auth: Buffer.from('bob:second') }],
+      ['setWatches', { relativeZxid: 9n, dataWatches: ['/watched'], existWatches: [], childWatches: [] }],
+      ['getData', { path: '/queued', watch: false }],
+    ])
+    expect(second.received.map(({ xid }) => xid).slice(0, 3)).to.deep.equal([-4, -4, -8])
+  })
+
+  it('does not keep half a frame of the connection before', async () => {
+    const all = await scripted()
+    const { client, connection } = all
+    const lost = client.getData('/a').catch((error: unknown) => error)
+    connection.send(connection.replyTo(await connection.next(), dataReply('cut')).subarray(0, 30))
+    connection.close()
+    expect(await lost).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
+    const second = await reconnect(all)
+    const read = client.getData('/a')
+    second.reply(await second.next(), dataReply('whole'))
+    expect((await read).data?.toString()).to.equal('whole')
+  })
+
+  it('fails what was sent, as of unknown fate, and waits with what was not', async () => {
+    const all = await scripted()
+    const { client, connection } = all
+    const sent = client.setData('/sent', '').catch((error: unknown) => error)
+    await connection.next()
+    connection.close(new Error('the cable'))
+    const error = (await sent) as ZooKeeperError
+    expect(error).to.be.an.instanceOf(ZooKeeperError)
+    expect(error).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown', op: 'setData', path: '/sent' })
+    expect(client.state).to.equal('suspended')
+    const queued = client.setData('/queued', '')
+    const second = await reconnect(all)
+    expect(second.requests.map(({ body }) => body)).to.deep.equal([
+      { path: '/queued', data: Buffer.alloc(0), version: -1 },
+    ])
+    second.reply(await second.next(), { body: { stat: statOf({ version: 3 }) } })
+    expect((await queued).version).to.equal(3)
+  })
+
+  it('says of a request that was still in its buffer that it was not sent', async () => {
+    const { client, connection } = await scripted()
+    const call = client.setData('/a', '').catch((error: unknown) => error)
+    connection.close()
+    expect(await call).to.include({ code: 'CONNECTIONLOSS', fate: 'notSent' })
+    expect(connection.requests).to.have.length(0)
+  })
+
+  it('is never sent a request a second time', async () => {
+    const all = await scripted()
+    const { client } = all
+    let { connection } = all
+    for (let i = 0; i < 5; i++) {
+      const call = client.setData('/once', String(i)).catch((error: unknown) => error)
+      await connection.next()
+      connection.close()
+      expect(await call).to.include({ code: 'CONNECTIONLOSS' })
+      connection = await reconnect(all)
+    }
+    const sent = all.server.connections.flatMap(({ requests }) => requests.map(({ body }) => body))
+    expect(sent.map(body => String((body as { data: Buffer }).data))).to.deep.equal(['0', '1', '2', '3', '4'])
+  })
+
+  it('answers in the numbers of its own requests: late frames of the one before are not heard', async () => {
+    const all = await scripted()
+    const { client, connection } = all
+    const lost = client.getData('/a').catch((error: unknown) => error)
+    const request = await connection.next()
+    connection.close()
+    await lost
+    const second = await reconnect(all)
+    const read = client.getData('/a')
+    const repeated = await second.next()
+    connection.send(connection.replyTo({ ...request, xid: repeated.xid }, dataReply('stale')))
+    second.reply(repeated, dataReply('fresh'))
+    expect((await read).data?.toString()).to.equal('fresh')
+  })
+
+  it('is looked for at the other hosts in turn, with pauses that grow to two seconds', async () => {
+    const all = await scripted({}, 'a,b,c')
+    const { clock, server, connection } = all
+    connection.close()
+    const pauses: number[] = []
+    const hosts = [connection.address.host]
+    for (let i = 0; i < 9; i++) {
+      const since = clock.now()
+      const next = await redial(all)
+      pauses.push(clock.now() - since)
+      hosts.push(next.address.host)
+      next.close(new Error('refused'))
+    }
+    expect(new Set(hosts.slice(0, 3)).size).to.equal(3)
+    expect(hosts.slice(3, 9)).to.deep.equal([...hosts.slice(0, 3), ...hosts.slice(0, 3)])
+    expect(pauses).to.deep.equal([38, 75, 150, 300, 600, 1200, 1500, 1500, 1500])
+    expect(server.connections).to.have.length(10)
+  })
+
+  it('takes the session up again without a word about states that are the same', async () => {
+    const all = await scripted()
+    const states: [State, State][] = []
+    all.client.on('state', (state, previous) => states.push([state, previous]))
+    all.connection.close()
+    ;(await redial(all)).close()
+    ;(await redial(all)).close()
+    await reconnect(all, { readOnly: true })
+    expect(states).to.deep.equal([
+      ['suspended', 'connected'],
+      ['connectedReadOnly', 'suspended'],
+    ])
+  })
+
+  it('that takes no session within its time is given up', async () => {
+    const { opening, server, clock } = scriptedOpening({ attemptTimeout: 700 })
+    const silent = await server.next()
+    silent.open()
+    await clock.advance(699)
+    expect(silent.dropped).to.equal(false)
+    await clock.advance(1)
+    expect(silent.dropped).to.equal(true)
+    const second = await redial({ clock, server })
+    second.open()
+    second.welcome()
+    expect((await opening).state).to.equal('connected')
+  })
+
+  it('has one deadline for dialling and handshake, however slowly bytes come', async () => {
+    const { opening, server, clock } = scriptedOpening({ attemptTimeout: 700 })
+    const slow = await server.next()
+    await clock.advance(400)
+    slow.open()
+    for (let i = 0; i < 3; i++) {
+      await clock.advance(99)
+      slow.send(Buffer.from([0]))
+    }
+    expect(slow.dropped).to.equal(false)
+    await clock.advance(3)
+    expect(slow.dropped).to.equal(true)
+    opening.catch(() => undefined)
+    await clock.advance(T)
+    expect(await opening.catch((error: unknown) => error)).to.include({ code: 'CONNECTTIMEOUT' })
+  })
+})
+
+describe('what a server says to the session', () => {
+  for (const [what, welcome] of [
+    ['a timeout of 0', { timeOut: 0, sessionId: 0n, password: Buffer.alloc(16) }],
+    ['a negative timeout', { timeOut: -1, sessionId: 0n, password: Buffer.alloc(16) }],
+    ['another session', { sessionId: SESSION_ID + 1n }],
+  ] as const) {
+    it(`expires it: ${what}`, async () => {
+      const all = await scripted()
+      const { client, connection } = all
+      const states: State[] = []
+      const events: unknown[] = []
+      client.on('state', state => states.push(state))
+      const armed = client.getData('/a', { watch: event => events.push(event) })
+      connection.reply(await connection.next(), dataReply())
+      await armed
+      const { lease } = client
+      connection.close()
+      const queued = client.getData('/b').catch((error: unknown) => error)
+      const second = await reconnect(all, welcome)
+      expect(await queued).to.include({ code: 'SESSIONEXPIRED', fate: 'notSent', op: 'getData', path: '/b' })
+      expect(client.state).to.equal('expired')
+      expect(states).to.deep.equal(['suspended', 'expired'])
+      expect(events).to.deep.equal([{ type: 'Session', state: 'expired', path: '/a' }])
+      expect(lease.aborted).to.equal(true)
+      expect(second.dropped).to.equal(true)
+      expect(second.received).to.have.length(0)
+      expect(all.clock.pendingTimers).to.equal(0)
+      expect(await client.getData('/c').catch((error: unknown) => error)).to.include({ code: 'SESSIONEXPIRED' })
+    })
+  }
+
+  it('is nothing about it in 16 bytes: the next server is asked', async () => {
+    const all = await scripted({}, 'a,b')
+    all.connection.close()
+    const readOnly = await redial(all)
+    readOnly.open()
+    readOnly.send(replyFrame(0, 0n, errnos.NOTREADONLY))
+    expect(readOnly.dropped).to.equal(true)
+    await settle()
+    expect(all.client.state).to.equal('suspended')
+    const next = await reconnect(all)
+    expect(next.address.host).not.to.equal(readOnly.address.host)
+    expect(all.client.state).to.equal('connected')
+  })
+
+  it('is taken without the read-only byte, as servers before 3.4 leave it out', async () => {
+    const { opening, server } = scriptedOpening()
+    const old = await server.next()
+    old.open()
+    const response = Buffer.alloc(40)
+    response.writeInt32BE(36, 0)
+    response.writeInt32BE(T, 8)
+    response.writeBigInt64BE(SESSION_ID, 12)
+    response.writeInt32BE(16, 20)
+    PASSWORD.copy(response, 24)
+    old.send(response)
+    const client = await opening
+    expect(client.state).to.equal('connected')
+    expect(client.sessionId).to.equal(SESSION_ID)
+    expect(client.sessionPassword).to.deep.equal(PASSWORD)
+  })
+
+  for (const [what, welcome] of [
+    ['no password', { password: Buffer.alloc(0) }],
+    ['a password of another length', { password: Buffer.alloc(1_000_000) }],
+    ['no id', { sessionId: 0n }],
+  ] as const) {
+    it(`is not believed with ${what}: the next server is asked`, async () => {
+      const { opening, server, clock } = scriptedOpening()
+      const liar = await server.next()
+      liar.open()
+      liar.welcome(welcome)
+      expect(liar.dropped).to.equal(true)
+      const honest = await redial({ clock, server })
+      honest.open()
+      honest.welcome()
+      expect((await opening).sessionId).to.equal(SESSION_ID)
+    })
+  }
+
+  it('is the session timeout that counts from then on', async () => {
+    const { client } = await scripted({ sessionTimeout: 60_000 }, 'zk', { timeOut: 4000 })
+    expect(client.sessionTimeout).to.equal(4000)
+    expect(client.validFor()).to.equal(4000)
+  })
+
+  it('ends it as authFailed where credentials are refused', async () => {
+    const { client, connection, clock } = await scripted()
+    const added = client.addAuth('digest', 'ann:wrong').catch((error: unknown) => error)
+    const read = client.getData('/a').catch((error: unknown) => error)
+    await settle()
+    connection.send(replyFrame(xids.auth, 0n, errnos.AUTHFAILED))
+    expect(await added).to.include({ code: 'AUTHFAILED' })
+    expect(await read).to.include({ code: 'AUTHFAILED', fate: 'unknown' })
+    expect(client.state).to.equal('authFailed')
+    expect(await client.getData('/a').catch((error: unknown) => error)).to.include({
+      code: 'AUTHFAILED',
+      fate: 'notSent',
+    })
+    await client.close()
+    expect(client.state).to.equal('authFailed')
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('asks again for a session that was handed in, and fails connect() where it is gone', async () => {
+    const session = { id: 77n, password: Buffer.alloc(16, 7) }
+    const { opening, server } = scriptedOpening({ session })
+    const connection = await server.next()
+    connection.open()
+    expect(connection.hello).to.deep.include({ sessionId: 77n, passwd: Buffer.alloc(16, 7) })
+    connection.welcome({ timeOut: 0, sessionId: 0n, password: Buffer.alloc(16) })
+    expect(await opening.catch((error: unknown) => error)).to.include({ code: 'SESSIONEXPIRED', op: 'connect' })
+  })
+
+  it('drops the connection where it refuses to set the watches again', async () => {
+    const all = await scripted()
+    const armed = all.client.getData('/a', { watch: () => undefined })
+    all.connection.reply(await all.connection.next(), dataReply())
+    await armed
+    all.connection.close()
+    const second = await reconnect(all)
+    expect((await second.next()).op).to.equal(operations.setWatches)
+    second.send(replyFrame(xids.setWatches, 0n, errnos.UNIMPLEMENTED))
+    expect(second.dropped).to.equal(true)
+    const third = await reconnect(all)
+    expect((await third.next()).op).to.equal(operations.setWatches)
+  })
+})
