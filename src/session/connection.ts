@@ -174,6 +174,7 @@ export class Connection implements TransportHandler {
 
   #onFrame(bytes: Buffer, start: number, end: number): void {
     if (this.#dead) return
+    this.#frameSince = undefined
     const reader = this.#reader
     reader.aim(bytes, start, end)
     this.#owner.observed?.({ from: 'server', bytes: bytes.subarray(start, end), first: !this.#established })
