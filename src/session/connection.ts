@@ -207,7 +207,8 @@ export class Connection implements TransportHandler {
       reader.remaining === LEGACY_CONNECT_RESPONSE_BYTES
         ? { ...LegacyConnectResponse.read(reader), readOnly: false }
         : ConnectResponse.read(reader)
-    if (response.timeOut > 0 && (response.sessionId === 0n || response.passwd?.length !== PASSWORD_BYTES))
+    // A server that says that the session is gone sends a password too, of zeros.
+    if (response.passwd?.length !== PASSWORD_BYTES || (response.timeOut > 0 && response.sessionId === 0n))
       throw new JuteError('a session without an id or a password')
     this.#established = true
     this.#clock.clearTimeout(this.#timer)
