@@ -77,15 +77,21 @@ export class Watching {
 
   /** Drops what is armed on a path, here and at the server. Rejects with NOWATCHER where there is nothing. */
   remove(path: string, serverPath: string, kind: ServerTable | 'any'): Promise<void> {
-    const armed = this.#registry.on(serverPath, kind === 'any' ? ['data', 'children'] : [kind])
-    for (const watch of armed) this.#forget(watch)
+    const tables: readonly ServerTable[] = kind === 'any' ? ['data', 'children'] : [kind]
+    const forgetAll = () => {
+      const armed = this.#registry.on(serverPath, tables)
+      for (const watch of armed) this.#forget(watch)
+      return armed.length
+    }
+    const forgotten = forgetAll()
     return this.#session.submit({
       op: operations.removeWatches,
       body: { path: serverPath, type: watcherTypes[kind] },
       path,
-      result: () => undefined,
+      // Calls that were under way have set theirs by now.
+      result: () => void forgetAll(),
       // A watch that fires meanwhile, or was not set again after a reconnect, is gone all the same.
-      ...(armed.length > 0 && { tolerates: { errno: errnos.NOWATCHER, value: undefined } }),
+      ...(forgotten > 0 && { tolerates: { errno: errnos.NOWATCHER, value: undefined } }),
     })
   }
 
