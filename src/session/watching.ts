@@ -26,6 +26,7 @@ export interface Watcher {
 export class Watching {
   readonly #session: Watcher
   readonly #registry = new WatchRegistry()
+  readonly #endedOwners = new WeakSet<object>()
 
   constructor(session: Watcher) {
     this.#session = session
@@ -45,7 +46,9 @@ export class Watching {
    * @param wanted false where the caller has given up meanwhile
    */
   arm(kind: WatchKind, watch: Watch, wanted: boolean): void {
-    if (!wanted) {
+    const isOrphan = this.#endedOwners.has(watch.owner)
+    if (!wanted || isOrphan) {
+      if (wanted) this.#tellClosed(watch)
       this.#dropUnused(tableOf(kind), watch.serverPath)
       return
     }
@@ -97,11 +100,16 @@ export class Watching {
 
   /** Ends the watches of one view, and tells them so. */
   endOwned(owner: object): void {
+    this.#endedOwners.add(owner)
     for (const watch of this.#registry.all()) {
       if (watch.owner !== owner) continue
       this.#drop(watch)
-      this.#session.later(() => watch.callback({ type: 'Session', state: 'closed', path: watch.path }))
+      this.#tellClosed(watch)
     }
+  }
+
+  #tellClosed(watch: Watch): void {
+    this.#session.later(() => watch.callback({ type: 'Session', state: 'closed', path: watch.path }))
   }
 
   /** The session is over: all watches end, and are told so. */

@@ -470,6 +470,20 @@ describe('a view', () => {
     expect(heard).to.deep.equal(['client NodeDeleted /app/a'])
   })
 
+  it('that was closed while it set a watch lets go of it when the answer comes', async () => {
+    const all = await scripted()
+    const heard: string[] = []
+    const view = all.client.chroot('/app')
+    const arming = view.getData('/a', { watch: ({ type, state }) => heard.push(`${type} ${state}`) })
+    const request = await all.connection.next()
+    await view.close()
+    all.connection.reply(request, dataReply())
+    await arming
+    await settle()
+    expect(removals(all.connection.requests)).to.deep.equal([{ path: '/app/a', type: 2 }])
+    expect(heard).to.deep.equal(['Session closed'])
+  })
+
   it('of a view is rooted below it, and one of / is the view again', async () => {
     const { client, connection } = await scripted({}, 'zk/one')
     const inner = client.chroot('/two').chroot('/three').chroot('/')
