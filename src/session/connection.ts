@@ -283,8 +283,7 @@ export class Connection implements TransportHandler {
   // The end
 
   #refuse(error: JuteError): void {
-    if (error instanceof FrameTooLong)
-      this.#inflight.shift()?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
+    if (error instanceof FrameTooLong) this.#inflight.first?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
     const { host, port } = this.#address
     this.#end(
       new ZooKeeperError('PROTOCOL', {
