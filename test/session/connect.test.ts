@@ -1,0 +1,107 @@
+import { expect } from 'chai'
+import { inspect } from 'node:util'
+import { errnos, xids } from '../../src/protocol/index.ts'
+import { connect } from '../../src/session/index.ts'
+import { replyFrame } from '../support/scripted-server.ts'
+import { redial, scriptedOpening, T } from '../support/scripted-session.ts'
+
+describe('connect', () => {
+  it('resolves when a server gives the session', async () => {
+    const { opening, server } = scriptedOpening()
+    const connection = await server.next()
+    connection.open()
+    connection.welcome()
+    const client = await opening
+    expect(client.state).to.equal('connected')
+    expect(client.sessionTimeout).to.equal(T)
+    expect(client.sessionId).not.to.equal(0n)
+  })
+
+  it('gives up after its time, and says why the last attempt failed', async () => {
+    const { opening, server, clock } = scriptedOpening({ connectTimeout: 500 })
+    const caught = opening.catch((error: unknown) => error)
+    const first = await server.next()
+    first.close(new Error('refused, says the kernel'))
+    await clock.advance(499)
+    expect(clock.pendingTimers).to.be.above(0)
+    await clock.advance(1)
+    const error = await caught
+    expect(error).to.include({ code: 'CONNECTTIMEOUT', fate: 'notSent', op: 'connect' })
+    expect(inspect(error)).to.contain('zk:2181').and.to.contain('refused, says the kernel')
+    expect(clock.pendingTimers).to.equal(0)
+    for (const { dropped } of server.connections.slice(1)) expect(dropped).to.equal(true)
+  })
+
+  it('is given up by its signal, with the reason of it', async () => {
+    const given = new AbortController()
+    const { opening, server, clock } = scriptedOpening({ signal: given.signal })
+    const connection = await server.next()
+    connection.open()
+    const reason = new Error('never mind')
+    given.abort(reason)
+    expect(await opening.catch((error: unknown) => error)).to.equal(reason)
+    expect(connection.dropped).to.equal(true)
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('dials nobody where its signal has been aborted already', async () => {
+    const reason = new Error('never')
+    const { opening, server } = scriptedOpening({ signal: AbortSignal.abort(reason) })
+    expect(await opening.catch((error: unknown) => error)).to.equal(reason)
+    expect(server.connections).to.have.length(0)
+  })
+
+  it('lets go of its signal once it is done', async () => {
+    const given = new AbortController()
+    const { opening, server } = scriptedOpening({ signal: given.signal })
+    const connection = await server.next()
+    connection.open()
+    connection.welcome()
+    const client = await opening
+    given.abort()
+    expect(client.state).to.equal('connected')
+  })
+
+  it('is not the last word on credentials: where they are refused, the session ends', async () => {
+    const { opening, server, clock } = scriptedOpening({ auth: [{ scheme: 'digest', auth: 'ann:x' }] })
+    const connection = await server.next()
+    connection.open()
+    connection.welcome()
+    const client = await opening
+    expect(connection.received.map(({ xid }) => xid)).to.deep.equal([xids.auth])
+    connection.send(replyFrame(xids.auth, 0n, errnos.AUTHFAILED))
+    expect(client.state).to.equal('authFailed')
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('goes on to the next host from one that takes nobody', async () => {
+    const { opening, server, clock } = scriptedOpening({}, 'a,b')
+    const first = await server.next()
+    first.close(new Error('refused'))
+    const second = await redial({ server, clock })
+    expect(second.address.host).not.to.equal(first.address.host)
+    second.open()
+    second.welcome()
+    expect((await opening).state).to.equal('connected')
+  })
+
+  for (const [what, servers, options] of [
+    ['an empty connect string', '', {}],
+    ['a session timeout of 0', 'zk', { sessionTimeout: 0 }],
+    ['a session timeout that is no number', 'zk', { sessionTimeout: NaN }],
+    ['a negative connect timeout', 'zk', { connectTimeout: -1 }],
+    ['an endless reply', 'zk', { maxReply: Infinity }],
+    ['half a surrogate pair in credentials', 'zk', { auth: [{ scheme: 'digest', auth: 'ann:\ud800' }] }],
+  ] as const) {
+    it(`rejects ${what} as BADARGUMENTS, and dials nobody`, async () => {
+      let dials = 0
+      const dial = () => {
+        dials++
+        throw new Error('not to be dialled')
+      }
+      const error: unknown = await connect(servers, { ...options, dial }).catch((e: unknown) => e)
+      expect(error).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
+      expect(dials).to.equal(0)
+    })
+  }
+})
