@@ -2,7 +2,7 @@
 import { createModes, eventTypes, keeperStates, opcodes, xids } from './constants.ts'
 import { codeOf } from './errors.ts'
 import { JuteError } from './jute-error.ts'
-import type { Codec, Tag, Type } from './codec.ts'
+import type { Codec, Tag, Type, TypeOf } from './codec.ts'
 import * as operations from './operations.ts'
 import type { Operation } from './operations.ts'
 import { Reader } from './reader.ts'
@@ -41,7 +41,10 @@ export function explain(bytes: Uint8Array, options: ExplainOptions = {}): Explan
     const told = reading(notes)
     if (told !== undefined) return { ...told, dump: notes.dump() }
   }
-  const notes = new Notes(bytes, 0)
+  const harmless = Math.min(bytes.length, HARMLESS)
+  const notes = new Notes(bytes, harmless)
+  if (harmless > 0) notes.note(0, harmless, '', '')
+  notes.conceal()
   return {
     from: 'unknown',
     op: '',
@@ -69,42 +72,45 @@ function readingsOf({ from, opcode, first }: ExplainOptions): Reading[] {
     client: first === true ? [] : [request],
     server:
       first === true
-        ? []
-        : [event, bare(xids.ping), bare(xids.auth), bare(xids.setWatches), failure, ...replies(known)],
+        ? [failure(undefined)]
+        : [event, bare(xids.ping), bare(xids.auth), bare(xids.setWatches), failure(known?.name), ...replies(known)],
   }
   // A connect frame starts with protocol version 0, which is no request's xid: so it is tried first, unless told otherwise.
   if (first !== false) {
-    readings.client.unshift(connectRequest)
-    readings.server.unshift(connectResponse)
+    readings.client.unshift(connectRequest(r.ConnectRequest), connectRequest(r.LegacyConnectRequest))
+    readings.server.unshift(connectResponse(r.ConnectResponse), connectResponse(r.LegacyConnectResponse))
   }
   return from === undefined ? [...readings.client, ...readings.server] : readings[from]
 }
 
-const connectRequest: Reading = notes => {
-  const codec = notes.left < 45 ? r.LegacyConnectRequest : r.ConnectRequest
-  const request = notes.whole(codec) as Partial<ReturnType<typeof r.ConnectRequest.decode>> | undefined
-  if (request?.protocolVersion !== 0) return undefined
-  const session = request.sessionId === 0n ? 'a new session' : `session ${hex(request.sessionId)} again`
-  const timeout = `a timeout of ${request.timeOut} ms`
-  return {
-    from: 'client',
-    op: 'connect',
-    xid: undefined,
-    sentence: `client asks for ${session} with ${timeout}, having seen zxid ${hex(request.lastZxidSeen)}`,
+const connectRequest =
+  (codec: Codec<TypeOf<typeof r.LegacyConnectRequest>>): Reading =>
+  notes => {
+    const request = notes.whole(codec)
+    if (request?.protocolVersion !== 0) return undefined
+    const session = request.sessionId === 0n ? 'a new session' : `session ${hex(request.sessionId)} again`
+    const timeout = `a timeout of ${request.timeOut} ms`
+    return {
+      from: 'client',
+      op: 'connect',
+      xid: undefined,
+      sentence: `client asks for ${session} with ${timeout}, having seen zxid ${hex(request.lastZxidSeen)}`,
+    }
   }
-}
 
-const connectResponse: Reading = notes => {
-  const codec = notes.left < 37 ? r.LegacyConnectResponse : r.ConnectResponse
-  const response = notes.whole(codec) as Partial<ReturnType<typeof r.ConnectResponse.decode>> | undefined
-  if (response?.protocolVersion !== 0) return undefined
-  const sentence =
-    (response.timeOut ?? 0) <= 0
-      ? 'server says that the session is gone'
-      : `server gives session ${hex(response.sessionId)} with a timeout of ${response.timeOut} ms` +
-        (response.readOnly ? ', read-only' : '')
-  return { from: 'server', op: 'connect', xid: undefined, sentence }
-}
+type Welcome = TypeOf<typeof r.LegacyConnectResponse> & { readOnly?: boolean }
+const connectResponse =
+  (codec: Codec<Welcome>): Reading =>
+  notes => {
+    const response = notes.whole(codec)
+    if (response?.protocolVersion !== 0) return undefined
+    const sentence =
+      response.timeOut <= 0
+        ? 'server says that the session is gone'
+        : `server gives session ${hex(response.sessionId)} with a timeout of ${response.timeOut} ms` +
+          (response.readOnly ? ', read-only' : '')
+    return { from: 'server', op: 'connect', xid: undefined, sentence }
+  }
 
 const request: Reading = notes => {
   const header = notes.part(r.RequestHeader)
@@ -144,15 +150,17 @@ const bare =
     }
   }
 
-const failure: Reading = notes => {
-  const header = notes.part(r.ReplyHeader)
-  if (header === undefined || header.err === 0 || notes.left > 0) return undefined
-  return replied(header, undefined, outcome(header.err))
-}
+const failure =
+  (op: string | undefined): Reading =>
+  notes => {
+    const header = notes.part(r.ReplyHeader)
+    if (header === undefined || header.err >= 0 || notes.left > 0) return undefined
+    return replied(header, op, outcome(header.err))
+  }
 
 /** A reply: with its opcode, as told; without, as the operations whose reply has just these bytes, if they agree. */
 function replies(known: Operation<unknown, unknown> | undefined): Reading[] {
-  if (known !== undefined) return [success(known.response, known.name)]
+  if (known !== undefined) return [success(known.response, known.name), remainder(known.name)]
   return [
     notes => {
       const fitting = new Map<Codec<unknown>, string[]>()
@@ -161,11 +169,10 @@ function replies(known: Operation<unknown, unknown> | undefined): Reading[] {
         fitting.set(op.response, [...(fitting.get(op.response) ?? []), op.name])
       }
       const [only, ...others] = fitting
-      if (only !== undefined && others.length === 0) return success(only[0], only[1].join(' or '))(notes)
-      const header = notes.part(r.ReplyHeader)
-      if (header === undefined || header.xid <= 0) return undefined
-      return replied(header, undefined, `OK, ${notes.left} bytes of an operation that the frame does not name`)
+      if (only === undefined || others.length > 0) return undefined
+      return success(only[0], only[1].join(' or '))(notes)
     },
+    remainder(undefined),
   ]
 }
 
@@ -173,9 +180,21 @@ const success =
   (response: Codec<unknown>, op: string): Reading =>
   notes => {
     const header = notes.part(r.ReplyHeader)
-    if (header === undefined || header.xid <= 0) return undefined
+    if (header === undefined || header.xid <= 0 || header.err !== 0) return undefined
     const body = notes.whole(response)
     return body === undefined ? undefined : replied(header, op, `OK${args(body)}`)
+  }
+
+/** A reply of which only the header is understood. */
+const remainder =
+  (op: string | undefined): Reading =>
+  notes => {
+    const header = notes.part(r.ReplyHeader)
+    if (header === undefined || header.xid <= 0 || header.err > 0) return undefined
+    const what = op === undefined ? 'of an operation that the frame does not name' : 'that are no such reply'
+    const told = replied(header, op, `${outcome(header.err)}, ${notes.left} bytes ${what}`)
+    notes.conceal()
+    return told
   }
 
 const replied = ({ xid, zxid }: { xid: number; zxid: bigint }, op: string | undefined, what: string): Told => ({
@@ -198,7 +217,7 @@ class Notes {
   readonly #bytes: Uint8Array
   readonly #start: number
   readonly #reader: Reader
-  #lines: Note[] = []
+  readonly #lines: Note[] = []
 
   constructor(bytes: Uint8Array, start: number) {
     this.#bytes = bytes
@@ -218,6 +237,11 @@ class Notes {
     this.#lines.push({ at, end, name, value })
   }
 
+  /** Leaves what is left out of the dump: nobody knows what is in it, so it may be a credential. */
+  conceal(): void {
+    if (this.left > 0) this.note(this.#reader.offset, this.#bytes.length, 'rest', `${this.left} bytes, not shown`)
+  }
+
   /** The value of a codec that stands here, or undefined where none does. */
   part<T>(codec: Codec<T>): T | undefined {
     try {
@@ -235,12 +259,8 @@ class Notes {
   }
 
   dump(): string {
-    const last = this.#lines.at(-1)?.end ?? 0
-    const rest = this.#bytes.length - last
-    const lines =
-      rest === 0 ? this.#lines : [...this.#lines, { at: last, end: this.#bytes.length, name: '', value: '' }]
-    const width = Math.max(0, ...lines.map(line => line.name.length))
-    return lines
+    const width = Math.max(0, ...this.#lines.map(line => line.name.length))
+    return this.#lines
       .map(({ at, end, name, value }) => {
         const bytes = SECRET.test(name) ? '' : Buffer.from(this.#bytes.subarray(at, end)).toString('hex')
         const shown = bytes.length > 32 ? bytes.slice(0, 31) + '…' : bytes.padEnd(32)
@@ -272,8 +292,9 @@ class Notes {
     for (;;) {
       const at = below(String(items.length))
       const header = this.#shaped(shape.header, at) as Tag
-      if (header.done) return items
-      const item = shape.itemFor(header.type)
+      // What ends the items is an error in form. Anything else is no multi, and its bytes are not to be told as one.
+      if (header.done && header.type === opcodes.error) return items
+      const item = header.done ? undefined : shape.itemFor(header.type)
       if (item === undefined) throw new JuteError(`an item of type ${header.type}`)
       const op = operationsByOpcode().get(header.type)?.name ?? 'error'
       items.push({ [op]: this.#shaped(item, at) })
@@ -295,8 +316,11 @@ const vocabularies: Readonly<Record<string, Readonly<Record<string, number>>>> =
   state: keeperStates,
 }
 
-/** Passwords and credentials are never shown, neither as values nor as bytes. */
-const SECRET = /(^|\.)(passwd|auth|token)$/
+/** Passwords and credentials are never shown, neither as values nor as bytes; nor is what may hold one. */
+const SECRET = /(^|\.)(passwd|auth|token|rest)$/
+
+/** No frame has a credential in its first bytes: the first is a token behind xid, opcode and length. */
+const HARMLESS = 12
 
 function valueOf(name: string, value: unknown): string {
   const field = name.slice(name.lastIndexOf('.') + 1)

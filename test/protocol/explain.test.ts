@@ -1,0 +1,409 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import {
+  ConnectRequest,
+  ConnectResponse,
+  explain,
+  LegacyConnectRequest,
+  LegacyConnectResponse,
+  opcodes,
+  operations,
+  ReplyHeader,
+  WatcherEvent,
+  xids,
+  type ExplainOptions,
+} from '../../src/protocol/index.ts'
+import { headerFrame, prefixed, replyFrame, requestFrame } from './frame-of.ts'
+
+const hello = { protocolVersion: 0, lastZxidSeen: 0x17n, timeOut: 4000, sessionId: 0n, passwd: Buffer.alloc(16, 0xab) }
+const welcome = { protocolVersion: 0, timeOut: 4000, sessionId: 0x1f00n, passwd: Buffer.alloc(16, 0xab) }
+const stat = {
+  czxid: 5n,
+  mzxid: 6n,
+  ctime: 1_700_000_000_000,
+  mtime: 1_700_000_000_001,
+  version: 1,
+  cversion: 2,
+  aversion: 3,
+  ephemeralOwner: 0x100_0000_0000_0001n,
+  dataLength: 4,
+  numChildren: 5,
+  pzxid: 7n,
+}
+const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
+
+const eventFrame = (type: number, state: number, path: string | null) =>
+  prefixed(
+    Buffer.concat([
+      ReplyHeader.encode({ xid: xids.notification, zxid: -1n, err: 0 }),
+      WatcherEvent.encode({ type, state, path }),
+    ]),
+  )
+
+describe('explain', () => {
+  describe('tells in a sentence', () => {
+    const told: readonly [name: string, frame: Buffer, sentence: string, options?: ExplainOptions][] = [
+      [
+        'a connect request',
+        prefixed(ConnectRequest.encode({ ...hello, readOnly: false })),
+        'client asks for a new session with a timeout of 4000 ms, having seen zxid 0x17',
+      ],
+      [
+        'a connect request for a session of before, without the last byte',
+        prefixed(LegacyConnectRequest.encode({ ...hello, sessionId: -1n })),
+        'client asks for session 0xffffffffffffffff again with a timeout of 4000 ms, having seen zxid 0x17',
+      ],
+      [
+        'a connect request without a password',
+        prefixed(ConnectRequest.encode({ ...hello, passwd: null, readOnly: true })),
+        'client asks for a new session with a timeout of 4000 ms, having seen zxid 0x17',
+      ],
+      [
+        'a connect response',
+        prefixed(ConnectResponse.encode({ ...welcome, readOnly: false })),
+        'server gives session 0x1f00 with a timeout of 4000 ms',
+      ],
+      [
+        'the connect response of a read-only server',
+        prefixed(ConnectResponse.encode({ ...welcome, readOnly: true })),
+        'server gives session 0x1f00 with a timeout of 4000 ms, read-only',
+      ],
+      [
+        'a connect response without the last byte',
+        prefixed(LegacyConnectResponse.encode(welcome)),
+        'server gives session 0x1f00 with a timeout of 4000 ms',
+      ],
+      [
+        'that a session has expired',
+        prefixed(ConnectResponse.encode({ ...welcome, timeOut: 0, sessionId: 0n, readOnly: false })),
+        'server says that the session is gone',
+      ],
+      [
+        'that a server cannot open a session',
+        headerFrame(0, -119, 0n),
+        'server answers NOTREADONLY, zxid 0x0',
+        { from: 'server', first: true },
+      ],
+      [
+        'a request',
+        requestFrame(1, operations.create2, { path: '/a', data: 'hello', acl, flags: 3 }),
+        'client #1 create2 {path: "/a", data: "hello", acl: [{perms: 31, id {scheme: "world", id: "anyone"}}], ' +
+          'flags: ephemeralSequential}',
+      ],
+      [
+        'a request with bytes that are no text',
+        requestFrame(2, operations.setData, { path: '/a', data: Buffer.of(0, 1, 255), version: -1 }),
+        'client #2 setData {path: "/a", data: <0001ff>, version: -1}',
+      ],
+      [
+        'a request with much data',
+        requestFrame(2, operations.setData, { path: '/a', data: 'x'.repeat(41), version: -1 }),
+        'client #2 setData {path: "/a", data: 41 bytes, version: -1}',
+      ],
+      ['a request without a body', requestFrame(3, operations.closeSession, {}), 'client #3 closeSession'],
+      ['a ping', requestFrame(xids.ping, operations.ping, {}), 'client ping'],
+      [
+        'credentials',
+        requestFrame(xids.auth, operations.auth, { type: 0, scheme: 'digest', auth: 'bob:secret' }),
+        'client auth {type: 0, scheme: "digest", auth: 10 bytes, not shown}',
+      ],
+      [
+        'watches',
+        requestFrame(xids.setWatches, operations.setWatches, {
+          relativeZxid: 5n,
+          dataWatches: ['/a'],
+          existWatches: [],
+          childWatches: ['/b', '/c', '/d', '/e'],
+        }),
+        'client setWatches {relativeZxid: 0x5, dataWatches: [/a], existWatches: [], ' +
+          'childWatches: [/b, /c, /d, … 4 in all]}',
+      ],
+      [
+        'a transaction',
+        requestFrame(4, operations.multi, [
+          { type: opcodes.delete, body: { path: '/a', version: 0 } },
+          { type: opcodes.check, body: { path: '/b', version: 1 } },
+        ]),
+        'client #4 multi {0 {delete {path: "/a", version: 0}}, 1 {check {path: "/b", version: 1}}}',
+      ],
+      ['the answer to a ping', headerFrame(xids.ping), 'server answers ping: OK, zxid 0x1a2'],
+      ['the answer to credentials', headerFrame(xids.auth, -115), 'server answers auth: AUTHFAILED, zxid 0x1a2'],
+      ['the answer to watches', headerFrame(xids.setWatches), 'server answers setWatches: OK, zxid 0x1a2'],
+      ['an event', eventFrame(3, 3, '/a'), 'server notifies: NodeDataChanged /a'],
+      ['an event of a type that nobody knows', eventFrame(77, 3, null), 'server notifies: unknown (77) null'],
+      [
+        'a reply whose opcode is told',
+        replyFrame(5, operations.getData, { data: null, stat }),
+        'server answers #5 getData: OK {data: null, stat: czxid 0x5}, zxid 0x1a2',
+        { opcode: opcodes.getData },
+      ],
+      [
+        'a reply that only one operation has',
+        replyFrame(6, operations.getACL, { acl, stat }),
+        'server answers #6 getACL: OK {acl: [{perms: 31, id {scheme: "world", id: "anyone"}}], stat: czxid 0x5}, ' +
+          'zxid 0x1a2',
+      ],
+      [
+        'a reply that several operations have, of one form',
+        replyFrame(7, operations.multi, [{ type: opcodes.error, body: { err: -101 } }]),
+        'server answers #7 multi or multiRead: OK {0 {error {err: -101}}}, zxid 0x1a2',
+      ],
+      [
+        'a reply that several operations have, of different forms',
+        replyFrame(8, operations.create, { path: '/a' }),
+        'server answers #8 OK, 6 bytes of an operation that the frame does not name, zxid 0x1a2',
+      ],
+      [
+        'a reply to another operation than was told',
+        replyFrame(9, operations.create, { path: '/a' }),
+        'server answers #9 getData: OK, 6 bytes that are no such reply, zxid 0x1a2',
+        { opcode: opcodes.getData },
+      ],
+      ['a failure', headerFrame(10, -101), 'server answers #10 NONODE, zxid 0x1a2'],
+      [
+        'a failure whose opcode is told',
+        headerFrame(10, -101),
+        'server answers #10 getData: NONODE, zxid 0x1a2',
+        { opcode: opcodes.getData },
+      ],
+      ['a failure that nobody knows', headerFrame(11, -999), 'server answers #11 error -999, zxid 0x1a2'],
+      [
+        'a failure with a body, as a failure',
+        prefixed(
+          Buffer.concat([
+            ReplyHeader.encode({ xid: 12, zxid: 0x1a2n, err: -101 }),
+            operations.getData.response.encode({ data: null, stat }),
+          ]),
+        ),
+        'server answers #12 getData: NONODE, 72 bytes that are no such reply, zxid 0x1a2',
+        { opcode: opcodes.getData },
+      ],
+      ['bytes of no frame', Buffer.from('deadbeefcafebabe', 'hex'), '8 bytes of no known frame'],
+      ['nothing', Buffer.alloc(0), '0 bytes of no known frame'],
+      ['what one end could not have sent', headerFrame(12), '20 bytes of no known frame', { from: 'client' }],
+      ['what is no first frame', headerFrame(12), '20 bytes of no known frame', { from: 'client', first: true }],
+    ]
+    for (const [name, frame, sentence, options] of told) {
+      it(name, () => {
+        expect(explain(frame, options).sentence).to.equal(sentence)
+      })
+    }
+  })
+
+  it('names the end, the operation and the xid, as far as the bytes tell', () => {
+    const brief = (frame: Buffer, options?: ExplainOptions) => {
+      const { from, op, xid } = explain(frame, options)
+      return { from, op, xid }
+    }
+    expect(brief(requestFrame(1, operations.sync, { path: '/' }))).to.deep.equal({ from: 'client', op: 'sync', xid: 1 })
+    expect(brief(headerFrame(2, -101))).to.deep.equal({ from: 'server', op: '', xid: 2 })
+    expect(brief(headerFrame(2, -101), { opcode: 9 })).to.deep.equal({ from: 'server', op: 'sync', xid: 2 })
+    expect(brief(eventFrame(1, 3, '/'))).to.deep.equal({ from: 'server', op: 'event', xid: -1 })
+    expect(brief(prefixed(ConnectResponse.encode({ ...welcome, readOnly: false })))).to.deep.equal({
+      from: 'server',
+      op: 'connect',
+      xid: undefined,
+    })
+    expect(brief(Buffer.from('what'))).to.deep.equal({ from: 'unknown', op: '', xid: undefined })
+  })
+
+  it('tells a frame without its four length bytes in the same words', () => {
+    for (const frame of [
+      prefixed(ConnectRequest.encode({ ...hello, readOnly: false })),
+      requestFrame(1, operations.getData, { path: '/a', watch: true }),
+      replyFrame(2, operations.getACL, { acl, stat }),
+      eventFrame(1, 3, '/a'),
+    ])
+      expect(explain(frame.subarray(4)).sentence).to.equal(explain(frame).sentence)
+  })
+
+  describe('dumps', () => {
+    const dump = (frame: Buffer, options?: ExplainOptions) => '\n' + explain(frame, options).dump + '\n'
+
+    it('a request, field by field', () => {
+      expect(dump(requestFrame(1, operations.create2, { path: '/a', data: 'hello', acl, flags: 3 }))).to.equal(`
+0000  00000036                          length            54
+0004  00000001                          xid               1
+0008  0000000f                          type              15
+000c  000000022f61                      path              "/a"
+0012  0000000568656c6c6f                data              "hello"
+001b  00000001                          acl               1 elements
+001f  0000001f                          acl[0].perms      31
+0023  00000005776f726c64                acl[0].id.scheme  "world"
+002c  00000006616e796f6e65              acl[0].id.id      "anyone"
+0036  00000003                          flags             ephemeralSequential
+`)
+    })
+
+    it('a reply, long fields cut', () => {
+      const children = ['a', 'bb', 'ccc', 'dddd']
+      expect(dump(replyFrame(5, operations.getChildren2, { children, stat }).subarray(4))).to.equal(`
+0000  00000005                          xid                  5
+0004  00000000000001a2                  zxid                 0x1a2
+000c  00000000                          err                  0
+0010  0000000400000001610000000262620…  children             4: a bb ccc dddd
+002e  0000000000000005                  stat.czxid           0x5
+0036  0000000000000006                  stat.mzxid           0x6
+003e  0000018bcfe56800                  stat.ctime           1700000000000
+0046  0000018bcfe56801                  stat.mtime           1700000000001
+004e  00000001                          stat.version         1
+0052  00000002                          stat.cversion        2
+0056  00000003                          stat.aversion        3
+005a  0100000000000001                  stat.ephemeralOwner  0x100000000000001
+0062  00000004                          stat.dataLength      4
+0066  00000005                          stat.numChildren     5
+006a  0000000000000007                  stat.pzxid           0x7
+`)
+    })
+
+    it('a transaction, item by item', () => {
+      const frame = requestFrame(4, operations.multi, [
+        { type: opcodes.create, body: { path: '/a', data: null, acl: null, flags: 0 } },
+      ])
+      expect(dump(frame)).to.equal(`
+0000  0000002c                          length   44
+0004  00000004                          xid      4
+0008  0000000e                          type     14
+000c  00000001                          0.type   create
+0010  00                                0.done   false
+0011  ffffffff                          0.err    -1
+0015  000000022f61                      0.path   "/a"
+001b  ffffffff                          0.data   null
+001f  ffffffff                          0.acl    null
+0023  00000000                          0.flags  persistent
+0027  ffffffff                          1.type   error
+002b  01                                1.done   true
+002c  ffffffff                          1.err    -1
+`)
+    })
+
+    it('an event', () => {
+      expect(dump(eventFrame(3, 3, '/a'))).to.equal(`
+0000  0000001e                          length  30
+0004  ffffffff                          xid     -1
+0008  ffffffffffffffff                  zxid    0xffffffffffffffff
+0010  00000000                          err     0
+0014  00000003                          type    3
+0018  00000003                          state   SyncConnected
+001c  000000022f61                      path    "/a"
+`)
+    })
+
+    it('a password and credentials without their bytes', () => {
+      expect(dump(prefixed(ConnectRequest.encode({ ...hello, readOnly: false })))).to.equal(`
+0000  0000002d                          length           45
+0004  00000000                          protocolVersion  0
+0008  0000000000000017                  lastZxidSeen     0x17
+0010  00000fa0                          timeOut          4000
+0014  0000000000000000                  sessionId        0x0
+001c                                    passwd           16 bytes, not shown
+0030  00                                readOnly         false
+`)
+      expect(dump(requestFrame(xids.auth, operations.auth, { type: 0, scheme: 'digest', auth: 'bob:secret' }))).to
+        .equal(`
+0000  00000024                          length  36
+0004  fffffffc                          xid     -4
+0008  00000064                          type    100
+000c  00000000                          type    0
+0010  00000006646967657374              scheme  "digest"
+001a                                    auth    10 bytes, not shown
+`)
+    })
+
+    it('of bytes that nobody knows no more than can hold no credential', () => {
+      expect(dump(Buffer.from('deadbeefcafebabe0123456789', 'hex'))).to.equal(`
+0000  deadbeefcafebabe01234567
+000c                                    rest  1 bytes, not shown
+`)
+      expect(dump(replyFrame(3, operations.sasl, { token: 'challenge' }))).to.equal(`
+0000  0000001d                          length  29
+0004  00000003                          xid     3
+0008  00000000000001a2                  zxid    0x1a2
+0010  00000000                          err     0
+0014                                    rest    13 bytes, not shown
+`)
+      expect(dump(Buffer.alloc(0))).to.equal('\n\n')
+    })
+  })
+
+  describe('a secret', () => {
+    const secret = Buffer.from('S3cr3t!?hunt3r-2')
+    const carriers: readonly { frame: Buffer; truth: ExplainOptions }[] = [
+      {
+        frame: prefixed(ConnectRequest.encode({ ...hello, passwd: secret, readOnly: false })),
+        truth: { from: 'client', first: true },
+      },
+      {
+        frame: prefixed(LegacyConnectRequest.encode({ ...hello, sessionId: 0x7700n, passwd: secret })),
+        truth: { from: 'client', first: true },
+      },
+      {
+        frame: prefixed(ConnectResponse.encode({ ...welcome, passwd: secret, readOnly: true })),
+        truth: { from: 'server', first: true },
+      },
+      {
+        frame: prefixed(LegacyConnectResponse.encode({ ...welcome, sessionId: -0x7700n, passwd: secret })),
+        truth: { from: 'server', first: true },
+      },
+      {
+        frame: requestFrame(xids.auth, operations.auth, { type: 0, scheme: 'digest', auth: secret }),
+        truth: { from: 'client', first: false },
+      },
+      {
+        frame: requestFrame(31, operations.auth, { type: 0, scheme: '', auth: secret }),
+        truth: { from: 'client', first: false },
+      },
+      {
+        frame: requestFrame(32, operations.sasl, { token: secret }),
+        truth: { from: 'client', first: false },
+      },
+      {
+        frame: replyFrame(32, operations.sasl, { token: secret }),
+        truth: { from: 'server', first: false, opcode: opcodes.sasl },
+      },
+    ]
+    const other = requestFrame(33, operations.getData, { path: '/a', watch: false })
+
+    /** A frame with a part of what is true of it. Who calls a token the path of a created node will see it as one. */
+    const cases = fc.constantFrom(...carriers).chain(({ frame, truth }) =>
+      fc.record({
+        bytes: fc.boolean().map(withPrefix => (withPrefix ? frame : frame.subarray(4))),
+        told: fc
+          .subarray(Object.keys(truth) as (keyof ExplainOptions)[])
+          .map(keys => Object.fromEntries(keys.map(key => [key, truth[key]])) as ExplainOptions),
+      }),
+    )
+
+    /** Any four bytes of it, in any form that a field may be shown in. */
+    const traces = Array.from({ length: secret.length - 3 }, (_, i) => {
+      const part = secret.subarray(i, i + 4)
+      return [part.toString(), part.toString('hex'), String(part.readInt32BE(0))]
+    }).flat()
+
+    const expectNoTrace = (bytes: Uint8Array, told: ExplainOptions) => {
+      const { sentence, dump } = explain(bytes, told)
+      for (const trace of traces) expect(sentence + '\n' + dump, trace).to.not.include(trace)
+    }
+
+    it('is in no sentence and no dump of the frame that carries it, whatever is told of it', () => {
+      fc.assert(
+        fc.property(cases, ({ bytes, told }) => expectNoTrace(bytes, told)),
+        { numRuns: 1000 },
+      )
+    })
+
+    it('is in none of a frame that is cut', () => {
+      fc.assert(
+        fc.property(cases, fc.nat(80), ({ bytes, told }, end) => expectNoTrace(bytes.subarray(0, end), told)),
+        { numRuns: 2000 },
+      )
+    })
+
+    it('is in none of a frame that another one follows', () => {
+      fc.assert(
+        fc.property(cases, ({ bytes, told }) => expectNoTrace(Buffer.concat([bytes, other]), told)),
+        { numRuns: 1000 },
+      )
+    })
+  })
+})
