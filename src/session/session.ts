@@ -52,6 +52,8 @@ export class Session implements ConnectionOwner, Watcher {
 
   /** Waiting for a connection. */
   readonly #queue = new RequestList()
+  /** One for all of the queue, since each takes its memory by the slab. */
+  readonly #queueWriter = new Writer()
   /** Of the queue and the connection together. */
   #pending = 0
 
@@ -170,9 +172,8 @@ export class Session implements ConnectionOwner, Watcher {
 
   /** Encoded at once: what the caller does to its bytes later does not matter. */
   #enqueue(request: Request): void {
-    const writer = new Writer()
-    encodeRequest(writer, 0, request.call.op, request.call.body, this.#settings.maxRequest)
-    request.frame = writer.take()
+    encodeRequest(this.#queueWriter, 0, request.call.op, request.call.body, this.#settings.maxRequest)
+    request.frame = this.#queueWriter.take()
     this.#queue.push(request)
   }
 

@@ -141,6 +141,19 @@ describe('maxReply', () => {
   })
 })
 
+describe('a queue', () => {
+  it('costs memory by what is in it', async () => {
+    const { client, connection } = await scripted()
+    connection.close()
+    const before = process.memoryUsage().arrayBuffers
+    const calls = Array.from({ length: 10_000 }, () => client.getData('/a').catch(() => undefined))
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(10_000 * 200)
+    connection.close()
+    client.close().catch(() => undefined)
+    await Promise.all(calls)
+  })
+})
+
 describe('a string with half a surrogate pair', () => {
   it('is refused, connected or not, and nothing of it is sent', async () => {
     const all = await scripted()
