@@ -11,7 +11,10 @@ export interface ConnectOptions {
   sessionTimeout?: number
   /** How long connect() may take in all, ms. Default: the session timeout. */
   connectTimeout?: number
-  /** How long one address may take to give a session, dialling and handshake together, ms. Default: a third of the session timeout. */
+  /**
+   * How long one address may take to give a session, dialling and handshake together, ms. Default: a third of the session timeout,
+   * at most 5 000: a server that is just starting takes a connection and never answers on it (tried on 3.8.0).
+   */
   attemptTimeout?: number
   /** Gives up connect(), which then rejects with the signal's reason. */
   signal?: AbortSignal
@@ -46,7 +49,7 @@ export function settingsOf(options: ConnectOptions): Settings {
   return {
     sessionTimeout,
     connectTimeout: positive('connectTimeout', options.connectTimeout ?? sessionTimeout),
-    attemptTimeout: positive('attemptTimeout', options.attemptTimeout ?? sessionTimeout / 3),
+    attemptTimeout: positive('attemptTimeout', options.attemptTimeout ?? Math.min(sessionTimeout / 3, 5000)),
     readOnly: options.readOnly ?? false,
     auth: options.auth ?? [],
     maxRequest: positive('maxRequest', options.maxRequest ?? 1_048_575),

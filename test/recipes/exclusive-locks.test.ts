@@ -6,6 +6,7 @@ import { CreateRequest, opcodes, RequestHeader } from '../../src/protocol/index.
 import { Held, HerdMutex, LockError, Mutex } from '../../src/recipes/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
+import { until } from '../support/until.ts'
 import { Sessions } from './sessions.ts'
 
 const failure = async (call: Promise<unknown>): Promise<unknown> => {
@@ -181,9 +182,9 @@ for (const Lock of [Mutex, HerdMutex]) {
       const held = await new Lock(holder, path).acquire()
       const abort = new AbortController()
       const quitting = failure(new Lock(quitter, path).acquire({ signal: abort.signal }))
-      while ((await new Lock(holder, path).contenders()).length < 2);
+      await until(async () => (await new Lock(holder, path).contenders()).length >= 2)
       const waiting = new Lock(other, path).acquire()
-      while ((await new Lock(holder, path).contenders()).length < 3);
+      await until(async () => (await new Lock(holder, path).contenders()).length >= 3)
       const reason = new Error('enough')
       abort.abort(reason)
       expect(await quitting).to.equal(reason)
@@ -213,7 +214,7 @@ for (const Lock of [Mutex, HerdMutex]) {
       const [holder, other] = [await open(), await open()]
       const held = await new Lock(holder, path).acquire()
       const waiting = new Lock(other, path).acquire()
-      while ((await new Lock(other, path).contenders()).length < 2);
+      await until(async () => (await new Lock(other, path).contenders()).length >= 2)
       const lost = once(held.signal, 'abort')
       await expireSession(server, holder.sessionId, holder.sessionPassword)
       await lost
@@ -229,9 +230,9 @@ for (const Lock of [Mutex, HerdMutex]) {
       const [holder, dead, other] = [await open(), await open(), await open()]
       const held = await new Lock(holder, path).acquire()
       const failing = failure(new Lock(dead, path).acquire())
-      while ((await new Lock(holder, path).contenders()).length < 2);
+      await until(async () => (await new Lock(holder, path).contenders()).length >= 2)
       const waiting = new Lock(other, path).acquire()
-      while ((await new Lock(holder, path).contenders()).length < 3);
+      await until(async () => (await new Lock(holder, path).contenders()).length >= 3)
       await expireSession(server, dead.sessionId, dead.sessionPassword)
       expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
       await held.release()
@@ -254,7 +255,7 @@ for (const Lock of [Mutex, HerdMutex]) {
       const held = await new Lock(holder, path).acquire()
       const waiting = new Lock(waiter, path).acquire()
       const others = async () => (await new Lock(holder, path).contenders()).filter(each => each.path !== held.path)
-      while ((await others()).length < 1);
+      await until(async () => (await others()).length >= 1)
       const [victim] = await others()
       await holder.delete(victim?.path ?? '')
       await held.release()
@@ -269,7 +270,7 @@ for (const Lock of [Mutex, HerdMutex]) {
       if (holder === undefined) throw new Error('no session')
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
       const waiting = waiters.map(client => new Lock(client, path).use(() => client.sessionId))
-      while ((await new Lock(holder, path).contenders()).length < 4);
+      await until(async () => (await new Lock(holder, path).contenders()).length >= 4)
       await holder.deleteRecursive(path)
       expect(await Promise.all(waiting)).to.have.members(waiters.map(client => client.sessionId))
       await held.release()
