@@ -1,4 +1,4 @@
-// ZooKeeper's own classes, asked over stdin: one question a line, one answer a line. java-jute.ts is the other end.
+// ZooKeeper's own classes, asked over stdin: one question a line, one answer a line. java.test.ts is the other end.
 
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
@@ -139,17 +139,26 @@ public final class JuteEcho {
         return hex(written.toByteArray());
     }
 
-    private static String tell(String name, byte[] bytes) throws Exception {
-        BinaryInputArchive in = BinaryInputArchive.getArchive(new ByteArrayInputStream(bytes));
-        Record record = record(name.replace(READ_ONLY, ""));
-        record.deserialize(in, "top");
-        Recorder recorder = new Recorder(false);
-        record.serialize(recorder, "top");
-        List<Object> told = recorder.told();
-        if (name.endsWith(READ_ONLY)) {
-            told.add(List.of("readOnly", in.readBool("readOnly")));
+    /** @param names of records that lie one behind the other, and fill the bytes */
+    private static String tell(String names, byte[] bytes) throws Exception {
+        ByteArrayInputStream left = new ByteArrayInputStream(bytes);
+        BinaryInputArchive in = BinaryInputArchive.getArchive(left);
+        List<Object> all = new ArrayList<>();
+        for (String name : names.split(",")) {
+            Record record = record(name.replace(READ_ONLY, ""));
+            record.deserialize(in, "top");
+            Recorder recorder = new Recorder(false);
+            record.serialize(recorder, "top");
+            List<Object> told = recorder.told();
+            if (name.endsWith(READ_ONLY)) {
+                told.add(List.of("readOnly", in.readBool("readOnly")));
+            }
+            all.add(told);
         }
-        return json(told);
+        if (left.available() > 0) {
+            throw new IOException(left.available() + " bytes left");
+        }
+        return json(all);
     }
 
     private static String readString(byte[] bytes) throws IOException {

@@ -20,8 +20,9 @@ import {
   type TypeOf,
 } from '../../src/protocol/index.ts'
 import { stringsOfTheBasicPlane, strings, valuesOf } from '../support/arbitraries.ts'
+import type { JavaProgram } from '../support/java-program.ts'
 import { recordCodecs } from './codecs.ts'
-import { JavaJute, type Tagged, type Told } from './java-jute.ts'
+import { startJuteEcho, type Tagged, type Told } from './jute-echo.ts'
 
 const VALUES = 300
 
@@ -29,13 +30,13 @@ const VALUES = 300
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
 
 describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
-  let java: JavaJute
+  let java: JavaProgram
   let layouts: Map<string, Tagged>
   let numbers: Record<string, Record<string, number>>
 
   before(async function () {
     this.timeout(600_000)
-    java = await JavaJute.start()
+    java = await startJuteEcho()
     layouts = new Map(Object.entries(JSON.parse(await java.askOne('layouts')) as Record<string, Tagged>))
     numbers = JSON.parse(await java.askOne('numbers')) as typeof numbers
   })
@@ -283,7 +284,7 @@ function withFittingMode(item: Item): Item {
   }
 }
 
-/** As {@link JavaJute} tells layouts. */
+/** As JuteEcho tells layouts. */
 function layoutOf({ shape }: Codec<unknown>): Tagged {
   if (shape.is !== 'fields') throw new Error('not a record of fields')
   return shape.fields.map(({ name, type }) => [name, kindOf(type)])

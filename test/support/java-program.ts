@@ -1,4 +1,4 @@
-// ZooKeeper's own classes in a Java process: JuteEcho.java, compiled and asked.
+// A Java program of ours that uses ZooKeeper's own classes: one source file, compiled, run, and asked over stdin.
 import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
@@ -8,40 +8,37 @@ import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { findApacheZooKeeper } from '../support/find-apache-zookeeper.ts'
-import { findJdk } from '../support/find-jdk.ts'
-import { lastWill } from '../support/last-will.ts'
+import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
+import { findJdk } from './find-jdk.ts'
+import { lastWill } from './last-will.ts'
 
-const SOURCE = fileURLToPath(new URL('JuteEcho.java', import.meta.url))
-
-/** What a record writes: its tags in order, each with a kind or a value. */
-export type Tagged = [tag: string, what: Told][]
-export type Told = string | number | boolean | null | { vector: Told[] } | Tagged
-
-export class JavaJute {
+/** It answers each line with one line, which starts with `!` where something is wrong. */
+export class JavaProgram {
   readonly #child: ChildProcessWithoutNullStreams
   readonly #answers: AsyncIterator<string>
   readonly #directory: string
   readonly #takeBackWill: () => void
   #complaints = ''
 
-  private constructor(java: string, classPath: string, directory: string) {
+  private constructor(java: string, classPath: string, main: string, directory: string) {
     this.#directory = directory
     this.#takeBackWill = lastWill(() => rmSync(directory, { recursive: true, force: true }))
-    const switches = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx192m']
-    this.#child = spawn(java, [...switches, '-cp', classPath, basename(SOURCE, '.java')])
+    this.#child = spawn(java, ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx192m', '-cp', classPath, main])
     this.#child.stderr.on('data', chunk => (this.#complaints += String(chunk)))
     this.#answers = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
   }
 
-  static async start(): Promise<JavaJute> {
+  /** @param source the file's URL; its only public class is named like it */
+  static async start(source: URL): Promise<JavaProgram> {
     const [{ java, javac }, zookeeper] = await Promise.all([findJdk(), findApacheZooKeeper()])
-    const directory = await mkdtemp(join(tmpdir(), 'jute-echo-'))
+    const path = fileURLToPath(source)
+    const main = basename(path, '.java')
+    const directory = await mkdtemp(join(tmpdir(), `${main}-`))
     // Debian's jar of the records lies beside the jar of the server.
     const beside = zookeeper.split(':').map(jar => join(dirname(jar), 'zookeeper-jute.jar'))
     const jars = [...zookeeper.split(':'), ...new Set(beside.filter(jar => existsSync(jar)))].join(':')
-    await promisify(execFile)(javac, ['-d', directory, '-cp', jars, SOURCE])
-    return new JavaJute(java, `${directory}:${jars}`, directory)
+    await promisify(execFile)(javac, ['-d', directory, '-cp', jars, path])
+    return new JavaProgram(java, `${directory}:${jars}`, main, directory)
   }
 
   /** One answer for each question, in order. */
@@ -50,7 +47,7 @@ export class JavaJute {
     const answers: string[] = []
     while (answers.length < questions.length) {
       const next = await this.#answers.next()
-      if (next.done === true) throw new Error(`JuteEcho ended: ${this.#complaints}`)
+      if (next.done === true) throw new Error(`the Java program ended: ${this.#complaints}`)
       answers.push(next.value)
     }
     return answers
