@@ -1,0 +1,102 @@
+// `npm start`: what each lock recipe does to the wire, measured. See README.md beside this file.
+import { setMaxListeners } from 'node:events'
+import { relative } from 'node:path'
+import type { Cell } from './fan-out.ts'
+import { help, parseOptions, UsageError, type Options } from './options.ts'
+import { tasksOf } from './plan.ts'
+import { Progress } from './progress.ts'
+import { reportOf, thisMachine, writeReport } from './report.ts'
+import { Run } from './run.ts'
+import { serverFor, type Server } from './server.ts'
+import { growthOf, summaryOf } from './summary.ts'
+import { remarksOf, tableOf } from './table.ts'
+
+class Interrupted extends Error {
+  readonly exitCode: number
+
+  constructor(signal: NodeJS.Signals, exitCode: number) {
+    super(`Interrupted by ${signal}`)
+    this.exitCode = exitCode
+  }
+}
+
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+
+/** The first signal ends the run in good order, the second one at once. */
+function endOnSignals(stop: AbortController): void {
+  for (const [signal, exitCode] of Object.entries(EXIT_CODES))
+    // Not `once`: who starts our server ends this process on a signal that nobody else listens to.
+    process.on(signal, () => {
+      if (stop.signal.aborted) process.exit(exitCode)
+      stop.abort(new Interrupted(signal as NodeJS.Signals, exitCode))
+    })
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const options = parseOptions(args)
+  if (options === 'help') {
+    process.stdout.write(help)
+    return 0
+  }
+  const stop = new AbortController()
+  setMaxListeners(0, stop.signal)
+  endOnSignals(stop)
+  try {
+    return await measure(options, args, stop)
+  } catch (error) {
+    // An interrupted start fails somehow.
+    throw stop.signal.aborted ? stop.signal.reason : error
+  }
+}
+
+async function measure(options: Options, args: readonly string[], stop: AbortController): Promise<number> {
+  const progress = new Progress(process.stderr)
+  progress.say(options.servers === undefined ? 'starting Apache ZooKeeper' : `asking ${options.servers}`)
+  const server = await serverFor(options.servers).finally(() => progress.clear())
+  try {
+    const run = new Run(options, server, progress, stop)
+    const end = await run.measure().then(
+      () => undefined,
+      (reason: unknown) => {
+        if (reason instanceof Interrupted && run.cells.some(isMeasured)) return reason
+        throw reason
+      },
+    )
+    await tell(run, server, options, args, end)
+    return end?.exitCode ?? 0
+  } finally {
+    await server.close()
+  }
+}
+
+async function tell(run: Run, server: Server, options: Options, args: readonly string[], end?: Interrupted) {
+  const cells = run.cells.filter(isMeasured)
+  const summaries = cells.map(summaryOf)
+  const growth = options.recipes.map(recipe => growthOf(recipe, summaries))
+  const { fences, pings, handshakes } = run.meter
+  const seconds = performance.now() / 1000
+  const findings = { cells, growth, server, seconds, ended: end?.message, apart: { fences, pings, handshakes } }
+  const remarks = remarksOf(cells, tasksOf(options.recipes, options.contenders))
+  const machine = thisMachine()
+  await writeReport(options.json, reportOf(findings, args, machine, new Date()))
+  process.stdout.write(`
+zkwire fan-out on ZooKeeper ${server.version}, ${server.mode}
+Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores
+
+${tableOf(summaries, growth)}
+${remarks.map(line => `${line}\n`).join('')}${end === undefined ? 'Took' : `${end.message} after`} ${Math.round(seconds)} s. Raw figures: ${relative('.', options.json)}
+How to read this, and how it was measured: bench/README.md
+`)
+}
+
+const isMeasured = ({ counted }: Cell): boolean => counted.length > 0
+
+// After a good run the process ends by itself. After a bad one, sessions may still be looking for their server.
+try {
+  const exitCode = await main(process.argv.slice(2))
+  if (exitCode !== 0) process.exit(exitCode)
+} catch (error) {
+  const hint = error instanceof UsageError ? ' (npm start -- --help tells more)' : ''
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}${hint}\n`)
+  process.exit(error instanceof UsageError ? 2 : error instanceof Interrupted ? error.exitCode : 1)
+}

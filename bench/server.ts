@@ -1,0 +1,55 @@
+// The ZooKeeper that is measured: one that runs already, or one that is started for the run.
+import { parseConnectString } from '../src/session/connect-string.ts'
+import { startApacheZooKeeper } from '../test/support/apache-zookeeper.ts'
+import { fourLetterWord } from '../test/support/four-letter-word.ts'
+import { SESSION_TIMEOUT } from './sessions.ts'
+
+export interface Server {
+  servers: string
+  /** Was it started for this run? Then it ends with it. */
+  isOurs: boolean
+  version: string
+  /** 'standalone', or what it is in its ensemble. */
+  mode: string
+  /** Processor time it has used; undefined where that cannot be told. */
+  cpuSeconds: () => number | undefined
+  close: () => Promise<void>
+}
+
+/** A thousand sessions that are each sent a long list at once. */
+const HEAP = '-Xmx768m'
+
+export async function serverFor(servers: string | undefined): Promise<Server> {
+  if (servers !== undefined) {
+    const about = await aboutFirst(servers)
+    return { ...about, servers, isOurs: false, cpuSeconds: () => undefined, close: () => Promise.resolve() }
+  }
+  const server = await startApacheZooKeeper({
+    config: { tickTime: 2000, maxSessionTimeout: SESSION_TIMEOUT },
+    jvm: [HEAP],
+  })
+  return {
+    ...aboutOf(await server.command('srvr')),
+    servers: server.connectString,
+    isOurs: true,
+    cpuSeconds: () => server.cpuSeconds(),
+    close: () => server.close(),
+  }
+}
+
+/** Of the first server that says it. A server may be told to keep silent about itself: that is no failure. */
+async function aboutFirst(servers: string): Promise<ReturnType<typeof aboutOf>> {
+  for (const { host, port } of parseConnectString(servers).hosts) {
+    const answer = await fourLetterWord(host, port, 'srvr', 3000).catch(() => '')
+    if (answer.includes('Mode:')) return aboutOf(answer)
+  }
+  return aboutOf('')
+}
+
+/** From what `srvr` answers. */
+export function aboutOf(srvr: string): Pick<Server, 'version' | 'mode'> {
+  return {
+    version: /^Zookeeper version: ([^\s,-]+)/m.exec(srvr)?.[1] ?? 'unknown',
+    mode: /^Mode: (\w+)/m.exec(srvr)?.[1] ?? 'unknown',
+  }
+}
