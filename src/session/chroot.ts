@@ -14,11 +14,16 @@ export class Chroot {
     return path === '/' ? this.prefix : this.prefix + path
   }
 
+  /** Is a path of the server below this root? */
+  has(serverPath: string): boolean {
+    return serverPath === this.prefix || serverPath.startsWith(this.prefix + '/')
+  }
+
   /** @throws JuteError of a path that is not below this root: a wrong path is never shown */
   strip(serverPath: string): string {
     if (this.prefix === '') return serverPath
     if (serverPath === this.prefix) return '/'
-    if (serverPath.startsWith(this.prefix + '/')) return serverPath.slice(this.prefix.length)
+    if (this.has(serverPath)) return serverPath.slice(this.prefix.length)
     throw new JuteError(`the path ${serverPath} is not below ${this.prefix}`)
   }
 

@@ -1,141 +1,32 @@
-// The client: ZooKeeper's operations as methods. Each queues its request before it returns, and returns the session's own promise.
-import {
-  createModes,
-  errnos,
-  operations,
-  pathProblem,
-  ZooKeeperError,
-  type ACL,
-  type Encodable,
-  type GetChildren2Response,
-  type GetDataResponse,
-  type Operation,
-  type Stat,
-  type TypeOf,
-} from '../protocol/index.ts'
-import { createProblem, dataProblem, openACL, versionProblem, type CreateOptions, type Data } from './arguments.ts'
+// The client: a session's nodes, watches and life, seen from a root in the tree.
+import { pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
 import { Chroot } from './chroot.ts'
 import type { Clock } from './clock.ts'
-import { itemOf, opProblem, outcomeOf, pathOf, type MultiOp, type MultiResult } from './multi.ts'
+import { badArguments, Nodes, refuse } from './nodes.ts'
+import type { Settings } from './options.ts'
 import { uuidFrom } from './random.ts'
 import type { Call } from './request.ts'
 import type { Session, StateListener } from './session.ts'
-import type { Settings } from './options.ts'
 import { isTerminal, terminalCodes, type State } from './states.ts'
 import { Transaction } from './transaction.ts'
 import { deleteRecursive, ensurePath } from './tree.ts'
-import type { WatchCallback } from './watches.ts'
-
-export interface ReadOptions {
-  /** Called once, when what was read changes; and when the session ends first. */
-  watch?: WatchCallback
-  /** Gives up the call, which then rejects with the signal's reason, and later the watch. */
-  signal?: AbortSignal
-}
 
 /**
  * A session with ZooKeeper, seen from a root in its tree. Every call rejects with a {@link ZooKeeperError}: the server's own
  * codes; BADARGUMENTS and REQUESTTOOLARGE for what is not even sent; CONNECTIONLOSS where the answer was lost (`fate` tells whether
  * it may have been done); SESSIONEXPIRED, AUTHFAILED and CLOSED once the session is over.
  */
-export class Client implements AsyncDisposable {
+export class Client extends Nodes implements AsyncDisposable {
   readonly #session: Session
   readonly #settings: Settings
-  readonly #chroot: Chroot
   readonly #isView: boolean
   #isClosed = false
 
   constructor(session: Session, settings: Settings, chroot: string, isView = false) {
+    super(new Chroot(chroot))
     this.#session = session
     this.#settings = settings
-    this.#chroot = new Chroot(chroot)
     this.#isView = isView
-  }
-
-  // Nodes
-
-  /**
-   * Creates a node. Its `path` is longer than what was asked for in a sequential mode: ten digits are appended.
-   * @throws NODEEXISTS, NONODE (no parent), NOCHILDRENFOREPHEMERALS, NOAUTH, INVALIDACL, QUOTAEXCEEDED; UNIMPLEMENTED for a TTL
-   * mode that is switched off at the server
-   */
-  create(path: string, data: Data = '', options: CreateOptions = {}): Promise<{ path: string; stat: Stat }> {
-    const problem = createProblem(path, options) ?? dataProblem(data)
-    if (problem !== undefined) return refuse('create', path, problem)
-    const { mode = 'persistent', acl = openACL, ttl } = options
-    const body = { path: this.#chroot.add(path), data, acl, flags: createModes[mode] }
-    const result = (created: { path: string; stat: Stat }) => ({
-      path: this.#chroot.created(path, created.path),
-      stat: created.stat,
-    })
-    if (ttl !== undefined) return this.#submit({ op: operations.createTTL, body: { ...body, ttl }, path, result })
-    return this.#submit({
-      op: mode === 'container' ? operations.createContainer : operations.create2,
-      body,
-      path,
-      result,
-    })
-  }
-
-  /** @throws NONODE, NOTEMPTY, BADVERSION, NOAUTH */
-  delete(path: string, { version = -1 }: { version?: number } = {}): Promise<void> {
-    const problem = pathProblem(path) ?? versionProblem(version)
-    if (problem !== undefined) return refuse('delete', path, problem)
-    const body = { path: this.#chroot.add(path), version }
-    return this.#submit({ op: operations.delete, body, path, result: nothing })
-  }
-
-  /** The node's Stat, or null where there is none; a watch then waits for it to be created. */
-  exists(path: string, options: ReadOptions = {}): Promise<Stat | null> {
-    return this.#read(operations.exists, path, options, statOrNull, null)
-  }
-
-  /** @throws NONODE (no watch is left then), NOAUTH */
-  getData(path: string, options: ReadOptions = {}): Promise<TypeOf<typeof GetDataResponse>> {
-    return this.#read(operations.getData, path, options, same)
-  }
-
-  /** @throws NONODE, BADVERSION, NOAUTH, QUOTAEXCEEDED */
-  setData(path: string, data: Data, { version = -1 }: { version?: number } = {}): Promise<Stat> {
-    const problem = pathProblem(path) ?? versionProblem(version) ?? dataProblem(data)
-    if (problem !== undefined) return refuse('setData', path, problem)
-    const body = { path: this.#chroot.add(path), data, version }
-    return this.#submit({ op: operations.setData, body, path, result: ({ stat }) => stat })
-  }
-
-  /**
-   * The names of the children, in no order, and the node's own Stat.
-   * @throws NONODE (no watch is left then), NOAUTH
-   */
-  getChildren(path: string, options: ReadOptions = {}): Promise<TypeOf<typeof GetChildren2Response>> {
-    return this.#read(operations.getChildren2, path, options, same)
-  }
-
-  /** Has the server catch up with the leader: a read behind it sees everything that was done before it. */
-  sync(path: string): Promise<void> {
-    const problem = pathProblem(path)
-    if (problem !== undefined) return refuse('sync', path, problem)
-    return this.#submit({ op: operations.sync, body: { path: this.#chroot.add(path) }, path, result: nothing })
-  }
-
-  /**
-   * Does all of the operations, or none. The results stand in the operations' order: as of `create`, as of `setData`, undefined for
-   * `delete` and `check`.
-   * @throws MultiError of the operation that was refused
-   */
-  multi(ops: readonly MultiOp[]): Promise<MultiResult[]> {
-    for (const op of ops) {
-      const problem = ('create' in op ? undefined : pathProblem(pathOf(op))) ?? opProblem(op)
-      if (problem !== undefined) return refuse('multi', pathOf(op), problem)
-    }
-    const given = [...ops]
-    return this.#submit({
-      op: operations.multi,
-      body: given.map(op => itemOf(op, this.#chroot)),
-      path: given.map(pathOf).join(' '),
-      // A failed multi is an error made of a good reply; the session rejects with it.
-      result: reply => outcomeOf(given, reply, this.#chroot) as MultiResult[],
-    })
   }
 
   transaction(): Transaction {
@@ -152,7 +43,7 @@ export class Client implements AsyncDisposable {
     const problem = pathProblem(path)
     if (problem !== undefined) return refuse('removeWatches', path, problem)
     if (this.#isClosed) return Promise.reject(closed('removeWatches', path))
-    return this.#session.watching.remove(path, this.#chroot.add(path), kind)
+    return this.#session.watching.remove(path, this.root.add(path), kind)
   }
 
   /**
@@ -177,8 +68,8 @@ export class Client implements AsyncDisposable {
     const problem = pathProblem(path)
     if (problem !== undefined) return refuse('ensurePath', path, problem)
     // From the server's root: the chroot's own nodes may be missing too.
-    const root = this.#chroot.prefix === '' ? this : new Client(this.#session, this.#settings, '', true)
-    if (this.#chroot.add(path) !== '/') await ensurePath(root, this.#chroot.add(path), { mode, acl, signal })
+    const root = this.root.prefix === '' ? this : new Client(this.#session, this.#settings, '', true)
+    if (this.root.add(path) !== '/') await ensurePath(root, this.root.add(path), { mode, acl, signal })
   }
 
   /** Deletes the node and all below it, and waits through lost connections. A node that is not there is no error. */
@@ -192,7 +83,7 @@ export class Client implements AsyncDisposable {
   chroot(path: string): Client {
     const problem = pathProblem(path)
     if (problem !== undefined) throw badArguments('chroot', path, problem)
-    return new Client(this.#session, this.#settings, path === '/' ? this.#chroot.prefix : this.#chroot.add(path), true)
+    return new Client(this.#session, this.#settings, path === '/' ? this.root.prefix : this.root.add(path), true)
   }
 
   // The session
@@ -307,42 +198,10 @@ export class Client implements AsyncDisposable {
     return this.close()
   }
 
-  // How calls are made
-
-  #read<Q extends { path: string; watch: boolean }, R, V>(
-    op: Operation<Q, R>,
-    path: string,
-    { watch: callback, signal }: ReadOptions,
-    result: (response: R) => V,
-    absent?: V,
-  ): Promise<V> {
-    const problem = pathProblem(path)
-    if (problem !== undefined) return refuse(op.method, path, problem)
-    const serverPath = this.#chroot.add(path)
-    const body = { path: serverPath, watch: callback !== undefined } as Encodable<Q>
-    return this.#submit({
-      op,
-      body,
-      path,
-      result,
-      signal,
-      watch: callback && { callback, path, serverPath, signal, owner: this },
-      ...(absent !== undefined && { tolerates: { errno: errnos.NONODE, value: absent } }),
-    })
-  }
-
-  #submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
+  protected override submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
     if (this.#isClosed) return Promise.reject(closed(call.op.method, call.path))
     return this.#session.submit(call)
   }
 }
 
 const closed = (op: string, path: string) => new ZooKeeperError('CLOSED', { op, path, fate: 'notSent' })
-const badArguments = (op: string, path: string, detail: string) =>
-  new ZooKeeperError('BADARGUMENTS', { op, path, fate: 'notSent', detail })
-const refuse = (op: string, path: string, detail: string): Promise<never> =>
-  Promise.reject(badArguments(op, path, detail))
-
-const nothing = () => undefined
-const same = <T>(value: T): T => value
-const statOrNull = ({ stat }: { stat: Stat }): Stat | null => stat

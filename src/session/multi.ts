@@ -6,6 +6,7 @@ import {
   JuteError,
   MultiError,
   opcodes,
+  pathProblem,
   type Encodable,
   type MultiFailure,
   type MultiRequest,
@@ -38,8 +39,8 @@ const nameOf = (op: MultiOp): string =>
 /** Why an operation cannot be sent, or undefined. */
 export function opProblem(op: MultiOp): string | undefined {
   if ('create' in op) return createProblem(op.create, op) ?? dataProblem(op.data)
-  if ('setData' in op) return dataProblem(op.data) ?? versionProblem(op.version)
-  return versionProblem(op.version)
+  const problem = pathProblem(pathOf(op)) ?? versionProblem(op.version)
+  return 'setData' in op ? (problem ?? dataProblem(op.data)) : problem
 }
 
 export function itemOf(op: MultiOp, chroot: Chroot): Item {

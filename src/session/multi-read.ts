@@ -1,0 +1,41 @@
+// multiRead: several reads of one state of the tree.
+import {
+  codeOf,
+  JuteError,
+  opcodes,
+  ZooKeeperError,
+  type Encodable,
+  type GetDataResponse,
+  type MultiReadRequest,
+  type MultiResponse,
+  type TypeOf,
+} from '../protocol/index.ts'
+import type { Chroot } from './chroot.ts'
+
+export type ReadOp = { getData: string } | { getChildren: string }
+
+/** As of `getData`; of `getChildren` without a Stat; or the error of a read that failed. */
+export type ReadResult = TypeOf<typeof GetDataResponse> | { children: string[] } | ZooKeeperError
+
+export const readPathOf = (op: ReadOp): string => ('getData' in op ? op.getData : op.getChildren)
+
+export function readItemOf(op: ReadOp, chroot: Chroot): Encodable<TypeOf<typeof MultiReadRequest>>[number] {
+  const body = { path: chroot.add(readPathOf(op)), watch: false }
+  return { type: 'getData' in op ? opcodes.getData : opcodes.getChildren, body }
+}
+
+/** @throws JuteError where the reply does not answer the reads */
+export function readResultsOf(ops: readonly ReadOp[], reply: TypeOf<typeof MultiResponse>): ReadResult[] {
+  if (reply.length !== ops.length) throw new JuteError(`${reply.length} results for ${ops.length} reads`)
+  return reply.map((item, i) => {
+    const op = ops[i] as ReadOp
+    const name = 'getData' in op ? 'getData' : 'getChildren'
+    if (item.type === opcodes.error) {
+      const { err } = item.body
+      return new ZooKeeperError(codeOf(err), { op: name, path: readPathOf(op), fate: 'refused', errno: err })
+    }
+    if ((item.type === opcodes.getData || item.type === opcodes.getChildren) && item.type === opcodes[name])
+      return item.body
+    throw new JuteError(`a result of type ${item.type} to ${name}`)
+  })
+}

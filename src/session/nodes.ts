@@ -1,0 +1,262 @@
+// ZooKeeper's operations as methods. Each queues its request before it returns, and returns the session's own promise.
+import {
+  createModes,
+  errnos,
+  operations,
+  pathProblem,
+  watcherTypes,
+  ZooKeeperError,
+  type ACL,
+  type ClientInfo,
+  type Encodable,
+  type GetACLResponse,
+  type GetChildren2Response,
+  type GetDataResponse,
+  type Operation,
+  type Stat,
+  type TypeOf,
+} from '../protocol/index.ts'
+import {
+  aclProblem,
+  createProblem,
+  dataProblem,
+  openACL,
+  versionProblem,
+  type CreateOptions,
+  type Data,
+} from './arguments.ts'
+import type { Chroot } from './chroot.ts'
+import { CONFIG_NODE, configOf, reconfigRequest, type EnsembleConfig, type Reconfiguration } from './ensemble-config.ts'
+import { itemOf, opProblem, outcomeOf, pathOf, type MultiOp, type MultiResult } from './multi.ts'
+import { readItemOf, readPathOf, readResultsOf, type ReadOp, type ReadResult } from './multi-read.ts'
+import type { Call } from './request.ts'
+import type { WatchCallback } from './watches.ts'
+
+export interface ReadOptions {
+  /** Called once, when what was read changes; and when the session ends first. */
+  watch?: WatchCallback
+  /** Gives up the call, which then rejects with the signal's reason, and later the watch. */
+  signal?: AbortSignal
+}
+
+export interface VersionOption {
+  /** What the node's version must be, for this to be done. Default -1: any. */
+  version?: number
+}
+
+/** The nodes of a tree, as seen from a root in it. */
+export abstract class Nodes {
+  protected readonly root: Chroot
+
+  constructor(root: Chroot) {
+    this.root = root
+  }
+
+  protected abstract submit<Q, R, V>(call: Call<Q, R, V>): Promise<V>
+
+  /**
+   * Creates a node. Its `path` is longer than what was asked for in a sequential mode: ten digits are appended.
+   * @throws NODEEXISTS, NONODE (no parent), NOCHILDRENFOREPHEMERALS, NOAUTH, INVALIDACL, QUOTAEXCEEDED; UNIMPLEMENTED for a TTL
+   * mode that is switched off at the server
+   */
+  create(path: string, data: Data = '', options: CreateOptions = {}): Promise<{ path: string; stat: Stat }> {
+    const problem = createProblem(path, options) ?? dataProblem(data)
+    if (problem !== undefined) return refuse('create', path, problem)
+    const { mode = 'persistent', acl = openACL, ttl } = options
+    const body = { path: this.root.add(path), data, acl, flags: createModes[mode] }
+    const result = (created: { path: string; stat: Stat }) => ({
+      path: this.root.created(path, created.path),
+      stat: created.stat,
+    })
+    if (ttl !== undefined) return this.submit({ op: operations.createTTL, body: { ...body, ttl }, path, result })
+    const op = mode === 'container' ? operations.createContainer : operations.create2
+    return this.submit({ op, body, path, result })
+  }
+
+  /** @throws NONODE, NOTEMPTY, BADVERSION, NOAUTH */
+  delete(path: string, { version = -1 }: VersionOption = {}): Promise<void> {
+    const problem = pathProblem(path) ?? versionProblem(version)
+    if (problem !== undefined) return refuse('delete', path, problem)
+    return this.submit({ op: operations.delete, body: { path: this.root.add(path), version }, path, result: nothing })
+  }
+
+  /** The node's Stat, or null where there is none; a watch then waits for it to be created. */
+  exists(path: string, options: ReadOptions = {}): Promise<Stat | null> {
+    return this.#read(operations.exists, path, options, statOf, null)
+  }
+
+  /** @throws NONODE (no watch is left then), NOAUTH */
+  getData(path: string, options: ReadOptions = {}): Promise<TypeOf<typeof GetDataResponse>> {
+    return this.#read(operations.getData, path, options, same)
+  }
+
+  /** @throws NONODE, BADVERSION, NOAUTH, QUOTAEXCEEDED */
+  setData(path: string, data: Data, { version = -1 }: VersionOption = {}): Promise<Stat> {
+    const problem = pathProblem(path) ?? versionProblem(version) ?? dataProblem(data)
+    if (problem !== undefined) return refuse('setData', path, problem)
+    const body = { path: this.root.add(path), data, version }
+    return this.submit({ op: operations.setData, body, path, result: statOf })
+  }
+
+  /**
+   * The names of the children, in no order, and the node's own Stat.
+   * @throws NONODE (no watch is left then), NOAUTH
+   */
+  getChildren(path: string, options: ReadOptions = {}): Promise<TypeOf<typeof GetChildren2Response>> {
+    return this.#read(operations.getChildren2, path, options, same)
+  }
+
+  /** The number of all nodes below a path, at every depth; from 3.6 on. */
+  getAllChildrenNumber(path: string): Promise<number> {
+    const result = ({ totalNumber }: { totalNumber: number }) => totalNumber
+    return this.#ask(operations.getAllChildrenNumber, path, result)
+  }
+
+  /** The paths of this session's ephemeral nodes that start with a prefix, all by default; from 3.6 on. */
+  getEphemerals(prefix = '/'): Promise<string[]> {
+    const problem = pathProblem(prefix)
+    if (problem !== undefined) return refuse('getEphemerals', prefix, problem)
+    return this.submit({
+      op: operations.getEphemerals,
+      body: { prefixPath: this.root.add(prefix) },
+      path: prefix,
+      // The server compares strings: below the root /app it finds /apple too.
+      result: ({ ephemerals }) => ephemerals.filter(path => this.root.has(path)).map(path => this.root.strip(path)),
+    })
+  }
+
+  /** @throws NONODE, NOAUTH */
+  getACL(path: string): Promise<TypeOf<typeof GetACLResponse>> {
+    return this.#ask(operations.getACL, path, same)
+  }
+
+  /**
+   * @param version of the node's ACL (`stat.aversion`), -1 for any
+   * @throws NONODE, BADVERSION, INVALIDACL, NOAUTH
+   */
+  setACL(path: string, acl: readonly ACL[], { version = -1 }: VersionOption = {}): Promise<Stat> {
+    const problem = pathProblem(path) ?? versionProblem(version) ?? aclProblem(acl)
+    if (problem !== undefined) return refuse('setACL', path, problem)
+    return this.submit({
+      op: operations.setACL,
+      body: { path: this.root.add(path), acl, version },
+      path,
+      result: statOf,
+    })
+  }
+
+  /** Has the server catch up with the leader: a read behind it sees everything that was done before it. */
+  sync(path: string): Promise<void> {
+    return this.#ask(operations.sync, path, nothing)
+  }
+
+  /** As whom the server knows this session: one entry for each way it authenticated, its address first; from 3.7 on. */
+  whoAmI(): Promise<ClientInfo[]> {
+    return this.submit({ op: operations.whoAmI, body: {}, path: '', result: ({ clientInfo }) => clientInfo })
+  }
+
+  /**
+   * Does all of the operations, or none. The results stand in the operations' order: as of `create`, as of `setData`, undefined for
+   * `delete` and `check`.
+   * @throws MultiError of the operation that was refused
+   */
+  multi(ops: readonly MultiOp[]): Promise<MultiResult[]> {
+    for (const op of ops) {
+      const problem = opProblem(op)
+      if (problem !== undefined) return refuse('multi', pathOf(op), problem)
+    }
+    const given = [...ops]
+    return this.submit({
+      op: operations.multi,
+      body: given.map(op => itemOf(op, this.root)),
+      path: given.map(pathOf).join(' '),
+      // A failed multi is an error made of a good reply; the session rejects with it.
+      result: reply => outcomeOf(given, reply, this.root) as MultiResult[],
+    })
+  }
+
+  /** Reads that see one state of the tree; one that fails has its ZooKeeperError in its place. From 3.6 on. */
+  multiRead(ops: readonly ReadOp[]): Promise<ReadResult[]> {
+    for (const op of ops) {
+      const problem = pathProblem(readPathOf(op))
+      if (problem !== undefined) return refuse('multiRead', readPathOf(op), problem)
+    }
+    const given = [...ops]
+    return this.submit({
+      op: operations.multiRead,
+      body: given.map(op => readItemOf(op, this.root)),
+      path: given.map(readPathOf).join(' '),
+      result: reply => readResultsOf(given, reply),
+    })
+  }
+
+  /**
+   * Does the server hold a watch of this session on a path?
+   * @throws NOWATCHER where it does not
+   */
+  checkWatches(path: string, kind: 'data' | 'children' | 'any' = 'any'): Promise<void> {
+    const problem = pathProblem(path)
+    if (problem !== undefined) return refuse('checkWatches', path, problem)
+    const body = { path: this.root.add(path), type: watcherTypes[kind] }
+    return this.submit({ op: operations.checkWatches, body, path, result: nothing })
+  }
+
+  /** The ensemble's dynamic configuration, as the server has it; whatever this client's root is. */
+  getConfig({ watch: callback, signal }: ReadOptions = {}): Promise<EnsembleConfig> {
+    return this.submit({
+      op: operations.getData,
+      body: { path: CONFIG_NODE, watch: callback !== undefined },
+      path: CONFIG_NODE,
+      result: configOf,
+      signal,
+      watch: callback && { callback, path: CONFIG_NODE, serverPath: CONFIG_NODE, signal, owner: this },
+    })
+  }
+
+  /**
+   * Changes the ensemble: servers that join and leave, or all of the members anew.
+   * @throws RECONFIGDISABLED (as servers are set up by default), NOAUTH, BADVERSION, NEWCONFIGNOQUORUM, RECONFIGINPROGRESS
+   */
+  reconfig(change: Reconfiguration): Promise<EnsembleConfig> {
+    return this.submit({ op: operations.reconfig, body: reconfigRequest(change), path: CONFIG_NODE, result: configOf })
+  }
+
+  /** An operation on nothing but a path. */
+  #ask<R, V>(op: Operation<{ path: string }, R>, path: string, result: (response: R) => V): Promise<V> {
+    const problem = pathProblem(path)
+    if (problem !== undefined) return refuse(op.method, path, problem)
+    return this.submit({ op, body: { path: this.root.add(path) }, path, result })
+  }
+
+  /** An operation that can leave a watch. */
+  #read<Q extends { path: string; watch: boolean }, R, V>(
+    op: Operation<Q, R>,
+    path: string,
+    { watch: callback, signal }: ReadOptions,
+    result: (response: R) => V,
+    absent?: V,
+  ): Promise<V> {
+    const problem = pathProblem(path)
+    if (problem !== undefined) return refuse(op.method, path, problem)
+    const serverPath = this.root.add(path)
+    return this.submit({
+      op,
+      body: { path: serverPath, watch: callback !== undefined } as Encodable<Q>,
+      path,
+      result,
+      signal,
+      watch: callback && { callback, path, serverPath, signal, owner: this },
+      ...(absent !== undefined && { tolerates: { errno: errnos.NONODE, value: absent } }),
+    })
+  }
+}
+
+export const badArguments = (op: string, path: string, detail: string): ZooKeeperError =>
+  new ZooKeeperError('BADARGUMENTS', { op, path, fate: 'notSent', detail })
+
+export const refuse = (op: string, path: string, detail: string): Promise<never> =>
+  Promise.reject(badArguments(op, path, detail))
+
+const nothing = () => undefined
+const same = <T>(value: T): T => value
+const statOf = ({ stat }: { stat: Stat }): Stat => stat
