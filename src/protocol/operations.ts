@@ -58,7 +58,7 @@ export const getChildren2 = operation(
 )
 export const sync = operation('sync', opcodes.sync, r.SyncRequest, r.SyncResponse)
 export const ping = operation('ping', opcodes.ping, r.Nothing, r.Nothing)
-/** Stands in a multi; asked for alone, FinalRequestProcessor answers as to a setData. */
+/** Stands in a multi. Alone it must not be sent: 3.8.0 answers only where it fails, and else leaves a gap in the replies. */
 export const check = operation('check', opcodes.check, r.CheckVersionRequest, r.SetDataResponse)
 export const multi = operation('multi', opcodes.multi, MultiRequest, MultiResponse)
 export const multiRead = operation('multiRead', opcodes.multiRead, MultiReadRequest, MultiResponse)
