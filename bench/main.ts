@@ -1,5 +1,4 @@
 // `npm start`: what each lock recipe does to the wire, measured. See README.md beside this file.
-import { setMaxListeners } from 'node:events'
 import { relative } from 'node:path'
 import type { Cell } from './fan-out.ts'
 import { help, parseOptions, UsageError, type Options } from './options.ts'
@@ -39,7 +38,6 @@ async function main(args: readonly string[]): Promise<number> {
     return 0
   }
   const stop = new AbortController()
-  setMaxListeners(0, stop.signal)
   endOnSignals(stop)
   try {
     return await measure(options, args, stop)

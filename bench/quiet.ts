@@ -21,7 +21,11 @@ import type { Meter } from './tap.ts'
  * Hence the fence is a `sync`: the leader sends its answer down the stream of commits, behind all that were committed before. On a
  * standalone server that costs what the cheapest read costs.
  */
-export async function quiet(sessions: readonly Client[], fencePath: string, meter: Meter): Promise<void> {
+export async function quiet(
+  sessions: readonly Pick<Client, 'sync'>[],
+  fencePath: string,
+  meter: Pick<Meter, 'frames'>,
+): Promise<void> {
   for (;;) {
     const before = meter.frames
     await Promise.all(sessions.map(session => session.sync(fencePath)))

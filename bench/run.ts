@@ -13,8 +13,8 @@ import { Meter } from './tap.ts'
 
 /** How far over its time a run goes for the least that each figure needs. */
 const OVERTIME = 1.25
-/** What is measured once for nothing. */
-const REHEARSAL = { contenders: 10, share: 0.03 }
+/** What is measured once for nothing, and for how long at most. */
+const REHEARSAL = { contenders: 10, share: 0.03, most: 2000 }
 /** What is left of an ended run is not waited for longer: there may be no server any more. */
 const LAST_PATIENCE = 10_000
 /** Without a single frame for so long, somebody sleeps who should have been woken. */
@@ -72,17 +72,17 @@ export class Run {
     this.#progress.endsAt(ends)
     await admin.create(this.#root)
     // Who came first would pay for what V8 and the JVM have yet to compile.
+    const rehearsal = Math.min(time * REHEARSAL.share, REHEARSAL.most)
     for (const task of tasksOf(recipes, [Math.min(REHEARSAL.contenders, ...contenders)]))
-      await this.#measureOne(admin, cellOf(task), task.recipe, performance.now() + time * REHEARSAL.share, atLast)
+      await this.#measureOne(admin, cellOf(task), task.recipe, performance.now() + rehearsal, atLast)
 
-    let tasks = tasksOf(recipes, contenders)
-    for (const task of tasks) {
-      const share = shareOf(tasks, ends - performance.now())
-      tasks = tasks.slice(1)
-      if (performance.now() > atLast) return
+    const tasks = tasksOf(recipes, contenders)
+    for (const [i, task] of tasks.entries()) {
+      const now = performance.now()
+      if (now > atLast) return
       const cell = cellOf(task)
       this.cells.push(cell)
-      await this.#measureOne(admin, cell, task.recipe, performance.now() + share, atLast)
+      await this.#measureOne(admin, cell, task.recipe, now + shareOf(tasks.slice(i), ends - now), atLast)
     }
   }
 

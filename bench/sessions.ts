@@ -1,4 +1,5 @@
 // The sessions of the contenders: opened at a pace, told apart by number, and sorely missed when one goes.
+import { setMaxListeners } from 'node:events'
 import { connect, type Client } from '../src/index.ts'
 import type { Meter } from './tap.ts'
 
@@ -28,6 +29,8 @@ export class Sessions {
     signal: AbortSignal,
     onOpened: (open: number) => void = () => undefined,
   ): Promise<Client[]> {
+    // As many listen to it as are dialling.
+    setMaxListeners(0, signal)
     let begun = this.#open.length
     const dialler = async () => {
       while (begun < count) {

@@ -1,0 +1,82 @@
+import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { connect } from '../../src/index.ts'
+import { sharedServer } from '../support/shared-server.ts'
+
+const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
+
+describe('npm start', function () {
+  this.timeout(60_000)
+
+  let directory: string
+  let json: string
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'zkwire-bench-'))
+    json = join(directory, 'results', 'figures.json')
+  })
+  after(() => rm(directory, { recursive: true }))
+
+  it('prints a table, writes the raw figures where it says, and ends by itself', async () => {
+    const { connectString } = await sharedServer()
+    const program = start('--server', connectString, '--contenders', '2,4', '--seconds', '1', '--json', json)
+    const { exitCode, stdout, stderr } = await program.ended
+    expect(stderr, 'quiet where nobody looks').to.equal('')
+    expect(exitCode).to.equal(0)
+    for (const words of ['mutex', 'herd', 'GROWTH', 'figures.json', 'bench/README.md']) expect(stdout).to.contain(words)
+    const { cells, ended } = JSON.parse(await readFile(json, 'utf8')) as { cells: unknown[]; ended: string }
+    expect(cells).to.have.length(4)
+    expect(ended).to.equal('complete')
+  })
+
+  it('says in one line what is wrong with its command line', async () => {
+    const { exitCode, stdout, stderr } = await start('--contenders', 'many').ended
+    expect(exitCode).to.equal(2)
+    expect(stdout).to.equal('')
+    expect(stderr).to.match(/^--contenders: "many" is not .*\n$/)
+  })
+
+  it('explains itself', async () => {
+    const { exitCode, stdout } = await start('--help').ended
+    expect(exitCode).to.equal(0)
+    expect(stdout).to.contain('--contenders')
+  })
+
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)
+    it(`ends in good order on ${signal}: nothing stays on the server`, async () => {
+      const { connectString } = await sharedServer()
+      await using client = await connect(connectString)
+      const traces = async () =>
+        (await client.getChildren('/')).children.filter(name => name.startsWith('zkwire-bench'))
+      expect(await traces()).to.deep.equal([])
+      const program = start('--server', connectString, '--contenders', '20', '--seconds', '600', '--json', json)
+      while (!(await isUnderWay(await traces()))) await delay(5)
+      program.kill(signal)
+      const { exitCode } = await program.ended
+      expect(exitCode).to.equal(code)
+      expect(await traces()).to.deep.equal([])
+
+      async function isUnderWay([root]: string[]): Promise<boolean> {
+        if (root === undefined) return false
+        const locks = await client.getChildren(`/${root}`).catch(() => ({ children: [] }))
+        return locks.children.length > 0
+      }
+    })
+})
+
+function start(...args: string[]) {
+  const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let [stdout, stderr] = ['', '']
+  child.stdout.on('data', chunk => (stdout += String(chunk)))
+  child.stderr.on('data', chunk => (stderr += String(chunk)))
+  const ended = once(child, 'close').then(([exitCode]) => ({ exitCode: exitCode as number | null, stdout, stderr }))
+  return { ended, kill: (signal: NodeJS.Signals) => child.kill(signal) }
+}
