@@ -176,7 +176,7 @@ export function frameOf(body: (writer: Writer) => void): Buffer {
 }
 
 export const SESSION_ID = 0x1234_5678_9abc_def0n
-export const PASSWORD = Buffer.from('a secret session')
+export const PASSWORD = Buffer.from('canary in a mine')
 
 export function welcomeFrame(hello: TypeOf<typeof ConnectRequest> | undefined, welcome: Welcome = {}): Buffer {
   const isNew = hello === undefined || hello.sessionId === 0n
