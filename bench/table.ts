@@ -35,7 +35,7 @@ const inTime: Column<Summary>[] = [
   { head: 'per second', width: 12, cell: ({ timed }) => figure(timed?.releasesPerSecond) },
   { head: 'client', width: 9, cell: ({ timed }) => figure(timed?.clientCpuMsPerRelease) },
   { head: 'server', width: 8, cell: ({ timed }) => figure(timed?.serverCpuMsPerRelease) },
-  { head: 'busier side', width: 14, cell: ({ timed }) => (timed === undefined ? NOTHING : busier(timed)) },
+  { head: 'of one core', width: 14, cell: ({ timed }) => (timed === undefined ? NOTHING : busier(timed)) },
   { head: 'n', width: 6, cell: ({ timed }) => String(timed?.steps ?? 0) },
 ]
 
@@ -59,7 +59,7 @@ export function tableOf(summaries: readonly Summary[], growth: readonly Growth[]
     '',
     'IN TIME: n steps. Noisy, and true of this machine only.',
     '',
-    heading([31, 'hand-over, ms'], [12, 'releases'], [17, 'CPU ms/release'], [14, 'of one core']),
+    heading([31, 'hand-over, ms'], [12, 'releases'], [17, 'CPU ms/release'], [14, 'busier side']),
     ...table(inTime, rows),
   ]
   const fitted = growth.filter(({ notifications, bytes }) => notifications !== undefined || bytes !== undefined)
