@@ -10,6 +10,12 @@ import type { Session, StateListener } from './session.ts'
 import { isTerminal, terminalCodes, type State } from './states.ts'
 import { Transaction } from './transaction.ts'
 import { deleteRecursive, ensurePath } from './tree.ts'
+import { EventQueue, type Watcher } from './watcher.ts'
+
+export interface WatcherOptions {
+  recursive?: boolean
+  capacity?: number
+}
 
 /**
  * A session with ZooKeeper, seen from a root in its tree. Every call rejects with a {@link ZooKeeperError}: the server's own
@@ -34,6 +40,26 @@ export class Client extends Nodes implements AsyncDisposable {
   }
 
   // Watches and credentials
+
+  /**
+   * Watches a node, and with `recursive` all below it, until the watcher is closed; from 3.6 on. A node that does not exist (yet) can
+   * be watched. A recursive watch hears of each node that is created, deleted or changed; one that is not recursive hears of its
+   * own node, and of changes to the list of its children.
+   * @param capacity how many events may wait for the reader, before they give way to one `resync`. Default 1000
+   * @throws UNIMPLEMENTED on servers before 3.6, NOAUTH
+   */
+  addWatch(path: string, { recursive = false, capacity = 1000 }: WatcherOptions = {}): Promise<Watcher> {
+    const problem = pathProblem(path) ?? (capacity >= 1 ? undefined : `a capacity is at least 1, not ${capacity}`)
+    if (problem !== undefined) return refuse('addWatch', path, problem)
+    if (this.#isClosed) return Promise.reject(closed('addWatch', path))
+    return this.#session.watching.add(path, {
+      serverPath: this.root.add(path),
+      mode: recursive ? 'persistentRecursive' : 'persistent',
+      queue: new EventQueue(path, capacity),
+      show: serverPath => this.root.strip(serverPath),
+      owner: this,
+    })
+  }
 
   /**
    * Drops the one-shot watches on a path, here and at the server; nobody is told.

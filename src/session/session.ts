@@ -21,7 +21,7 @@ import { Lease, type Moment } from './lease.ts'
 import type { Settings } from './options.ts'
 import { Request, RequestList, type Call } from './request.ts'
 import { isConnected, isTerminal, mayMove, terminalCodes, type State, type TerminalState } from './states.ts'
-import { Watching, type Watcher } from './watching.ts'
+import { Watching, type WatchHost } from './watching.ts'
 
 export type StateListener = (state: State, previous: State) => void
 
@@ -30,7 +30,7 @@ interface Deferred {
   resolve: () => void
 }
 
-export class Session implements ConnectionOwner, Watcher {
+export class Session implements ConnectionOwner, WatchHost {
   readonly #settings: Settings
   readonly #hosts: HostList
   #state: State = 'connecting'
@@ -132,12 +132,18 @@ export class Session implements ConnectionOwner, Watcher {
 
   /** Queues a request before it returns, so that the order of calls is the order on the wire. */
   submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
-    const request = new Request(call as unknown as Call<unknown, unknown, unknown>)
+    const request = new Request(this.#adjusted(call as unknown as Call<unknown, unknown, unknown>))
     const refusal = this.#refusal(call.signal)
     if (refusal === undefined) this.#admit(request)
     else if (refusal === 'aborted') request.reject(call.signal?.reason)
     else request.fail(refusal, 'notSent', { cause: this.#lastCause })
     return request.promise as Promise<V>
+  }
+
+  /** A one-shot watch that a persistent one serves is not set at the server: it would end that one there. */
+  #adjusted(call: Call<unknown, unknown, unknown>): Call<unknown, unknown, unknown> {
+    if (call.watch === undefined || !this.watching.isCovered(call.watch.serverPath)) return call
+    return { ...call, body: { ...(call.body as object), watch: false } }
   }
 
   addAuth(credential: Credential): Promise<void> {

@@ -121,13 +121,16 @@ export class WatchRegistry {
 /** The server cuts a connection over jute.maxbuffer, 1 MB by default; Java's client packs this much. */
 const BATCH_BYTES = 128 * 1024
 
-/** One setWatches request's worth of paths each. */
-export function batches(paths: Readonly<Record<WatchKind, readonly string[]>>): Record<WatchKind, string[]>[] {
-  const empty = (): Record<WatchKind, string[]> => ({ data: [], exist: [], children: [] })
-  const all: Record<WatchKind, string[]>[] = []
+/** Lists of paths, cut into as many as fit into one request each, in their order. */
+export function batches<Kind extends string>(
+  paths: Readonly<Record<Kind, readonly string[]>>,
+): Record<Kind, string[]>[] {
+  const kinds = Object.keys(paths) as Kind[]
+  const empty = () => Object.fromEntries(kinds.map(kind => [kind, []])) as unknown as Record<Kind, string[]>
+  const all: Record<Kind, string[]>[] = []
   let batch = empty()
   let bytes = 0
-  for (const kind of ['data', 'exist', 'children'] as const) {
+  for (const kind of kinds) {
     for (const path of paths[kind]) {
       const size = 4 + Buffer.byteLength(path)
       if (bytes > 0 && bytes + size > BATCH_BYTES) {

@@ -1,20 +1,26 @@
 // What becomes of watches: armed with a reply, fired by an event, given up by a signal, set again on a new connection.
 import {
+  addWatchModes,
   errnos,
+  eventTypes,
   operations,
+  parentOf,
   watcherTypes,
   xids,
   type TypeOf,
   type WatcherEvent,
   type WatchKind,
+  ZooKeeperError,
 } from '../protocol/index.ts'
 import type { Connection } from './connection.ts'
+import { isOfList, PersistentWatches, type Subscription } from './persistent-watches.ts'
 import type { Call } from './request.ts'
 import type { State } from './states.ts'
+import { Watcher } from './watcher.ts'
 import { batches, tableOf, WatchRegistry, type ServerTable, type Watch, type WatchEvent } from './watches.ts'
 
 /** What the dispatcher needs of its session. */
-export interface Watcher {
+export interface WatchHost {
   readonly state: State
   readonly isConnected: boolean
   submit<Q, R, V>(call: Call<Q, R, V>): Promise<V>
@@ -24,11 +30,12 @@ export interface Watcher {
 }
 
 export class Watching {
-  readonly #session: Watcher
+  readonly #session: WatchHost
   readonly #registry = new WatchRegistry()
+  readonly #persistent = new PersistentWatches()
   readonly #endedOwners = new WeakSet<object>()
 
-  constructor(session: Watcher) {
+  constructor(session: WatchHost) {
     this.#session = session
   }
 
@@ -58,15 +65,31 @@ export class Watching {
     watch.signal.addEventListener('abort', watch.onAbort, { once: true })
   }
 
+  /** Is a one-shot watch on that path served by a persistent one, and so not to be set at the server? */
+  isCovered(serverPath: string): boolean {
+    return this.#persistent.covers(serverPath)
+  }
+
   /** Of an event of a type or on a path that nobody here watches, nothing becomes. */
   notified({ type, path }: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
     const fired = path === null ? undefined : this.#registry.fire(type, path)
-    if (fired !== undefined) this.#tell(fired.watches, fired.type, zxid)
+    if (fired === undefined || path === null) return
+    this.#tell(fired.watches, fired.type, zxid)
+    const parent = parentOf(path)
+    if (isOfList(fired.type) && this.#persistent.isRecursive(parent)) {
+      const children = this.#registry.fire(eventTypes.NodeChildrenChanged, parent)
+      this.#tell(children?.watches ?? [], 'NodeChildrenChanged', zxid)
+      void this.#releaseUnused(parent)
+    }
+    const { state } = this.#session
+    for (const { subscription, type, serverPath } of this.#persistent.deliveries(fired.type, path))
+      subscription.queue.push({ type, state, path: subscription.show(serverPath), ...(zxid > 0n && { zxid }) })
+    void this.#releaseUnused(path)
   }
 
   /**
    * Sets all watches again on a new connection, in as many requests as the server's limit needs.
-   * @param lastZxid the last transaction this client saw: watches on what changed since then fire at once
+   * @param lastZxid the last transaction this client saw: one-shot watches on what changed since then fire at once
    */
   rearm(connection: Connection, lastZxid: bigint): void {
     for (const { data, exist, children } of batches(this.#registry.paths()))
@@ -76,6 +99,56 @@ export class Watching {
         existWatches: exist,
         childWatches: children,
       })
+    // Behind the one-shot ones: where both are on one path, the persistent mode is to stay.
+    for (const { persistent, persistentRecursive } of batches(this.#persistent.paths()))
+      connection.sendSpecial(xids.setWatches, operations.setWatches2, {
+        relativeZxid: lastZxid,
+        dataWatches: [],
+        existWatches: [],
+        childWatches: [],
+        persistentWatches: persistent,
+        persistentRecursiveWatches: persistentRecursive,
+      })
+    for (const { queue, serverPath, show } of this.#persistent.all())
+      queue.push({ type: 'resync', state: 'connected', path: show(serverPath) })
+  }
+
+  /** A persistent watch. The request is queued before this returns. */
+  add(path: string, subscription: Subscription): Promise<Watcher> {
+    const { serverPath, mode, queue } = subscription
+    const watcher = new Watcher(path, mode === 'persistentRecursive', queue, () => this.#unsubscribe(subscription))
+    const added = this.#session.submit({
+      op: operations.addWatch,
+      body: { path: serverPath, mode: addWatchModes[this.#persistent.add(subscription)] },
+      path,
+      result: () => watcher,
+    })
+    added.catch(() => this.#notAdded(subscription))
+    return added
+  }
+
+  #notAdded(subscription: Subscription): void {
+    this.#persistent.remove(subscription)
+    const { serverPath } = subscription
+    if (this.#persistent.isSubscribed(serverPath)) return
+    this.#persistent.release(serverPath)
+    // One-shot watches that relied on it have no watch at the server: whoever waits is to look again.
+    const orphans = this.#registry.on(serverPath, ['data', 'children'])
+    for (const watch of orphans) this.#registry.disarm(watch)
+    this.#tell(orphans, 'resync')
+  }
+
+  async #unsubscribe(subscription: Subscription): Promise<void> {
+    if (this.#persistent.remove(subscription)) await this.#releaseUnused(subscription.serverPath)
+  }
+
+  /** Lets go of the server's persistent watch when nobody here needs the path any more. */
+  #releaseUnused(serverPath: string): Promise<void> | undefined {
+    if (!this.#persistent.covers(serverPath) || this.#persistent.isSubscribed(serverPath)) return undefined
+    if (!this.#registry.isUnused('data', serverPath) || !this.#registry.isUnused('children', serverPath))
+      return undefined
+    this.#persistent.release(serverPath)
+    return this.#session.isConnected ? this.#removeAtServer(serverPath, 'any') : undefined
   }
 
   /** Drops what is armed on a path, here and at the server. Rejects with NOWATCHER where there is nothing. */
@@ -87,6 +160,11 @@ export class Watching {
       return armed.length
     }
     const forgotten = forgetAll()
+    if (this.#persistent.covers(serverPath)) {
+      void this.#releaseUnused(serverPath)
+      if (forgotten > 0) return Promise.resolve()
+      return Promise.reject(new ZooKeeperError('NOWATCHER', { op: 'removeWatches', path, fate: 'refused' }))
+    }
     return this.#session.submit({
       op: operations.removeWatches,
       body: { path: serverPath, type: watcherTypes[kind] },
@@ -101,6 +179,11 @@ export class Watching {
   /** Ends the watches of one view, and tells them so. */
   endOwned(owner: object): void {
     this.#endedOwners.add(owner)
+    for (const subscription of this.#persistent.all()) {
+      if (subscription.owner !== owner) continue
+      this.#tellEnd(subscription, 'closed')
+      this.#session.inBackground(this.#unsubscribe(subscription))
+    }
     for (const watch of this.#registry.all()) {
       if (watch.owner !== owner) continue
       this.#drop(watch)
@@ -112,8 +195,17 @@ export class Watching {
     this.#session.later(() => watch.callback({ type: 'Session', state: 'closed', path: watch.path }))
   }
 
+  #tellEnd({ queue, show, serverPath }: Subscription, state: State): void {
+    queue.push({ type: 'Session', state, path: show(serverPath) })
+    queue.end()
+  }
+
   /** The session is over: all watches end, and are told so. */
   end(): void {
+    for (const subscription of this.#persistent.all()) {
+      this.#persistent.remove(subscription)
+      this.#tellEnd(subscription, this.#session.state)
+    }
     for (const watch of this.#registry.all()) {
       this.#registry.disarm(watch)
       this.#tell([watch], 'Session')
@@ -149,16 +241,27 @@ export class Watching {
   }
 
   #dropUnused(table: ServerTable, serverPath: string): void {
+    if (this.#persistent.covers(serverPath)) {
+      void this.#releaseUnused(serverPath)
+      return
+    }
     // Without a connection there is no watch at a server, and none will be set again.
-    if (!this.#session.isConnected || !this.#registry.isUnused(table, serverPath)) return
-    this.#session.inBackground(
-      this.#session.submit({
+    if (this.#session.isConnected && this.#registry.isUnused(table, serverPath))
+      void this.#removeAtServer(serverPath, table)
+  }
+
+  /** Resolves when the server has let go of it, or there is no connection any more. */
+  #removeAtServer(serverPath: string, type: ServerTable | 'any'): Promise<void> {
+    const removed = this.#session
+      .submit({
         op: operations.removeWatches,
-        body: { path: serverPath, type: watcherTypes[table] },
+        body: { path: serverPath, type: watcherTypes[type] },
         path: serverPath,
         result: () => undefined,
         tolerates: { errno: errnos.NOWATCHER, value: undefined },
-      }),
-    )
+      })
+      .catch(() => undefined)
+    this.#session.inBackground(removed)
+    return removed
   }
 }
