@@ -261,6 +261,13 @@ describe('captured frames', () => {
       ])
     })
 
+    it('that a persistent watch is told nothing of what it missed', () => {
+      const order = (steps.get('reconnect-persistent') ?? []).map(
+        ({ from, opcode }) => `${from} ${opcode ?? 'connect'}`,
+      )
+      expect(order).to.include('server 105').and.not.include('server 0')
+    })
+
     it('that missed events come before the answer to setWatches, and after that to credentials', () => {
       const order = (steps.get('reconnect') ?? []).map(({ from, opcode }) => `${from} ${opcode ?? 'connect'}`)
       expect(order).to.deep.equal([
