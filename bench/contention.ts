@@ -53,7 +53,10 @@ export class Contention {
     this.#releaser = undefined
   }
 
-  /** All go, the waiters first, so that nobody is woken to take what nobody wants. Resolves when no trace is left of them. */
+  /**
+   * All go, the waiters first, so that nobody is woken to take what nobody wants. Resolves when no trace is left of
+   * them.
+   */
   async disperse(): Promise<void> {
     for (const { leave } of this.#contenders) leave.abort()
     await Promise.all(this.#sessions.map(session => session.settled()))

@@ -1,4 +1,5 @@
-// One recipe with N contenders: what a release and a join cause, and how long a hand-over takes, with always N - 1 waiting.
+// One recipe with N contenders: what a release and a join cause, and how long a hand-over takes, with always N - 1
+// waiting.
 import type { Client } from '../src/index.ts'
 import { Contention } from './contention.ts'
 import { isAnotherDue, type Limits } from './plan.ts'
@@ -33,7 +34,9 @@ export interface Cell {
   contenders: number
   counted: CountedStep[]
   timed: TimedStep[]
-  /** Did the timed steps together move just as many frames as the counted ones had one expect? Undefined while they run. */
+  /**
+   * Did the timed steps together move just as many frames as the counted ones had one expect? Undefined while they run.
+   */
   asExpected?: boolean
 }
 
@@ -58,7 +61,9 @@ const WARM_UP = { share: 0.1, least: 1, most: 200 }
 const COUNTED = { share: 0.35, least: 3, most: 10 }
 const TIMED = { share: 1, least: 3, most: 1000 }
 
-/** A phase that moves fewer frames than the counted ones did is given so long before fences decide whether it is over. */
+/**
+ * A phase that moves fewer frames than the counted ones did is given so long before fences decide whether it is over.
+ */
 const PATIENCE = 15_000
 
 export class FanOut {

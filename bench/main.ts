@@ -75,6 +75,7 @@ async function tell(run: Run, server: Server, options: Options, args: readonly s
   const seconds = performance.now() / 1000
   const findings = { cells, growth, server, seconds, ended: end?.message, apart: { fences, pings, handshakes } }
   const remarks = remarksOf(cells, tasksOf(options.recipes, options.contenders))
+  const took = `${end === undefined ? 'Took' : `${end.message} after`} ${Math.round(seconds)} s.`
   const machine = thisMachine()
   await writeReport(options.json, reportOf(findings, args, machine, new Date()))
   process.stdout.write(`
@@ -82,7 +83,7 @@ zkwire fan-out on ZooKeeper ${server.version}, ${server.mode}
 Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores
 
 ${tableOf(summaries, growth)}
-${remarks.map(line => `${line}\n`).join('')}${end === undefined ? 'Took' : `${end.message} after`} ${Math.round(seconds)} s. Raw figures: ${relative('.', options.json)}
+${[...remarks, took].join('\n')} Raw figures: ${relative('.', options.json)}
 How to read this, and how it was measured: bench/README.md
 `)
 }

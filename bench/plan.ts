@@ -6,11 +6,17 @@ export interface Task<R> {
   contenders: number
 }
 
-/** Few contenders first, so that sessions are opened when they are needed, and recipes side by side, so that drift hits them alike. */
+/**
+ * Few contenders first, so that sessions are opened when they are needed, and recipes side by side, so that drift hits
+ * them alike.
+ */
 export const tasksOf = <R>(recipes: readonly R[], contenders: readonly number[]): Task<R>[] =>
   contenders.flatMap(count => recipes.map(recipe => ({ recipe, contenders: count })))
 
-/** What the first of the tasks may take of the time that is left. A step takes longer with more contenders, but needs fewer repeats. */
+/**
+ * What the first of the tasks may take of the time that is left. A step takes longer with more contenders, but needs
+ * fewer repeats.
+ */
 export function shareOf(tasks: readonly Pick<Task<unknown>, 'contenders'>[], timeLeft: number): number {
   const [first = 0, ...others] = tasks.map(({ contenders }) => Math.sqrt(contenders))
   return Math.max(0, timeLeft) * (first / others.reduce((total, weight) => total + weight, first))

@@ -3,7 +3,10 @@ import { setMaxListeners } from 'node:events'
 import { connect, type Client } from '../src/index.ts'
 import type { Meter } from './tap.ts'
 
-/** Connects in flight. All at once would overflow a server's backlog, 50 by default, and wait for the system to try again. */
+/**
+ * Connects in flight. All at once would overflow a server's backlog, 50 by default, and wait for the system to try
+ * again.
+ */
 const PACE = 50
 /** A busy event loop must not let a session expire: the most that servers give by default is below this. */
 export const SESSION_TIMEOUT = 60_000
@@ -16,7 +19,9 @@ export class Sessions {
   readonly #open: Client[] = []
   #isClosing = false
 
-  /** @param onLost hears of a connection that broke: its session may live on, but what it did not hear was not counted */
+  /**
+   * @param onLost hears of a connection that broke: its session may live on, but what it did not hear was not counted
+   */
   constructor(servers: string, meter: Meter, onLost: (error: Error) => void) {
     this.#servers = servers
     this.#meter = meter

@@ -9,8 +9,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * By nearest rank: a value that was measured, such that `percent` of all are not above it. Of fewer than 100 values the 99th
- * percentile is the largest. NaN of nothing.
+ * By nearest rank: a value that was measured, such that `percent` of all are not above it. Of fewer than 100 values the
+ * 99th percentile is the largest. NaN of nothing.
  */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b)
@@ -25,8 +25,8 @@ export interface Point {
 }
 
 /**
- * The exponent b of y = a * x^b that fits best: the slope of the least-squares line through the logarithms. Undefined with fewer
- * than two different x, and where a value has no logarithm.
+ * The exponent b of y = a * x^b that fits best: the slope of the least-squares line through the logarithms. Undefined
+ * with fewer than two different x, and where a value has no logarithm.
  */
 export function exponentOf(points: readonly Point[]): number | undefined {
   if (points.some(({ x, y }) => !(x > 0 && y > 0))) return undefined

@@ -63,7 +63,9 @@ function timedOf(steps: readonly TimedStep[]): Timed {
   }
 }
 
-/** Which side was at work for more of the time, and how much: near a whole core, it is what kept it from being faster. */
+/**
+ * Which side was at work for more of the time, and how much: near a whole core, it is what kept it from being faster.
+ */
 export function busierOf({ clientBusy, serverBusy = 0 }: Timed): { side: 'client' | 'server'; busy: number } {
   return clientBusy >= serverBusy ? { side: 'client', busy: clientBusy } : { side: 'server', busy: serverBusy }
 }

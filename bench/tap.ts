@@ -24,8 +24,8 @@ const LENGTH_BYTES = 4
 const REQUEST_HEADER_BYTES = 8
 
 /**
- * Counts by cause. What a recipe does is one count; fences, pings and handshakes, which the measuring and the mere being there cause,
- * are others, so that they are in none of the figures.
+ * Counts by cause. What a recipe does is one count; fences, pings and handshakes, which the measuring and the mere
+ * being there cause, are others, so that they are in none of the figures.
  */
 export class Meter {
   readonly recipe = noCounts()

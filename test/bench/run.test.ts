@@ -37,7 +37,7 @@ describe('a run of the benchmark on a real server', function () {
     }
   })
 
-  it('finds that every step causes the same, to the byte, timed ones too', () => {
+  it('finds that every step causes the same, to the byte, and that the timed ones move as many frames', () => {
     for (const cell of run.cells) {
       for (const step of cell.counted) expect(step).to.deep.equal(cell.counted[0])
       expect(cell.asExpected, `${cell.recipe} ${cell.contenders}`).to.equal(true)
@@ -58,7 +58,8 @@ describe('a run of the benchmark on a real server', function () {
       const waiters = contenders - 1
       // Sent: delete, a getChildren of each waiter, and the removeWatches of the one who now holds the lock.
       expect(release).to.include({ notifications: waiters, framesSent: waiters + 2, framesReceived: 2 * waiters + 2 })
-      // The one who joins is no waiter yet when its node appears, nor is the holder any more: it has taken its watch back.
+      // The one who joins is no waiter yet when its node appears, nor is the holder any more: it has taken its watch
+      // back.
       const others = waiters - 1
       expect(join).to.include({ notifications: others, framesSent: others + 2, framesReceived: 2 * others + 2 })
     }
