@@ -1,0 +1,113 @@
+// A function that outlives sessions, on a real server.
+import { expect } from 'chai'
+import { connect, supervise } from '../../src/index.ts'
+import { Mutex } from '../../src/recipes/index.ts'
+import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { freePort } from '../support/free-port.ts'
+import { Saboteur } from '../support/saboteur.ts'
+import { expireSession, sharedServer } from '../support/shared-server.ts'
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>(resolve => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+const failure = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => expect.fail('it did not fail'),
+    (error: unknown) => error,
+  )
+
+describe('supervise', () => {
+  let server: ApacheZooKeeper
+  before(async () => {
+    server = await sharedServer()
+  })
+
+  it('gives what the work gives, and closes the session', async () => {
+    let id = 0n
+    const value = await supervise(server.connectString, {}, async zk => {
+      id = zk.sessionId
+      await zk.create('/supervised', '', { mode: 'ephemeral' })
+      return 42
+    })
+    expect(value).to.equal(42)
+    const observer = await connect(server.connectString)
+    expect(id).not.to.equal(0n)
+    expect(await observer.exists('/supervised')).to.equal(null)
+    await observer.close()
+  })
+
+  it('runs the work again on a new session after each expiry, one run at a time', async () => {
+    const ids = new Set<bigint>()
+    let running = 0
+    const tokens = await supervise(server.connectString, {}, async (zk, signal) => {
+      expect(++running).to.equal(1)
+      ids.add(zk.sessionId)
+      const held = await new Mutex(zk, '/supervised-lock').acquire({ signal })
+      if (ids.size < 3) {
+        await Promise.all([aborted(signal), expireSession(server, zk.sessionId, zk.sessionPassword)])
+        expect(held.signal.aborted).to.equal(true)
+      }
+      running--
+      return ids.size
+    })
+    expect(tokens).to.equal(3)
+  })
+
+  it('runs again when the session had to be presumed lost, whatever the work threw then', async () => {
+    const saboteur = new Saboteur()
+    let runs = 0
+    await supervise(server.connectString, { sessionTimeout: 1000, dial: saboteur.dial }, async (_zk, signal) => {
+      if (++runs > 1) return
+      saboteur.refuse()
+      await aborted(signal)
+      saboteur.accept()
+      throw new Error('lost it')
+    })
+    expect(runs).to.equal(2)
+  })
+
+  it('throws what the work throws while its session lives', async () => {
+    const error = new Error('a bug of mine')
+    const call = supervise(server.connectString, {}, () => {
+      throw error
+    })
+    expect(await failure(call)).to.equal(error)
+  })
+
+  it('waits for a server that is not there yet', async () => {
+    const abort = new AbortController()
+    const port = await freePort()
+    const call = supervise(`127.0.0.1:${port}`, { connectTimeout: 20, signal: abort.signal }, () => 'never')
+    const reason = new Error('enough')
+    setTimeout(() => abort.abort(reason), 100)
+    expect(await failure(call)).to.equal(reason)
+  })
+
+  it('ends with its signal, behind the work', async () => {
+    const abort = new AbortController()
+    const reason = new Error('shut down')
+    let ended = false
+    const call = supervise(server.connectString, { signal: abort.signal }, async (_zk, signal) => {
+      abort.abort(reason)
+      expect(signal.aborted).to.equal(true)
+      await Promise.resolve()
+      ended = true
+    })
+    expect(await failure(call)).to.equal(reason)
+    expect(ended).to.equal(true)
+  })
+
+  it('starts anew when a session that was handed in is gone', async () => {
+    const dead = await connect(server.connectString)
+    const session = { id: dead.sessionId, password: dead.sessionPassword }
+    await dead.close()
+    const id = await supervise(server.connectString, { session }, zk => zk.sessionId)
+    expect(id).not.to.equal(session.id)
+  })
+
+  it('does not try again where the arguments are at fault', async () => {
+    expect(await failure(supervise('', {}, () => 0))).to.have.property('code', 'BADARGUMENTS')
+  })
+})
