@@ -1,0 +1,71 @@
+import { expect } from 'chai'
+import { operations, xids } from '../../src/protocol/index.ts'
+import { settle } from '../support/fake-clock.ts'
+import { replyFrame } from '../support/scripted-server.ts'
+import { reconnect, scripted } from '../support/scripted-session.ts'
+
+const accepted = replyFrame(xids.auth, 1n)
+
+describe('credentials', () => {
+  it('that are added resolve each with its own answer', async () => {
+    const { client, connection } = await scripted({ auth: [{ scheme: 'digest', auth: 'ann:1' }] })
+    const done: string[] = []
+    void client.addAuth('digest', 'bob:2').then(() => done.push('bob'))
+    void client.addAuth('ip', Buffer.from('10.0.0.1')).then(() => done.push('ip'))
+    await settle()
+    expect(connection.received.map(({ body }) => (body as { auth: Buffer }).auth.toString())).to.deep.equal([
+      'ann:1',
+      'bob:2',
+      '10.0.0.1',
+    ])
+    connection.send(accepted)
+    await settle()
+    expect(done).to.deep.equal([])
+    connection.send(accepted)
+    await settle()
+    expect(done).to.deep.equal(['bob'])
+    connection.send(accepted)
+    await settle()
+    expect(done).to.deep.equal(['bob', 'ip'])
+  })
+
+  it('whose answer is lost are sent again, and so wait through reconnects', async () => {
+    const all = await scripted()
+    let isDone = false
+    const adding = all.client.addAuth('digest', 'ann:1').then(() => (isDone = true))
+    await all.connection.next()
+    all.connection.close()
+    await settle()
+    expect(isDone).to.equal(false)
+    const second = await reconnect(all)
+    expect((await second.next()).op).to.equal(operations.auth)
+    second.send(accepted)
+    await adding
+    const third = await (second.close(), reconnect(all))
+    expect(third.received.map(({ op }) => op)).to.deep.equal([operations.auth])
+  })
+
+  it('are copied when they are given', async () => {
+    const secret = Buffer.from('ann:1')
+    const all = await scripted({ auth: [{ scheme: 'digest', auth: secret }] })
+    secret.fill('x')
+    all.connection.close()
+    const second = await reconnect(all)
+    expect((await second.next()).body).to.deep.include({ auth: Buffer.from('ann:1') })
+  })
+
+  it('with half a surrogate pair are refused, and the session goes on', async () => {
+    const { client, connection } = await scripted()
+    for (const [scheme, auth] of [
+      ['digest', 'ann:\ud800'],
+      ['\udfff', 'ann:1'],
+    ] as const)
+      expect(await client.addAuth(scheme, auth).catch((error: unknown) => error)).to.include({
+        code: 'BADARGUMENTS',
+        fate: 'notSent',
+      })
+    await settle()
+    expect(connection.received).to.deep.equal([])
+    expect(client.state).to.equal('connected')
+  })
+})
