@@ -388,21 +388,21 @@ describe('explain', () => {
     it('is in no sentence and no dump of the frame that carries it, whatever is told of it', () => {
       fc.assert(
         fc.property(cases, ({ bytes, told }) => expectNoTrace(bytes, told)),
-        { numRuns: 1000 },
+        { numRuns: 500 },
       )
     })
 
     it('is in none of a frame that is cut', () => {
       fc.assert(
         fc.property(cases, fc.nat(80), ({ bytes, told }, end) => expectNoTrace(bytes.subarray(0, end), told)),
-        { numRuns: 2000 },
+        { numRuns: 1000 },
       )
     })
 
     it('is in none of a frame that another one follows', () => {
       fc.assert(
         fc.property(cases, ({ bytes, told }) => expectNoTrace(Buffer.concat([bytes, other]), told)),
-        { numRuns: 1000 },
+        { numRuns: 500 },
       )
     })
   })

@@ -236,9 +236,10 @@ describe('jute', () => {
       expect(() => reader.bool()).to.throw(JuteError)
       reader.aim(first, 6, 13)
       expect([reader.offset, SyncRequest.read(reader).path, reader.offset]).to.deep.equal([6, '/bb', 13])
-      const second = WatcherEvent.encode({ type: 1, state: 3, path: null })
+      const second = WatcherEvent.encode({ type: 1, state: 3, path: 'x' })
+      expect(second).to.have.length(first.length)
       reader.aim(second, 0, second.length)
-      expect(WatcherEvent.read(reader)).to.deep.equal({ type: 1, state: 3, path: null })
+      expect(WatcherEvent.read(reader)).to.deep.equal({ type: 1, state: 3, path: 'x' })
     })
 
     it('reads a Uint8Array that is a window of something larger', () => {
