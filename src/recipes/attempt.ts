@@ -1,4 +1,5 @@
 // A call that can be given up: it rejects at once, and what it had begun is undone behind it.
+import { onAbort } from '../session/abort.ts'
 import type { Client } from '../session/index.ts'
 
 export interface AttemptOptions {
@@ -25,10 +26,9 @@ export async function attempt<T>(
   signal?.throwIfAborted()
   const scope = new AbortController()
   const givenUp = new Promise<never>((_, reject) => {
-    scope.signal.addEventListener('abort', () => reject(scope.signal.reason as Error), { once: true })
+    onAbort(scope.signal, () => reject(scope.signal.reason as Error))
   })
-  const onAbort = () => scope.abort(signal?.reason)
-  signal?.addEventListener('abort', onAbort, { once: true })
+  const stopListening = onAbort(signal, () => scope.abort(signal?.reason))
   const timer = timeout <= LONGEST_TIMEOUT ? client.clock.setTimeout(() => scope.abort(timedOut()), timeout) : undefined
   const done = work(scope.signal)
   try {
@@ -38,7 +38,7 @@ export async function attempt<T>(
     throw error
   } finally {
     client.clock.clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
+    stopListening()
     scope.abort()
   }
 }

@@ -11,8 +11,8 @@ export interface Dialect {
 export type DialectName = 'curator' | 'kazoo'
 
 export const dialects: Readonly<Record<DialectName, Dialect>> = {
-  curator: { prefix: uuid => `_c_${uuid}-lock-`, pattern: /lock-(-?\d{10})$/ },
-  kazoo: { prefix: uuid => `${uuid.replaceAll('-', '')}__lock__`, pattern: /__lock__(-?\d{10})$/ },
+  curator: { prefix: uuid => `_c_${uuid}-lock-`, pattern: /^[^/]*lock-(-?\d{10})$/ },
+  kazoo: { prefix: uuid => `${uuid.replaceAll('-', '')}__lock__`, pattern: /^[^/]*__lock__(-?\d{10})$/ },
 }
 
 /** A contender's number, or undefined where the name is no contender's. */

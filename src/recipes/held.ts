@@ -1,4 +1,5 @@
 // A lock that is held.
+import { onAbort } from '../session/abort.ts'
 import type { Client, Transaction } from '../session/index.ts'
 import { LockError } from './lock-error.ts'
 import { isCode, type Place } from './place.ts'
@@ -22,6 +23,7 @@ export class Held implements AsyncDisposable {
   readonly #lease: AbortSignal
   readonly #lost = new AbortController()
   readonly #watching = new AbortController()
+  #stopListening: (() => void) | undefined
   #released: Promise<void> | undefined
 
   constructor(client: Client, directory: string, place: Place, { watchOwnNode = false }: { watchOwnNode?: boolean }) {
@@ -33,7 +35,7 @@ export class Held implements AsyncDisposable {
     this.#place = place
     this.#lease = client.lease
     if (this.#lease.aborted) this.#lose(this.#lease.reason)
-    else this.#lease.addEventListener('abort', this.#onLapse)
+    else this.#stopListening = onAbort(this.#lease, () => this.#lose(this.#lease.reason))
     if (watchOwnNode) client.inBackground(this.#watch())
   }
 
@@ -62,8 +64,6 @@ export class Held implements AsyncDisposable {
     return this.release()
   }
 
-  readonly #onLapse = (): void => this.#lose(this.#lease.reason)
-
   #lose(cause: unknown): void {
     this.#detach()
     if (this.#lost.signal.aborted) return
@@ -73,7 +73,7 @@ export class Held implements AsyncDisposable {
   }
 
   #detach(): void {
-    this.#lease.removeEventListener('abort', this.#onLapse)
+    this.#stopListening?.()
     this.#watching.abort()
   }
 

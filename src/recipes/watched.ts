@@ -1,4 +1,5 @@
 // A read, and a promise of its change.
+import { onAbort } from '../session/abort.ts'
 import type { ReadOptions } from '../session/index.ts'
 
 export interface Watched<T> {
@@ -17,8 +18,7 @@ export async function watched<T>(signal: AbortSignal, read: (options: ReadOption
   })
   // Nobody may be waiting for it (yet).
   changed.catch(() => undefined)
-  signal.addEventListener('abort', giveUp, { once: true })
-  const stopListening = () => signal.removeEventListener('abort', giveUp)
+  const stopListening = onAbort(signal, giveUp)
   try {
     const watch = () => {
       stopListening()

@@ -1,5 +1,6 @@
 // The client: a session's nodes, watches and life, seen from a root in the tree.
 import { pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
+import { onAbort } from './abort.ts'
 import { Chroot } from './chroot.ts'
 import type { Clock } from './clock.ts'
 import { badArguments, Nodes, refuse } from './nodes.ts'
@@ -167,10 +168,10 @@ export class Client extends Nodes implements AsyncDisposable {
         else if (this.state === 'connected') resolve()
         else return
         this.off('state', settle)
-        signal?.removeEventListener('abort', settle)
+        stopListening()
       }
       this.on('state', settle)
-      signal?.addEventListener('abort', settle)
+      const stopListening = onAbort(signal, settle)
       settle()
     })
   }

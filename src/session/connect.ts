@@ -1,5 +1,6 @@
 // From a connect string to a client.
 import { ZooKeeperError } from '../protocol/index.ts'
+import { onAbort } from './abort.ts'
 import type { Clock } from './clock.ts'
 import { Client } from './client.ts'
 import { parseConnectString } from './connect-string.ts'
@@ -32,7 +33,7 @@ function opened(
   return new Promise((resolve, reject) => {
     const finish = (settle: () => void) => {
       clock.clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
+      stopListening()
       session.offState(onState)
       settle()
     }
@@ -41,7 +42,6 @@ function opened(
         reject(reason)
         session.abandon()
       })
-    const onAbort = () => giveUp(signal?.reason)
     const onState = () => {
       const { state } = session
       if (isTerminal(state)) finish(() => reject(failure(terminalCodes[state])))
@@ -50,7 +50,7 @@ function opened(
     const failure = (code: 'CONNECTTIMEOUT' | (typeof terminalCodes)[keyof typeof terminalCodes]) =>
       new ZooKeeperError(code, { op: 'connect', fate: 'notSent', cause: session.lastCause })
     const timer = clock.setTimeout(() => giveUp(failure('CONNECTTIMEOUT')), connectTimeout)
-    signal?.addEventListener('abort', onAbort, { once: true })
+    const stopListening = onAbort(signal, () => giveUp(signal?.reason))
     session.onState(onState)
     session.dial()
   })

@@ -1,6 +1,7 @@
 // One request from its call to its settling, and the queues it stands in meanwhile.
 import type { Encodable, Fate, Operation } from '../protocol/index.ts'
 import { ZooKeeperError, type ErrorCode, type ErrorContext } from '../protocol/index.ts'
+import { onAbort } from './abort.ts'
 import type { Moment } from './lease.ts'
 import type { Watch } from './watches.ts'
 
@@ -24,7 +25,7 @@ export class Request {
   readonly promise: Promise<unknown>
   #resolve!: (value: unknown) => void
   #reject!: (error: unknown) => void
-  #onAbort: (() => void) | undefined
+  #stopListening: (() => void) | undefined
   settled = false
 
   /** The encoded frame, while it waits for a connection. */
@@ -47,10 +48,7 @@ export class Request {
 
   /** Calls back when the caller's signal aborts before the request is settled. */
   whenAborted(callback: () => void): void {
-    const { signal } = this.call
-    if (signal === undefined) return
-    this.#onAbort = callback
-    signal.addEventListener('abort', callback, { once: true })
+    if (this.call.signal !== undefined) this.#stopListening = onAbort(this.call.signal, callback)
   }
 
   resolve(value: unknown): void {
@@ -73,7 +71,7 @@ export class Request {
   #settle(): boolean {
     if (this.settled) return false
     this.settled = true
-    if (this.#onAbort !== undefined) this.call.signal?.removeEventListener('abort', this.#onAbort)
+    this.#stopListening?.()
     return true
   }
 }

@@ -1,5 +1,6 @@
 // A function that runs as long as there is a session, and again on the next one.
 import { ZooKeeperError } from '../protocol/index.ts'
+import { onAbort } from './abort.ts'
 import type { Client } from './client.ts'
 import type { Clock } from './clock.ts'
 import { connect } from './connect.ts'
@@ -69,12 +70,12 @@ function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promi
   return new Promise((resolve, reject) => {
     const done = () => {
       clock.clearTimeout(timer)
-      signal?.removeEventListener('abort', done)
+      stopListening()
       if (signal?.aborted) reject(signal.reason as Error)
       else resolve()
     }
     const timer = clock.setTimeout(done, ms)
-    signal?.addEventListener('abort', done)
+    const stopListening = onAbort(signal, done)
     if (signal?.aborted) done()
   })
 }

@@ -22,8 +22,8 @@ export interface Watch {
   readonly signal: AbortSignal | undefined
   /** The view of a client that set it. */
   readonly owner: object
-  /** Listens to the signal while the watch is armed. */
-  onAbort?: () => void
+  /** While it is armed, the signal is listened to. */
+  stopListening?: () => void
 }
 
 /** The server keeps two tables of one-shot watches: `exist` watches are in its table of data watches. */

@@ -12,6 +12,7 @@ import {
   type WatchKind,
   ZooKeeperError,
 } from '../protocol/index.ts'
+import { onAbort } from './abort.ts'
 import type { Connection } from './connection.ts'
 import { isOfList, PersistentWatches, type Subscription } from './persistent-watches.ts'
 import type { Call } from './request.ts'
@@ -60,9 +61,7 @@ export class Watching {
       return
     }
     this.#registry.arm(kind, watch)
-    if (watch.signal === undefined) return
-    watch.onAbort = () => this.#drop(watch)
-    watch.signal.addEventListener('abort', watch.onAbort, { once: true })
+    if (watch.signal !== undefined) watch.stopListening = onAbort(watch.signal, () => this.#drop(watch))
   }
 
   /** Is a one-shot watch on that path served by a persistent one, and so not to be set at the server? */
@@ -236,8 +235,8 @@ export class Watching {
   }
 
   #release(watch: Watch): void {
-    if (watch.onAbort !== undefined) watch.signal?.removeEventListener('abort', watch.onAbort)
-    delete watch.onAbort
+    watch.stopListening?.()
+    delete watch.stopListening
   }
 
   #dropUnused(table: ServerTable, serverPath: string): void {

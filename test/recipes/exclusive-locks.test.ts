@@ -192,6 +192,22 @@ for (const Lock of [Mutex, HerdMutex]) {
       await (await waiting).release()
     })
 
+    it('may be asked for by many under one signal, without a warning of a leak', async () => {
+      const warnings: Error[] = []
+      const onWarning = (warning: Error) => void warnings.push(warning)
+      process.on('warning', onWarning)
+      const client = await open()
+      const { signal } = new AbortController()
+      const paths = Array.from({ length: 12 }, (_, i) => `${path}/${i}`)
+      const all = await Promise.all(paths.map(each => new Lock(client, each).acquire({ signal, watchOwnNode: true })))
+      await Promise.all(all.map(held => held.release()))
+      await new Promise(setImmediate)
+      process.off('warning', onWarning)
+      expect(warnings).to.deep.equal([])
+      await client.settled()
+      await client.deleteRecursive(path)
+    })
+
     it('sends nothing for a signal that has aborted already', async () => {
       const client = await open()
       const reason = new Error('before')
