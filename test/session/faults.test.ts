@@ -293,15 +293,15 @@ describe('the proxy for faults', () => {
     await using proxy = await FaultProxy.start(await sharedServer())
     await using client = await connect(proxy.connectString)
     const dropped = proxy.dropReply(opcodes.exists, 3)
-    const outcomes = await Promise.all(
-      Array.from({ length: 3 }, async () => {
-        await client.sync('/')
-        return client.exists('/').then(
-          () => 'answered',
-          () => 'lost',
-        )
-      }),
-    )
+    const outcomes: string[] = []
+    for (let i = 0; i < 3; i++) {
+      await client.sync('/')
+      const outcome = client.exists('/').then(
+        () => 'answered',
+        () => 'lost',
+      )
+      outcomes.push(await outcome)
+    }
     await dropped
     expect(outcomes).to.deep.equal(['answered', 'answered', 'lost'])
   })
