@@ -15,4 +15,5 @@ export {
   type MultiFailure,
   type Stat,
 } from './protocol/index.ts'
-export type { Address, Dial, Transport, TransportHandler } from './transport/transport.ts'
+export type { TlsOptions } from './transport/tls.ts'
+export { FinalFailure, type Address, type Dial, type Transport, type TransportHandler } from './transport/transport.ts'

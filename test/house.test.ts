@@ -12,6 +12,7 @@ const ADAPTERS: Readonly<Record<string, Need>> = {
   'session/clock.ts': 'time',
   'session/random.ts': 'chance',
   'transport/node.ts': 'sockets',
+  'transport/tls.ts': 'sockets',
 }
 
 const LONGEST = 400

@@ -38,7 +38,7 @@ const serverErrors = {
 /** What no server says. */
 const ownErrors = {
   CLOSED: 'the client is closed',
-  PROTOCOL: 'the server sent what the protocol does not allow',
+  PROTOCOL: 'the server does not keep to the protocol',
   REQUESTTOOLARGE: 'the request is larger than maxRequest, and a server would cut the connection for it',
   REPLYTOOLARGE: 'the reply is larger than maxReply',
   TOOMANYPENDING: 'there are maxPending requests without a reply already',

@@ -11,8 +11,9 @@ import { isTerminal, terminalCodes } from './states.ts'
 /**
  * Opens a session with one of the servers, tried in an order of chance and over again until one gives it.
  * @param servers `zk1:2181,zk2:2181,[::1]:2181/app`: hosts, with 2181 where no port is named, and at the end a chroot
- * @throws ZooKeeperError BADARGUMENTS; CONNECTTIMEOUT, whose `cause` is what ended the last attempt; SESSIONEXPIRED of a session that
- * was handed in; AUTHFAILED; the signal's reason
+ * @throws ZooKeeperError BADARGUMENTS; CONNECTTIMEOUT, whose `cause` is what ended the last attempt; PROTOCOL, before that
+ * time is over, when every host has failed in turn for a reason that will stay: a certificate that is not valid, a server that wants one,
+ * TLS on one side only; SESSIONEXPIRED of a session that was handed in; AUTHFAILED; the signal's reason
  */
 export async function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
   const connectString = parseConnectString(servers)
@@ -44,7 +45,9 @@ function opened(
       })
     const onState = () => {
       const { state } = session
-      if (isTerminal(state)) finish(() => reject(failure(terminalCodes[state])))
+      // Nobody has closed it: the session gave up.
+      if (state === 'closed') finish(() => reject(session.lastCause ?? failure('CLOSED')))
+      else if (isTerminal(state)) finish(() => reject(failure(terminalCodes[state])))
       else finish(resolve)
     }
     const failure = (code: 'CONNECTTIMEOUT' | (typeof terminalCodes)[keyof typeof terminalCodes]) =>

@@ -19,7 +19,7 @@ import {
   type Operation,
   type TypeOf,
 } from '../protocol/index.ts'
-import type { Address, Dial, Transport, TransportHandler } from '../transport/transport.ts'
+import { FinalFailure, type Address, type Dial, type Transport, type TransportHandler } from '../transport/transport.ts'
 import type { Clock } from './clock.ts'
 import { momentOf, type Moment } from './lease.ts'
 import { RequestList, type Request } from './request.ts'
@@ -45,8 +45,11 @@ export interface ConnectionOwner {
   notified(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void
   authReplied(err: number): void
   observed?: ((frame: Omit<ObservedFrame, 'sessionId'>) => void) | undefined
-  /** Said once; the connection says nothing afterwards. Its {@link Connection.abandoned} requests are the owner's to settle. */
-  lost(cause: ZooKeeperError): void
+  /**
+   * Said once; the connection says nothing afterwards. Its {@link Connection.abandoned} requests are the owner's to settle.
+   * @param isFinal the same host will do the same again
+   */
+  lost(cause: ZooKeeperError, isFinal: boolean): void
 }
 
 export interface ConnectionSettings {
@@ -128,6 +131,7 @@ export class Connection implements TransportHandler {
   closed(cause?: Error): void {
     if (this.#dead) return
     this.#owner.awake()
+    if (cause instanceof FinalFailure) return this.#giveUp(cause)
     this.#fail(this.#established ? 'the server closed it' : 'the server closed it before the handshake was done', cause)
   }
 
@@ -299,10 +303,16 @@ export class Connection implements TransportHandler {
     this.#end(new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: `${host}:${port}: ${detail}`, cause }))
   }
 
-  #end(cause: ZooKeeperError): void {
+  #giveUp(failure: FinalFailure): void {
+    const { host, port } = this.#address
+    const detail = `${host}:${port}: ${failure.message}`
+    this.#end(new ZooKeeperError('PROTOCOL', { op: 'connect', fate: 'notSent', detail, cause: failure }), true)
+  }
+
+  #end(cause: ZooKeeperError, isFinal = false): void {
     if (this.#dead) return
     this.destroy()
-    this.#owner.lost(cause)
+    this.#owner.lost(cause, isFinal)
   }
 }
 

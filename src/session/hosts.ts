@@ -11,6 +11,10 @@ export class HostList {
     this.#hosts = shuffled(hosts, random)
   }
 
+  get size(): number {
+    return this.#hosts.length
+  }
+
   next(): Address {
     const host = this.#hosts[this.#next] as Address
     this.#next = (this.#next + 1) % this.#hosts.length

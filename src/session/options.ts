@@ -1,6 +1,8 @@
 // What a caller may choose, checked and completed once.
 import { ZooKeeperError } from '../protocol/index.ts'
+import { orTellOfPlaintext, orTellOfTls } from '../transport/mismatch.ts'
 import { dialTcp } from '../transport/node.ts'
+import { dialTls, type TlsOptions } from '../transport/tls.ts'
 import type { Dial } from '../transport/transport.ts'
 import { systemClock, type Clock } from './clock.ts'
 import type { ObservedFrame } from './connection.ts'
@@ -30,7 +32,12 @@ export interface ConnectOptions {
   maxReply?: number
   /** How many requests may be without an answer at a time; more are refused with TOOMANYPENDING. Default 100 000. */
   maxPending?: number
-  /** Opens the byte stream. Default: TCP through node:net. */
+  /**
+   * Speak TLS: true, or options of node:tls (`ca`, `cert`, `key`, …). Certificates are verified against the host as it is named in the
+   * connect string, unless `rejectUnauthorized: false` stands here; version 1.2 at least; never plaintext. Default false.
+   */
+  tls?: boolean | TlsOptions
+  /** Opens the byte stream. Default: TCP through node:net, or TLS through node:tls where `tls` says so. */
   dial?: Dial
   clock?: Clock
   random?: Random
@@ -40,7 +47,7 @@ export interface ConnectOptions {
   onCallbackError?: (error: unknown) => void
 }
 
-export type Settings = Required<Omit<ConnectOptions, 'signal' | 'session' | 'observe'>> &
+export type Settings = Required<Omit<ConnectOptions, 'signal' | 'session' | 'observe' | 'tls'>> &
   Pick<ConnectOptions, 'signal' | 'session' | 'observe'>
 
 /** @throws ZooKeeperError BADARGUMENTS */
@@ -55,7 +62,7 @@ export function settingsOf(options: ConnectOptions): Settings {
     maxRequest: positive('maxRequest', options.maxRequest ?? 1_048_575),
     maxReply: positive('maxReply', options.maxReply ?? 16 * 1024 * 1024),
     maxPending: positive('maxPending', options.maxPending ?? 100_000),
-    dial: options.dial ?? dialTcp,
+    dial: dialOf(options),
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     onCallbackError: options.onCallbackError ?? (error => console.error(error)),
@@ -65,7 +72,21 @@ export function settingsOf(options: ConnectOptions): Settings {
   }
 }
 
+function dialOf({ dial, tls = false }: ConnectOptions): Dial {
+  // A dial that knows nothing of TLS must not take the place of it.
+  if (dial !== undefined && tls !== false) throw bad('tls is for the default dial only')
+  if (dial !== undefined) return dial
+  if (tls === false) return orTellOfTls(dialTcp)
+  try {
+    return orTellOfPlaintext(dialTls(tls === true ? {} : tls))
+  } catch (error) {
+    throw bad(`tls: ${(error as Error).message}`)
+  }
+}
+
 function positive(name: string, value: number): number {
   if (value > 0 && value <= 0x7fff_ffff) return value
-  throw new ZooKeeperError('BADARGUMENTS', { op: 'connect', fate: 'notSent', detail: `${name} is ${value}` })
+  throw bad(`${name} is ${value}`)
 }
+
+const bad = (detail: string) => new ZooKeeperError('BADARGUMENTS', { op: 'connect', fate: 'notSent', detail })

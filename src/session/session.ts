@@ -46,6 +46,8 @@ export class Session implements ConnectionOwner, WatchHost {
   #connection: Connection | undefined
   /** Attempts that failed since a server last gave the session. */
   #failures = 0
+  /** Those of the last of them that another attempt at the same host would not mend. */
+  #hopeless = 0
   #retryTimer: unknown
   #closing: Deferred | undefined
   #closeTimer: unknown
@@ -268,7 +270,7 @@ export class Session implements ConnectionOwner, WatchHost {
     else this.#terminate('authFailed')
   }
 
-  lost(cause: ZooKeeperError): void {
+  lost(cause: ZooKeeperError, isFinal: boolean): void {
     const connection = this.#connection
     this.#connection = undefined
     this.#lastCause = cause
@@ -277,6 +279,9 @@ export class Session implements ConnectionOwner, WatchHost {
       this.#leave(request)
       request.fail('CONNECTIONLOSS', fate, { cause })
     }
+    this.#hopeless = isFinal ? this.#hopeless + 1 : 0
+    // Later the servers may be in the middle of getting new certificates, and there is a session to keep.
+    if (this.#state === 'connecting' && this.#hopeless >= this.#hosts.size) return this.#terminate('closed')
     this.#retryTimer = this.#settings.clock.setTimeout(
       () => this.dial(),
       backoff(this.#failures++, this.#settings.random),

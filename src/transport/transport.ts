@@ -23,3 +23,8 @@ export interface Transport {
 
 /** Opens a stream. It returns at once; the handler hears of what comes of it, and not before `dial` has returned. */
 export type Dial = (address: Address, handler: TransportHandler) => Transport
+
+/** Why a stream could not be opened, where no other attempt at the same address will fare better until somebody mends something. */
+export class FinalFailure extends Error {
+  override readonly name = 'FinalFailure'
+}

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 
 const DEBIAN_JARS = '/usr/share/java'
 
-/** Debian's zookeeper.jar names most of what it needs itself; not the rest of netty, for TLS, nor a logger. */
-const DEBIAN_CLASS_PATH = ['zookeeper', 'netty-codec', 'netty-resolver', 'slf4j-simple']
+/** Debian's zookeeper.jar names most of what it needs itself; not all of netty, for TLS, nor a logger. */
+const NETTY = ['buffer', 'codec', 'common', 'handler', 'resolver', 'transport'].map(name => `netty-${name}`)
+const DEBIAN_CLASS_PATH = ['zookeeper', ...NETTY, 'slf4j-simple']
   .map(name => join(DEBIAN_JARS, `${name}.jar`))
   .join(':')
 

@@ -1,0 +1,107 @@
+// TLS here and plaintext there, or the reverse. ZooKeeper's servers then close without a word, as they also do for reasons that pass
+// (too many connections, no quorum): so the server is asked, in the other language, whether it speaks that.
+import type { Address, Dial, Transport, TransportHandler } from './transport.ts'
+import { FinalFailure } from './transport.ts'
+import { dialTcp } from './node.ts'
+
+interface Language {
+  /** A connection that is opened has been spoken to in the language that was guessed. */
+  openedIsProof: boolean
+  /** What only a server that speaks it answers to. Nothing of a session is in it. */
+  question: Buffer
+  isAnswer: (bytes: Buffer) => boolean
+  /** What a wrong guess of ours is called. */
+  verdict: string
+}
+
+/** An empty ClientHello, which is refused with an alert: a record of type 21, version 3. */
+const tls: Language = {
+  openedIsProof: false,
+  question: Buffer.from('160301000401000000', 'hex'),
+  isAnswer: bytes => bytes[0] === 21 && bytes[1] === 3,
+  verdict: 'the server speaks TLS on this port: see the option tls',
+}
+
+/** A four-letter word: `srvr` is answered in readable text also by a server that serves nobody, or does not allow the word. */
+const plaintext: Language = {
+  openedIsProof: true,
+  question: Buffer.from('srvr'),
+  isAnswer: bytes => /^[ -~]{4}/.test(bytes.toString('latin1')),
+  verdict: 'the server speaks plaintext on this port, and TLS was asked for',
+}
+
+/** A dial that tells a server which speaks TLS from one that will not talk. Each address is asked once. */
+export const orTellOfTls = (dial: Dial): Dial => orTellOf(tls, dial)
+
+/** A dial that tells a server which speaks plaintext from one that will not talk. Each address is asked once. */
+export const orTellOfPlaintext = (dial: Dial): Dial => orTellOf(plaintext, dial)
+
+function orTellOf(language: Language, dial: Dial): Dial {
+  const asked = new Set<string>()
+  return (address, handler) => {
+    const key = `${address.host} ${address.port}`
+    let isOver = false
+    let isProven = false
+    let transport: Transport
+    const end = (cause?: Error) => {
+      if (isOver) return
+      isOver = true
+      transport.destroy()
+      handler.closed(cause)
+    }
+    const accuse = (cause?: Error) => end(new FinalFailure(language.verdict, { cause }))
+    const watched: TransportHandler = {
+      opened: () => {
+        isProven = language.openedIsProof
+        handler.opened()
+      },
+      received: chunk => {
+        if (isOver) return
+        // Some servers of TLS do answer whoever speaks none.
+        if (!isProven && language.isAnswer(chunk)) return accuse()
+        isProven = true
+        handler.received(chunk)
+      },
+      closed: cause => {
+        if (isOver) return
+        if (isProven || asked.has(key) || !isWordless(cause)) return end(cause)
+        transport = ask(address, language, {
+          reached: () => asked.add(key),
+          answered: isTheirs => (isTheirs ? accuse(cause) : end(cause)),
+        })
+      },
+    }
+    transport = dial(address, watched)
+    return {
+      write: bytes => transport.write(bytes),
+      destroy: () => {
+        isOver = true
+        transport.destroy()
+      },
+    }
+  }
+}
+
+/** The end of a connection that was there. */
+const isWordless = (cause: (Error & { code?: string }) | undefined): boolean =>
+  cause === undefined || cause.code === 'ECONNRESET' || cause.code === 'EPIPE'
+
+function ask(
+  address: Address,
+  { question, isAnswer }: Language,
+  { reached, answered }: { reached: () => void; answered: (isTheirs: boolean) => void },
+): Transport {
+  let isTheirs = false
+  const transport = dialTcp(address, {
+    opened: () => {
+      reached()
+      transport.write(question)
+    },
+    received: bytes => {
+      isTheirs ||= isAnswer(bytes)
+      transport.destroy()
+    },
+    closed: () => answered(isTheirs),
+  })
+  return transport
+}

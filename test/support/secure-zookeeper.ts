@@ -1,0 +1,28 @@
+// A real server with a port for TLS beside the one in plaintext.
+import { startApacheZooKeeper, type ApacheZooKeeper } from './apache-zookeeper.ts'
+import type { Certificate, CertificateAuthority } from './certificates.ts'
+import { freePort } from './free-port.ts'
+
+export interface SecureZooKeeper {
+  server: ApacheZooKeeper
+  securePort: number
+}
+
+export async function startSecureZooKeeper(
+  certificate: Certificate,
+  clients: CertificateAuthority,
+  clientAuth: 'none' | 'need' = 'none',
+): Promise<SecureZooKeeper> {
+  const securePort = await freePort()
+  const config = {
+    secureClientPort: securePort,
+    secureClientPortAddress: '127.0.0.1',
+    serverCnxnFactory: 'org.apache.zookeeper.server.NettyServerCnxnFactory',
+    'ssl.keyStore.location': certificate.file,
+    'ssl.keyStore.type': 'PEM',
+    'ssl.trustStore.location': clients.file,
+    'ssl.trustStore.type': 'PEM',
+    'ssl.clientAuth': clientAuth,
+  }
+  return { server: await startApacheZooKeeper({ config }), securePort }
+}
