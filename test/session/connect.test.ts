@@ -32,6 +32,16 @@ describe('connect', () => {
     for (const { dropped } of server.connections.slice(1)) expect(dropped).to.equal(true)
   })
 
+  it('tells that a server refused it with a bare header, as a read-only one does', async () => {
+    const { opening, server, clock } = scriptedOpening({ connectTimeout: 30 })
+    const caught = opening.catch((error: unknown) => error)
+    const connection = await server.next()
+    connection.open()
+    connection.send(replyFrame(0, 0n, errnos.NOTREADONLY))
+    await clock.advance(30)
+    expect(inspect(await caught)).to.contain('refused the handshake (-119)')
+  })
+
   it('is given up by its signal, with the reason of it', async () => {
     const given = new AbortController()
     const { opening, server, clock } = scriptedOpening({ signal: given.signal })
