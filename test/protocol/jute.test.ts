@@ -20,6 +20,7 @@ import {
   Writer,
   type Codec,
 } from '../../src/protocol/index.ts'
+import { allocationsOf } from '../support/allocations.ts'
 import { strings, times, treacherousLongs, valuesOf } from '../support/arbitraries.ts'
 import { everyCodec, recordCodecs } from './codecs.ts'
 
@@ -304,6 +305,27 @@ describe('jute', () => {
           expect(Buffer.concat(taken.map(({ slice }) => slice)).equals(Buffer.concat(written))).to.equal(true)
         }),
       )
+    })
+
+    it('cuts no string that begins where its memory ends', () => {
+      const text = 'é語🦓'.repeat(5)
+      for (let before = 16_384 - 4 - 60; before <= 16_384; before++) {
+        const writer = new Writer()
+        writer.bytes(Buffer.alloc(before))
+        writer.string(text)
+        expect(new Reader(writer.take(), before).string(), `behind ${before} bytes`).to.equal(text)
+      }
+    })
+
+    it('shares its memory among small frames', () => {
+      const writer = new Writer()
+      const allocated = allocationsOf(() => {
+        for (let i = 0; i < 1000; i++) {
+          writer.frame(() => writer.long(0n))
+          writer.take()
+        }
+      })
+      expect(allocated).to.have.length(1)
     })
 
     it('forgets what is truncated, and keeps what stands before', () => {
