@@ -46,8 +46,8 @@ export function versionProblem(version: number | undefined): string | undefined 
 }
 
 export function aclProblem(acl: readonly ACL[]): string | undefined {
-  const isEntry = ({ perms, id }: ACL) =>
-    Number.isInteger(perms) && typeof id.scheme === 'string' && typeof id.id === 'string'
+  const isEntry = ({ perms, id }: Partial<ACL>) =>
+    Number.isInteger(perms) && typeof id?.scheme === 'string' && typeof id.id === 'string'
   return Array.isArray(acl) && acl.length > 0 && acl.every(isEntry)
     ? undefined
     : 'an acl is a list of {perms, id: {scheme, id}}'

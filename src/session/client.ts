@@ -3,12 +3,13 @@ import { pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
 import { onAbort } from './abort.ts'
 import { Chroot } from './chroot.ts'
 import type { Clock } from './clock.ts'
+import type { Counters } from './diagnostics.ts'
 import { badArguments, Nodes, refuse } from './nodes.ts'
 import type { Settings } from './options.ts'
 import { uuidFrom } from './random.ts'
 import type { Call } from './request.ts'
-import type { Session, StateListener } from './session.ts'
-import { isTerminal, terminalCodes, type State } from './states.ts'
+import type { Session } from './session.ts'
+import { isTerminal, terminalCodes, type State, type StateListener } from './states.ts'
 import { Transaction } from './transaction.ts'
 import { deleteRecursive, ensurePath } from './tree.ts'
 import { EventQueue, type Watcher } from './watcher.ts'
@@ -78,6 +79,7 @@ export class Client extends Nodes implements AsyncDisposable {
    * @throws AUTHFAILED, which ends the session
    */
   addAuth(scheme: string, auth: Uint8Array | string): Promise<void> {
+    if (this.#isClosed) return Promise.reject(closed('addAuth', ''))
     return this.#session.addAuth({ scheme, auth })
   }
 
@@ -99,7 +101,10 @@ export class Client extends Nodes implements AsyncDisposable {
     if (this.root.add(path) !== '/') await ensurePath(root, this.root.add(path), { mode, acl, signal })
   }
 
-  /** Deletes the node and all below it, and waits through lost connections. A node that is not there is no error. */
+  /**
+   * Deletes the node and all below it, and waits through lost connections. A node that is not there is no error.
+   * @throws NOTEMPTY where others go on creating nodes there; NOAUTH
+   */
   async deleteRecursive(path: string): Promise<void> {
     const problem = pathProblem(path)
     if (problem !== undefined) return refuse('deleteRecursive', path, problem)
@@ -120,12 +125,12 @@ export class Client extends Nodes implements AsyncDisposable {
   }
 
   on(_event: 'state', listener: StateListener): this {
-    this.#session.onState(listener)
+    this.#session.states.on(listener)
     return this
   }
 
   off(_event: 'state', listener: StateListener): this {
-    this.#session.offState(listener)
+    this.#session.states.off(listener)
     return this
   }
 
@@ -194,6 +199,11 @@ export class Client extends Nodes implements AsyncDisposable {
   /** Has {@link settled} wait for work that goes on behind a call that has ended. What it rejects with is lost. */
   inBackground(work: Promise<unknown>): void {
     this.#session.inBackground(work)
+  }
+
+  /** Counted since the session began. The channels `zkwire:…` of node:diagnostics_channel tell more. */
+  get counters(): Counters {
+    return this.#session.diagnostics.counters
   }
 
   /** Resolves when no clean-up is under way in the background. */

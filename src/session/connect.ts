@@ -35,7 +35,7 @@ function opened(
     const finish = (settle: () => void) => {
       clock.clearTimeout(timer)
       stopListening()
-      session.offState(onState)
+      session.states.off(onState)
       settle()
     }
     const giveUp = (reason: unknown) =>
@@ -54,7 +54,7 @@ function opened(
       new ZooKeeperError(code, { op: 'connect', fate: 'notSent', cause: session.lastCause })
     const timer = clock.setTimeout(() => giveUp(failure('CONNECTTIMEOUT')), connectTimeout)
     const stopListening = onAbort(signal, () => giveUp(signal?.reason))
-    session.onState(onState)
+    session.states.on(onState)
     session.dial()
   })
 }

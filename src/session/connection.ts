@@ -64,7 +64,7 @@ export interface ConnectionSettings {
 export class Connection implements TransportHandler {
   readonly #owner: ConnectionOwner
   readonly #clock: Clock
-  readonly #address: Address
+  readonly address: Address
   readonly #hello: Encodable<TypeOf<typeof ConnectRequest>>
   readonly #transport: Transport
   readonly #framer: Framer
@@ -93,14 +93,23 @@ export class Connection implements TransportHandler {
   constructor(settings: ConnectionSettings, hello: Encodable<TypeOf<typeof ConnectRequest>>, owner: ConnectionOwner) {
     this.#owner = owner
     this.#clock = settings.clock
-    this.#address = settings.address
+    this.address = settings.address
     this.#hello = hello
     this.#framer = new Framer(settings.maxReply, (bytes, start, end) => this.#onFrame(bytes, start, end))
     this.#timer = this.#clock.setTimeout(
       () => this.#fail(`no session within ${settings.attemptTimeout} ms`),
       settings.attemptTimeout,
     )
-    this.#transport = settings.dial(settings.address, this)
+    this.#transport = this.#dialled(settings)
+  }
+
+  #dialled({ dial, address }: ConnectionSettings): Transport {
+    try {
+      return dial(address, this)
+    } catch (error) {
+      queueMicrotask(() => this.closed(error as Error))
+      return { write: () => undefined, destroy: () => undefined }
+    }
   }
 
   // From the transport
@@ -288,7 +297,7 @@ export class Connection implements TransportHandler {
 
   #refuse(error: JuteError): void {
     if (error instanceof FrameTooLong) this.#inflight.first?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
-    const { host, port } = this.#address
+    const { host, port } = this.address
     this.#end(
       new ZooKeeperError('PROTOCOL', {
         fate: 'unknown',
@@ -299,12 +308,12 @@ export class Connection implements TransportHandler {
   }
 
   #fail(detail: string, cause?: Error): void {
-    const { host, port } = this.#address
+    const { host, port } = this.address
     this.#end(new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: `${host}:${port}: ${detail}`, cause }))
   }
 
   #giveUp(failure: FinalFailure): void {
-    const { host, port } = this.#address
+    const { host, port } = this.address
     const detail = `${host}:${port}: ${failure.message}`
     this.#end(new ZooKeeperError('PROTOCOL', { op: 'connect', fate: 'notSent', detail, cause: failure }), true)
   }

@@ -32,7 +32,7 @@ function shuffled<T>(all: readonly T[], random: Random): T[] {
 }
 
 const FIRST_DELAY = 50
-const LONGEST_DELAY = 2000
+export const LONGEST_DELAY = 2000
 
 /**
  * Milliseconds to wait before the next attempt, after `failures` in a row: exponential, at least half of it by chance, so that

@@ -8,6 +8,8 @@ import {
   ZooKeeperError,
   type ACL,
   type ClientInfo,
+  type CreateRequest,
+  type CreateResponse,
   type Encodable,
   type GetACLResponse,
   type GetChildren2Response,
@@ -29,7 +31,7 @@ import type { Chroot } from './chroot.ts'
 import { CONFIG_NODE, configOf, reconfigRequest, type EnsembleConfig, type Reconfiguration } from './ensemble-config.ts'
 import { itemOf, opProblem, outcomeOf, pathOf, type MultiOp, type MultiResult } from './multi.ts'
 import { readItemOf, readPathOf, readResultsOf, type ReadOp, type ReadResult } from './multi-read.ts'
-import type { Call } from './request.ts'
+import type { AnyCall, Call } from './request.ts'
 import type { WatchCallback } from './watches.ts'
 
 export interface ReadOptions {
@@ -69,8 +71,30 @@ export abstract class Nodes {
       stat: created.stat,
     })
     if (ttl !== undefined) return this.submit({ op: operations.createTTL, body: { ...body, ttl }, path, result })
-    const op = mode === 'container' ? operations.createContainer : operations.create2
-    return this.submit({ op, body, path, result })
+    const fallback = () => this.#createOf34(path, body)
+    const create2 = { op: operations.create2, body, path, result, fallback }
+    if (mode !== 'container') return this.submit(create2)
+    return this.submit({
+      ...create2,
+      op: operations.createContainer,
+      fallback: () => this.#createOf34(path, { ...body, flags: 0 }),
+    })
+  }
+
+  /** For servers before 3.5, whose create answers without a Stat, and who know neither containers nor TTLs. */
+  #createOf34(path: string, body: { path: string; data: Data; acl: readonly ACL[]; flags: number }): AnyCall {
+    const call: Call<TypeOf<typeof CreateRequest>, TypeOf<typeof CreateResponse>, { path: string; stat: Stat }> = {
+      op: operations.create,
+      body,
+      path,
+      result: async created => {
+        const own = this.root.created(path, created.path)
+        const stat = await this.exists(own)
+        if (stat !== null) return { path: own, stat }
+        throw new ZooKeeperError('NONODE', { op: 'create', path, fate: 'unknown', detail: 'it is gone again' })
+      },
+    }
+    return call as unknown as AnyCall
   }
 
   /** @throws NONODE, NOTEMPTY, BADVERSION, NOAUTH */

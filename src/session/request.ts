@@ -12,16 +12,24 @@ export interface Call<Q, R, V> {
   /** As the caller gave it; for errors. */
   path: string
   /** The caller's value of a reply, made while the reply is decoded. A JuteError says that a server may not answer so. */
-  result: (response: R) => V
+  result: (response: R) => V | Promise<V>
+  /** What to ask instead of a server that answers UNIMPLEMENTED. */
+  fallback?: () => AnyCall
   /** An error that is no failure but this value: NONODE says to exists that there is no node. */
   tolerates?: { errno: number; value: V }
   watch?: Watch | undefined
   signal?: AbortSignal | undefined
 }
 
+/** Xids count up from 1 and start over, and so never meet 0 and the negative ones, which have meanings of their own. */
+export const xidAfter = (xid: number): number => (xid === 0x7fff_ffff ? 1 : xid + 1)
+
+/** A call of which only its request knows the types. */
+export type AnyCall = Call<unknown, unknown, unknown>
+
 /** A call under way. It settles once; later attempts to settle it do nothing. */
 export class Request {
-  readonly call: Call<unknown, unknown, unknown>
+  readonly call: AnyCall
   readonly promise: Promise<unknown>
   #resolve!: (value: unknown) => void
   #reject!: (error: unknown) => void
@@ -38,7 +46,7 @@ export class Request {
   previous: Request | undefined
   next: Request | undefined
 
-  constructor(call: Call<unknown, unknown, unknown>) {
+  constructor(call: AnyCall) {
     this.call = call
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve

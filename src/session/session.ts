@@ -1,9 +1,9 @@
 // One session across many sockets. The only owner of its state, its xids and its time.
 import {
   codeOf,
+  errnos,
   JuteError,
   operations,
-  Writer,
   ZooKeeperError,
   type ConnectResponse,
   type ErrorCode,
@@ -13,17 +13,18 @@ import {
   type WatcherEvent,
 } from '../protocol/index.ts'
 import { Background } from './background.ts'
-import { Connection, encodeRequest, type ConnectionOwner } from './connection.ts'
+import { Backlog } from './backlog.ts'
+import { Connection, type ConnectionOwner } from './connection.ts'
 import type { ConnectString } from './connect-string.ts'
 import { Credentials, type Credential } from './credentials.ts'
-import { backoff, HostList } from './hosts.ts'
-import { Lease, type Moment } from './lease.ts'
+import { Diagnostics } from './diagnostics.ts'
+import { backoff, HostList, LONGEST_DELAY } from './hosts.ts'
+import { Lease, momentOf, type Moment } from './lease.ts'
 import type { Settings } from './options.ts'
-import { Request, RequestList, type Call } from './request.ts'
-import { isConnected, isTerminal, mayMove, terminalCodes, type State, type TerminalState } from './states.ts'
+import { Request, xidAfter, type AnyCall, type Call } from './request.ts'
+import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type TerminalState } from './states.ts'
+import { UserCode } from './user-code.ts'
 import { Watching, type WatchHost } from './watching.ts'
-
-export type StateListener = (state: State, previous: State) => void
 
 interface Deferred {
   promise: Promise<void>
@@ -33,8 +34,9 @@ interface Deferred {
 export class Session implements ConnectionOwner, WatchHost {
   readonly #settings: Settings
   readonly #hosts: HostList
-  #state: State = 'connecting'
-  readonly #listeners = new Set<StateListener>()
+  readonly #userCode: UserCode
+  readonly states: StateMachine
+  readonly diagnostics = new Diagnostics()
   /** What ended the last connection or attempt. */
   #lastCause: ZooKeeperError | undefined
 
@@ -44,20 +46,21 @@ export class Session implements ConnectionOwner, WatchHost {
   #xid = 0
 
   #connection: Connection | undefined
-  /** Attempts that failed since a server last gave the session. */
+  /** Attempts that failed, or came to a connection that answered nothing and did not last, in a row. */
   #failures = 0
+  #establishedAt = 0
   /** Those of the last of them that another attempt at the same host would not mend. */
   #hopeless = 0
   #retryTimer: unknown
   #closing: Deferred | undefined
   #closeTimer: unknown
 
-  /** Waiting for a connection. */
-  readonly #queue = new RequestList()
-  /** One for all of the queue, since each takes its memory by the slab. */
-  readonly #queueWriter = new Writer()
-  /** Of the queue and the connection together. */
+  readonly #backlog = new Backlog()
+  /** Requests of the backlog and the connection together. */
   #pending = 0
+
+  /** Opcodes that a server of this ensemble did not know. */
+  readonly #lacking = new Set<number>()
 
   readonly #lease: Lease
   readonly #credentials: Credentials
@@ -67,6 +70,8 @@ export class Session implements ConnectionOwner, WatchHost {
 
   constructor({ hosts }: ConnectString, settings: Settings) {
     this.#settings = settings
+    this.#userCode = new UserCode(settings.onCallbackError)
+    this.states = new StateMachine(callback => this.later(callback))
     this.#hosts = new HostList(hosts, settings.random)
     this.#timeout = settings.sessionTimeout
     this.#credentials = new Credentials(settings.auth)
@@ -74,17 +79,17 @@ export class Session implements ConnectionOwner, WatchHost {
     const { session, observe } = settings
     if (session !== undefined) this.#identity = { id: session.id, password: Buffer.from(session.password) }
     if (observe !== undefined)
-      this.observed = frame => this.#guarded(() => observe({ ...frame, sessionId: this.#identity?.id ?? 0n }))
+      this.observed = frame => this.#userCode.now(() => observe({ ...frame, sessionId: this.#identity?.id ?? 0n }))
   }
 
   // What callers see
 
   get state(): State {
-    return this.#state
+    return this.states.current
   }
 
   get isConnected(): boolean {
-    return isConnected(this.#state)
+    return isConnected(this.state)
   }
 
   get id(): bigint {
@@ -108,33 +113,20 @@ export class Session implements ConnectionOwner, WatchHost {
   }
 
   validFor(): number {
-    return isTerminal(this.#state) ? 0 : this.#lease.left()
+    return isTerminal(this.state) ? 0 : this.#lease.left()
   }
 
-  onState(listener: StateListener): void {
-    this.#listeners.add(listener)
-  }
-
-  offState(listener: StateListener): void {
-    this.#listeners.delete(listener)
-  }
-
-  /** The only writer of the state. */
   #enter(state: State): void {
-    const previous = this.#state
-    if (!mayMove(previous, state)) throw new Error(`a session does not move from ${previous} to ${state}`)
-    this.#state = state
-    for (const listener of this.#listeners)
-      this.later(() => {
-        if (this.#listeners.has(listener)) listener(state, previous)
-      })
+    const previous = this.state
+    this.states.enter(state)
+    this.diagnostics.moved(this.id, state, previous)
   }
 
   // Requests
 
   /** Queues a request before it returns, so that the order of calls is the order on the wire. */
   submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
-    const request = new Request(this.#adjusted(call as unknown as Call<unknown, unknown, unknown>))
+    const request = new Request(this.#adjusted(call as unknown as AnyCall))
     const refusal = this.#refusal(call.signal)
     if (refusal === undefined) this.#admit(request)
     else if (refusal === 'aborted') request.reject(call.signal?.reason)
@@ -142,8 +134,12 @@ export class Session implements ConnectionOwner, WatchHost {
     return request.promise as Promise<V>
   }
 
-  /** A one-shot watch that a persistent one serves is not set at the server: it would end that one there. */
-  #adjusted(call: Call<unknown, unknown, unknown>): Call<unknown, unknown, unknown> {
+  /**
+   * What is sent for a call: in the place of an operation that a server lacked, what does the same; and without a watch where a
+   * persistent one serves it, since a one-shot watch would end that one at the server.
+   */
+  #adjusted(call: AnyCall): AnyCall {
+    if (call.fallback !== undefined && this.#lacking.has(call.op.opcode)) return this.#adjusted(call.fallback())
     if (call.watch === undefined || !this.watching.isCovered(call.watch.serverPath)) return call
     return { ...call, body: { ...(call.body as object), watch: false } }
   }
@@ -156,7 +152,7 @@ export class Session implements ConnectionOwner, WatchHost {
   }
 
   #refusal(signal: AbortSignal | undefined): ErrorCode | 'aborted' | undefined {
-    if (isTerminal(this.#state)) return terminalCodes[this.#state]
+    if (isTerminal(this.state)) return terminalCodes[this.state]
     if (this.#closing !== undefined) return 'CLOSED'
     if (signal?.aborted) return 'aborted'
     if (!this.isConnected && this.#lease.lapsed) return 'CONNECTIONLOSS'
@@ -167,45 +163,39 @@ export class Session implements ConnectionOwner, WatchHost {
     const { watch, op } = request.call
     try {
       if (this.isConnected) this.#connection?.send(request, this.#nextXid(), this.#settings.maxRequest)
-      else this.#enqueue(request)
+      else this.#backlog.push(request, this.#settings.maxRequest)
     } catch (error) {
       if (error instanceof RangeError) return request.fail('REQUESTTOOLARGE', 'notSent', { detail: error.message })
       if (error instanceof JuteError) return request.fail('BADARGUMENTS', 'notSent', { detail: error.message })
       throw error
     }
     this.#pending++
-    if (watch !== undefined && op.watch !== undefined) this.watching.expect(op.watch, watch, 1)
+    if (watch !== undefined && op.watch !== undefined) this.watching.expect(op.watch, watch)
     request.whenAborted(() => this.#cancel(request))
   }
 
-  /** Encoded at once: what the caller does to its bytes later does not matter. */
-  #enqueue(request: Request): void {
-    encodeRequest(this.#queueWriter, 0, request.call.op, request.call.body, this.#settings.maxRequest)
-    request.frame = this.#queueWriter.take()
-    this.#queue.push(request)
-  }
-
   #nextXid(): number {
-    this.#xid = this.#xid === 0x7fff_ffff ? 1 : this.#xid + 1
-    return this.#xid
+    return (this.#xid = xidAfter(this.#xid))
   }
 
   /** The caller gave up. What was sent is answered all the same, and may leave a watch: {@link replied} sees to it. */
   #cancel(request: Request): void {
     request.reject(request.call.signal?.reason)
-    if (request.list !== this.#queue) return
-    this.#queue.remove(request)
-    this.#leave(request)
+    if (this.#backlog.remove(request)) this.#leave(request)
   }
 
-  /** An admitted request is no longer pending. */
-  #leave({ call: { op, watch } }: Request): void {
+  /** An admitted request will have no answer. */
+  #leave(request: Request): void {
     this.#pending--
-    if (watch !== undefined && op.watch !== undefined) this.watching.expect(op.watch, watch, -1)
+    this.#watchNotSet(request)
   }
 
-  #failQueue(code: ErrorCode): void {
-    for (let request = this.#queue.shift(); request !== undefined; request = this.#queue.shift()) {
+  #watchNotSet({ call: { op, watch } }: Request): void {
+    if (watch !== undefined && op.watch !== undefined) this.watching.notSet(op.watch, watch)
+  }
+
+  #failBacklog(code: ErrorCode): void {
+    for (const request of this.#backlog.drain()) {
       this.#leave(request)
       request.fail(code, 'notSent', { cause: this.#lastCause })
     }
@@ -224,13 +214,13 @@ export class Session implements ConnectionOwner, WatchHost {
     const connection = this.#connection as Connection
     this.#identity = { id: sessionId, password: passwd as Buffer }
     this.#timeout = timeOut
-    this.#failures = 0
+    this.#establishedAt = this.#settings.clock.now()
+    this.diagnostics.connected(connection.address, sessionId, readOnly)
     this.#lease.start(sentAt, timeOut)
     if (this.#closing !== undefined) return this.#sendClose(connection)
     this.#credentials.replay(connection)
     this.watching.rearm(connection, this.#lastZxid)
-    for (let request = this.#queue.shift(); request !== undefined; request = this.#queue.shift())
-      connection.send(request, this.#nextXid(), Infinity)
+    for (const request of this.#backlog.drain()) connection.send(request, this.#nextXid(), Infinity)
     this.#enter(readOnly ? 'connectedReadOnly' : 'connected')
   }
 
@@ -241,14 +231,24 @@ export class Session implements ConnectionOwner, WatchHost {
   replied(request: Request, { zxid, err }: TypeOf<typeof ReplyHeader>, body: Reader): void {
     // Only replies count: a notification may name a transaction of which more events are still to come (ZOOKEEPER-4655).
     if (zxid > this.#lastZxid) this.#lastZxid = zxid
-    this.#leave(request)
-    const { op, watch, tolerates, result } = request.call
+    this.#pending--
+    this.#failures = 0
+    this.diagnostics.replied(this.id, request, err, () => momentOf(this.#settings.clock))
+    const { op, watch, tolerates, fallback, result } = request.call
+    if (err === errnos.UNIMPLEMENTED && fallback !== undefined) {
+      this.#lacking.add(op.opcode)
+      return request.resolve(this.submit(fallback()))
+    }
     const tolerated = err !== 0 && tolerates?.errno === err
-    if (err !== 0 && !tolerated) return request.fail(codeOf(err), 'refused', { errno: err })
+    if (err !== 0 && !tolerated) {
+      this.#watchNotSet(request)
+      return request.fail(codeOf(err), 'refused', { errno: err })
+    }
     let outcome: unknown
     try {
       outcome = tolerated ? tolerates.value : result(op.response.read(body))
     } catch (error) {
+      this.#watchNotSet(request)
       if (error instanceof JuteError) request.fail('PROTOCOL', 'unknown', { detail: error.message, cause: error })
       throw error
     }
@@ -262,6 +262,7 @@ export class Session implements ConnectionOwner, WatchHost {
   }
 
   notified(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
+    this.diagnostics.notified(this.id, event)
     this.watching.notified(event, zxid)
   }
 
@@ -274,14 +275,19 @@ export class Session implements ConnectionOwner, WatchHost {
     const connection = this.#connection
     this.#connection = undefined
     this.#lastCause = cause
-    if (this.isConnected) this.#enter('suspended')
+    this.diagnostics.disconnected(this.id, cause)
+    if (this.isConnected) {
+      // One that ends at once and answers nothing is a failure too: two clients may be taking one session from each other.
+      if (this.#settings.clock.now() - this.#establishedAt >= LONGEST_DELAY) this.#failures = 0
+      this.#enter('suspended')
+    }
     for (const { request, fate } of connection?.abandoned() ?? []) {
       this.#leave(request)
       request.fail('CONNECTIONLOSS', fate, { cause })
     }
     this.#hopeless = isFinal ? this.#hopeless + 1 : 0
     // Later the servers may be in the middle of getting new certificates, and there is a session to keep.
-    if (this.#state === 'connecting' && this.#hopeless >= this.#hosts.size) return this.#terminate('closed')
+    if (this.state === 'connecting' && this.#hopeless >= this.#hosts.size) return this.#terminate('closed')
     this.#retryTimer = this.#settings.clock.setTimeout(
       () => this.dial(),
       backoff(this.#failures++, this.#settings.random),
@@ -293,7 +299,7 @@ export class Session implements ConnectionOwner, WatchHost {
   /** Tries the next host. */
   dial(): void {
     this.awake()
-    if (isTerminal(this.#state)) return
+    if (isTerminal(this.state)) return
     const { dial, clock, attemptTimeout, maxReply, sessionTimeout, readOnly } = this.#settings
     this.#connection = new Connection(
       { address: this.#hosts.next(), dial, clock, attemptTimeout, maxReply },
@@ -312,7 +318,7 @@ export class Session implements ConnectionOwner, WatchHost {
   /** Presumed lost is not expired: only a server can say that, so the session is offered to servers until one answers. */
   #onLapse(): void {
     if (this.#closing !== undefined && !this.isConnected) this.#terminate('closed')
-    else if (!this.isConnected) this.#failQueue('CONNECTIONLOSS')
+    else if (!this.isConnected) this.#failBacklog('CONNECTIONLOSS')
   }
 
   /**
@@ -320,14 +326,14 @@ export class Session implements ConnectionOwner, WatchHost {
    * are answered first. Resolves when it is over.
    */
   close(): Promise<void> {
-    if (isTerminal(this.#state)) return Promise.resolve()
+    if (isTerminal(this.state)) return Promise.resolve()
     if (this.#closing !== undefined) return this.#closing.promise
     this.#closing = deferred()
     const { promise } = this.#closing
-    this.#failQueue('CLOSED')
+    this.#failBacklog('CLOSED')
     if (this.isConnected && this.#connection !== undefined) this.#sendClose(this.#connection)
-    else if (this.#state === 'connecting' || this.#lease.lapsed) this.#terminate('closed')
-    if (!isTerminal(this.#state))
+    else if (this.state === 'connecting' || this.#lease.lapsed) this.#terminate('closed')
+    if (!isTerminal(this.state))
       this.#closeTimer = this.#settings.clock.setTimeout(() => this.#terminate('closed'), this.#timeout / 3)
     return promise
   }
@@ -346,7 +352,7 @@ export class Session implements ConnectionOwner, WatchHost {
   }
 
   #terminate(state: TerminalState): void {
-    if (isTerminal(this.#state)) return
+    if (isTerminal(this.state)) return
     const { clock } = this.#settings
     for (const timer of [this.#retryTimer, this.#closeTimer]) clock.clearTimeout(timer)
     this.#enter(state)
@@ -358,7 +364,7 @@ export class Session implements ConnectionOwner, WatchHost {
       this.#leave(request)
       request.fail(code, fate)
     }
-    this.#failQueue(code)
+    this.#failBacklog(code)
     this.#credentials.end(code)
     this.watching.end()
     this.#lease.end(new ZooKeeperError(code, { fate: 'notSent' }))
@@ -370,22 +376,12 @@ export class Session implements ConnectionOwner, WatchHost {
     this.#terminate('closed')
   }
 
-  // User code
-
   later(callback: () => void): void {
-    queueMicrotask(() => this.#guarded(callback))
+    this.#userCode.later(callback)
   }
 
   inBackground(work: Promise<unknown>): void {
     this.background.run(work)
-  }
-
-  #guarded(callback: () => void): void {
-    try {
-      callback()
-    } catch (error) {
-      this.#settings.onCallbackError(error)
-    }
   }
 }
 

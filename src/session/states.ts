@@ -23,3 +23,40 @@ export const isConnected = (state: State): boolean => state === 'connected' || s
 
 /** The error of a call in a terminal state. */
 export const terminalCodes = { expired: 'SESSIONEXPIRED', authFailed: 'AUTHFAILED', closed: 'CLOSED' } as const
+
+export type StateListener = (state: State, previous: State) => void
+
+/** The state of one session, and who hears of its moves. */
+export class StateMachine {
+  #current: State = 'connecting'
+  readonly #listeners = new Set<StateListener>()
+  readonly #tell: (callback: () => void) => void
+
+  /** @param tell calls a listener back, by and by */
+  constructor(tell: (callback: () => void) => void) {
+    this.#tell = tell
+  }
+
+  get current(): State {
+    return this.#current
+  }
+
+  /** The only writer. */
+  enter(state: State): void {
+    const previous = this.#current
+    if (!mayMove(previous, state)) throw new Error(`a session does not move from ${previous} to ${state}`)
+    this.#current = state
+    for (const listener of this.#listeners)
+      this.#tell(() => {
+        if (this.#listeners.has(listener)) listener(state, previous)
+      })
+  }
+
+  on(listener: StateListener): void {
+    this.#listeners.add(listener)
+  }
+
+  off(listener: StateListener): void {
+    this.#listeners.delete(listener)
+  }
+}

@@ -30,8 +30,11 @@ export async function ensurePath(
   }
 }
 
+/** Children that others create meanwhile are deleted too, but not for ever. */
+const ROUNDS = 100
+
 export async function deleteRecursive(client: Tree, path: string): Promise<void> {
-  for (;;) {
+  for (let round = 1; ; round++) {
     try {
       const { children } = await client.retry(() => client.getChildren(path))
       await Promise.all(children.map(name => deleteRecursive(client, join(path, name))))
@@ -39,8 +42,7 @@ export async function deleteRecursive(client: Tree, path: string): Promise<void>
       return
     } catch (error) {
       if (isCode(error, 'NONODE')) return
-      // A child was created between the list and the delete.
-      if (!isCode(error, 'NOTEMPTY')) throw error
+      if (!isCode(error, 'NOTEMPTY') || round === ROUNDS) throw error
     }
   }
 }

@@ -46,11 +46,14 @@ export class WatchRegistry {
   /** Requests under way that will leave a watch at the server, by table and path. */
   readonly #arriving: Readonly<Record<ServerTable, Map<string, number>>> = { data: new Map(), children: new Map() }
 
+  readonly #owed: Readonly<Record<ServerTable, Set<string>>> = { data: new Set(), children: new Set() }
+
   get size(): number {
     return this.#kinds.size
   }
 
   arm(kind: WatchKind, watch: Watch): void {
+    this.#owed[tableOf(kind)].delete(watch.serverPath)
     const byPath = this.#armed[kind]
     const watches = byPath.get(watch.serverPath)
     if (watches === undefined) byPath.set(watch.serverPath, new Set([watch]))
@@ -75,6 +78,16 @@ export class WatchRegistry {
     const count = (counts.get(serverPath) ?? 0) + change
     if (count === 0) counts.delete(serverPath)
     else counts.set(serverPath, count)
+  }
+
+  /** The server's watch was to go, but for a request under way that may need it. */
+  owe(table: ServerTable, serverPath: string): void {
+    if (this.#arriving[table].has(serverPath)) this.#owed[table].add(serverPath)
+  }
+
+  /** Was it to go, and is nothing under way any more? */
+  takeDebt(table: ServerTable, serverPath: string): boolean {
+    return !this.#arriving[table].has(serverPath) && this.#owed[table].delete(serverPath)
   }
 
   /** Does nobody here need the server's watch on that path any more? */

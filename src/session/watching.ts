@@ -44,9 +44,17 @@ export class Watching {
     return this.#registry.size
   }
 
-  /** A request that sets the watch is under way (+1), or is no more (-1). */
-  expect(kind: WatchKind, watch: Watch, change: 1 | -1): void {
-    this.#registry.expect(tableOf(kind), watch.serverPath, change)
+  /** A request that sets the watch is under way; it ends in {@link arm} or {@link notSet}. */
+  expect(kind: WatchKind, watch: Watch): void {
+    this.#registry.expect(tableOf(kind), watch.serverPath, 1)
+  }
+
+  /** The request has failed, or was given up before it was sent. */
+  notSet(kind: WatchKind, { serverPath }: Watch): void {
+    const table = tableOf(kind)
+    this.#registry.expect(table, serverPath, -1)
+    // An older watch there may have been given up while this request was to take its place.
+    if (this.#registry.takeDebt(table, serverPath)) this.#dropUnused(table, serverPath)
   }
 
   /**
@@ -54,6 +62,7 @@ export class Watching {
    * @param wanted false where the caller has given up meanwhile
    */
   arm(kind: WatchKind, watch: Watch, wanted: boolean): void {
+    this.#registry.expect(tableOf(kind), watch.serverPath, -1)
     const isOrphan = this.#endedOwners.has(watch.owner)
     if (!wanted || isOrphan) {
       if (wanted) this.#tellClosed(watch)
@@ -245,8 +254,9 @@ export class Watching {
       return
     }
     // Without a connection there is no watch at a server, and none will be set again.
-    if (this.#session.isConnected && this.#registry.isUnused(table, serverPath))
-      void this.#removeAtServer(serverPath, table)
+    if (!this.#session.isConnected) return
+    if (this.#registry.isUnused(table, serverPath)) void this.#removeAtServer(serverPath, table)
+    else this.#registry.owe(table, serverPath)
   }
 
   /** Resolves when the server has let go of it, or there is no connection any more. */

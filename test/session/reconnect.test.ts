@@ -341,3 +341,33 @@ describe('what a server says to the session', () => {
     expect((await third.next()).op).to.equal(operations.setWatches)
   })
 })
+
+describe('a connection that does not last', () => {
+  const attemptsWithin = async (ms: number, answering: boolean) => {
+    const script = await scripted()
+    const { client, clock, server } = script
+    let { connection } = script
+    const before = server.connections.length
+    const until = clock.now() + ms
+    while (clock.now() < until) {
+      if (answering) {
+        const asked = client.getData('/a')
+        await settle()
+        const request = connection.requests.at(-1)
+        if (request !== undefined) connection.reply(request, dataReply())
+        await asked
+      }
+      connection.close()
+      connection = await reconnect(script)
+    }
+    return server.connections.length - before
+  }
+
+  it('is dialled again ever more slowly while it answers nothing: somebody else may have taken the session', async () => {
+    expect(await attemptsWithin(10_000, false)).to.be.within(5, 15)
+  })
+
+  it('is dialled again at once while it answers', async () => {
+    expect(await attemptsWithin(2_000, true)).to.be.at.least(30)
+  })
+})

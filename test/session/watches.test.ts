@@ -119,3 +119,17 @@ describe('batches of watches', () => {
     ])
   })
 })
+
+describe('a watch that is given up while another call is to set the same', () => {
+  it('is owed to the server until that call has ended without setting it', () => {
+    const registry = new WatchRegistry()
+    registry.expect('data', '/a', 1)
+    registry.expect('data', '/a', 1)
+    registry.owe('data', '/a')
+    registry.expect('data', '/a', -1)
+    expect(registry.takeDebt('data', '/a')).to.equal(false)
+    registry.expect('data', '/a', -1)
+    expect(registry.takeDebt('data', '/a')).to.equal(true)
+    expect(registry.takeDebt('data', '/a')).to.equal(false)
+  })
+})

@@ -1,0 +1,99 @@
+// What can be looked at from outside: counters, and channels of node:diagnostics_channel. The only file that knows those.
+import { channel } from 'node:diagnostics_channel'
+import type { TypeOf, WatcherEvent } from '../protocol/index.ts'
+import type { Address } from '../transport/transport.ts'
+import type { Moment } from './lease.ts'
+import type { Request } from './request.ts'
+import type { State } from './states.ts'
+
+const channels = {
+  connect: channel('zkwire:connect'),
+  disconnect: channel('zkwire:disconnect'),
+  state: channel('zkwire:state'),
+  request: channel('zkwire:request'),
+  watch: channel('zkwire:watch'),
+}
+
+/** What is published on `zkwire:connect`: a server has given the session. */
+export interface ConnectMessage {
+  address: Address
+  sessionId: bigint
+  readOnly: boolean
+}
+/** On `zkwire:disconnect`: a connection has ended, or an attempt has failed. */
+export interface DisconnectMessage {
+  sessionId: bigint
+  cause: Error
+}
+/** On `zkwire:state`. */
+export interface StateMessage {
+  sessionId: bigint
+  state: State
+  previous: State
+}
+/** On `zkwire:request`: a server has answered, with an error number where `errno` is not 0. */
+export interface RequestMessage {
+  sessionId: bigint
+  op: string
+  path: string
+  xid: number
+  errno: number
+  /** From the turn in which it was sent to its answer. */
+  ms: number
+}
+/** On `zkwire:watch`: a server has told of a change, whether anybody here still waits for it or not. */
+export interface WatchMessage {
+  sessionId: bigint
+  /** Of Watcher.Event.EventType: 1 created, 2 deleted, 3 data changed, 4 children changed. */
+  type: number
+  path: string | null
+}
+
+/** Of one session, since it began. */
+export interface Counters {
+  /** Times that a server gave the session. */
+  connects: number
+  /** Connections that ended, and attempts that failed. */
+  disconnects: number
+  /** Answers to requests, with errors among them. */
+  replies: number
+  /** Events of watches. */
+  events: number
+}
+
+export class Diagnostics {
+  readonly #counters: Counters = { connects: 0, disconnects: 0, replies: 0, events: 0 }
+
+  get counters(): Counters {
+    return { ...this.#counters }
+  }
+
+  connected(address: Address, sessionId: bigint, readOnly: boolean): void {
+    this.#counters.connects++
+    if (channels.connect.hasSubscribers)
+      channels.connect.publish({ address, sessionId, readOnly } satisfies ConnectMessage)
+  }
+
+  disconnected(sessionId: bigint, cause: Error): void {
+    this.#counters.disconnects++
+    if (channels.disconnect.hasSubscribers)
+      channels.disconnect.publish({ sessionId, cause } satisfies DisconnectMessage)
+  }
+
+  moved(sessionId: bigint, state: State, previous: State): void {
+    if (channels.state.hasSubscribers) channels.state.publish({ sessionId, state, previous } satisfies StateMessage)
+  }
+
+  replied(sessionId: bigint, { call, xid, sentAt }: Request, errno: number, now: () => Moment): void {
+    this.#counters.replies++
+    if (!channels.request.hasSubscribers) return
+    const ms = now().now - (sentAt?.now ?? 0)
+    const { path, op } = call
+    channels.request.publish({ sessionId, op: op.method, path, xid, errno, ms } satisfies RequestMessage)
+  }
+
+  notified(sessionId: bigint, { type, path }: TypeOf<typeof WatcherEvent>): void {
+    this.#counters.events++
+    if (channels.watch.hasSubscribers) channels.watch.publish({ sessionId, type, path } satisfies WatchMessage)
+  }
+}
