@@ -10,6 +10,7 @@ import { cycles, importGraphOf, importsOf, wrongImports } from './house/imports.
 /** The files that hand time, chance and sockets in; every other file gets them from its caller. */
 const ADAPTERS: Readonly<Record<string, Need>> = {
   'session/clock.ts': 'time',
+  'session/hash.ts': 'hashes',
   'session/random.ts': 'chance',
   'transport/node.ts': 'sockets',
   'transport/tls.ts': 'sockets',
@@ -132,6 +133,7 @@ describe('the house rules', () => {
         ["import net from 'node:net'", 'sockets'],
         ["import type { TLSSocket } from 'node:tls'", 'sockets'],
         ["const net = await import('node:net')", 'sockets'],
+        ["import { createHash } from 'node:crypto'", 'hashes'],
         ["eval('1')", 'code from strings'],
         ["new Function('return 1')", 'code from strings'],
       ]
@@ -142,7 +144,6 @@ describe('the house rules', () => {
         interface Clock { setTimeout(f: () => void, ms: number): unknown; performance: number }
         const clock = { setTimeout: (f: Function) => f, Date: 1 } as { when: Date }
         let timer: ReturnType<typeof setTimeout>
-        import { createHash } from 'node:crypto'
         const text = 'node:net'`
       expect(ambientUses(innocent)).to.deep.equal([])
     })

@@ -1,5 +1,6 @@
 // What callers hand in, checked before anything is sent: a server cuts the connection for some of it, and Jute would write nonsense.
-import { createModes, pathProblem, perms, type ACL, type CreateMode } from '../protocol/index.ts'
+import { createModes, pathProblem, type ACL, type CreateMode } from '../protocol/index.ts'
+import { openACL } from './acl.ts'
 
 /** What a node may hold: bytes, or a string that is stored as UTF-8. null is not the same as empty. */
 export type Data = Uint8Array | string | null
@@ -15,8 +16,6 @@ export interface CreateOptions {
    */
   ttl?: number
 }
-
-export const openACL: readonly ACL[] = [{ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }]
 
 export const isSequential = (mode: CreateMode): boolean => mode.includes('Sequential')
 

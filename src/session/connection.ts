@@ -56,7 +56,7 @@ export interface ConnectionSettings {
   address: Address
   dial: Dial
   clock: Clock
-  /** For dialling and handshake together, ms. */
+  /** From dialling to {@link Connection.begin}, ms. */
   attemptTimeout: number
   maxReply: number
 }
@@ -97,7 +97,8 @@ export class Connection implements TransportHandler {
     this.#hello = hello
     this.#framer = new Framer(settings.maxReply, (bytes, start, end) => this.#onFrame(bytes, start, end))
     this.#timer = this.#clock.setTimeout(
-      () => this.#fail(`no session within ${settings.attemptTimeout} ms`),
+      () =>
+        this.#fail(`${this.#established ? 'not authenticated' : 'no session'} within ${settings.attemptTimeout} ms`),
       settings.attemptTimeout,
     )
     this.#transport = this.#dialled(settings)
@@ -145,6 +146,16 @@ export class Connection implements TransportHandler {
   }
 
   // From the session
+
+  /**
+   * The session makes use of it: from now on it is kept alive. Before that not even a ping goes out, since a server that wants
+   * authentication first closes the connection for it.
+   */
+  begin(): void {
+    if (this.#dead) return
+    this.#clock.clearTimeout(this.#timer)
+    this.#beat()
+  }
 
   /** Encodes a request behind those of this turn; all leave in one write. Throws as {@link encodeRequest}. */
   send(request: Request, xid: number, maxRequest: number): void {
@@ -224,10 +235,8 @@ export class Connection implements TransportHandler {
     if (response.passwd?.length !== PASSWORD_BYTES || (response.timeOut > 0 && response.sessionId === 0n))
       throw new JuteError('a session without an id or a password')
     this.#established = true
-    this.#clock.clearTimeout(this.#timer)
     this.#timeout = response.timeOut
     this.#owner.established(response, this.#helloSentAt ?? momentOf(this.#clock))
-    this.#beat()
   }
 
   #onReply(header: TypeOf<typeof ReplyHeader>, body: Reader): void {

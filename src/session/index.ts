@@ -1,6 +1,6 @@
 // The session's own door.
+export { aclOf, creatorAllACL, digest, openACL, readOnlyACL } from './acl.ts'
 export type { CreateOptions, Data } from './arguments.ts'
-export { openACL } from './arguments.ts'
 export { Client, type WatcherOptions } from './client.ts'
 export type { Clock } from './clock.ts'
 export { connect } from './connect.ts'
@@ -14,6 +14,7 @@ export type {
   WatchMessage,
 } from './diagnostics.ts'
 export type { EnsembleConfig, EnsembleServer, Reconfiguration } from './ensemble-config.ts'
+export type { Exchange, Mechanism, MechanismContext, Step } from './mechanism.ts'
 export type { MultiOp, MultiResult } from './multi.ts'
 export type { ReadOp, ReadResult } from './multi-read.ts'
 export type { ReadOptions, VersionOption } from './nodes.ts'

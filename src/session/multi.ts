@@ -15,7 +15,8 @@ import {
   type TypeOf,
   type ZooKeeperError,
 } from '../protocol/index.ts'
-import { createProblem, dataProblem, openACL, versionProblem, type CreateOptions, type Data } from './arguments.ts'
+import { openACL } from './acl.ts'
+import { createProblem, dataProblem, versionProblem, type CreateOptions, type Data } from './arguments.ts'
 import type { Chroot } from './chroot.ts'
 
 /** One operation of a multi. A version left out, or -1, is any. */

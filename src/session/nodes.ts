@@ -18,15 +18,8 @@ import {
   type Stat,
   type TypeOf,
 } from '../protocol/index.ts'
-import {
-  aclProblem,
-  createProblem,
-  dataProblem,
-  openACL,
-  versionProblem,
-  type CreateOptions,
-  type Data,
-} from './arguments.ts'
+import { openACL } from './acl.ts'
+import { aclProblem, createProblem, dataProblem, versionProblem, type CreateOptions, type Data } from './arguments.ts'
 import type { Chroot } from './chroot.ts'
 import { CONFIG_NODE, configOf, reconfigRequest, type EnsembleConfig, type Reconfiguration } from './ensemble-config.ts'
 import { itemOf, opProblem, outcomeOf, pathOf, type MultiOp, type MultiResult } from './multi.ts'

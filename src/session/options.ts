@@ -6,6 +6,7 @@ import { dialTls, type TlsOptions } from '../transport/tls.ts'
 import type { Dial } from '../transport/transport.ts'
 import { systemClock, type Clock } from './clock.ts'
 import type { ObservedFrame } from './connection.ts'
+import type { Mechanism } from './mechanism.ts'
 import { systemRandom, type Random } from './random.ts'
 
 export interface ConnectOptions {
@@ -14,7 +15,7 @@ export interface ConnectOptions {
   /** How long connect() may take in all, ms. Default: the session timeout. */
   connectTimeout?: number
   /**
-   * How long one address may take to give a session, dialling and handshake together, ms. Default: a third of the session timeout,
+   * How long one address may take to give a session, dialling, handshakes and SASL together, ms. Default: a third of the session timeout,
    * at most 5 000: a server that is just starting takes a connection and never answers on it (tried on 3.8.0).
    */
   attemptTimeout?: number
@@ -26,6 +27,11 @@ export interface ConnectOptions {
   session?: { id: bigint; password: Uint8Array }
   /** Credentials, sent first on every connection. */
   auth?: readonly { scheme: string; auth: Uint8Array | string }[]
+  /**
+   * Authenticates every connection before anything else goes out on it: `digestMd5({ username, password })` of `zkwire/sasl`, or a
+   * mechanism of one's own. A failure ends the session as `authFailed`; nothing is ever sent without it.
+   */
+  sasl?: Mechanism
   /** The longest request that is sent, bytes with its header. A server cuts the connection over its jute.maxbuffer. Default 1 048 575. */
   maxRequest?: number
   /** The longest reply that is accepted, bytes. Default 16 MiB. */
@@ -47,8 +53,8 @@ export interface ConnectOptions {
   onCallbackError?: (error: unknown) => void
 }
 
-export type Settings = Required<Omit<ConnectOptions, 'signal' | 'session' | 'observe' | 'tls'>> &
-  Pick<ConnectOptions, 'signal' | 'session' | 'observe'>
+export type Settings = Required<Omit<ConnectOptions, 'signal' | 'session' | 'observe' | 'sasl' | 'tls'>> &
+  Pick<ConnectOptions, 'signal' | 'session' | 'observe' | 'sasl'>
 
 /** @throws ZooKeeperError BADARGUMENTS */
 export function settingsOf(options: ConnectOptions): Settings {
@@ -67,6 +73,7 @@ export function settingsOf(options: ConnectOptions): Settings {
     random: options.random ?? systemRandom,
     onCallbackError: options.onCallbackError ?? (error => console.error(error)),
     ...(options.signal && { signal: options.signal }),
+    ...(options.sasl && { sasl: options.sasl }),
     ...(options.session && { session: options.session }),
     ...(options.observe && { observe: options.observe }),
   }

@@ -1,6 +1,6 @@
 // One request from its call to its settling, and the queues it stands in meanwhile.
-import type { Encodable, Fate, Operation } from '../protocol/index.ts'
-import { ZooKeeperError, type ErrorCode, type ErrorContext } from '../protocol/index.ts'
+import type { Encodable, ErrorCode, ErrorContext, Fate, Operation, Reader, WatchKind } from '../protocol/index.ts'
+import { codeOf, JuteError, ZooKeeperError } from '../protocol/index.ts'
 import { onAbort } from './abort.ts'
 import type { Moment } from './lease.ts'
 import type { Watch } from './watches.ts'
@@ -26,6 +26,11 @@ export const xidAfter = (xid: number): number => (xid === 0x7fff_ffff ? 1 : xid 
 
 /** A call of which only its request knows the types. */
 export type AnyCall = Call<unknown, unknown, unknown>
+
+/** Where watches go when the server has set them. */
+interface Arming {
+  arm(kind: WatchKind, watch: Watch, wanted: boolean): void
+}
 
 /** A call under way. It settles once; later attempts to settle it do nothing. */
 export class Request {
@@ -57,6 +62,35 @@ export class Request {
   /** Calls back when the caller's signal aborts before the request is settled. */
   whenAborted(callback: () => void): void {
     if (this.call.signal !== undefined) this.#stopListening = onAbort(this.call.signal, callback)
+  }
+
+  /**
+   * The server's answer. What watch it leaves is armed before anybody hears of it: the event may be in the very next frame.
+   * @returns false where the server refused
+   * @throws JuteError where it is no such answer, which the call has been told then
+   */
+  answer(err: number, body: Reader, watching: Arming): boolean {
+    const { op, watch, tolerates, result } = this.call
+    const tolerated = err !== 0 && tolerates?.errno === err
+    if (err !== 0 && !tolerated) {
+      this.fail(codeOf(err), 'refused', { errno: err })
+      return false
+    }
+    let outcome: unknown
+    try {
+      outcome = tolerated ? tolerates.value : result(op.response.read(body))
+    } catch (error) {
+      if (error instanceof JuteError) this.fail('PROTOCOL', 'unknown', { detail: error.message, cause: error })
+      throw error
+    }
+    if (watch !== undefined && op.watch !== undefined) {
+      // exists leaves a data watch on a node that is there, an exist watch where it is not.
+      const kind = op.watch === 'exist' && !tolerated ? 'data' : op.watch
+      watching.arm(kind, watch, !this.settled)
+    }
+    if (outcome instanceof ZooKeeperError) this.reject(outcome)
+    else this.resolve(outcome)
+    return true
   }
 
   resolve(value: unknown): void {

@@ -1,12 +1,13 @@
 // One session across many sockets. The only owner of its state, its xids and its time.
 import {
-  codeOf,
   errnos,
   JuteError,
   operations,
   ZooKeeperError,
   type ConnectResponse,
+  type Encodable,
   type ErrorCode,
+  type Operation,
   type Reader,
   type ReplyHeader,
   type TypeOf,
@@ -17,19 +18,16 @@ import { Backlog } from './backlog.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import type { ConnectString } from './connect-string.ts'
 import { Credentials, type Credential } from './credentials.ts'
+import { deferred, type Deferred } from './deferred.ts'
 import { Diagnostics } from './diagnostics.ts'
 import { backoff, HostList, LONGEST_DELAY } from './hosts.ts'
 import { Lease, momentOf, type Moment } from './lease.ts'
+import { authenticate, type Mechanism } from './mechanism.ts'
 import type { Settings } from './options.ts'
 import { Request, xidAfter, type AnyCall, type Call } from './request.ts'
 import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type TerminalState } from './states.ts'
 import { UserCode } from './user-code.ts'
 import { Watching, type WatchHost } from './watching.ts'
-
-interface Deferred {
-  promise: Promise<void>
-  resolve: () => void
-}
 
 export class Session implements ConnectionOwner, WatchHost {
   readonly #settings: Settings
@@ -217,6 +215,24 @@ export class Session implements ConnectionOwner, WatchHost {
     this.#establishedAt = this.#settings.clock.now()
     this.diagnostics.connected(connection.address, sessionId, readOnly)
     this.#lease.start(sentAt, timeOut)
+    if (this.#settings.sasl === undefined) this.#begin(connection, readOnly)
+    else this.#authenticate(this.#settings.sasl, connection, readOnly)
+  }
+
+  /** Until it is done the session is not connected, so that all else waits; a connection that is lost meanwhile is as any other. */
+  #authenticate(mechanism: Mechanism, connection: Connection, readOnly: boolean): void {
+    const ask = (token: Uint8Array) => this.#send(connection, operations.sasl, { token }, reply => reply.token)
+    void authenticate(mechanism, { ...connection.address, random: this.#settings.random }, ask).then(failure => {
+      this.awake()
+      if (this.#connection !== connection) return
+      if (failure === undefined) this.#begin(connection, readOnly)
+      else this.#terminate('authFailed', failure)
+    })
+  }
+
+  /** The server knows who this is: what waited goes out. */
+  #begin(connection: Connection, readOnly: boolean): void {
+    connection.begin()
     if (this.#closing !== undefined) return this.#sendClose(connection)
     this.#credentials.replay(connection)
     this.watching.rearm(connection, this.#lastZxid)
@@ -232,33 +248,19 @@ export class Session implements ConnectionOwner, WatchHost {
     // Only replies count: a notification may name a transaction of which more events are still to come (ZOOKEEPER-4655).
     if (zxid > this.#lastZxid) this.#lastZxid = zxid
     this.#pending--
-    this.#failures = 0
+    if (this.isConnected) this.#failures = 0
     this.diagnostics.replied(this.id, request, err, () => momentOf(this.#settings.clock))
-    const { op, watch, tolerates, fallback, result } = request.call
+    const { op, fallback } = request.call
     if (err === errnos.UNIMPLEMENTED && fallback !== undefined) {
       this.#lacking.add(op.opcode)
       return request.resolve(this.submit(fallback()))
     }
-    const tolerated = err !== 0 && tolerates?.errno === err
-    if (err !== 0 && !tolerated) {
-      this.#watchNotSet(request)
-      return request.fail(codeOf(err), 'refused', { errno: err })
-    }
-    let outcome: unknown
+    let isDone = false
     try {
-      outcome = tolerated ? tolerates.value : result(op.response.read(body))
-    } catch (error) {
-      this.#watchNotSet(request)
-      if (error instanceof JuteError) request.fail('PROTOCOL', 'unknown', { detail: error.message, cause: error })
-      throw error
+      isDone = request.answer(err, body, this.watching)
+    } finally {
+      if (!isDone) this.#watchNotSet(request)
     }
-    if (watch !== undefined && op.watch !== undefined) {
-      // exists leaves a data watch on a node that is there, an exist watch where it is not.
-      const kind = op.watch === 'exist' && !tolerated ? 'data' : op.watch
-      this.watching.arm(kind, watch, !request.settled)
-    }
-    if (outcome instanceof ZooKeeperError) request.reject(outcome)
-    else request.resolve(outcome)
   }
 
   notified(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
@@ -328,8 +330,7 @@ export class Session implements ConnectionOwner, WatchHost {
   close(): Promise<void> {
     if (isTerminal(this.state)) return Promise.resolve()
     if (this.#closing !== undefined) return this.#closing.promise
-    this.#closing = deferred()
-    const { promise } = this.#closing
+    const { promise } = (this.#closing = deferred())
     this.#failBacklog('CLOSED')
     if (this.isConnected && this.#connection !== undefined) this.#sendClose(this.#connection)
     else if (this.state === 'connecting' || this.#lease.lapsed) this.#terminate('closed')
@@ -339,10 +340,7 @@ export class Session implements ConnectionOwner, WatchHost {
   }
 
   #sendClose(connection: Connection): void {
-    const request = new Request({ op: operations.closeSession, body: {}, path: '', result: () => undefined })
-    connection.send(request, this.#nextXid(), Infinity)
-    this.#pending++
-    request.promise.then(
+    this.#send(connection, operations.closeSession, {}, () => undefined).then(
       () => this.#terminate('closed'),
       // A lost answer is asked for again on the next connection; any word of the server is good enough.
       (error: unknown) => {
@@ -351,8 +349,17 @@ export class Session implements ConnectionOwner, WatchHost {
     )
   }
 
-  #terminate(state: TerminalState): void {
+  /** Sends a request of the session's own, past the backlog. */
+  #send<Q, R, V>(connection: Connection, op: Operation<Q, R>, body: Encodable<Q>, result: (reply: R) => V): Promise<V> {
+    const request = new Request({ op, body, path: '', result } as unknown as AnyCall)
+    connection.send(request, this.#nextXid(), Infinity)
+    this.#pending++
+    return request.promise as Promise<V>
+  }
+
+  #terminate(state: TerminalState, cause?: ZooKeeperError): void {
     if (isTerminal(this.state)) return
+    this.#lastCause = cause ?? this.#lastCause
     const { clock } = this.#settings
     for (const timer of [this.#retryTimer, this.#closeTimer]) clock.clearTimeout(timer)
     this.#enter(state)
@@ -362,7 +369,7 @@ export class Session implements ConnectionOwner, WatchHost {
     const code = terminalCodes[state]
     for (const { request, fate } of connection?.abandoned() ?? []) {
       this.#leave(request)
-      request.fail(code, fate)
+      request.fail(code, fate, { cause })
     }
     this.#failBacklog(code)
     this.#credentials.end(code)
@@ -386,9 +393,3 @@ export class Session implements ConnectionOwner, WatchHost {
 }
 
 const NO_PASSWORD = Buffer.alloc(16)
-
-function deferred(): Deferred {
-  let resolve!: () => void
-  const promise = new Promise<void>(r => (resolve = r))
-  return { promise, resolve }
-}

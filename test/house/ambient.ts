@@ -1,7 +1,7 @@
-// What a file takes from its surroundings behind its caller's back: time, chance, sockets, code out of strings.
+// What a file takes from its surroundings behind its caller's back: time, chance, sockets, hashes, code out of strings.
 import ts from 'typescript'
 
-export type Need = 'time' | 'chance' | 'sockets' | 'code from strings'
+export type Need = 'time' | 'chance' | 'sockets' | 'hashes' | 'code from strings'
 
 const needs: Readonly<Record<Need, readonly string[]>> = {
   time: [
@@ -10,6 +10,7 @@ const needs: Readonly<Record<Need, readonly string[]>> = {
   ],
   chance: ['Math.random', 'crypto', 'randomBytes', 'randomInt', 'randomUUID', 'getRandomValues'],
   sockets: ['node:net', 'node:tls', 'node:dns', 'node:dgram', 'node:http', 'node:https', 'WebSocket', 'fetch'],
+  hashes: ['node:crypto'],
   'code from strings': ['eval', 'Function', 'node:vm'],
 }
 

@@ -7,6 +7,7 @@ export const layersBelow: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   transport: ['protocol'],
   session: ['transport', 'protocol'],
+  sasl: ['session', 'transport', 'protocol'],
   recipes: ['session', 'transport', 'protocol'],
   index: ['recipes', 'session', 'transport', 'protocol'],
   server: ['transport', 'protocol'],
