@@ -1,0 +1,152 @@
+// A server that lies in the exchange, is silent in it, or asks without end.
+import { expect } from 'chai'
+import { errnos, operations } from '../../src/protocol/index.ts'
+import { digestMd5, SaslError, type Mechanism } from '../../src/sasl/index.ts'
+import { settle } from '../support/fake-clock.ts'
+import { redial, scripted, scriptedOpening } from '../support/scripted-session.ts'
+import type { ScriptedConnection } from '../support/scripted-server.ts'
+import type { ZooKeeperError } from '../../src/index.ts'
+
+const sasl = digestMd5({ username: 'bob', password: 'secret' })
+const CHALLENGE = Buffer.from('realm="zk-sasl-md5",nonce="abc",charset=utf-8,algorithm=md5-sess')
+
+const token = (text: string | Buffer) => ({ zxid: 0n, body: { token: Buffer.from(text as string) } })
+
+/** A mechanism whose only word is its name. */
+const plain: Mechanism = { name: 'X', start: () => ({ step: () => ({ token: Buffer.from('x'), complete: true }) }) }
+
+async function challenged(connection: ScriptedConnection, welcome = true): Promise<void> {
+  if (welcome) {
+    connection.open()
+    connection.welcome()
+  }
+  const first = await connection.next()
+  expect(first.op).to.equal(operations.sasl)
+  expect(first.body).to.deep.equal({ token: Buffer.alloc(0) })
+  connection.reply(first, token(CHALLENGE))
+}
+
+describe('a server that', () => {
+  for (const [what, last] of [
+    ['does not know the password', 'rspauth=00000000000000000000000000000000'],
+    ['proves nothing', ''],
+    ['says something else', 'hello'],
+  ] as const) {
+    it(`${what} is not believed: connect() rejects, and nothing was sent to it`, async () => {
+      const { opening, server, clock } = scriptedOpening({ sasl, auth: [{ scheme: 'digest', auth: 'ann:pw' }] })
+      const caught = opening.catch((error: unknown) => error)
+      const connection = await server.next()
+      await challenged(connection)
+      connection.reply(await connection.next(), token(last))
+      const error = (await caught) as ZooKeeperError
+      expect(error).to.include({ code: 'AUTHFAILED', op: 'connect' })
+      expect((error.cause as Error).cause).to.be.an.instanceOf(SaslError)
+      expect(connection.dropped).to.equal(true)
+      expect(connection.received.map(({ op }) => op.name)).to.deep.equal(['sasl', 'sasl'])
+      expect(clock.pendingTimers).to.equal(0)
+    })
+  }
+
+  it('lies when the session comes back ends it: every pending call is told', async () => {
+    const { opening, server, clock } = scriptedOpening({ sasl: plain })
+    const connection = await server.next()
+    connection.open()
+    connection.welcome()
+    connection.reply(await connection.next(), token(''))
+    const client = await opening
+    const sent = client.getData('/sent').catch((error: unknown) => error)
+    await connection.next()
+    connection.close()
+    const waiting = client.getData('/waiting').catch((error: unknown) => error)
+    const adding = client.addAuth('digest', 'ann:pw').catch((error: unknown) => error)
+    const second = await redial({ server, clock })
+    second.open()
+    second.welcome()
+    second.reply(await second.next(), { err: errnos.AUTHFAILED })
+    expect(await sent).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
+    expect(await waiting).to.include({ code: 'AUTHFAILED', fate: 'notSent' })
+    expect(await adding).to.include({ code: 'AUTHFAILED' })
+    expect(client.state).to.equal('authFailed')
+    expect(second.received.map(({ op }) => op.name)).to.deep.equal(['sasl'])
+    expect(await client.getData('/later').catch((error: unknown) => error)).to.include({ code: 'AUTHFAILED' })
+    await client.close()
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('is silent in the exchange is left after the time of an attempt, without so much as a ping', async () => {
+    const { opening, server, clock } = scriptedOpening({ sasl, attemptTimeout: 2500 })
+    opening.catch(() => undefined)
+    const silent = await server.next()
+    silent.open()
+    silent.welcome()
+    await clock.advance(2499)
+    expect(silent.dropped).to.equal(false)
+    expect(silent.received.map(({ op }) => op.name)).to.deep.equal(['sasl'])
+    await clock.advance(1)
+    expect(silent.dropped).to.equal(true)
+    const second = await redial({ server, clock })
+    expect(second.hello?.sessionId ?? 0n).to.equal(0n)
+    second.open()
+    expect(second.hello?.sessionId).not.to.equal(0n)
+  })
+
+  it('asks without end is left too', async () => {
+    const endless: Mechanism = { name: 'X', start: () => ({ step: () => ({ token: Buffer.alloc(1) }) }) }
+    const { opening, server, clock } = scriptedOpening({ sasl: endless, attemptTimeout: 500 })
+    opening.catch(() => undefined)
+    const connection = await server.next()
+    connection.open()
+    connection.welcome()
+    for (let i = 0; i < 50; i++) {
+      connection.reply(await connection.next(), token('more'))
+      await clock.advance(9)
+    }
+    expect(connection.dropped).to.equal(false)
+    await clock.advance(50)
+    expect(connection.dropped).to.equal(true)
+  })
+
+  it('sends half a token is a broken connection, and is tried again', async () => {
+    const { opening, server, clock } = scriptedOpening({ sasl: plain })
+    const connection = await server.next()
+    connection.open()
+    connection.welcome()
+    const frame = connection.replyTo(await connection.next(), token('abc'))
+    frame.writeInt32BE(1000, 20)
+    connection.send(frame)
+    expect(connection.dropped).to.equal(true)
+    const second = await redial({ server, clock })
+    second.open()
+    second.welcome()
+    second.reply(await second.next(), token(''))
+    expect((await opening).state).to.equal('connected')
+  })
+
+  it('is slow to be answered by a mechanism that thinks long may be gone by then', async () => {
+    let go: (step: { token: Uint8Array; complete: true }) => void = () => undefined
+    const slow: Mechanism = { name: 'SLOW', start: () => ({ step: () => new Promise(resolve => (go = resolve)) }) }
+    const { opening, server, clock } = scriptedOpening({ sasl: slow })
+    const first = await server.next()
+    first.open()
+    first.welcome()
+    await settle()
+    const late = go
+    first.close()
+    const second = await redial({ server, clock })
+    second.open()
+    second.welcome()
+    await settle()
+    late({ token: Buffer.from('late'), complete: true })
+    await settle()
+    expect(first.received).to.have.length(0)
+    expect(second.received).to.have.length(0)
+    go({ token: Buffer.from('now'), complete: true })
+    second.reply(await second.next(), token(''))
+    expect((await opening).state).to.equal('connected')
+  })
+
+  it('needs no SASL is asked for none', async () => {
+    const { connection } = await scripted()
+    expect(connection.received).to.have.length(0)
+  })
+})
