@@ -57,9 +57,13 @@ export class Credentials {
   }
 }
 
+/** What is wrong is said without the value: it is a secret. */
 function checked({ scheme, auth }: Credential): Entry {
+  if (typeof scheme !== 'string' || (typeof auth !== 'string' && !(auth instanceof Uint8Array)))
+    throw bad('a scheme is a string, and auth is a string or a Uint8Array')
   // Half a surrogate pair would be sent as U+FFFD: another identity.
-  if (!scheme.isWellFormed() || (typeof auth === 'string' && !auth.isWellFormed()))
-    throw new ZooKeeperError('BADARGUMENTS', { op: 'auth', fate: 'notSent', detail: 'half a surrogate pair' })
+  if (!scheme.isWellFormed() || (typeof auth === 'string' && !auth.isWellFormed())) throw bad('half a surrogate pair')
   return { scheme, auth: Buffer.from(auth as string) }
 }
+
+const bad = (detail: string) => new ZooKeeperError('BADARGUMENTS', { op: 'auth', fate: 'notSent', detail })

@@ -87,7 +87,8 @@ function dialOf({ dial, tls = false }: ConnectOptions): Dial {
   try {
     return orTellOfPlaintext(dialTls(tls === true ? {} : tls))
   } catch (error) {
-    throw bad(`tls: ${(error as Error).message}`)
+    // Of an argument of a wrong type node:tls shows the value, which may be a passphrase.
+    throw bad(`tls: ${(error as Error).message.replace(/\bReceived .*/s, '').trim()}`)
   }
 }
 
