@@ -92,6 +92,21 @@ describe('captured frames', () => {
     }
   })
 
+  it('have behind their header what their operation declares, and nothing behind that of a failure', () => {
+    const byOpcode = new Map(
+      Object.values(operations)
+        .filter(op => typeof op === 'object')
+        .map(op => [op.opcode, op]),
+    )
+    for (const { step, from, opcode, records, hex } of goldenFrames) {
+      const op = byOpcode.get(opcode as never)
+      if (op === undefined) continue
+      const failed = from === 'server' && ReplyHeader.decode(Buffer.from(hex, 'hex')).err !== 0
+      const body = failed ? 'Nothing' : op[from === 'client' ? 'request' : 'response'].name
+      expect(records.slice(1), `${step}, ${from}`).to.deep.equal(body === 'Nothing' ? [] : [body])
+    }
+  })
+
   it('come out of a stream as they went in', () => {
     const received: string[] = []
     const framer = new Framer(1000, (bytes, start, end) => received.push(bytes.toString('hex', start, end)))
