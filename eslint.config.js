@@ -2,7 +2,7 @@ import js from '@eslint/js'
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'eslint.config.js'] },
+  { ignores: ['dist', '.cache', 'node_modules', 'eslint.config.js'] },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   {
