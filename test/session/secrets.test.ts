@@ -1,131 +1,112 @@
-// Canaries: what must be in no text that a program could log, on every path where something goes wrong.
 import { expect } from 'chai'
 import { inspect } from 'node:util'
-import { connect, explain, type Client, type ConnectOptions, type ObservedFrame } from '../../src/index.ts'
-import { digestMd5, type Mechanism } from '../../src/sasl/index.ts'
-import { CertificateAuthority } from '../support/certificates.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { startSaslZooKeeper } from '../support/jaas.ts'
-import { startSecureZooKeeper, type SecureZooKeeper } from '../support/secure-zookeeper.ts'
-import { sharedServer } from '../support/shared-server.ts'
+import { errnos, explain, xids } from '../../src/protocol/index.ts'
+import type { ObservedFrame } from '../../src/session/index.ts'
+import { settle } from '../support/fake-clock.ts'
+import { PASSWORD, replyFrame } from '../support/scripted-server.ts'
+import { reconnect, scripted, scriptedOpening, T } from '../support/scripted-session.ts'
 
-const CANARY = 'canary-7f3a'
-const forms = (secret: Uint8Array | string) => {
-  const bytes = Buffer.from(secret as string)
-  return [bytes.toString('latin1'), bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, '')].concat(
-    bytes.toString('hex').replace(/(..)(?=.)/g, '$1 '),
-  )
+const secrets = {
+  'session password': PASSWORD,
+  credentials: Buffer.from('ann:canary-given'),
+  'later credentials': Buffer.from('bob:canary-added'),
 }
 
-/** Everything that a value shows of itself. */
-function told(value: unknown): string {
-  const json = (each: unknown) => {
-    try {
-      return JSON.stringify(each, (_, v: unknown) => (typeof v === 'bigint' ? String(v) : v))
-    } catch {
-      return ''
-    }
-  }
-  const own: string[] = []
-  for (let each = value; each instanceof Error; each = each.cause)
-    own.push(each.message, String(each.stack), json(Object.entries(each)))
-  return [inspect(value, { depth: 9, showHidden: true, getters: false }), json(value), String(value), ...own].join('\n')
-}
-
-function keeps(value: unknown, ...secrets: (Uint8Array | string)[]): void {
-  const text = told(value)
-  for (const secret of [CANARY, ...secrets])
-    for (const form of forms(secret)) expect(text.includes(form), `${form} is in ${text}`).to.equal(false)
-}
-
-describe('a secret is shown nowhere', function () {
-  this.timeout(60_000)
-  let plain: ApacheZooKeeper
-  let withSasl: ApacheZooKeeper
-  let secure: SecureZooKeeper
-  let ca: CertificateAuthority
-  before(async () => {
-    ca = await CertificateAuthority.start('ours')
-    const certificate = await ca.issue('server', 'DNS:elsewhere')
-    ;[plain, withSasl, secure] = await Promise.all([
-      sharedServer(),
-      startSaslZooKeeper({ bob: CANARY }),
-      startSecureZooKeeper(certificate, ca, 'need'),
+/** In any form that somebody might print bytes in. */
+function expectNoSecret(text: string): void {
+  for (const [name, secret] of Object.entries(secrets)) {
+    for (const form of [
+      secret.toString(),
+      secret.toString('hex'),
+      secret.toString('base64'),
+      secret.toString('hex').replace(/(..)(?!$)/g, '$1 '),
+      secret.join(','),
+      secret.join(', '),
+      secret.subarray(-8).toString(),
     ])
-  })
-  after(() => Promise.all([withSasl.close(), secure.server.close(), ca.close()]))
-
-  const frames: ObservedFrame[] = []
-  const options: ConnectOptions = { sessionTimeout: 10_000, observe: frame => frames.push(frame) }
-  const failure = async (servers: string, more: ConnectOptions): Promise<unknown> => {
-    const error: unknown = await connect(servers, { ...options, ...more }).then(
-      zk => zk.close().then(() => expect.fail('it connected')),
-      (e: unknown) => e,
-    )
-    expect(error).to.be.an.instanceOf(Error)
-    return error
+      expect(text.includes(form), `the ${name} in: ${text}`).to.equal(false)
   }
+}
 
-  /** As explained with all that is known, and with nothing. */
-  const explained = () => frames.splice(0).flatMap(frame => [explain(frame.bytes, frame), explain(frame.bytes)])
+const printed = (value: unknown): string =>
+  [inspect(value, { depth: 9, showHidden: true }), JSON.stringify({ value }), String(value)].join('\n')
 
-  it('of a client, of its views and its calls, whatever becomes of them', async () => {
-    const auth = [{ scheme: 'digest', auth: `ann:${CANARY}` }]
-    const zk: Client = await connect(plain.connectString, { ...options, auth })
-    const { sessionPassword } = zk
-    await zk.addAuth('digest', Buffer.from(`eve:${CANARY}`))
-    for (const value of [zk, zk.chroot('/zookeeper'), zk.lease]) keeps(value, sessionPassword)
-    const failed = zk.addAuth('nonsense', CANARY).catch((error: unknown) => error)
-    const pending = zk.getData('/').catch((error: unknown) => error)
-    for (const error of [await failed, await pending]) keeps(error, sessionPassword)
-    keeps(zk, sessionPassword)
-    keeps(await zk.getData('/').catch((error: unknown) => error), sessionPassword)
-    keeps(explained(), sessionPassword)
+const auth = [{ scheme: 'digest', auth: 'ann:canary-given' }]
+
+describe('a secret', () => {
+  it('is seen by the check that looks for it', () => {
+    expect(() => expectNoSecret(printed({ password: PASSWORD }))).to.throw('session password')
+    expect(() => expectNoSecret(inspect(new Error('bob:canary-added')))).to.throw('later credentials')
   })
 
-  it('of a session that is handed in and gone', async () => {
-    const password = Buffer.from(CANARY.padEnd(16, '!'))
-    keeps(await failure(plain.connectString, { session: { id: 77n, password } }), password)
-    keeps(explained(), password)
+  it('is in no print of a client, whatever state it is in', async () => {
+    const all = await scripted({ auth })
+    const { client } = all
+    client.addAuth('digest', 'bob:canary-added').catch(() => undefined)
+    const view = client.chroot('/view')
+    const promise = client.getData('/a').catch(() => undefined)
+    for (const value of [client, view, promise, client.lease, client.transaction()]) expectNoSecret(printed(value))
+    all.connection.close()
+    expectNoSecret(printed(client))
+    await reconnect(all)
+    expectNoSecret(printed(client))
+    client.close().catch(() => undefined)
+    await all.clock.advance(T)
+    expectNoSecret(printed(client))
   })
 
-  it('of SASL: right, wrong, unknown to the server, and of a mechanism that fails', async () => {
-    const bob = digestMd5({ username: 'bob', password: CANARY })
-    keeps(bob)
-    keeps(bob.start({ host: 'zk', port: 1, random: Math.random }))
-    const zk = await connect(withSasl.connectString, { ...options, sasl: bob })
-    keeps(zk)
-    await zk.close()
-    keeps(await failure(withSasl.connectString, { sasl: digestMd5({ username: 'bob', password: `${CANARY}!` }) }))
-    keeps(await failure(plain.connectString, { sasl: bob }))
-    const broken: Mechanism = { name: 'X', start: () => ({ step: () => Promise.reject(new Error('broken')) }) }
-    keeps(await failure(withSasl.connectString, { sasl: broken }))
-    expect(() => digestMd5({ username: 'bob', password: `${CANARY}\0` }))
-      .to.throw(TypeError)
-      .and.satisfy((e: unknown) => {
-        keeps(e)
-        return true
-      })
-    const all = explained()
-    expect(all.filter(({ op }) => op === 'sasl')).not.to.have.length(0)
-    keeps(all)
-    expect(told(all)).not.to.contain('rspauth=').and.not.to.contain('response=')
+  it('is in no error, nor in the causes of one', async () => {
+    const errors: unknown[] = []
+    const keep = (error: unknown) => void errors.push(error)
+    const all = await scripted({ auth, maxRequest: 200 })
+    const { client, connection } = all
+    const more = client.addAuth('digest', 'bob:canary-added').catch(keep)
+    client.setData('/a', Buffer.alloc(300)).catch(keep)
+    client.setData('/a', '\ud800').catch(keep)
+    client.addAuth('digest', 'bob:canary-added\ud800').catch(keep)
+    client.getData('bad').catch(keep)
+    const lost = client.getData('/a').catch(keep)
+    await settle()
+    connection.send(replyFrame(999, 1n))
+    await lost
+    const second = await reconnect(all)
+    const refused = client.getData('/a').catch(keep)
+    await settle()
+    second.send(replyFrame(xids.auth, 1n, errnos.AUTHFAILED))
+    await Promise.all([more, refused])
+    const { opening, server, clock } = scriptedOpening({
+      auth,
+      session: { id: 7n, password: PASSWORD },
+      connectTimeout: 100,
+    })
+    const failed = opening.catch(keep)
+    ;(await server.next()).open()
+    await clock.advance(100)
+    await failed
+    expect(errors).to.have.length(8)
+    for (const error of errors) expectNoSecret(printed(error))
+    expectNoSecret(printed(all.callbackErrors))
   })
 
-  it('of TLS: keys and passphrases, good and bad', async () => {
-    const address = `127.0.0.1:${secure.securePort}`
-    const { cert, key } = await ca.issue('client', 'DNS:client')
-    const line = key.split('\n')[1] ?? expect.fail('no key')
-    const ok = { ca: ca.cert, cert, key, passphrase: CANARY }
-    keeps(await failure(address, { tls: ok }), line)
-    keeps(await failure(address, { tls: { ca: ca.cert, rejectUnauthorized: false } }), line)
-    keeps(await failure(plain.connectString, { tls: ok }), line)
-    keeps(await failure(address, { tls: { ...ok, key: CANARY } }), line)
-    keeps(await failure(address, { tls: { ...ok, key: key.replace(line, CANARY) } }), line)
-    for (const [name, value] of Object.entries({ passphrase: 73_914_552, key: { pem: 73_914_552 } }))
-      keeps(await failure(address, { tls: { ...ok, [name]: value } }), line, '73914552')
-    const zk = await connect(address, { ...options, tls: { ...ok, checkServerIdentity: () => undefined } })
-    keeps(zk, line)
-    await zk.close()
+  it('is in no frame as explain() tells it, with what the observer knows of it', async () => {
+    const frames: ObservedFrame[] = []
+    const all = await scripted({ auth, observe: frame => frames.push(frame) })
+    void all.client.addAuth('digest', 'bob:canary-added').catch(() => undefined)
+    await settle()
+    all.connection.close()
+    await reconnect(all)
+    expect(frames.filter(({ first }) => first)).to.have.length(4)
+    expect(frames.length).to.be.at.least(8)
+    for (const frame of frames) {
+      const { sentence, dump } = explain(frame.bytes, frame)
+      expectNoSecret(sentence)
+      expectNoSecret(dump)
+    }
+  })
+
+  it('is a copy where it is handed out', async () => {
+    const { client } = await scripted()
+    client.sessionPassword.fill(0)
+    expect(client.sessionPassword).to.deep.equal(PASSWORD)
   })
 })
