@@ -106,6 +106,10 @@ export class ZooKeeperError extends Error {
   }
 }
 
+/** Is it a ZooKeeperError of one of these codes? */
+export const isCode = (error: unknown, ...codes: ErrorCode[]): boolean =>
+  error instanceof ZooKeeperError && codes.includes(error.code)
+
 /** How one operation of a failed multi fared. */
 export interface MultiFailure {
   /** 'OK' for an operation that would have been done, had the others not failed. */

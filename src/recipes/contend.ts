@@ -45,7 +45,9 @@ export async function tryAcquire(queue: Queue, waiting: Waiting, options: Acquir
   const isFree = (children: readonly string[]) => !children.some(name => sequenceOf(name, queue.dialect) !== undefined)
   const work = async (signal: AbortSignal) => {
     if (!isFree(await client.retry(() => namesIn(queue, { signal }), { signal }))) return null
-    const { children } = await place.take(() => waiting.look(queue, signal), signal)
+    const look = () => waiting.look(queue, signal)
+    let { children } = await place.take(look, signal)
+    if (!children.includes(place.node.name)) ({ children } = await client.retry(look, { signal }))
     const where = standing(children, place.node.name, queue.dialect)
     if (where.is === 'turn' && !client.lease.aborted) return new Held(client, queue.directory, place, options)
     client.inBackground(place.leave())
@@ -75,7 +77,8 @@ async function reachHead(queue: Queue, place: Place, waiting: Waiting, signal: A
   for (;;) {
     const where = standing(seen.children, place.node.name, queue.dialect)
     if (where.is === 'gone') {
-      // Somebody deleted our node: we queue again, at the end.
+      // Somebody deleted our node, so we queue again, at the end; or the list is older than the node, which must not stay then.
+      await place.leave()
       seen = await place.take(look, signal)
       continue
     }

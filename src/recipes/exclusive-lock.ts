@@ -1,10 +1,11 @@
 // What every exclusive lock of a queue of nodes offers; they differ in how one waits.
-import { join, type ACL } from '../protocol/index.ts'
+import { isCode, join, type ACL } from '../protocol/index.ts'
 import type { Client, Data } from '../session/index.ts'
 import { acquire, tryAcquire, type AcquireOptions, type Waiting } from './contend.ts'
 import { dialects, sequenceOf, type Dialect, type DialectName } from './dialect.ts'
 import type { Held } from './held.ts'
-import { isCode, namesIn, type Queue } from './place.ts'
+import { LockError } from './lock-error.ts'
+import { namesIn, type Queue } from './place.ts'
 
 export interface MutexOptions {
   /** Whose names to use, so as to share the lock with them. All users of one lock must use the same. Default 'curator'. */
@@ -23,6 +24,9 @@ export interface ContenderInfo {
   session: bigint
 }
 
+/** Requests in flight for a long list: the session's other callers are to have their turn. */
+const AT_ONCE = 100
+
 export class ExclusiveLock {
   readonly path: string
   readonly #queue: Queue
@@ -36,8 +40,9 @@ export class ExclusiveLock {
   ) {
     this.path = path
     this.#waiting = waiting
-    const names = typeof dialect === 'string' ? dialects[dialect] : dialect
-    this.#queue = { client, directory: path, dialect: names, data, acl }
+    const names = typeof dialect === 'string' ? dialects[dialect] : checked(dialect, path)
+    // A view of its own: the caller may close theirs, or remove the watches on some path, and the lock's node must go all the same.
+    this.#queue = { client: client.chroot('/'), directory: path, dialect: names, data, acl }
   }
 
   /**
@@ -71,8 +76,12 @@ export class ExclusiveLock {
       return sequence === undefined ? [] : [{ path: join(this.path, name), sequence }]
     })
     all.sort((a, b) => a.sequence - b.sequence)
-    const read = await Promise.all(all.map(each => this.#describe(client, each)))
-    return read.filter(each => each !== undefined)
+    const read: ContenderInfo[] = []
+    for (let i = 0; i < all.length; i += AT_ONCE) {
+      const some = await Promise.all(all.slice(i, i + AT_ONCE).map(each => this.#describe(client, each)))
+      read.push(...some.filter(each => each !== undefined))
+    }
+    return read
   }
 
   async #describe(
@@ -88,4 +97,13 @@ export class ExclusiveLock {
       throw error
     }
   }
+}
+
+/** A node whose create was not answered is found by its uuid, and a pattern that remembers where it stood would pass over names. */
+function checked(dialect: Dialect, path: string): Dialect {
+  const uuid = '01234567-89ab-4cde-8f01-23456789abcd'
+  if (!dialect.prefix(uuid).replaceAll('-', '').includes(uuid.replaceAll('-', '')))
+    throw new LockError('UNSUPPORTED', path, { cause: new Error('the prefix of a dialect must contain the uuid') })
+  const { source, flags } = dialect.pattern
+  return { prefix: uuid => dialect.prefix(uuid), pattern: new RegExp(source, flags.replace(/[gy]/g, '')) }
 }

@@ -1,8 +1,9 @@
 // A lock that is held.
+import { isCode } from '../protocol/index.ts'
 import { onAbort } from '../session/abort.ts'
 import type { Client, Transaction } from '../session/index.ts'
 import { LockError } from './lock-error.ts'
-import { isCode, type Place } from './place.ts'
+import type { Place } from './place.ts'
 import { watched } from './watched.ts'
 
 /**
@@ -36,7 +37,7 @@ export class Held implements AsyncDisposable {
     this.#lease = client.lease
     if (this.#lease.aborted) this.#lose(this.#lease.reason)
     else this.#stopListening = onAbort(this.#lease, () => this.#lose(this.#lease.reason))
-    if (watchOwnNode) client.inBackground(this.#watch())
+    if (watchOwnNode) void this.#watch()
   }
 
   /** Aborts, with a LockError LOST, when the lock is lost or must be presumed lost. It never aborts for a release. */
@@ -57,7 +58,10 @@ export class Held implements AsyncDisposable {
   /** Resolves when the node is known to be gone, or the session is over. May be called again. */
   release(): Promise<void> {
     this.#detach()
-    return (this.#released ??= this.#place.leave())
+    return (this.#released ??= this.#place.leave().catch((error: unknown) => {
+      this.#released = undefined
+      throw error
+    }))
   }
 
   [Symbol.asyncDispose](): Promise<void> {

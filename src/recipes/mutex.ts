@@ -1,9 +1,9 @@
 // The lock in which each waiter watches the one before it: a release wakes one.
-import { join } from '../protocol/index.ts'
+import { isCode, join } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import type { Waiting } from './contend.ts'
 import { ExclusiveLock, type MutexOptions } from './exclusive-lock.ts'
-import { isCode, namesIn } from './place.ts'
+import { namesIn } from './place.ts'
 import { watched } from './watched.ts'
 
 const behindPredecessor: Waiting = {

@@ -1,6 +1,6 @@
 // One's own node in a lock's directory: how it comes to be, and how it surely goes, whatever happens to the answers.
 import type { ACL } from '../protocol/index.ts'
-import { join, nameOf, ZooKeeperError, type ErrorCode, type Stat } from '../protocol/index.ts'
+import { isCode, join, nameOf, ZooKeeperError, type Stat } from '../protocol/index.ts'
 import type { Client, Data, ReadOptions } from '../session/index.ts'
 import { isExhausted, sequenceOf, type Dialect } from './dialect.ts'
 import { LockError } from './lock-error.ts'
@@ -19,6 +19,10 @@ export interface Node {
   readonly name: string
   readonly czxid: bigint
 }
+
+/** Refusals that pass: a clean-up that took them for an answer would leave a node in everybody's way. */
+const PASSING = ['TOOMANYPENDING', 'THROTTLEDOP', 'NOTREADONLY', 'REQUESTTIMEOUT', 'OPERATIONTIMEOUT'] as const
+const FIRST_PAUSE = 20
 
 export class Place {
   readonly #queue: Queue
@@ -53,17 +57,26 @@ export class Place {
       const [created, looked] = await Promise.allSettled([creating, look()])
       if (created.status === 'fulfilled') {
         this.#own(created.value)
+        this.#refuseExhausted()
         return looked.status === 'fulfilled' ? looked.value : client.retry(look, { signal })
       }
       const error: unknown = created.reason
       if (fateOf(error) === 'unknown') await this.#find()
       else this.#uncertain = false
-      if (this.#isTaken()) return client.retry(look, { signal })
+      if (this.#isTaken()) {
+        this.#refuseExhausted()
+        return client.retry(look, { signal })
+      }
       if (isCode(error, 'NONODE'))
         await client.ensurePath(directory, { mode: 'container', ...(acl && { acl }), signal })
       else if (isCode(error, 'CONNECTIONLOSS')) await client.connected({ signal })
       else throw error
     }
+  }
+
+  #refuseExhausted(): void {
+    const { directory, dialect } = this.#queue
+    if (isExhausted(sequenceOf(this.node.name, dialect) ?? -1)) throw new LockError('EXHAUSTED', directory)
   }
 
   #isTaken(): boolean {
@@ -76,12 +89,18 @@ export class Place {
   }
 
   async #leave(): Promise<void> {
-    try {
-      if (this.#uncertain) await this.#find()
-      if (this.#node !== undefined) await this.#delete(this.#node)
-      this.#node = undefined
-    } catch (error) {
-      if (!isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) throw error
+    for (let refusals = 0; ; refusals++) {
+      try {
+        if (this.#uncertain) await this.#find()
+        if (this.#node !== undefined) await this.#delete(this.#node)
+        this.#node = undefined
+        return
+      } catch (error) {
+        if (isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) return
+        if (!isCode(error, ...PASSING)) throw error
+      }
+      const { clock } = this.#queue.client
+      await new Promise<void>(resolve => clock.setTimeout(resolve, FIRST_PAUSE * 2 ** Math.min(refusals, 6)))
     }
   }
 
@@ -117,8 +136,6 @@ export class Place {
   #own({ path, stat }: { path: string; stat: Stat }): void {
     this.#uncertain = false
     this.#node = { path, name: nameOf(path), czxid: stat.czxid }
-    if (isExhausted(sequenceOf(this.#node.name, this.#queue.dialect) ?? -1))
-      throw new LockError('EXHAUSTED', this.#queue.directory)
   }
 }
 
@@ -131,8 +148,5 @@ export async function namesIn({ client, directory }: Queue, options: ReadOptions
     throw error
   }
 }
-
-export const isCode = (error: unknown, ...codes: ErrorCode[]): boolean =>
-  error instanceof ZooKeeperError && codes.includes(error.code)
 
 const fateOf = (error: unknown) => (error instanceof ZooKeeperError ? error.fate : undefined)

@@ -38,6 +38,10 @@ export function dataProblem(data: unknown): string | undefined {
   return `data is a Uint8Array, a string or null, not ${typeof data}`
 }
 
+/** Of data that takes the place of others: there, left out is not empty. */
+export const newDataProblem = (data: unknown): string | undefined =>
+  data === undefined ? 'data is a Uint8Array, a string or null, not undefined' : dataProblem(data)
+
 export function versionProblem(version: number | undefined): string | undefined {
   return version === undefined || version === (version | 0)
     ? undefined

@@ -9,9 +9,10 @@ export class Chroot {
     this.prefix = prefix
   }
 
-  add(path: string): string {
+  /** @param isSequential the server appends a number to the path: below the root itself the slash stays */
+  add(path: string, isSequential = false): string {
     if (this.prefix === '') return path
-    return path === '/' ? this.prefix : this.prefix + path
+    return path === '/' && !isSequential ? this.prefix : this.prefix + path
   }
 
   /** Is a path of the server below this root? */

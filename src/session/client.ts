@@ -64,14 +64,14 @@ export class Client extends Nodes implements AsyncDisposable {
   }
 
   /**
-   * Drops the one-shot watches on a path, here and at the server; nobody is told.
+   * Drops this client's one-shot watches on a path, here and at the server; nobody is told.
    * @throws NOWATCHER where there is none
    */
   removeWatches(path: string, kind: 'data' | 'children' | 'any' = 'any'): Promise<void> {
     const problem = pathProblem(path)
     if (problem !== undefined) return refuse('removeWatches', path, problem)
     if (this.#isClosed) return Promise.reject(closed('removeWatches', path))
-    return this.#session.watching.remove(path, this.root.add(path), kind)
+    return this.#session.watching.remove(this, path, this.root.add(path), kind)
   }
 
   /**
@@ -162,15 +162,18 @@ export class Client extends Nodes implements AsyncDisposable {
   }
 
   /**
-   * Resolves when there is a connection that takes writes: at once, or after the next reconnect.
+   * Resolves when there is a connection that takes writes (or any, with `readOnly`): at once, or after the next reconnect.
    * @throws SESSIONEXPIRED, AUTHFAILED, CLOSED; the signal's reason
    */
-  connected({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+  connected({
+    signal,
+    readOnly = false,
+  }: { signal?: AbortSignal | undefined; readOnly?: boolean } = {}): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = () => {
         if (signal?.aborted) reject(signal.reason as Error)
         else if (isTerminal(this.state)) reject(new ZooKeeperError(terminalCodes[this.state], { fate: 'notSent' }))
-        else if (this.state === 'connected') resolve()
+        else if (this.state === 'connected' || (readOnly && this.state === 'connectedReadOnly')) resolve()
         else return
         this.off('state', settle)
         stopListening()
@@ -192,7 +195,7 @@ export class Client extends Nodes implements AsyncDisposable {
       } catch (error) {
         if (!(error instanceof ZooKeeperError) || error.code !== 'CONNECTIONLOSS') throw error
       }
-      await this.connected({ signal })
+      await this.connected({ signal, readOnly: true })
     }
   }
 

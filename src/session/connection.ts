@@ -186,6 +186,10 @@ export class Connection implements TransportHandler {
     }
   }
 
+  #isDead(): boolean {
+    return this.#dead
+  }
+
   /** Drops the socket without a word to the owner. */
   destroy(): void {
     if (this.#dead) return
@@ -202,6 +206,8 @@ export class Connection implements TransportHandler {
     const reader = this.#reader
     reader.aim(bytes, start, end)
     this.#owner.observed?.({ from: 'server', bytes: bytes.subarray(start, end), first: !this.#established })
+    // Whoever was shown it may have closed the client.
+    if (this.#isDead()) return
     if (!this.#established) return this.#onHandshake(reader)
     const header = ReplyHeader.read(reader)
     switch (header.xid) {

@@ -16,7 +16,15 @@ import {
   type ZooKeeperError,
 } from '../protocol/index.ts'
 import { openACL } from './acl.ts'
-import { createProblem, dataProblem, versionProblem, type CreateOptions, type Data } from './arguments.ts'
+import {
+  createProblem,
+  dataProblem,
+  isSequential,
+  newDataProblem,
+  versionProblem,
+  type CreateOptions,
+  type Data,
+} from './arguments.ts'
 import type { Chroot } from './chroot.ts'
 
 /** One operation of a multi. A version left out, or -1, is any. */
@@ -24,7 +32,7 @@ export type MultiOp =
   | ({ create: string; data?: Data } & CreateOptions)
   | { setData: string; data: Data; version?: number }
   | { delete: string; version?: number }
-  | { check: string; version: number }
+  | { check: string; version?: number }
 
 /** What became of an operation: of a create, its path; `stat` is null on 3.8.0, which leaves it out (ZOOKEEPER-4026). */
 export type MultiResult = { path: string; stat: Stat | null } | Stat | undefined
@@ -41,14 +49,14 @@ const nameOf = (op: MultiOp): string =>
 export function opProblem(op: MultiOp): string | undefined {
   if ('create' in op) return createProblem(op.create, op) ?? dataProblem(op.data)
   const problem = pathProblem(pathOf(op)) ?? versionProblem(op.version)
-  return 'setData' in op ? (problem ?? dataProblem(op.data)) : problem
+  return 'setData' in op ? (problem ?? newDataProblem(op.data)) : problem
 }
 
 export function itemOf(op: MultiOp, chroot: Chroot): Item {
-  const path = chroot.add(pathOf(op))
+  const path = chroot.add(pathOf(op), 'create' in op && isSequential(op.mode ?? 'persistent'))
   if ('setData' in op) return { type: opcodes.setData, body: { path, data: op.data, version: op.version ?? -1 } }
   if ('delete' in op) return { type: opcodes.delete, body: { path, version: op.version ?? -1 } }
-  if ('check' in op) return { type: opcodes.check, body: { path, version: op.version } }
+  if ('check' in op) return { type: opcodes.check, body: { path, version: op.version ?? -1 } }
   const { data = '', mode = 'persistent', acl = openACL, ttl } = op
   const body = { path, data, acl, flags: createModes[mode] }
   if (ttl !== undefined) return { type: opcodes.createTTL, body: { ...body, ttl } }

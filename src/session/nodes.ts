@@ -19,7 +19,16 @@ import {
   type TypeOf,
 } from '../protocol/index.ts'
 import { openACL } from './acl.ts'
-import { aclProblem, createProblem, dataProblem, versionProblem, type CreateOptions, type Data } from './arguments.ts'
+import {
+  aclProblem,
+  createProblem,
+  dataProblem,
+  isSequential,
+  newDataProblem,
+  versionProblem,
+  type CreateOptions,
+  type Data,
+} from './arguments.ts'
 import type { Chroot } from './chroot.ts'
 import { CONFIG_NODE, configOf, reconfigRequest, type EnsembleConfig, type Reconfiguration } from './ensemble-config.ts'
 import { itemOf, opProblem, outcomeOf, pathOf, type MultiOp, type MultiResult } from './multi.ts'
@@ -58,7 +67,7 @@ export abstract class Nodes {
     const problem = createProblem(path, options) ?? dataProblem(data)
     if (problem !== undefined) return refuse('create', path, problem)
     const { mode = 'persistent', acl = openACL, ttl } = options
-    const body = { path: this.root.add(path), data, acl, flags: createModes[mode] }
+    const body = { path: this.root.add(path, isSequential(mode)), data, acl, flags: createModes[mode] }
     const result = (created: { path: string; stat: Stat }) => ({
       path: this.root.created(path, created.path),
       stat: created.stat,
@@ -82,9 +91,13 @@ export abstract class Nodes {
       path,
       result: async created => {
         const own = this.root.created(path, created.path)
-        const stat = await this.exists(own)
+        const failed = (detail: string, cause?: unknown) =>
+          new ZooKeeperError('NONODE', { op: 'create', path, fate: 'unknown', detail, cause })
+        const stat = await this.exists(own).catch((cause: unknown) => {
+          throw failed('it was created, and its Stat could not be read', cause)
+        })
         if (stat !== null) return { path: own, stat }
-        throw new ZooKeeperError('NONODE', { op: 'create', path, fate: 'unknown', detail: 'it is gone again' })
+        throw failed('it was created, and is gone again')
       },
     }
     return call as unknown as AnyCall
@@ -109,7 +122,7 @@ export abstract class Nodes {
 
   /** @throws NONODE, BADVERSION, NOAUTH, QUOTAEXCEEDED */
   setData(path: string, data: Data, { version = -1 }: VersionOption = {}): Promise<Stat> {
-    const problem = pathProblem(path) ?? versionProblem(version) ?? dataProblem(data)
+    const problem = pathProblem(path) ?? versionProblem(version) ?? newDataProblem(data)
     if (problem !== undefined) return refuse('setData', path, problem)
     const body = { path: this.root.add(path), data, version }
     return this.submit({ op: operations.setData, body, path, result: statOf })
@@ -235,6 +248,9 @@ export abstract class Nodes {
    * @throws RECONFIGDISABLED (as servers are set up by default), NOAUTH, BADVERSION, NEWCONFIGNOQUORUM, RECONFIGINPROGRESS
    */
   reconfig(change: Reconfiguration): Promise<EnsembleConfig> {
+    const { version = -1n } = change
+    if (typeof version !== 'bigint')
+      return refuse('reconfig', CONFIG_NODE, 'a version of the configuration is a bigint')
     return this.submit({ op: operations.reconfig, body: reconfigRequest(change), path: CONFIG_NODE, result: configOf })
   }
 

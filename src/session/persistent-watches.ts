@@ -30,6 +30,9 @@ export class PersistentWatches {
   /** What the server has for a path, or will have when it comes to it. */
   readonly #modes = new Map<string, PersistentMode>()
 
+  /** Paths where the server has said yes to it: until then it tells of lists of children, as of a plain watch. */
+  readonly #recursive = new Set<string>()
+
   /** Returns the mode to ask the server for. */
   add(subscription: Subscription): PersistentMode {
     const { serverPath, mode } = subscription
@@ -55,7 +58,12 @@ export class PersistentWatches {
   }
 
   isRecursive(serverPath: string): boolean {
-    return this.#modes.get(serverPath) === 'persistentRecursive'
+    return this.#recursive.has(serverPath)
+  }
+
+  /** The server has said yes to a mode. */
+  confirm(serverPath: string, mode: PersistentMode): void {
+    if (mode === 'persistentRecursive' && this.#modes.has(serverPath)) this.#recursive.add(serverPath)
   }
 
   isSubscribed(serverPath: string): boolean {
@@ -65,6 +73,7 @@ export class PersistentWatches {
   /** The server's watch is gone, or about to go. */
   release(serverPath: string): void {
     this.#modes.delete(serverPath)
+    this.#recursive.delete(serverPath)
   }
 
   all(): Subscription[] {
@@ -74,7 +83,10 @@ export class PersistentWatches {
   /** The paths to set again after a reconnect. */
   paths(): Readonly<Record<PersistentMode, string[]>> {
     const paths: Record<PersistentMode, string[]> = { persistent: [], persistentRecursive: [] }
-    for (const [path, mode] of this.#modes) paths[mode].push(path)
+    for (const [path, mode] of this.#modes) {
+      paths[mode].push(path)
+      this.confirm(path, mode)
+    }
     return paths
   }
 

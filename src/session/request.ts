@@ -27,6 +27,9 @@ export const xidAfter = (xid: number): number => (xid === 0x7fff_ffff ? 1 : xid 
 /** A call of which only its request knows the types. */
 export type AnyCall = Call<unknown, unknown, unknown>
 
+/** What a server says when it does not know itself. */
+const UNDECIDED: readonly ErrorCode[] = ['CONNECTIONLOSS', 'OPERATIONTIMEOUT', 'REQUESTTIMEOUT']
+
 /** Where watches go when the server has set them. */
 interface Arming {
   arm(kind: WatchKind, watch: Watch, wanted: boolean): void
@@ -73,7 +76,8 @@ export class Request {
     const { op, watch, tolerates, result } = this.call
     const tolerated = err !== 0 && tolerates?.errno === err
     if (err !== 0 && !tolerated) {
-      this.fail(codeOf(err), 'refused', { errno: err })
+      const code = codeOf(err)
+      this.fail(code, UNDECIDED.includes(code) ? 'unknown' : 'refused', { errno: err })
       return false
     }
     let outcome: unknown

@@ -139,6 +139,7 @@ export class Session implements ConnectionOwner, WatchHost {
   #adjusted(call: AnyCall): AnyCall {
     if (call.fallback !== undefined && this.#lacking.has(call.op.opcode)) return this.#adjusted(call.fallback())
     if (call.watch === undefined || !this.watching.isCovered(call.watch.serverPath)) return call
+    call.watch.reliesOnPersistent = true
     return { ...call, body: { ...(call.body as object), watch: false } }
   }
 
@@ -164,7 +165,9 @@ export class Session implements ConnectionOwner, WatchHost {
       else this.#backlog.push(request, this.#settings.maxRequest)
     } catch (error) {
       if (error instanceof RangeError) return request.fail('REQUESTTOOLARGE', 'notSent', { detail: error.message })
-      if (error instanceof JuteError) return request.fail('BADARGUMENTS', 'notSent', { detail: error.message })
+      // A TypeError is of a value that is not of its declared type, where the caller has no types.
+      if (error instanceof JuteError || error instanceof TypeError)
+        return request.fail('BADARGUMENTS', 'notSent', { detail: error.message })
       throw error
     }
     this.#pending++
@@ -213,10 +216,10 @@ export class Session implements ConnectionOwner, WatchHost {
     this.#identity = { id: sessionId, password: passwd as Buffer }
     this.#timeout = timeOut
     this.#establishedAt = this.#settings.clock.now()
-    this.diagnostics.connected(connection.address, sessionId, readOnly)
     this.#lease.start(sentAt, timeOut)
     if (this.#settings.sasl === undefined) this.#begin(connection, readOnly)
     else this.#authenticate(this.#settings.sasl, connection, readOnly)
+    this.diagnostics.connected(connection.address, sessionId, readOnly)
   }
 
   /** Until it is done the session is not connected, so that all else waits; a connection that is lost meanwhile is as any other. */

@@ -55,7 +55,11 @@ async function run<T>(servers: string, options: ConnectOptions, work: Work<T>): 
   const ending = [client.lease, ...(options.signal ? [options.signal] : [])]
   try {
     const value = await work(client, AbortSignal.any(ending))
-    if (!ending.some(signal => signal.aborted)) return value
+    // The work may have closed the session itself.
+    if (!ending.some(signal => signal.aborted) || client.state === 'closed') {
+      options.signal?.throwIfAborted()
+      return value
+    }
   } catch (error) {
     if (!ending.some(signal => signal.aborted)) throw error
   } finally {

@@ -1,17 +1,15 @@
 // Whole branches of the tree. Each step may be done twice without harm, so that lost connections are lived through.
-import { join, parentOf, ZooKeeperError, type ACL, type ErrorCode } from '../protocol/index.ts'
+import { isCode, join, parentOf, type ACL } from '../protocol/index.ts'
 import type { CreateOptions } from './arguments.ts'
 
 /** What is needed of a client. */
 interface Tree {
   create(path: string, data: string, options: CreateOptions): Promise<unknown>
   delete(path: string): Promise<void>
+  exists(path: string): Promise<object | null>
   getChildren(path: string): Promise<{ children: string[] }>
   retry<T>(task: () => Promise<T>, options?: { signal?: AbortSignal | undefined }): Promise<T>
 }
-
-export const isCode = (error: unknown, ...codes: ErrorCode[]): boolean =>
-  error instanceof ZooKeeperError && codes.includes(error.code)
 
 export async function ensurePath(
   client: Tree,
@@ -23,6 +21,8 @@ export async function ensurePath(
     await client.retry(() => client.create(path, '', { mode, ...(acl && { acl }) }), { signal })
   } catch (error) {
     if (isCode(error, 'NODEEXISTS')) return
+    // Who may not create children of the parent may still find the node there.
+    if (isCode(error, 'NOAUTH') && (await client.retry(() => client.exists(path), { signal })) !== null) return
     if (!isCode(error, 'NONODE') || path === '/') throw error
     await ensurePath(client, parentOf(path), options)
     // Again from here: another client may have deleted the parent meanwhile.
@@ -33,11 +33,15 @@ export async function ensurePath(
 /** Children that others create meanwhile are deleted too, but not for ever. */
 const ROUNDS = 100
 
+/** Requests in flight: the session's other callers are to have their turn. */
+const AT_ONCE = 100
+
 export async function deleteRecursive(client: Tree, path: string): Promise<void> {
   for (let round = 1; ; round++) {
     try {
       const { children } = await client.retry(() => client.getChildren(path))
-      await Promise.all(children.map(name => deleteRecursive(client, join(path, name))))
+      for (let i = 0; i < children.length; i += AT_ONCE)
+        await Promise.all(children.slice(i, i + AT_ONCE).map(name => deleteRecursive(client, join(path, name))))
       await client.retry(() => client.delete(path))
       return
     } catch (error) {

@@ -18,7 +18,7 @@ export class EventQueue {
     if (this.#isEnded) return
     const reader = this.#readers.shift()
     if (reader !== undefined) reader({ value: event, done: false })
-    else if (this.#backlog.length < this.#capacity) this.#backlog.push(event)
+    else if (this.#backlog.length < this.#capacity || event.type === 'Session') this.#backlog.push(event)
     else this.#backlog = [{ type: 'resync', state: event.state, path: this.#path }]
   }
 

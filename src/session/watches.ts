@@ -22,6 +22,8 @@ export interface Watch {
   readonly signal: AbortSignal | undefined
   /** The view of a client that set it. */
   readonly owner: object
+  /** It was not set at the server, since a persistent watch there serves it. */
+  reliesOnPersistent?: boolean
   /** While it is armed, the signal is listened to. */
   stopListening?: () => void
 }

@@ -55,6 +55,7 @@ export class Watching {
     this.#registry.expect(table, serverPath, -1)
     // An older watch there may have been given up while this request was to take its place.
     if (this.#registry.takeDebt(table, serverPath)) this.#dropUnused(table, serverPath)
+    else void this.#releaseUnused(serverPath)
   }
 
   /**
@@ -67,6 +68,11 @@ export class Watching {
     if (!wanted || isOrphan) {
       if (wanted) this.#tellClosed(watch)
       this.#dropUnused(tableOf(kind), watch.serverPath)
+      return
+    }
+    if (watch.reliesOnPersistent && !this.#persistent.covers(watch.serverPath)) {
+      // That one was refused meanwhile: there is nothing at the server, and whoever waits is to look again.
+      this.#tell([watch], 'resync')
       return
     }
     this.#registry.arm(kind, watch)
@@ -125,11 +131,15 @@ export class Watching {
   add(path: string, subscription: Subscription): Promise<Watcher> {
     const { serverPath, mode, queue } = subscription
     const watcher = new Watcher(path, mode === 'persistentRecursive', queue, () => this.#unsubscribe(subscription))
+    const asked = this.#persistent.add(subscription)
     const added = this.#session.submit({
       op: operations.addWatch,
-      body: { path: serverPath, mode: addWatchModes[this.#persistent.add(subscription)] },
+      body: { path: serverPath, mode: addWatchModes[asked] },
       path,
-      result: () => watcher,
+      result: () => {
+        this.#persistent.confirm(serverPath, asked)
+        return watcher
+      },
     })
     added.catch(() => this.#notAdded(subscription))
     return added
@@ -159,16 +169,19 @@ export class Watching {
     return this.#session.isConnected ? this.#removeAtServer(serverPath, 'any') : undefined
   }
 
-  /** Drops what is armed on a path, here and at the server. Rejects with NOWATCHER where there is nothing. */
-  remove(path: string, serverPath: string, kind: ServerTable | 'any'): Promise<void> {
+  /**
+   * Drops what an owner has armed on a path, and at the server too unless others here need it. Rejects with NOWATCHER where there is
+   * nothing.
+   */
+  remove(owner: object, path: string, serverPath: string, kind: ServerTable | 'any'): Promise<void> {
     const tables: readonly ServerTable[] = kind === 'any' ? ['data', 'children'] : [kind]
     const forgetAll = () => {
-      const armed = this.#registry.on(serverPath, tables)
+      const armed = this.#registry.on(serverPath, tables).filter(watch => watch.owner === owner)
       for (const watch of armed) this.#forget(watch)
       return armed.length
     }
     const forgotten = forgetAll()
-    if (this.#persistent.covers(serverPath)) {
+    if (this.#persistent.covers(serverPath) || this.#registry.on(serverPath, tables).length > 0) {
       void this.#releaseUnused(serverPath)
       if (forgotten > 0) return Promise.resolve()
       return Promise.reject(new ZooKeeperError('NOWATCHER', { op: 'removeWatches', path, fate: 'refused' }))
