@@ -1,0 +1,91 @@
+// What must go, goes: also when the view is closed, the server is busy, or the caller waits in the wrong place.
+import { expect } from 'chai'
+import { connect, type Client } from '../../src/index.ts'
+import { HerdMutex, LockError, Mutex } from '../../src/recipes/index.ts'
+import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { sharedServer } from '../support/shared-server.ts'
+import { until } from '../support/until.ts'
+import { Sessions } from './sessions.ts'
+
+describe('the clean-up of a lock', () => {
+  const sessions = new Sessions()
+  const path = '/clean-up'
+  let server: ApacheZooKeeper
+  let observer: Client
+
+  before(async () => {
+    server = await sharedServer()
+  })
+  beforeEach(async () => {
+    observer = await connect(server.connectString)
+    await observer.ensurePath(path)
+  })
+  afterEach(async () => {
+    await sessions.settled()
+    const { children } = await observer.getChildren(path)
+    await sessions.close()
+    await observer.deleteRecursive(path)
+    await observer.close()
+    expect(children, 'nodes left behind').to.deep.equal([])
+  })
+
+  it('goes on when the view that took the lock is closed, for a holder and for a waiter', async () => {
+    const client = await sessions.open(server.connectString)
+    const [view, waitingView] = [client.chroot('/'), client.chroot('/')]
+    const held = await new Mutex(view, path).acquire()
+    const waiting = new Mutex(waitingView, path).acquire()
+    await until(async () => (await observer.getChildren(path)).children.length === 2)
+    await Promise.all([view.close(), waitingView.close()])
+    await held.release()
+    await (await waiting).release()
+  })
+
+  it('waits until the client may ask for anything again', async () => {
+    const client = await sessions.open(server.connectString, { maxPending: 3 })
+    const held = await new Mutex(client, path).acquire()
+    const busy = Array.from({ length: 3 }, () => client.sync('/'))
+    await Promise.all([held.release(), ...busy])
+  })
+
+  it('does not hold up settled(), which may be waited for under the lock', async () => {
+    const client = await sessions.open(server.connectString)
+    await new Mutex(client, path).use(() => client.settled())
+  })
+
+  it('leaves alone a waiter on a node whose watches somebody else removes', async () => {
+    const [holder, client] = [await sessions.open(server.connectString), await sessions.open(server.connectString)]
+    const held = await new Mutex(holder, path).acquire()
+    const waiting = new Mutex(client, path).acquire()
+    await until(async () => {
+      await client.sync(path)
+      return client.checkWatches(held.path).then(
+        () => true,
+        () => false,
+      )
+    })
+    await client.removeWatches(held.path).catch(() => undefined)
+    await held.release()
+    await (await waiting).release()
+  })
+
+  it('is not trusted to a dialect by whose names a lost node cannot be found', async () => {
+    const client = await sessions.open(server.connectString)
+    const dialect = { prefix: () => 'x-', pattern: /x-(\d+)$/ }
+    expect(() => new Mutex(client, path, { dialect }))
+      .to.throw(LockError)
+      .with.property('code', 'UNSUPPORTED')
+  })
+
+  it('minds no pattern that remembers where it stood', async () => {
+    const clients = await sessions.many(4, server.connectString)
+    const dialect = { prefix: (uuid: string) => `${uuid}-mine-`, pattern: /-mine-(\d+)$/g }
+    let inside = 0
+    const pass = (client: Client) =>
+      new HerdMutex(client, path, { dialect }).use(async () => {
+        expect(++inside).to.equal(1)
+        await client.exists('/')
+        inside--
+      })
+    await Promise.all(clients.map(pass))
+  })
+})

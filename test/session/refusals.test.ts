@@ -1,0 +1,122 @@
+// What was let through once: arguments, paths and watches that need a second look.
+import { expect } from 'chai'
+import { connect, supervise, type Client } from '../../src/index.ts'
+import { errnos } from '../../src/protocol/index.ts'
+import { settle } from '../support/fake-clock.ts'
+import { statOf } from '../support/scripted-server.ts'
+import { scripted } from '../support/scripted-session.ts'
+import { sharedServer } from '../support/shared-server.ts'
+
+const failure = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => expect.fail('it did not fail'),
+    (error: unknown) => error,
+  )
+
+describe('on a real server', () => {
+  let zk: Client
+  beforeEach(async () => {
+    zk = await connect((await sharedServer()).connectString)
+    await zk.create('/refusals')
+  })
+  afterEach(async () => {
+    await zk.deleteRecursive('/refusals')
+    await zk.close()
+  })
+
+  it('a sequential node at the root of a client lies below that root', async () => {
+    const view = zk.chroot('/refusals')
+    expect((await view.create('/', '', { mode: 'persistentSequential' })).path).to.equal('/0000000000')
+    const [created] = await view.multi([{ create: '/', mode: 'persistentSequential' }])
+    expect(created).to.have.property('path', '/0000000001')
+    expect((await view.getChildren('/')).children).to.have.members(['0000000000', '0000000001'])
+  })
+
+  it('a check without a version is of any', async () => {
+    await zk.setData('/refusals', 'x')
+    expect(await zk.multi([{ check: '/refusals' }])).to.deep.equal([undefined])
+    expect(await failure(zk.multi([{ check: '/refusals', version: 0 }]))).to.have.property('code', 'BADVERSION')
+  })
+
+  it('data and versions of the wrong kind are refused by a promise', async () => {
+    for (const call of [
+      zk.setData('/refusals', undefined as never),
+      zk.multi([{ setData: '/refusals', data: undefined as never }]),
+      zk.reconfig({ version: 5 as never }),
+    ])
+      expect(await failure(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
+  })
+
+  it('a directory that is wider than the client may have requests pending is deleted', async () => {
+    const narrow = await connect((await sharedServer()).connectString, { maxPending: 150 })
+    for (let i = 0; i < 200; i += 100)
+      await Promise.all(Array.from({ length: 100 }, (_, n) => narrow.create(`/refusals/${i + n}`)))
+    await narrow.deleteRecursive('/refusals')
+    await narrow.create('/refusals')
+    await narrow.close()
+  })
+
+  it('a plain watch misses nothing while a recursive one joins it', async () => {
+    const other = await connect((await sharedServer()).connectString)
+    const plain = await zk.addWatch('/refusals', { capacity: 2000 })
+    const changes = (async () => {
+      for (let i = 0; i < 200; i++) await other.create('/refusals/n-', '', { mode: 'persistentSequential' })
+    })()
+    for (let i = 0; i < 20; i++) {
+      const recursive = await zk.addWatch('/refusals', { recursive: true })
+      await recursive.close()
+    }
+    await changes
+    await other.setData('/refusals', 'mark')
+    let heard = 0
+    for await (const { type } of plain) {
+      if (type === 'NodeDataChanged') break
+      if (type === 'NodeChildrenChanged') heard++
+    }
+    expect(heard).to.equal(200)
+    await other.close()
+  })
+
+  it('a supervised function that closes its session has done its work', async () => {
+    let runs = 0
+    const value = await supervise((await sharedServer()).connectString, {}, async client => {
+      runs++
+      await client.close()
+      return 'stopped'
+    })
+    expect([value, runs]).to.deep.equal(['stopped', 1])
+  })
+})
+
+describe('a one-shot watch that relied on a persistent one', () => {
+  it('is told to look again when that one is refused before its own answer comes', async () => {
+    const { client, connection } = await scripted()
+    const refused = failure(client.addWatch('/a'))
+    const events: string[] = []
+    const asked = client.exists('/a', { watch: ({ type }) => events.push(type) })
+    await settle()
+    const [addWatch, exists] = connection.requests
+    if (addWatch === undefined || exists === undefined) throw new Error('nothing was asked')
+    connection.reply(addWatch, { err: errnos.UNIMPLEMENTED })
+    expect(await refused).to.have.property('code', 'UNIMPLEMENTED')
+    connection.reply(exists, { body: { stat: statOf() } })
+    await asked
+    await settle()
+    expect(events).to.deep.equal(['resync'])
+  })
+})
+
+describe('a tap that closes the client', () => {
+  it('does so in peace, whatever frame it was shown', async () => {
+    const abort = new AbortController()
+    const server = await sharedServer()
+    const reason = new Error('seen enough')
+    const call = connect(server.connectString, {
+      signal: abort.signal,
+      observe: ({ from }) => {
+        if (from === 'server') abort.abort(reason)
+      },
+    })
+    expect(await failure(call)).to.equal(reason)
+  })
+})
