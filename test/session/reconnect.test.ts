@@ -244,55 +244,6 @@ describe('what a server says to the session', () => {
     })
   }
 
-  it('is nothing about it in 16 bytes: the next server is asked', async () => {
-    const all = await scripted({}, 'a,b')
-    all.connection.close()
-    const readOnly = await redial(all)
-    readOnly.open()
-    readOnly.send(replyFrame(0, 0n, errnos.NOTREADONLY))
-    expect(readOnly.dropped).to.equal(true)
-    await settle()
-    expect(all.client.state).to.equal('suspended')
-    const next = await reconnect(all)
-    expect(next.address.host).not.to.equal(readOnly.address.host)
-    expect(all.client.state).to.equal('connected')
-  })
-
-  it('is taken without the read-only byte, as servers before 3.4 leave it out', async () => {
-    const { opening, server } = scriptedOpening()
-    const old = await server.next()
-    old.open()
-    const response = Buffer.alloc(40)
-    response.writeInt32BE(36, 0)
-    response.writeInt32BE(T, 8)
-    response.writeBigInt64BE(SESSION_ID, 12)
-    response.writeInt32BE(16, 20)
-    PASSWORD.copy(response, 24)
-    old.send(response)
-    const client = await opening
-    expect(client.state).to.equal('connected')
-    expect(client.sessionId).to.equal(SESSION_ID)
-    expect(client.sessionPassword).to.deep.equal(PASSWORD)
-  })
-
-  for (const [what, welcome] of [
-    ['no password', { password: Buffer.alloc(0) }],
-    ['a password of another length', { password: Buffer.alloc(1_000_000) }],
-    ['no id', { sessionId: 0n }],
-  ] as const) {
-    it(`is not believed with ${what}: the next server is asked`, async () => {
-      const { opening, server, clock } = scriptedOpening()
-      const liar = await server.next()
-      liar.open()
-      liar.welcome(welcome)
-      expect(liar.dropped).to.equal(true)
-      const honest = await redial({ clock, server })
-      honest.open()
-      honest.welcome()
-      expect((await opening).sessionId).to.equal(SESSION_ID)
-    })
-  }
-
   it('is the session timeout that counts from then on', async () => {
     const { client } = await scripted({ sessionTimeout: 60_000 }, 'zk', { timeOut: 4000 })
     expect(client.sessionTimeout).to.equal(4000)
