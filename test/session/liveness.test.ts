@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { opcodes } from '../../src/protocol/index.ts'
 import { settle } from '../support/fake-clock.ts'
+import { watched } from '../support/outcome.ts'
 import { pongFrame, type ScriptedConnection } from '../support/scripted-server.ts'
 import { dataReply, reconnect, redial, scripted, T } from '../support/scripted-session.ts'
 
@@ -287,10 +288,3 @@ describe('the lease of a session', () => {
     expect(all.client.validFor()).to.equal(0)
   })
 })
-
-/** Tells whether the promise has settled. */
-function watched(promise: Promise<unknown>): () => boolean {
-  let settled = false
-  void promise.then(() => (settled = true))
-  return () => settled
-}

@@ -1,3 +1,11 @@
-// How a call ended, either way: for tests in which both are possible.
+// How a call ended, either way, and whether it has: for tests in which both are possible.
 
 export const outcomeOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error)
+
+/** Tells whether the promise has settled. */
+export function watched(promise: Promise<unknown>): () => boolean {
+  let settled = false
+  const settle = () => void (settled = true)
+  promise.then(settle, settle)
+  return () => settled
+}
