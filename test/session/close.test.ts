@@ -5,7 +5,7 @@ import { settle } from '../support/fake-clock.ts'
 import { dataReply, reconnect, redial, scripted, T } from '../support/scripted-session.ts'
 
 describe('close', () => {
-  it('has earlier calls answered and refuses later ones', async () => {
+  it('G1: has earlier calls answered and refuses later ones', async () => {
     const { client, connection, clock } = await scripted()
     const states: State[] = []
     client.on('state', state => states.push(state))
@@ -26,7 +26,7 @@ describe('close', () => {
     expect(client.validFor()).to.equal(0)
   })
 
-  it('is one however often it is asked for, and may be asked for when it is done', async () => {
+  it('G1: is one however often it is asked for, and may be asked for when it is done', async () => {
     const { client, connection } = await scripted()
     const closings = [client.close(), client.close(), client[Symbol.asyncDispose]()]
     connection.reply(await connection.next())
@@ -43,7 +43,7 @@ describe('close', () => {
     expect(client.state).to.equal('closed')
   })
 
-  it('is done when the server answers and hangs up in the same breath', async () => {
+  it('G1: is done when the server answers and hangs up in the same breath', async () => {
     const { client, connection, clock } = await scripted()
     const closing = client.close()
     connection.reply(await connection.next())
@@ -53,7 +53,7 @@ describe('close', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('is tried again on the next connection where its answer is lost', async () => {
+  it('G1: is tried again on the next connection where its answer is lost', async () => {
     const all = await scripted()
     const closing = all.client.close()
     await all.connection.next()
@@ -77,7 +77,7 @@ describe('close', () => {
     expect(states).to.deep.equal(['suspended', 'closed'])
   })
 
-  it('gives up after a third of the session timeout where no server answers', async () => {
+  it('G1: gives up after a third of the session timeout where no server answers', async () => {
     const { client, connection, clock } = await scripted()
     const read = client.getData('/a').catch((error: unknown) => error)
     let isClosed = false
@@ -91,7 +91,7 @@ describe('close', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('while suspended refuses what is queued, and ends the session at the next server', async () => {
+  it('G1: while suspended refuses what is queued, and ends the session at the next server', async () => {
     const all = await scripted()
     all.connection.close()
     const queued = all.client.getData('/queued').catch((error: unknown) => error)
@@ -103,7 +103,7 @@ describe('close', () => {
     await closing
   })
 
-  it('while suspended waits no longer than a third of the session timeout', async () => {
+  it('G1: while suspended waits no longer than a third of the session timeout', async () => {
     const { client, connection, clock } = await scripted()
     connection.close()
     const closing = client.close()
@@ -122,7 +122,7 @@ describe('close', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('during a handshake has the session ended when it is done', async () => {
+  it('G1: during a handshake has the session ended when it is done', async () => {
     const all = await scripted()
     all.connection.close()
     const second = await redial(all)
@@ -135,7 +135,7 @@ describe('close', () => {
     expect(second.dropped).to.equal(true)
   })
 
-  it('in a watch callback, and in a listener, is as anywhere', async () => {
+  it('G1: in a watch callback, and in a listener, is as anywhere', async () => {
     const { client, connection } = await scripted()
     let closing: Promise<void> | undefined
     const armed = client.getData('/a', { watch: () => (closing = client.close()) as unknown as undefined })

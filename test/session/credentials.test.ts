@@ -54,7 +54,7 @@ describe('credentials', () => {
     expect((await second.next()).body).to.deep.include({ auth: Buffer.from('ann:1') })
   })
 
-  it('with half a surrogate pair are refused, and the session goes on', async () => {
+  it('E6: with half a surrogate pair are refused, and the session goes on', async () => {
     const { client, connection } = await scripted()
     for (const [scheme, auth] of [
       ['digest', 'ann:\ud800'],

@@ -155,7 +155,7 @@ describe('a queue', () => {
 })
 
 describe('a string with half a surrogate pair', () => {
-  it('is refused, connected or not, and nothing of it is sent', async () => {
+  it('E6: is refused, connected or not, and nothing of it is sent', async () => {
     const all = await scripted()
     const { client, connection } = all
     const refusal = { code: 'BADARGUMENTS', fate: 'notSent', op: 'setData' }

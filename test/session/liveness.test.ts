@@ -38,7 +38,7 @@ describe('a heartbeat', () => {
     expect(pings(connection)).to.have.length(4)
   })
 
-  it('follows the timeout that the server gave, not the one that was asked for', async () => {
+  it('B11: follows the timeout that the server gave, not the one that was asked for', async () => {
     const { connection, clock } = await scripted({ sessionTimeout: 60_000 }, 'zk', { timeOut: 900 })
     await clock.advance(300)
     expect(pings(connection)).to.have.length(1)
@@ -75,7 +75,7 @@ describe('silence', () => {
       .and.to.contain(`nothing was heard for ${(T * 2) / 3 + 1} ms`)
   })
 
-  it('is none where a stall of the process kept what came waiting', async () => {
+  it('G6: is none where a stall of the process kept what came waiting', async () => {
     const { client, connection, clock } = await scripted()
     const read = client.getData('/a')
     const request = await connection.next()
@@ -97,7 +97,7 @@ describe('silence', () => {
     expect(client.state).to.equal('suspended')
   })
 
-  it('is not broken by one frame that takes for ever', async () => {
+  it('A7: is not broken by one frame that takes for ever', async () => {
     const { connection, clock } = await scripted()
     const frame = Buffer.alloc(1000)
     frame.writeInt32BE(996)
@@ -167,7 +167,7 @@ describe('the lease of a session', () => {
     expect(client.validFor()).to.equal(T)
   })
 
-  it('runs out while suspended: its signal aborts, queued requests fail, the state stays', async () => {
+  it('B9: runs out while suspended: its signal aborts, queued requests fail, the state stays', async () => {
     const { client, connection, clock } = await scripted()
     const { lease } = client
     await clock.advance(500)
@@ -214,7 +214,7 @@ describe('the lease of a session', () => {
     }
   })
 
-  it('is offered to servers for as long as none of them answers', async () => {
+  it('B9: is offered to servers for as long as none of them answers', async () => {
     const all = await scripted()
     all.connection.close()
     for (let i = 0; i < 50; i++) (await redial(all)).close(new Error('refused'))
@@ -230,7 +230,7 @@ describe('the lease of a session', () => {
     }
   })
 
-  it('is looked at first in every callback: after a stall, before a byte is believed', async () => {
+  it('G5: is looked at first in every callback: after a stall, before a byte is believed', async () => {
     const { client, connection, clock } = await scripted()
     const { lease } = client
     const read = client.getData('/a')
@@ -243,7 +243,7 @@ describe('the lease of a session', () => {
     expect(await held).to.equal(true)
   })
 
-  it('is renewed after a stall that the connection has outlived, with a new signal', async () => {
+  it('G5: is renewed after a stall that the connection has outlived, with a new signal', async () => {
     const { client, connection, clock } = await scripted()
     const { lease } = client
     const read = client.getData('/a')
@@ -262,7 +262,7 @@ describe('the lease of a session', () => {
     expect(client.lease.aborted, 'and the new one is watched too').to.equal(true)
   })
 
-  it('ends early where the calendar jumps ahead, as after a suspended machine, and not where it jumps back', async () => {
+  it('G7: ends early where the calendar jumps ahead, as after a suspended machine, and not where it jumps back', async () => {
     const { client, connection, clock } = await scripted()
     clock.jumpWall(-3_600_000)
     await clock.advance(100)

@@ -118,7 +118,7 @@ describe('a new connection', () => {
     expect(connection.requests).to.have.length(0)
   })
 
-  it('is never sent a request a second time', async () => {
+  it('B1: is never sent a request a second time', async () => {
     const all = await scripted()
     const { client } = all
     let { connection } = all
@@ -148,7 +148,7 @@ describe('a new connection', () => {
     expect((await read).data?.toString()).to.equal('fresh')
   })
 
-  it('is looked for at the other hosts in turn, with pauses that grow to two seconds', async () => {
+  it('A9: is looked for at the other hosts in turn, with pauses that grow to two seconds', async () => {
     const all = await scripted({}, 'a,b,c')
     const { clock, server, connection } = all
     connection.close()
@@ -181,7 +181,7 @@ describe('a new connection', () => {
     ])
   })
 
-  it('that takes no session within its time is given up', async () => {
+  it('A8: that takes no session within its time is given up', async () => {
     const { opening, server, clock } = scriptedOpening({ attemptTimeout: 700 })
     const silent = await server.next()
     silent.open()
@@ -195,7 +195,7 @@ describe('a new connection', () => {
     expect((await opening).state).to.equal('connected')
   })
 
-  it('has one deadline for dialling and handshake, however slowly bytes come', async () => {
+  it('A8: has one deadline for dialling and handshake, however slowly bytes come', async () => {
     const { opening, server, clock } = scriptedOpening({ attemptTimeout: 700 })
     const slow = await server.next()
     await clock.advance(400)
@@ -214,12 +214,12 @@ describe('a new connection', () => {
 })
 
 describe('what a server says to the session', () => {
-  for (const [what, welcome] of [
-    ['a timeout of 0', { timeOut: 0, sessionId: 0n, password: Buffer.alloc(16) }],
-    ['a negative timeout', { timeOut: -1, sessionId: 0n, password: Buffer.alloc(16) }],
-    ['another session', { sessionId: SESSION_ID + 1n }],
+  for (const [row, what, welcome] of [
+    ['B7', 'a timeout of 0', { timeOut: 0, sessionId: 0n, password: Buffer.alloc(16) }],
+    ['B7', 'a negative timeout', { timeOut: -1, sessionId: 0n, password: Buffer.alloc(16) }],
+    ['B8', 'another session', { sessionId: SESSION_ID + 1n }],
   ] as const) {
-    it(`expires it: ${what}`, async () => {
+    it(`${row}: expires it: ${what}`, async () => {
       const all = await scripted()
       const { client, connection } = all
       const states: State[] = []
@@ -314,7 +314,7 @@ describe('a connection that does not last', () => {
     return server.connections.length - before
   }
 
-  it('is dialled again ever more slowly while it answers nothing: somebody else may have taken the session', async () => {
+  it('B6: is dialled again ever more slowly while it answers nothing: somebody else may have taken the session', async () => {
     expect(await attemptsWithin(10_000, false)).to.be.within(5, 15)
   })
 

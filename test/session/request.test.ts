@@ -7,7 +7,7 @@ const requestOf = (signal?: AbortSignal) =>
   new Request({ op: operations.ping, body: {}, path: '/a', result: () => undefined, signal })
 
 describe('xids', () => {
-  it('count up, start over from 1 at the end, and never meet those with a meaning of their own', () => {
+  it('E7: count up, start over from 1 at the end, and never meet those with a meaning of their own', () => {
     expect([0, 1, 41].map(xidAfter)).to.deep.equal([1, 2, 42])
     expect(xidAfter(0x7fff_fffe)).to.equal(0x7fff_ffff)
     expect(xidAfter(0x7fff_ffff)).to.equal(1)

@@ -139,7 +139,7 @@ describe('a watch', () => {
     expect(third.received).to.have.length(0)
   })
 
-  it('is set again in requests under 128 KiB, and not one of 20,000 is lost', async function () {
+  it('E3: is set again in requests under 128 KiB, and not one of 20,000 is lost', async function () {
     this.timeout(20_000)
     const all = await scripted()
     const { client, connection } = all
@@ -197,7 +197,7 @@ describe('a watch', () => {
     expect(events.map(({ path }) => path)).to.deep.equal(['/a', '/'])
   })
 
-  it('whose callback throws stops neither the others nor what comes behind', async () => {
+  it('G8: whose callback throws stops neither the others nor what comes behind', async () => {
     const all = await scripted()
     const heard: string[] = []
     const failure = new Error('on purpose')

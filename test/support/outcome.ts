@@ -9,3 +9,12 @@ export function watched(promise: Promise<unknown>): () => boolean {
   promise.then(settle, settle)
   return () => settled
 }
+
+/** The error of a call that is to fail. */
+export const failureOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    value => {
+      throw new Error(`it did not reject but gave ${String(value)}`)
+    },
+    (error: unknown) => error,
+  )

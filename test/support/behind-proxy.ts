@@ -1,0 +1,44 @@
+// A session on the shared server with the fault proxy between, anew for each test of a suite.
+import { connect, type Client, type ConnectOptions } from '../../src/session/index.ts'
+import type { ApacheZooKeeper } from './apache-zookeeper.ts'
+import { FaultProxy } from './fault-proxy.ts'
+import { sharedServer } from './shared-server.ts'
+
+export interface BehindProxy {
+  server: ApacheZooKeeper
+  proxy: FaultProxy
+  client: Client
+  /** A node of this test's own, which holds 'what is there'. */
+  path: string
+  /** Another session through the same proxy. */
+  open: (options?: ConnectOptions) => Promise<Client>
+}
+
+/** The timeout of these sessions, ms. */
+export const PROXIED_TIMEOUT = 2000
+
+let run = 0
+
+/** To be called in a suite. What it returns is filled when a test begins. */
+export function behindProxy(): BehindProxy {
+  const all = {} as BehindProxy
+  all.open = options =>
+    connect(all.proxy.connectString, { sessionTimeout: PROXIED_TIMEOUT, attemptTimeout: 1000, ...options })
+  before(async () => {
+    all.server = await sharedServer()
+  })
+  beforeEach(async () => {
+    all.proxy = await FaultProxy.start(all.server)
+    all.client = await all.open()
+    all.path = `/behind-proxy-${++run}`
+    await all.client.create(all.path, 'what is there')
+  })
+  afterEach(async () => {
+    all.proxy.pass()
+    await all.client.close()
+    await all.proxy.close()
+    await using other = await connect(all.server.connectString)
+    await other.deleteRecursive(all.path)
+  })
+  return all
+}
