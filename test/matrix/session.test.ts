@@ -1,0 +1,96 @@
+// Section 2.2 of the fault matrix: the session, on a real server. Rows that are held elsewhere, under the same names or as told:
+//
+//   B1, of locks   one node, whatever is lost: test/recipes/faults.test.ts, "is acquired with one node when …"
+//   B2             expiry while waiting: the same file, "fails with SESSIONEXPIRED when the session expires while …"
+//   B6, B7, B8     in virtual time too: test/session/reconnect.test.ts
+//   B9, B11        in virtual time: test/session/liveness.test.ts
+//   B4, B10        a lagging or an isolated follower: need three servers
+//   B5             expiry between grant and wake-up: the step of B2 that holds the deciding read
+import { expect } from 'chai'
+import { opcodes } from '../../src/protocol/index.ts'
+import { connect, type State } from '../../src/session/index.ts'
+import { Mutex } from '../../src/recipes/index.ts'
+import { behindProxy } from '../support/behind-proxy.ts'
+import { failureOf } from '../support/outcome.ts'
+import { expireSession } from '../support/shared-server.ts'
+import { until } from '../support/until.ts'
+
+describe('2.2 the session', () => {
+  const proxied = behindProxy()
+
+  it('B1: it says of a write whose answer was lost that it may have been done, as it was', async () => {
+    const { proxy, client, path } = proxied
+    void proxy.dropReply(opcodes.setData)
+    expect(await failureOf(client.setData(path, 'done'))).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
+    expect((await client.getData(path)).data?.toString()).to.equal('done')
+  })
+
+  it('B1: it says of a write that was lost on its way the same, as it was not', async () => {
+    const { proxy, client, path } = proxied
+    void proxy.dropRequest(opcodes.setData)
+    expect(await failureOf(client.setData(path, 'lost'))).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
+    expect((await client.getData(path)).data?.toString()).to.equal('what is there')
+    const sent = proxy.frames.filter(({ from, opcode }) => from === 'client' && opcode === opcodes.setData)
+    expect(sent).to.have.length(1)
+  })
+
+  for (const fault of ['dropRequest', 'dropReply'] as const) {
+    it(`B1: a create that is lost (${fault}) is made once at most, and never sent again`, async () => {
+      const { proxy, client, path } = proxied
+      void proxy[fault](opcodes.create2)
+      const lost = client.create(`${path}/n-`, '', { mode: 'persistentSequential' })
+      expect(await failureOf(lost)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
+      await client.sync(path)
+      expect((await client.getChildren(path)).children).to.have.length(fault === 'dropReply' ? 1 : 0)
+    })
+  }
+
+  it('B3: expiry while holding a lock aborts its signal by the time it is told, and its release is quiet', async () => {
+    const { server, client, path } = proxied
+    const held = await new Mutex(client, `${path}/lock`).acquire()
+    const told: boolean[] = []
+    client.on('state', state => state === 'expired' && told.push(held.signal.aborted))
+    await expireSession(server, client.sessionId, client.sessionPassword)
+    await until(() => client.state === 'expired')
+    expect(told).to.deep.equal([true])
+    expect(held.validFor()).to.equal(0)
+    await held.release()
+    await using other = await connect(server.connectString)
+    const next = await new Mutex(other, `${path}/lock`).acquire()
+    expect(next.token > held.token).to.equal(true)
+    await next.release()
+  })
+
+  for (const [what, tampered] of [
+    ['a wrong password', { password: Buffer.alloc(16, 1) }],
+    ['an unknown id', { id: 0x1234_5678n }],
+  ] as const) {
+    it(`B7: ${what} is expiry, once, and in no error`, async () => {
+      const { server, client, open } = proxied
+      const session = { id: client.sessionId, password: client.sessionPassword, ...tampered }
+      const error = await failureOf(connect(server.connectString, { session }))
+      expect(error).to.include({ code: 'SESSIONEXPIRED', op: 'connect' })
+      expect((error as Error).stack).not.to.contain(session.password.toString('latin1'))
+      await using unharmed = await open()
+      await unharmed.sync('/')
+    })
+  }
+
+  it('B9: a server that is away longer than the timeout: the lease ends in time, the state waits for a server', async () => {
+    const { proxy, client, path } = proxied
+    const states: State[] = []
+    client.on('state', state => states.push(state))
+    const { lease } = client
+    proxy.weather.blackHole = 'both'
+    await until(() => client.validFor() === 0)
+    await until(() => lease.aborted)
+    expect(client.state).to.equal('suspended')
+    expect(await failureOf(client.getData(path))).to.include({ code: 'CONNECTIONLOSS', fate: 'notSent' })
+    proxy.pass()
+    await until(() => client.state !== 'suspended')
+    // The server counts in ticks, and may have kept the session for one more.
+    expect(states).to.have.length(2)
+    expect(states[1]).to.be.oneOf(['expired', 'connected'])
+    expect(lease.aborted).to.equal(true)
+  })
+})
