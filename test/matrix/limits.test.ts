@@ -11,7 +11,7 @@ import { pathProblem } from '../../src/protocol/index.ts'
 import { behindProxy } from '../support/behind-proxy.ts'
 import { settle } from '../support/fake-clock.ts'
 import { failureOf } from '../support/outcome.ts'
-import { eventFrame, statOf } from '../support/scripted-server.ts'
+import { eventFrame, statOf, type Received } from '../support/scripted-server.ts'
 import { dataReply, scripted } from '../support/scripted-session.ts'
 import { until } from '../support/until.ts'
 
@@ -84,16 +84,25 @@ describe('2.5 limits and arguments', function () {
     const watch = () => {
       fired++
     }
-    const paths = Array.from({ length: 100_000 }, (_, i) => `/${i}`)
+    const paths = Array.from({ length: 100_000 }, (_, i) => `/${String(i).padStart(6, '0')}`)
     const begun = performance.now()
     const calls = paths.map(path => client.getData(path, { watch }))
     expect(await failureOf(client.getData('/one-more'))).to.include({ code: 'TOOMANYPENDING' })
     await settle()
-    connection.send(...connection.requests.map(request => connection.replyTo(request, dataReply())))
+    // Made from one each: a hundred thousand small writers would be the slowest thing here.
+    const reply = connection.replyTo(connection.requests[0] as Received, dataReply('', 9n))
+    connection.send(...paths.map((_, i) => patched(reply, frame => frame.writeInt32BE(i + 1, 4))))
     await Promise.all(calls)
-    connection.send(...paths.map(path => eventFrame(3, path)))
+    const event = eventFrame(3, '/000000')
+    connection.send(...paths.map(path => patched(event, frame => frame.write(path, 32))))
     await settle()
     expect(fired).to.equal(100_000)
     expect(performance.now() - begun).to.be.below(15_000)
   })
 })
+
+function patched(frame: Buffer, patch: (frame: Buffer) => void): Buffer {
+  const copy = Buffer.from(frame)
+  patch(copy)
+  return copy
+}

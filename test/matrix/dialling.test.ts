@@ -1,0 +1,108 @@
+// Section 2.1 of the fault matrix, the rows about dialling, time and memory: A8 to A11, and the cost of A7.
+import { expect } from 'chai'
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { ConnectRequest } from '../../src/protocol/index.ts'
+import { connect, type State } from '../../src/session/index.ts'
+import { settle } from '../support/fake-clock.ts'
+import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
+import { pongFrame, welcomeFrame } from '../support/scripted-server.ts'
+import { dataReply, redial, scripted, scriptedOpening, T } from '../support/scripted-session.ts'
+
+describe('2.1 dialling, time and memory', () => {
+  it('A7: a mebibyte that comes byte by byte costs time by its length', async () => {
+    const { client, connection } = await scripted()
+    const read = client.getData('/a')
+    const reply = connection.replyTo(await connection.next(), dataReply('x'.repeat(1024 * 1024)))
+    const before = process.cpuUsage()
+    for (let i = 0; i < reply.length; i++) connection.send(reply.subarray(i, i + 1))
+    const { user, system } = process.cpuUsage(before)
+    expect((await read).data).to.have.length(1024 * 1024)
+    expect((user + system) / 1e6, 'seconds of processor').to.be.below(5)
+  })
+
+  it('A8: a server that takes the connection and says nothing is left for the next one after attemptTimeout', async () => {
+    const { opening, server, clock } = scriptedOpening({ attemptTimeout: 500 }, 'a,b')
+    const silent = await server.next()
+    silent.open()
+    await clock.advance(500)
+    expect(silent.dropped).to.equal(true)
+    const next = await redial({ clock, server })
+    expect(next.address.host).not.to.equal(silent.address.host)
+    next.open()
+    next.welcome()
+    await opening
+  })
+
+  it('A9: where all refuse there are 5 to 60 attempts in 10 s, and connect() ends at its deadline', async () => {
+    const { opening, server, clock } = scriptedOpening({ connectTimeout: 10_000 }, 'a,b,c')
+    const refused = failureOf(opening)
+    const isOver = watched(refused)
+    for (let passed = 0, answered = 0; passed < 10_000; passed += 10) {
+      for (; answered < server.connections.length; answered++)
+        server.connections[answered]?.close(new Error('ECONNREFUSED'))
+      expect(isOver()).to.equal(false)
+      await clock.advance(10)
+    }
+    expect(await refused).to.include({ code: 'CONNECTTIMEOUT', fate: 'notSent' })
+    expect(server.connections.length).to.be.within(5, 60)
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('A10: latency that wavers between T/6 and T/2 suspends nothing in a minute, whether calls are made or not', async () => {
+    const { client, connection, clock } = await scripted()
+    const states: State[] = []
+    client.on('state', state => states.push(state))
+    const onTheWay: { at: number; frame: Buffer }[] = []
+    let last = 0
+    for (let passed = 0, seen = 0; passed < 60_000; passed += 50) {
+      for (; seen < connection.received.length; seen++) {
+        const request = connection.received[seen]
+        if (request === undefined) continue
+        // In order, as TCP keeps it; up to a third of T of it is wavering, and pings come each third.
+        last = Math.max(last, clock.now() + T / 6 + ((seen * 7919) % 1000) * (T / 3000))
+        onTheWay.push({ at: last, frame: request.xid === -2 ? pongFrame() : connection.replyTo(request, dataReply()) })
+      }
+      while (onTheWay[0] !== undefined && onTheWay[0].at <= clock.now())
+        connection.send(onTheWay.shift()?.frame ?? pongFrame())
+      if (passed % 20_000 > 10_000) void outcomeOf(client.getData('/a'))
+      await clock.advance(50)
+    }
+    expect(states).to.deep.equal([])
+    expect(client.lease.aborted).to.equal(false)
+  })
+
+  it('A11: a server that stops reading costs no more than maxPending requests, and two thirds of the timeout', async () => {
+    const sockets: Socket[] = []
+    const server = createServer(socket => {
+      sockets.push(socket)
+      socket.on('error', () => undefined)
+      socket.once('data', hello => {
+        socket.write(welcomeFrame(ConnectRequest.decode(hello.subarray(4))))
+        socket.pause()
+      })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    const client = await connect(address, { sessionTimeout: 900, maxPending: 10_000 })
+    const before = process.memoryUsage().arrayBuffers
+    const begun = performance.now()
+    const data = Buffer.alloc(1000)
+    const codes = new Map<string, number>()
+    const calls = Array.from({ length: 100_000 }, async () => {
+      const { code } = (await failureOf(client.setData('/a', data))) as { code: string }
+      codes.set(code, (codes.get(code) ?? 0) + 1)
+    })
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(64 * 1024 * 1024)
+    await Promise.all(calls)
+    expect(performance.now() - begun).to.be.below(10_000)
+    expect(Object.fromEntries(codes)).to.deep.equal({ TOOMANYPENDING: 90_000, CONNECTIONLOSS: 10_000 })
+    const closed = once(server, 'close')
+    server.close()
+    await client.close()
+    for (const socket of sockets) socket.destroy()
+    await closed
+    await settle()
+  })
+})
