@@ -386,7 +386,7 @@ export class Session implements ConnectionOwner, WatchHost {
     this.#terminate('closed')
   }
 
-  later(callback: () => void): void {
+  later(callback: () => unknown): void {
     this.#userCode.later(callback)
   }
 

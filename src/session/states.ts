@@ -30,10 +30,10 @@ export type StateListener = (state: State, previous: State) => void
 export class StateMachine {
   #current: State = 'connecting'
   readonly #listeners = new Set<StateListener>()
-  readonly #tell: (callback: () => void) => void
+  readonly #tell: (callback: () => unknown) => void
 
   /** @param tell calls a listener back, by and by */
-  constructor(tell: (callback: () => void) => void) {
+  constructor(tell: (callback: () => unknown) => void) {
     this.#tell = tell
   }
 
@@ -47,9 +47,7 @@ export class StateMachine {
     if (!mayMove(previous, state)) throw new Error(`a session does not move from ${previous} to ${state}`)
     this.#current = state
     for (const listener of this.#listeners)
-      this.#tell(() => {
-        if (this.#listeners.has(listener)) listener(state, previous)
-      })
+      this.#tell(() => (this.#listeners.has(listener) ? listener(state, previous) : undefined))
   }
 
   on(listener: StateListener): void {

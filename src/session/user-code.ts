@@ -3,19 +3,21 @@
 export class UserCode {
   readonly #onError: (error: unknown) => void
 
-  /** @param onError hears of what callbacks throw */
+  /** @param onError hears of what callbacks throw, and of what their promises reject with */
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError
   }
 
   /** From a microtask, as promises are settled: so that callbacks and promises come in one order. */
-  later(callback: () => void): void {
+  later(callback: () => unknown): void {
     queueMicrotask(() => this.now(callback))
   }
 
-  now(callback: () => void): void {
+  now(callback: () => unknown): void {
     try {
-      callback()
+      const result = callback()
+      // An async function is taken where a callback is asked for, and a rejection that nobody hears ends the process.
+      if (result instanceof Promise) result.catch(this.#onError)
     } catch (error) {
       this.#onError(error)
     }

@@ -26,7 +26,7 @@ export interface WatchHost {
   readonly isConnected: boolean
   submit<Q, R, V>(call: Call<Q, R, V>): Promise<V>
   /** Calls user code at this place in the order of the wire. */
-  later(callback: () => void): void
+  later(callback: () => unknown): void
   inBackground(work: Promise<unknown>): void
 }
 

@@ -5,11 +5,15 @@
 //   G5 to G7 stalls and calendars, in virtual time: test/session/liveness.test.ts. A calendar that jumps ahead ends the lease early on
 //            purpose, since a machine that slept looks the same
 //   G8       test/session/watching.test.ts
-//   G9       SIGKILL while holding: the locks' own tests
+//   G4, G9   a client process that is stopped or killed: not held yet; stalls of it are, as G5
+//   G10      structuredClone gives an empty object: no error can be made of that without a property that cannot be cloned
 import { expect } from 'chai'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { eventTypes } from '../../src/protocol/index.ts'
 import { connect } from '../../src/session/index.ts'
+import { settle } from '../support/fake-clock.ts'
+import { dataReply, scripted } from '../support/scripted-session.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
@@ -44,6 +48,21 @@ describe('2.6 the life of a client', () => {
     expect(warnings).to.deep.equal([])
     const { length } = (await server.command('cons')).trim().split('\n')
     expect(length, 'connections at the server: our question, and those of other tests').to.be.below(20)
+  })
+
+  it('G8: a callback whose promise rejects is told of, and ends neither the process nor the frames behind', async () => {
+    const all = await scripted()
+    const [inWatch, inListener] = [new Error('in a watch'), new Error('in a listener')]
+    // Types forbid it; JavaScript, and a lenient linter, do not.
+    const rejecting = (error: Error) => (() => Promise.reject(error)) as () => void
+    const armed = all.client.getData('/a', { watch: rejecting(inWatch) })
+    all.connection.reply(await all.connection.next(), dataReply())
+    await armed
+    all.client.on('state', rejecting(inListener))
+    all.connection.event(eventTypes.NodeDeleted, '/a')
+    all.connection.close()
+    await settle()
+    expect(all.callbackErrors).to.deep.equal([inWatch, inListener])
   })
 
   for (const [ending, statement] of [
