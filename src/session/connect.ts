@@ -55,6 +55,6 @@ function opened(
     const timer = clock.setTimeout(() => giveUp(failure('CONNECTTIMEOUT')), connectTimeout)
     const stopListening = onAbort(signal, () => giveUp(signal?.reason))
     session.states.on(onState)
-    session.dial()
+    session.route.begin()
   })
 }

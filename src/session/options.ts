@@ -1,7 +1,7 @@
 // What a caller may choose, checked and completed once.
 import { ZooKeeperError } from '../protocol/index.ts'
 import { orTellOfPlaintext, orTellOfTls } from '../transport/mismatch.ts'
-import { dialTcp } from '../transport/node.ts'
+import { shuffling, systemLookup, tcp } from '../transport/node.ts'
 import { dialTls, type TlsOptions } from '../transport/tls.ts'
 import type { Dial } from '../transport/transport.ts'
 import { systemClock, type Clock } from './clock.ts'
@@ -79,13 +79,13 @@ export function settingsOf(options: ConnectOptions): Settings {
   }
 }
 
-function dialOf({ dial, tls = false }: ConnectOptions): Dial {
+function dialOf({ dial, tls = false, random = systemRandom }: ConnectOptions): Dial {
   // A dial that knows nothing of TLS must not take the place of it.
   if (dial !== undefined && tls !== false) throw bad('tls is for the default dial only')
   if (dial !== undefined) return dial
-  if (tls === false) return orTellOfTls(dialTcp)
+  if (tls === false) return orTellOfTls(tcp({ random }))
   try {
-    return orTellOfPlaintext(dialTls(tls === true ? {} : tls))
+    return orTellOfPlaintext(dialTls({ lookup: shuffling(systemLookup, random), ...(tls === true ? {} : tls) }))
   } catch (error) {
     // Of an argument of a wrong type node:tls shows the value, which may be a passphrase.
     throw bad(`tls: ${(error as Error).message.replace(/\bReceived .*/s, '').trim()}`)

@@ -20,36 +20,31 @@ import type { ConnectString } from './connect-string.ts'
 import { Credentials, type Credential } from './credentials.ts'
 import { deferred, type Deferred } from './deferred.ts'
 import { Diagnostics } from './diagnostics.ts'
-import { backoff, HostList, LONGEST_DELAY } from './hosts.ts'
+import { Identity } from './identity.ts'
 import { Lease, momentOf, type Moment } from './lease.ts'
 import { authenticate, type Mechanism } from './mechanism.ts'
 import type { Settings } from './options.ts'
 import { Request, xidAfter, type AnyCall, type Call } from './request.ts'
+import { Route, type Traveller } from './route.ts'
 import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type TerminalState } from './states.ts'
 import { UserCode } from './user-code.ts'
 import { Watching, type WatchHost } from './watching.ts'
 
-export class Session implements ConnectionOwner, WatchHost {
+export class Session implements ConnectionOwner, WatchHost, Traveller {
   readonly #settings: Settings
-  readonly #hosts: HostList
+  readonly route: Route
   readonly #userCode: UserCode
   readonly states: StateMachine
   readonly diagnostics = new Diagnostics()
   /** What ended the last connection or attempt. */
   #lastCause: ZooKeeperError | undefined
 
-  #identity: { id: bigint; password: Buffer } | undefined
+  readonly #identity: Identity
   #timeout: number
   #lastZxid = 0n
   #xid = 0
 
   #connection: Connection | undefined
-  /** Attempts that failed, or came to a connection that answered nothing and did not last, in a row. */
-  #failures = 0
-  #establishedAt = 0
-  /** Those of the last of them that another attempt at the same host would not mend. */
-  #hopeless = 0
-  #retryTimer: unknown
   #closing: Deferred | undefined
   #closeTimer: unknown
 
@@ -70,14 +65,14 @@ export class Session implements ConnectionOwner, WatchHost {
     this.#settings = settings
     this.#userCode = new UserCode(settings.onCallbackError)
     this.states = new StateMachine(callback => this.later(callback))
-    this.#hosts = new HostList(hosts, settings.random)
+    this.route = new Route(hosts, settings, this)
     this.#timeout = settings.sessionTimeout
     this.#credentials = new Credentials(settings.auth)
     this.#lease = new Lease(settings.clock, () => this.#onLapse())
-    const { session, observe } = settings
-    if (session !== undefined) this.#identity = { id: session.id, password: Buffer.from(session.password) }
+    this.#identity = new Identity(settings)
+    const { observe } = settings
     if (observe !== undefined)
-      this.observed = frame => this.#userCode.now(() => observe({ ...frame, sessionId: this.#identity?.id ?? 0n }))
+      this.observed = frame => this.#userCode.now(() => observe({ ...frame, sessionId: this.id }))
   }
 
   // What callers see
@@ -91,11 +86,11 @@ export class Session implements ConnectionOwner, WatchHost {
   }
 
   get id(): bigint {
-    return this.#identity?.id ?? 0n
+    return this.#identity.id
   }
 
   get password(): Buffer {
-    return Buffer.from(this.#identity?.password ?? [])
+    return Buffer.from(this.#identity.password)
   }
 
   get timeout(): number {
@@ -208,18 +203,16 @@ export class Session implements ConnectionOwner, WatchHost {
     this.#lease.check()
   }
 
-  established({ timeOut, sessionId, passwd, readOnly }: TypeOf<typeof ConnectResponse>, sentAt: Moment): void {
-    // A server that gives another session than was asked for has lost ours, whatever it says (ClickHouse Keeper does so).
-    const isGone = timeOut <= 0 || (this.#identity !== undefined && this.#identity.id !== sessionId)
-    if (isGone) return this.#terminate(this.#closing === undefined ? 'expired' : 'closed')
+  established(response: TypeOf<typeof ConnectResponse>, sentAt: Moment): void {
+    const { timeOut, readOnly } = response
+    const isOurs = this.#identity.judge(response, this.#lease.lapsed)
+    if (!isOurs) return this.#terminate(this.#closing === undefined ? 'expired' : 'closed')
     const connection = this.#connection as Connection
-    this.#identity = { id: sessionId, password: passwd as Buffer }
     this.#timeout = timeOut
-    this.#establishedAt = this.#settings.clock.now()
-    this.#lease.start(sentAt, timeOut)
+    if (this.#identity.isConfirmed) this.#lease.start(sentAt, timeOut)
     if (this.#settings.sasl === undefined) this.#begin(connection, readOnly)
     else this.#authenticate(this.#settings.sasl, connection, readOnly)
-    this.diagnostics.connected(connection.address, sessionId, readOnly)
+    this.diagnostics.connected(connection.address, this.id, readOnly)
   }
 
   /** Until it is done the session is not connected, so that all else waits; a connection that is lost meanwhile is as any other. */
@@ -236,6 +229,7 @@ export class Session implements ConnectionOwner, WatchHost {
   /** The server knows who this is: what waited goes out. */
   #begin(connection: Connection, readOnly: boolean): void {
     connection.begin()
+    this.route.arrived(readOnly)
     if (this.#closing !== undefined) return this.#sendClose(connection)
     this.#credentials.replay(connection)
     this.watching.rearm(connection, this.#lastZxid)
@@ -244,14 +238,14 @@ export class Session implements ConnectionOwner, WatchHost {
   }
 
   answered(sentAt: Moment): void {
-    this.#lease.renew(sentAt)
+    if (this.#identity.isConfirmed) this.#lease.renew(sentAt)
   }
 
   replied(request: Request, { zxid, err }: TypeOf<typeof ReplyHeader>, body: Reader): void {
     // Only replies count: a notification may name a transaction of which more events are still to come (ZOOKEEPER-4655).
     if (zxid > this.#lastZxid) this.#lastZxid = zxid
     this.#pending--
-    if (this.isConnected) this.#failures = 0
+    if (this.isConnected) this.route.proved()
     this.diagnostics.replied(this.id, request, err, () => momentOf(this.#settings.clock))
     const { op, fallback } = request.call
     if (err === errnos.UNIMPLEMENTED && fallback !== undefined) {
@@ -281,22 +275,20 @@ export class Session implements ConnectionOwner, WatchHost {
     this.#connection = undefined
     this.#lastCause = cause
     this.diagnostics.disconnected(this.id, cause)
-    if (this.isConnected) {
-      // One that ends at once and answers nothing is a failure too: two clients may be taking one session from each other.
-      if (this.#settings.clock.now() - this.#establishedAt >= LONGEST_DELAY) this.#failures = 0
-      this.#enter('suspended')
-    }
+    if (this.isConnected) this.#enter('suspended')
     for (const { request, fate } of connection?.abandoned() ?? []) {
       this.#leave(request)
       request.fail('CONNECTIONLOSS', fate, { cause })
     }
-    this.#hopeless = isFinal ? this.#hopeless + 1 : 0
     // Later the servers may be in the middle of getting new certificates, and there is a session to keep.
-    if (this.state === 'connecting' && this.#hopeless >= this.#hosts.size) return this.#terminate('closed')
-    this.#retryTimer = this.#settings.clock.setTimeout(
-      () => this.dial(),
-      backoff(this.#failures++, this.#settings.random),
-    )
+    if (this.route.lost(isFinal) && this.state === 'connecting') return this.#terminate('closed')
+    this.route.retry()
+  }
+
+  leave(reason: string): void {
+    if (this.#connection === undefined || this.#closing !== undefined) return
+    this.#connection.destroy()
+    this.lost(new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason }), false)
   }
 
   // The course of the session
@@ -307,13 +299,12 @@ export class Session implements ConnectionOwner, WatchHost {
     if (isTerminal(this.state)) return
     const { dial, clock, attemptTimeout, maxReply, sessionTimeout, readOnly } = this.#settings
     this.#connection = new Connection(
-      { address: this.#hosts.next(), dial, clock, attemptTimeout, maxReply },
+      { address: this.route.next(), dial, clock, attemptTimeout, maxReply },
       {
         protocolVersion: 0,
         lastZxidSeen: this.#lastZxid,
         timeOut: sessionTimeout,
-        sessionId: this.id,
-        passwd: this.#identity?.password ?? NO_PASSWORD,
+        ...this.#identity.offered,
         readOnly,
       },
       this,
@@ -364,7 +355,8 @@ export class Session implements ConnectionOwner, WatchHost {
     if (isTerminal(this.state)) return
     this.#lastCause = cause ?? this.#lastCause
     const { clock } = this.#settings
-    for (const timer of [this.#retryTimer, this.#closeTimer]) clock.clearTimeout(timer)
+    clock.clearTimeout(this.#closeTimer)
+    this.route.end()
     this.#enter(state)
     const connection = this.#connection
     this.#connection = undefined
@@ -394,5 +386,3 @@ export class Session implements ConnectionOwner, WatchHost {
     this.background.run(work)
   }
 }
-
-const NO_PASSWORD = Buffer.alloc(16)

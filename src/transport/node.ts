@@ -1,19 +1,47 @@
 // Plain TCP through node:net; Bun, Deno and workerd have it too. The only file that knows it.
-import { connect } from 'node:net'
+import { lookup, type LookupAddress } from 'node:dns'
+import { connect, type LookupFunction } from 'node:net'
+import { shuffled } from './shuffled.ts'
 import type { Dial } from './transport.ts'
 
-/** Opens a TCP connection. Names are resolved anew at each call, and all addresses of a name are tried. */
-export const dialTcp: Dial = ({ host, port }, handler) => {
-  let failure: Error | undefined
-  // Requests of one turn leave in one write already, so that waiting for more (Nagle) only costs time.
-  const socket = connect({ host, port, noDelay: true })
-  socket
-    .on('connect', () => handler.opened())
-    .on('data', chunk => handler.received(chunk))
-    .on('error', error => (failure = error))
-    .on('close', () => handler.closed(failure))
-  return {
-    write: bytes => void socket.write(bytes),
-    destroy: () => void socket.destroy(),
+export const systemLookup: LookupFunction = lookup
+
+export interface TcpOptions {
+  /** Chooses the order of a name's addresses. Default: as they were resolved. */
+  random?: () => number
+  /** Default: that of the system. */
+  lookup?: LookupFunction
+}
+
+/**
+ * Opens TCP connections. Names are resolved anew at each call. All addresses of a name are tried, one after the other, each but the last
+ * for 250 ms (node's autoSelectFamily). One that takes connections and is dead all the same would hide the others, were it always
+ * the first: so their order is one of chance, which also spreads clients over a name that stands for many servers.
+ */
+export function tcp({ random, lookup = systemLookup }: TcpOptions = {}): Dial {
+  const inOrder = random === undefined ? lookup : shuffling(lookup, random)
+  return ({ host, port }, handler) => {
+    let failure: Error | undefined
+    // Requests of one turn leave in one write already, so that waiting for more (Nagle) only costs time.
+    const socket = connect({ host, port, noDelay: true, lookup: inOrder, autoSelectFamily: true })
+    socket
+      .on('connect', () => handler.opened())
+      .on('data', chunk => handler.received(chunk))
+      .on('error', error => (failure = error))
+      .on('close', () => handler.closed(failure))
+    return {
+      write: bytes => void socket.write(bytes),
+      destroy: () => void socket.destroy(),
+    }
   }
 }
+
+export const dialTcp: Dial = tcp()
+
+/** Where all addresses are asked for, which is where several are tried, they come in an order of chance. */
+export const shuffling =
+  (lookup: LookupFunction, random: () => number): LookupFunction =>
+  (name, options, callback) =>
+    lookup(name, options, (error, address: string | LookupAddress[], family) =>
+      callback(error, error === null && Array.isArray(address) ? shuffled(address, random) : address, family),
+    )

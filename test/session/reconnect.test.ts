@@ -168,7 +168,7 @@ describe('a new connection', () => {
   })
 
   it('takes the session up again without a word about states that are the same', async () => {
-    const all = await scripted()
+    const all = await scripted({ readOnly: true })
     const states: [State, State][] = []
     all.client.on('state', (state, previous) => states.push([state, previous]))
     all.connection.close()

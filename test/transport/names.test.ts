@@ -1,0 +1,113 @@
+// Names with several addresses, and names without any, over real sockets.
+import { expect } from 'chai'
+import type { LookupAddress } from 'node:dns'
+import { once } from 'node:events'
+import { connect as open, createServer, type AddressInfo, type LookupFunction, type Server } from 'node:net'
+import { connect } from '../../src/session/index.ts'
+import { tcp } from '../../src/transport/node.ts'
+import type { Dial } from '../../src/transport/transport.ts'
+import { freePort } from '../support/free-port.ts'
+import { sharedServer } from '../support/shared-server.ts'
+import { until } from '../support/until.ts'
+
+/** Resolves every name as a table says, counts how often, and knows no other. */
+function names(table: Record<string, string[]>) {
+  const asked: string[] = []
+  const lookup: LookupFunction = (name, options, callback) => {
+    asked.push(name)
+    const found: LookupAddress[] = (table[name] ?? []).map(address => ({ address, family: 4 }))
+    const error =
+      found.length > 0 ? null : Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' })
+    if (options.all) callback(error, found)
+    else callback(error, found[0]?.address ?? '', 4)
+  }
+  return { lookup, asked, table }
+}
+
+/** Takes connections, and never says a word. */
+async function mute(host: string): Promise<{ server: Server; port: number }> {
+  const server = createServer(socket => socket.on('error', () => undefined)).listen(0, host)
+  await once(server, 'listening')
+  return { server, port: (server.address() as AddressInfo).port }
+}
+
+describe('dialling a name', () => {
+  it('with a dead address before a live one gets through in one attempt', async () => {
+    const { port } = await sharedServer()
+    for (const addresses of [
+      ['127.0.0.2', '127.0.0.1'],
+      ['127.0.0.1', '127.0.0.2'],
+      ['127.0.0.3', '127.0.0.2', '127.0.0.1'],
+    ]) {
+      const { lookup, asked } = names({ zk: addresses })
+      const begun = performance.now()
+      const zk = await connect(`zk:${port}`, { dial: tcp({ lookup }), attemptTimeout: 2000 })
+      expect(performance.now() - begun).to.be.below(2000)
+      expect(asked).to.deep.equal(['zk'])
+      await zk.close()
+    }
+  })
+
+  it('gets through though its first address takes connections and never answers: the order is one of chance', async () => {
+    const { server, port } = await mute('127.0.0.2')
+    const target = await sharedServer()
+    const { lookup } = names({ zk: ['127.0.0.2', '127.0.0.1'] })
+    // The live one at the port of the mute one.
+    const forward = createServer(socket => socket.pipe(open(target.port, target.host)).pipe(socket))
+    forward.listen(port, '127.0.0.1')
+    await once(forward, 'listening')
+    let draws = 0
+    const random = () => [0.1, 0.9, 0.1][draws++ % 3] as number
+    const zk = await connect(`zk:${port}`, { dial: tcp({ lookup, random }), attemptTimeout: 200 })
+    expect(zk.state).to.equal('connected')
+    await zk.close()
+    forward.close()
+    server.close()
+  })
+
+  it('is done anew at each attempt: a name that comes back is found again, by the same session', async () => {
+    const { port } = await sharedServer()
+    const { lookup, asked, table } = names({ zk: ['127.0.0.1'] })
+    let cut = () => {}
+    const dial: Dial = (address, handler) => {
+      const transport = tcp({ lookup })(address, handler)
+      cut = () => {
+        transport.destroy()
+        handler.closed()
+      }
+      return transport
+    }
+    const zk = await connect(`zk:${port}`, { dial })
+    const { sessionId } = zk
+    table['zk'] = []
+    cut()
+    await until(() => asked.length >= 3)
+    expect(zk.state).to.equal('suspended')
+    table['zk'] = ['127.0.0.1']
+    await zk.connected()
+    expect(zk.sessionId).to.equal(sessionId)
+    await zk.close()
+  })
+
+  it('tolerates one that does not resolve, and goes on to the next host', async () => {
+    const { port } = await sharedServer()
+    const { lookup } = names({ good: ['127.0.0.1'] })
+    const zk = await connect(`gone:${port},good:${port},also-gone:${port}`, {
+      dial: tcp({ lookup }),
+      sessionTimeout: 5000,
+    })
+    expect(zk.state).to.equal('connected')
+    await zk.close()
+  })
+
+  it('says which name did not resolve, where none does', async () => {
+    const { lookup } = names({})
+    const error: unknown = await connect(`gone:${await freePort()}`, {
+      dial: tcp({ lookup }),
+      connectTimeout: 300,
+    }).catch((e: unknown) => e)
+    expect(error).to.include({ code: 'CONNECTTIMEOUT' })
+    expect((error as Error & { cause: Error }).cause.message).to.contain('gone:')
+    expect(String(((error as Error).cause as Error).cause)).to.contain('ENOTFOUND gone')
+  })
+})
