@@ -1,0 +1,177 @@
+// Servers of an ensemble come and go; sessions, watches and locks stay.
+import { expect } from 'chai'
+import type { Client, State } from '../../src/index.ts'
+import { Mutex } from '../../src/recipes/index.ts'
+import { Sessions } from '../recipes/sessions.ts'
+import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { Ensemble } from '../support/ensemble.ts'
+import { until } from '../support/until.ts'
+
+describe('an ensemble', () => {
+  const sessions = new Sessions()
+  let ensemble: Ensemble
+  let run = 0
+  let path: string
+
+  before(async function () {
+    this.timeout(120_000)
+    ensemble = await Ensemble.start()
+  })
+  beforeEach(() => {
+    path = `/ensemble-${++run}`
+  })
+  afterEach(async () => {
+    await sessions.settled()
+    await sessions.close()
+  })
+  after(() => ensemble.close())
+
+  /** Its states, as they come. */
+  function statesOf(client: Client): State[] {
+    const states: State[] = []
+    client.on('state', state => states.push(state))
+    return states
+  }
+
+  const open = (timeout = 4000) => sessions.open(ensemble.connectString, { sessionTimeout: timeout })
+
+  it('whose leader is killed keeps sessions, and the lock, and grants it to the next in line', async () => {
+    const [holder, waiter] = await sessions.many(2, ensemble.connectString, { sessionTimeout: 4000 })
+    if (!holder || !waiter) throw new Error('two')
+    const ids = [holder.sessionId, waiter.sessionId]
+    const held = await new Mutex(holder, path).acquire()
+    const next = new Mutex(waiter, path).acquire()
+    const observer = await open()
+    await until(async () => (await observer.retry(() => observer.getChildren(path))).children.length === 2)
+
+    const leader = await ensemble.leader()
+    const killedAt = performance.now()
+    await leader.kill()
+    await Promise.all([holder, waiter, observer].map(client => client.retry(() => client.sync('/'))))
+    const backAfter = performance.now() - killedAt
+    expect([holder.sessionId, waiter.sessionId]).to.deep.equal(ids)
+    expect(held.signal.aborted).to.equal(false)
+    const { stat } = await holder.getData(held.path)
+    expect(stat.czxid).to.equal(held.token)
+    expect(stat.ephemeralOwner).to.equal(holder.sessionId)
+    // An election takes less than a session lives.
+    expect(backAfter).to.be.below(4000)
+
+    await held.release()
+    const releasedAt = performance.now()
+    const granted = await next
+    expect(performance.now() - releasedAt).to.be.below(2000)
+    expect(granted.token > held.token).to.equal(true)
+    await granted.release()
+    await leader.start()
+  })
+
+  it('whose leader is killed with the holder of a lock on it grants it when the session is over, in time', async () => {
+    const leader = await ensemble.leader()
+    const holder = await sessions.open(leader.connectString, { sessionTimeout: 2000 })
+    const waiter = await open()
+    const held = await new Mutex(holder, path).acquire()
+    const lost = new Promise<number>(resolve =>
+      held.signal.addEventListener('abort', () => resolve(performance.now()), { once: true }),
+    )
+    const next = new Mutex(waiter, path).acquire().then(granted => ({ granted, at: performance.now() }))
+    await until(async () => (await waiter.getChildren(path)).children.length === 2)
+    const killedAt = performance.now()
+    // The holder knows no other server: to it, all of them are gone.
+    await leader.kill()
+    const lostAt = await lost
+    const { granted, at } = await next
+    expect(lostAt).to.be.below(at)
+    expect(lostAt - killedAt).to.be.below(2000)
+    // A new leader gives every session a full new timeout.
+    expect(at - killedAt).to.be.below(2000 + 4000)
+    expect(granted.token > held.token).to.equal(true)
+    await granted.release()
+    await leader.start()
+    await until(() => holder.state === 'expired')
+  })
+
+  it('that is restarted server by server loses no session, no watch and no lock, and grants in order', async function () {
+    this.timeout(120_000)
+    const clients = await sessions.many(6, ensemble.connectString, { sessionTimeout: 8000 })
+    const [holder, ...waiters] = clients as [Client, ...Client[]]
+    const ids = clients.map(({ sessionId }) => sessionId)
+    const states = clients.map(statesOf)
+    const held = await new Mutex(holder, path).acquire()
+
+    const order: number[] = []
+    const grants: Promise<void>[] = []
+    for (const [i, waiter] of waiters.entries()) {
+      const mutex = new Mutex(waiter, path)
+      const granted = mutex.acquire().then(async held => {
+        order.push(i)
+        await held.release()
+      })
+      grants.push(granted)
+      await until(async () => (await holder.getChildren(path)).children.length === i + 2)
+    }
+    const fired: string[] = []
+    await holder.create(`${path}-watched`, '0')
+    for (const [i, client] of clients.entries()) {
+      await client.sync(`${path}-watched`)
+      await client.getData(`${path}-watched`, { watch: ({ type }) => fired.push(`${i} ${type}`) })
+    }
+
+    await ensemble.rollingRestart(async () => {
+      await Promise.all(clients.map(client => client.connected()))
+    })
+    expect(fired).to.deep.equal([])
+    expect(held.signal.aborted).to.equal(false)
+    expect(clients.map(({ sessionId }) => sessionId)).to.deep.equal(ids)
+    await holder.retry(() => holder.setData(`${path}-watched`, '1'))
+    await until(() => fired.length >= clients.length)
+    expect(fired.sort()).to.deep.equal(clients.map((_, i) => `${i} NodeDataChanged`))
+
+    await held.release()
+    await Promise.all(grants)
+    expect(order).to.deep.equal([0, 1, 2, 3, 4])
+    for (const seen of states) expect(seen).not.to.include('expired')
+    // All of them were without a server once: each server was gone for a while.
+    expect(states.some(seen => seen.includes('suspended'))).to.equal(true)
+  })
+
+  it('that loses its quorum and regains it keeps its sessions; what was asked meanwhile is answered', async () => {
+    const T = 20_000
+    const client = await sessions.open(ensemble.connectString, { sessionTimeout: T })
+    const { sessionId, sessionTimeout } = client
+    const held = await new Mutex(client, path).acquire()
+    const states = statesOf(client)
+    const [first, second] = (await ensemble.followers()) as [ApacheZooKeeper, ApacheZooKeeper]
+    await Promise.all([first.kill(), second.kill()])
+    // The last one serves nobody.
+    await until(() => states.includes('suspended'))
+    const asked = client.exists(held.path)
+    expect(client.validFor()).to.be.within(1, sessionTimeout)
+    await Promise.all([first.start(), second.start()])
+    const stat = await asked
+    expect(stat?.czxid).to.equal(held.token)
+    expect(client.sessionId).to.equal(sessionId)
+    expect(states).not.to.include('expired')
+    expect(held.signal.aborted).to.equal(false)
+    await held.release()
+  })
+
+  it('that is without a quorum for longer than the timeout: a lock is presumed lost, the session is not', async () => {
+    const client = await sessions.open(ensemble.connectString, { sessionTimeout: 2000 })
+    const held = await new Mutex(client, path).acquire()
+    const [first, second] = (await ensemble.followers()) as [ApacheZooKeeper, ApacheZooKeeper]
+    await Promise.all([first.kill(), second.kill()])
+    await until(() => held.signal.aborted)
+    expect(client.validFor()).to.equal(0)
+    expect(client.state).to.equal('suspended')
+    const error: unknown = await client.exists('/').catch((e: unknown) => e)
+    expect(error).to.include({ code: 'CONNECTIONLOSS', fate: 'notSent' })
+    await Promise.all([first.start(), second.start()])
+    // A new leader starts the clocks of all sessions anew (SessionTrackerImpl): which came back in time is the servers' to say.
+    await until(() => client.state === 'connected' || client.state === 'expired')
+    await client.settled()
+    const observer = await open()
+    await observer.sync(path)
+    expect((await observer.getChildren(path)).children).to.deep.equal([])
+  })
+})
