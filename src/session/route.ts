@@ -1,7 +1,7 @@
 // The way of a session from server to server: which is tried next, and when, and when a good connection is left for another.
 import type { Address, Dial } from '../transport/transport.ts'
 import type { Clock } from './clock.ts'
-import { backoff, HostList, LONGEST_DELAY } from './hosts.ts'
+import { backoff, HostList, keyOf, LONGEST_DELAY } from './hosts.ts'
 import type { Random } from './random.ts'
 import { WritableSearch } from './writable-search.ts'
 
@@ -60,7 +60,7 @@ export class Route {
   /** A server gave the session. */
   arrived(isReadOnly: boolean): void {
     this.#arrivedAt = this.#settings.clock.now()
-    if (isReadOnly) this.#search.start(this.#hosts.all, this.#current)
+    if (isReadOnly) this.#search.start(() => this.#others)
   }
 
   /** A server has answered. */
@@ -95,6 +95,14 @@ export class Route {
   replace(hosts: readonly Address[]): void {
     const moves = this.#hosts.replace(hosts, this.#current === undefined ? [] : [this.#current])
     if (moves) this.#move('the list of servers has changed')
+  }
+
+  /** All but the present one; that, where it is alone: its name may stand for several servers. */
+  get #others(): readonly Address[] {
+    const { all } = this.#hosts
+    const current = this.#current === undefined ? '' : keyOf(this.#current)
+    const others = all.filter(host => keyOf(host) !== current)
+    return others.length > 0 ? others : all
   }
 
   #move(reason: string): void {

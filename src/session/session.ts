@@ -232,9 +232,10 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
     this.route.arrived(readOnly)
     if (this.#closing !== undefined) return this.#sendClose(connection)
     this.#credentials.replay(connection)
-    this.watching.rearm(connection, this.#lastZxid)
+    const state = readOnly ? 'connectedReadOnly' : 'connected'
+    this.watching.rearm(connection, this.#lastZxid, state)
     for (const request of this.#backlog.drain()) connection.send(request, this.#nextXid(), Infinity)
-    this.#enter(readOnly ? 'connectedReadOnly' : 'connected')
+    this.#enter(state)
   }
 
   answered(sentAt: Moment): void {

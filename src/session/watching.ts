@@ -105,7 +105,7 @@ export class Watching {
    * Sets all watches again on a new connection, in as many requests as the server's limit needs.
    * @param lastZxid the last transaction this client saw: one-shot watches on what changed since then fire at once
    */
-  rearm(connection: Connection, lastZxid: bigint): void {
+  rearm(connection: Connection, lastZxid: bigint, state: State): void {
     for (const { data, exist, children } of batches(this.#registry.paths()))
       connection.sendSpecial(xids.setWatches, operations.setWatches, {
         relativeZxid: lastZxid,
@@ -124,7 +124,7 @@ export class Watching {
         persistentRecursiveWatches: persistentRecursive,
       })
     for (const { queue, serverPath, show } of this.#persistent.all())
-      queue.push({ type: 'resync', state: 'connected', path: show(serverPath) })
+      queue.push({ type: 'resync', state, path: show(serverPath) })
   }
 
   /** A persistent watch. The request is queued before this returns. */

@@ -1,7 +1,6 @@
 // From a read-only server, the search for one that takes writes.
 import type { Address, Dial, Transport } from '../transport/transport.ts'
 import type { Clock } from './clock.ts'
-import { keyOf } from './hosts.ts'
 
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 60_000
@@ -30,11 +29,10 @@ export class WritableSearch {
     this.#found = found
   }
 
-  /** @param current asked only where it is alone: its name may stand for several servers */
-  start(all: readonly Address[], current: Address | undefined): void {
+  /** @param hosts those to ask, one at a time; the list may change meanwhile */
+  start(hosts: () => readonly Address[]): void {
     this.stop()
-    const others = all.filter(host => current === undefined || keyOf(host) !== keyOf(current))
-    this.#wait(others.length > 0 ? others : all, 0)
+    this.#wait(hosts, 0)
   }
 
   stop(): void {
@@ -44,14 +42,15 @@ export class WritableSearch {
     this.#transport = undefined
   }
 
-  #wait(hosts: readonly Address[], probes: number): void {
+  #wait(hosts: () => readonly Address[], probes: number): void {
     const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(probes, 16))
     this.#timer = this.#settings.clock.setTimeout(() => this.#probe(hosts, probes), pause)
   }
 
-  #probe(hosts: readonly Address[], probes: number): void {
+  #probe(hosts: () => readonly Address[], probes: number): void {
     const { dial, clock, attemptTimeout } = this.#settings
-    const host = hosts[probes % hosts.length] as Address
+    const all = hosts()
+    const host = all[probes % all.length] as Address
     const turn = ++this.#turn
     let answer = ''
     const over = () => {
