@@ -13,6 +13,7 @@ const ADAPTERS: Readonly<Record<string, Need>> = {
   'session/hash.ts': 'hashes',
   'session/random.ts': 'chance',
   'transport/node.ts': 'sockets',
+  'transport/srv.ts': 'sockets',
   'transport/tls.ts': 'sockets',
 }
 

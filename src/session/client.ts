@@ -204,15 +204,16 @@ export class Client extends Nodes implements AsyncDisposable {
    * Goes by another list of servers. Who is connected to one that is not in it reconnects, with the same session, and so does a share
    * of all clients where there are more servers than before, so that the load is even afterwards (as Java's client does it). What is
    * under way then fails with CONNECTIONLOSS. Servers are the same where their names and ports are.
-   * @param servers as of `connect`; without a chroot, or with the one this client has
+   * @param servers as of `connect`, SRV records too; without a chroot, or with the one this client has
    * @throws ZooKeeperError BADARGUMENTS; SESSIONEXPIRED, AUTHFAILED, CLOSED
    */
   updateServerList(servers: string): void {
-    const { hosts, chroot } = parseConnectString(servers)
+    const connectString = parseConnectString(servers)
+    const { chroot } = connectString
     if (chroot !== '' && chroot !== this.root.prefix)
       throw badArguments('updateServerList', '', `the chroot is ${this.root.prefix || '/'} and stays so, not ${chroot}`)
     if (isTerminal(this.state)) throw new ZooKeeperError(terminalCodes[this.state], { fate: 'notSent' })
-    this.#session.route.replace(hosts)
+    this.#session.route.goBy(connectString)
   }
 
   /** Has {@link settled} wait for work that goes on behind a call that has ended. What it rejects with is lost. */

@@ -1,24 +1,34 @@
-// 'zk1:2181,zk2:2181,[::1]:2181/app' into hosts and a chroot.
+// 'zk1:2181,zk2:2181,[::1]:2181/app' into hosts and a chroot; and 'dns-srv://_zookeeper._tcp.example.org/app' likewise.
 import { pathProblem, ZooKeeperError } from '../protocol/index.ts'
 import type { Address } from '../transport/transport.ts'
 
 export interface ConnectString {
   hosts: Address[]
+  /** The name whose SRV records are the hosts, in their place. */
+  srv?: string
   /** '' where there is none. */
   chroot: string
 }
 
 const DEFAULT_PORT = 2181
 
+/** As Java's client has it from 3.10 on (ZOOKEEPER-4956). */
+const SRV = 'dns-srv://'
+
 /** @throws ZooKeeperError BADARGUMENTS that names the part that is wrong */
 export function parseConnectString(servers: string): ConnectString {
   if (typeof servers !== 'string') throw bad('a connect string is a string')
-  const slash = servers.indexOf('/')
+  const start = servers.trimStart().startsWith(SRV) ? servers.indexOf(SRV) + SRV.length : 0
+  const slash = servers.indexOf('/', start)
   const chroot = slash === -1 ? '' : servers.slice(slash).trim()
   const problem = chroot === '' ? undefined : pathProblem(chroot)
   if (problem !== undefined) throw bad(`chroot ${JSON.stringify(chroot)}: ${problem}`)
-  const list = slash === -1 ? servers : servers.slice(0, slash)
-  return { hosts: list.split(',').map(host => parseHost(host.trim())), chroot: chroot === '/' ? '' : chroot }
+  const list = servers.slice(start, slash === -1 ? undefined : slash)
+  const root = { chroot: chroot === '/' ? '' : chroot }
+  if (start === 0) return { hosts: list.split(',').map(host => parseHost(host.trim())), ...root }
+  const srv = list.trim()
+  if (!/^[^\s,:[\]]+$/.test(srv)) throw bad(`${JSON.stringify(list)} is not the name of SRV records`)
+  return { hosts: [], srv, ...root }
 }
 
 /** A name or an IPv4 address, with or without a port; an IPv6 address with a port stands in brackets. */

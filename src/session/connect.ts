@@ -4,13 +4,15 @@ import { onAbort } from './abort.ts'
 import type { Clock } from './clock.ts'
 import { Client } from './client.ts'
 import { parseConnectString } from './connect-string.ts'
+import { followReconfig } from './reconfig-following.ts'
 import { settingsOf, type ConnectOptions } from './options.ts'
 import { Session } from './session.ts'
 import { isTerminal, terminalCodes } from './states.ts'
 
 /**
  * Opens a session with one of the servers, tried in an order of chance and over again until one gives it.
- * @param servers `zk1:2181,zk2:2181,[::1]:2181/app`: hosts, with 2181 where no port is named, and at the end a chroot
+ * @param servers `zk1:2181,zk2:2181,[::1]:2181/app`: hosts, with 2181 where no port is named, and at the end a chroot; or
+ * `dns-srv://_zookeeper._tcp.example.org/app`, whose SRV records name them, looked up before each attempt and while there is a connection
  * @throws ZooKeeperError BADARGUMENTS; CONNECTTIMEOUT, whose `cause` is what ended the last attempt; PROTOCOL, before that
  * time is over, when every host has failed in turn for a reason that will stay: a certificate that is not valid, a server that wants one,
  * TLS on one side only; SESSIONEXPIRED of a session that was handed in; AUTHFAILED; the signal's reason
@@ -22,7 +24,9 @@ export async function connect(servers: string, options: ConnectOptions = {}): Pr
   signal?.throwIfAborted()
   const session = new Session(connectString, settings)
   await opened(session, settings.connectTimeout, settings.clock, signal)
-  return new Client(session, settings, connectString.chroot)
+  const client = new Client(session, settings, connectString.chroot)
+  if (settings.followReconfig) followReconfig(client, session.route).catch(settings.onCallbackError)
+  return client
 }
 
 function opened(

@@ -15,37 +15,49 @@ function distinct(hosts: readonly Address[]): Address[] {
 export class HostList {
   readonly #random: Random
   #hosts: readonly Address[]
+  /** The hosts, and what is tried when none of them is reached. */
+  #order: readonly Address[]
   #next = 0
 
   /** A host that is named twice would be tried twice as often. */
   constructor(hosts: readonly Address[], random: Random) {
     this.#random = random
-    this.#hosts = shuffled(distinct(hosts), random)
+    this.#order = this.#hosts = shuffled(distinct(hosts), random)
   }
 
   get all(): readonly Address[] {
     return this.#hosts
   }
 
-  get size(): number {
-    return this.#hosts.length
+  has(host: Address): boolean {
+    return this.#hosts.some(each => keyOf(each) === keyOf(host))
   }
 
   next(): Address {
-    const host = this.#hosts[this.#next] as Address
-    this.#next = (this.#next + 1) % this.#hosts.length
+    const host = this.#order[this.#next] as Address
+    this.#next = (this.#next + 1) % this.#order.length
     return host
   }
 
-  /**
-   * Takes other hosts in the place of these. Returns whether who is connected to `current` is to leave it for {@link next}.
-   * @param current all addresses the present host is known by; empty where there is none
-   */
-  replace(hosts: readonly Address[], current: readonly Address[]): boolean {
+  /** Takes other hosts in the place of these. Returns whether who is connected to `current` is to leave it for {@link next}. */
+  replace(hosts: readonly Address[], current: Address | undefined, behind: readonly Address[] = []): boolean {
+    const isSame = hosts.every(host => this.has(host)) && distinct(hosts).length === this.#hosts.length
+    // A round goes on where it was: a dead host would come up again and again.
+    if (isSame && (current === undefined || this.has(current))) return false
     const { moves, order } = rebalance(this.#hosts, hosts, current, this.#random)
-    this.#hosts = order
-    this.#next = 0
+    this.#set(order, behind)
     return moves
+  }
+
+  /** Takes other hosts for later, with others behind them. */
+  adopt(hosts: readonly Address[], behind: readonly Address[]): void {
+    this.#set(shuffled(distinct(hosts), this.#random), behind)
+  }
+
+  #set(hosts: readonly Address[], behind: readonly Address[]): void {
+    this.#hosts = hosts
+    this.#order = distinct([...hosts, ...behind])
+    this.#next = 0
   }
 }
 
@@ -65,13 +77,12 @@ export interface Rebalancing {
 export function rebalance(
   before: readonly Address[],
   hosts: readonly Address[],
-  current: readonly Address[],
+  current: Address | undefined,
   random: Random,
 ): Rebalancing {
   const after = shuffled(distinct(hosts), random)
   const known = new Set(before.map(keyOf))
-  const here = new Set(current.map(keyOf))
-  const present = after.find(host => here.has(keyOf(host)))
+  const present = after.find(host => current !== undefined && keyOf(host) === keyOf(current))
   const kept = after.filter(host => known.has(keyOf(host)))
   const added = after.filter(host => !known.has(keyOf(host)))
   const growth = after.length - known.size

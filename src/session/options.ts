@@ -3,6 +3,7 @@ import { ZooKeeperError } from '../protocol/index.ts'
 import { orTellOfPlaintext, orTellOfTls } from '../transport/mismatch.ts'
 import { shuffling, systemLookup, tcp } from '../transport/node.ts'
 import { dialTls, type TlsOptions } from '../transport/tls.ts'
+import { resolveSrv, type ResolveSrv } from '../transport/srv.ts'
 import type { Dial } from '../transport/transport.ts'
 import { systemClock, type Clock } from './clock.ts'
 import type { ObservedFrame } from './connection.ts'
@@ -23,6 +24,16 @@ export interface ConnectOptions {
   signal?: AbortSignal
   /** Accept a server that has lost its quorum: it answers reads, and refuses writes with NOTREADONLY. Default false. */
   readOnly?: boolean
+  /**
+   * Go by the servers that the ensemble's dynamic configuration names, as it changes: the watch on /zookeeper/config feeds
+   * `updateServerList`. Servers that name no port for clients are left out; those of the connect string are tried when none of the
+   * configuration is reached. The configuration names plaintext ports: not to be used with `tls`. Default false.
+   */
+  followReconfig?: boolean
+  /** How often the SRV records of a `dns-srv://` connect string are looked up while there is a connection, ms. Default 60 000. */
+  srvRefresh?: number
+  /** Looks up SRV records. Default: node:dns. */
+  resolveSrv?: ResolveSrv
   /** A session to go on with, of `client.sessionId` and `client.sessionPassword`. */
   session?: { id: bigint; password: Uint8Array }
   /** Credentials, sent first on every connection. */
@@ -49,7 +60,7 @@ export interface ConnectOptions {
   random?: Random
   /** Is shown every frame, both ways, in order. It sees passwords too: `explain` leaves them out. */
   observe?: (frame: ObservedFrame) => void
-  /** Hears of errors that the caller's own callbacks throw. Default: console.error. */
+  /** Hears of errors that the caller's own callbacks throw, and of a configuration that cannot be followed. Default: console.error. */
   onCallbackError?: (error: unknown) => void
 }
 
@@ -64,6 +75,9 @@ export function settingsOf(options: ConnectOptions): Settings {
     connectTimeout: positive('connectTimeout', options.connectTimeout ?? sessionTimeout),
     attemptTimeout: positive('attemptTimeout', options.attemptTimeout ?? Math.min(sessionTimeout / 3, 5000)),
     readOnly: options.readOnly ?? false,
+    followReconfig: options.followReconfig ?? false,
+    srvRefresh: positive('srvRefresh', options.srvRefresh ?? 60_000),
+    resolveSrv: options.resolveSrv ?? resolveSrv,
     auth: options.auth ?? [],
     maxRequest: positive('maxRequest', options.maxRequest ?? 1_048_575),
     maxReply: positive('maxReply', options.maxReply ?? 16 * 1024 * 1024),
@@ -79,7 +93,8 @@ export function settingsOf(options: ConnectOptions): Settings {
   }
 }
 
-function dialOf({ dial, tls = false, random = systemRandom }: ConnectOptions): Dial {
+function dialOf({ dial, tls = false, random = systemRandom, followReconfig = false }: ConnectOptions): Dial {
+  if (followReconfig && tls !== false) throw bad('followReconfig leads to ports in plaintext, and tls is asked for')
   // A dial that knows nothing of TLS must not take the place of it.
   if (dial !== undefined && tls !== false) throw bad('tls is for the default dial only')
   if (dial !== undefined) return dial

@@ -1,8 +1,10 @@
 // The way of a session from server to server: which is tried next, and when, and when a good connection is left for another.
+import { ZooKeeperError } from '../protocol/index.ts'
 import type { Address, Dial } from '../transport/transport.ts'
-import type { Clock } from './clock.ts'
+import type { ConnectString } from './connect-string.ts'
 import { backoff, HostList, keyOf, LONGEST_DELAY } from './hosts.ts'
 import type { Random } from './random.ts'
+import { lookUp, type SrvSettings } from './srv-hosts.ts'
 import { WritableSearch } from './writable-search.ts'
 
 export interface Traveller {
@@ -10,20 +12,24 @@ export interface Traveller {
   dial(): void
   /** Drops its connection, or its attempt at one, to be told to dial again. */
   leave(reason: string): void
+  /** There is no host to dial. */
+  lost(cause: ZooKeeperError, isFinal: boolean): void
 }
 
-export interface RouteSettings {
+export interface RouteSettings extends SrvSettings {
   dial: Dial
-  clock: Clock
   random: Random
-  attemptTimeout: number
+  srvRefresh: number
 }
 
 export class Route {
   readonly #settings: RouteSettings
   readonly #traveller: Traveller
-  readonly #hosts: HostList
   readonly #search: WritableSearch
+  readonly #hosts: HostList
+  /** What the user named: hosts, or SRV records in their place. */
+  #named: Pick<ConnectString, 'hosts' | 'srv'>
+  #isFollowing = false
   /** Tried last: connected to, or being dialled. */
   #current: Address | undefined
   /** To be tried before any other. */
@@ -35,12 +41,15 @@ export class Route {
   /** Those of the last of them that another attempt at the same host would not mend. */
   #hopeless = 0
   #isMoving = false
+  #isOver = false
   #timer: unknown
+  #refreshTimer: unknown
 
-  constructor(hosts: readonly Address[], settings: RouteSettings, traveller: Traveller) {
+  constructor(named: ConnectString, settings: RouteSettings, traveller: Traveller) {
     this.#settings = settings
     this.#traveller = traveller
-    this.#hosts = new HostList(hosts, settings.random)
+    this.#named = named
+    this.#hosts = new HostList(named.hosts, settings.random)
     this.#search = new WritableSearch(settings, host => {
       this.#preferred = host
       this.#move(`${host.host}:${host.port} takes writes`)
@@ -48,7 +57,8 @@ export class Route {
   }
 
   begin(): void {
-    this.#traveller.dial()
+    if (this.#named.srv === undefined) this.#traveller.dial()
+    else void this.#lookUpAndDial(this.#named.srv)
   }
 
   next(): Address {
@@ -61,6 +71,7 @@ export class Route {
   arrived(isReadOnly: boolean): void {
     this.#arrivedAt = this.#settings.clock.now()
     if (isReadOnly) this.#search.start(() => this.#others)
+    this.#refreshLater()
   }
 
   /** A server has answered. */
@@ -79,8 +90,9 @@ export class Route {
     const { clock } = this.#settings
     if (this.#arrivedAt !== undefined && clock.now() - this.#arrivedAt >= LONGEST_DELAY) this.#failures = 0
     this.#arrivedAt = undefined
+    clock.clearTimeout(this.#refreshTimer)
     this.#hopeless = isFinal ? this.#hopeless + 1 : 0
-    return this.#hopeless >= this.#hosts.all.length
+    return isFinal && this.#hopeless >= this.#hosts.all.length
   }
 
   /** Has it dial again: at once where it left by choice. */
@@ -88,13 +100,35 @@ export class Route {
     const { clock, random } = this.#settings
     const pause = this.#isMoving ? 0 : backoff(this.#failures++, random)
     this.#isMoving = false
-    this.#timer = clock.setTimeout(() => this.#traveller.dial(), pause)
+    this.#timer = clock.setTimeout(() => this.begin(), pause)
   }
 
   /** Goes by another list of hosts, and to one of them where the load is to be spread or the present one is gone. */
-  replace(hosts: readonly Address[]): void {
-    const moves = this.#hosts.replace(hosts, this.#current === undefined ? [] : [this.#current])
-    if (moves) this.#move('the list of servers has changed')
+  goBy(named: Pick<ConnectString, 'hosts' | 'srv'>): void {
+    this.#named = named
+    if (named.srv === undefined) this.#replace(named.hosts)
+    else this.#refresh(named.srv)
+  }
+
+  /**
+   * Goes by the hosts that the ensemble's configuration names, and by those of the connect string where none of them is reached.
+   * @param isWhole the configuration tells of every server where it takes clients
+   */
+  follow(hosts: readonly Address[], isWhole: boolean): void {
+    const isFirst = !this.#isFollowing
+    this.#isFollowing = true
+    const current = this.#current
+    const isListed = hosts.some(host => current !== undefined && keyOf(host) === keyOf(current))
+    // Where the present host was never listed, or is not now that not all are, it may be one of them by another name: it is not left.
+    const stays = isFirst || current === undefined || !this.#hosts.has(current) || (!isWhole && !isListed)
+    if (stays) this.#hosts.adopt(hosts, this.#named.hosts)
+    else this.#replace(hosts, this.#named.hosts)
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#search.stop()
+    for (const timer of [this.#timer, this.#refreshTimer]) this.#settings.clock.clearTimeout(timer)
   }
 
   /** All but the present one; that, where it is alone: its name may stand for several servers. */
@@ -105,14 +139,50 @@ export class Route {
     return others.length > 0 ? others : all
   }
 
+  #replace(hosts: readonly Address[], behind: readonly Address[] = []): void {
+    if (this.#hosts.replace(hosts, this.#current, behind)) this.#move('the list of servers has changed')
+  }
+
   #move(reason: string): void {
     this.#isMoving = true
     this.#traveller.leave(reason)
     this.#isMoving = false
   }
 
-  end(): void {
-    this.#search.stop()
-    this.#settings.clock.clearTimeout(this.#timer)
+  // SRV records
+
+  /** The hosts of before do where the records cannot be had. */
+  async #lookUpAndDial(srv: string): Promise<void> {
+    try {
+      const hosts = await lookUp(srv, this.#settings)
+      if (this.#named.srv === srv) this.#hosts.replace(hosts, undefined)
+    } catch (cause) {
+      if (this.#isOver) return
+      if (this.#hosts.all.length === 0) {
+        const detail = `the SRV records of ${srv}`
+        this.#traveller.lost(new ZooKeeperError('CONNECTIONLOSS', { fate: 'notSent', detail, cause }), false)
+        return
+      }
+    }
+    if (!this.#isOver) this.#traveller.dial()
+  }
+
+  #refreshLater(): void {
+    const { srv } = this.#named
+    const { clock, srvRefresh } = this.#settings
+    clock.clearTimeout(this.#refreshTimer)
+    if (srv !== undefined) this.#refreshTimer = clock.setTimeout(() => this.#refresh(srv), srvRefresh)
+  }
+
+  /** While there is a connection. */
+  #refresh(srv: string): void {
+    const taken = (hosts: readonly Address[]) => {
+      if (!this.#isOver && this.#named.srv === srv) this.#replace(hosts)
+    }
+    lookUp(srv, this.#settings)
+      .then(taken, () => undefined)
+      .finally(() => {
+        if (!this.#isOver) this.#refreshLater()
+      })
   }
 }

@@ -61,11 +61,11 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
   readonly background = new Background()
   readonly observed: ConnectionOwner['observed']
 
-  constructor({ hosts }: ConnectString, settings: Settings) {
+  constructor(connectString: ConnectString, settings: Settings) {
     this.#settings = settings
     this.#userCode = new UserCode(settings.onCallbackError)
     this.states = new StateMachine(callback => this.later(callback))
-    this.route = new Route(hosts, settings, this)
+    this.route = new Route(connectString, settings, this)
     this.#timeout = settings.sessionTimeout
     this.#credentials = new Credentials(settings.auth)
     this.#lease = new Lease(settings.clock, () => this.#onLapse())

@@ -102,10 +102,8 @@ describe('a read-only server', () => {
     const watcher = await adding
     all.connection.close()
     await reconnect(all, readOnly)
-    for await (const event of watcher) {
-      expect(event).to.deep.equal({ type: 'resync', state: 'connectedReadOnly', path: '/a' })
-      break
-    }
+    const { value } = await watcher[Symbol.asyncIterator]().next()
+    expect(value).to.deep.equal({ type: 'resync', state: 'connectedReadOnly', path: '/a' })
   })
 
   describe('has others asked whether they take writes', () => {

@@ -44,7 +44,10 @@ export function scriptedOpening(options: ConnectOptions = {}, servers = 'zk') {
 }
 
 /** Lets the client come back, and gives it its session. */
-export async function reconnect({ clock, server }: Scripted, welcome: Welcome = {}): Promise<ScriptedConnection> {
+export async function reconnect(
+  { clock, server }: Pick<Scripted, 'clock' | 'server'>,
+  welcome: Welcome = {},
+): Promise<ScriptedConnection> {
   const connection = await redial({ clock, server })
   connection.open()
   connection.welcome(welcome)
