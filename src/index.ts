@@ -17,3 +17,4 @@ export {
 } from './protocol/index.ts'
 export type { TlsOptions } from './transport/tls.ts'
 export { FinalFailure, type Address, type Dial, type Transport, type TransportHandler } from './transport/transport.ts'
+export type { ResolveSrv, SrvRecord } from './transport/srv.ts'

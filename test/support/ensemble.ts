@@ -1,4 +1,5 @@
 // Three real servers that elect a leader among them. What they say to each other can pass through links that a test cuts.
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,7 +20,14 @@ export interface EnsembleOptions extends ApacheZooKeeperOptions {
   size?: number
   /** Has what they say to each other pass through links. Default: they meet without. */
   linked?: boolean
+  /** Has the servers' lines say where clients are taken, and lets them be changed by {@link SUPER}. */
+  dynamic?: boolean
 }
+
+/** Credentials that may do anything, of the scheme digest. */
+export const SUPER = 'super:of-the-tests'
+const SUPER_DIGEST = `super:${createHash('sha1').update(SUPER).digest('base64')}`
+const DYNAMIC = { reconfigEnabled: 'true', standaloneEnabled: 'false' }
 
 interface Ports {
   client: number
@@ -52,9 +60,16 @@ export class Ensemble {
   }
 
   /** None of them running yet. */
-  static async prepare({ size = 3, linked = false, config, jvm = [] }: EnsembleOptions = {}): Promise<Ensemble> {
+  static async prepare({
+    size = 3,
+    linked = false,
+    dynamic = false,
+    config,
+    jvm = [],
+  }: EnsembleOptions = {}): Promise<Ensemble> {
     const classPath = await findApacheZooKeeper()
     const memory = '/dev/shm'
+    const switches = [`-Dzookeeper.DigestAuthenticationProvider.superDigest=${SUPER_DIGEST}`, ...jvm]
     const ports: Ports[] = []
     while (ports.length < size)
       ports.push({ client: await freePort(), quorum: await freePort(), election: await freePort() })
@@ -67,14 +82,15 @@ export class Ensemble {
         const isLinked = linked && i !== j
         const row = isLinked ? [await QuorumLink.start(other.quorum), await QuorumLink.start(other.election)] : []
         const seen = isLinked ? row.map(({ port }) => port) : [other.quorum, other.election]
-        lines[`server.${j + 1}`] = `127.0.0.1:${seen.join(':')}`
+        const clients = dynamic ? `:participant;127.0.0.1:${other.client}` : ''
+        lines[`server.${j + 1}`] = `127.0.0.1:${seen.join(':')}${clients}`
         rows.push(row)
       }
       links.push(rows)
       const directory = await mkdtemp(join(existsSync(memory) ? memory : tmpdir(), 'apache-zookeeper-'))
       await writeFile(join(directory, 'myid'), String(i + 1))
-      const all = { tickTime: TICK, initLimit: 40, syncLimit: SYNC_LIMIT, ...lines, ...config }
-      servers.push(new ApacheZooKeeper(classPath, directory, own.client, { config: all, jvm }))
+      const all = { tickTime: TICK, initLimit: 40, syncLimit: SYNC_LIMIT, ...lines, ...(dynamic && DYNAMIC), ...config }
+      servers.push(new ApacheZooKeeper(classPath, directory, own.client, { config: all, jvm: switches }))
     }
     const at = (i: number) => servers[i] as ApacheZooKeeper
     const byServer = links.map((rows, i) => [at(i), new Map(rows.map((row, j) => [at(j), row]))] as const)
