@@ -149,7 +149,11 @@ export class Client extends Nodes implements AsyncDisposable {
     return this.#session.timeout
   }
 
-  /** Milliseconds for which the session is surely alive; 0 when it must be presumed lost. Computed at the call. */
+  /**
+   * Milliseconds for which the session is surely alive, by what its server said; 0 when it must be presumed lost. Computed at the call.
+   * A follower that is cut off from its leader says so of sessions that the leader has expired, for up to syncLimit ticks: only a
+   * transaction that checks a node of the session (`held.guard()`) is proof against that.
+   */
   validFor(): number {
     return this.#session.validFor()
   }

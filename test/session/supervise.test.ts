@@ -3,8 +3,10 @@ import { expect } from 'chai'
 import { connect, supervise } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { FakeClock, settle } from '../support/fake-clock.ts'
 import { freePort } from '../support/free-port.ts'
 import { Saboteur } from '../support/saboteur.ts'
+import { ScriptedServer } from '../support/scripted-server.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 
 const aborted = (signal: AbortSignal) =>
@@ -105,6 +107,34 @@ describe('supervise', () => {
     await dead.close()
     const id = await supervise(server.connectString, { session }, zk => zk.sessionId)
     expect(id).not.to.equal(session.id)
+  })
+
+  it('is not held up by servers whose data was wiped, and which close on whoever has seen more than they have', async () => {
+    const wiped = new ScriptedServer()
+    const clock = new FakeClock()
+    const options = { dial: wiped.dial, clock, random: () => 0.5, sessionTimeout: 3000 }
+    const ids: bigint[] = []
+    const call = supervise('zk', options, async (zk, signal) => {
+      ids.push(zk.sessionId)
+      if (ids.length === 1) await aborted(signal)
+    })
+    const progress = { isOver: false }
+    void call.then(() => (progress.isOver = true))
+    for (let served = 0; !progress.isOver;) {
+      await clock.advance(10)
+      const connection = wiped.connections[served]
+      if (connection === undefined) continue
+      served++
+      connection.open()
+      if (connection.hello?.sessionId !== 0n) connection.close()
+      else connection.welcome({ sessionId: BigInt(served) })
+      await settle()
+      if (served === 1) connection.close()
+      for (const request of connection.requests) connection.reply(request)
+    }
+    await call
+    expect(ids).to.have.length(2)
+    expect(ids[1]).not.to.equal(ids[0])
   })
 
   it('does not try again where the arguments are at fault', async () => {
