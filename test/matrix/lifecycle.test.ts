@@ -32,7 +32,7 @@ describe('2.6 the life of a client', () => {
     const warnings: Error[] = []
     const onWarning = (warning: Error) => void warnings.push(warning)
     process.on('warning', onWarning)
-    await until(() => resources().length <= 1)
+    // Of tests before this one, something may still be on its way out: it may go meanwhile, and nothing may come.
     const before = resources()
     for (let i = 0; i < 200; i++)
       await Promise.all(
@@ -43,7 +43,7 @@ describe('2.6 the life of a client', () => {
         }),
       )
     await until(() => resources().length <= before.length)
-    expect(resources()).to.deep.equal(before)
+    expect(before).to.include.members(resources())
     process.off('warning', onWarning)
     expect(warnings).to.deep.equal([])
     const { length } = (await server.command('cons')).trim().split('\n')
