@@ -40,10 +40,6 @@ export class Watching {
     this.#session = session
   }
 
-  get size(): number {
-    return this.#registry.size
-  }
-
   /** A request that sets the watch is under way; it ends in {@link arm} or {@link notSet}. */
   expect(kind: WatchKind, watch: Watch): void {
     this.#registry.expect(tableOf(kind), watch.serverPath, 1)

@@ -8,15 +8,7 @@ import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 import { Sessions } from './sessions.ts'
-
-const failure = async (call: Promise<unknown>): Promise<unknown> => {
-  try {
-    await call
-  } catch (error) {
-    return error
-  }
-  throw new Error('it did not fail')
-}
+import { failureOf } from '../support/outcome.ts'
 
 for (const Lock of [Mutex, HerdMutex]) {
   describe(Lock.name, () => {
@@ -137,7 +129,7 @@ for (const Lock of [Mutex, HerdMutex]) {
       const client = await open()
       const lock = new Lock(client, path)
       expect(await lock.use(() => 42)).to.equal(42)
-      const error = await failure(lock.use(() => Promise.reject(new Error('mine'))))
+      const error = await failureOf(lock.use(() => Promise.reject(new Error('mine'))))
       expect(error).to.have.property('message', 'mine')
       expect(await lock.contenders()).to.deep.equal([])
     })
@@ -170,7 +162,7 @@ for (const Lock of [Mutex, HerdMutex]) {
     it('rejects when the whole call takes longer than its timeout', async () => {
       const [holder, other] = [await open(), await open()]
       const held = await new Lock(holder, path).acquire()
-      const error = await failure(new Lock(other, path).acquire({ timeout: 50 }))
+      const error = await failureOf(new Lock(other, path).acquire({ timeout: 50 }))
       expect(error).to.be.instanceOf(LockError).with.property('code', 'TIMEOUT')
       await other.settled()
       expect(await new Lock(holder, path).contenders()).to.have.length(1)
@@ -181,7 +173,7 @@ for (const Lock of [Mutex, HerdMutex]) {
       const [holder, quitter, other] = [await open(), await open(), await open()]
       const held = await new Lock(holder, path).acquire()
       const abort = new AbortController()
-      const quitting = failure(new Lock(quitter, path).acquire({ signal: abort.signal }))
+      const quitting = failureOf(new Lock(quitter, path).acquire({ signal: abort.signal }))
       await until(async () => (await new Lock(holder, path).contenders()).length >= 2)
       const waiting = new Lock(other, path).acquire()
       await until(async () => (await new Lock(holder, path).contenders()).length >= 3)
@@ -211,8 +203,8 @@ for (const Lock of [Mutex, HerdMutex]) {
     it('sends nothing for a signal that has aborted already', async () => {
       const client = await open()
       const reason = new Error('before')
-      expect(await failure(new Lock(client, path).acquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
-      expect(await failure(new Lock(client, path).tryAcquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
+      expect(await failureOf(new Lock(client, path).acquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
+      expect(await failureOf(new Lock(client, path).tryAcquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
       expect(await client.exists(path)).to.equal(null)
     })
 
@@ -245,7 +237,7 @@ for (const Lock of [Mutex, HerdMutex]) {
     it('fails a waiter whose session has expired, and others go on', async () => {
       const [holder, dead, other] = [await open(), await open(), await open()]
       const held = await new Lock(holder, path).acquire()
-      const failing = failure(new Lock(dead, path).acquire())
+      const failing = failureOf(new Lock(dead, path).acquire())
       await until(async () => (await new Lock(holder, path).contenders()).length >= 2)
       const waiting = new Lock(other, path).acquire()
       await until(async () => (await new Lock(holder, path).contenders()).length >= 3)
@@ -263,7 +255,7 @@ for (const Lock of [Mutex, HerdMutex]) {
       await outsider.delete(held.path)
       await lost
       expect(held.signal.reason).to.have.property('code', 'LOST')
-      expect(await failure(held.guard().setData('/', '').commit())).to.have.property('code', 'NONODE')
+      expect(await failureOf(held.guard().setData('/', '').commit())).to.have.property('code', 'NONODE')
     })
 
     it('has a waiter whose node was deleted by an outsider queue again', async () => {

@@ -8,6 +8,7 @@ import { Saboteur } from '../support/saboteur.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 import { Sessions } from './sessions.ts'
+import { failureOf } from '../support/outcome.ts'
 
 /** A place where acquire() waits for an answer: the request it waits for, and what is there before it starts. */
 interface Step {
@@ -89,7 +90,7 @@ for (const Lock of [Mutex, HerdMutex]) {
         const { saboteur, client, held } = await prepare(step)
         const arrived = saboteur.holdReply(step.opcode)
         const abort = new AbortController()
-        const failing = expectRejection(new Lock(client, path).acquire({ signal: abort.signal }))
+        const failing = failureOf(new Lock(client, path).acquire({ signal: abort.signal }))
         await arrived
         const reason = new Error('given up')
         abort.abort(reason)
@@ -104,7 +105,7 @@ for (const Lock of [Mutex, HerdMutex]) {
         const { saboteur, client, held } = await prepare(step)
         const arrived = saboteur.holdReply(step.opcode)
         const abort = new AbortController()
-        const failing = expectRejection(new Lock(client, path).acquire({ signal: abort.signal }))
+        const failing = failureOf(new Lock(client, path).acquire({ signal: abort.signal }))
         await arrived
         abort.abort(new Error('given up'))
         await failing
@@ -116,7 +117,7 @@ for (const Lock of [Mutex, HerdMutex]) {
       it(`fails with SESSIONEXPIRED when the session expires while ${step.name}`, async () => {
         const { saboteur, client, held } = await prepare(step)
         const arrived = saboteur.holdReply(step.opcode)
-        const failing = expectRejection(new Lock(client, path).acquire())
+        const failing = failureOf(new Lock(client, path).acquire())
         await arrived
         await expireSession(server, client.sessionId, client.sessionPassword)
         expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
@@ -168,11 +169,3 @@ for (const Lock of [Mutex, HerdMutex]) {
     })
   })
 }
-
-const expectRejection = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => {
-      throw new Error('it did not fail')
-    },
-    (error: unknown) => error,
-  )

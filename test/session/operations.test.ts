@@ -3,12 +3,7 @@ import { expect } from 'chai'
 import { connect, ZooKeeperError, type ACL, type Client } from '../../src/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { sharedServer } from '../support/shared-server.ts'
-
-const failure = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => expect.fail('it did not fail'),
-    (error: unknown) => error,
-  )
+import { failureOf } from '../support/outcome.ts'
 
 describe('on a real server', () => {
   let server: ApacheZooKeeper
@@ -34,7 +29,7 @@ describe('on a real server', () => {
     const stat = await zk.setACL('/operations', acl, { version: 0 })
     expect(stat.aversion).to.equal(1)
     expect((await zk.getACL('/operations')).acl).to.deep.equal(acl)
-    expect(await failure(zk.setACL('/operations', acl, { version: 0 }))).to.have.property('code', 'BADVERSION')
+    expect(await failureOf(zk.setACL('/operations', acl, { version: 0 }))).to.have.property('code', 'BADVERSION')
   })
 
   it('getEphemerals tells this session’s own, below a prefix, from the client’s root', async () => {
@@ -50,7 +45,7 @@ describe('on a real server', () => {
   it('getAllChildrenNumber counts at every depth', async () => {
     await zk.ensurePath('/operations/a/b/c')
     expect(await zk.getAllChildrenNumber('/operations')).to.equal(3)
-    expect(await failure(zk.getAllChildrenNumber('/nothing'))).to.have.property('code', 'NONODE')
+    expect(await failureOf(zk.getAllChildrenNumber('/nothing'))).to.have.property('code', 'NONODE')
   })
 
   it('whoAmI tells the address, and each identity that was added', async () => {
@@ -73,10 +68,10 @@ describe('on a real server', () => {
   })
 
   it('checkWatches tells whether the server holds a watch', async () => {
-    expect(await failure(zk.checkWatches('/operations'))).to.have.property('code', 'NOWATCHER')
+    expect(await failureOf(zk.checkWatches('/operations'))).to.have.property('code', 'NOWATCHER')
     await zk.getChildren('/operations', { watch: () => undefined })
     await zk.checkWatches('/operations', 'children')
-    expect(await failure(zk.checkWatches('/operations', 'data'))).to.have.property('code', 'NOWATCHER')
+    expect(await failureOf(zk.checkWatches('/operations', 'data'))).to.have.property('code', 'NOWATCHER')
     await zk.removeWatches('/operations')
   })
 
@@ -88,7 +83,7 @@ describe('on a real server', () => {
   })
 
   it('reconfig is refused where it is not switched on', async () => {
-    const error = await failure(zk.reconfig({ joining: ['server.2=127.0.0.1:2888:3888;2181'] }))
+    const error = await failureOf(zk.reconfig({ joining: ['server.2=127.0.0.1:2888:3888;2181'] }))
     expect(error).to.deep.include({ code: 'RECONFIGDISABLED', op: 'reconfig', fate: 'refused' })
   })
 
@@ -104,13 +99,13 @@ describe('on a real server', () => {
     })
     expect(await other.exists(path)).to.equal(null)
     await other.create('/kept', '', { mode: 'persistentTTL', ttl: 2 ** 40 - 1 })
-    expect(await failure(other.create('/no', '', { mode: 'persistentTTL' }))).to.have.property('code', 'BADARGUMENTS')
+    expect(await failureOf(other.create('/no', '', { mode: 'persistentTTL' }))).to.have.property('code', 'BADARGUMENTS')
     await other.close()
     await extended.close()
   })
 
   it('bad arguments are refused before anything is sent', async () => {
-    const bad = (call: Promise<unknown>) => failure(call)
+    const bad = (call: Promise<unknown>) => failureOf(call)
     const calls: Promise<unknown>[] = [
       zk.create('no-slash'),
       zk.create('/x', 5 as never),

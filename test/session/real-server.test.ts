@@ -4,13 +4,7 @@ import { connect, type Client, type WatchEvent } from '../../src/session/index.t
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
-
-/** The error a call rejects with. */
-const failure = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    value => expect.fail(`it did not reject but gave ${String(value)}`),
-    (error: unknown) => error,
-  )
+import { failureOf } from '../support/outcome.ts'
 
 describe('a client of a real server', () => {
   let server: ApacheZooKeeper
@@ -53,7 +47,7 @@ describe('a client of a real server', () => {
 
   it('is told that nodes that go by themselves are switched off', async () => {
     for (const mode of ['persistentTTL', 'persistentSequentialTTL'] as const)
-      expect(await failure(top.create('/n', '', { mode, ttl: 1000 }))).to.include({
+      expect(await failureOf(top.create('/n', '', { mode, ttl: 1000 }))).to.include({
         code: 'UNIMPLEMENTED',
         fate: 'refused',
         op: 'create',
@@ -89,17 +83,21 @@ describe('a client of a real server', () => {
       [top.sync(''), 'sync'],
       [top.multi([{ delete: 'x' }]), 'multi'],
     ] as const)
-      expect(await failure(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent', op })
+      expect(await failureOf(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent', op })
   })
 
   it('deletes nodes, at a version and at any', async () => {
     await top.create('/n')
-    expect(await failure(top.delete('/n', { version: 7 }))).to.include({ code: 'BADVERSION', op: 'delete', path: '/n' })
+    expect(await failureOf(top.delete('/n', { version: 7 }))).to.include({
+      code: 'BADVERSION',
+      op: 'delete',
+      path: '/n',
+    })
     await top.delete('/n', { version: 0 })
-    expect(await failure(top.delete('/n'))).to.include({ code: 'NONODE', errno: -101, fate: 'refused' })
+    expect(await failureOf(top.delete('/n'))).to.include({ code: 'NONODE', errno: -101, fate: 'refused' })
     await top.create('/n')
     await top.create('/n/child')
-    expect(await failure(top.delete('/n'))).to.include({ code: 'NOTEMPTY' })
+    expect(await failureOf(top.delete('/n'))).to.include({ code: 'NOTEMPTY' })
   })
 
   it('says of a node whether it exists', async () => {
@@ -126,7 +124,7 @@ describe('a client of a real server', () => {
     await top.create('/n', 'a')
     const stat = await top.setData('/n', 'b', { version: 0 })
     expect(stat).to.include({ version: 1, dataLength: 1 })
-    expect(await failure(top.setData('/n', 'c', { version: 0 }))).to.include({ code: 'BADVERSION' })
+    expect(await failureOf(top.setData('/n', 'c', { version: 0 }))).to.include({ code: 'BADVERSION' })
     expect((await top.setData('/n', 'ü')).version).to.equal(2)
     expect((await top.getData('/n')).data?.toString()).to.equal('ü')
   })
@@ -171,7 +169,7 @@ describe('a client of a real server', () => {
 
   it('does nothing of a multi that fails, and names the one to blame', async () => {
     await top.create('/n')
-    const error = await failure(top.multi([{ create: '/a' }, { check: '/n', version: 5 }, { delete: '/n' }]))
+    const error = await failureOf(top.multi([{ create: '/a' }, { check: '/n', version: 5 }, { delete: '/n' }]))
     expect(error).to.be.an.instanceOf(MultiError)
     expect(error).to.include({ code: 'BADVERSION', op: 'check', path: '/n', fate: 'refused' })
     expect((error as MultiError).results).to.deep.equal([
@@ -226,7 +224,7 @@ describe('a client of a real server', () => {
     expect(await server.watchCount()).to.equal(before + 1)
     await top.removeWatches('/n')
     expect(await server.watchCount()).to.equal(before)
-    expect(await failure(top.removeWatches('/n'))).to.include({ code: 'NOWATCHER', op: 'removeWatches', path: '/n' })
+    expect(await failureOf(top.removeWatches('/n'))).to.include({ code: 'NOWATCHER', op: 'removeWatches', path: '/n' })
     await top.setData('/n', '')
     await top.sync('/n')
     expect(heard).to.deep.equal([])
@@ -259,7 +257,7 @@ describe('a client of a real server', () => {
 
   it('makes the path of its own chroot', async () => {
     const inner = top.chroot('/not/there/yet')
-    expect(await failure(inner.create('/n'))).to.include({ code: 'NONODE' })
+    expect(await failureOf(inner.create('/n'))).to.include({ code: 'NONODE' })
     await inner.ensurePath('/')
     await inner.create('/n')
     expect(await top.exists('/not/there/yet/n')).not.to.equal(null)
@@ -297,12 +295,12 @@ describe('a client of a real server', () => {
     const path = `/real-${run}/private`
     await ann.create(path, 'hers', { acl: [{ perms: 31, id: { scheme: 'auth', id: '' } }] })
     await using bob = await connect(server.connectString)
-    expect(await failure(bob.getData(path))).to.include({ code: 'NOAUTH' })
+    expect(await failureOf(bob.getData(path))).to.include({ code: 'NOAUTH' })
     await bob.addAuth('digest', 'ann:secret')
     expect((await bob.getData(path)).data?.toString()).to.equal('hers')
     await bob.delete(path)
     await using carl = await connect(server.connectString)
-    expect(await failure(carl.addAuth('no-such-scheme', 'x'))).to.include({ code: 'AUTHFAILED' })
+    expect(await failureOf(carl.addAuth('no-such-scheme', 'x'))).to.include({ code: 'AUTHFAILED' })
     expect(carl.state).to.equal('authFailed')
   })
 })

@@ -6,12 +6,7 @@ import { settle } from '../support/fake-clock.ts'
 import { statOf } from '../support/scripted-server.ts'
 import { scripted } from '../support/scripted-session.ts'
 import { sharedServer } from '../support/shared-server.ts'
-
-const failure = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => expect.fail('it did not fail'),
-    (error: unknown) => error,
-  )
+import { failureOf } from '../support/outcome.ts'
 
 describe('on a real server', () => {
   let zk: Client
@@ -35,7 +30,7 @@ describe('on a real server', () => {
   it('a check without a version is of any', async () => {
     await zk.setData('/refusals', 'x')
     expect(await zk.multi([{ check: '/refusals' }])).to.deep.equal([undefined])
-    expect(await failure(zk.multi([{ check: '/refusals', version: 0 }]))).to.have.property('code', 'BADVERSION')
+    expect(await failureOf(zk.multi([{ check: '/refusals', version: 0 }]))).to.have.property('code', 'BADVERSION')
   })
 
   it('data and versions of the wrong kind are refused by a promise', async () => {
@@ -44,7 +39,7 @@ describe('on a real server', () => {
       zk.multi([{ setData: '/refusals', data: undefined as never }]),
       zk.reconfig({ version: 5 as never }),
     ])
-      expect(await failure(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
+      expect(await failureOf(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
   })
 
   it('a directory that is wider than the client may have requests pending is deleted', async () => {
@@ -91,7 +86,7 @@ describe('on a real server', () => {
 describe('a one-shot watch that relied on a persistent one', () => {
   it('is told to look again when that one is refused before its own answer comes', async () => {
     const { client, connection } = await scripted()
-    const refused = failure(client.addWatch('/a'))
+    const refused = failureOf(client.addWatch('/a'))
     const events: string[] = []
     const asked = client.exists('/a', { watch: ({ type }) => events.push(type) })
     await settle()
@@ -117,6 +112,6 @@ describe('a tap that closes the client', () => {
         if (from === 'server') abort.abort(reason)
       },
     })
-    expect(await failure(call)).to.equal(reason)
+    expect(await failureOf(call)).to.equal(reason)
   })
 })

@@ -8,17 +8,12 @@ import { freePort } from '../support/free-port.ts'
 import { Saboteur } from '../support/saboteur.ts'
 import { ScriptedServer } from '../support/scripted-server.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
+import { failureOf } from '../support/outcome.ts'
 
 const aborted = (signal: AbortSignal) =>
   new Promise<void>(resolve => {
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
-
-const failure = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => expect.fail('it did not fail'),
-    (error: unknown) => error,
-  )
 
 describe('supervise', () => {
   let server: ApacheZooKeeper
@@ -75,7 +70,7 @@ describe('supervise', () => {
     const call = supervise(server.connectString, {}, () => {
       throw error
     })
-    expect(await failure(call)).to.equal(error)
+    expect(await failureOf(call)).to.equal(error)
   })
 
   it('waits for a server that is not there yet', async () => {
@@ -84,7 +79,7 @@ describe('supervise', () => {
     const call = supervise(`127.0.0.1:${port}`, { connectTimeout: 20, signal: abort.signal }, () => 'never')
     const reason = new Error('enough')
     setTimeout(() => abort.abort(reason), 100)
-    expect(await failure(call)).to.equal(reason)
+    expect(await failureOf(call)).to.equal(reason)
   })
 
   it('ends with its signal, behind the work', async () => {
@@ -97,7 +92,7 @@ describe('supervise', () => {
       await Promise.resolve()
       ended = true
     })
-    expect(await failure(call)).to.equal(reason)
+    expect(await failureOf(call)).to.equal(reason)
     expect(ended).to.equal(true)
   })
 
@@ -138,6 +133,6 @@ describe('supervise', () => {
   })
 
   it('does not try again where the arguments are at fault', async () => {
-    expect(await failure(supervise('', {}, () => 0))).to.have.property('code', 'BADARGUMENTS')
+    expect(await failureOf(supervise('', {}, () => 0))).to.have.property('code', 'BADARGUMENTS')
   })
 })
