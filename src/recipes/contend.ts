@@ -1,15 +1,14 @@
 // To the head of the queue: look, see where one stands, wait for a change, look again.
 import { attempt, type AttemptOptions } from './attempt.ts'
 import { sequenceOf } from './dialect.ts'
-import { Held } from './held.ts'
+import type { Client } from '../session/index.ts'
+import type { HoldOptions } from './held.ts'
 import { LockError } from './lock-error.ts'
-import { namesIn, Place, type Queue } from './place.ts'
+import type { Place } from './place.ts'
+import { namesIn, type Queue } from './queue.ts'
 import { standing } from './standing.ts'
 
-export interface AcquireOptions extends AttemptOptions {
-  /** Watch the lock's own node while it is held, so that `signal` also aborts when somebody deletes that. Default false. */
-  watchOwnNode?: boolean
-}
+export interface AcquireOptions extends AttemptOptions, HoldOptions {}
 
 export interface Look {
   children: readonly string[]
@@ -26,56 +25,34 @@ export interface Waiting {
 }
 
 /**
- * @throws LockError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError. Nothing is left behind: what was begun is taken back
- * in the background, which `client.settled()` waits for.
+ * One try to hold something by a node of one's own, which goes when the try fails or is given up.
+ * @param lock its path, for errors
+ * @param work comes to what is held, or null; it hears by its signal that it was given up or has ended
+ * @throws LockError TIMEOUT; the signal's reason; what the work throws. Nothing is left behind: what was begun is taken back in the
+ * background, which `client.settled()` waits for.
  */
-export function acquire(queue: Queue, waiting: Waiting, options: AcquireOptions): Promise<Held> {
-  const place = new Place(queue)
-  const work = async (signal: AbortSignal) => {
-    await reachHead(queue, place, waiting, signal)
-    return new Held(queue.client, queue.directory, place, options)
-  }
-  return undone(queue, place, options, work)
-}
-
-/** The lock, or null where it is taken: nothing is written then, unless somebody else comes at the same moment. */
-export async function tryAcquire(queue: Queue, waiting: Waiting, options: AcquireOptions): Promise<Held | null> {
-  const { client } = queue
-  const place = new Place(queue)
-  const isFree = (children: readonly string[]) => !children.some(name => sequenceOf(name, queue.dialect) !== undefined)
-  const work = async (signal: AbortSignal) => {
-    if (!isFree(await client.retry(() => namesIn(queue, { signal }), { signal }))) return null
-    const look = () => waiting.look(queue, signal)
-    let { children } = await place.take(look, signal)
-    if (!children.includes(place.node.name)) ({ children } = await client.retry(look, { signal }))
-    const where = standing(children, place.node.name, queue.dialect)
-    if (where.is === 'turn' && !client.lease.aborted) return new Held(client, queue.directory, place, options)
-    client.inBackground(place.leave())
-    return null
-  }
-  return undone(queue, place, options, work)
-}
-
-async function undone<T extends Held | null>(
-  queue: Queue,
-  place: Place,
+export function contend<H extends { release(): Promise<void> } | null>(
+  client: Client,
+  lock: string,
+  place: { leave(): Promise<void> },
   options: AcquireOptions,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const undo = (done: Promise<T>) =>
+  work: (signal: AbortSignal) => Promise<H>,
+): Promise<H> {
+  const undo = (done: Promise<H>) =>
     done.then(
       held => held?.release(),
       () => place.leave(),
     )
-  return attempt(queue.client, options, () => new LockError('TIMEOUT', queue.directory), work, undo)
+  return attempt(client, options, () => new LockError('TIMEOUT', lock), work, undo)
 }
 
-async function reachHead(queue: Queue, place: Place, waiting: Waiting, signal: AbortSignal): Promise<void> {
-  const { client } = queue
+/** Takes a place in the queue, and resolves when it is its turn. */
+export async function reachHead(queue: Queue, waiting: Waiting, place: Place, signal: AbortSignal): Promise<void> {
+  const { client, names, blocks } = queue
   const look = () => waiting.look(queue, signal)
   let seen = await place.take(look, signal)
   for (;;) {
-    const where = standing(seen.children, place.node.name, queue.dialect)
+    const where = standing(seen.children, place.node.name, names, blocks)
     if (where.is === 'gone') {
       // Somebody deleted our node, so we queue again, at the end; or the list is older than the node, which must not stay then.
       await place.leave()
@@ -87,4 +64,24 @@ async function reachHead(queue: Queue, place: Place, waiting: Waiting, signal: A
     else return
     seen = await client.retry(look, { signal })
   }
+}
+
+/** Takes the place at the head if nobody is in the way. Nothing is written where somebody is, unless he comes at the same moment. */
+export async function tryHead(queue: Queue, waiting: Waiting, place: Place, signal: AbortSignal): Promise<boolean> {
+  const { client, names, blocks } = queue
+  const isFree = (children: readonly string[]) => {
+    const last = { name: '', sequence: Infinity }
+    return !children.some(name => {
+      const sequence = sequenceOf(name, names)
+      return sequence !== undefined && blocks({ name, sequence }, last)
+    })
+  }
+  if (!isFree(await client.retry(() => namesIn(queue, { signal }), { signal }))) return false
+  const look = () => waiting.look(queue, signal)
+  let { children } = await place.take(look, signal)
+  if (!children.includes(place.node.name)) ({ children } = await client.retry(look, { signal }))
+  const where = standing(children, place.node.name, names, blocks)
+  if (where.is === 'turn' && !client.lease.aborted) return true
+  client.inBackground(place.leave())
+  return false
 }

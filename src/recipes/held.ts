@@ -3,7 +3,8 @@ import { isCode } from '../protocol/index.ts'
 import { onAbort } from '../session/abort.ts'
 import type { Client, Transaction } from '../session/index.ts'
 import { LockError } from './lock-error.ts'
-import type { Place } from './place.ts'
+import { persist } from './persist.ts'
+import { isRevocation } from './revoke.ts'
 import { watched } from './watched.ts'
 
 /**
@@ -11,69 +12,119 @@ import { watched } from './watched.ts'
  * because no server has answered for the session timeout, and, if its own node is watched, when somebody deletes that.
  *
  * No lock service can keep a holder that was stalled from acting late: have what the lock protects refuse a `token` that is lower
- * than one it has seen, or write through {@link Held.guard}.
+ * than one it has seen, or write through `guard()`.
  */
-export class Held implements AsyncDisposable {
+export abstract class Held implements AsyncDisposable {
   /** The lock's own node. */
-  readonly path: string
-  /** The fencing token: the transaction that created the node. Of two holders one after the other, the later has the larger. */
-  readonly token: bigint
-  readonly #client: Client
-  readonly #place: Place
-  readonly #directory: string
+  abstract readonly path: string
+  /** The fencing token: the transaction that created the node. Of two exclusive holders one after the other, the later has the larger. */
+  abstract readonly token: bigint
+  /** Aborts, with a LockError LOST, when the lock is lost or must be presumed lost. It never aborts for a release. */
+  abstract readonly signal: AbortSignal
+  /**
+   * Aborts when somebody asks for the lock back, by `revoke()` or as Curator's Revoker does; with `watchOwnNode` only. Nothing follows
+   * of itself.
+   */
+  abstract readonly revoked: AbortSignal
+
+  /** Milliseconds for which the lock is surely held; 0 when it is lost or released. Computed at the call. */
+  abstract validFor(): number
+
+  /**
+   * A transaction that does nothing once the lock's node is gone, so that a holder which lost it cannot write.
+   * @throws LockError UNSUPPORTED where another node may come to have the same name
+   */
+  abstract guard(): Transaction
+
+  /** Resolves when the node is known to be gone, or the session is over. May be called again. */
+  abstract release(): Promise<void>
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release()
+  }
+}
+
+/** What one holds: a node, and how it goes. */
+export interface Stake {
+  readonly node: { readonly path: string; readonly czxid: bigint }
+  /** No other node will ever have this name. */
+  readonly isUnique: boolean
+  /** Resolves when the node is known to be gone, or the session is over. */
+  leave(): Promise<void>
+}
+
+export interface HoldOptions {
+  /**
+   * Watch the lock's own node while it is held, so that `signal` also aborts when somebody deletes that, and `revoked` when somebody asks for
+   * the lock back. Default false.
+   */
+  watchOwnNode?: boolean
+}
+
+export class NodeHeld extends Held {
+  override readonly path: string
+  override readonly token: bigint
+  protected readonly client: Client
+  /** The lock's own path, for errors. */
+  readonly #lock: string
+  readonly #stake: Stake
   readonly #lease: AbortSignal
   readonly #lost = new AbortController()
+  readonly #revoked = new AbortController()
   readonly #watching = new AbortController()
   #stopListening: (() => void) | undefined
   #released: Promise<void> | undefined
 
-  constructor(client: Client, directory: string, place: Place, { watchOwnNode = false }: { watchOwnNode?: boolean }) {
-    const { path, czxid } = place.node
+  constructor(
+    client: Client,
+    lock: string,
+    stake: Stake,
+    { watchOwnNode = false, token }: HoldOptions & { token?: bigint },
+  ) {
+    super()
+    const { path, czxid } = stake.node
     this.path = path
-    this.token = czxid
-    this.#client = client
-    this.#directory = directory
-    this.#place = place
+    this.token = token ?? czxid
+    this.client = client
+    this.#lock = lock
+    this.#stake = stake
     this.#lease = client.lease
     if (this.#lease.aborted) this.#lose(this.#lease.reason)
     else this.#stopListening = onAbort(this.#lease, () => this.#lose(this.#lease.reason))
     if (watchOwnNode) void this.#watch()
   }
 
-  /** Aborts, with a LockError LOST, when the lock is lost or must be presumed lost. It never aborts for a release. */
-  get signal(): AbortSignal {
+  override get signal(): AbortSignal {
     return this.#lost.signal
   }
 
-  /** Milliseconds for which the lock is surely held; 0 when it is lost or released. Computed at the call. */
-  validFor(): number {
-    return this.#lost.signal.aborted || this.#released !== undefined ? 0 : this.#client.validFor()
+  override get revoked(): AbortSignal {
+    return this.#revoked.signal
   }
 
-  /** A transaction that does nothing once the lock's node is gone, so that a holder which lost it cannot write. */
-  guard(): Transaction {
-    return this.#client.transaction().check(this.path)
+  override validFor(): number {
+    return this.#lost.signal.aborted || this.#released !== undefined ? 0 : this.client.validFor()
   }
 
-  /** Resolves when the node is known to be gone, or the session is over. May be called again. */
-  release(): Promise<void> {
+  override guard(): Transaction {
+    if (!this.#stake.isUnique) throw new LockError('UNSUPPORTED', this.#lock)
+    return this.client.transaction().check(this.path)
+  }
+
+  override release(): Promise<void> {
     this.#detach()
-    return (this.#released ??= this.#place.leave().catch((error: unknown) => {
+    return (this.#released ??= this.#stake.leave().catch((error: unknown) => {
       this.#released = undefined
       throw error
     }))
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.release()
-  }
-
   #lose(cause: unknown): void {
     this.#detach()
     if (this.#lost.signal.aborted) return
-    this.#lost.abort(new LockError('LOST', this.#directory, { cause }))
+    this.#lost.abort(new LockError('LOST', this.#lock, { cause }))
     // The session may come back, and with it the node: nobody holds it any more.
-    this.#client.inBackground(this.#place.leave())
+    this.client.inBackground(this.#stake.leave())
   }
 
   #detach(): void {
@@ -81,20 +132,23 @@ export class Held implements AsyncDisposable {
     this.#watching.abort()
   }
 
-  /** An event is a hint: whether the node is still ours, its czxid tells. */
+  /** Each look asks for the next event; whether the node is still ours, its czxid tells. */
   async #watch(): Promise<void> {
     const { signal } = this.#watching
     const isOurs = async () => {
-      const { value, changed } = await watched(signal, options => this.#client.getData(this.path, options))
-      if (value.stat.czxid !== this.token) return false
+      // exists, which needs no permission to read.
+      const { value: stat, changed } = await watched(signal, options => this.client.exists(this.path, options))
+      if (stat?.czxid !== this.#stake.node.czxid) return false
+      if (stat.version > 0 && (await isRevocation(this.client, this.path))) this.#revoked.abort()
       await changed
       return true
     }
     try {
-      while (await this.#client.retry(isOurs, { signal }));
+      while (await persist(this.client, isOurs, { signal }));
+      if (!signal.aborted) this.#lose(undefined)
     } catch (error) {
-      if (!isCode(error, 'NONODE')) return
+      // Who cannot watch the node any more cannot vouch for it. The end of the session is told by the lease.
+      if (!signal.aborted && !isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) this.#lose(error)
     }
-    if (!signal.aborted) this.#lose(undefined)
   }
 }

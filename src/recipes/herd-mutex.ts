@@ -1,11 +1,11 @@
 // The lock in which every waiter watches the directory: a release wakes all of them. Kept to be measured and taught.
 import type { Client } from '../session/index.ts'
 import type { Waiting } from './contend.ts'
-import { ExclusiveLock, type MutexOptions } from './exclusive-lock.ts'
-import { namesIn } from './place.ts'
+import { ExclusiveLock, type MutexOptions } from './queue-lock.ts'
+import { namesIn } from './queue.ts'
 import { watched } from './watched.ts'
 
-const inTheHerd: Waiting = {
+export const inTheHerd: Waiting = {
   async look(queue, signal) {
     const { value, changed } = await watched(signal, options => namesIn(queue, options))
     return { children: value, changed }

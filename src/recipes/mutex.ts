@@ -2,11 +2,11 @@
 import { isCode, join } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import type { Waiting } from './contend.ts'
-import { ExclusiveLock, type MutexOptions } from './exclusive-lock.ts'
-import { namesIn } from './place.ts'
+import { namesIn } from './queue.ts'
+import { ExclusiveLock, type MutexOptions } from './queue-lock.ts'
 import { watched } from './watched.ts'
 
-const behindPredecessor: Waiting = {
+export const behindPredecessor: Waiting = {
   async look(queue, signal) {
     return { children: await namesIn(queue, { signal }) }
   },

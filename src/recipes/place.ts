@@ -1,18 +1,8 @@
-// One's own node in a lock's directory: how it comes to be, and how it surely goes, whatever happens to the answers.
-import type { ACL } from '../protocol/index.ts'
-import { isCode, join, nameOf, ZooKeeperError, type Stat } from '../protocol/index.ts'
-import type { Client, Data, ReadOptions } from '../session/index.ts'
-import { isExhausted, sequenceOf, type Dialect } from './dialect.ts'
-import { LockError } from './lock-error.ts'
-
-/** A directory of contenders, and how they are named there. */
-export interface Queue {
-  readonly client: Client
-  readonly directory: string
-  readonly dialect: Dialect
-  readonly data: Data
-  readonly acl: readonly ACL[] | undefined
-}
+// One's own node: how it comes to be, and how it surely goes, whatever happens to the answers.
+import { isCode, nameOf, ZooKeeperError, type Stat } from '../protocol/index.ts'
+import type { Client } from '../session/index.ts'
+import type { Stake } from './held.ts'
+import { persist } from './persist.ts'
 
 export interface Node {
   readonly path: string
@@ -20,21 +10,42 @@ export interface Node {
   readonly czxid: bigint
 }
 
-/** Refusals that pass: a clean-up that took them for an answer would leave a node in everybody's way. */
-const PASSING = ['TOOMANYPENDING', 'THROTTLEDOP', 'NOTREADONLY', 'REQUESTTIMEOUT', 'OPERATIONTIMEOUT'] as const
-const FIRST_PAUSE = 20
+interface Found {
+  path: string
+  stat: Stat
+}
 
-export class Place {
-  readonly #queue: Queue
-  readonly #prefix: string
+/** Where one's node goes, and how it is known again when the answer to its create was lost. */
+export interface Spot {
+  readonly client: Client
+  /** No other node will ever have the name. */
+  readonly isUnique: boolean
+  /** Sends the create before it returns. */
+  create(): Promise<Found>
+  /** The node that a create which was not answered has made, if it has; it is asked behind a sync. */
+  find(): Promise<Found | undefined>
+  makeParent(signal: AbortSignal): Promise<void>
+  /** Throws where a node that is there now is of no use. */
+  check?(node: Node): void
+}
+
+/** Deletes a node that is known to be one's own. */
+export type Remove = (client: Client, path: string) => Promise<unknown>
+const plainly: Remove = (client, path) => client.delete(path)
+
+export class Place implements Stake {
+  readonly #spot: Spot
+  readonly #remove: Remove
   #node: Node | undefined
   /** A create was sent and not answered: there may be a node that we do not know of. */
-  #uncertain = false
+  #isUncertain = false
   #leaving: Promise<void> | undefined
 
-  constructor(queue: Queue) {
-    this.#queue = queue
-    this.#prefix = queue.dialect.prefix(queue.client.uuid())
+  /** @param node where there is one already */
+  constructor(spot: Spot, { node, remove = plainly }: { node?: Node; remove?: Remove } = {}) {
+    this.#spot = spot
+    this.#node = node
+    this.#remove = remove
   }
 
   get node(): Node {
@@ -42,45 +53,38 @@ export class Place {
     return this.#node
   }
 
+  get isUnique(): boolean {
+    return this.#spot.isUnique
+  }
+
+  /** Is this our node? Another may have come to bear its name. */
+  owns({ czxid, ephemeralOwner }: Stat): boolean {
+    return czxid === this.#node?.czxid && ephemeralOwner === this.#spot.client.sessionId
+  }
+
   /**
-   * Makes the node, and in the same breath looks at the directory: the session's order has the look see the new node, so that a
-   * free lock costs one round trip. A directory that is missing is made.
+   * Makes the node, and in the same breath looks at what is around: the session's order has the look see the new node, so that a
+   * free lock costs one round trip. A parent that is missing is made.
    */
   async take<Look>(look: () => Promise<Look>, signal: AbortSignal): Promise<Look> {
-    const { client, directory, data, acl } = this.#queue
+    const { client } = this.#spot
     this.#node = undefined
     for (;;) {
       signal.throwIfAborted()
-      const path = join(directory, this.#prefix)
-      this.#uncertain = true
-      const creating = client.create(path, data, { mode: 'ephemeralSequential', ...(acl && { acl }) })
-      const [created, looked] = await Promise.allSettled([creating, look()])
+      this.#isUncertain = true
+      const [created, looked] = await Promise.allSettled([this.#spot.create(), look()])
       if (created.status === 'fulfilled') {
         this.#own(created.value)
-        this.#refuseExhausted()
         return looked.status === 'fulfilled' ? looked.value : client.retry(look, { signal })
       }
       const error: unknown = created.reason
       if (fateOf(error) === 'unknown') await this.#find()
-      else this.#uncertain = false
-      if (this.#isTaken()) {
-        this.#refuseExhausted()
-        return client.retry(look, { signal })
-      }
-      if (isCode(error, 'NONODE'))
-        await client.ensurePath(directory, { mode: 'container', ...(acl && { acl }), signal })
+      else this.#isUncertain = false
+      if (this.#isTaken()) return client.retry(look, { signal })
+      if (isCode(error, 'NONODE')) await this.#spot.makeParent(signal)
       else if (isCode(error, 'CONNECTIONLOSS')) await client.connected({ signal })
       else throw error
     }
-  }
-
-  #refuseExhausted(): void {
-    const { directory, dialect } = this.#queue
-    if (isExhausted(sequenceOf(this.node.name, dialect) ?? -1)) throw new LockError('EXHAUSTED', directory)
-  }
-
-  #isTaken(): boolean {
-    return this.#node !== undefined
   }
 
   /** Resolves when the node is known to be gone, or the session is over. May be called again. */
@@ -89,63 +93,50 @@ export class Place {
   }
 
   async #leave(): Promise<void> {
-    for (let refusals = 0; ; refusals++) {
-      try {
-        if (this.#uncertain) await this.#find()
-        if (this.#node !== undefined) await this.#delete(this.#node)
-        this.#node = undefined
-        return
-      } catch (error) {
-        if (isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) return
-        if (!isCode(error, ...PASSING)) throw error
-      }
-      const { clock } = this.#queue.client
-      await new Promise<void>(resolve => clock.setTimeout(resolve, FIRST_PAUSE * 2 ** Math.min(refusals, 6)))
+    const { client } = this.#spot
+    try {
+      if (this.#isUncertain) await persist(client, () => this.#find())
+      if (this.#node !== undefined) await this.#delete(client, this.#node)
+      this.#node = undefined
+    } catch (error) {
+      if (!isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) throw error
     }
   }
 
-  async #delete({ path, czxid }: Node): Promise<void> {
-    const { client } = this.#queue
-    for (;;) {
-      try {
-        await client.delete(path)
-        return
-      } catch (error) {
-        if (isCode(error, 'NONODE')) return
-        if (!isCode(error, 'CONNECTIONLOSS')) throw error
+  /**
+   * A node whose name another may come to bear, and one whose delete was not answered, is looked at before it is deleted, behind a sync,
+   * since a server that lags behind may still show it.
+   */
+  async #delete(client: Client, { path }: Node): Promise<void> {
+    let isSure = this.isUnique
+    await persist(client, async () => {
+      if (!isSure) {
+        const [, stat] = await Promise.all([client.sync(path), client.exists(path)])
+        if (stat === null || !this.owns(stat)) return
       }
-      // The answer was lost. A server that lags behind may still show the node, hence the sync.
-      const [, stat] = await client.retry(() => Promise.all([client.sync(path), client.exists(path)]))
-      if (stat?.czxid !== czxid) return
-    }
-  }
-
-  /** Looks for the node of a create that was not answered, and adopts it if it lives in this session. */
-  async #find(): Promise<void> {
-    const { client, directory } = this.#queue
-    const found = await client.retry(async () => {
-      const [, names] = await Promise.all([client.sync(directory), namesIn(this.#queue)])
-      const paths = names.filter(name => name.startsWith(this.#prefix)).map(name => join(directory, name))
-      const stats = await Promise.all(paths.map(async path => ({ path, stat: await client.exists(path) })))
-      return stats.find(({ stat }) => stat?.ephemeralOwner === client.sessionId)
+      isSure = false
+      try {
+        await this.#remove(client, path)
+      } catch (error) {
+        if (!isCode(error, 'NONODE')) throw error
+      }
     })
-    if (found?.stat) this.#own({ path: found.path, stat: found.stat })
-    this.#uncertain = false
   }
 
-  #own({ path, stat }: { path: string; stat: Stat }): void {
-    this.#uncertain = false
+  async #find(): Promise<void> {
+    const found = await this.#spot.client.retry(() => this.#spot.find())
+    if (found === undefined) this.#isUncertain = false
+    else this.#own(found)
+  }
+
+  #own({ path, stat }: Found): void {
+    this.#isUncertain = false
     this.#node = { path, name: nameOf(path), czxid: stat.czxid }
+    this.#spot.check?.(this.#node)
   }
-}
 
-/** The names in a lock's directory; none where it does not exist (any more). */
-export async function namesIn({ client, directory }: Queue, options: ReadOptions = {}): Promise<string[]> {
-  try {
-    return (await client.getChildren(directory, options)).children
-  } catch (error) {
-    if (isCode(error, 'NONODE')) return []
-    throw error
+  #isTaken(): boolean {
+    return this.#node !== undefined
   }
 }
 

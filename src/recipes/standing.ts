@@ -27,7 +27,7 @@ export const everyone: Blocks = () => true
 export function standing(
   children: readonly string[],
   me: string,
-  dialect: Dialect,
+  dialect: Pick<Dialect, 'pattern'>,
   blocks: Blocks = everyone,
 ): Standing {
   const mine = { name: me, sequence: sequenceOf(me, dialect) ?? NaN }

@@ -68,9 +68,9 @@ describe('the clean-up of a lock', () => {
     await (await waiting).release()
   })
 
-  it('is not trusted to a dialect by whose names a lost node cannot be found', async () => {
+  it('is not trusted to a dialect whose pattern does not find its own nodes', async () => {
     const client = await sessions.open(server.connectString)
-    const dialect = { prefix: () => 'x-', pattern: /x-(\d+)$/ }
+    const dialect = { prefix: 'y-', pattern: /x-(\d+)$/ }
     expect(() => new Mutex(client, path, { dialect }))
       .to.throw(LockError)
       .with.property('code', 'UNSUPPORTED')

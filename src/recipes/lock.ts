@@ -1,0 +1,30 @@
+// What every lock offers.
+import type { AcquireOptions } from './contend.ts'
+import type { Held } from './held.ts'
+
+export abstract class Lock<H extends Held = Held> {
+  readonly path: string
+
+  protected constructor(path: string) {
+    this.path = path
+  }
+
+  /**
+   * Waits for the lock. What is missing above it is made.
+   * @throws LockError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, SESSIONEXPIRED and NOAUTH among them. It rejects at once
+   * and leaves nothing behind: the node and the watch are taken back in the background, until that is done or the session is over.
+   */
+  abstract acquire(options?: AcquireOptions): Promise<H>
+
+  /** The lock, or null where somebody has it or waits for it; nothing is written then. Throws as {@link acquire}. */
+  abstract tryAcquire(options?: AcquireOptions): Promise<H | null>
+
+  /**
+   * Runs a function while the lock is held, and gives what it gives. The function is to stop when `held.signal` aborts, which it
+   * also does when somebody deletes the lock's node.
+   */
+  async use<T>(fn: (held: H) => T | Promise<T>, options: AcquireOptions = {}): Promise<T> {
+    await using held = await this.acquire({ watchOwnNode: true, ...options })
+    return await fn(held)
+  }
+}

@@ -1,0 +1,117 @@
+// A directory in which contenders stand as nodes.
+import { isCode, join, type ACL, type Stat } from '../protocol/index.ts'
+import type { Client, Data, ReadOptions } from '../session/index.ts'
+import { isExhausted, sequenceOf, type Names } from './dialect.ts'
+import { LockError } from './lock-error.ts'
+import { isMarked, marked, unmarked } from './mark.ts'
+import type { Spot } from './place.ts'
+import { everyone, type Blocks } from './standing.ts'
+
+export interface Queue {
+  readonly client: Client
+  readonly directory: string
+  readonly names: Names
+  readonly data: Data
+  readonly acl: readonly ACL[] | undefined
+  /** Who of those that came earlier is in the way. */
+  readonly blocks: Blocks
+  /** Of the directory, where it is made. A container goes when it is empty, and its numbers begin anew. */
+  readonly directoryMode: 'container' | 'persistent'
+}
+
+/** One in the queue. */
+export interface ContenderInfo {
+  path: string
+  sequence: number
+  data: Buffer | null
+  session: bigint
+}
+
+interface QueueOptions {
+  data?: Data | undefined
+  acl?: readonly ACL[] | undefined
+  blocks?: Blocks
+  directoryMode?: 'container' | 'persistent'
+}
+
+export function queueOf(
+  client: Client,
+  directory: string,
+  names: Names,
+  { data = '', acl, blocks = everyone, directoryMode = 'container' }: QueueOptions,
+): Queue {
+  // A view of its own: the caller may close theirs, or remove the watches on some path, and the lock's node must go all the same.
+  return { client: client.chroot('/'), directory, names, data, acl, blocks, directoryMode }
+}
+
+/** The names in the directory; none where it does not exist (any more). */
+export async function namesIn({ client, directory }: Queue, options: ReadOptions = {}): Promise<string[]> {
+  try {
+    return (await client.getChildren(directory, options)).children
+  } catch (error) {
+    if (isCode(error, 'NONODE')) return []
+    throw error
+  }
+}
+
+/** Requests in flight for a long list: the session's other callers are to have their turn. */
+const AT_ONCE = 100
+
+/** Reads the nodes of those names; those that are gone meanwhile are left out. */
+export async function readNodes({ client, directory }: Queue, names: readonly string[]) {
+  const read = async (name: string) => {
+    const path = join(directory, name)
+    try {
+      return [{ name, path, ...(await client.getData(path)) }]
+    } catch (error) {
+      if (isCode(error, 'NONODE')) return []
+      throw error
+    }
+  }
+  const nodes = []
+  for (let i = 0; i < names.length; i += AT_ONCE)
+    nodes.push(...(await Promise.all(names.slice(i, i + AT_ONCE).map(read))).flat())
+  return nodes
+}
+
+/** Who stands in the queue, in its order. */
+export async function contendersIn(queue: Queue): Promise<ContenderInfo[]> {
+  const numberOf = (name: string) => sequenceOf(name, queue.names)
+  const inLine = (await namesIn(queue)).filter(name => numberOf(name) !== undefined)
+  const nodes = await readNodes(queue, inLine)
+  return nodes
+    .map(({ name, path, data, stat }) => ({
+      path,
+      sequence: numberOf(name) ?? NaN,
+      data: unmarked(data),
+      session: stat.ephemeralOwner,
+    }))
+    .sort((a, b) => a.sequence - b.sequence)
+}
+
+/** The place at the end of the queue. */
+export function endOf(queue: Queue): Spot {
+  const { client, directory, directoryMode, data, acl, names } = queue
+  const uuid = client.uuid()
+  const prefix = names.prefix(uuid, client.sessionId)
+  const content = names.areUnique ? data : marked(uuid, data)
+  const isOurs = (node: { data: Buffer | null; stat: Stat }) =>
+    node.stat.ephemeralOwner === client.sessionId && (names.areUnique || isMarked(node.data, uuid))
+  return {
+    client,
+    isUnique: names.areUnique,
+    create: () => client.create(join(directory, prefix), content, { mode: 'ephemeralSequential', ...(acl && { acl }) }),
+    async find() {
+      const [, children] = await Promise.all([client.sync(directory), namesIn(queue)])
+      const nodes = await readNodes(
+        queue,
+        children.filter(name => name.startsWith(prefix)),
+      )
+      return nodes.find(isOurs)
+    },
+    makeParent: signal => client.ensurePath(directory, { mode: directoryMode, ...(acl && { acl }), signal }),
+    check({ name }) {
+      if (isExhausted(sequenceOf(name, names))) throw new LockError('EXHAUSTED', directory)
+    },
+  }
+}

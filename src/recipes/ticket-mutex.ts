@@ -1,0 +1,156 @@
+// The lock in which each knows whom to wait for without a list: a release costs the same however many wait.
+import { isCode, join } from '../protocol/index.ts'
+import type { Client } from '../session/index.ts'
+import { contend, type AcquireOptions } from './contend.ts'
+import { sequenceOf } from './dialect.ts'
+import { NodeHeld, type Held } from './held.ts'
+import { Lock } from './lock.ts'
+import { Place } from './place.ts'
+import { contendersIn, endOf, namesIn, queueOf, type ContenderInfo, type Queue } from './queue.ts'
+import type { LockOptions } from './queue-lock.ts'
+import { onDrawn, onGone, onListed, releasedAs, releasedIn, ticketName, tickets, type Next } from './ticket.ts'
+import { watched } from './watched.ts'
+
+/**
+ * An exclusive lock whose cost does not grow with the queue. Contenders draw tickets, numbered nodes without a uuid in a persistent
+ * directory, so that each knows the name of the one before; a holder writes its number into the directory's data as it gives the
+ * ticket back, which tells the next that it was held and not merely dropped.
+ *
+ * Nobody else may use the directory, and contenders need to read and write it (where they cannot write, each release costs the next one
+ * a list). `guard()` cannot be had: in a directory that was deleted and made anew, names return.
+ */
+export class TicketMutex extends Lock {
+  readonly #queue: Queue
+
+  constructor(client: Client, path: string, options: LockOptions = {}) {
+    super(path)
+    this.#queue = queueOf(client, path, tickets, { ...options, directoryMode: 'persistent' })
+  }
+
+  override acquire(options: AcquireOptions = {}): Promise<Held> {
+    const ticket = new Ticket(this.#queue)
+    return contend(this.#queue.client, this.path, ticket.place, options, async signal => {
+      for (let next = await ticket.draw(signal); next.do !== 'hold';) next = await ticket.follow(next, signal)
+      return ticket.hold(options)
+    })
+  }
+
+  override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
+    const { client } = this.#queue
+    const ticket = new Ticket(this.#queue)
+    return contend(client, this.path, ticket.place, options, async signal => {
+      if (await client.retry(() => ticket.isInUse(signal), { signal })) return null
+      let next = await ticket.draw(signal)
+      if (next.do !== 'hold') next = await ticket.follow({ do: 'list' }, signal)
+      if (next.do === 'hold') return ticket.hold(options)
+      client.inBackground(ticket.place.leave())
+      return null
+    })
+  }
+
+  /** Who holds the lock and who waits for it, in their order. */
+  contenders(): Promise<ContenderInfo[]> {
+    return contendersIn(this.#queue)
+  }
+}
+
+/** One contender: what the decisions of ticket.ts ask for, done. */
+class Ticket {
+  readonly place: Place
+  readonly #queue: Queue
+  #isHeld = false
+
+  constructor(queue: Queue) {
+    this.#queue = queue
+    this.place = new Place(endOf(queue), { remove: (client, path) => this.#giveBack(client, path) })
+  }
+
+  get #own(): number {
+    return sequenceOf(this.place.node.name, tickets) ?? NaN
+  }
+
+  hold(options: AcquireOptions): Held {
+    this.#isHeld = true
+    return new NodeHeld(this.#queue.client, this.#queue.directory, this.place, options)
+  }
+
+  async draw(signal: AbortSignal): Promise<Next> {
+    const released = await this.place.take(() => this.#released(signal), signal)
+    return this.#whileConnected(onDrawn(this.#own, released), signal)
+  }
+
+  async follow(next: Next, signal: AbortSignal): Promise<Next> {
+    const { client } = this.#queue
+    switch (next.do) {
+      case 'hold':
+        return next
+      case 'watch':
+        return this.#whileConnected(await client.retry(() => this.#watch(next.ticket, signal), { signal }), signal)
+      case 'list':
+        return this.#whileConnected(await client.retry(() => this.#list(signal), { signal }), signal)
+      case 'draw':
+        // The list may be older than the ticket, which must not stay then.
+        await this.place.leave()
+        return this.draw(signal)
+    }
+  }
+
+  async isInUse(signal: AbortSignal): Promise<boolean> {
+    const directory = await this.#queue.client.exists(this.#queue.directory, { signal })
+    if (directory === null || directory.numChildren === 0) return false
+    return (await namesIn(this.#queue, { signal })).some(name => sequenceOf(name, tickets) !== undefined)
+  }
+
+  /** Nobody is granted anything in a session that must be presumed lost: when it is back, look again. */
+  async #whileConnected(next: Next, signal: AbortSignal): Promise<Next> {
+    const { client } = this.#queue
+    if (next.do !== 'hold' || !client.lease.aborted) return next
+    await client.connected({ signal })
+    return { do: 'list' }
+  }
+
+  async #watch(ticket: number, signal: AbortSignal): Promise<Next> {
+    const { client, directory } = this.#queue
+    try {
+      // getData and not exists: of a node that is gone already it leaves no watch behind.
+      const { changed } = await watched(signal, options => client.getData(join(directory, ticketName(ticket)), options))
+      await changed
+    } catch (error) {
+      if (isCode(error, 'NONODE')) return { do: 'list' }
+      throw error
+    }
+    const [released, isOurs] = await Promise.all([this.#released(signal), this.#isOurs(signal)])
+    return onGone(ticket, { isOurs, released })
+  }
+
+  async #list(signal: AbortSignal): Promise<Next> {
+    const [children, isOurs] = await Promise.all([namesIn(this.#queue, { signal }), this.#isOurs(signal)])
+    return onListed(this.#own, { isOurs, children })
+  }
+
+  async #released(signal: AbortSignal): Promise<number | undefined> {
+    try {
+      return releasedIn((await this.#queue.client.getData(this.#queue.directory, { signal })).data)
+    } catch (error) {
+      if (isCode(error, 'NONODE')) return undefined
+      throw error
+    }
+  }
+
+  async #isOurs(signal: AbortSignal): Promise<boolean> {
+    const stat = await this.#queue.client.exists(this.place.node.path, { signal })
+    return stat !== null && this.place.owns(stat)
+  }
+
+  /** In this order, so that nobody who is woken by the delete finds the old number. */
+  async #giveBack(client: Client, path: string): Promise<unknown> {
+    if (!this.#isHeld) return client.delete(path)
+    try {
+      return await client.multi([{ setData: this.#queue.directory, data: releasedAs(this.#own) }, { delete: path }])
+    } catch (error) {
+      // Who may not write the directory costs the next one a list.
+      if (isCode(error, 'NOAUTH')) return client.delete(path)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// What a holder of a ticket does next. The decisions, without the doing.
+import type { Names } from './dialect.ts'
+import { sequenceOf } from './dialect.ts'
+import { standing } from './standing.ts'
+
+export const tickets: Names = { prefix: () => 't-', pattern: /^t-(-?\d{10})$/, areUnique: false }
+
+const digitsOf = (sequence: number) => String(sequence).padStart(10, '0')
+
+export const ticketName = (sequence: number): string => `t-${digitsOf(sequence)}`
+
+/** What the directory's data says when this ticket was held and is given back. */
+export const releasedAs = digitsOf
+
+/** The ticket that was given back last, or undefined where the data says nothing of the kind. */
+export function releasedIn(data: Buffer | null): number | undefined {
+  const text = data?.toString() ?? ''
+  return /^\d{10}$/.test(text) ? Number(text) : undefined
+}
+
+export type Next =
+  | { do: 'hold' }
+  /** Wait until this ticket is gone. */
+  | { do: 'watch'; ticket: number }
+  /** Nothing but the list of all tickets can tell. */
+  | { do: 'list' }
+  /** One's own ticket is gone: draw another. */
+  | { do: 'draw' }
+
+/**
+ * One has just drawn `own`, and read behind it which ticket was given back last: whoever gives one back has held the lock, so nobody
+ * before him is left.
+ */
+export function onDrawn(own: number, released: number | undefined): Next {
+  if (own === 0) return { do: 'list' }
+  return released === own - 1 ? { do: 'hold' } : { do: 'watch', ticket: own - 1 }
+}
+
+/**
+ * The ticket that one watched is gone: given back by its holder, or dropped by somebody who waited, died or was deleted, with others still
+ * before him.
+ */
+export function onGone(watched: number, { isOurs, released }: { isOurs: boolean; released: number | undefined }): Next {
+  if (!isOurs) return { do: 'draw' }
+  return released === watched ? { do: 'hold' } : { do: 'list' }
+}
+
+/** @param isOurs the node of one's own name is still the one that one has made: numbers begin anew in a directory that was deleted */
+export function onListed(own: number, { isOurs, children }: { isOurs: boolean; children: readonly string[] }): Next {
+  const where = standing(children, ticketName(own), tickets)
+  if (!isOurs || where.is === 'gone') return { do: 'draw' }
+  if (where.is === 'turn') return { do: 'hold' }
+  return { do: 'watch', ticket: sequenceOf(where.behind, tickets) ?? NaN }
+}
