@@ -15,29 +15,29 @@ import { watched } from './watched.ts'
  * node: all but one for nothing. There is no queue, so that a waiter may be passed over for ever. Right, and wasteful: use Mutex.
  */
 export class EphemeralMutex extends Lock {
-  readonly #client: Client
+  readonly #view: Client
   readonly #options: LockOptions
 
   constructor(client: Client, path: string, options: LockOptions = {}) {
-    super(path)
-    this.#client = client.chroot('/')
+    super(client, path)
+    this.#view = client.chroot('/')
     this.#options = options
   }
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const place = this.#place()
-    return contend(this.#client, this.path, place, options, async signal => {
-      while (!(await this.#take(place, signal))) await this.#client.retry(() => this.#goes(signal), { signal })
-      return new NodeHeld(this.#client, this.path, place, options)
+    return contend(this.#view, this.path, place, options, async signal => {
+      while (!(await this.#take(place, signal))) await this.#view.retry(() => this.#goes(signal), { signal })
+      return new NodeHeld(this.#view, this.path, place, options)
     })
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const place = this.#place()
-    return contend(this.#client, this.path, place, options, async signal => {
-      const isTaken = await this.#client.retry(() => this.#client.exists(this.path, { signal }), { signal })
+    return contend(this.#view, this.path, place, options, async signal => {
+      const isTaken = await this.#view.retry(() => this.#view.exists(this.path, { signal }), { signal })
       if (isTaken !== null || !(await this.#take(place, signal))) return null
-      return new NodeHeld(this.#client, this.path, place, options)
+      return new NodeHeld(this.#view, this.path, place, options)
     })
   }
 
@@ -56,7 +56,7 @@ export class EphemeralMutex extends Lock {
       if (isCode(error, 'NODEEXISTS')) return false
       throw error
     }
-    if (!this.#client.lease.aborted) return true
+    if (!this.#view.lease.aborted) return true
     // The session came back after it had to be presumed lost, and the node may be older than that.
     await place.leave()
     return this.#take(place, signal)
@@ -71,7 +71,7 @@ export class EphemeralMutex extends Lock {
   /** The node, or undefined where there is none; no watch is left then. */
   async #read(options?: ReadOptions): Promise<{ data: Buffer | null; stat: Stat } | undefined> {
     try {
-      return await this.#client.getData(this.path, options)
+      return await this.#view.getData(this.path, options)
     } catch (error) {
       if (isCode(error, 'NONODE')) return undefined
       throw error
@@ -80,7 +80,7 @@ export class EphemeralMutex extends Lock {
 
   #place(): Place {
     const { data = '', acl } = this.#options
-    const client = this.#client
+    const client = this.#view
     const path = this.path
     const uuid = client.uuid()
     const spot: Spot = {

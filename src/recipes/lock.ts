@@ -1,11 +1,15 @@
 // What every lock offers.
+import type { Client } from '../session/index.ts'
 import type { AcquireOptions } from './contend.ts'
 import type { Held } from './held.ts'
 
 export abstract class Lock<H extends Held = Held> {
+  /** The client it was made with. */
+  readonly client: Client
   readonly path: string
 
-  protected constructor(path: string) {
+  protected constructor(client: Client, path: string) {
+    this.client = client
     this.path = path
   }
 

@@ -53,6 +53,10 @@ export class Place implements Stake {
     return this.#node
   }
 
+  get isTaken(): boolean {
+    return this.#node !== undefined
+  }
+
   get isUnique(): boolean {
     return this.#spot.isUnique
   }
@@ -80,7 +84,7 @@ export class Place implements Stake {
       const error: unknown = created.reason
       if (fateOf(error) === 'unknown') await this.#find()
       else this.#isUncertain = false
-      if (this.#isTaken()) return client.retry(look, { signal })
+      if (this.isTaken) return client.retry(look, { signal })
       if (isCode(error, 'NONODE')) await this.#spot.makeParent(signal)
       else if (isCode(error, 'CONNECTIONLOSS')) await client.connected({ signal })
       else throw error
@@ -133,10 +137,6 @@ export class Place implements Stake {
     this.#isUncertain = false
     this.#node = { path, name: nameOf(path), czxid: stat.czxid }
     this.#spot.check?.(this.#node)
-  }
-
-  #isTaken(): boolean {
-    return this.#node !== undefined
   }
 }
 

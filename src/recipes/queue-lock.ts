@@ -30,8 +30,8 @@ export abstract class QueueLock<H extends Held = Held> extends Lock<H> {
   protected readonly queue: Queue
   readonly #waiting: Waiting
 
-  protected constructor(queue: Queue, waiting: Waiting, onStrangers: OnStrangers | undefined) {
-    super(queue.directory)
+  protected constructor(client: Client, queue: Queue, waiting: Waiting, onStrangers: OnStrangers | undefined) {
+    super(client, queue.directory)
     this.queue = queue
     this.#waiting = reportStrangers(waiting, onStrangers)
   }
@@ -66,7 +66,7 @@ export class ExclusiveLock extends QueueLock {
     { dialect = 'curator', onStrangers, ...options }: MutexOptions,
     waiting: Waiting,
   ) {
-    super(queueOf(client, path, namesOf(dialect, path), options), waiting, onStrangers)
+    super(client, queueOf(client, path, namesOf(dialect, path), options), waiting, onStrangers)
   }
 
   protected override hold(place: Place, options: AcquireOptions): Held {

@@ -23,7 +23,7 @@ export class TicketMutex extends Lock {
   readonly #queue: Queue
 
   constructor(client: Client, path: string, options: LockOptions = {}) {
-    super(path)
+    super(client, path)
     this.#queue = queueOf(client, path, tickets, { ...options, directoryMode: 'persistent' })
   }
 

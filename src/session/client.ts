@@ -119,7 +119,17 @@ export class Client extends Nodes implements AsyncDisposable {
     return new Client(this.#session, this.#settings, path === '/' ? this.root.prefix : this.root.add(path), true)
   }
 
+  /** A path as the server has it: below this client's root. */
+  serverPath(path: string): string {
+    return this.root.add(path)
+  }
+
   // The session
+
+  /** The same object for all views of one session, to know them by; there is nothing to be had from it. */
+  get sessionKey(): object {
+    return this.#session
+  }
 
   get state(): State {
     return this.#isClosed && !isTerminal(this.#session.state) ? 'closed' : this.#session.state

@@ -1,0 +1,213 @@
+// Barriers: many wait for one, and many for each other. Curator's nodes.
+import { isCode, join, nameOf, ZooKeeperError, type ACL } from '../protocol/index.ts'
+import type { Client } from '../session/index.ts'
+import { attempt, type AttemptOptions } from './attempt.ts'
+import { LockError } from './lock-error.ts'
+import { Place, type Spot } from './place.ts'
+import { watched } from './watched.ts'
+
+export interface BarrierOptions {
+  /** Of the nodes that are made. Default: the world may do anything. */
+  acl?: readonly ACL[]
+}
+
+/** A node that is in the way of everybody who waits: Curator's DistributedBarrier. */
+export class Barrier {
+  readonly path: string
+  readonly #client: Client
+  readonly #acl: readonly ACL[] | undefined
+
+  constructor(client: Client, path: string, { acl }: BarrierOptions = {}) {
+    this.path = path
+    this.#client = client.chroot('/')
+    this.#acl = acl
+  }
+
+  /** Raises the barrier, which outlives its maker. One that is up already is no error. */
+  async raise(): Promise<void> {
+    await this.#client.ensurePath(this.path, this.#acl && { acl: this.#acl })
+  }
+
+  /** Lowers it, and lets everybody go who waits. One that is down already is no error. */
+  async lower(): Promise<void> {
+    try {
+      await this.#client.retry(() => this.#client.delete(this.path))
+    } catch (error) {
+      ignoring('NONODE')(error)
+    }
+  }
+
+  /**
+   * Resolves when the barrier is down, at once if it is.
+   * @throws LockError TIMEOUT; the signal's reason; ZooKeeperError
+   */
+  wait(options: AttemptOptions = {}): Promise<void> {
+    return attempting(this.#client, this.path, options, async signal => {
+      const isDown = async () => {
+        try {
+          const { changed } = await watched(signal, watch => this.#client.getData(this.path, watch))
+          await changed
+          return false
+        } catch (error) {
+          ignoring('NONODE')(error)
+          return true
+        }
+      }
+      while (!(await this.#client.retry(isDown, { signal })));
+    })
+  }
+}
+
+/**
+ * A barrier at both ends of a piece of work: `count` members enter together, and all leave together. Curator's DistributedDoubleBarrier,
+ * which it can be shared with. An object is one member, for one passage after another.
+ */
+export class DoubleBarrier {
+  readonly path: string
+  readonly count: number
+  readonly #client: Client
+  readonly #acl: readonly ACL[] | undefined
+  #member: Place | undefined
+
+  /**
+   * @param count how many have to be there, 1 or more; the same for all
+   * @throws ZooKeeperError BADARGUMENTS
+   */
+  constructor(client: Client, path: string, count: number, { acl }: BarrierOptions = {}) {
+    if (!Number.isSafeInteger(count) || count < 1)
+      throw refuse(path, `a count is an integer of at least 1, not ${count}`)
+    this.path = path
+    this.count = count
+    this.#client = client.chroot('/')
+    this.#acl = acl
+  }
+
+  /**
+   * Resolves when `count` members have entered. One whose call fails is not counted any more.
+   * @throws ZooKeeperError BADARGUMENTS where it is inside already; LockError TIMEOUT; the signal's reason
+   */
+  async enter(options: AttemptOptions = {}): Promise<void> {
+    if (this.#member !== undefined) throw refuse(this.path, 'it has entered already')
+    const member = (this.#member = new Place(this.#spot()))
+    try {
+      await attempting(this.#client, this.path, options, async signal => {
+        await member.take(nothing, signal)
+        while (!(await this.#client.retry(() => this.#isReady(member, signal), { signal })));
+      })
+    } catch (error) {
+      this.#member = undefined
+      this.#client.inBackground(member.leave())
+      throw error
+    }
+  }
+
+  /**
+   * Resolves when all who were inside have left. One whose call fails has left nevertheless.
+   * @throws ZooKeeperError BADARGUMENTS where it is not inside; LockError TIMEOUT; the signal's reason
+   */
+  async leave(options: AttemptOptions = {}): Promise<void> {
+    const member = this.#member
+    if (member === undefined) throw refuse(this.path, 'it has not entered')
+    this.#member = undefined
+    try {
+      await attempting(this.#client, this.path, options, async signal => {
+        // Who enters for the next passage meanwhile is not waited for.
+        const inside = new Set(await this.#client.retry(() => this.#members(signal), { signal }))
+        while (!(await this.#client.retry(() => this.#isLeft(member, inside, signal), { signal })));
+        // Whoever comes last takes it away, and nobody minds who that is.
+        await this.#client.retry(() => this.#client.delete(this.#ready)).catch(ignoring('NONODE'))
+      })
+    } catch (error) {
+      this.#client.inBackground(member.leave())
+      throw error
+    }
+  }
+
+  /** False after a wake-up, which is a hint: look again. Somebody may delete the own node too, and the others would wait for ever. */
+  async #isReady(member: Place, signal: AbortSignal): Promise<boolean> {
+    const [ready, own, members] = await Promise.all([
+      watched(signal, options => this.#client.exists(this.#ready, options)),
+      watched(signal, options => this.#client.exists(member.node.path, options)),
+      this.#members(signal),
+    ])
+    if (ready.value !== null) return true
+    if (own.value === null) await member.take(nothing, signal)
+    else if (members.length < this.count) await Promise.race([ready.changed, own.changed])
+    else await this.#client.create(this.#ready, '', this.#withAcl).catch(ignoring('NODEEXISTS'))
+    return false
+  }
+
+  /** The lowest stays to the last and watches the highest; each other goes first and watches the lowest: nobody wakes a herd. */
+  async #isLeft(member: Place, inside: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
+    const left = (await this.#members(signal)).filter(name => inside.has(name)).sort()
+    const own = member.isTaken ? member.node.name : undefined
+    const others = left.filter(name => name !== own)
+    const isLowest = left[0] === own
+    if (!isLowest || others.length === 0) await member.leave()
+    const last = isLowest ? others.at(-1) : others[0]
+    if (last === undefined) return true
+    try {
+      const { changed } = await watched(signal, options => this.#client.getData(join(this.path, last), options))
+      await changed
+    } catch (error) {
+      ignoring('NONODE')(error)
+    }
+    return false
+  }
+
+  get #ready(): string {
+    return join(this.path, 'ready')
+  }
+
+  get #withAcl(): { acl?: readonly ACL[] } {
+    return this.#acl === undefined ? {} : { acl: this.#acl }
+  }
+
+  /** None where the directory is gone: a container that is empty goes. */
+  async #members(signal: AbortSignal): Promise<string[]> {
+    try {
+      const { children } = await this.#client.getChildren(this.path, { signal })
+      return children.filter(name => name !== nameOf(this.#ready))
+    } catch (error) {
+      ignoring('NONODE')(error)
+      return []
+    }
+  }
+
+  #spot(): Spot {
+    const client = this.#client
+    const path = join(this.path, client.uuid())
+    return {
+      client,
+      isUnique: true,
+      create: () => client.create(path, '', { mode: 'ephemeral', ...this.#withAcl }),
+      find: async () => {
+        const [, stat] = await Promise.all([client.sync(path), client.exists(path)])
+        return stat === null ? undefined : { path, stat }
+      },
+      makeParent: signal => client.ensurePath(this.path, { mode: 'container', ...this.#withAcl, signal }),
+    }
+  }
+}
+
+/** Leaves nothing but watches, which its signal takes back. */
+const attempting = <T>(
+  client: Client,
+  path: string,
+  options: AttemptOptions,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  const timedOut = () => new LockError('TIMEOUT', path)
+  return attempt(client, options, timedOut, work, done => done.then(nothing, nothing))
+}
+
+const nothing = () => Promise.resolve()
+
+function ignoring(code: 'NONODE' | 'NODEEXISTS'): (error: unknown) => void {
+  return error => {
+    if (!isCode(error, code)) throw error
+  }
+}
+
+const refuse = (path: string, detail: string) =>
+  new ZooKeeperError('BADARGUMENTS', { op: 'DoubleBarrier', path, fate: 'notSent', detail })

@@ -1,0 +1,132 @@
+// Who leads: Curator's LeaderLatch, as a lock that names its contenders.
+import { isCode, join } from '../protocol/index.ts'
+import type { Client } from '../session/index.ts'
+import type { AcquireOptions } from './contend.ts'
+import { sequenceOf, type Dialect } from './dialect.ts'
+import type { Held } from './held.ts'
+import { behindPredecessor } from './mutex.ts'
+import { namesIn } from './queue.ts'
+import { ExclusiveLock, type LockOptions } from './queue-lock.ts'
+import { watched } from './watched.ts'
+
+export interface LeaderElectionOptions extends Omit<LockOptions, 'data'> {
+  /** What this participant is known by to the others. Default empty. */
+  id?: string
+}
+
+export interface Participant {
+  id: string
+  isLeader: boolean
+  /** Its node. */
+  path: string
+  session: bigint
+}
+
+const latch: Dialect = { prefix: uuid => `_c_${uuid}-latch-`, pattern: /^[^/]*latch-(-?\d{10})$/ }
+
+/**
+ * An election among all who campaign in one directory; the first to come leads until it resigns or is lost. Leadership is a {@link Held}:
+ * its `signal` tells of its loss, its `token` grows from leader to leader.
+ */
+export class LeaderElection extends ExclusiveLock {
+  constructor(client: Client, path: string, { id = '', ...options }: LeaderElectionOptions = {}) {
+    super(client, path, { ...options, data: id, dialect: latch }, behindPredecessor)
+  }
+
+  /** Resolves when this participant leads, until the release of what it comes to. Throws as {@link Lock.acquire}. */
+  campaign(options: AcquireOptions = {}): Promise<Held> {
+    return this.acquire({ watchOwnNode: true, ...options })
+  }
+
+  /**
+   * Runs a function each time this participant comes to lead, and campaigns again when it has ended or the leadership was lost. The function is
+   * to end when `held.signal` aborts; what it throws after that is taken for its way to end. Resolves when the signal aborts.
+   * @throws what the function throws while it leads; ZooKeeperError at the end of the session (`supervise` lives through that)
+   */
+  async lead(fn: (held: Held) => void | Promise<void>, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    while (!signal?.aborted) {
+      let held: Held
+      try {
+        held = await this.campaign(signal ? { signal } : {})
+      } catch (error) {
+        if (signal?.aborted) return
+        throw error
+      }
+      await using leadership = held
+      try {
+        await fn(leadership)
+      } catch (error) {
+        if (!leadership.signal.aborted && !signal?.aborted) throw error
+      }
+    }
+  }
+
+  /** Who takes part, the leader first. */
+  async participants(): Promise<Participant[]> {
+    const contenders = await this.contenders()
+    return contenders.map(({ path, data, session }, i) => ({
+      id: data?.toString() ?? '',
+      isLeader: i === 0,
+      path,
+      session,
+    }))
+  }
+
+  /** Who leads, or null. */
+  async leader(): Promise<Participant | null> {
+    return (await this.participants())[0] ?? null
+  }
+
+  /**
+   * Tells who leads, now and after each change; null while nobody does. It takes no part and writes nothing, and needs one watch: leaders who come
+   * and go in between are passed over. Ends when the signal aborts.
+   * @throws ZooKeeperError at the end of the session
+   */
+  async *observe({ signal }: { signal?: AbortSignal } = {}): AsyncGenerator<Participant | null, void, undefined> {
+    const watching = new AbortController()
+    const stop = signal ? AbortSignal.any([signal, watching.signal]) : watching.signal
+    let told: string | null | undefined
+    try {
+      for (;;) {
+        const { leader, changed } = await this.queue.client.retry(() => this.#watchLeader(stop), { signal: stop })
+        if (told !== (leader?.path ?? null)) yield leader
+        told = leader?.path ?? null
+        await changed
+      }
+    } catch (error) {
+      if (!signal?.aborted) throw error
+    } finally {
+      watching.abort()
+    }
+  }
+
+  async #watchLeader(signal: AbortSignal): Promise<{ leader: Participant | null; changed: Promise<void> }> {
+    const { client, directory, names } = this.queue
+    for (;;) {
+      const first = firstOf(await namesIn(this.queue, { signal }), names)
+      try {
+        if (first !== undefined) {
+          const path = join(directory, first)
+          const { value, changed } = await watched(signal, options => client.getData(path, options))
+          const { data, stat } = value
+          return { leader: { id: data?.toString() ?? '', isLeader: true, path, session: stat.ephemeralOwner }, changed }
+        }
+        const { value, changed } = await watched(signal, options => client.getChildren(directory, options))
+        if (firstOf(value.children, names) === undefined) return { leader: null, changed }
+      } catch (error) {
+        if (!isCode(error, 'NONODE')) throw error
+        const { value, changed } = await watched(signal, options => client.exists(directory, options))
+        if (value === null) return { leader: null, changed }
+      }
+    }
+  }
+}
+
+/** Who leads: the contender with the lowest number. */
+function firstOf(children: readonly string[], names: Pick<Dialect, 'pattern'>): string | undefined {
+  const inLine = children.flatMap(name => {
+    const sequence = sequenceOf(name, names)
+    return sequence === undefined ? [] : [{ name, sequence }]
+  })
+  return inLine.sort((a, b) => a.sequence - b.sequence)[0]?.name
+}

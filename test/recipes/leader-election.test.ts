@@ -1,0 +1,158 @@
+import { expect } from 'chai'
+import { once } from 'node:events'
+import type { Client } from '../../src/index.ts'
+import { LeaderElection, type Held, type Participant } from '../../src/recipes/index.ts'
+import { failureOf } from '../support/outcome.ts'
+import { expireSession } from '../support/shared-server.ts'
+import { until } from '../support/until.ts'
+import { Site } from './site.ts'
+
+describe('LeaderElection', () => {
+  const site = new Site('election')
+
+  it('has the first to campaign lead, and the next one when it resigns, with a larger token', async () => {
+    const [a, b] = [await site.open(), await site.open()]
+    const first = await new LeaderElection(a, site.path, { id: 'a' }).campaign()
+    const next = new LeaderElection(b, site.path, { id: 'b' }).campaign()
+    const watcher = new LeaderElection(site.observer, site.path)
+    await until(async () => (await watcher.participants()).length === 2)
+    expect((await watcher.participants()).map(({ id, isLeader }) => ({ id, isLeader }))).to.deep.equal([
+      { id: 'a', isLeader: true },
+      { id: 'b', isLeader: false },
+    ])
+    expect(await watcher.leader()).to.include({ id: 'a', path: first.path, session: a.sessionId })
+    await first.release()
+    const second = await next
+    expect(second.token > first.token).to.equal(true)
+    expect(await watcher.leader()).to.include({ id: 'b' })
+    await second.release()
+    expect(await watcher.leader()).to.equal(null)
+  })
+
+  it('names its nodes as Curator’s LeaderLatch does', async () => {
+    const held = await new LeaderElection(await site.open(), site.path, { id: 'a' }).campaign()
+    expect(held.path.slice(site.path.length)).to.match(/^\/_c_[0-9a-f-]{36}-latch-\d{10}$/)
+    await held.release()
+  })
+
+  it('campaigns again when its leadership is lost, and never leads twice at a time', async () => {
+    const client = await site.open()
+    const stop = new AbortController()
+    const terms: Held[] = []
+    let inside = 0
+    const leading = new LeaderElection(client, site.path).lead(
+      async held => {
+        expect(++inside).to.equal(1)
+        terms.push(held)
+        await once(held.signal, 'abort')
+        inside--
+        throw held.signal.reason
+      },
+      { signal: stop.signal },
+    )
+    for (let term = 1; term <= 3; term++) {
+      await until(() => terms.length === term)
+      await site.observer.delete(terms[term - 1]?.path ?? '')
+    }
+    await until(() => terms.length === 4)
+    stop.abort()
+    await site.observer.delete(terms[3]?.path ?? '')
+    await leading
+    expect(terms).to.have.length(4)
+  })
+
+  it('campaigns again when the function has ended, after those who wait', async () => {
+    const [a, b] = [await site.open(), await site.open()]
+    const stop = new AbortController()
+    const order: string[] = []
+    const lead = (client: Client, id: string) =>
+      new LeaderElection(client, site.path, { id }).lead(
+        async () => {
+          order.push(id)
+          if (order.length === 6) stop.abort()
+          // Until the other has come back to the queue.
+          else await until(async () => (await site.nodes()).length === 2)
+        },
+        { signal: stop.signal },
+      )
+    await Promise.all([lead(a, 'a'), lead(b, 'b')])
+    const first = order[0]
+    expect(order).to.deep.equal(order.map((_, i) => (i % 2 === 0 ? first : first === 'a' ? 'b' : 'a')))
+  })
+
+  it('rejects with what the function throws while it leads, and resigns', async () => {
+    const election = new LeaderElection(await site.open(), site.path)
+    expect(await failureOf(election.lead(() => Promise.reject(new Error('mine'))))).to.have.property('message', 'mine')
+    expect(await election.leader()).to.equal(null)
+  })
+
+  it('rejects at the end of the session', async () => {
+    const client = await site.open()
+    const leading = failureOf(
+      new LeaderElection(client, site.path).lead(async held => {
+        await once(held.signal, 'abort')
+      }),
+    )
+    await until(async () => (await site.nodes()).length === 1)
+    await expireSession(site.server, client.sessionId, client.sessionPassword)
+    expect(await leading).to.have.property('code', 'SESSIONEXPIRED')
+  })
+
+  it('stops campaigning at once when the signal aborts', async () => {
+    const [a, b] = [await site.open(), await site.open()]
+    const held = await new LeaderElection(a, site.path).campaign()
+    const stop = new AbortController()
+    const leading = new LeaderElection(b, site.path).lead(() => expect.fail('it leads'), { signal: stop.signal })
+    await until(async () => (await site.nodes()).length === 2)
+    stop.abort(new Error('enough'))
+    await leading
+    await held.release()
+  })
+
+  describe('observed', () => {
+    it('tells who leads, from before the directory exists to after the last one', async () => {
+      const [a, b] = [await site.open(), await site.open()]
+      const stop = new AbortController()
+      const seen: (string | null)[] = []
+      const observing = (async () => {
+        const election = new LeaderElection(await site.open(), site.path)
+        for await (const leader of election.observe({ signal: stop.signal })) seen.push(leader && leader.id)
+      })()
+      const told = (...expected: (string | null)[]) => until(() => JSON.stringify(seen) === JSON.stringify(expected))
+      await told(null)
+      const first = await new LeaderElection(a, site.path, { id: 'a' }).campaign()
+      await told(null, 'a')
+      const next = new LeaderElection(b, site.path, { id: 'b' }).campaign()
+      await until(async () => (await site.nodes()).length === 2)
+      await first.release()
+      await told(null, 'a', 'b')
+      await (await next).release()
+      await told(null, 'a', 'b', null)
+      stop.abort()
+      await observing
+    })
+
+    it('takes its watch back when the loop is left', async () => {
+      const client = await site.open()
+      const held = await new LeaderElection(client, site.path, { id: 'a' }).campaign({ watchOwnNode: false })
+      const watchesBefore = await site.server.watchCount()
+      let leader: Participant | null = null
+      for await (leader of new LeaderElection(client, site.path).observe()) break
+      expect(leader).to.include({ id: 'a' })
+      await until(async () => (await site.server.watchCount()) === watchesBefore)
+      await held.release()
+    })
+
+    it('ends with the session', async () => {
+      const client = await site.open()
+      const seen: unknown[] = []
+      const observing = (async () => {
+        for await (const leader of new LeaderElection(client, site.path).observe()) seen.push(leader)
+      })()
+      const failing = failureOf(observing)
+      await until(() => seen.length === 1)
+      await expireSession(site.server, client.sessionId, client.sessionPassword)
+      expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
+    })
+  })
+})

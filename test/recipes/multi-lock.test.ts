@@ -1,0 +1,122 @@
+import { expect } from 'chai'
+import { MultiLock, Mutex, TicketMutex } from '../../src/recipes/index.ts'
+import { failureOf } from '../support/outcome.ts'
+import { until } from '../support/until.ts'
+import { Site } from './site.ts'
+
+describe('MultiLock', () => {
+  const site = new Site('multi-lock')
+  const at = (name: string) => `${site.path}/${name}`
+
+  it('holds all of its locks, and releases the last one first', async () => {
+    const client = await site.open()
+    const locks = ['c', 'a', 'b'].map(name => new Mutex(client, at(name)))
+    const held = await new MultiLock(locks).acquire()
+    expect(held.held.map(({ path }) => path.slice(site.path.length + 1, site.path.length + 2))).to.deep.equal([
+      'a',
+      'b',
+      'c',
+    ])
+    expect(held.validFor()).to.be.greaterThan(0)
+    const gone: string[] = []
+    for (const each of held.held) await site.observer.exists(each.path, { watch: ({ path }) => gone.push(path) })
+    await held.release()
+    await site.observer.sync('/')
+    expect(gone).to.deep.equal(held.held.map(({ path }) => path).reverse())
+    expect(held.validFor()).to.equal(0)
+  })
+
+  it('never has two wait for each other, in whatever order each names the locks', async () => {
+    const clients = await site.many(6)
+    let inside = 0
+    const pass = async (client: (typeof clients)[number], i: number) => {
+      const locks = ['x', 'y', 'z'].map(name => new Mutex(client, at(name)))
+      if (i % 2 === 1) locks.reverse()
+      for (let n = 0; n < 10; n++)
+        await new MultiLock(locks).use(async () => {
+          expect(++inside).to.equal(1)
+          await client.exists('/')
+          inside--
+        })
+    }
+    await Promise.all(clients.map(pass))
+  })
+
+  it('has one deadline over all of them, and keeps none when it has passed', async () => {
+    const [client, other] = [await site.open(), await site.open()]
+    const taken = await new Mutex(other, at('b')).acquire()
+    const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b')), new Mutex(client, at('c'))])
+    expect(await failureOf(multi.acquire({ timeout: 100 }))).to.have.property('code', 'TIMEOUT')
+    await client.settled()
+    expect(await site.nodes()).to.deep.equal([taken.path])
+    await taken.release()
+  })
+
+  it('is null, and keeps none, when only one is taken', async () => {
+    const [client, other] = [await site.open(), await site.open()]
+    const taken = await new Mutex(other, at('b')).acquire()
+    const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
+    expect(await multi.tryAcquire()).to.equal(null)
+    await client.settled()
+    expect(await site.nodes()).to.deep.equal([taken.path])
+    await taken.release()
+    const held = await multi.tryAcquire()
+    await held?.release()
+    expect(held).to.not.equal(null)
+  })
+
+  it('tells of the loss of one, and keeps the others until it is released', async () => {
+    const client = await site.open()
+    const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
+    const held = await multi.acquire({ watchOwnNode: true })
+    await site.observer.delete(held.held[0]?.path ?? '')
+    await until(() => held.signal.aborted)
+    expect(held.signal.reason).to.have.property('code', 'LOST')
+    expect(held.validFor()).to.equal(0)
+    expect(await site.nodes()).to.deep.equal([held.held[1]?.path])
+    await held.release()
+  })
+
+  it('guards with the nodes of all', async () => {
+    const client = await site.open()
+    await client.create('/guarded', '')
+    const held = await new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))]).acquire()
+    await held.guard().setData('/guarded', '1').commit()
+    await site.observer.delete(held.held[1]?.path ?? '')
+    expect(await failureOf(held.guard().setData('/guarded', '2').commit())).to.have.property('code', 'NONODE')
+    expect(String((await client.getData('/guarded')).data)).to.equal('1')
+    await held.release()
+    await client.delete('/guarded')
+  })
+
+  it('refuses to guard where one of them cannot, or where their roots differ', async () => {
+    const client = await site.open()
+    await client.ensurePath(site.path)
+    const mutex = new Mutex(client, at('a'))
+    for (const other of [new TicketMutex(client, at('b')), new Mutex(client.chroot(site.path), '/c')]) {
+      const held = await new MultiLock([mutex, other]).acquire()
+      expect(() => held.guard())
+        .to.throw()
+        .with.property('code', 'UNSUPPORTED')
+      await held.release()
+    }
+  })
+
+  it('refuses locks of one path, which would wait for each other, and no locks at all', async () => {
+    const client = await site.open()
+    await client.ensurePath(site.path)
+    const refused = (...locks: Mutex[]) =>
+      expect(() => new MultiLock(locks))
+        .to.throw()
+        .with.property('code', 'BADARGUMENTS')
+    refused()
+    refused(new Mutex(client, at('a')), new Mutex(client, at('a')))
+    refused(new Mutex(client, at('a')), new Mutex(client.chroot(site.path), '/a'))
+  })
+
+  it('takes locks of every kind', async () => {
+    const client = await site.open()
+    const multi = new MultiLock([new TicketMutex(client, at('a')), new Mutex(client, at('b'))])
+    await multi.use(held => expect(held.held).to.have.length(2))
+  })
+})
