@@ -121,9 +121,9 @@ export class ApacheZooKeeper {
     }
   }
 
-  /** What the server answers to a four-letter word. */
-  command(word: string): Promise<string> {
-    return fourLetterWord(this.host, this.port, word)
+  /** What the server answers to a four-letter word, within `patience` milliseconds. */
+  command(word: string, patience?: number): Promise<string> {
+    return fourLetterWord(this.host, this.port, word, patience)
   }
 
   async mntr(): Promise<Map<string, string>> {

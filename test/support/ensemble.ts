@@ -73,20 +73,23 @@ export class Ensemble {
     const ports: Ports[] = []
     while (ports.length < size)
       ports.push({ client: await freePort(), quorum: await freePort(), election: await freePort() })
-    const links: QuorumLink[][][] = []
+    const links = await Promise.all(
+      ports.map((_, i) => Promise.all(ports.map((to, j) => (linked && i !== j ? linksTo(to) : [])))),
+    )
+    for (const [i, row] of links.entries())
+      for (const [j, [, election]] of row.entries()) {
+        const back = links[j]?.[i]?.[1]
+        if (back !== undefined) election?.callBackAt(back.port)
+      }
     const servers: ApacheZooKeeper[] = []
     for (const [i, own] of ports.entries()) {
-      const rows: QuorumLink[][] = []
       const lines: Record<string, string> = {}
       for (const [j, other] of ports.entries()) {
-        const isLinked = linked && i !== j
-        const row = isLinked ? [await QuorumLink.start(other.quorum), await QuorumLink.start(other.election)] : []
-        const seen = isLinked ? row.map(({ port }) => port) : [other.quorum, other.election]
+        const row = links[i]?.[j] ?? []
+        const seen = row.length > 0 ? row.map(({ port }) => port) : [other.quorum, other.election]
         const clients = dynamic ? `:participant;127.0.0.1:${other.client}` : ''
         lines[`server.${j + 1}`] = `127.0.0.1:${seen.join(':')}${clients}`
-        rows.push(row)
       }
-      links.push(rows)
       const directory = await mkdtemp(join(existsSync(memory) ? memory : tmpdir(), 'apache-zookeeper-'))
       await writeFile(join(directory, 'myid'), String(i + 1))
       const all = { tickTime: TICK, initLimit: 40, syncLimit: SYNC_LIMIT, ...lines, ...(dynamic && DYNAMIC), ...config }
@@ -102,7 +105,8 @@ export class Ensemble {
   }
 
   async mode(server: ApacheZooKeeper): Promise<Mode> {
-    const answer = await server.command('srvr').catch(() => '')
+    // One that is between two modes may be silent: whoever waits asks again.
+    const answer = await server.command('srvr', 1000).catch(() => '')
     return /Mode: (\S+)/.exec(answer)?.[1] as Mode
   }
 
@@ -161,3 +165,5 @@ export class Ensemble {
       for (const [to, links] of row) if (from === server || to === server) yield* links
   }
 }
+
+const linksTo = ({ quorum, election }: Ports) => Promise.all([QuorumLink.start(quorum), QuorumLink.start(election)])

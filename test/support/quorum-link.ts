@@ -7,6 +7,8 @@ const PATIENCE = 1000
 export class QuorumLink {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
+  /** Where the other end is to call back. */
+  #callback: number | undefined
   #isCut = false
   #delay = 0
 
@@ -28,6 +30,15 @@ export class QuorumLink {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port
+  }
+
+  /**
+   * Of two servers the one with the greater id makes the connection for elections: called by the other, it hangs up and calls back at the
+   * address that one names in its hello (QuorumCnxManager.handleConnection, from 3.6 on), which would pass no link. So a port that is
+   * named here stands in the hello in the place of the server's own.
+   */
+  callBackAt(port: number): void {
+    this.#callback = port
   }
 
   /** Bytes vanish, both ways; the connections stay, and new ones come about. */
@@ -61,7 +72,7 @@ export class QuorumLink {
     const far = connect({ port: target, host: '127.0.0.1', noDelay: true })
     far.once('connect', () => {
       far.removeAllListeners()
-      this.#join(near, far)
+      this.#join(near, far, this.#callback === undefined ? undefined : renaming(this.#callback))
       this.#join(far, near)
       near.resume()
     })
@@ -71,10 +82,11 @@ export class QuorumLink {
     })
   }
 
-  #join(from: Socket, to: Socket): void {
+  #join(from: Socket, to: Socket, told: (bytes: Buffer) => Buffer = bytes => bytes): void {
     this.#sockets.add(from)
     // The order stays: no delay ends before an earlier one, but for the moment in which it is made shorter, when nothing waits.
-    from.on('data', bytes => {
+    from.on('data', chunk => {
+      const bytes = told(chunk)
       if (this.#isCut) return
       if (this.#delay === 0) to.write(bytes)
       else setTimeout(() => to.write(bytes), this.#delay)
@@ -84,5 +96,24 @@ export class QuorumLink {
       this.#sockets.delete(from)
       to.destroy()
     })
+  }
+}
+
+/** A stream's chunks with another port in the hello: its version and the server's id, 8 bytes each, and a string, host:port. */
+function renaming(port: number): (chunk: Buffer) => Buffer {
+  const STRING = 16
+  let hello: Buffer | undefined = Buffer.alloc(0)
+  return chunk => {
+    if (hello === undefined) return chunk
+    hello = Buffer.concat([hello, chunk])
+    if (hello.length < STRING + 4) return Buffer.alloc(0)
+    const end = STRING + 4 + hello.readInt32BE(STRING)
+    if (hello.length < end) return Buffer.alloc(0)
+    const name = Buffer.from(`127.0.0.1:${port}`)
+    const length = Buffer.alloc(4)
+    length.writeInt32BE(name.length)
+    const whole = Buffer.concat([hello.subarray(0, STRING), length, name, hello.subarray(end)])
+    hello = undefined
+    return whole
   }
 }
