@@ -63,7 +63,7 @@ describe('an ensemble that is torn', () => {
     return { holder, rival, held, next }
   }
 
-  it('serves through an isolated follower longer than the session lives: who held the lock can write no more', async function () {
+  it('B10: serves through an isolated follower longer than the session lives: who held the lock can write no more', async function () {
     const { holder, rival, held, next } = await rivals(1000)
     const lost = abortedAt(held.signal)
     const idle = await sessions.open(follower.connectString, { sessionTimeout: 1000 })
@@ -98,7 +98,7 @@ describe('an ensemble that is torn', () => {
     await granted.release()
   })
 
-  it('serves through an isolated follower for less than the session lives: the lock stays where it is', async () => {
+  it('B10: serves through an isolated follower for less than the session lives: the lock stays where it is', async () => {
     const { holder, rival, held, next } = await rivals(5000)
     expect(holder.sessionTimeout).to.be.above(UNAWARE)
     let granted = false
