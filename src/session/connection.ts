@@ -285,12 +285,16 @@ export class Connection implements TransportHandler {
 
   // Liveness
 
-  /** A packet goes out at least every T/3, and 2T/3 of silence is the end. */
+  /**
+   * A packet goes out at least every T/3, and 2T/3 of silence is the end. But a process that was stalled has asked nothing meanwhile, and
+   * silence says nothing then: it asks, and waits for the answer as long as at any other time.
+   */
   #beat(): void {
     if (this.#dead) return
     this.#owner.awake()
     const now = this.#clock.now()
-    const silentUntil = this.#lastHeard + (this.#timeout * 2) / 3
+    const askedAt = Math.min(this.#pings[0]?.now ?? Infinity, this.#inflight.first?.sentAt?.now ?? Infinity)
+    const silentUntil = Math.max(this.#lastHeard + (this.#timeout * 2) / 3, askedAt + this.#timeout / 3)
     if (this.#frameSince !== undefined && now - this.#frameSince > this.#timeout)
       return this.#fail('a frame took too long')
     if (now >= silentUntil) {

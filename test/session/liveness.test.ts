@@ -89,12 +89,35 @@ describe('silence', () => {
     expect(pings(connection)).to.have.length(1)
   })
 
-  it('ends a connection after a stall with nothing in the socket', async () => {
+  it('G6: is none after a stall of the process in which nothing was asked: now it is', async () => {
     const { client, connection, clock } = await scripted()
     clock.stall(T * 0.9)
+    await clock.advance(T / 10 - 1)
+    expect(pings(connection)).to.have.length(1)
+    connection.send(pongFrame())
+    await clock.advance(1)
+    expect([client.state, client.lease.aborted]).to.deep.equal(['connected', false])
+    await clock.advance(T / 2)
+    expect(connection.dropped).to.equal(false)
+  })
+
+  it('ends a connection after a stall when what is asked then has no answer for a third of the timeout', async () => {
+    const { client, connection, clock } = await scripted()
+    clock.stall(T * 0.9)
+    await clock.advance(T / 3)
+    expect(connection.dropped).to.equal(false)
     await clock.advance(2)
     expect(connection.dropped).to.equal(true)
     expect(client.state).to.equal('suspended')
+  })
+
+  it('ends a connection after a stall at once where the answer to what was asked before is not there', async () => {
+    const { client, connection, clock } = await scripted()
+    client.sync('/').catch(() => undefined)
+    await connection.next()
+    clock.stall(T * 0.9)
+    await clock.advance(2)
+    expect(connection.dropped).to.equal(true)
   })
 
   it('A7: is not broken by one frame that takes for ever', async () => {
