@@ -29,6 +29,8 @@ export class Client extends Nodes implements AsyncDisposable {
   readonly #session: Session
   readonly #settings: Settings
   readonly #isView: boolean
+  /** Views of one session may listen with the same function, and each stops for itself. */
+  readonly #listeners = new Map<StateListener, StateListener>()
   #isClosed = false
 
   constructor(session: Session, settings: Settings, chroot: string, isView = false) {
@@ -135,13 +137,26 @@ export class Client extends Nodes implements AsyncDisposable {
     return this.#isClosed && !isTerminal(this.#session.state) ? 'closed' : this.#session.state
   }
 
-  on(_event: 'state', listener: StateListener): this {
-    this.#session.states.on(listener)
+  /**
+   * Calls back at each move of the session, from a microtask at its place in the order of the wire. One function is called once,
+   * however often it is given.
+   * @throws ZooKeeperError BADARGUMENTS of another event: there is no other
+   */
+  on(event: 'state', listener: StateListener): this {
+    checkEvent('on', event)
+    if (this.#listeners.has(listener)) return this
+    const own: StateListener = (state, previous) => listener(state, previous)
+    this.#listeners.set(listener, own)
+    this.#session.states.on(own)
     return this
   }
 
-  off(_event: 'state', listener: StateListener): this {
-    this.#session.states.off(listener)
+  /** @throws ZooKeeperError BADARGUMENTS of another event */
+  off(event: 'state', listener: StateListener): this {
+    checkEvent('off', event)
+    const own = this.#listeners.get(listener)
+    this.#listeners.delete(listener)
+    if (own !== undefined) this.#session.states.off(own)
     return this
   }
 
@@ -273,6 +288,11 @@ export class Client extends Nodes implements AsyncDisposable {
     if (this.#isClosed) return Promise.reject(closed(call.op.method, call.path))
     return this.#session.submit(call)
   }
+}
+
+/** Without types one would listen for 'error' or 'expired', and hear something else or nothing. */
+function checkEvent(op: string, event: string): void {
+  if (event !== 'state') throw badArguments(op, '', `there is no event ${event}, but 'state'`)
 }
 
 const closed = (op: string, path: string) => new ZooKeeperError('CLOSED', { op, path, fate: 'notSent' })

@@ -27,7 +27,7 @@ export interface ConnectOptions {
   /**
    * Go by the servers that the ensemble's dynamic configuration names, as it changes: the watch on /zookeeper/config feeds
    * `updateServerList`. Servers that name no port for clients are left out; those of the connect string are tried when none of the
-   * configuration is reached. The configuration names plaintext ports: not to be used with `tls`. Default false.
+   * configuration is reached. The configuration names plaintext ports, so that with `tls` it is refused as BADARGUMENTS. Default false.
    */
   followReconfig?: boolean
   /** How often the SRV records of a `dns-srv://` connect string are looked up while there is a connection, ms. Default 60 000. */

@@ -12,6 +12,8 @@ export interface Subscription {
   /** Of a path of the server, as the caller's root shows it. */
   readonly show: (serverPath: string) => string
   readonly owner: object
+  /** A server has said yes to it: from now on a reconnect may have it miss something. */
+  isSet?: boolean
 }
 
 export interface Delivery {
@@ -30,8 +32,8 @@ export class PersistentWatches {
   /** What the server has for a path, or will have when it comes to it. */
   readonly #modes = new Map<string, PersistentMode>()
 
-  /** Paths where the server has said yes to it: until then it tells of lists of children, as of a plain watch. */
-  readonly #recursive = new Set<string>()
+  /** What a server has said yes to. What it has not will be asked for, or is on its way. */
+  readonly #confirmed = new Map<string, PersistentMode>()
 
   /** Returns the mode to ask the server for. */
   add(subscription: Subscription): PersistentMode {
@@ -57,13 +59,15 @@ export class PersistentWatches {
     return this.#modes.size > 0 && this.#modes.has(serverPath)
   }
 
+  /** Not until the server has said yes: until then it tells of lists of children, as of a plain watch. */
   isRecursive(serverPath: string): boolean {
-    return this.#recursive.has(serverPath)
+    return this.#confirmed.get(serverPath) === 'persistentRecursive'
   }
 
-  /** The server has said yes to a mode. */
-  confirm(serverPath: string, mode: PersistentMode): void {
-    if (mode === 'persistentRecursive' && this.#modes.has(serverPath)) this.#recursive.add(serverPath)
+  /** The server has said yes to a mode, asked for by a subscription which may be gone meanwhile. */
+  confirm(subscription: Subscription, mode: PersistentMode): void {
+    subscription.isSet = true
+    if (this.#modes.has(subscription.serverPath)) this.#confirmed.set(subscription.serverPath, mode)
   }
 
   isSubscribed(serverPath: string): boolean {
@@ -73,7 +77,7 @@ export class PersistentWatches {
   /** The server's watch is gone, or about to go. */
   release(serverPath: string): void {
     this.#modes.delete(serverPath)
-    this.#recursive.delete(serverPath)
+    this.#confirmed.delete(serverPath)
   }
 
   all(): Subscription[] {
@@ -83,10 +87,7 @@ export class PersistentWatches {
   /** The paths to set again after a reconnect. */
   paths(): Readonly<Record<PersistentMode, string[]>> {
     const paths: Record<PersistentMode, string[]> = { persistent: [], persistentRecursive: [] }
-    for (const [path, mode] of this.#modes) {
-      paths[mode].push(path)
-      this.confirm(path, mode)
-    }
+    for (const [path, mode] of this.#confirmed) paths[mode].push(path)
     return paths
   }
 

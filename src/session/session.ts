@@ -39,7 +39,7 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
   /** What ended the last connection or attempt. */
   #lastCause: ZooKeeperError | undefined
 
-  readonly #identity: Identity
+  #identity: Identity
   #timeout: number
   #lastZxid = 0n
   #xid = 0
@@ -206,13 +206,21 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
   established(response: TypeOf<typeof ConnectResponse>, sentAt: Moment): void {
     const { timeOut, readOnly } = response
     const isOurs = this.#identity.judge(response, this.#lease.lapsed)
-    if (!isOurs) return this.#terminate(this.#closing === undefined ? 'expired' : 'closed')
+    if (!isOurs) return this.#gone()
     const connection = this.#connection as Connection
     this.#timeout = timeOut
     if (this.#identity.isConfirmed) this.#lease.start(sentAt, timeOut)
     if (this.#settings.sasl === undefined) this.#begin(connection, readOnly)
     else this.#authenticate(this.#settings.sasl, connection, readOnly)
     this.diagnostics.connected(connection.address, this.id, readOnly)
+  }
+
+  /** A server says that the session is gone. One that was lost before it was of use to anybody, within SASL, is followed by another. */
+  #gone(): void {
+    if (this.#closing !== undefined) return this.#terminate('closed')
+    if (this.state !== 'connecting' || this.#settings.session !== undefined) return this.#terminate('expired')
+    this.#identity = new Identity(this.#settings)
+    this.leave('the session expired before it was authenticated')
   }
 
   /** Until it is done the session is not connected, so that all else waits; a connection that is lost meanwhile is as any other. */

@@ -21,8 +21,8 @@ const SETTLED = 10_000
  *
  * @param options as of `connect`; a `session` in them is for the first run only. Their `signal` ends it all.
  * @returns what `work` returns while its session lives; the session is closed then
- * @throws what `work` throws while its session lives, the session closed; AUTHFAILED and BADARGUMENTS of connecting; the reason of
- * `options.signal`. A server that cannot be reached and a session that is lost are no errors here: it tries again, after a growing pause
+ * @throws what `work` throws while its session lives, the session closed; AUTHFAILED and BADARGUMENTS of connecting, and PROTOCOL where
+ * no server of the list can ever be spoken to (a certificate that is not valid, TLS on one side only); the reason of `options.signal`. A server that cannot be reached and a session that is lost are no errors here: it tries again, after a growing pause
  * of 50 ms to 2 s.
  */
 export async function supervise<T>(servers: string, options: ConnectOptions, work: Work<T>): Promise<T> {

@@ -62,7 +62,7 @@ export class Watching {
     this.#registry.expect(tableOf(kind), watch.serverPath, -1)
     const isOrphan = this.#endedOwners.has(watch.owner)
     if (!wanted || isOrphan) {
-      if (wanted) this.#tellClosed(watch)
+      if (wanted) this.#tell([watch], 'Session', { state: 'closed' })
       this.#dropUnused(tableOf(kind), watch.serverPath)
       return
     }
@@ -84,11 +84,11 @@ export class Watching {
   notified({ type, path }: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
     const fired = path === null ? undefined : this.#registry.fire(type, path)
     if (fired === undefined || path === null) return
-    this.#tell(fired.watches, fired.type, zxid)
+    this.#tell(fired.watches, fired.type, { zxid })
     const parent = parentOf(path)
     if (isOfList(fired.type) && this.#persistent.isRecursive(parent)) {
       const children = this.#registry.fire(eventTypes.NodeChildrenChanged, parent)
-      this.#tell(children?.watches ?? [], 'NodeChildrenChanged', zxid)
+      this.#tell(children?.watches ?? [], 'NodeChildrenChanged', { zxid })
       void this.#releaseUnused(parent)
     }
     const { state } = this.#session
@@ -119,8 +119,8 @@ export class Watching {
         persistentWatches: persistent,
         persistentRecursiveWatches: persistentRecursive,
       })
-    for (const { queue, serverPath, show } of this.#persistent.all())
-      queue.push({ type: 'resync', state, path: show(serverPath) })
+    for (const { isSet, queue, serverPath, show } of this.#persistent.all())
+      if (isSet) queue.push({ type: 'resync', state, path: show(serverPath) })
   }
 
   /** A persistent watch. The request is queued before this returns. */
@@ -133,7 +133,7 @@ export class Watching {
       body: { path: serverPath, mode: addWatchModes[asked] },
       path,
       result: () => {
-        this.#persistent.confirm(serverPath, asked)
+        this.#persistent.confirm(subscription, asked)
         return watcher
       },
     })
@@ -201,15 +201,9 @@ export class Watching {
       this.#tellEnd(subscription, 'closed')
       this.#session.inBackground(this.#unsubscribe(subscription))
     }
-    for (const watch of this.#registry.all()) {
-      if (watch.owner !== owner) continue
-      this.#drop(watch)
-      this.#tellClosed(watch)
-    }
-  }
-
-  #tellClosed(watch: Watch): void {
-    this.#session.later(() => watch.callback({ type: 'Session', state: 'closed', path: watch.path }))
+    const owned = this.#registry.all().filter(watch => watch.owner === owner)
+    for (const watch of owned) this.#drop(watch)
+    this.#tellEach(owned, 'Session', 'closed')
   }
 
   #tellEnd({ queue, show, serverPath }: Subscription, state: State): void {
@@ -223,14 +217,27 @@ export class Watching {
       this.#persistent.remove(subscription)
       this.#tellEnd(subscription, this.#session.state)
     }
-    for (const watch of this.#registry.all()) {
-      this.#registry.disarm(watch)
-      this.#tell([watch], 'Session')
-    }
+    const all = this.#registry.all()
+    for (const watch of all) this.#registry.disarm(watch)
+    this.#tellEach(all, 'Session', this.#session.state)
   }
 
-  #tell(watches: readonly Watch[], type: WatchEvent['type'], zxid = -1n): void {
-    const { state } = this.#session
+  /** The watches of many paths, path by path. */
+  #tellEach(watches: readonly Watch[], type: WatchEvent['type'], state: State): void {
+    const byPath = new Map<string, Watch[]>()
+    for (const watch of watches) {
+      const some = byPath.get(watch.serverPath)
+      if (some === undefined) byPath.set(watch.serverPath, [watch])
+      else some.push(watch)
+    }
+    for (const some of byPath.values()) this.#tell(some, type, { state })
+  }
+
+  #tell(
+    watches: readonly Watch[],
+    type: WatchEvent['type'],
+    { zxid = -1n, state = this.#session.state }: { zxid?: bigint; state?: State } = {},
+  ): void {
     // A callback that waits twice on one path, for its data and its existence, hears of an event once.
     const told = new Set<Watch['callback']>()
     for (const watch of watches) {
