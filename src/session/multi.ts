@@ -63,6 +63,17 @@ export function itemOf(op: MultiOp, chroot: Chroot): Item {
   return { type: mode === 'container' ? opcodes.createContainer : opcodes.create2, body }
 }
 
+/** For servers before 3.5, which know of one create in a multi, without a Stat, and of no containers; undefined where it is the same. */
+export function itemsOf34(items: readonly Item[]): Item[] | undefined {
+  const isNewer = ({ type }: Item) => type === opcodes.create2 || type === opcodes.createContainer
+  if (!items.some(isNewer)) return undefined
+  return items.map(item => {
+    if (item.type === opcodes.create2) return { ...item, type: opcodes.create }
+    if (item.type !== opcodes.createContainer) return item
+    return { type: opcodes.create, body: { ...item.body, flags: createModes.persistent } }
+  })
+}
+
 /**
  * The results of a multi in the order of its operations, or the error that it failed with.
  * @throws JuteError where the reply does not answer the operations

@@ -14,6 +14,8 @@ import {
   type GetACLResponse,
   type GetChildren2Response,
   type GetDataResponse,
+  type MultiRequest,
+  type MultiResponse,
   type Operation,
   type Stat,
   type TypeOf,
@@ -31,7 +33,7 @@ import {
 } from './arguments.ts'
 import type { Chroot } from './chroot.ts'
 import { CONFIG_NODE, configOf, reconfigRequest, type EnsembleConfig, type Reconfiguration } from './ensemble-config.ts'
-import { itemOf, opProblem, outcomeOf, pathOf, type MultiOp, type MultiResult } from './multi.ts'
+import { itemOf, itemsOf34, opProblem, outcomeOf, pathOf, type MultiOp, type MultiResult } from './multi.ts'
 import { readItemOf, readPathOf, readResultsOf, type ReadOp, type ReadResult } from './multi-read.ts'
 import type { AnyCall, Call } from './request.ts'
 import type { WatchCallback } from './watches.ts'
@@ -196,13 +198,19 @@ export abstract class Nodes {
       if (problem !== undefined) return refuse('multi', pathOf(op), problem)
     }
     const given = [...ops]
-    return this.submit({
+    const body = given.map(op => itemOf(op, this.root))
+    const older = itemsOf34(body)
+    const call: Call<TypeOf<typeof MultiRequest>, TypeOf<typeof MultiResponse>, MultiResult[]> = {
       op: operations.multi,
-      body: given.map(op => itemOf(op, this.root)),
+      body,
       path: given.map(pathOf).join(' '),
       // A failed multi is an error made of a good reply; the session rejects with it.
       result: reply => outcomeOf(given, reply, this.root) as MultiResult[],
-    })
+    }
+    if (older === undefined) return this.submit(call)
+    const fallback = () => ({ ...call, body: older }) as unknown as AnyCall
+    // MultiTransactionRecord.deserialize of 3.4: an item of a type that it does not know is a broken request to it.
+    return this.submit({ ...call, fallback, unknownAs: errnos.MARSHALLINGERROR })
   }
 
   /** Reads that see one state of the tree; one that fails has its ZooKeeperError in its place. From 3.6 on. */

@@ -13,8 +13,10 @@ export interface Call<Q, R, V> {
   path: string
   /** The caller's value of a reply, made while the reply is decoded. A JuteError says that a server may not answer so. */
   result: (response: R) => V | Promise<V>
-  /** What to ask instead of a server that answers UNIMPLEMENTED. */
+  /** What to ask instead of a server that does not know this. */
   fallback?: () => AnyCall
+  /** The error by which a server says so. Default UNIMPLEMENTED. */
+  unknownAs?: number
   /** An error that is no failure but this value: NONODE says to exists that there is no node. */
   tolerates?: { errno: number; value: V }
   watch?: Watch | undefined

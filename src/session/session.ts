@@ -256,8 +256,8 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
     this.#pending--
     if (this.isConnected) this.route.proved()
     this.diagnostics.replied(this.id, request, err, () => momentOf(this.#settings.clock))
-    const { op, fallback } = request.call
-    if (err === errnos.UNIMPLEMENTED && fallback !== undefined) {
+    const { op, fallback, unknownAs = errnos.UNIMPLEMENTED } = request.call
+    if (err === unknownAs && fallback !== undefined) {
       this.#lacking.add(op.opcode)
       return request.resolve(this.submit(fallback()))
     }

@@ -1,7 +1,8 @@
 // Servers that lack an operation: what does the same is asked instead, or the caller is told.
 import { expect } from 'chai'
-import { errnos, operations } from '../../src/protocol/index.ts'
+import { errnos, opcodes, operations } from '../../src/protocol/index.ts'
 import { settle } from '../support/fake-clock.ts'
+import { failureOf } from '../support/outcome.ts'
 import { statOf, type ScriptedConnection } from '../support/scripted-server.ts'
 import { scripted } from '../support/scripted-session.ts'
 
@@ -39,6 +40,31 @@ describe('on a server that lacks it', () => {
     expect(await answerAsOf34(connection)).to.deep.equal(['createContainer', 'create', 'exists'])
     expect(connection.requests[1]?.body).to.deep.include({ path: '/a', flags: 0 })
     expect((await created).path).to.equal('/a')
+  })
+
+  it('a create in a multi is one without a Stat, a container a persistent node, and that is remembered', async () => {
+    const { client, connection } = await scripted()
+    const first = client.multi([{ create: '/a' }, { create: '/c', mode: 'container' }, { delete: '/old' }])
+    connection.reply(await connection.next(), { err: errnos.MARSHALLINGERROR })
+    const again = await connection.next()
+    expect(again.body).to.containSubset([
+      { type: opcodes.create, body: { path: '/a' } },
+      { type: opcodes.create, body: { path: '/c', flags: 0 } },
+      { type: opcodes.delete, body: { path: '/old' } },
+    ])
+    connection.reply(again, {
+      body: [
+        { type: opcodes.create, body: { path: '/a' } },
+        { type: opcodes.create, body: { path: '/c' } },
+        { type: opcodes.delete, body: {} },
+      ],
+    })
+    expect(await first).to.deep.equal([{ path: '/a', stat: null }, { path: '/c', stat: null }, undefined])
+    const second = client.transaction().create('/b').commit()
+    const next = await connection.next()
+    expect(next.body).to.containSubset([{ type: opcodes.create, body: { path: '/b' } }])
+    connection.reply(next, { err: errnos.MARSHALLINGERROR })
+    expect(await failureOf(second)).to.include({ code: 'MARSHALLINGERROR', op: 'multi' })
   })
 
   it('a node with a TTL is refused', async () => {
