@@ -122,6 +122,25 @@ describe('a server that', () => {
     expect((await opening).state).to.equal('connected')
   })
 
+  it('loses the session before it was authenticated gives another, since nobody has used the first', async () => {
+    const { opening, server, clock } = scriptedOpening({ sasl: plain })
+    const first = await server.next()
+    first.open()
+    first.welcome({ sessionId: 7n })
+    await first.next()
+    first.close()
+    const second = await redial({ server, clock })
+    second.open()
+    expect(second.hello?.sessionId).to.equal(7n)
+    second.welcome({ timeOut: 0, sessionId: 0n })
+    const third = await redial({ server, clock })
+    third.open()
+    expect(third.hello).to.include({ sessionId: 0n })
+    third.welcome({ sessionId: 8n })
+    third.reply(await third.next(), token(''))
+    expect(await opening).to.include({ state: 'connected', sessionId: 8n })
+  })
+
   it('is slow to be answered by a mechanism that thinks long may be gone by then', async () => {
     let go: (step: { token: Uint8Array; complete: true }) => void = () => undefined
     const slow: Mechanism = { name: 'SLOW', start: () => ({ step: () => new Promise(resolve => (go = resolve)) }) }

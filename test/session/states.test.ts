@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { settle } from '../support/fake-clock.ts'
+import { reconnect, scripted } from '../support/scripted-session.ts'
 import { isConnected, isTerminal, mayMove, terminalCodes, type State } from '../../src/session/states.ts'
 
 const states: State[] = ['connecting', 'connected', 'connectedReadOnly', 'suspended', 'expired', 'authFailed', 'closed']
@@ -29,5 +31,29 @@ describe('the states of a session', () => {
 
   it('have an error of their own where they are terminal', () => {
     expect(Object.keys(terminalCodes)).to.have.members(terminal)
+  })
+})
+
+describe('listening to the state of a session', () => {
+  it('is for each view to begin and to end, with the same function too', async () => {
+    const all = await scripted()
+    const heard: string[] = []
+    const listener = (state: State, previous: State) => void heard.push(`${previous} ${state}`)
+    const view = all.client.chroot('/view')
+    all.client.on('state', listener).on('state', listener)
+    view.on('state', listener)
+    view.off('state', listener)
+    all.connection.close()
+    await settle()
+    expect(heard).to.deep.equal(['connected suspended'])
+    all.client.off('state', listener).off('state', listener)
+    await reconnect(all)
+    expect(heard).to.have.length(1)
+  })
+
+  it('is all there is to listen to: another event is refused by name', async () => {
+    const { client } = await scripted()
+    for (const method of ['on', 'off'] as const)
+      expect(() => client[method]('error' as never, () => undefined)).to.throw('there is no event error')
   })
 })

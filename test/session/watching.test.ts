@@ -3,7 +3,7 @@ import { errnos, eventTypes, operations } from '../../src/protocol/index.ts'
 import type { WatchEvent } from '../../src/session/index.ts'
 import { settle } from '../support/fake-clock.ts'
 import { eventFrame, statOf, type Answer, type Received } from '../support/scripted-server.ts'
-import { dataReply, reconnect, scripted, T, type Scripted } from '../support/scripted-session.ts'
+import { closeCleanly, dataReply, reconnect, scripted, T, type Scripted } from '../support/scripted-session.ts'
 
 type Read = 'getData' | 'exists' | 'getChildren'
 
@@ -91,6 +91,22 @@ describe('a watch', () => {
     all.connection.event(eventTypes.NodeDeleted, '/b')
     await settle()
     expect(heard).to.deep.equal(['same', 'other', 'same'])
+  })
+
+  it('is told of the end once a path, however often its callback waits there', async () => {
+    for (const end of ['a view', 'the session'] as const) {
+      const all = await scripted()
+      const client = end === 'a view' ? all.client.chroot('/') : all.client
+      const heard: string[] = []
+      const same = ({ type, state, path }: WatchEvent) => void heard.push(`${type} ${state} ${path}`)
+      await arm({ ...all, client }, 'getData', '/a', same)
+      await arm({ ...all, client }, 'getChildren', '/a', same)
+      await arm({ ...all, client }, 'getData', '/b', same)
+      if (end === 'a view') await client.close()
+      else await closeCleanly(all)
+      await settle()
+      expect(heard, end).to.deep.equal(['Session closed /a', 'Session closed /b'])
+    }
   })
 
   it('is set again on a new connection, by its kind, and not where it has fired', async () => {
@@ -496,3 +512,40 @@ async function lose(all: Scripted, connection: Scripted['connection']) {
   connection.close()
   return reconnect(all)
 }
+
+describe('a persistent watch', () => {
+  it('that is asked for while suspended is set once, and has missed nothing', async () => {
+    const all = await scripted()
+    all.connection.close()
+    const adding = all.client.addWatch('/a')
+    const second = await reconnect(all)
+    expect(second.received.map(({ op }) => op)).to.deep.equal([operations.addWatch])
+    second.reply(await second.next())
+    const watcher = await adding
+    second.event(eventTypes.NodeDataChanged, '/a')
+    expect((await watcher.next()).value).to.include({ type: 'NodeDataChanged' })
+    const third = await lose(all, second)
+    expect(third.received.map(({ body }) => body)).to.containSubset([{ persistentWatches: ['/a'] }])
+    expect((await watcher.next()).value).to.include({ type: 'resync' })
+  })
+
+  it('is set again as the server has it, where a stronger one is still on its way', async () => {
+    const all = await scripted()
+    const plain = all.client.addWatch('/a')
+    all.connection.reply(await all.connection.next())
+    const watcher = await plain
+    all.connection.close()
+    const recursive = all.client.addWatch('/a', { recursive: true })
+    const second = await reconnect(all)
+    expect(second.received.map(({ body }) => body)).to.containSubset([
+      { persistentWatches: ['/a'], persistentRecursiveWatches: [] },
+      { path: '/a', mode: 1 },
+    ])
+    expect((await watcher.next()).value).to.include({ type: 'resync' })
+    second.reply(second.received[1] as Received)
+    const stream = await recursive
+    second.event(eventTypes.NodeCreated, '/a/b')
+    expect((await stream.next()).value).to.include({ type: 'NodeCreated', path: '/a/b' })
+    expect((await watcher.next()).value).to.include({ type: 'NodeChildrenChanged', path: '/a' })
+  })
+})
