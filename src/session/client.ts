@@ -32,6 +32,8 @@ export class Client extends Nodes implements AsyncDisposable {
   /** Views of one session may listen with the same function, and each stops for itself. */
   readonly #listeners = new Map<StateListener, StateListener>()
   #isClosed = false
+  /** Has structuredClone and postMessage refuse a client, of which they would make an empty object: no symbol can be cloned. */
+  protected readonly uncloneable = Symbol('a client of zkwire')
 
   constructor(session: Session, settings: Settings, chroot: string, isView = false) {
     super(new Chroot(chroot))

@@ -39,9 +39,12 @@ import type { AnyCall, Call } from './request.ts'
 import type { WatchCallback } from './watches.ts'
 
 export interface ReadOptions {
-  /** Called once, when what was read changes; and when the session ends first. */
+  /** Called once, when what was read changes; and when the session, or the view that set it, ends first. */
   watch?: WatchCallback
-  /** Gives up the call, which then rejects with the signal's reason, and later the watch. */
+  /**
+   * The handle of both: before the answer it gives up the call, which then rejects with the signal's reason, and afterwards the watch, of
+   * which nothing is heard any more; with the last one here goes the server's. `removeWatches` drops all of a client's on a path.
+   */
   signal?: AbortSignal
 }
 

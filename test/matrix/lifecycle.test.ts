@@ -1,12 +1,11 @@
 // Section 2.6 of the fault matrix: the life of a client. Rows that are held elsewhere, under the same names or as told:
 //
 //   G1       test/session/close.test.ts, faults.test.ts
-//   G2, G3   an abort at each step of an acquire: test/recipes/faults.test.ts, "rejects at once when it is aborted while …"
+//   G2, G3   an abort at each step of an acquire, and in a race with the grant: races.test.ts
 //   G5 to G7 stalls and calendars, in virtual time: test/session/liveness.test.ts. A calendar that jumps ahead ends the lease early on
 //            purpose, since a machine that slept looks the same
 //   G8       test/session/watching.test.ts
-//   G4, G9   a client process that is stopped or killed: not held yet; stalls of it are, as G5
-//   G10      structuredClone gives an empty object: no error can be made of that without a property that cannot be cloned
+//   G4, G9   a client's process that is stopped or ends, and G5 in real time: processes.test.ts
 import { expect } from 'chai'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -48,6 +47,18 @@ describe('2.6 the life of a client', () => {
     expect(warnings).to.deep.equal([])
     const { length } = (await server.command('cons')).trim().split('\n')
     expect(length, 'connections at the server: our question, and those of other tests').to.be.below(20)
+  })
+
+  it('G10: a client is not for another thread: it cannot be cloned, and the error names it', async () => {
+    const { client } = await scripted()
+    const { port1, port2 } = new MessageChannel()
+    for (const value of [client, client.chroot('/view'), { zk: client }]) {
+      expect(() => structuredClone(value))
+        .to.throw(DOMException, 'a client of zkwire')
+        .with.property('code', 25)
+      expect(() => port1.postMessage(value)).to.throw('a client of zkwire')
+    }
+    for (const port of [port1, port2]) port.close()
   })
 
   it('G8: a callback whose promise rejects is told of, and ends neither the process nor the frames behind', async () => {
