@@ -1,7 +1,13 @@
 // TLS against real servers with good and bad certificates, and what a wrong one is told as.
 import { expect } from 'chai'
 import { once } from 'node:events'
-import { connect as connectTcp, createServer as createTcpServer, type AddressInfo, type Server } from 'node:net'
+import {
+  connect as connectTcp,
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Server,
+  type Socket,
+} from 'node:net'
 import {
   createServer as createTlsServer,
   type Server as TlsServer,
@@ -225,7 +231,11 @@ describe('TLS', function () {
 
   describe('with a door before a real server', () => {
     const doors: Server[] = []
-    afterEach(() => doors.splice(0).forEach(door => door.close()))
+    const callers = new Set<Socket>()
+    afterEach(() => {
+      for (const door of doors.splice(0)) door.close()
+      for (const caller of callers) caller.destroy()
+    })
 
     /** What comes in through TLS goes on in plaintext, so that one port can show one certificate after the other. */
     const openDoor = async (
@@ -247,6 +257,10 @@ describe('TLS', function () {
     }
     const listening = async (door: Server) => {
       doors.push(door)
+      door.on('connection', (caller: Socket) => {
+        callers.add(caller)
+        caller.once('close', () => callers.delete(caller))
+      })
       door.listen(0, '127.0.0.1')
       await once(door, 'listening')
     }
