@@ -40,9 +40,9 @@ class Holder implements AsyncDisposable {
   }
 
   async told<Told>(): Promise<Told> {
-    const { value, done } = await this.#told.next()
-    if (done === true) throw new Error('it ended without a word')
-    return JSON.parse(value) as Told
+    const line = await this.#told.next()
+    if (line.done === true) throw new Error('it ended without a word')
+    return JSON.parse(line.value) as Told
   }
 
   signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {

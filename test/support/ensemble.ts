@@ -36,13 +36,13 @@ interface Ports {
 }
 
 /** By the server that speaks, then by the one that is spoken to. */
-type Links = ReadonlyMap<ApacheZooKeeper, ReadonlyMap<ApacheZooKeeper, readonly QuorumLink[]>>
+type LinksByServer = ReadonlyMap<ApacheZooKeeper, ReadonlyMap<ApacheZooKeeper, readonly QuorumLink[]>>
 
 export class Ensemble {
   readonly servers: readonly ApacheZooKeeper[]
-  readonly #links: Links
+  readonly #links: LinksByServer
 
-  private constructor(servers: readonly ApacheZooKeeper[], links: Links) {
+  private constructor(servers: readonly ApacheZooKeeper[], links: LinksByServer) {
     this.servers = servers
     this.#links = links
   }
@@ -73,20 +73,12 @@ export class Ensemble {
     const ports: Ports[] = []
     while (ports.length < size)
       ports.push({ client: await freePort(), quorum: await freePort(), election: await freePort() })
-    const links = await Promise.all(
-      ports.map((_, i) => Promise.all(ports.map((to, j) => (linked && i !== j ? linksTo(to) : [])))),
-    )
-    for (const [i, row] of links.entries())
-      for (const [j, [, election]] of row.entries()) {
-        const back = links[j]?.[i]?.[1]
-        if (back !== undefined) election?.callBackAt(back.port)
-      }
+    const links = await linksBetween(linked ? ports : [])
     const servers: ApacheZooKeeper[] = []
     for (const [i, own] of ports.entries()) {
       const lines: Record<string, string> = {}
       for (const [j, other] of ports.entries()) {
-        const row = links[i]?.[j] ?? []
-        const seen = row.length > 0 ? row.map(({ port }) => port) : [other.quorum, other.election]
+        const seen = links[i]?.[j]?.map(({ port }) => port) ?? [other.quorum, other.election]
         const clients = dynamic ? `:participant;127.0.0.1:${other.client}` : ''
         lines[`server.${j + 1}`] = `127.0.0.1:${seen.join(':')}${clients}`
       }
@@ -96,7 +88,7 @@ export class Ensemble {
       servers.push(new ApacheZooKeeper(classPath, directory, own.client, { config: all, jvm: switches }))
     }
     const at = (i: number) => servers[i] as ApacheZooKeeper
-    const byServer = links.map((rows, i) => [at(i), new Map(rows.map((row, j) => [at(j), row]))] as const)
+    const byServer = links.map((row, i) => [at(i), new Map(row.map((both, j) => [at(j), both ?? []]))] as const)
     return new Ensemble(servers, new Map(byServer))
   }
 
@@ -166,4 +158,17 @@ export class Ensemble {
   }
 }
 
-const linksTo = ({ quorum, election }: Ports) => Promise.all([QuorumLink.start(quorum), QuorumLink.start(election)])
+type Links = readonly (readonly (readonly [quorum: QuorumLink, election: QuorumLink] | undefined)[])[]
+
+/** From each server to each other one, by their numbers. */
+async function linksBetween(all: readonly Ports[]): Promise<Links> {
+  const start = async (to: Ports) => [await QuorumLink.start(to.quorum), await QuorumLink.start(to.election)] as const
+  const rows = all.map(from => Promise.all(all.map(to => (to === from ? Promise.resolve(undefined) : start(to)))))
+  const links = await Promise.all(rows)
+  for (const [i, row] of links.entries())
+    for (const [j, there] of row.entries()) {
+      const back = links[j]?.[i]
+      if (there !== undefined && back !== undefined) there[1].callBackAt(back[1].port)
+    }
+  return links
+}
