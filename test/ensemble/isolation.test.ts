@@ -7,7 +7,9 @@ import type { Dial } from '../../src/transport/transport.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { Ensemble, SYNC_LIMIT, TICK } from '../support/ensemble.ts'
+import { failureOf } from '../support/outcome.ts'
 import { Saboteur } from '../support/saboteur.ts'
+import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
 /** A follower serves so long without its leader. */
@@ -133,6 +135,33 @@ describe('an ensemble that is torn', () => {
     expect(children.map(name => `${path}/${name}`)).to.deep.equal([held.path])
     const { stat } = await onlooker.getData(held.path)
     expect([stat.czxid, stat.ephemeralOwner]).to.deep.equal([held.token, client.sessionId])
+    await held.release()
+  })
+
+  it('B4: shows a dead session’s node through a follower that is behind: it is nobody’s, and another is made', async () => {
+    const onlooker = await openInOrder([other])
+    await onlooker.ensurePath(path)
+    const saboteur = new Saboteur()
+    const old = await openInOrder([other], { dial: saboteur.dial, sessionTimeout: 5000 })
+    const next = await openInOrder([other], { sessionTimeout: 5000 })
+    // The node is made, its session never hears of it and ends at the leader; the follower is yet to learn of either.
+    const lost = saboteur.loseReply(opcodes.create2)
+    const failing = failureOf(new Mutex(old, path).acquire())
+    await lost
+    saboteur.refuse()
+    await until(async () => (await onlooker.getChildren(path)).children.length === 1)
+    const [orphan] = (await onlooker.getChildren(path)).children as [string]
+    ensemble.slow(other, 1000)
+    await expireSession(leader, old.sessionId, old.sessionPassword)
+    expect((await next.exists(`${path}/${orphan}`))?.ephemeralOwner, 'it is behind').to.equal(old.sessionId)
+    expect(await new Mutex(next, path).tryAcquire(), 'somebody seems to be there').to.equal(null)
+    const held = await new Mutex(next, path).acquire()
+    expect(held.path).not.to.equal(`${path}/${orphan}`)
+    expect((await next.exists(held.path))?.ephemeralOwner).to.equal(next.sessionId)
+    expect((await next.getChildren(path)).children.map(name => `${path}/${name}`)).to.deep.equal([held.path])
+    ensemble.heal()
+    saboteur.accept()
+    expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
     await held.release()
   })
 

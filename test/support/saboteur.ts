@@ -1,9 +1,9 @@
 // Faults at exact places, between a client and a real server: a `dial` that reads the frames as they pass.
 import { dialTcp } from '../../src/transport/node.ts'
 import type { Dial, Transport, TransportHandler } from '../../src/transport/transport.ts'
-import { Framer, RequestHeader } from '../../src/protocol/index.ts'
+import { Framer, RequestHeader, xids } from '../../src/protocol/index.ts'
 
-type Fault = 'loseRequest' | 'loseReply' | 'holdReply'
+type Fault = 'loseRequest' | 'loseReply' | 'holdReply' | 'holdEvent'
 
 interface Plan {
   fault: Fault
@@ -40,6 +40,11 @@ export class Saboteur {
     return this.#plan('holdReply', opcode)
   }
 
+  /** Keeps back the next event, and all that comes behind it, the end of the connection too. Resolves when it is there. */
+  holdEvent(): Promise<void> {
+    return this.#plan('holdEvent', xids.notification)
+  }
+
   /** Lets go of what is held back. */
   deliver(): void {
     this.#wire?.deliver()
@@ -72,6 +77,8 @@ class Wire implements Transport, TransportHandler {
   #transport: Transport | undefined
   #isFirst = true
   #held: Buffer[] | undefined
+  #holdsEnd = false
+  #heldEnd: { cause?: Error } | undefined
   #isOver = false
 
   constructor(handler: TransportHandler, plans: Plan[]) {
@@ -127,25 +134,39 @@ class Wire implements Transport, TransportHandler {
 
   closed(cause?: Error): void {
     if (this.#isOver) return
+    if (this.#holdsEnd) {
+      this.#heldEnd = cause ? { cause } : {}
+      return
+    }
     this.#isOver = true
     this.#handler.closed(cause)
   }
 
   #onFrame(frame: Buffer): void {
     if (this.#isOver) return
-    const plan = this.#marked.get(frame.readInt32BE(0))
-    this.#marked.delete(frame.readInt32BE(0))
+    const xid = frame.readInt32BE(0)
+    const plan = xid === xids.notification ? this.#eventPlan() : this.#marked.get(xid)
+    this.#marked.delete(xid)
     if (plan?.fault === 'loseReply') this.cut()
-    else if (plan?.fault === 'holdReply') this.#held = []
+    else if (plan !== undefined) this.#held ??= []
+    if (plan?.fault === 'holdEvent') this.#holdsEnd = true
     if (this.#held !== undefined) this.#held.push(frame)
     else this.#forward(frame)
     plan?.happened()
   }
 
+  #eventPlan(): Plan | undefined {
+    const index = this.#plans.findIndex(({ fault }) => fault === 'holdEvent')
+    return index === -1 ? undefined : this.#plans.splice(index, 1)[0]
+  }
+
   deliver(): void {
     const held = this.#held ?? []
-    this.#held = undefined
+    const end = this.#heldEnd
+    this.#held = this.#heldEnd = undefined
+    this.#holdsEnd = false
     for (const frame of held) this.#forward(frame)
+    if (end !== undefined) this.closed(end.cause)
   }
 
   #forward(frame: Buffer): void {
