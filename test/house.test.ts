@@ -12,6 +12,7 @@ const ADAPTERS: Readonly<Record<string, Need>> = {
   'session/clock.ts': 'time',
   'session/hash.ts': 'hashes',
   'session/random.ts': 'chance',
+  'transport/cloudflare.ts': 'sockets',
   'transport/node.ts': 'sockets',
   'transport/srv.ts': 'sockets',
   'transport/tls.ts': 'sockets',
@@ -33,6 +34,24 @@ describe('the house rules', () => {
     it('point down only, and never at a package', () => expect(wrongImports(graph)).to.deep.equal([]))
 
     it('make no cycle, those of types counted', () => expect(cycles(graph)).to.deep.equal([]))
+
+    it('of what a runtime has stand in one file for each need', () => {
+      const isOfRuntime = (imported: string) => /^(node|cloudflare):/.test(imported)
+      const users = [...graph]
+        .filter(([file]) => !file.startsWith('server/'))
+        .flatMap(([file, imports]) => imports.filter(isOfRuntime).map(imported => `${imported} ${file}`))
+      expect(users).to.have.members([
+        'cloudflare:sockets transport/cloudflare.ts',
+        'node:crypto session/hash.ts',
+        'node:diagnostics_channel session/diagnostics.ts',
+        'node:dns transport/node.ts', // addresses
+        'node:dns transport/srv.ts', // servers
+        'node:events session/abort.ts',
+        'node:net transport/node.ts',
+        'node:tls transport/tls.ts',
+        'node:stream/web transport/cloudflare-sockets.d.ts', // its types
+      ])
+    })
 
     it('are seen in every form they are written in', () => {
       const text = `

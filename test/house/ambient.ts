@@ -9,7 +9,10 @@ const needs: Readonly<Record<Need, readonly string[]>> = {
     ...['process.hrtime', 'process.uptime', 'node:timers', 'node:timers/promises', 'node:perf_hooks'],
   ],
   chance: ['Math.random', 'crypto', 'randomBytes', 'randomInt', 'randomUUID', 'getRandomValues'],
-  sockets: ['node:net', 'node:tls', 'node:dns', 'node:dgram', 'node:http', 'node:https', 'WebSocket', 'fetch'],
+  sockets: [
+    ...['node:net', 'node:tls', 'node:dns', 'node:dgram', 'node:http', 'node:https', 'cloudflare:sockets'],
+    ...['WebSocket', 'fetch'],
+  ],
   hashes: ['node:crypto'],
   'code from strings': ['eval', 'Function', 'node:vm'],
 }

@@ -39,7 +39,7 @@ export function wrongImports(graph: ImportGraph): string[] {
 }
 
 function wrongWith(file: string, imported: string, graph: ImportGraph): string | undefined {
-  if (imported.startsWith('node:')) return undefined
+  if (/^(node|cloudflare):/.test(imported)) return undefined
   if (!graph.has(imported)) return imported.endsWith('.ts') ? 'there is no such file in src/' : 'a runtime dependency'
   const [from, to] = [layerOf(file), layerOf(imported)]
   const below = layersBelow[from]

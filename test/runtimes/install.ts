@@ -1,0 +1,46 @@
+// Every runtime from npm, in a folder of its own, so that those who work on the rest need not have them; and the package, as users get it.
+import { execFile } from 'node:child_process'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+export const root = join(import.meta.dirname, '..', '..')
+const cache = join(root, '.cache', 'runtimes')
+
+/** Of Node the oldest that package.json names, and the newest of each later line. */
+const node = (range: string) => `npm:node-${process.platform}-${process.arch}@${range}`
+const dependencies = {
+  'node-20': node('~20.19.0'),
+  'node-22': node('^22.0.0'),
+  'node-24': node('^24.0.0'),
+  'node-26': node('^26.0.0'),
+  bun: '^1.4.0',
+  deno: '^2.9.0',
+  miniflare: '^4.0.0',
+}
+
+/** Installs the runtimes, or finds that they are there. @returns the folder that has node_modules in it */
+export async function installRuntimes(): Promise<string> {
+  const directory = join(cache, 'installed')
+  await mkdir(directory, { recursive: true })
+  await writeFile(join(directory, 'package.json'), JSON.stringify({ private: true, dependencies }, null, 2))
+  await npm(directory, 'install', '--no-package-lock')
+  return directory
+}
+
+/** Packs what is built, and installs that in an empty folder. @returns the folder */
+export async function installPackage(): Promise<string> {
+  const directory = join(cache, 'user')
+  await rm(directory, { recursive: true, force: true })
+  await mkdir(directory, { recursive: true })
+  await writeFile(join(directory, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
+  const packed = await npm(root, 'pack', '--json', '--ignore-scripts', '--pack-destination', directory)
+  const [{ filename }] = JSON.parse(packed) as [{ filename: string }]
+  await npm(directory, 'install', '--no-package-lock', '--offline', join(directory, filename))
+  return directory
+}
+
+async function npm(cwd: string, ...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('npm', args, { cwd })
+  return stdout
+}

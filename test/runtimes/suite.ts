@@ -1,0 +1,239 @@
+// What every runtime has to pass, on the package as it is installed. It runs inside the runtime: nothing of mocha is at hand.
+import assert from 'node:assert/strict'
+import {
+  connect,
+  ZooKeeperError,
+  type Client,
+  type ConnectOptions,
+  type State,
+  type WatchEvent,
+} from '../../src/index.ts'
+import { LockError, Mutex } from '../../src/recipes/index.ts'
+
+/** What the suite needs to know of its surroundings, as JSON. */
+export interface Place {
+  /** A connect string with a chroot of this run's own. */
+  servers: string
+  /** A URL: a GET resets every connection to those servers. */
+  cut: string
+}
+
+export interface Outcome {
+  runtime: string
+  /** By the name of the step: null where it passed, else what went wrong. */
+  results: Record<string, string | null>
+}
+
+type Open = (options?: ConnectOptions, servers?: string) => Promise<Client>
+type Step = (open: Open, place: Place) => Promise<void>
+
+const CONTENDERS = 5
+const ROUNDS = 3
+const SESSION_TIMEOUT = 2000
+const STEP_DEADLINE = 15_000
+
+export const steps: Readonly<Record<string, Step>> = {
+  async 'opens a session, and keeps 64-bit ids whole'(open) {
+    const zk = await open()
+    assert.equal(zk.state, 'connected')
+    assert.equal(typeof zk.sessionId, 'bigint')
+    assert.ok(zk.sessionId > 2n ** 53n, 'an id beyond what a number holds')
+    assert.ok(zk.validFor() > 0 && zk.validFor() <= zk.sessionTimeout)
+  },
+
+  async 'creates, reads, changes, lists and deletes nodes'(open) {
+    const zk = await open()
+    const bytes = Uint8Array.from({ length: 256 }, (_, i) => i)
+    const { path } = await zk.create('/node-', bytes, { mode: 'ephemeralSequential' })
+    assert.match(path, /^\/node-\d{10}$/)
+    const { data, stat } = await zk.getData(path)
+    assert.deepEqual(Uint8Array.from(data ?? []), bytes)
+    assert.equal(stat.ephemeralOwner, zk.sessionId)
+    assert.equal((await zk.setData(path, 'žluťoučký kůň', { version: 0 })).version, 1)
+    assert.equal((await zk.getData(path)).data?.toString(), 'žluťoučký kůň')
+    assert.ok((await zk.getChildren('/')).children.includes(path.slice(1)))
+    await assert.rejects(zk.delete(path, { version: 0 }), { code: 'BADVERSION', path, fate: 'refused' })
+    await zk.transaction().check(path, { version: 1 }).delete(path).commit()
+    await assert.rejects(
+      zk.getData(path),
+      (error: unknown) => error instanceof ZooKeeperError && error.code === 'NONODE',
+    )
+  },
+
+  async 'moves a large value whole, both ways'(open) {
+    const zk = await open()
+    const large = new Uint8Array(900_000).map((_, i) => (i * 31) % 251)
+    await zk.create('/large', large, { mode: 'ephemeral' })
+    const { data } = await zk.getData('/large')
+    assert.ok(data?.equals(large))
+  },
+
+  async 'hears of changes by a watch and by a watcher'(open) {
+    const [zk, other] = [await open(), await open()]
+    const heard = mailbox<WatchEvent>()
+    assert.equal(await zk.exists('/watched', { watch: heard.post }), null)
+    const watcher = await zk.addWatch('/watched', { recursive: true })
+    await other.create('/watched', 'one')
+    await other.create('/watched/below', 'two')
+    assert.equal((await heard.letter).type, 'NodeCreated')
+    const seen: string[] = []
+    for await (const { type, path } of watcher) {
+      seen.push(`${type} ${path}`)
+      if (seen.length === 2) break
+    }
+    assert.deepEqual(seen, ['NodeCreated /watched', 'NodeCreated /watched/below'])
+  },
+
+  async 'shares a lock out to one at a time, and loses no update'(open) {
+    const clients = await Promise.all(Array.from({ length: CONTENDERS }, () => open()))
+    await clients[0]?.create('/counter', '0')
+    const tokens: bigint[] = []
+    const contend = async (zk: Client) => {
+      const mutex = new Mutex(zk, '/locks/counter')
+      for (let round = 0; round < ROUNDS; round++) {
+        await mutex.use(async ({ token }) => {
+          tokens.push(token)
+          const { data } = await zk.getData('/counter')
+          await zk.setData('/counter', String(Number(data?.toString()) + 1))
+        })
+      }
+    }
+    await Promise.all(clients.map(contend))
+    assert.equal((await clients[0]?.getData('/counter'))?.data?.toString(), String(CONTENDERS * ROUNDS))
+    assert.deepEqual(
+      tokens,
+      [...tokens].sort((a, b) => Number(a - b)),
+      'fencing tokens grow',
+    )
+    assert.deepEqual((await clients[0]?.getChildren('/locks/counter'))?.children, [], 'nothing is left in the queue')
+  },
+
+  async 'gives up waiting for a lock by timeout and by signal'(open) {
+    const [zk, other] = [await open(), await open()]
+    const held = await new Mutex(zk, '/locks/taken').acquire()
+    const mutex = new Mutex(other, '/locks/taken')
+    assert.equal(await mutex.tryAcquire(), null)
+    await assert.rejects(
+      mutex.acquire({ timeout: 50 }),
+      (error: unknown) => error instanceof LockError && error.code === 'TIMEOUT',
+    )
+    const waiting = new AbortController()
+    const acquiring = mutex.acquire({ signal: waiting.signal })
+    waiting.abort(new Error('enough'))
+    await assert.rejects(acquiring, { message: 'enough' })
+    await other.settled()
+    assert.equal((await mutex.contenders()).length, 1)
+    await held.release()
+  },
+
+  async 'keeps session, lock and watch through a lost connection'(open, { cut }) {
+    const [zk, other] = [await open(), await open()]
+    const held = await new Mutex(zk, '/locks/kept').acquire()
+    const heard = mailbox<WatchEvent>()
+    await zk.exists('/later', { watch: heard.post })
+    const { sessionId } = zk
+    const back = reaches(zk, 'connected')
+    await fetch(cut)
+    await back
+    assert.equal(zk.sessionId, sessionId)
+    assert.equal(held.signal.aborted, false)
+    await other.retry(() => other.create('/later'))
+    assert.equal((await heard.letter).type, 'NodeCreated')
+    await held.release()
+  },
+
+  async 'lives through pauses longer than its session timeout by its pings'(open) {
+    const zk = await open()
+    await zk.create('/pinged', '', { mode: 'ephemeral' })
+    await new Promise(resolve => setTimeout(resolve, SESSION_TIMEOUT * 1.5))
+    assert.equal((await zk.exists('/pinged'))?.ephemeralOwner, zk.sessionId)
+    assert.equal(zk.counters.disconnects, 0)
+  },
+
+  async 'is told that its session has expired, and its lock with it'(open) {
+    const zk = await open()
+    const held = await new Mutex(zk, '/locks/lost').acquire()
+    const expired = reaches(zk, 'expired')
+    const taker = await open({ session: { id: zk.sessionId, password: zk.sessionPassword } })
+    await taker.close()
+    await expired
+    assert.equal(held.signal.aborted, true)
+    assert.equal(held.validFor(), 0)
+    await assert.rejects(zk.exists('/'), { code: 'SESSIONEXPIRED', fate: 'notSent' })
+  },
+
+  async 'says why no server could be reached'(open) {
+    // Nobody listens there: it is the port of a service that was given up long ago (RFC 1078).
+    await assert.rejects(open({ connectTimeout: 500 }, '127.0.0.1:1'), ({ code, cause }: ZooKeeperError) => {
+      assert.equal(code, 'CONNECTTIMEOUT')
+      assert.equal((cause as ZooKeeperError).code, 'CONNECTIONLOSS')
+      assert.ok((cause as Error).cause instanceof Error, 'what the runtime itself said is kept')
+      return true
+    })
+  },
+
+  async 'closes, and takes its ephemeral nodes with it'(open) {
+    const [zk, other] = [await open(), await open()]
+    await zk.create('/gone', '', { mode: 'ephemeral' })
+    await zk.close()
+    assert.equal(zk.state, 'closed')
+    assert.equal(await other.exists('/gone'), null)
+    await assert.rejects(zk.exists('/'), { code: 'CLOSED', fate: 'notSent' })
+  },
+}
+
+/** Runs all steps one after the other, and goes on where one fails. It opens nothing that it does not close. */
+export async function run(place: Place, options: ConnectOptions = {}): Promise<Outcome> {
+  const results: Outcome['results'] = {}
+  for (const [name, step] of Object.entries(steps)) {
+    const clients: Client[] = []
+    const open: Open = async (more, servers = place.servers) => {
+      const client = await connect(servers, { sessionTimeout: SESSION_TIMEOUT, ...options, ...more })
+      clients.push(client)
+      return client
+    }
+    results[name] = await inTime(step(open, place)).then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    )
+    await Promise.all(clients.map(client => client.close()))
+  }
+  return { runtime: runtime(), results }
+}
+
+/** A step that hangs must not keep the others from being run. */
+async function inTime(work: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it is not done after ${STEP_DEADLINE} ms`)), STEP_DEADLINE)
+  })
+  await Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
+/** Where a callback puts what somebody waits for. */
+function mailbox<T>(): { post: (value: T) => void; letter: Promise<T> } {
+  let post: (value: T) => void = () => undefined
+  const letter = new Promise<T>(resolve => (post = resolve))
+  return { post, letter }
+}
+
+function reaches(zk: Client, wanted: State): Promise<void> {
+  return new Promise(resolve => {
+    zk.on('state', state => {
+      if (state === wanted) resolve()
+    })
+  })
+}
+
+/** As the runtime names itself. */
+function runtime(): string {
+  const { Bun, Deno, navigator } = globalThis as {
+    Bun?: { version: string }
+    Deno?: { version: { deno: string } }
+    navigator?: { userAgent: string }
+  }
+  if (Bun !== undefined) return `Bun ${Bun.version}`
+  if (Deno !== undefined) return `Deno ${Deno.version.deno}`
+  if (navigator?.userAgent === 'Cloudflare-Workers') return 'workerd'
+  return `Node ${process.versions.node}`
+}
