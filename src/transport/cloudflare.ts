@@ -17,10 +17,12 @@ export function cloudflare({ tls = false }: CloudflareOptions = {}): Dial {
     const socket = connect({ hostname, port }, { secureTransport: tls ? 'on' : 'off', allowHalfOpen: false })
     const writer = socket.writable.getWriter()
     let isOver = false
+    // Where the request that opened it is over, even this throws, and does so at once.
+    const close = async () => socket.close()
     const end = (cause?: Error) => {
       if (isOver) return
       isOver = true
-      socket.close().catch(ignore)
+      close().catch(ignore)
       handler.closed(cause)
     }
     const tell = (what: () => void) => {
@@ -36,10 +38,10 @@ export function cloudflare({ tls = false }: CloudflareOptions = {}): Dial {
     writer.closed.catch(ignore)
     read().then(() => end(), end)
     return {
-      write: bytes => void writer.write(bytes).catch(ignore),
+      write: bytes => void writer.write(bytes).catch(end),
       destroy: () => {
         isOver = true
-        socket.close().catch(ignore)
+        close().catch(ignore)
       },
     }
   }

@@ -19,8 +19,22 @@ const dependencies = {
   miniflare: '^4.0.0',
 }
 
-/** Installs the runtimes, or finds that they are there. @returns the folder that has node_modules in it */
-export async function installRuntimes(): Promise<string> {
+export interface Installed {
+  /** The folder that the runtimes are in. */
+  runtimes: string
+  /** A folder of a user's, with the package in it. */
+  user: string
+}
+
+let all: Promise<Installed> | undefined
+
+/** Takes as long as a download of all runtimes, where they are not there yet. Done once. */
+export function installed(): Promise<Installed> {
+  all ??= Promise.all([installRuntimes(), installPackage()]).then(([runtimes, user]) => ({ runtimes, user }))
+  return all
+}
+
+async function installRuntimes(): Promise<string> {
   const directory = join(cache, 'installed')
   await mkdir(directory, { recursive: true })
   await writeFile(join(directory, 'package.json'), JSON.stringify({ private: true, dependencies }, null, 2))
@@ -28,8 +42,8 @@ export async function installRuntimes(): Promise<string> {
   return directory
 }
 
-/** Packs what is built, and installs that in an empty folder. @returns the folder */
-export async function installPackage(): Promise<string> {
+/** Packs what is built, and installs that in an empty folder. */
+async function installPackage(): Promise<string> {
   const directory = join(cache, 'user')
   await rm(directory, { recursive: true, force: true })
   await mkdir(directory, { recursive: true })

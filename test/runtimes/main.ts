@@ -1,5 +1,5 @@
-// The suite on a runtime with a command line: Node, Bun, Deno. Its arguments are a place's; it prints the outcome, and ends by itself.
-import { run } from './suite.ts'
+// The suite on a runtime with a command line: Node, Bun, Deno. Its argument is a place; it prints the outcome, and ends by itself.
+import { run, type Place } from './suite.ts'
 
-const [servers = '', cut = ''] = process.argv.slice(2)
-console.log(JSON.stringify(await run({ servers, cut })))
+const place = JSON.parse(process.argv[2] ?? '') as Place
+console.log(JSON.stringify(await run(place)))

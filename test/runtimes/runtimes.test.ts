@@ -5,30 +5,33 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import { promisify } from 'node:util'
 import { connect } from '../../src/index.ts'
+import { CertificateAuthority } from '../support/certificates.ts'
 import { FaultProxy } from '../support/fault-proxy.ts'
+import { startSecureZooKeeper, type SecureZooKeeper } from '../support/secure-zookeeper.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { bundleWorker, compile } from './bundle.ts'
-import { installPackage, installRuntimes } from './install.ts'
+import { installed, type Installed } from './install.ts'
 import { steps, type Outcome, type Place } from './suite.ts'
 import { Worker } from './workerd.ts'
 
 /** For one run of the suite; less than mocha's, so that what was printed till then is told. */
 const PATIENCE = 50_000
 
-/** Where everything is, once it is installed. */
-const at = { runtimes: '', user: '' }
+let at: Installed
 
 type Start = (place: Place) => Promise<Outcome>
 
 /** A runtime with a command line. It has to end by itself when the suite has closed what it opened. */
 const byCommand =
   (command: string, ...args: string[]): Start =>
-  async ({ servers, cut }) => {
-    const program = [...args, join(at.user, 'main.js'), servers, cut]
+  async place => {
+    const program = [...args, join(at.user, 'main.js'), JSON.stringify(place)]
     const { stdout } = await promisify(execFile)(join(at.runtimes, 'node_modules', command), program, {
       cwd: at.user,
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: undefined },
       timeout: PATIENCE,
     })
     return JSON.parse(stdout) as Outcome
@@ -54,10 +57,15 @@ const runtimes: Record<string, { start: Start; is: RegExp }> = {
 
 let proxy: FaultProxy
 let control: Server
+let ca: CertificateAuthority
+let secure: SecureZooKeeper
+let impostors: TlsServer[]
+/** What was said to impostors. */
+const betrayed: Buffer[] = []
 
 before(async function () {
   this.timeout(300_000)
-  ;[at.runtimes, at.user] = await Promise.all([installRuntimes(), installPackage()])
+  at = await installed()
   await compile(join(import.meta.dirname, 'main.ts'), join(at.user, 'main.js'))
   await compile(join(import.meta.dirname, 'worker.ts'), join(at.user, 'worker.js'))
   proxy = await FaultProxy.start(await sharedServer())
@@ -65,14 +73,33 @@ before(async function () {
     proxy.resetAll()
     response.end()
   })
-  control.listen(0, '127.0.0.1')
-  await once(control, 'listening')
+  await listening(control)
+  ca = await CertificateAuthority.start('ours')
+  // miniflare has workerd believe what is named there, and reads it once.
+  process.env['NODE_EXTRA_CA_CERTS'] = ca.file
+  secure = await startSecureZooKeeper(await ca.issue('server', 'IP:127.0.0.1'), ca)
+  const otherCa = await CertificateAuthority.start('another')
+  const unbelievable = [await ca.issue('elsewhere', 'IP:127.0.0.9'), await otherCa.issue('stranger', 'IP:127.0.0.1')]
+  await otherCa.close()
+  impostors = unbelievable.map(certificate =>
+    createTlsServer(certificate, socket =>
+      socket.on('error', () => undefined).on('data', (data: Buffer) => betrayed.push(data)),
+    ),
+  )
+  await Promise.all(impostors.map(listening))
 })
 
 after(async () => {
-  control.close()
-  await proxy.close()
+  for (const server of [control, ...impostors]) server.close()
+  await Promise.all([proxy, ca, secure.server].map(each => each.close()))
 })
+
+async function listening(server: Server | TlsServer): Promise<void> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+}
+
+const addressOf = (server: Server | TlsServer) => `127.0.0.1:${(server.address() as AddressInfo).port}`
 
 for (const [name, { start, is }] of Object.entries(runtimes)) {
   describe(name, () => {
@@ -81,8 +108,11 @@ for (const [name, { start, is }] of Object.entries(runtimes)) {
     before(async () => {
       await using zk = await connect((await sharedServer()).connectString)
       await zk.ensurePath(chroot)
-      const cut = `http://127.0.0.1:${(control.address() as AddressInfo).port}/`
-      outcome = await start({ servers: proxy.connectString + chroot, cut })
+      outcome = await start({
+        servers: proxy.connectString + chroot,
+        cut: `http://${addressOf(control)}/`,
+        secure: { servers: `127.0.0.1:${secure.securePort}`, ca: ca.cert, impostors: impostors.map(addressOf) },
+      })
       await zk.deleteRecursive(chroot)
     })
 
@@ -95,6 +125,8 @@ for (const [name, { start, is }] of Object.entries(runtimes)) {
 }
 
 describe('all of them', () => {
+  it('say nothing to servers that they cannot believe', () => expect(Buffer.concat(betrayed).toString()).to.equal(''))
+
   it('leave no session on the server', async () => {
     const server = await sharedServer()
     expect((await server.mntr()).get('zk_global_sessions')).to.equal('0')

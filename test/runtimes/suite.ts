@@ -5,6 +5,7 @@ import {
   ZooKeeperError,
   type Client,
   type ConnectOptions,
+  type ErrorCode,
   type State,
   type WatchEvent,
 } from '../../src/index.ts'
@@ -16,6 +17,16 @@ export interface Place {
   servers: string
   /** A URL: a GET resets every connection to those servers. */
   cut: string
+  /** A server that speaks TLS with a certificate of `ca`, and servers whose certificates are not to be believed. */
+  secure: { servers: string; ca: string; impostors: string[] }
+}
+
+/** How the bytes are to go, where they do not go by node:net. */
+export interface Ways {
+  plain?: ConnectOptions
+  secure?: ConnectOptions
+  /** How a certificate that is not believed is told. */
+  disbelief?: ErrorCode
 }
 
 export interface Outcome {
@@ -25,7 +36,7 @@ export interface Outcome {
 }
 
 type Open = (options?: ConnectOptions, servers?: string) => Promise<Client>
-type Step = (open: Open, place: Place) => Promise<void>
+type Step = (open: Open, place: Place, ways: Ways) => Promise<void>
 
 const CONTENDERS = 5
 const ROUNDS = 3
@@ -172,6 +183,14 @@ export const steps: Readonly<Record<string, Step>> = {
     })
   },
 
+  async 'speaks TLS, with a server that it can believe and no other'(open, { secure }, ways) {
+    const options = ways.secure ?? { tls: { ca: secure.ca } }
+    const zk = await open(options, secure.servers)
+    assert.notEqual(await zk.exists('/zookeeper'), null)
+    for (const impostor of secure.impostors)
+      await assert.rejects(open({ ...options, connectTimeout: 1000 }, impostor), { code: ways.disbelief ?? 'PROTOCOL' })
+  },
+
   async 'closes, and takes its ephemeral nodes with it'(open) {
     const [zk, other] = [await open(), await open()]
     await zk.create('/gone', '', { mode: 'ephemeral' })
@@ -183,16 +202,16 @@ export const steps: Readonly<Record<string, Step>> = {
 }
 
 /** Runs all steps one after the other, and goes on where one fails. It opens nothing that it does not close. */
-export async function run(place: Place, options: ConnectOptions = {}): Promise<Outcome> {
+export async function run(place: Place, ways: Ways = {}): Promise<Outcome> {
   const results: Outcome['results'] = {}
   for (const [name, step] of Object.entries(steps)) {
     const clients: Client[] = []
     const open: Open = async (more, servers = place.servers) => {
-      const client = await connect(servers, { sessionTimeout: SESSION_TIMEOUT, ...options, ...more })
+      const client = await connect(servers, { sessionTimeout: SESSION_TIMEOUT, ...ways.plain, ...more })
       clients.push(client)
       return client
     }
-    results[name] = await inTime(step(open, place)).then(
+    results[name] = await inTime(step(open, place, ways)).then(
       () => null,
       (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error)),
     )

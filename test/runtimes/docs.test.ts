@@ -1,0 +1,95 @@
+// The code and the commands of docs/runtimes.md, and what it says that a worker cannot do.
+import { expect } from 'chai'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { connect } from '../../src/index.ts'
+import { sharedServer } from '../support/shared-server.ts'
+import { until } from '../support/until.ts'
+import { bundleWorker } from './bundle.ts'
+import { installed, root, type Installed } from './install.ts'
+import { Worker } from './workerd.ts'
+
+const page = readFileSync(join(root, 'docs', 'runtimes.md'), 'utf8')
+const listings = new Map(
+  [...page.matchAll(/^```js (\S+)\n([^]*?)^```$/gm)].map(([, name = '', code = '']) => [name, code]),
+)
+const commands = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(([, lines = '']) => lines.trim().split('\n'))
+
+describe('docs/runtimes.md', () => {
+  let at: Installed
+  let servers: string
+
+  before(async function () {
+    this.timeout(300_000)
+    at = await installed()
+    servers = (await sharedServer()).connectString
+    for (const [name, code] of listings)
+      await writeFile(join(at.user, name), code.replaceAll('localhost:2181', servers))
+  })
+
+  after(async () => {
+    await using zk = await connect(servers)
+    await zk.deleteRecursive('/locks')
+  })
+
+  const workerOf = async (name: string, durableObjects = {}) =>
+    Worker.start(at.runtimes, await bundleWorker(join(at.user, name)), { durableObjects })
+
+  it('has a command for each runtime that has a command line', () =>
+    expect(commands.map(command => command.split(' ')[0])).to.deep.equal(['node', 'bun', 'deno']))
+
+  for (const command of commands) {
+    it(`has a command that works: ${command}`, async () => {
+      const [program = '', ...args] = command.replaceAll('localhost', '127.0.0.1').split(' ')
+      const bin = join(at.runtimes, 'node_modules', '.bin')
+      const env = { ...process.env, PATH: [bin, process.env['PATH']].join(delimiter) }
+      const { stdout } = await promisify(execFile)(program, args, { cwd: at.user, env, timeout: 20_000 })
+      expect(stdout).to.match(/^held with \d+\n$/)
+    })
+  }
+
+  it('has a worker that takes a lock for one request, and the next', async () => {
+    await using worker = await workerOf('worker.js')
+    expect(await worker.ask('/')).to.match(/^held with \d+$/)
+    expect(await worker.ask('/')).to.match(/^held with \d+$/)
+    await until(async () => (await connections()) === 0)
+  })
+
+  it('has a Durable Object that keeps one session from request to request, by its pings', async () => {
+    const code = listings.get('keeper.js')?.replace('localhost:2181', servers) ?? ''
+    const hasty = code.replace('{ dial: cloudflare() }', '{ dial: cloudflare(), sessionTimeout: 1000 }')
+    expect(hasty).to.include('sessionTimeout')
+    await writeFile(join(at.user, 'keeper.js'), hasty)
+    await using worker = await workerOf('keeper.js', { KEEPER: 'Keeper' })
+    const answer = async () => JSON.parse(await worker.ask('/')) as { session: string; children: string[] }
+    const { session, children } = await answer()
+    expect(children).to.include('zookeeper')
+    await delay(3000) // three times the session timeout, and nothing comes in
+    expect((await answer()).session).to.equal(session)
+  })
+
+  it('is right that a client is of no use to another request', async () => {
+    await writeFile(
+      join(at.user, 'kept.js'),
+      `import { connect } from 'zkwire'
+       import { cloudflare } from 'zkwire/cloudflare'
+       let kept
+       export default {
+         async fetch() {
+           kept ??= await connect('${servers}', { dial: cloudflare(), sessionTimeout: 2000 })
+           return Response.json({ state: kept.state, stat: (await kept.exists('/zookeeper')) !== null })
+         },
+       }`,
+    )
+    await using worker = await workerOf('kept.js')
+    expect(JSON.parse(await worker.ask('/'))).to.deep.equal({ state: 'connected', stat: true })
+    const refusal = await worker.ask('/').catch((error: unknown) => error)
+    expect(String(refusal)).to.match(/hung|will never generate a response/)
+  })
+
+  const connections = async () => Number((await (await sharedServer()).mntr()).get('zk_num_alive_connections')) - 1
+})
