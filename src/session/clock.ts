@@ -1,17 +1,2 @@
-// Time, as an option. The only file that knows the machine's clocks and timers.
-
-export interface Clock {
-  /** Milliseconds that never go back; where they start is of no matter. */
-  now(): number
-  /** Milliseconds by the calendar. Read beside `now`, since that stands still while a machine is suspended. */
-  wallNow(): number
-  setTimeout(callback: () => void, ms: number): unknown
-  clearTimeout(timer: unknown): void
-}
-
-export const systemClock: Clock = {
-  now: () => performance.now(),
-  wallNow: () => Date.now(),
-  setTimeout: (callback, ms) => setTimeout(callback, ms),
-  clearTimeout: timer => clearTimeout(timer as NodeJS.Timeout),
-}
+// The session's time is the machine's, unless its caller gives another.
+export { systemClock, type Clock } from '../machine/clock.ts'

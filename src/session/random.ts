@@ -1,19 +1,7 @@
-// Randomness, as an option. The only file that knows where it comes from.
+// The session's chance is the machine's, unless its caller gives another; and the names that are drawn from it.
+import type { Random } from '../machine/random.ts'
 
-/** A number in [0, 1). */
-export type Random = () => number
-
-const pool = new Uint32Array(128)
-let used = pool.length
-
-/** From the runtime's cryptographic generator: names made of it are unique between processes. */
-export const systemRandom: Random = () => {
-  if (used === pool.length) {
-    crypto.getRandomValues(pool)
-    used = 0
-  }
-  return (pool[used++] ?? 0) / 0x1_0000_0000
-}
+export { systemRandom, type Random } from '../machine/random.ts'
 
 /** A version 4 UUID (RFC 9562) drawn from `random`. */
 export function uuidFrom(random: Random): string {

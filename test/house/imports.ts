@@ -4,13 +4,14 @@ import ts from 'typescript'
 
 /** What each layer may import from, beside itself. A file directly in src/ is a layer of its own name. */
 export const layersBelow: Readonly<Record<string, readonly string[]>> = {
+  machine: [],
   protocol: [],
   transport: ['protocol'],
-  session: ['transport', 'protocol'],
+  session: ['transport', 'protocol', 'machine'],
   sasl: ['session', 'transport', 'protocol'],
   recipes: ['session', 'transport', 'protocol'],
   index: ['recipes', 'session', 'transport', 'protocol'],
-  server: ['transport', 'protocol'],
+  server: ['transport', 'protocol', 'machine'],
 }
 
 /** Files below src/ by their path in it, each with what it imports: paths of the same kind, and names of modules. */
