@@ -24,6 +24,15 @@ export interface Transport {
 /** Opens a stream. It returns at once; the handler hears of what comes of it, and not before `dial` has returned. */
 export type Dial = (address: Address, handler: TransportHandler) => Transport
 
+/** The end of a stream that somebody else opened. */
+export interface AcceptedTransport extends Transport {
+  /** Writes what it was given, and then closes. */
+  end(): void
+}
+
+/** Takes a stream that `remote` opened. It is open: what is told of it, to the handler that is returned, is what comes and its end. */
+export type Accept = (transport: AcceptedTransport, remote: Address) => Omit<TransportHandler, 'opened'>
+
 /** Why a stream could not be opened, where no other attempt at the same address will fare better until somebody mends something. */
 export class FinalFailure extends Error {
   override readonly name = 'FinalFailure'

@@ -1,0 +1,65 @@
+// Streams between two ends in one process: no socket, no port, and nothing but microtasks between a write and its arrival.
+import type { Accept, AcceptedTransport, Address, Dial, TransportHandler } from './transport.ts'
+
+/** A `dial` that reaches `accept`, whatever the address. Each stream has a port of its own on the dialling side. */
+export function dialInto(accept: Accept): Dial {
+  let lastPort = 0
+  return (_address, handler) => {
+    const remote: Address = { host: '127.0.0.1', port: ++lastPort }
+    const near = new End(handler)
+    queueMicrotask(() => {
+      if (near.isOver) return
+      const far = new End(undefined, near)
+      far.handler = accept(far, remote)
+      handler.opened()
+    })
+    return near
+  }
+}
+
+/** Microtasks run in the order they were queued, and so bytes and the close behind them arrive in the order of the calls. */
+class End implements AcceptedTransport {
+  handler: Omit<TransportHandler, 'opened'> | undefined
+  #peer: End | undefined
+  #isOver = false
+
+  constructor(handler?: TransportHandler, peer?: End) {
+    this.handler = handler
+    if (peer === undefined) return
+    this.#peer = peer
+    peer.#peer = this
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.#isOver) return
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    queueMicrotask(() => this.#peer && this.#peer.#receive(chunk))
+  }
+
+  end(): void {
+    this.destroy()
+  }
+
+  destroy(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    queueMicrotask(() => {
+      if (this.#peer) this.#peer.#close()
+      this.handler?.closed()
+    })
+  }
+
+  #receive(chunk: Buffer): void {
+    if (!this.#isOver) this.handler?.received(chunk)
+  }
+
+  #close(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.handler?.closed()
+  }
+}
