@@ -1,0 +1,277 @@
+// One connection: bytes into requests, answers and events into bytes (ServerCnxn). It speaks for one session at a time.
+import {
+  ConnectResponse,
+  errnos,
+  Framer,
+  JuteError,
+  keeperStates,
+  LegacyConnectRequest,
+  LegacyConnectResponse,
+  opcodes,
+  operations,
+  Reader,
+  ReplyHeader,
+  RequestHeader,
+  WatcherEvent,
+  xids,
+  type Id,
+  type Writer,
+} from '../protocol/index.ts'
+import type { AcceptedTransport, Address } from '../transport/transport.ts'
+import { identified } from './acl.ts'
+import type { Database } from './database.ts'
+import type { Fault, Faults } from './faults.ts'
+import { handlerOf, type Handler } from './operations.ts'
+import { Outbox } from './outbox.ts'
+import { Refusal } from './refusal.ts'
+import type { Session, Sessions } from './sessions.ts'
+import type { Watcher } from './watches.ts'
+import type { WriteSettings } from './writes.ts'
+
+/** What a connection needs of its server. */
+export interface Host {
+  readonly database: Database
+  readonly sessions: Sessions<Connection>
+  readonly faults: Faults
+  readonly settings: WriteSettings
+  /** The longest request, bytes. */
+  readonly maxBuffer: number
+  readonly isPaused: boolean
+  /** The answer to a four-letter word; undefined where it is none. */
+  wordAnswer(word: string): string | undefined
+  /** Ends the session, and its connection unless it is `asking` for it. */
+  endSession(session: Session<Connection>, asking?: Connection): void
+  /** The stream is closed: nothing more is to be cleared away. */
+  gone(connection: Connection): void
+}
+
+type Body = (writer: Writer) => void
+
+const none: Body = () => undefined
+
+export class Connection implements Watcher {
+  readonly remote: Address
+  readonly #host: Host
+  readonly #outbox: Outbox
+  readonly #reader = new Reader(Buffer.alloc(0))
+  readonly #framer: Framer
+  /** Who the client is known to be: never more than it proved on this connection. */
+  readonly #identities: Id[]
+  /** The first bytes, until it is known whether they are a word or a length. */
+  #head: Buffer | undefined = Buffer.alloc(0)
+  #session: Session<Connection> | undefined
+  /** Nothing is read any more. */
+  #isOver = false
+  /** While the server is paused: what came meanwhile, and what lets the answers go. */
+  #pause: { chunks: Buffer[]; release: () => void } | undefined
+  /** Frames, for `cons`. */
+  readonly counts = { received: 0, sent: 0 }
+  lastOperation = 'NA'
+
+  constructor(host: Host, transport: AcceptedTransport, remote: Address) {
+    this.#host = host
+    this.remote = remote
+    this.#outbox = new Outbox(transport)
+    this.#framer = new Framer(host.maxBuffer, (bytes, start, end) => this.#onFrame(bytes, start, end))
+    this.#identities = [{ scheme: 'ip', id: remote.host }]
+    if (host.isPaused) this.pause()
+  }
+
+  get session(): Session<Connection> | undefined {
+    return this.#session
+  }
+
+  get sessionId(): bigint {
+    return this.#session?.id ?? 0n
+  }
+
+  pause(): void {
+    this.#pause ??= { chunks: [], release: this.#outbox.hold() }
+  }
+
+  resume(): void {
+    const pause = this.#pause
+    this.#pause = undefined
+    pause?.release()
+    for (const chunk of pause?.chunks ?? []) this.received(chunk)
+  }
+
+  received(chunk: Buffer): void {
+    if (this.#isOver) return
+    if (this.#pause !== undefined) {
+      this.#pause.chunks.push(chunk)
+      return
+    }
+    try {
+      if (this.#head === undefined) this.#framer.push(chunk)
+      else this.#begin(Buffer.concat([this.#head, chunk]))
+    } catch (error) {
+      if (!(error instanceof JuteError)) throw error
+      this.close()
+    }
+  }
+
+  closed(): void {
+    this.#leave()
+    this.#host.gone(this)
+  }
+
+  /** Ends it without a word. The session lives on. */
+  close(): void {
+    this.#leave()
+    this.#outbox.destroy()
+  }
+
+  notify(type: number, path: string): void {
+    const fault = this.#host.faults.meet(['event'], this.#session?.id)
+    this.#answer(fault, xids.notification, -1n, 0, writer =>
+      WatcherEvent.write(writer, { type, state: keeperStates.SyncConnected, path }),
+    )
+  }
+
+  #begin(head: Buffer): void {
+    this.#head = head
+    if (head.length < 4) return
+    this.#head = undefined
+    const answer = this.#host.wordAnswer(head.toString('latin1', 0, 4))
+    if (answer === undefined) {
+      this.#framer.push(head)
+    } else {
+      this.#outbox.text(answer)
+      this.#end()
+    }
+  }
+
+  #onFrame(bytes: Buffer, start: number, end: number): void {
+    if (this.#isOver) return
+    this.counts.received++
+    this.#reader.aim(bytes, start, end)
+    if (this.#session === undefined) this.#shakeHands(this.#reader)
+    else this.#serve(this.#session, this.#reader)
+  }
+
+  #shakeHands(reader: Reader): void {
+    const { database, faults, sessions } = this.#host
+    const asked = LegacyConnectRequest.read(reader)
+    const isLegacy = reader.remaining === 0
+    const fault = faults.meet(['connect'], asked.sessionId === 0n ? undefined : asked.sessionId)
+    // A client that has seen more than this server is to find another.
+    if (fault?.effect.is === 'ignore' || asked.lastZxidSeen > database.zxid) {
+      this.close()
+      return
+    }
+    if (asked.sessionId === 0n) {
+      this.#session = sessions.open(asked.timeOut)
+      database.transact(() => undefined)
+    } else {
+      // Even a wrong password costs the session its connection (ZooKeeperServer.processConnectRequest).
+      sessions.get(asked.sessionId)?.connection?.close()
+      this.#session = sessions.resume(asked.sessionId, asked.passwd, asked.timeOut)
+    }
+    const session = this.#session
+    if (session !== undefined) session.connection = this
+    const { id, timeout, password } = session ?? { id: 0n, timeout: 0, password: Buffer.alloc(16) }
+    const answer = { protocolVersion: 0, timeOut: timeout, sessionId: id, passwd: password, readOnly: false }
+    this.#send(fault, writer =>
+      isLegacy ? LegacyConnectResponse.write(writer, answer) : ConnectResponse.write(writer, answer),
+    )
+    if (session === undefined) this.#end()
+  }
+
+  #serve(session: Session<Connection>, reader: Reader): void {
+    const { database, faults, sessions } = this.#host
+    const { xid, type } = RequestHeader.read(reader)
+    sessions.touch(session)
+    const handler = this.#handlerOf(type)
+    if (handler === undefined) {
+      this.#answer(undefined, xid, database.zxid, errnos.UNIMPLEMENTED, none)
+      this.#end()
+      return
+    }
+    const { name, method } = handler.operation
+    this.lastOperation = name
+    const fault = faults.meet(name === method ? [name] : [name, method], session.id)
+    if (fault?.effect.is === 'ignore') {
+      this.#end()
+      return
+    }
+    let err = 0
+    let body: Body | undefined = none
+    try {
+      if (fault?.effect.is === 'replace') throw new Refusal(fault.effect.code)
+      const { watcher, identities } = { watcher: this, identities: this.#identities }
+      body = handler.run({ database, settings: this.#host.settings, session: session.id, identities, watcher }, reader)
+    } catch (error) {
+      if (error instanceof Refusal) err = errnos[error.code]
+      else if (error instanceof JuteError) err = errnos.MARSHALLINGERROR
+      else throw error
+    }
+    if (body === undefined) return
+    const isOfConnection = type === opcodes.auth || type === opcodes.sasl
+    this.#answer(fault, xid, isOfConnection ? 0n : database.zxid, err, body)
+    if (type === opcodes.closeSession || err === errnos.AUTHFAILED) this.#end()
+  }
+
+  /** What concerns the connection and its session is done here; all else is the database's. */
+  #handlerOf(type: number): Handler | undefined {
+    switch (type) {
+      case opcodes.auth:
+        return { operation: operations.auth, run: (_, reader) => this.#identify(reader) }
+      case opcodes.sasl:
+        // A server without a configuration for it answers nothing to whatever is said (ZooKeeperServer.processSasl).
+        return {
+          operation: operations.sasl,
+          run: () => writer => operations.sasl.response.write(writer, { token: null }),
+        }
+      case opcodes.closeSession:
+        return { operation: operations.closeSession, run: () => this.#closeSession() }
+      default:
+        return handlerOf.get(type)
+    }
+  }
+
+  #identify(reader: Reader): Body {
+    const { scheme, auth } = operations.auth.request.read(reader)
+    const id = identified(scheme, auth, this.remote.host)
+    if (id === undefined) throw new Refusal('AUTHFAILED')
+    if (!this.#identities.some(each => each.scheme === id.scheme && each.id === id.id)) this.#identities.push(id)
+    return none
+  }
+
+  #closeSession(): Body {
+    if (this.#session !== undefined) this.#host.endSession(this.#session, this)
+    return none
+  }
+
+  #answer(fault: Fault | undefined, xid: number, zxid: bigint, err: number, body: Body): void {
+    this.#send(fault, writer => {
+      ReplyHeader.write(writer, { xid, zxid, err })
+      body(writer)
+    })
+  }
+
+  #send(fault: Fault | undefined, frame: Body): void {
+    const { faults } = this.#host
+    const cut = faults.takeCut(this.#session?.id)
+    if (cut !== undefined) this.#outbox.cutAfter(cut)
+    if (fault?.effect.is === 'drop') {
+      this.#end()
+    } else {
+      if (fault?.effect.is === 'hold' || fault?.effect.is === 'delay') faults.holdFor(fault, this.#outbox.hold())
+      this.counts.sent++
+      this.#outbox.frame(frame)
+    }
+  }
+
+  /** Ends it behind what was said. */
+  #end(): void {
+    this.#leave()
+    this.#outbox.end()
+  }
+
+  #leave(): void {
+    this.#isOver = true
+    this.#host.database.watches.forget(this)
+    if (this.#session?.connection === this) this.#session.connection = undefined
+  }
+}

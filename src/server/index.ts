@@ -1,0 +1,6 @@
+// The door to the embedded server.
+export { Fault, Faults, type Effect, type FaultChoice, type FaultKind } from './faults.ts'
+export type { ServerOptions } from './options.ts'
+export { Server } from './server.ts'
+export type { Snapshot, WatchEntry } from './snapshot.ts'
+export type { Life } from './tree.ts'

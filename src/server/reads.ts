@@ -1,0 +1,123 @@
+// What reads the tree, and sets and replays watches (FinalRequestProcessor).
+import {
+  errnos,
+  eventTypes,
+  opcodes,
+  perms,
+  type ACL,
+  type Id,
+  type MultiReadRequest,
+  type MultiResponse,
+  type Stat,
+  type TypeOf,
+} from '../protocol/index.ts'
+import { demand, shownACL } from './acl.ts'
+import type { Database } from './database.ts'
+import { Refusal } from './refusal.ts'
+import { statOf } from './tree.ts'
+import type { Watcher } from './watches.ts'
+
+/** What is read, and in whose name. */
+export interface Reading {
+  database: Database
+  identities: readonly Id[]
+  watcher: Watcher
+}
+
+interface Asked {
+  path: string
+  watch: boolean
+}
+
+/** Leaves its watch also where there is no node, and asks for no permission. */
+export function exists({ database: { tree, watches }, watcher }: Reading, { path, watch }: Asked): { stat: Stat } {
+  if (path.includes('\0')) throw new Refusal('BADARGUMENTS')
+  if (watch) watches.data.add(path, watcher, 'once')
+  return { stat: statOf(tree.get(path)) }
+}
+
+export function getData(reading: Reading, { path, watch }: Asked): { data: Buffer | null; stat: Stat } {
+  const { database, watcher } = reading
+  const node = readable(reading, path)
+  if (watch) database.watches.data.add(path, watcher, 'once')
+  return { data: node.data, stat: statOf(node) }
+}
+
+export function getChildren(reading: Reading, { path, watch }: Asked): { children: string[]; stat: Stat } {
+  const { database, watcher } = reading
+  const node = readable(reading, path)
+  if (watch) database.watches.children.add(path, watcher, 'once')
+  // No order is promised. The youngest come first, to catch whoever takes the order of creation for one.
+  return { children: [...node.children].reverse(), stat: statOf(node) }
+}
+
+export function getACL({ database, identities }: Reading, path: string): { acl: ACL[]; stat: Stat } {
+  const node = database.tree.get(path)
+  demand(node.acl, perms.read | perms.admin, identities)
+  return { acl: shownACL(node.acl, identities), stat: statOf(node) }
+}
+
+export function getAllChildrenNumber(reading: Reading, path: string): number {
+  readable(reading, path)
+  return reading.database.tree.countBelow(path)
+}
+
+/** Paths that begin with `prefix`, which need not be a node's. */
+export function getEphemerals({ database }: Reading, session: bigint, prefix: string): string[] {
+  const all = database.tree.ephemeralsOf(session)
+  return ['', '/'].includes(prefix.trim()) ? all : all.filter(path => path.startsWith(prefix))
+}
+
+/** Each by itself, errors in their places. No watch is left, whatever is asked. */
+export function multiRead(reading: Reading, items: TypeOf<typeof MultiReadRequest>): TypeOf<typeof MultiResponse> {
+  return items.map(({ type, body: { path } }) => {
+    try {
+      return type === opcodes.getData
+        ? { type, body: getData(reading, { path, watch: false }) }
+        : { type, body: getChildren(reading, { path, watch: false }) }
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return { type: opcodes.error, body: { err: errnos[error.code] } }
+    }
+  })
+}
+
+export interface Remembered {
+  relativeZxid: bigint
+  dataWatches: string[]
+  existWatches: string[]
+  childWatches: string[]
+  persistentWatches?: string[]
+  persistentRecursiveWatches?: string[]
+}
+
+/** Sets again what a session watched on an earlier connection, and tells at once what it missed. Persistent watches miss silently. */
+export function setWatches({ database: { tree, watches }, watcher }: Reading, before: Remembered): void {
+  const { NodeCreated, NodeDeleted, NodeDataChanged, NodeChildrenChanged } = eventTypes
+  for (const path of before.dataWatches) {
+    const node = tree.find(path)
+    if (node === undefined) watcher.notify(NodeDeleted, path)
+    else if (node.mzxid > before.relativeZxid) watcher.notify(NodeDataChanged, path)
+    else watches.data.add(path, watcher, 'once')
+  }
+  for (const path of before.existWatches) {
+    if (tree.find(path) !== undefined) watcher.notify(NodeCreated, path)
+    else watches.data.add(path, watcher, 'once')
+  }
+  for (const path of before.childWatches) {
+    const node = tree.find(path)
+    if (node === undefined) watcher.notify(NodeDeleted, path)
+    else if (node.pzxid > before.relativeZxid) watcher.notify(NodeChildrenChanged, path)
+    else watches.children.add(path, watcher, 'once')
+  }
+  for (const table of [watches.children, watches.data]) {
+    for (const path of before.persistentWatches ?? []) table.add(path, watcher, 'persistent')
+    for (const path of before.persistentRecursiveWatches ?? []) table.add(path, watcher, 'recursive')
+  }
+}
+
+function readable({ database, identities }: Reading, path: string) {
+  const node = database.tree.get(path)
+  demand(node.acl, perms.read, identities)
+  return node
+}

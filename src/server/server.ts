@@ -1,0 +1,104 @@
+// An embedded ZooKeeper, in memory: for tests, demos and teaching. What it forgets when it closes is gone, and there is only one of it:
+// in production the same client is pointed at an Apache ZooKeeper ensemble.
+import { listenTcp, type Listener } from '../transport/listen.ts'
+import { dialInto } from '../transport/memory.ts'
+import type { Dial } from '../transport/transport.ts'
+import type { Faults } from './faults.ts'
+import { settingsOf, type ServerOptions } from './options.ts'
+import { Service } from './service.ts'
+import { snapshotOf, type Snapshot } from './snapshot.ts'
+
+export class Server {
+  readonly #service: Service
+  readonly #listener: Listener | undefined
+  /** Reaches the server without a socket, whatever the address: for `connect(server.connectString, { dial: server.dial })`. */
+  readonly dial: Dial
+  readonly host: string
+  /** 0 where it does not listen. */
+  readonly port: number
+
+  private constructor(service: Service, listener: Listener | undefined) {
+    this.#service = service
+    this.#listener = listener
+    this.dial = dialInto(service.accept)
+    this.host = listener?.address.host ?? 'memory'
+    this.port = listener?.address.port ?? 0
+  }
+
+  /**
+   * An empty server that serves.
+   * @throws RangeError where an option makes no sense; Error of node:net where the address cannot be had
+   */
+  static async start(options: ServerOptions = {}): Promise<Server> {
+    const settings = settingsOf(options)
+    const service = new Service(settings)
+    try {
+      return new Server(service, settings.listen ? await listenTcp(settings, service.accept) : undefined)
+    } catch (error) {
+      service.close()
+      throw error
+    }
+  }
+
+  /** For connect(). A server that does not listen is named all the same, and is to be reached by `dial`. */
+  get connectString(): string {
+    const host = this.host.includes(':') ? `[${this.host}]` : this.host
+    return `${host}:${this.port === 0 ? 2181 : this.port}`
+  }
+
+  /** What is to go wrong: held, late, lost and changed answers, connections that are cut. */
+  get faults(): Faults {
+    return this.#service.faults
+  }
+
+  /** What it holds at this moment. */
+  snapshot(): Snapshot {
+    return snapshotOf(this.#service)
+  }
+
+  /** Ends a session as if it had been silent for too long. Returns false where there is no such session. */
+  expireSession(id: bigint): boolean {
+    const session = this.#service.sessions.get(id)
+    if (session !== undefined) this.#service.endSession(session)
+    return session !== undefined
+  }
+
+  /** Ends every connection. The sessions live on, until they have been silent for too long. */
+  dropConnections(): void {
+    this.#service.dropConnections()
+  }
+
+  /** As a stopped process: it takes connections and bytes, and does and says nothing. No session ends meanwhile. */
+  pause(): void {
+    this.#service.pause()
+  }
+
+  /** Goes on: with what came meanwhile, and then with the sessions that nothing came of. */
+  resume(): void {
+    this.#service.resume()
+  }
+
+  /**
+   * Lets the counter below `path` go on from `next`, a 32-bit integer: what the next sequential child is called by.
+   * @throws Error NONODE, or BADARGUMENTS where `next` is no such integer
+   */
+  setSequence(path: string, next: number): void {
+    this.#service.database.setSequence(path, next)
+  }
+
+  /** Deletes the containers, and the nodes with a ttl, whose time has come, without waiting for the next look at them. */
+  reap(): void {
+    this.#service.database.reap()
+  }
+
+  /** Ends all of it: connections, sessions, nodes. */
+  async close(): Promise<void> {
+    const closed = this.#listener?.close()
+    this.#service.close()
+    await closed
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}

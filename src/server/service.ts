@@ -1,0 +1,88 @@
+// A ZooKeeper without its sockets: streams come in, time passes, and all that follows is decided here and below.
+import type { Accept } from '../transport/transport.ts'
+import { Connection, type Host } from './connection.ts'
+import { Database } from './database.ts'
+import { Faults } from './faults.ts'
+import type { Settings } from './options.ts'
+import { Sessions, type Session } from './sessions.ts'
+import { wordAnswer } from './words.ts'
+
+export class Service implements Host {
+  readonly settings: Settings
+  readonly database: Database
+  readonly sessions: Sessions<Connection>
+  readonly faults: Faults
+  readonly connections = new Set<Connection>()
+  readonly startedAt: number
+  #isPaused = false
+  #reaper: unknown
+
+  constructor(settings: Settings) {
+    this.settings = settings
+    this.startedAt = settings.clock.now()
+    this.database = new Database(settings.clock)
+    this.faults = new Faults(settings.clock)
+    this.sessions = new Sessions(settings, session => this.endSession(session))
+    this.#reapLater()
+  }
+
+  readonly accept: Accept = (transport, remote) => {
+    const connection = new Connection(this, transport, remote)
+    this.connections.add(connection)
+    return connection
+  }
+
+  get maxBuffer(): number {
+    return this.settings.maxBuffer
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  wordAnswer(word: string): string | undefined {
+    return wordAnswer(word, this)
+  }
+
+  endSession(session: Session<Connection>, asking?: Connection): void {
+    const { connection } = session
+    this.sessions.end(session)
+    this.database.closeSession(session.id)
+    if (connection !== asking) connection?.close()
+  }
+
+  gone(connection: Connection): void {
+    this.connections.delete(connection)
+  }
+
+  dropConnections(): void {
+    for (const connection of [...this.connections]) connection.close()
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    this.sessions.close()
+    for (const connection of this.connections) connection.pause()
+  }
+
+  /** What came meanwhile is heard before it is asked who has been silent for too long. */
+  resume(): void {
+    this.#isPaused = false
+    for (const connection of [...this.connections]) connection.resume()
+    this.sessions.expire()
+  }
+
+  close(): void {
+    this.settings.clock.clearTimeout(this.#reaper)
+    this.sessions.close()
+    this.faults.clear()
+    this.dropConnections()
+  }
+
+  #reapLater(): void {
+    this.#reaper = this.settings.clock.setTimeout(() => {
+      if (!this.#isPaused) this.database.reap()
+      this.#reapLater()
+    }, this.settings.containerCheckInterval)
+  }
+}

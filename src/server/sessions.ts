@@ -1,0 +1,112 @@
+// The sessions: who is in them, and when they end (SessionTrackerImpl, ExpiryQueue).
+import type { Clock } from '../machine/clock.ts'
+import type { Random } from '../machine/random.ts'
+
+export interface Session<Connection> {
+  readonly id: bigint
+  readonly password: Buffer
+  /** Milliseconds, as negotiated with the last connection. */
+  timeout: number
+  /** When it ends, if nothing is heard of it until then; by the clock's `now`. */
+  expiresAt: number
+  /** The one connection that may speak for it. */
+  connection: Connection | undefined
+}
+
+export interface SessionsOptions {
+  clock: Clock
+  random: Random
+  tickTime: number
+  minSessionTimeout: number
+  maxSessionTimeout: number
+}
+
+export class Sessions<Connection> {
+  readonly #options: SessionsOptions
+  readonly #onExpiry: (session: Session<Connection>) => void
+  readonly #byId = new Map<bigint, Session<Connection>>()
+  #nextId: bigint
+  #timer: unknown
+  #timerAt = Infinity
+
+  /** @param onExpiry has to `end` the session */
+  constructor(options: SessionsOptions, onExpiry: (session: Session<Connection>) => void) {
+    this.#options = options
+    this.#onExpiry = onExpiry
+    // The server's number, 1 alone, and the time of its start: SessionTrackerImpl.initializeNextSessionId.
+    this.#nextId = (1n << 56n) | BigInt.asUintN(56, BigInt(Math.floor(options.clock.wallNow())) << 16n)
+  }
+
+  get all(): Iterable<Session<Connection>> {
+    return this.#byId.values()
+  }
+
+  get size(): number {
+    return this.#byId.size
+  }
+
+  get(id: bigint): Session<Connection> | undefined {
+    return this.#byId.get(id)
+  }
+
+  open(timeout: number): Session<Connection> {
+    const password = Buffer.from(Array.from({ length: 16 }, () => Math.floor(this.#options.random() * 256)))
+    const session = { id: this.#nextId++, password, timeout: 0, expiresAt: 0, connection: undefined }
+    this.#byId.set(session.id, session)
+    this.#begin(session, timeout)
+    return session
+  }
+
+  /** The session, with its timeout negotiated anew; undefined where it is gone, or the password is another. */
+  resume(id: bigint, password: Buffer | null, timeout: number): Session<Connection> | undefined {
+    const session = this.#byId.get(id)
+    if (session === undefined || password?.equals(session.password) !== true) return undefined
+    this.#begin(session, timeout)
+    return session
+  }
+
+  /** Something was heard of it. */
+  touch(session: Session<Connection>): void {
+    // Sessions end in groups, at whole ticks: up to one tick later than they asked for.
+    const { clock, tickTime } = this.#options
+    session.expiresAt = (Math.floor((clock.now() + session.timeout) / tickTime) + 1) * tickTime
+  }
+
+  end(session: Session<Connection>): void {
+    this.#byId.delete(session.id)
+    if (this.#byId.size === 0) this.close()
+  }
+
+  /** Lets no session end by itself any more. */
+  close(): void {
+    this.#options.clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#timerAt = Infinity
+  }
+
+  /** Ends what is due, and looks again when the next may be. */
+  expire(): void {
+    this.close()
+    const now = this.#options.clock.now()
+    for (const session of [...this.#byId.values()]) if (session.expiresAt <= now) this.#onExpiry(session)
+    let next = Infinity
+    for (const { expiresAt } of this.#byId.values()) next = Math.min(next, expiresAt)
+    this.#lookAt(next)
+  }
+
+  #begin(session: Session<Connection>, asked: number): void {
+    const { minSessionTimeout, maxSessionTimeout } = this.#options
+    session.timeout = Math.min(Math.max(asked, minSessionTimeout), maxSessionTimeout)
+    this.touch(session)
+    // A touch only puts off what the timer is set to; a session with a shorter timeout may come before it.
+    this.#lookAt(session.expiresAt)
+  }
+
+  #lookAt(when: number): void {
+    if (when >= this.#timerAt) return
+    this.close()
+    const { clock } = this.#options
+    this.#timerAt = when
+    this.#timer = clock.setTimeout(() => this.expire(), when - clock.now())
+  }
+}

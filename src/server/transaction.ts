@@ -1,0 +1,37 @@
+// One step of the tree: all of it happens, or nothing.
+import type { eventTypes } from '../protocol/index.ts'
+
+/** What a watch may be told of. That its parent's children changed follows from a node's coming and going. */
+export interface Change {
+  type: (typeof eventTypes)['NodeCreated' | 'NodeDeleted' | 'NodeDataChanged']
+  path: string
+}
+
+export class Transaction {
+  readonly zxid: bigint
+  /** Milliseconds by the calendar: the ctime or mtime of what it changes. */
+  readonly time: number
+  readonly #changes: Change[] = []
+  readonly #undo: (() => void)[] = []
+
+  constructor(zxid: bigint, time: number) {
+    this.zxid = zxid
+    this.time = time
+  }
+
+  /** What it changed, in order: watches hear of it once all is done. */
+  get changes(): readonly Change[] {
+    return this.#changes
+  }
+
+  /** Something is done, and `undo` would take it back. */
+  did(undo: () => void, change?: Change): void {
+    this.#undo.push(undo)
+    if (change !== undefined) this.#changes.push(change)
+  }
+
+  rollBack(): void {
+    for (const undo of this.#undo.splice(0).reverse()) undo()
+    this.#changes.length = 0
+  }
+}

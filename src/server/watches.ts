@@ -1,0 +1,133 @@
+// Who is to be told of what: the server's two tables, one of data watches and one of child watches (DataTree, WatchManager).
+import { addWatchModes, eventTypes, JuteError, parentOf, watcherTypes } from '../protocol/index.ts'
+import { Refusal } from './refusal.ts'
+import type { Change } from './transaction.ts'
+
+/** A connection, as watches see it. */
+export interface Watcher {
+  readonly sessionId: bigint
+  notify(type: number, path: string): void
+}
+
+export type Mode = 'once' | 'persistent' | 'recursive'
+
+class WatchTable {
+  readonly #byPath = new Map<string, Map<Watcher, Mode>>()
+  readonly #byWatcher = new Map<Watcher, Set<string>>()
+  #recursive = 0
+
+  /** A watcher has one watch on a path: a later one takes the place of an earlier one, whatever its mode (ZOOKEEPER-4466). */
+  add(path: string, watcher: Watcher, mode: Mode): void {
+    this.remove(path, watcher)
+    const watchers = this.#byPath.get(path)
+    if (watchers === undefined) this.#byPath.set(path, new Map([[watcher, mode]]))
+    else watchers.set(watcher, mode)
+    const paths = this.#byWatcher.get(watcher)
+    if (paths === undefined) this.#byWatcher.set(watcher, new Set([path]))
+    else paths.add(path)
+    if (mode === 'recursive') this.#recursive++
+  }
+
+  remove(path: string, watcher: Watcher): boolean {
+    const watchers = this.#byPath.get(path)
+    const mode = watchers?.get(watcher)
+    if (watchers === undefined || mode === undefined) return false
+    watchers.delete(watcher)
+    if (watchers.size === 0) this.#byPath.delete(path)
+    const paths = this.#byWatcher.get(watcher)
+    paths?.delete(path)
+    if (paths?.size === 0) this.#byWatcher.delete(watcher)
+    if (mode === 'recursive') this.#recursive--
+    return true
+  }
+
+  forget(watcher: Watcher): void {
+    for (const path of [...(this.#byWatcher.get(watcher) ?? [])]) this.remove(path, watcher)
+  }
+
+  /** Tells each watcher once, but for those that were `told` already. Returns all that watched. */
+  trigger(type: number, path: string, told?: ReadonlySet<Watcher>): ReadonlySet<Watcher> {
+    const concerned = new Set<Watcher>()
+    for (const [watcher, mode] of this.#byPath.get(path) ?? []) {
+      // A recursive watch hears of each child by itself, so that a change of the list would be said twice.
+      if (mode === 'recursive' && type === eventTypes.NodeChildrenChanged) continue
+      concerned.add(watcher)
+      if (mode === 'once') this.remove(path, watcher)
+    }
+    if (this.#recursive > 0 && type !== eventTypes.NodeChildrenChanged)
+      for (let above = path; above !== '/';) {
+        above = parentOf(above)
+        for (const [watcher, mode] of this.#byPath.get(above) ?? []) if (mode === 'recursive') concerned.add(watcher)
+      }
+    for (const watcher of concerned) if (told?.has(watcher) !== true) watcher.notify(type, path)
+    return concerned
+  }
+
+  isWatched(path: string): boolean {
+    return this.#byPath.has(path)
+  }
+
+  get paths(): number {
+    return this.#byPath.size
+  }
+
+  get watchers(): number {
+    return this.#byWatcher.size
+  }
+
+  get entries(): { path: string; watcher: Watcher; mode: Mode }[] {
+    return [...this.#byPath].flatMap(([path, watchers]) =>
+      [...watchers].map(([watcher, mode]) => ({ path, watcher, mode })),
+    )
+  }
+}
+
+export class Watches {
+  readonly data = new WatchTable()
+  readonly children = new WatchTable()
+
+  /** A watch that stays. @throws JuteError where there is no such mode */
+  add(path: string, watcher: Watcher, mode: number): void {
+    const name = modeNames.get(mode)
+    if (name === undefined) throw new JuteError(`a watch of mode ${mode}`)
+    this.data.add(path, watcher, name)
+    this.children.add(path, watcher, name)
+  }
+
+  /** @throws Refusal NOWATCHER; JuteError where there is no such type */
+  remove(path: string, watcher: Watcher, type: number): void {
+    const removed = this.#tablesOf(type).filter(table => table.remove(path, watcher))
+    if (removed.length === 0) throw new Refusal('NOWATCHER')
+  }
+
+  /** Whoever set it: 3.8.0 looks for any watch on the path, not for the caller's own (WatchManager.containsWatcher). */
+  demand(path: string, type: number): void {
+    if (!this.#tablesOf(type).some(table => table.isWatched(path))) throw new Refusal('NOWATCHER')
+  }
+
+  forget(watcher: Watcher): void {
+    this.data.forget(watcher)
+    this.children.forget(watcher)
+  }
+
+  fire({ type, path }: Change): void {
+    const told = this.data.trigger(type, path)
+    if (type === eventTypes.NodeDataChanged) return
+    // Who watches both the data and the children of a node hears of its deletion once.
+    if (type === eventTypes.NodeDeleted) this.children.trigger(type, path, told)
+    this.children.trigger(eventTypes.NodeChildrenChanged, parentOf(path))
+  }
+
+  /** Types are those of 3.8: it knows none for persistent watches. */
+  #tablesOf(type: number): WatchTable[] {
+    if (type === watcherTypes.children) return [this.children]
+    if (type === watcherTypes.data) return [this.data]
+    if (type === watcherTypes.any) return [this.children, this.data]
+    throw new JuteError(`watches of type ${type}`)
+  }
+}
+
+const modeNames: ReadonlyMap<number, Mode> = new Map([
+  [addWatchModes.persistent, 'persistent'],
+  [addWatchModes.persistentRecursive, 'recursive'],
+])

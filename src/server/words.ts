@@ -1,0 +1,122 @@
+// The four-letter words: what operators and their tools ask a server (org.apache.zookeeper.server.command).
+import type { Clock } from '../machine/clock.ts'
+import type { Address } from '../transport/transport.ts'
+import type { Database } from './database.ts'
+import type { Session } from './sessions.ts'
+
+/** What words tell of. */
+export interface View {
+  readonly database: Database
+  readonly sessions: { readonly all: Iterable<Session<unknown>>; readonly size: number }
+  readonly connections: Iterable<{
+    readonly remote: Address
+    readonly session: Session<unknown> | undefined
+    readonly counts: { received: number; sent: number }
+    readonly lastOperation: string
+  }>
+  readonly settings: { readonly clock: Clock; readonly tickTime: number }
+  readonly startedAt: number
+}
+
+/** A version that clients can read; behind it, that this is none of Apache's. */
+const VERSION = '3.8.0-zkwire, an embedded server for tests'
+
+const words: Readonly<Record<string, (view: View) => string>> = {
+  ruok: () => 'imok',
+  isro: () => 'rw',
+  srvr: view => versionLine + summary(view),
+  stat: view => `${versionLine}Clients:\n${connections(view, false)}\n${summary(view)}`,
+  cons: view => `${connections(view, true)}\n`,
+  mntr: view =>
+    Object.entries({
+      version: VERSION,
+      server_state: 'standalone',
+      ...{ avg_latency: '0.0', max_latency: 0, min_latency: 0 },
+      packets_received: totalOf(view, 'received'),
+      packets_sent: totalOf(view, 'sent'),
+      num_alive_connections: [...view.connections].length,
+      outstanding_requests: 0,
+      znode_count: nodeCount(view),
+      watch_count: view.database.watches.data.entries.length + view.database.watches.children.entries.length,
+      ephemerals_count: [...view.database.tree.ephemerals.values()].reduce((sum, { size }) => sum + size, 0),
+      approximate_data_size: [...view.database.tree.entries].reduce(
+        (sum, [path, { data }]) => sum + path.length + (data?.length ?? 0),
+        0,
+      ),
+      global_sessions: view.sessions.size,
+      uptime: Math.floor(view.settings.clock.now() - view.startedAt),
+    })
+      .map(([name, value]) => `zk_${name}\t${value}\n`)
+      .join(''),
+  // These three tell of data watches only, in Apache's server too (DataTree.dumpWatchesSummary).
+  wchs({ database: { watches } }) {
+    const { data } = watches
+    return `${data.watchers} connections watching ${data.paths} paths\nTotal watches:${data.entries.length}\n`
+  },
+  wchc: ({ database }) =>
+    grouped(database.watches.data.entries.map(({ path, watcher }) => [hex(watcher.sessionId), path])) + '\n',
+  wchp: ({ database }) =>
+    grouped(database.watches.data.entries.map(({ path, watcher }) => [path, hex(watcher.sessionId)])) + '\n',
+  dump(view) {
+    const { ephemerals } = view.database.tree
+    const sessions = [...view.sessions.all]
+    const now = view.settings.clock.now()
+    const ends = ({ expiresAt }: Session<unknown>) =>
+      new Date(view.settings.clock.wallNow() + expiresAt - now).toUTCString()
+    const ephemeralLines = [...ephemerals].map(
+      ([id, paths]) => `${hex(id)}:\n${[...paths].map(path => `\t${path}\n`).join('')}`,
+    )
+    const connectionLines = [...view.connections].map(
+      ({ remote, session }) => `\tip: /${remote.host}:${remote.port} sessionId: ${hex(session?.id ?? 0n)}\n`,
+    )
+    return (
+      `SessionTracker dump:\nSession Sets (${new Set(sessions.map(ends)).size})/(${sessions.length}):\n` +
+      grouped(sessions.map(session => [`expire at ${ends(session)}:`, hex(session.id)])) +
+      `ephemeral nodes dump:\nSessions with Ephemerals (${ephemerals.size}):\n${ephemeralLines.join('')}` +
+      `Connections dump:\nConnections (${connectionLines.length}):\n${connectionLines.join('')}`
+    )
+  },
+}
+
+/** undefined where it is no word that is known. */
+export const wordAnswer = (word: string, view: View): string | undefined =>
+  Object.hasOwn(words, word) ? words[word]?.(view) : undefined
+
+const versionLine = `Zookeeper version: ${VERSION}\n`
+
+const summary = (view: View): string =>
+  [
+    'Latency min/avg/max: 0/0.0/0',
+    `Received: ${totalOf(view, 'received')}`,
+    `Sent: ${totalOf(view, 'sent')}`,
+    `Connections: ${[...view.connections].length}`,
+    'Outstanding: 0',
+    `Zxid: ${hex(view.database.zxid)}`,
+    'Mode: standalone',
+    `Node count: ${nodeCount(view)}`,
+    '',
+  ].join('\n')
+
+const connections = (view: View, inFull: boolean): string =>
+  [...view.connections]
+    .map(({ remote, session, counts, lastOperation }) => {
+      const more =
+        inFull && session !== undefined ? `,sid=${hex(session.id)},lop=${lastOperation},to=${session.timeout}` : ''
+      return ` /${remote.host}:${remote.port}[1](queued=0,recved=${counts.received},sent=${counts.sent}${more})\n`
+    })
+    .join('')
+
+/** The root stands in the server's map twice. */
+const nodeCount = ({ database }: View): number => database.tree.size + 1
+
+/** Of the connections that are open. */
+const totalOf = (view: View, what: 'received' | 'sent'): number =>
+  [...view.connections].reduce((sum, { counts }) => sum + counts[what], 0)
+
+const hex = (id: bigint): string => `0x${BigInt.asUintN(64, id).toString(16)}`
+
+function grouped(pairs: readonly (readonly [head: string, line: string])[]): string {
+  const groups = new Map<string, string[]>()
+  for (const [head, line] of pairs) groups.set(head, [...(groups.get(head) ?? []), line])
+  return [...groups].map(([head, lines]) => `${head}\n${lines.map(line => `\t${line}\n`).join('')}`).join('')
+}
