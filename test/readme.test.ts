@@ -12,6 +12,7 @@ describe('the README', () => {
     /primary with \d+/,
     /\/locks\/reports\/_c_.*-lock-/,
     /exists \{path: "\/zookeeper"/,
+    /^false$/m,
   ])
 
   it('leaves nothing on the server but directories of locks', async () => {

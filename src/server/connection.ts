@@ -107,7 +107,7 @@ export class Connection implements Watcher {
       else this.#begin(Buffer.concat([this.#head, chunk]))
     } catch (error) {
       if (!(error instanceof JuteError)) throw error
-      this.close()
+      this.#end()
     }
   }
 

@@ -1,6 +1,5 @@
 // What the server keeps: the tree, who watches it, and the number of the last transaction.
 import type { Clock } from '../machine/clock.ts'
-import { Refusal } from './refusal.ts'
 import { Transaction } from './transaction.ts'
 import { Tree } from './tree.ts'
 import { Watches } from './watches.ts'
@@ -47,11 +46,5 @@ export class Database {
   /** Deletes containers and nodes with a ttl whose time has come, each in a transaction of its own. */
   reap(): void {
     for (const path of this.tree.reapable(this.#clock.wallNow())) this.transact(tx => this.tree.delete(tx, path))
-  }
-
-  /** What the counter of sequential names below a node stands at. @throws Refusal NONODE, BADARGUMENTS where it is no int */
-  setSequence(path: string, next: number): void {
-    if ((next | 0) !== next) throw new Refusal('BADARGUMENTS')
-    this.tree.get(path).created = next
   }
 }

@@ -79,11 +79,14 @@ export class Server {
   }
 
   /**
-   * Lets the counter below `path` go on from `next`, a 32-bit integer: what the next sequential child is called by.
-   * @throws Error NONODE, or BADARGUMENTS where `next` is no such integer
+   * Lets the counter below `path` go on from `next`, a 32-bit integer: the next sequential child is called by it. At 2147483647 it sticks.
+   * @throws RangeError where `next` is no such integer; Error where there is no such node
    */
   setSequence(path: string, next: number): void {
-    this.#service.database.setSequence(path, next)
+    if ((next | 0) !== next) throw new RangeError(`${next} is not a 32-bit integer`)
+    const node = this.#service.database.tree.find(path)
+    if (node === undefined) throw new Error(`there is no node ${path}`)
+    node.created = next
   }
 
   /** Deletes the containers, and the nodes with a ttl, whose time has come, without waiting for the next look at them. */

@@ -15,6 +15,7 @@ export class Service implements Host {
   readonly connections = new Set<Connection>()
   readonly startedAt: number
   #isPaused = false
+  #isClosed = false
   #reaper: unknown
 
   constructor(settings: Settings) {
@@ -28,7 +29,8 @@ export class Service implements Host {
 
   readonly accept: Accept = (transport, remote) => {
     const connection = new Connection(this, transport, remote)
-    this.connections.add(connection)
+    if (this.#isClosed) connection.close()
+    else this.connections.add(connection)
     return connection
   }
 
@@ -73,6 +75,7 @@ export class Service implements Host {
   }
 
   close(): void {
+    this.#isClosed = true
     this.settings.clock.clearTimeout(this.#reaper)
     this.sessions.close()
     this.faults.clear()

@@ -1,0 +1,181 @@
+// The embedded server and bytes: handshakes, limits, what is no request, words.
+import { expect } from 'chai'
+import { once } from 'node:events'
+import { connect as open, type Socket } from 'node:net'
+import {
+  ConnectRequest,
+  ConnectResponse,
+  errnos,
+  LegacyConnectRequest,
+  opcodes,
+  operations,
+  Reader,
+  ReplyHeader,
+  RequestHeader,
+  SetSASLResponse,
+  type Encodable,
+  type TypeOf,
+  type Writer,
+} from '../../src/protocol/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { fourLetterWord } from '../support/four-letter-word.ts'
+import { failureOf } from '../support/outcome.ts'
+import { RawSession } from '../support/raw-session.ts'
+import { frameOf } from '../support/scripted-server.ts'
+import { until } from '../support/until.ts'
+
+describe('a connection to the embedded server', () => {
+  let server: Server
+
+  beforeEach(async () => (server = await Server.start({ maxBuffer: 1000 })))
+
+  afterEach(() => server.close())
+
+  const hello = (some: Partial<Encodable<TypeOf<typeof ConnectRequest>>> = {}) => ({
+    ...{ protocolVersion: 0, lastZxidSeen: 0n, timeOut: 10_000, sessionId: 0n, readOnly: false },
+    ...{ passwd: Buffer.alloc(16), ...some },
+  })
+
+  const request = (xid: number, type: number, body: (writer: Writer) => void = () => undefined) =>
+    frameOf(writer => {
+      RequestHeader.write(writer, { xid, type })
+      body(writer)
+    })
+
+  /** Sends chunks, and gives the frames that come until the server closes. */
+  async function framesOf(...chunks: Uint8Array[]): Promise<Buffer[]> {
+    const socket: Socket = open({ port: server.port, host: server.host, noDelay: true })
+    await once(socket, 'connect')
+    for (const chunk of chunks) socket.write(chunk)
+    const all = Buffer.concat((await socket.toArray()) as Buffer[])
+    const frames: Buffer[] = []
+    for (let at = 0; at < all.length; at += 4 + all.readInt32BE(at))
+      frames.push(all.subarray(at + 4, at + 4 + all.readInt32BE(at)))
+    return frames
+  }
+
+  const helloFrame = (some = {}) => frameOf(writer => ConnectRequest.write(writer, hello(some)))
+  const bye = request(9, opcodes.closeSession)
+  const headerOf = (frame: Buffer | undefined) => ReplyHeader.decode(frame ?? Buffer.alloc(0))
+
+  it('gives a session, serves it, and ends with it', async () => {
+    const [welcome, pong, answer] = await framesOf(helloFrame(), request(-2, opcodes.ping), bye)
+    expect(ConnectResponse.decode(welcome ?? Buffer.alloc(0))).to.include({ timeOut: 10_000, readOnly: false })
+    expect(headerOf(pong)).to.deep.equal({ xid: -2, zxid: 1n, err: 0 })
+    expect(headerOf(answer)).to.deep.equal({ xid: 9, zxid: 2n, err: 0 })
+  })
+
+  it('understands bytes however they are cut', async () => {
+    const bytes = Buffer.concat([helloFrame(), bye])
+    const frames = await framesOf(...Array.from(bytes, (_, i) => bytes.subarray(i, i + 1)))
+    expect(frames).to.have.length(2)
+  })
+
+  it('gives a client from before 3.4 an answer of its time', async () => {
+    const [welcome] = await framesOf(
+      frameOf(writer => LegacyConnectRequest.write(writer, hello())),
+      bye,
+    )
+    expect(welcome).to.have.length(36)
+  })
+
+  it('closes without a word on who has seen more than there is', async () => {
+    expect(await framesOf(helloFrame({ lastZxidSeen: 99n }))).to.deep.equal([])
+  })
+
+  it('says that a session is gone, or its password another, by a timeout of 0', async () => {
+    for (const sessionId of [77n, (await RawSession.open(server)).sessionId]) {
+      const [welcome] = await framesOf(helloFrame({ sessionId }))
+      expect(ConnectResponse.decode(welcome ?? Buffer.alloc(0))).to.include({ timeOut: 0, sessionId: 0n })
+    }
+  })
+
+  it('moves a session to who knows its password, with the timeout asked for last', async () => {
+    const before = await RawSession.open(server)
+    const { sessionId, password } = before
+    const after = await RawSession.open(server, { sessionId, password, timeout: 12_000 })
+    expect([after.sessionId, after.timeout]).to.deep.equal([sessionId, 12_000])
+    expect(String(await failureOf(before.request(operations.whoAmI, {})))).to.match(/closed|EPIPE|ECONNRESET/)
+    expect(server.snapshot().sessions).to.have.length(1)
+    after.drop()
+    await until(() => server.snapshot().sessions[0]?.isConnected === false)
+  })
+
+  it('cuts who sends more than jute.maxbuffer, or less than nothing', async () => {
+    const lengths = [1001, -1, 0x7fff_ffff]
+    for (const length of lengths) {
+      const prefix = Buffer.alloc(4)
+      prefix.writeInt32BE(length)
+      expect(await framesOf(helloFrame(), prefix), `${length}`).to.have.length(1)
+    }
+    const longest = request(1, opcodes.exists, writer => writer.bytes(Buffer.alloc(1000 - 8)))
+    expect(await framesOf(helloFrame(), longest, bye)).to.have.length(3)
+  })
+
+  it('cuts who shakes hands with less than that takes', async () => {
+    expect(await framesOf(frameOf(writer => writer.bytes(Buffer.alloc(10))))).to.deep.equal([])
+  })
+
+  it('answers what it cannot read with MARSHALLINGERROR, and goes on', async () => {
+    const types = [opcodes.create2, opcodes.getData, opcodes.multi, opcodes.addWatch]
+    const [, ...answers] = await framesOf(helloFrame(), ...types.map(type => request(1, type)), bye)
+    expect(answers.map(each => headerOf(each).err)).to.deep.equal([...types.map(() => errnos.MARSHALLINGERROR), 0])
+  })
+
+  it('ends with an operation that nobody knows, as UNIMPLEMENTED', async () => {
+    const [, answer, more] = await framesOf(helloFrame(), request(1, 4711), request(2, opcodes.ping))
+    expect(headerOf(answer)).to.include({ xid: 1, err: errnos.UNIMPLEMENTED })
+    expect(more).to.equal(undefined)
+  })
+
+  it('ends with credentials that it does not believe', async () => {
+    const auth = (scheme: string) =>
+      request(-4, opcodes.auth, writer => operations.auth.request.write(writer, { type: 0, scheme, auth: 'ann:x' }))
+    const [, ...answers] = await framesOf(helloFrame(), auth('digest'), auth('world'), bye)
+    expect(answers.map(headerOf)).to.deep.equal([
+      { xid: -4, zxid: 0n, err: 0 },
+      { xid: -4, zxid: 0n, err: errnos.AUTHFAILED },
+    ])
+  })
+
+  it('has nothing to say by SASL', async () => {
+    const [, answer = Buffer.alloc(0)] = await framesOf(
+      helloFrame(),
+      request(1, opcodes.sasl, writer => operations.sasl.request.write(writer, { token: '' })),
+      bye,
+    )
+    const reader = new Reader(answer)
+    expect(ReplyHeader.read(reader)).to.include({ err: 0 })
+    expect(SetSASLResponse.read(reader)).to.deep.equal({ token: null })
+  })
+
+  describe('answers the word', () => {
+    let session: RawSession
+
+    beforeEach(async () => {
+      session = await RawSession.open(server)
+      const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
+      await session.request(operations.create, { path: '/e', data: 'x', acl, flags: 1 })
+      await session.request(operations.exists, { path: '/e', watch: true })
+    })
+
+    afterEach(() => session.drop())
+
+    const says: Record<string, RegExp> = {
+      ruok: /^imok$/,
+      isro: /^rw$/,
+      srvr: /^Zookeeper version: 3\.8\.0-.*\nLatency min\/avg\/max: .*\nReceived: 3\nSent: 3\nConnections: 2\nOutstanding: 0\nZxid: 0x2\nMode: standalone\nNode count: 6\n$/,
+      stat: /\nClients:\n \/127\.0\.0\.1:\d+\[1\]\(queued=0,recved=3,sent=3\)\n.*\n\nLatency/,
+      cons: / \/127\.0\.0\.1:\d+\[1\]\(queued=0,recved=3,sent=3,sid=0x1[0-9a-f]+,lop=exists,to=10000\)\n/,
+      mntr: /zk_version\t3\.8[^]*zk_server_state\tstandalone\n[^]*zk_znode_count\t6\nzk_watch_count\t1\nzk_ephemerals_count\t1\n[^]*zk_global_sessions\t1\n/,
+      wchs: /^1 connections watching 1 paths\nTotal watches:1\n$/,
+      wchc: /^0x1[0-9a-f]+\n\t\/e\n\n$/,
+      wchp: /^\/e\n\t0x1[0-9a-f]+\n\n$/,
+      dump: /^SessionTracker dump:\nSession Sets \(1\)\/\(1\):\n[^]*ephemeral nodes dump:\nSessions with Ephemerals \(1\):\n0x1[0-9a-f]+:\n\t\/e\nConnections dump:\n/,
+    }
+    for (const [word, answer] of Object.entries(says))
+      it(word, async () => {
+        expect(await fourLetterWord(server.host, server.port, word)).to.match(answer)
+      })
+  })
+})

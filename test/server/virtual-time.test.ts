@@ -1,0 +1,127 @@
+// The embedded server and time: on a fake clock, with a client in the same process, hours pass in no time.
+import { expect } from 'chai'
+import { connect, type Client } from '../../src/index.ts'
+import { Mutex } from '../../src/recipes/index.ts'
+import { Server, type ServerOptions } from '../../src/server/index.ts'
+import { FakeClock, settle } from '../support/fake-clock.ts'
+import { watched } from '../support/outcome.ts'
+
+describe('an embedded server on a fake clock', () => {
+  let clock: FakeClock
+  let server: Server
+  const clients: Client[] = []
+
+  const start = async (options: ServerOptions = {}) => {
+    clock = new FakeClock()
+    server = await Server.start({ listen: false, clock, tickTime: 1000, ...options })
+  }
+
+  const join = async (sessionTimeout = 4000) => {
+    const zk = await connect(server.connectString, { dial: server.dial, clock, random: () => 0.5, sessionTimeout })
+    clients.push(zk)
+    return zk
+  }
+
+  /** Its process is gone: nothing is said to it any more, and it says nothing. */
+  const silence = async (zk: Client) => {
+    server.faults.hold('ping', { session: zk.sessionId })
+    for (let i = 0; i < 20; i++) server.faults.ignore('connect', { session: zk.sessionId })
+    server.faults.drop('sync', { session: zk.sessionId })
+    await zk.sync('/').catch(() => undefined)
+  }
+
+  afterEach(async () => {
+    const closed = Promise.allSettled(clients.splice(0).map(zk => zk.close()))
+    server.faults.clear()
+    await clock.advance(20_000)
+    await closed
+    await server.close()
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('keeps sessions that ping, for a day', async () => {
+    await start()
+    const zk = await join()
+    await zk.create('/here', '', { mode: 'ephemeral' })
+    await clock.advance(86_400_000)
+    expect(zk.state).to.equal('connected')
+    expect(server.snapshot().nodes.has('/here')).to.equal(true)
+  }).timeout(60_000)
+
+  it('ends a silent session at the first whole tick behind its timeout', async () => {
+    await start()
+    const zk = await join(4000)
+    await clock.advance(300)
+    await zk.create('/here', '', { mode: 'ephemeral' })
+    const heardAt = clock.now()
+    await silence(zk)
+    const endsAt = (Math.floor((heardAt + 4000) / 1000) + 1) * 1000
+    await clock.advance(endsAt - clock.now() - 1)
+    expect(server.snapshot().sessions, 'a millisecond before').to.have.length(1)
+    await clock.advance(1)
+    expect(server.snapshot().sessions).to.have.length(0)
+    expect(server.snapshot().nodes.has('/here')).to.equal(false)
+  })
+
+  it('hands a lock on when its holder falls silent, after the holder was told', async () => {
+    await start()
+    const [first, second] = [await join(), await join()]
+    const held = await new Mutex(first, '/lock').acquire()
+    const waiting = new Mutex(second, '/lock').acquire()
+    await settle()
+    const isHandedOn = watched(waiting)
+    await silence(first)
+    while (!held.signal.aborted) await clock.advance(100)
+    expect(isHandedOn()).to.equal(false)
+    while (!isHandedOn()) await clock.advance(100)
+    expect((await waiting).token > held.token).to.equal(true)
+    await (await waiting).release()
+  })
+
+  it('gives a session timeout between two ticks and twenty', async () => {
+    await start()
+    const timeouts: number[] = []
+    for (const asked of [1, 1999, 2000, 5000, 20_000, 3_600_000]) timeouts.push((await join(asked)).sessionTimeout)
+    expect(timeouts).to.deep.equal([2000, 2000, 2000, 5000, 20_000, 20_000])
+  })
+
+  it('ends no session while it is paused, and none that spoke meanwhile', async () => {
+    await start()
+    const zk = await join(4000)
+    server.pause()
+    await clock.advance(60_000)
+    expect(server.snapshot().sessions).to.have.length(1)
+    server.resume()
+    await clock.advance(10_000)
+    expect(server.snapshot().sessions).to.have.length(1)
+    expect(zk.state).to.equal('connected')
+  })
+
+  it('reaps containers that had children and have none', async () => {
+    await start()
+    const zk = await join()
+    for (const path of ['/new', '/used', '/full']) await zk.create(path, '', { mode: 'container' })
+    await zk.create('/used/a')
+    await zk.create('/full/a')
+    await zk.delete('/used/a')
+    const names = () => [...server.snapshot().nodes.keys()]
+    await clock.advance(59_000)
+    expect(names()).to.include('/used')
+    await clock.advance(2000)
+    expect(names()).to.have.members(['/', '/new', '/full', '/full/a'])
+  })
+
+  it('reaps nodes with a ttl that nobody touched for as long', async () => {
+    await start({ extendedTypes: true, containerCheckInterval: 1000 })
+    const zk = await join()
+    await zk.create('/short', '', { mode: 'persistentTTL', ttl: 5000 })
+    await zk.create('/full', '', { mode: 'persistentTTL', ttl: 5000 })
+    await zk.create('/full/a')
+    await clock.advance(4000)
+    await zk.setData('/short', 'again')
+    await clock.advance(4000)
+    expect(server.snapshot().nodes.has('/short')).to.equal(true)
+    await clock.advance(3000)
+    expect([...server.snapshot().nodes.keys()]).to.have.members(['/', '/full', '/full/a'])
+  })
+})

@@ -1,0 +1,70 @@
+// Streams in memory keep the promises of a transport: order, an end behind the bytes, nothing after it.
+import { expect } from 'chai'
+import { dialInto } from '../../src/transport/memory.ts'
+import type { AcceptedTransport } from '../../src/transport/transport.ts'
+import { settle } from '../support/fake-clock.ts'
+
+describe('a stream in memory', () => {
+  let log: string[]
+  let far: AcceptedTransport | undefined
+
+  const dial = () =>
+    dialInto((transport, remote) => {
+      far = transport
+      log.push(`accepted from ${remote.host}:${remote.port}`)
+      return {
+        received: chunk => log.push(`far received ${chunk.toString()}`),
+        closed: () => log.push('far closed'),
+      }
+    })(
+      { host: 'anywhere', port: 1 },
+      {
+        opened: () => log.push('opened'),
+        received: chunk => log.push(`near received ${chunk.toString()}`),
+        closed: () => log.push('near closed'),
+      },
+    )
+
+  beforeEach(() => {
+    log = []
+    far = undefined
+  })
+
+  it('opens after dial has returned, and carries bytes both ways in order', async () => {
+    const near = dial()
+    expect(log).to.deep.equal([])
+    await settle()
+    near.write(Buffer.from('a'))
+    near.write(Buffer.from('b'))
+    far?.write(Buffer.from('c'))
+    expect(log).to.deep.equal(['accepted from 127.0.0.1:1', 'opened'])
+    await settle()
+    expect(log.slice(2)).to.deep.equal(['far received a', 'far received b', 'near received c'])
+  })
+
+  it('closes behind what was written, at both ends, once', async () => {
+    dial()
+    await settle()
+    far?.write(Buffer.from('last'))
+    far?.end()
+    far?.destroy()
+    far?.write(Buffer.from('too late'))
+    await settle()
+    expect(log.slice(2)).to.deep.equal(['near received last', 'near closed', 'far closed'])
+  })
+
+  it('says nothing to who has destroyed it but that it is closed', async () => {
+    const near = dial()
+    await settle()
+    far?.write(Buffer.from('on its way'))
+    near.destroy()
+    await settle()
+    expect(log.slice(2)).to.deep.equal(['far closed', 'near closed'])
+  })
+
+  it('is not accepted when it was given up before', async () => {
+    dial().destroy()
+    await settle()
+    expect(log).to.deep.equal(['near closed'])
+  })
+})
