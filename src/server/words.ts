@@ -61,8 +61,7 @@ const words: Readonly<Record<string, (view: View) => string>> = {
     const { ephemerals } = view.database.tree
     const sessions = [...view.sessions.all]
     const now = view.settings.clock.now()
-    const ends = ({ expiresAt }: Session<unknown>) =>
-      new Date(view.settings.clock.wallNow() + expiresAt - now).toUTCString()
+    const ends = ({ expiresAt }: Session<unknown>) => `expire in ${Math.ceil(expiresAt - now)} ms:`
     const ephemeralLines = [...ephemerals].map(
       ([id, paths]) => `${hex(id)}:\n${[...paths].map(path => `\t${path}\n`).join('')}`,
     )
@@ -71,7 +70,7 @@ const words: Readonly<Record<string, (view: View) => string>> = {
     )
     return (
       `SessionTracker dump:\nSession Sets (${new Set(sessions.map(ends)).size})/(${sessions.length}):\n` +
-      grouped(sessions.map(session => [`expire at ${ends(session)}:`, hex(session.id)])) +
+      grouped(sessions.map(session => [ends(session), hex(session.id)])) +
       `ephemeral nodes dump:\nSessions with Ephemerals (${ephemerals.size}):\n${ephemeralLines.join('')}` +
       `Connections dump:\nConnections (${connectionLines.length}):\n${connectionLines.join('')}`
     )
