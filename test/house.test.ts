@@ -43,12 +43,15 @@ describe('the house rules', () => {
         .flatMap(([file, imports]) => imports.filter(isOfRuntime).map(imported => `${imported} ${file}`))
       expect(users).to.have.members([
         'cloudflare:sockets transport/cloudflare.ts',
-        'node:crypto session/hash.ts',
+        'node:async_hooks recipes/context.ts',
+        'node:crypto machine/hash.ts',
         'node:diagnostics_channel session/diagnostics.ts',
         'node:dns transport/node.ts', // addresses
         'node:dns transport/srv.ts', // servers
-        'node:events session/abort.ts',
-        'node:net transport/node.ts',
+        'node:events session/abort.ts', // how many may listen
+        'node:events transport/listen.ts',
+        'node:net transport/listen.ts', // for the embedded server
+        'node:net transport/node.ts', // for clients
         'node:tls transport/tls.ts',
         'node:stream/web transport/cloudflare-sockets.d.ts', // its types
       ])
@@ -123,8 +126,7 @@ describe('the house rules', () => {
 
   describe('time, chance, sockets and code from strings', () => {
     it('come in from outside, but for one adapter for each', () => {
-      const uses = [...sources]
-        .flatMap(([path, text]) => ambientUses(text).map(use => ({ path, ...use })))
+      const uses = [...sources].flatMap(([path, text]) => ambientUses(text).map(use => ({ path, ...use })))
       const strays = uses.filter(({ path, need }) => ADAPTERS[path] !== need)
       expect(strays.map(({ path, said }) => `${path}: ${said}`)).to.deep.equal([])
     })
