@@ -4,8 +4,8 @@
 //   B2             expiry while waiting: the same file, "fails with SESSIONEXPIRED when the session expires while …"
 //   B6, B7, B8     in virtual time too: test/session/reconnect.test.ts
 //   B9, B11        in virtual time: test/session/liveness.test.ts
-//   B4, B10        a lagging or an isolated follower: need three servers
-//   B5             expiry between grant and wake-up: the step of B2 that holds the deciding read
+//   B4, B10        a lagging or an isolated follower, and B9 with three servers: test/ensemble/isolation.test.ts, failover.test.ts
+//   B5             expiry between grant and wake-up: races.test.ts
 import { expect } from 'chai'
 import { opcodes } from '../../src/protocol/index.ts'
 import { connect, type State } from '../../src/session/index.ts'
@@ -77,20 +77,35 @@ describe('2.2 the session', () => {
   }
 
   it('B9: a server that is away longer than the timeout: the lease ends in time, the state waits for a server', async () => {
-    const { proxy, client, path } = proxied
+    const { server, proxy, client, path } = proxied
     const states: State[] = []
     client.on('state', state => states.push(state))
     const { lease } = client
+    const { stat } = await client.create(`${path}/mine`, '', { mode: 'ephemeral' })
+    await using other = await connect(server.connectString)
+    const order: string[] = []
+    lease.addEventListener('abort', () => order.push('lease'))
+    const gone = new Promise<void>(resolve => {
+      const watch = () => {
+        order.push('server')
+        resolve()
+      }
+      void other.exists(`${path}/mine`, { watch })
+    })
+    await other.sync(path)
+    // Counted from before the last packet that will be answered, and so no later than the lease.
+    const begun = performance.now()
+    await client.sync(path)
     proxy.weather.blackHole = 'both'
-    await until(() => client.validFor() === 0)
     await until(() => lease.aborted)
-    expect(client.state).to.equal('suspended')
+    expect(performance.now() - begun).to.be.above(client.sessionTimeout - 5)
+    expect([client.state, client.validFor()]).to.deep.equal(['suspended', 0])
     expect(await failureOf(client.getData(path))).to.include({ code: 'CONNECTIONLOSS', fate: 'notSent' })
+    await gone
+    expect(order, 'at the server it lived on for longer').to.deep.equal(['lease', 'server'])
     proxy.pass()
     await until(() => client.state !== 'suspended')
-    // The server counts in ticks, and may have kept the session for one more.
-    expect(states).to.have.length(2)
-    expect(states[1]).to.be.oneOf(['expired', 'connected'])
-    expect(lease.aborted).to.equal(true)
+    expect(states).to.deep.equal(['suspended', 'expired'])
+    expect(stat.ephemeralOwner).to.equal(client.sessionId)
   })
 })

@@ -1,8 +1,8 @@
 // Section 2.1 of the fault matrix: the transport, on a real server behind the proxy for faults. Rows A8, A9 and A11, and more of A7 and
 // A10, are about dialling and time and stand in dialling.test.ts. Not here:
 //
-//   A2   a leader that is killed: needs three servers
-//   A12  loss during SASL: there is no SASL here yet; the row is held with credentials of addAuth
+//   A2   a leader that is killed: test/ensemble/failover.test.ts
+//   A12  loss within SASL: test/sasl/real-server.test.ts, "begins anew where the connection is lost within it"; here with addAuth
 import { expect } from 'chai'
 import { opcodes } from '../../src/protocol/index.ts'
 import { connect, type Client, type State } from '../../src/session/index.ts'
