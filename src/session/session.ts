@@ -218,7 +218,8 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
   /** A server says that the session is gone. One that was lost before it was of use to anybody, within SASL, is followed by another. */
   #gone(): void {
     if (this.#closing !== undefined) return this.#terminate('closed')
-    if (this.state !== 'connecting' || this.#settings.session !== undefined) return this.#terminate('expired')
+    const wasUsed = this.state !== 'connecting' || this.#settings.session !== undefined
+    if (wasUsed || this.id === 0n) return this.#terminate('expired')
     this.#identity = new Identity(this.#settings)
     this.leave('the session expired before it was authenticated')
   }
