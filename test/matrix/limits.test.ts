@@ -2,7 +2,7 @@
 //
 //   E2 refused, E1 to a byte   test/session/limits.test.ts, maxReply and maxRequest
 //   E3                         20,000 paths in virtual time: test/session/watching.test.ts
-//   E4                         the table of paths: test/protocol/paths.test.ts
+//   E4                         paths.test.ts; and against Java’s PathUtils: test/protocol/java.test.ts
 //   E6                         test/session/limits.test.ts, credentials.test.ts
 //   E7                         test/session/request.test.ts; a client cannot be told where its xids are to begin
 //   E9, of locks               crowds on one lock: test/recipes/crowds.test.ts
