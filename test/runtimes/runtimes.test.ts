@@ -28,7 +28,7 @@ type Start = (place: Place) => Promise<Outcome>
 const byCommand =
   (command: string, ...args: string[]): Start =>
   async place => {
-    const program = [...args, join(at.user, 'main.js'), JSON.stringify(place)]
+    const program = [...args, join(at.user, 'suite-main.js'), JSON.stringify(place)]
     const { stdout } = await promisify(execFile)(join(at.runtimes, 'node_modules', command), program, {
       cwd: at.user,
       env: { ...process.env, NODE_EXTRA_CA_CERTS: undefined },
@@ -40,7 +40,7 @@ const byCommand =
 const inWorkerd =
   (over: string): Start =>
   async place => {
-    await using worker = Worker.start(at.runtimes, await bundleWorker(join(at.user, 'worker.js')))
+    await using worker = Worker.start(at.runtimes, await bundleWorker(join(at.user, 'suite-worker.js')))
     return JSON.parse(await worker.ask(`/${over}`, JSON.stringify(place))) as Outcome
   }
 
@@ -66,8 +66,8 @@ const betrayed: Buffer[] = []
 before(async function () {
   this.timeout(300_000)
   at = await installed()
-  await compile(join(import.meta.dirname, 'main.ts'), join(at.user, 'main.js'))
-  await compile(join(import.meta.dirname, 'worker.ts'), join(at.user, 'worker.js'))
+  await compile(join(import.meta.dirname, 'main.ts'), join(at.user, 'suite-main.js'))
+  await compile(join(import.meta.dirname, 'worker.ts'), join(at.user, 'suite-worker.js'))
   proxy = await FaultProxy.start(await sharedServer())
   control = createServer((_, response) => {
     proxy.resetAll()

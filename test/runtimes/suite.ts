@@ -9,7 +9,7 @@ import {
   type State,
   type WatchEvent,
 } from '../../src/index.ts'
-import { LockError, Mutex } from '../../src/recipes/index.ts'
+import { LockError, Mutex, ReentrantMutex } from '../../src/recipes/index.ts'
 
 /** What the suite needs to know of its surroundings, as JSON. */
 export interface Place {
@@ -135,6 +135,24 @@ export const steps: Readonly<Record<string, Step>> = {
     await other.settled()
     assert.equal((await mutex.contenders()).length, 1)
     await held.release()
+  },
+
+  async 'enters a lock again from the async context that holds it, and from no other'(open) {
+    const mutex = new ReentrantMutex(await open(), '/locks/again', { byContext: true })
+    await mutex.use(async outer => {
+      await Promise.resolve()
+      await mutex.use(inner => assert.equal(inner.token, outer.token))
+    })
+    const turns: string[] = []
+    const turn = (name: string) =>
+      mutex.use(async () => {
+        turns.push(name)
+        await Promise.resolve()
+        turns.push(name)
+      })
+    await Promise.all([turn('one'), turn('other')])
+    assert.equal(turns[0], turns[1])
+    assert.equal(turns[2], turns[3])
   },
 
   async 'keeps session, lock and watch through a lost connection'(open, { cut }) {
