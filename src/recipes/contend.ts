@@ -5,13 +5,12 @@ import type { Client } from '../session/index.ts'
 import type { HoldOptions } from './held.ts'
 import { LockError } from './lock-error.ts'
 import type { Place } from './place.ts'
-import { namesIn, type Queue } from './queue.ts'
-import { standing } from './standing.ts'
+import { namesIn, type Listing, type Queue } from './queue.ts'
+import { standing, type Standing } from './standing.ts'
 
 export interface AcquireOptions extends AttemptOptions, HoldOptions {}
 
-export interface Look {
-  children: readonly string[]
+export interface Look extends Listing {
   /** Where the look itself left a watch: its event. */
   changed?: Promise<void>
 }
@@ -48,11 +47,11 @@ export function contend<H extends { release(): Promise<void> } | null>(
 
 /** Takes a place in the queue, and resolves when it is its turn. */
 export async function reachHead(queue: Queue, waiting: Waiting, place: Place, signal: AbortSignal): Promise<void> {
-  const { client, names, blocks } = queue
+  const { client } = queue
   const look = () => waiting.look(queue, signal)
   let seen = await place.take(look, signal)
   for (;;) {
-    const where = standing(seen.children, place.node.name, names, blocks)
+    const where = placeIn(queue, place, seen)
     if (where.is === 'gone') {
       // Somebody deleted our node, so we queue again, at the end; or the list is older than the node, which must not stay then.
       await place.leave()
@@ -78,10 +77,14 @@ export async function tryHead(queue: Queue, waiting: Waiting, place: Place, sign
   }
   if (!isFree(await client.retry(() => namesIn(queue, { signal }), { signal }))) return false
   const look = () => waiting.look(queue, signal)
-  let { children } = await place.take(look, signal)
-  if (!children.includes(place.node.name)) ({ children } = await client.retry(look, { signal }))
-  const where = standing(children, place.node.name, names, blocks)
+  let seen = await place.take(look, signal)
+  if (!seen.children.includes(place.node.name)) seen = await client.retry(look, { signal })
+  const where = placeIn(queue, place, seen)
   if (where.is === 'turn' && !client.lease.aborted) return true
   client.inBackground(place.leave())
   return false
 }
+
+/** Where one's node stands; what bears its name in a younger directory is another. */
+const placeIn = ({ names, blocks }: Queue, { node }: Place, { children, madeBy }: Listing): Standing =>
+  node.czxid < madeBy ? { is: 'gone' } : standing(children, node.name, names, blocks)

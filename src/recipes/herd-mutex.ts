@@ -2,13 +2,13 @@
 import type { Client } from '../session/index.ts'
 import type { Waiting } from './contend.ts'
 import { ExclusiveLock, type MutexOptions } from './queue-lock.ts'
-import { namesIn } from './queue.ts'
+import { listOf } from './queue.ts'
 import { watched } from './watched.ts'
 
 export const inTheHerd: Waiting = {
   async look(queue, signal) {
-    const { value, changed } = await watched(signal, options => namesIn(queue, options))
-    return { children: value, changed }
+    const { value, changed } = await watched(signal, options => listOf(queue, options))
+    return { ...value, changed }
   },
   async wake(_queue, look) {
     await look.changed

@@ -2,14 +2,12 @@
 import { isCode, join } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import type { Waiting } from './contend.ts'
-import { namesIn } from './queue.ts'
+import { listOf } from './queue.ts'
 import { ExclusiveLock, type MutexOptions } from './queue-lock.ts'
 import { watched } from './watched.ts'
 
 export const behindPredecessor: Waiting = {
-  async look(queue, signal) {
-    return { children: await namesIn(queue, { signal }) }
-  },
+  look: (queue, signal) => listOf(queue, { signal }),
   async wake({ client, directory }, _look, behind, signal) {
     try {
       // getData and not exists: of a node that is gone already it leaves no watch behind.

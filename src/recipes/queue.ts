@@ -44,15 +44,28 @@ export function queueOf(
   return { client: client.chroot('/'), directory, names, data, acl, blocks, directoryMode }
 }
 
+export interface Listing {
+  readonly children: readonly string[]
+  /**
+   * The transaction that made the directory. A node that is older has gone with another directory of that path, whoever bears its name
+   * now: numbers begin anew in each.
+   */
+  readonly madeBy: bigint
+}
+
 /** The names in the directory; none where it does not exist (any more). */
-export async function namesIn({ client, directory }: Queue, options: ReadOptions = {}): Promise<string[]> {
+export async function listOf({ client, directory }: Queue, options: ReadOptions = {}): Promise<Listing> {
   try {
-    return (await client.getChildren(directory, options)).children
+    const { children, stat } = await client.getChildren(directory, options)
+    return { children, madeBy: stat.czxid }
   } catch (error) {
-    if (isCode(error, 'NONODE')) return []
+    if (isCode(error, 'NONODE')) return { children: [], madeBy: 0n }
     throw error
   }
 }
+
+export const namesIn = async (queue: Queue, options?: ReadOptions): Promise<readonly string[]> =>
+  (await listOf(queue, options)).children
 
 /** Requests in flight for a long list: the session's other callers are to have their turn. */
 const AT_ONCE = 100
@@ -100,7 +113,13 @@ export function endOf(queue: Queue): Spot {
   return {
     client,
     isUnique: names.areUnique,
-    create: () => client.create(join(directory, prefix), content, { mode: 'ephemeralSequential', ...(acl && { acl }) }),
+    create: () =>
+      client
+        .create(join(directory, prefix), content, { mode: 'ephemeralSequential', ...(acl && { acl }) })
+        .catch((error: unknown) => {
+          // The counter sticks at its end, and somebody bears its last number.
+          throw isCode(error, 'NODEEXISTS') ? new LockError('EXHAUSTED', directory, { cause: error }) : error
+        }),
     async find() {
       const [, children] = await Promise.all([client.sync(directory), namesIn(queue)])
       const nodes = await readNodes(

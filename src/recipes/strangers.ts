@@ -1,22 +1,32 @@
 // Two libraries in one directory that go by different names let one in each. That is to be known.
 import type { Waiting } from './contend.ts'
 import { strangersIn } from './dialect.ts'
+import type { Queue } from './queue.ts'
 
 /** @param names of their nodes in the directory */
 export type OnStrangers = (names: readonly string[], directory: string) => void
 
-/** Looks as the other does, and reports the first strangers that it sees. */
-export function reportStrangers(waiting: Waiting, report: OnStrangers = warn): Waiting {
-  let isReported = false
+/** Is shown the names in a directory, and reports the first strangers among them. */
+export type StrangerReport = (queue: Queue, children: readonly string[]) => void
+
+export function strangerReport(report: OnStrangers = warn): StrangerReport {
+  let isDone = false
+  return ({ names, directory }, children) => {
+    const strangers = isDone ? [] : strangersIn(children, names)
+    if (strangers.length === 0) return
+    isDone = true
+    queueMicrotask(() => report(strangers, directory))
+  }
+}
+
+/** Looks as the other does, and reports strangers. */
+export function reportStrangers(waiting: Waiting, onStrangers?: OnStrangers): Waiting {
+  const report = strangerReport(onStrangers)
   return {
     ...waiting,
     async look(queue, signal) {
       const seen = await waiting.look(queue, signal)
-      const strangers = isReported ? [] : strangersIn(seen.children, queue.names)
-      if (strangers.length > 0) {
-        isReported = true
-        queueMicrotask(() => report(strangers, queue.directory))
-      }
+      report(queue, seen.children)
       return seen
     },
   }

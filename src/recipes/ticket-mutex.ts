@@ -1,14 +1,15 @@
 // The lock in which each knows whom to wait for without a list: a release costs the same however many wait.
-import { isCode, join } from '../protocol/index.ts'
+import { isCode, join, MultiError } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import { contend, type AcquireOptions } from './contend.ts'
 import { sequenceOf } from './dialect.ts'
 import { NodeHeld, type Held } from './held.ts'
 import { Lock } from './lock.ts'
 import { Place } from './place.ts'
-import { contendersIn, endOf, namesIn, queueOf, type ContenderInfo, type Queue } from './queue.ts'
+import { contendersIn, endOf, listOf, namesIn, queueOf, type ContenderInfo, type Queue } from './queue.ts'
 import type { LockOptions } from './queue-lock.ts'
 import { onDrawn, onGone, onListed, releasedAs, releasedIn, ticketName, tickets, type Next } from './ticket.ts'
+import { strangerReport, type StrangerReport } from './strangers.ts'
 import { watched } from './watched.ts'
 
 /**
@@ -21,14 +22,16 @@ import { watched } from './watched.ts'
  */
 export class TicketMutex extends Lock {
   readonly #queue: Queue
+  readonly #reportStrangers: StrangerReport
 
-  constructor(client: Client, path: string, options: LockOptions = {}) {
+  constructor(client: Client, path: string, { onStrangers, ...options }: LockOptions = {}) {
     super(client, path)
     this.#queue = queueOf(client, path, tickets, { ...options, directoryMode: 'persistent' })
+    this.#reportStrangers = strangerReport(onStrangers)
   }
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
-    const ticket = new Ticket(this.#queue)
+    const ticket = new Ticket(this.#queue, this.#reportStrangers)
     return contend(this.#queue.client, this.path, ticket.place, options, async signal => {
       for (let next = await ticket.draw(signal); next.do !== 'hold';) next = await ticket.follow(next, signal)
       return ticket.hold(options)
@@ -37,7 +40,7 @@ export class TicketMutex extends Lock {
 
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const { client } = this.#queue
-    const ticket = new Ticket(this.#queue)
+    const ticket = new Ticket(this.#queue, this.#reportStrangers)
     return contend(client, this.path, ticket.place, options, async signal => {
       if (await client.retry(() => ticket.isInUse(signal), { signal })) return null
       let next = await ticket.draw(signal)
@@ -58,10 +61,12 @@ export class TicketMutex extends Lock {
 class Ticket {
   readonly place: Place
   readonly #queue: Queue
+  readonly #reportStrangers: StrangerReport
   #isHeld = false
 
-  constructor(queue: Queue) {
+  constructor(queue: Queue, reportStrangers: StrangerReport) {
     this.#queue = queue
+    this.#reportStrangers = reportStrangers
     this.place = new Place(endOf(queue), { remove: (client, path) => this.#giveBack(client, path) })
   }
 
@@ -75,8 +80,8 @@ class Ticket {
   }
 
   async draw(signal: AbortSignal): Promise<Next> {
-    const released = await this.place.take(() => this.#released(signal), signal)
-    return this.#whileConnected(onDrawn(this.#own, released), signal)
+    const { released, madeBy } = await this.place.take(() => this.#readDirectory(signal), signal)
+    return this.#whileConnected(onDrawn(this.#own, { isOurs: this.#isIn(madeBy), released }), signal)
   }
 
   async follow(next: Next, signal: AbortSignal): Promise<Next> {
@@ -119,22 +124,31 @@ class Ticket {
       if (isCode(error, 'NONODE')) return { do: 'list' }
       throw error
     }
-    const [released, isOurs] = await Promise.all([this.#released(signal), this.#isOurs(signal)])
+    // In this order: a node that is ours afterwards was so when the directory was read.
+    const [{ released }, isOurs] = await Promise.all([this.#readDirectory(signal), this.#isOurs(signal)])
     return onGone(ticket, { isOurs, released })
   }
 
   async #list(signal: AbortSignal): Promise<Next> {
-    const [children, isOurs] = await Promise.all([namesIn(this.#queue, { signal }), this.#isOurs(signal)])
-    return onListed(this.#own, { isOurs, children })
+    const { children, madeBy } = await listOf(this.#queue, { signal })
+    this.#reportStrangers(this.#queue, children)
+    return onListed(this.#own, { isOurs: this.#isIn(madeBy), children })
   }
 
-  async #released(signal: AbortSignal): Promise<number | undefined> {
+  /** Which ticket was given back last, and by which transaction the directory was made; neither where there is none. */
+  async #readDirectory(signal: AbortSignal): Promise<{ released?: number | undefined; madeBy?: bigint }> {
     try {
-      return releasedIn((await this.#queue.client.getData(this.#queue.directory, { signal })).data)
+      const { data, stat } = await this.#queue.client.getData(this.#queue.directory, { signal })
+      return { released: releasedIn(data), madeBy: stat.czxid }
     } catch (error) {
-      if (isCode(error, 'NONODE')) return undefined
+      if (isCode(error, 'NONODE')) return {}
       throw error
     }
+  }
+
+  /** Does one's node stand in the directory that this transaction made? */
+  #isIn(madeBy: bigint | undefined): boolean {
+    return madeBy !== undefined && madeBy < this.place.node.czxid
   }
 
   async #isOurs(signal: AbortSignal): Promise<boolean> {
@@ -148,8 +162,8 @@ class Ticket {
     try {
       return await client.multi([{ setData: this.#queue.directory, data: releasedAs(this.#own) }, { delete: path }])
     } catch (error) {
-      // Who may not write the directory costs the next one a list.
-      if (isCode(error, 'NOAUTH')) return client.delete(path)
+      // Who may not write the directory, for whatever reason, costs the next one a list.
+      if (error instanceof MultiError && error.op === 'setData') return client.delete(path)
       throw error
     }
   }

@@ -30,8 +30,10 @@ export type Next =
 /**
  * One has just drawn `own`, and read behind it which ticket was given back last: whoever gives one back has held the lock, so nobody
  * before him is left.
+ * @param isOurs what was read is the directory that one has drawn from: numbers begin anew in one that was deleted and made again
  */
-export function onDrawn(own: number, released: number | undefined): Next {
+export function onDrawn(own: number, { isOurs, released }: { isOurs: boolean; released?: number | undefined }): Next {
+  if (!isOurs) return { do: 'draw' }
   if (own === 0) return { do: 'list' }
   return released === own - 1 ? { do: 'hold' } : { do: 'watch', ticket: own - 1 }
 }
@@ -40,12 +42,15 @@ export function onDrawn(own: number, released: number | undefined): Next {
  * The ticket that one watched is gone: given back by its holder, or dropped by somebody who waited, died or was deleted, with others still
  * before him.
  */
-export function onGone(watched: number, { isOurs, released }: { isOurs: boolean; released: number | undefined }): Next {
+export function onGone(
+  watched: number,
+  { isOurs, released }: { isOurs: boolean; released?: number | undefined },
+): Next {
   if (!isOurs) return { do: 'draw' }
   return released === watched ? { do: 'hold' } : { do: 'list' }
 }
 
-/** @param isOurs the node of one's own name is still the one that one has made: numbers begin anew in a directory that was deleted */
+/** @param isOurs as of {@link onDrawn} */
 export function onListed(own: number, { isOurs, children }: { isOurs: boolean; children: readonly string[] }): Next {
   const where = standing(children, ticketName(own), tickets)
   if (!isOurs || where.is === 'gone') return { do: 'draw' }
