@@ -8,6 +8,7 @@ type Fault = 'loseRequest' | 'loseReply' | 'holdReply' | 'holdEvent'
 interface Plan {
   fault: Fault
   opcode: number
+  countdown: number
   happened: () => void
 }
 
@@ -25,19 +26,19 @@ export class Saboteur {
     return wire
   }
 
-  /** Cuts the connection in the place of sending the next request of that kind. Resolves when it has. */
-  loseRequest(opcode: number): Promise<void> {
-    return this.#plan('loseRequest', opcode)
+  /** Cuts the connection in the place of sending the k-th request of that kind from now. Resolves when it has. */
+  loseRequest(opcode: number, k = 1): Promise<void> {
+    return this.#plan('loseRequest', opcode, k)
   }
 
-  /** Lets the server do the next request of that kind, and cuts the connection in the place of its answer. Resolves when it has. */
-  loseReply(opcode: number): Promise<void> {
-    return this.#plan('loseReply', opcode)
+  /** Lets the server do the k-th request of that kind from now, and cuts the connection in the place of its answer. Resolves when it has. */
+  loseReply(opcode: number, k = 1): Promise<void> {
+    return this.#plan('loseReply', opcode, k)
   }
 
-  /** Keeps back the answer to the next request of that kind, and all that comes behind it. Resolves when it is there. */
-  holdReply(opcode: number): Promise<void> {
-    return this.#plan('holdReply', opcode)
+  /** Keeps back the answer to the k-th request of that kind from now, and all that comes behind it. Resolves when it is there. */
+  holdReply(opcode: number, k = 1): Promise<void> {
+    return this.#plan('holdReply', opcode, k)
   }
 
   /** Keeps back the next event, and all that comes behind it, the end of the connection too. Resolves when it is there. */
@@ -64,8 +65,8 @@ export class Saboteur {
     this.#refusing = false
   }
 
-  #plan(fault: Fault, opcode: number): Promise<void> {
-    return new Promise(happened => this.#plans.push({ fault, opcode, happened }))
+  #plan(fault: Fault, opcode: number, countdown: number): Promise<void> {
+    return new Promise(happened => this.#plans.push({ fault, opcode, countdown, happened }))
   }
 }
 
@@ -104,8 +105,7 @@ class Wire implements Transport, TransportHandler {
   #send(frame: Buffer): void {
     if (!this.#isFirst) {
       const { xid, type } = RequestHeader.decode(frame.subarray(4))
-      const index = this.#plans.findIndex(({ opcode }) => opcode === type)
-      const [plan] = index === -1 ? [] : this.#plans.splice(index, 1)
+      const plan = this.#due(type)
       if (plan?.fault === 'loseRequest') {
         this.cut()
         plan.happened()
@@ -115,6 +115,15 @@ class Wire implements Transport, TransportHandler {
     }
     this.#isFirst = false
     this.#transport?.write(frame)
+  }
+
+  /** The plan that a request of this kind is the last one of. */
+  #due(type: number): Plan | undefined {
+    const index = this.#plans.findIndex(({ opcode }) => opcode === type)
+    const plan = this.#plans[index]
+    if (plan === undefined || --plan.countdown > 0) return undefined
+    this.#plans.splice(index, 1)
+    return plan
   }
 
   destroy(): void {
