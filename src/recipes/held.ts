@@ -56,7 +56,8 @@ export interface Stake {
 export interface HoldOptions {
   /**
    * Watch the lock's own node while it is held, so that `signal` also aborts when somebody deletes that, and `revoked` when somebody asks for
-   * the lock back. Default false.
+   * the lock back. It takes the permission to read that node: servers tell nobody of a node that he may not read (since CVE-2024-23944:
+   * 3.8.4, 3.9.2). Default false.
    */
   watchOwnNode?: boolean
 }
@@ -136,7 +137,7 @@ export class NodeHeld extends Held {
   async #watch(): Promise<void> {
     const { signal } = this.#watching
     const isOurs = async () => {
-      // exists, which needs no permission to read.
+      // exists, which is not refused to who may not read the node: he is told nothing, and holds it all the same.
       const { value: stat, changed } = await watched(signal, options => this.client.exists(this.path, options))
       if (stat?.czxid !== this.#stake.node.czxid) return false
       if (stat.version > 0 && (await isRevocation(this.client, this.path))) this.#revoked.abort()

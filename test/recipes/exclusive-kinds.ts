@@ -28,6 +28,8 @@ export interface Step {
 
 export interface Kind {
   Lock: new (client: Client, path: string, options?: LockOptions) => Lock & { contenders(): Promise<ContenderInfo[]> }
+  /** Of its node. */
+  name: RegExp
   /** Its path is a directory in which contenders stand in line. */
   isQueue: boolean
   /** Its node's name is given once and never again. */
@@ -47,6 +49,7 @@ export interface Kind {
 const { createContainer, create2, getChildren2, getData, exists, multi, sync } = opcodes
 
 const queueing = {
+  name: /\/lock\/_c_[\da-f-]{36}-lock-\d{10}$/,
   isQueue: true,
   isUnique: true,
   taking: [create2, getChildren2],
@@ -75,6 +78,7 @@ export const kinds: readonly Kind[] = [
   { Lock: HerdMutex, ...queueing, steps: listing },
   {
     Lock: TicketMutex,
+    name: /\/lock\/t-\d{10}$/,
     isQueue: true,
     isUnique: false,
     taking: [create2, getData],
@@ -102,6 +106,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     Lock: EphemeralMutex,
+    name: /\/lock$/,
     isQueue: false,
     isUnique: false,
     taking: [create2],

@@ -1,19 +1,21 @@
-// What Mutex and HerdMutex promise alike, on a real server.
+// What the exclusive locks promise alike, on a real server.
 import { expect } from 'chai'
 import { once } from 'node:events'
-import { connect, type Client, type ObservedFrame } from '../../src/index.ts'
-import { CreateRequest, opcodes, RequestHeader } from '../../src/protocol/index.ts'
-import { Held, HerdMutex, LockError, Mutex } from '../../src/recipes/index.ts'
+import { aclOf, connect, type Client, type ObservedFrame } from '../../src/index.ts'
+import { CreateRequest, opcodes, perms, RequestHeader } from '../../src/protocol/index.ts'
+import { Held, LockError, revoke } from '../../src/recipes/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { failureOf } from '../support/outcome.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
+import { kinds } from './exclusive-kinds.ts'
 import { Sessions } from './sessions.ts'
-import { failureOf } from '../support/outcome.ts'
 
-for (const Lock of [Mutex, HerdMutex]) {
+for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
   describe(Lock.name, () => {
     const sessions = new Sessions()
     let server: ApacheZooKeeper
+    let directory: string
     let path: string
     let watchesBefore: number
     let run = 0
@@ -22,23 +24,26 @@ for (const Lock of [Mutex, HerdMutex]) {
       server = await sharedServer()
     })
     beforeEach(async () => {
-      path = `/${Lock.name}/${++run}`
+      directory = `/${Lock.name}/${++run}`
+      path = `${directory}/lock`
       watchesBefore = await server.watchCount()
     })
     afterEach(async () => {
       await sessions.settled()
       expect(await server.watchCount(), 'watches left behind').to.equal(watchesBefore)
       const observer = await connect(server.connectString)
-      const left = (await observer.exists(path)) ? (await observer.getChildren(path)).children : []
+      const left = await new Lock(observer, path).contenders()
       await observer.deleteRecursive(`/${Lock.name}`)
       await observer.close()
       await sessions.close()
-      expect(
-        left.filter(name => !name.startsWith('foreign')),
-        'nodes left behind',
-      ).to.deep.equal([])
+      expect(left, 'nodes left behind').to.deep.equal([])
     })
 
+    /** Those of so many sessions wait; each has a watch then, and a holder may have others. */
+    const waiting = async (count: number, holder: Client, watches = 0) => {
+      await holder.settled()
+      await until(async () => (await server.watchCount()) >= watchesBefore + watches + count)
+    }
     const open = (options = {}): Promise<Client> => sessions.open(server.connectString, options)
 
     it('lets one in at a time, in the order of the queue, with tokens that grow', async () => {
@@ -71,30 +76,31 @@ for (const Lock of [Mutex, HerdMutex]) {
     it('takes one round trip when it is free', async () => {
       const frames: ObservedFrame[] = []
       const client = await open({ observe: (frame: ObservedFrame) => frames.push(frame) })
-      await client.ensurePath(path)
+      // The first ticket of a directory has nobody before it who could tell that he has gone.
+      await (await new Lock(client, path).acquire()).release()
+      await client.settled()
       frames.length = 0
       const held = await new Lock(client, path).acquire()
       // What comes behind is the herd taking its watch back.
-      const order = frames.slice(0, 4).map(({ from }) => from)
-      expect(order).to.deep.equal(['client', 'client', 'server', 'server'])
-      const [create, list] = frames.map(({ bytes }) => RequestHeader.decode(bytes).type)
-      expect([create, list]).to.deep.equal([opcodes.create2, opcodes.getChildren2])
+      const order = frames.slice(0, 2 * taking.length).map(({ from }) => from)
+      expect(order).to.deep.equal([...taking.map(() => 'client'), ...taking.map(() => 'server')])
+      const asked = frames.slice(0, taking.length).map(({ bytes }) => RequestHeader.decode(bytes).type)
+      expect(asked).to.deep.equal(taking)
       await held.release()
     })
 
-    it('makes a directory that is missing, of containers, as Curator does', async () => {
+    it('makes what is missing above its node', async () => {
       const made: string[] = []
       const client = await open({
         observe: ({ from, first, bytes }: ObservedFrame) => {
-          if (from === 'server' || first || RequestHeader.decode(bytes).type !== opcodes.createContainer) return
+          if (from === 'server' || first || RequestHeader.decode(bytes).type !== making) return
           made.push(CreateRequest.decode(bytes.subarray(8)).path)
         },
       })
-      const held = await new Lock(client, `${path}/er`).acquire()
-      expect(held.path).to.match(/\/er\/_c_[\da-f-]{36}-lock-\d{10}$/)
-      expect(made).to.include.members([path, `${path}/er`])
+      const held = await new Lock(client, path).acquire()
+      expect(held.path).to.match(name)
+      expect(made).to.include.members(isQueue ? [directory, path] : [directory])
       await held.release()
-      await client.deleteRecursive(path)
     })
 
     it('holds the node’s czxid as its token, and the data it was given', async () => {
@@ -144,7 +150,7 @@ for (const Lock of [Mutex, HerdMutex]) {
       })
       const held = await new Lock(holder, path).acquire()
       expect(await new Lock(other, path).tryAcquire()).to.equal(null)
-      expect(sent.filter(type => type !== opcodes.ping)).to.deep.equal([opcodes.getChildren2])
+      expect(sent.filter(type => type !== opcodes.ping)).to.deep.equal(trying)
       await held.release()
       const got = await new Lock(other, path).tryAcquire()
       expect(got).to.be.instanceOf(Held)
@@ -174,14 +180,14 @@ for (const Lock of [Mutex, HerdMutex]) {
       const held = await new Lock(holder, path).acquire()
       const abort = new AbortController()
       const quitting = failureOf(new Lock(quitter, path).acquire({ signal: abort.signal }))
-      await until(async () => (await new Lock(holder, path).contenders()).length >= 2)
-      const waiting = new Lock(other, path).acquire()
-      await until(async () => (await new Lock(holder, path).contenders()).length >= 3)
+      await waiting(1, holder)
+      const next = new Lock(other, path).acquire()
+      await waiting(2, holder)
       const reason = new Error('enough')
       abort.abort(reason)
       expect(await quitting).to.equal(reason)
       await held.release()
-      await (await waiting).release()
+      await (await next).release()
     })
 
     it('may be asked for by many under one signal, without a warning of a leak', async () => {
@@ -208,28 +214,29 @@ for (const Lock of [Mutex, HerdMutex]) {
       expect(await client.exists(path)).to.equal(null)
     })
 
-    it('passes over foreign names in its directory', async () => {
-      const client = await open()
-      await client.ensurePath(path)
-      for (const name of ['foreign', 'foreign-0000000000', 'foreign__lock__0000000000'])
-        await client.create(`${path}/${name}`)
-      const lock = new Lock(client, path)
-      await (await lock.acquire()).release()
-      expect(await lock.contenders()).to.deep.equal([])
-    })
+    if (isQueue)
+      it('passes over foreign names in its directory', async () => {
+        const client = await open()
+        await client.ensurePath(path)
+        for (const name of ['foreign', 'foreign-0000000000', 'foreign__lock__0000000000'])
+          await client.create(`${path}/${name}`)
+        const lock = new Lock(client, path)
+        await (await lock.acquire()).release()
+        expect(await lock.contenders()).to.deep.equal([])
+      })
 
     it('tells a holder whose session has expired, and lets the next one in', async () => {
       const [holder, other] = [await open(), await open()]
       const held = await new Lock(holder, path).acquire()
-      const waiting = new Lock(other, path).acquire()
-      await until(async () => (await new Lock(other, path).contenders()).length >= 2)
+      const acquiring = new Lock(other, path).acquire()
+      await waiting(1, holder)
       const lost = once(held.signal, 'abort')
       await expireSession(server, holder.sessionId, holder.sessionPassword)
       await lost
       expect(held.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
       expect(held.validFor()).to.equal(0)
       await held.release()
-      const next = await waiting
+      const next = await acquiring
       expect(next.token > held.token).to.equal(true)
       await next.release()
     })
@@ -238,13 +245,13 @@ for (const Lock of [Mutex, HerdMutex]) {
       const [holder, dead, other] = [await open(), await open(), await open()]
       const held = await new Lock(holder, path).acquire()
       const failing = failureOf(new Lock(dead, path).acquire())
-      await until(async () => (await new Lock(holder, path).contenders()).length >= 2)
-      const waiting = new Lock(other, path).acquire()
-      await until(async () => (await new Lock(holder, path).contenders()).length >= 3)
+      await waiting(1, holder)
+      const next = new Lock(other, path).acquire()
+      await waiting(2, holder)
       await expireSession(server, dead.sessionId, dead.sessionPassword)
       expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
       await held.release()
-      await (await waiting).release()
+      await (await next).release()
     })
 
     it('tells a holder that watches its own node when an outsider deletes that', async () => {
@@ -255,32 +262,79 @@ for (const Lock of [Mutex, HerdMutex]) {
       await outsider.delete(held.path)
       await lost
       expect(held.signal.reason).to.have.property('code', 'LOST')
-      expect(await failureOf(held.guard().setData('/', '').commit())).to.have.property('code', 'NONODE')
+      expect(held.validFor()).to.equal(0)
     })
 
-    it('has a waiter whose node was deleted by an outsider queue again', async () => {
-      const [holder, waiter] = [await open(), await open()]
-      const held = await new Lock(holder, path).acquire()
-      const waiting = new Lock(waiter, path).acquire()
-      const others = async () => (await new Lock(holder, path).contenders()).filter(each => each.path !== held.path)
-      await until(async () => (await others()).length >= 1)
-      const [victim] = await others()
-      await holder.delete(victim?.path ?? '')
+    if (isUnique)
+      it('guards what is written under it: nothing is when an outsider has deleted its node', async () => {
+        const [holder, outsider] = [await open(), await open()]
+        await outsider.ensurePath(directory)
+        const held = await new Lock(holder, path).acquire()
+        await held.guard().setData(directory, 'under the lock').commit()
+        await outsider.delete(held.path)
+        const late = held.guard().setData(directory, 'too late').commit()
+        expect(await failureOf(late)).to.have.property('code', 'NONODE')
+        expect((await outsider.getData(directory)).data?.toString()).to.equal('under the lock')
+        await held.release()
+      })
+    else
+      it('has no guard, since another node may come to have its name', async () => {
+        const held = await new Lock(await open(), path).acquire()
+        expect(() => held.guard())
+          .to.throw(LockError)
+          .with.property('code', 'UNSUPPORTED')
+        await held.release()
+      })
+
+    it('holds a lock whose node it may not read, though the server tells it nothing of that node', async () => {
+      const [holder, outsider] = [await open(), await open()]
+      await outsider.ensurePath(isQueue ? path : directory)
+      const acl = [aclOf('world', 'anyone', perms.all & ~perms.read)]
+      const held = await new Lock(holder, path, { acl }).acquire({ watchOwnNode: true })
+      await revoke(outsider, held.path)
+      await outsider.delete(held.path)
+      await holder.sync(path)
+      // Servers since CVE-2024-23944 keep events from those who may not read the node.
+      expect([held.signal.aborted, held.revoked.aborted]).to.deep.equal([false, false])
       await held.release()
-      const next = await waiting
-      expect(next.path).not.to.equal(victim?.path)
-      expect(await new Lock(holder, path).contenders()).to.have.length(1)
-      await next.release()
     })
+
+    it('tells a holder that watches its own node when it is asked for the lock, and keeps it', async () => {
+      const [holder, outsider] = [await open(), await open()]
+      const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
+      const asked = once(held.revoked, 'abort')
+      expect(await revoke(outsider, held.path)).to.equal(true)
+      await asked
+      expect(held.signal.aborted).to.equal(false)
+      expect(held.validFor()).to.be.above(0)
+      await held.release()
+      expect(await revoke(outsider, held.path)).to.equal(false)
+    })
+
+    if (isQueue)
+      it('has a waiter whose node was deleted by an outsider queue again', async () => {
+        const [holder, waiter] = [await open(), await open()]
+        const held = await new Lock(holder, path).acquire()
+        const acquiring = new Lock(waiter, path).acquire()
+        const others = async () => (await new Lock(holder, path).contenders()).filter(each => each.path !== held.path)
+        await until(async () => (await others()).length >= 1)
+        const [victim] = await others()
+        await holder.delete(victim?.path ?? '')
+        await held.release()
+        const next = await acquiring
+        expect(next.path).not.to.equal(victim?.path)
+        expect(await new Lock(holder, path).contenders()).to.have.length(1)
+        await next.release()
+      })
 
     it('is made anew when its whole directory is deleted under the waiters', async () => {
       const [holder, ...waiters] = await sessions.many(4, server.connectString)
       if (holder === undefined) throw new Error('no session')
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
-      const waiting = waiters.map(client => new Lock(client, path).use(() => client.sessionId))
-      await until(async () => (await new Lock(holder, path).contenders()).length >= 4)
+      const passing = waiters.map(client => new Lock(client, path).use(() => client.sessionId))
+      await waiting(3, holder, 1)
       await holder.deleteRecursive(path)
-      expect(await Promise.all(waiting)).to.have.members(waiters.map(client => client.sessionId))
+      expect(await Promise.all(passing)).to.have.members(waiters.map(client => client.sessionId))
       await held.release()
     })
   })
