@@ -34,8 +34,9 @@ export type Next =
  */
 export function onDrawn(own: number, { isOurs, released }: { isOurs: boolean; released?: number | undefined }): Next {
   if (!isOurs) return { do: 'draw' }
-  if (own === 0) return { do: 'list' }
-  return released === own - 1 ? { do: 'hold' } : { do: 'watch', ticket: own - 1 }
+  // Number 0 is the first that this directory has given.
+  if (own === 0 || released === own - 1) return { do: 'hold' }
+  return { do: 'watch', ticket: own - 1 }
 }
 
 /**

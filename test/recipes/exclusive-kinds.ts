@@ -88,7 +88,6 @@ export const kinds: readonly Kind[] = [
       { name: 'the directory is being made', opcode: create2, k: 2, isMissing: true },
       { name: 'its ticket is being drawn', opcode: create2 },
       { name: 'the directory is being read', opcode: getData },
-      { name: 'the tickets are being listed', opcode: getChildren2 },
       { name: 'its ticket is being drawn behind a holder', opcode: create2, isTaken: true },
       { name: 'the directory is being read behind a holder', opcode: getData, isTaken: true },
       { name: 'the ticket before is being watched', opcode: getData, k: 2, isTaken: true },

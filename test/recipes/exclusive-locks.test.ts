@@ -76,9 +76,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     it('takes one round trip when it is free', async () => {
       const frames: ObservedFrame[] = []
       const client = await open({ observe: (frame: ObservedFrame) => frames.push(frame) })
-      // The first ticket of a directory has nobody before it who could tell that he has gone.
-      await (await new Lock(client, path).acquire()).release()
-      await client.settled()
+      await client.ensurePath(isQueue ? path : directory)
       frames.length = 0
       const held = await new Lock(client, path).acquire()
       // What comes behind is the herd taking its watch back.
