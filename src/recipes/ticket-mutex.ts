@@ -103,7 +103,9 @@ class Ticket {
   async isInUse(signal: AbortSignal): Promise<boolean> {
     const directory = await this.#queue.client.exists(this.#queue.directory, { signal })
     if (directory === null || directory.numChildren === 0) return false
-    return (await namesIn(this.#queue, { signal })).some(name => sequenceOf(name, tickets) !== undefined)
+    const names = await namesIn(this.#queue, { signal })
+    this.#reportStrangers(this.#queue, names)
+    return names.some(name => sequenceOf(name, tickets) !== undefined)
   }
 
   /** Nobody is granted anything in a session that must be presumed lost: when it is back, look again. */
