@@ -20,10 +20,13 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
   zookeeper: { prefix: (_uuid, sessionId) => `x-${sessionId}-`, pattern: /^x--?[0-9a-f]+-(-?\d{10})$/ },
 }
 
+/** Finds the number in a contender's name, as its first group. */
+export type Pattern = Pick<RegExp, 'exec' | 'test'>
+
 /** The dialect as the recipes use it. */
 export interface Names {
   prefix(uuid: string, sessionId: bigint): string
-  readonly pattern: RegExp
+  readonly pattern: Pattern
   /** A name is given once and never again, since it has a uuid in it. */
   readonly areUnique: boolean
 }
@@ -48,7 +51,7 @@ export function namesOf(dialect: DialectName | Dialect, directory: string): Name
 }
 
 /** A contender's number, or undefined where the name is no contender's. A pattern without a group means the last ten digits. */
-export function sequenceOf(name: string, { pattern }: { readonly pattern: RegExp }): number | undefined {
+export function sequenceOf(name: string, { pattern }: { readonly pattern: Pattern }): number | undefined {
   const match = pattern.exec(name)
   const digits = match === null ? undefined : (match[1] ?? /\d{10}$/.exec(name)?.[0])
   return digits === undefined ? undefined : Number(digits)
@@ -70,5 +73,5 @@ const contendersOfTheField: readonly RegExp[] = [
 ]
 
 /** Those in the directory who queue by other rules: they do not see us, nor we them. */
-export const strangersIn = (children: readonly string[], own: { readonly pattern: RegExp }): string[] =>
+export const strangersIn = (children: readonly string[], own: { readonly pattern: Pattern }): string[] =>
   children.filter(name => !own.pattern.test(name) && contendersOfTheField.some(pattern => pattern.test(name)))

@@ -67,7 +67,7 @@ export class NodeHeld extends Held {
   override readonly token: bigint
   protected readonly client: Client
   /** The lock's own path, for errors. */
-  readonly #lock: string
+  protected readonly lock: string
   readonly #stake: Stake
   readonly #lease: AbortSignal
   readonly #lost = new AbortController()
@@ -87,11 +87,11 @@ export class NodeHeld extends Held {
     this.path = path
     this.token = token ?? czxid
     this.client = client
-    this.#lock = lock
+    this.lock = lock
     this.#stake = stake
     this.#lease = client.lease
-    if (this.#lease.aborted) this.#lose(this.#lease.reason)
-    else this.#stopListening = onAbort(this.#lease, () => this.#lose(this.#lease.reason))
+    if (this.#lease.aborted) this.lose(this.#lease.reason)
+    else this.#stopListening = onAbort(this.#lease, () => this.lose(this.#lease.reason))
     if (watchOwnNode) void this.#watch()
   }
 
@@ -108,7 +108,7 @@ export class NodeHeld extends Held {
   }
 
   override guard(): Transaction {
-    if (!this.#stake.isUnique) throw new LockError('UNSUPPORTED', this.#lock)
+    if (!this.#stake.isUnique) throw new LockError('UNSUPPORTED', this.lock)
     return this.client.transaction().check(this.path)
   }
 
@@ -120,10 +120,11 @@ export class NodeHeld extends Held {
     }))
   }
 
-  #lose(cause: unknown): void {
+  /** It is known, or must be presumed, that others may have the lock. */
+  protected lose(cause: unknown): void {
     this.#detach()
     if (this.#lost.signal.aborted) return
-    this.#lost.abort(new LockError('LOST', this.#lock, { cause }))
+    this.#lost.abort(new LockError('LOST', this.lock, { cause }))
     // The session may come back, and with it the node: nobody holds it any more.
     this.client.inBackground(this.#stake.leave())
   }
@@ -146,10 +147,10 @@ export class NodeHeld extends Held {
     }
     try {
       while (await persist(this.client, isOurs, { signal }));
-      if (!signal.aborted) this.#lose(undefined)
+      if (!signal.aborted) this.lose(undefined)
     } catch (error) {
       // Who cannot watch the node any more cannot vouch for it. The end of the session is told by the lease.
-      if (!signal.aborted && !isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) this.#lose(error)
+      if (!signal.aborted && !isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) this.lose(error)
     }
   }
 }

@@ -14,7 +14,17 @@ export { Mutex } from './mutex.ts'
 export type { ContenderInfo } from './queue.ts'
 export type { LockOptions, MutexOptions } from './queue-lock.ts'
 export { ReentrantMutex, type ReentrantAcquireOptions, type ReentrantMutexOptions } from './reentrant-mutex.ts'
+export type { ReadWriteDialect, ReadWriteDialectName } from './read-write-dialect.ts'
+export type { ReadHeld, WriteHeld } from './read-write-held.ts'
+export {
+  ReadWriteLock,
+  type ReadLock,
+  type ReadWriteAcquireOptions,
+  type ReadWriteLockOptions,
+  type WriteLock,
+} from './read-write-lock.ts'
 export { revoke } from './revoke.ts'
+export { Semaphore } from './semaphore.ts'
 export { everyone, standing, type Blocks, type Contender, type Standing } from './standing.ts'
 export type { OnStrangers } from './strangers.ts'
 export { TicketMutex } from './ticket-mutex.ts'

@@ -5,7 +5,7 @@ const meanings = {
   LOST: 'the lock is lost, or must be presumed lost',
   EXHAUSTED: "the directory's sequence numbers are used up: delete the directory while nobody uses it",
   UNSUPPORTED: 'this lock cannot do that',
-  UPGRADE: 'a read lock cannot become a write lock',
+  UPGRADE: 'a read lock cannot become a write lock: release it first',
 } as const
 
 export type LockErrorCode = keyof typeof meanings

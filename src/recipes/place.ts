@@ -10,7 +10,7 @@ export interface Node {
   readonly czxid: bigint
 }
 
-interface Found {
+export interface Found {
   path: string
   stat: Stat
 }

@@ -4,7 +4,7 @@ import type { Client, Data, ReadOptions } from '../session/index.ts'
 import { isExhausted, sequenceOf, type Names } from './dialect.ts'
 import { LockError } from './lock-error.ts'
 import { isMarked, marked, unmarked } from './mark.ts'
-import type { Spot } from './place.ts'
+import type { Found, Spot } from './place.ts'
 import { everyone, type Blocks } from './standing.ts'
 
 export interface Queue {
@@ -102,9 +102,17 @@ export async function contendersIn(queue: Queue): Promise<ContenderInfo[]> {
     .sort((a, b) => a.sequence - b.sequence)
 }
 
-/** The place at the end of the queue. */
-export function endOf(queue: Queue): Spot {
+/** Sends the create of a node whose path begins so. */
+export type Create = (path: string, data: Data) => Promise<Found>
+
+/** The place at the end of the queue, or where `create` puts it. */
+export function endOf(queue: Queue, create?: Create): Spot {
   const { client, directory, directoryMode, data, acl, names } = queue
+  const append: Create = (path, content) =>
+    client.create(path, content, { mode: 'ephemeralSequential', ...(acl && { acl }) }).catch((error: unknown) => {
+      // The counter sticks at its end, and somebody bears its last number.
+      throw isCode(error, 'NODEEXISTS') ? new LockError('EXHAUSTED', directory, { cause: error }) : error
+    })
   const uuid = client.uuid()
   const prefix = names.prefix(uuid, client.sessionId)
   const content = names.areUnique ? data : marked(uuid, data)
@@ -113,13 +121,7 @@ export function endOf(queue: Queue): Spot {
   return {
     client,
     isUnique: names.areUnique,
-    create: () =>
-      client
-        .create(join(directory, prefix), content, { mode: 'ephemeralSequential', ...(acl && { acl }) })
-        .catch((error: unknown) => {
-          // The counter sticks at its end, and somebody bears its last number.
-          throw isCode(error, 'NODEEXISTS') ? new LockError('EXHAUSTED', directory, { cause: error }) : error
-        }),
+    create: () => (create ?? append)(join(directory, prefix), content),
     async find() {
       const [, children] = await Promise.all([client.sync(directory), namesIn(queue)])
       const nodes = await readNodes(

@@ -1,0 +1,46 @@
+// How readers and writers are named, so that each is known from the other.
+import { dialects as exclusive, namesOf, type Dialect, type Names, type Pattern } from './dialect.ts'
+import { LockError } from './lock-error.ts'
+
+/** Both kinds stand in one directory. A writer's pattern matches no reader's name. */
+export interface ReadWriteDialect {
+  readonly read: Dialect
+  readonly write: Dialect
+}
+
+/** Whose names to use: those of Curator's InterProcessReadWriteLock, or of kazoo's ReadLock and WriteLock. */
+export type ReadWriteDialectName = 'curator' | 'kazoo'
+
+const dialects: Readonly<Record<ReadWriteDialectName, ReadWriteDialect>> = {
+  curator: {
+    read: { prefix: uuid => `_c_${uuid}-__READ__`, pattern: /^[^/]*__READ__(-?\d{10})$/ },
+    write: { prefix: uuid => `_c_${uuid}-__WRIT__`, pattern: /^[^/]*__WRIT__(-?\d{10})$/ },
+  },
+  kazoo: {
+    read: { prefix: uuid => `${uuid.replaceAll('-', '')}__rlock__`, pattern: /^[^/]*__rlock__(-?\d{10})$/ },
+    write: exclusive.kazoo,
+  },
+}
+
+/** Each side makes its own names and knows those of both. */
+export interface ReadWriteNames {
+  readonly read: Names
+  readonly write: Names
+  isWriter(name: string): boolean
+}
+
+/** @throws LockError UNSUPPORTED where nobody could find his own node by the pattern, or tell readers from writers */
+export function readWriteNamesOf(dialect: ReadWriteDialectName | ReadWriteDialect, directory: string): ReadWriteNames {
+  const both = typeof dialect === 'string' ? dialects[dialect] : dialect
+  const [read, write] = [namesOf(both.read, directory), namesOf(both.write, directory)]
+  const reader = `${read.prefix('01234567-89ab-4cde-8f01-23456789abcd', 1n)}0000000007`
+  if (write.pattern.test(reader)) {
+    const cause = new Error(`the writers' pattern ${String(both.write.pattern)} must not match the reader ${reader}`)
+    throw new LockError('UNSUPPORTED', directory, { cause })
+  }
+  const pattern: Pattern = {
+    exec: name => write.pattern.exec(name) ?? read.pattern.exec(name),
+    test: name => write.pattern.test(name) || read.pattern.test(name),
+  }
+  return { read: { ...read, pattern }, write: { ...write, pattern }, isWriter: name => write.pattern.test(name) }
+}

@@ -1,0 +1,111 @@
+// A read lock and a write lock that are held, and the way from the one to the other.
+import { attempt } from './attempt.ts'
+import { contend } from './contend.ts'
+import { NodeHeld, type HoldOptions } from './held.ts'
+import { LockError } from './lock-error.ts'
+import { persist } from './persist.ts'
+import { Place, type Found } from './place.ts'
+import { endOf, type Queue } from './queue.ts'
+
+/** The read lock, held. */
+export class ReadHeld extends NodeHeld {
+  /**
+   * Always rejects with LockError UPGRADE. Two readers who waited to become the writer, neither giving up what the other waits for, would
+   * wait for ever: release this one, acquire the write lock, and look again at what was read.
+   */
+  upgrade(): Promise<never> {
+    return Promise.reject(new LockError('UPGRADE', this.lock))
+  }
+}
+
+/** The write lock, held. */
+export class WriteHeld extends NodeHeld {
+  readonly #place: Place
+  readonly #readers: Queue
+  readonly #options: HoldOptions
+  readonly #onDowngraded: (read: ReadHeld) => void
+  #downgrading: Promise<ReadHeld> | undefined
+
+  /** @param readers the queue as readers see it */
+  constructor(
+    lock: string,
+    place: Place,
+    readers: Queue,
+    options: HoldOptions,
+    onDowngraded: (read: ReadHeld) => void,
+  ) {
+    super(readers.client, lock, place, options)
+    this.#place = place
+    this.#readers = readers
+    this.#options = options
+    this.#onDowngraded = onDowngraded
+  }
+
+  /**
+   * Trades the write lock for a read lock. No writer gets in between, and no other change: the read lock has the write lock's number and
+   * token, and the readers behind it come in. This counts as released then: its `release()` does nothing more, and its signal does not
+   * abort. Where the trade fails but the lock is not lost, this is held as before. May be called again, for the same read lock.
+   * @returns the read lock, which watches its own node if that was asked for with the write lock
+   * @throws LockError LOST where the lock is lost, or was released; ZooKeeperError, NOAUTH among them
+   */
+  downgrade(): Promise<ReadHeld> {
+    return (this.#downgrading ??= this.#downgrade().catch((error: unknown) => {
+      this.#downgrading = undefined
+      throw error
+    }))
+  }
+
+  /** Waits for a downgrade that is under way, and leaves the read lock alone that it comes to. */
+  override release(): Promise<void> {
+    const release = () => super.release()
+    return this.#downgrading === undefined ? release() : this.#downgrading.then(() => undefined, release)
+  }
+
+  async #downgrade(): Promise<ReadHeld> {
+    if (this.validFor() === 0) throw new LockError('LOST', this.lock)
+    const { client, signal } = this
+    const place = new Place(this.#besides())
+    const read = await contend(client, this.lock, place, { signal }, async ended => {
+      await place.take(() => Promise.resolve(), ended)
+      // Where names return, the node that was checked may have been another's.
+      if (!this.#place.isUnique) await client.retry(() => this.#expectOwnNode(), { signal: ended })
+      return new ReadHeld(client, this.lock, place, { ...this.#options, token: this.token })
+    })
+    // It can still be lost before the readers behind are let in; then the write node goes all the same.
+    await attempt(
+      client,
+      { signal: read.signal },
+      Error,
+      () => super.release(),
+      released => released,
+    )
+    this.#onDowngraded(read)
+    return read
+  }
+
+  /** The place at the write node's own number, for as long as the write node is there. */
+  #besides() {
+    const { client, acl } = this.#readers
+    const { path: written, name } = this.#place.node
+    const digits = name.slice(-10)
+    const create = async (prefix: string, data: string | Uint8Array | null): Promise<Found> => {
+      const path = `${prefix}${digits}`
+      await client.multi([{ check: written }, { create: path, data, mode: 'ephemeral', ...(acl && { acl }) }])
+      // Servers leave the stat out of a multi's reply (ZOOKEEPER-4026).
+      const stat = await persist(client, () => client.exists(path))
+      return stat === null ? create(prefix, data) : { path, stat }
+    }
+    // What is missing is the write node. There is nothing to trade in then, and nothing to be made.
+    return { ...endOf(this.#readers, create), makeParent: () => Promise.reject(this.#gone()) }
+  }
+
+  async #expectOwnNode(): Promise<void> {
+    const stat = await this.client.exists(this.path)
+    if (stat === null || !this.#place.owns(stat)) throw this.#gone()
+  }
+
+  #gone(): unknown {
+    this.lose(undefined)
+    return this.signal.reason
+  }
+}
