@@ -5,6 +5,8 @@ import {
   EphemeralMutex,
   HerdMutex,
   Mutex,
+  ReadWriteLock,
+  Semaphore,
   TicketMutex,
   type ContenderInfo,
   type Lock,
@@ -26,8 +28,11 @@ export interface Step {
   isWoken?: boolean
 }
 
+type Listed = Lock & { contenders(): Promise<ContenderInfo[]> }
+type Constructor = new (client: Client, path: string, options?: LockOptions) => Listed
+
 export interface Kind {
-  Lock: new (client: Client, path: string, options?: LockOptions) => Lock & { contenders(): Promise<ContenderInfo[]> }
+  Lock: Constructor
   /** Of its node. */
   name: RegExp
   /** Its path is a directory in which contenders stand in line. */
@@ -73,9 +78,19 @@ const listing: readonly Step[] = [
 ]
 const watching: Step = { name: 'the predecessor’s watch is being set', opcode: getData, isTaken: true }
 
+/** One side of a lock, made as the others are. */
+function side(name: 'readLock' | 'writeLock'): Constructor {
+  const construct = function (...args: ConstructorParameters<Constructor>): Listed {
+    return new ReadWriteLock(...args)[name]
+  }
+  return Object.defineProperty(construct, 'name', { value: name }) as unknown as Constructor
+}
+const [readLock, writeLock] = [side('readLock'), side('writeLock')]
+
 export const kinds: readonly Kind[] = [
   { Lock: Mutex, ...queueing, steps: [...listing, watching] },
   { Lock: HerdMutex, ...queueing, steps: listing },
+  { Lock: writeLock, ...queueing, name: /\/lock\/_c_[\da-f-]{36}-__WRIT__\d{10}$/, steps: [...listing, watching] },
   {
     Lock: TicketMutex,
     name: /\/lock\/t-\d{10}$/,
@@ -128,6 +143,59 @@ export const kinds: readonly Kind[] = [
       { name: 'the server is catching up', opcode: sync },
       { name: 'its own node is being looked at', opcode: exists },
       { name: 'its node is being deleted', opcode: opcodes.delete },
+    ],
+  },
+]
+
+/** Shows the gate's contenders too. */
+class SemaphoreOfOne extends Semaphore {
+  readonly #gate: Mutex
+
+  constructor(client: Client, path: string, options?: LockOptions) {
+    super(client, path, 1, options)
+    this.#gate = new Mutex(client, `${path}/locks`, options)
+  }
+
+  override async contenders(): Promise<ContenderInfo[]> {
+    return [...(await super.contenders()), ...(await this.#gate.contenders())]
+  }
+}
+
+interface Faulted extends Kind {
+  /** Whose hold keeps it from being held. Default: its own. */
+  Rival?: Constructor
+  /** Of one who waits. Default 1. */
+  watches?: number
+  /** The request whose answer grants it. Default: the last of those by which it is taken. */
+  granting?: number
+}
+
+/** With those that are not exclusive, or not taken in one round trip: under faults they are locks like the others. */
+export const kindsUnderFaults: readonly Faulted[] = [
+  ...kinds,
+  { Lock: readLock, Rival: writeLock, ...queueing, name: /-__READ__\d{10}$/, steps: [...listing, watching] },
+  {
+    Lock: SemaphoreOfOne,
+    ...queueing,
+    name: /\/leases\/_c_[\da-f-]{36}-lease-\d{10}$/,
+    granting: opcodes.delete,
+    watches: 2,
+    steps: [
+      { name: 'the gate is being made', opcode: createContainer, k: 2, isMissing: true },
+      { name: 'the directory of leases is being made', opcode: createContainer, k: 3, isMissing: true },
+      { name: 'its node at the gate is being created', opcode: create2 },
+      { name: 'the gate is being looked at', opcode: getChildren2 },
+      { name: 'its node at the gate is being watched', opcode: exists },
+      { name: 'its lease is being created', opcode: create2, k: 2, isTaken: true },
+      { name: 'the leases are being listed', opcode: getChildren2, k: 2, isTaken: true },
+      {
+        name: 'the leases are being listed again when it is woken',
+        opcode: getChildren2,
+        k: 3,
+        isTaken: true,
+        isWoken: true,
+      },
+      { name: 'it is leaving the gate', opcode: opcodes.delete },
     ],
   },
 ]

@@ -8,13 +8,22 @@ import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
 import { Saboteur } from '../support/saboteur.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
-import { kinds, type Step } from './exclusive-kinds.ts'
+import { kindsUnderFaults, type Step } from './exclusive-kinds.ts'
 import { Sessions } from './sessions.ts'
 
 const FREE: Step = { name: 'it is free', opcode: 0 }
 const TAKEN: Step = { name: 'somebody has it', opcode: 0, isTaken: true }
 
-for (const { Lock, isQueue, taking, steps, leaving } of kinds) {
+for (const {
+  Lock,
+  Rival = Lock,
+  isQueue,
+  taking,
+  granting = taking.at(-1),
+  watches: own = 1,
+  steps,
+  leaving,
+} of kindsUnderFaults) {
   describe(`${Lock.name} under faults`, () => {
     const sessions = new Sessions()
     let server: ApacheZooKeeper
@@ -45,7 +54,7 @@ for (const { Lock, isQueue, taking, steps, leaving } of kinds) {
     })
 
     const contenders = async () => (await new Lock(observer, path).contenders()).map(each => each.session)
-    const somebodyWaits = () => until(async () => (await server.watchCount()) > watchesBefore)
+    const somebodyWaits = () => until(async () => (await server.watchCount()) >= watchesBefore + own)
 
     /** A session under sabotage, and where the step wants it, somebody who holds the lock. */
     async function prepare({ isMissing = false, isTaken = false, hasGap = false }: Step) {
@@ -55,7 +64,7 @@ for (const { Lock, isQueue, taking, steps, leaving } of kinds) {
       let held: Held | undefined
       if (isTaken) {
         const holder = await sessions.open(server.connectString)
-        held = await new Lock(holder, path).acquire()
+        held = await new Rival(holder, path).acquire()
         await holder.settled()
       }
       if (hasGap) await observer.delete((await observer.create(`${path}/t-`, '', { mode: 'ephemeralSequential' })).path)
@@ -179,7 +188,7 @@ for (const { Lock, isQueue, taking, steps, leaving } of kinds) {
       const outcomes: boolean[] = []
       for (let turns = 0; turns <= 40; turns++) {
         const abort = new AbortController()
-        const arrived = saboteur.holdReply(taking.at(-1) ?? NaN)
+        const arrived = saboteur.holdReply(granting ?? NaN)
         const reason = new Error('given up')
         const acquiring = outcomeOf(new Lock(client, path).acquire({ signal: abort.signal }))
         await arrived
@@ -251,7 +260,7 @@ for (const { Lock, isQueue, taking, steps, leaving } of kinds) {
       held.signal.addEventListener('abort', () => order.push('lost'))
       const other = await sessions.open(server.connectString)
       saboteur.refuse()
-      const next = await new Lock(other, path).acquire()
+      const next = await new Rival(other, path).acquire()
       order.push('granted')
       expect(order).to.deep.equal(['lost', 'granted'])
       expect(next.token > held.token).to.equal(true)
