@@ -1,4 +1,5 @@
 // A read lock and a write lock that are held, and the way from the one to the other.
+import type { Data } from '../session/index.ts'
 import { attempt } from './attempt.ts'
 import { contend } from './contend.ts'
 import { NodeHeld, type HoldOptions } from './held.ts'
@@ -88,7 +89,7 @@ export class WriteHeld extends NodeHeld {
     const { client, acl } = this.#readers
     const { path: written, name } = this.#place.node
     const digits = name.slice(-10)
-    const create = async (prefix: string, data: string | Uint8Array | null): Promise<Found> => {
+    const create = async (prefix: string, data: Data): Promise<Found> => {
       const path = `${prefix}${digits}`
       await client.multi([{ check: written }, { create: path, data, mode: 'ephemeral', ...(acl && { acl }) }])
       // Servers leave the stat out of a multi's reply (ZOOKEEPER-4026).
