@@ -1,0 +1,167 @@
+// One contender by Apache Curator, or by WriteLock, the recipe that comes with ZooKeeper, with a session of its own: it does what it is told,
+// one line for another.
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
+import org.apache.curator.framework.recipes.locks.Revoker;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+import org.apache.zookeeper.recipes.lock.LockListener;
+import org.apache.zookeeper.recipes.lock.WriteLock;
+
+public class JavaPeer {
+    private static CuratorFramework client;
+    private static final Map<String, InterProcessLock> locks = new HashMap<>();
+    private static final Map<String, InterProcessReadWriteLock> pairs = new HashMap<>();
+    private static final Map<String, InterProcessSemaphoreV2> semaphores = new HashMap<>();
+    private static final Map<String, Lease> leases = new HashMap<>();
+    private static final Map<String, LeaderLatch> latches = new HashMap<>();
+    private static final Map<String, WriteLock> writeLocks = new HashMap<>();
+    private static final Semaphore granted = new Semaphore(0);
+    private static final CountDownLatch revoked = new CountDownLatch(1);
+
+    public static void main(String[] args) throws Exception {
+        client = CuratorFrameworkFactory.builder().connectString(args[0]).sessionTimeoutMs(6000)
+            .retryPolicy(new ExponentialBackoffRetry(50, 10)).build();
+        client.start();
+        client.blockUntilConnected();
+        BufferedReader questions = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line; (line = questions.readLine()) != null;) {
+            String answer;
+            try {
+                String[] words = line.split(" ", 4);
+                answer = answer(words[0], words.length > 1 ? words[1] : "", words.length > 2 ? words[2] : "", words.length > 3 ? words[3] : "");
+            } catch (Throwable error) {
+                answer = "!" + error.toString().replace('\n', ' ');
+            }
+            System.out.println(answer);
+            System.out.flush();
+        }
+        client.close();
+    }
+
+    private static String answer(String what, String kind, String path, String more) throws Exception {
+        switch (what) {
+            case "session":
+                return Long.toString(client.getZookeeperClient().getZooKeeper().getSessionId());
+            case "read":
+                return new String(client.getData().forPath(path), StandardCharsets.UTF_8);
+            case "write":
+                client.setData().forPath(path, more.getBytes(StandardCharsets.UTF_8));
+                return "written";
+            case "acquire":
+                return acquire(kind, path, more.isEmpty() ? -1 : Long.parseLong(more));
+            case "release":
+                release(kind, path);
+                return "released";
+            case "revocable":
+                ((InterProcessMutex) lock(kind, path)).makeRevocable(lock -> revoked.countDown());
+                return "revocable";
+            case "revoked":
+                return Boolean.toString(revoked.await(10, TimeUnit.SECONDS));
+            case "revoke":
+                Revoker.attemptRevoke(client, path);
+                return "asked";
+            case "leads":
+                return Boolean.toString(latches.get(path).hasLeadership());
+            case "leader":
+                return latch(path).getLeader().getId();
+            default:
+                throw new IllegalArgumentException(what);
+        }
+    }
+
+    /** The holder's node where Curator tells it, "taken" where the time ran out. */
+    private static String acquire(String kind, String path, long millis) throws Exception {
+        if (kind.equals("latch")) {
+            LeaderLatch latch = latch(path);
+            latch.start();
+            latch.await();
+            return "leading";
+        }
+        if (kind.startsWith("semaphore:")) {
+            InterProcessSemaphoreV2 semaphore = semaphores.computeIfAbsent(kind + path,
+                key -> new InterProcessSemaphoreV2(client, path, Integer.parseInt(kind.substring("semaphore:".length()))));
+            Lease lease = millis < 0 ? semaphore.acquire() : semaphore.acquire(millis, TimeUnit.MILLISECONDS);
+            if (lease == null) return "taken";
+            leases.put(kind + path, lease);
+            return path + "/leases/" + lease.getNodeName();
+        }
+        if (kind.equals("zookeeper")) {
+            writeLock(path).lock();
+            // The listener tells, also where it is had at once.
+            granted.acquire();
+            return writeLock(path).getId();
+        }
+        InterProcessLock lock = lock(kind, path);
+        if (millis < 0) lock.acquire();
+        else if (!lock.acquire(millis, TimeUnit.MILLISECONDS)) return "taken";
+        return lock instanceof InterProcessMutex ? nodeOf((InterProcessMutex) lock) : "held";
+    }
+
+    private static void release(String kind, String path) throws Exception {
+        if (kind.equals("latch")) latches.remove(path).close();
+        else if (kind.startsWith("semaphore:")) leases.remove(kind + path).close();
+        else if (kind.equals("zookeeper")) writeLock(path).unlock();
+        else lock(kind, path).release();
+    }
+
+    private static InterProcessLock lock(String kind, String path) {
+        return locks.computeIfAbsent(kind + path, key -> {
+            switch (kind) {
+                case "mutex":
+                    return new InterProcessMutex(client, path);
+                case "semaphoreMutex":
+                    return new InterProcessSemaphoreMutex(client, path);
+                case "read":
+                    return pair(path).readLock();
+                case "write":
+                    return pair(path).writeLock();
+                default:
+                    throw new IllegalArgumentException(kind);
+            }
+        });
+    }
+
+    private static InterProcessReadWriteLock pair(String path) {
+        return pairs.computeIfAbsent(path, key -> new InterProcessReadWriteLock(client, path));
+    }
+
+    private static WriteLock writeLock(String path) throws Exception {
+        var zookeeper = client.getZookeeperClient().getZooKeeper();
+        return writeLocks.computeIfAbsent(path, key -> new WriteLock(zookeeper, path, null, new LockListener() {
+            @Override
+            public void lockAcquired() {
+                granted.release();
+            }
+
+            @Override
+            public void lockReleased() {
+            }
+        }));
+    }
+
+    private static LeaderLatch latch(String path) throws Exception {
+        return latches.computeIfAbsent(path, key -> new LeaderLatch(client, path, "curator"));
+    }
+
+    /** Curator shows the node to heirs only. */
+    private static String nodeOf(InterProcessMutex mutex) throws Exception {
+        var method = InterProcessMutex.class.getDeclaredMethod("getLockPath");
+        method.setAccessible(true);
+        return (String) method.invoke(mutex);
+    }
+}

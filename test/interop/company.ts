@@ -1,0 +1,89 @@
+// Two sessions of ours and two processes of another library on the shared server, and a path anew for each test.
+import { expect } from 'chai'
+import { connect, type Client } from '../../src/index.ts'
+import type { Lock } from '../../src/recipes/index.ts'
+import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { sharedServer } from '../support/shared-server.ts'
+import { count, countAll, handOvers, ours, type Contender } from './contender.ts'
+import type { Peer } from './peers.ts'
+
+const ROUNDS = 40
+let run = 0
+
+export class Company {
+  server!: ApacheZooKeeper
+  clients: readonly Client[] = []
+  peers: readonly Peer[] = []
+  path = ''
+  /** A node that holds a number. */
+  counter = ''
+
+  get client(): Client {
+    return this.clients[0] as Client
+  }
+
+  get peer(): Peer {
+    return this.peers[0] as Peer
+  }
+
+  /** Both of ours. */
+  ours(make: (client: Client) => Lock): Contender[] {
+    return this.clients.map((client, i) => ours(`ours ${i}`, client, make(client)))
+  }
+
+  /** Both of theirs. */
+  theirs(kind: string): Contender[] {
+    return this.peers.map((peer, i) => peer.contender(`theirs ${i}`, kind, this.path))
+  }
+
+  async expectNothingLost(contenders: readonly Contender[]): Promise<void> {
+    const passages = await countAll(contenders, this.counter, ROUNDS)
+    const total = ROUNDS * contenders.length
+    expect(passages.map(({ found }) => found)).to.deep.equal(Array.from({ length: total }, (_, i) => i))
+    expect(await this.count()).to.equal(total)
+    // All of them always wait: the queue has them take turns.
+    expect(handOvers(passages)).to.be.greaterThan(total / 2)
+  }
+
+  /** One of theirs holds the lock, and one of ours is let in all the same. */
+  async expectCountLost(mine: Contender, their: Contender): Promise<void> {
+    await their.acquire()
+    const found = await their.read(this.counter)
+    expect(await count(mine, this.counter)).to.deep.equal({ who: mine.who, found: 0 })
+    await their.write(this.counter, String(Number(found) + 1))
+    await their.release()
+    expect(await this.count(), 'after two have counted').to.equal(1)
+  }
+
+  async count(): Promise<number> {
+    return Number((await this.client.getData(this.counter)).data)
+  }
+}
+
+/** To be called in a suite. What it returns is filled when a test begins. */
+export function inCompany(provide: () => Promise<void>, start: (connectString: string) => Promise<Peer>): Company {
+  const all = new Company()
+  before(async function () {
+    // Where something has to be installed first, that takes its time.
+    this.timeout(600_000)
+    await provide()
+    all.server = await sharedServer()
+    const { connectString } = all.server
+    all.clients = await Promise.all([1, 2].map(() => connect(connectString, { sessionTimeout: 6000 })))
+    all.peers = await Promise.all([1, 2].map(() => start(connectString)))
+    await Promise.all(all.peers.map(peer => peer.ask('session')))
+  })
+  after(async () => {
+    await Promise.all([...all.clients, ...all.peers].map(each => each.close()))
+  })
+  beforeEach(async () => {
+    all.path = `/interop-${++run}`
+    all.counter = `${all.path}-counter`
+    await all.client.create(all.counter, '0')
+  })
+  afterEach(async () => {
+    await all.client.deleteRecursive(all.path)
+    await all.client.delete(all.counter)
+  })
+  return all
+}

@@ -1,0 +1,47 @@
+// Our locks and those of kazoo, on one path, contending at once.
+import { expect } from 'chai'
+import { Mutex, type MutexOptions } from '../../src/recipes/index.ts'
+import { inCompany } from './company.ts'
+import { ours } from './contender.ts'
+import { Peer, provideKazoo } from './peers.ts'
+
+const kazoo: MutexOptions = { dialect: 'kazoo', data: 'ours' }
+
+describe('with kazoo', () => {
+  const all = inCompany(provideKazoo, connectString => Promise.resolve(Peer.kazoo(connectString)))
+
+  it('Lock and Mutex let one in at a time', () =>
+    all.expectNothingLost([...all.ours(client => new Mutex(client, all.path, kazoo)), ...all.theirs('lock')]))
+
+  it('a holder of kazoo’s is seen among the contenders, and makes way for ours when it is killed', async () => {
+    const doomed = Peer.kazoo(all.server.connectString)
+    const node = await doomed.ask('acquire', 'lock', all.path)
+    const session = BigInt(await doomed.ask('session'))
+    const mutex = new Mutex(all.client, all.path, kazoo)
+    const [holder] = await mutex.contenders()
+    expect(holder).to.include({ path: node, session })
+    expect(holder?.data?.toString()).to.equal('kazoo')
+    expect(await mutex.tryAcquire()).to.equal(null)
+    const acquiring = mutex.acquire()
+    await doomed.kill()
+    await (await acquiring).release()
+  })
+
+  it('kazoo sees ours among the contenders, does not wait where it was told not to, and leaves nothing in our way', async () => {
+    const mutex = new Mutex(all.client, all.path, kazoo)
+    const held = await mutex.acquire()
+    expect(await all.peer.ask('contenders', 'lock', all.path)).to.equal('ours')
+    expect(await all.peer.ask('acquire', 'lock', all.path, 'at once')).to.equal('taken')
+    expect(await mutex.contenders()).to.have.length(1)
+    await held.release()
+  })
+
+  it('a lock of another dialect lets a second one in, which is reported, and a count is lost', async () => {
+    const reports: (readonly string[])[] = []
+    const onStrangers = (names: readonly string[]) => void reports.push(names)
+    const mutex = new Mutex(all.client, all.path, { onStrangers })
+    await all.expectCountLost(ours('ours', all.client, mutex), all.peer.contender('theirs', 'lock', all.path))
+    expect(reports).to.have.length(1)
+    expect(reports[0]?.[0]).to.match(/^[0-9a-f]{32}__lock__\d{10}$/)
+  })
+})
