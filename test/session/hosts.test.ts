@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { backoff, HostList } from '../../src/session/hosts.ts'
+import { seeded } from '../support/chance.ts'
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
@@ -45,13 +46,3 @@ describe('the pause before an attempt', () => {
     )
   })
 })
-
-/** Mulberry32: chance that is the same in every run. */
-function seeded(seed: number): () => number {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 0x1_0000_0000
-  }
-}

@@ -3,20 +3,10 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { HostList, keyOf, rebalance } from '../../src/session/hosts.ts'
 import type { Address } from '../../src/transport/transport.ts'
+import { seeded } from '../support/chance.ts'
 
 const host = (n: number | string): Address => ({ host: `zk${n}`, port: 2181 })
 const hosts = (...names: (number | string)[]): Address[] => names.map(host)
-
-/** A generator of chance that a seed makes the same again (mulberry32). */
-function chance(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 0x1_0000_0000
-  }
-}
 
 /** Clients that sit evenly on `before` and hear of `after`: how many move, and how many each host has then. */
 function crowd(before: Address[], after: Address[], random: () => number, size = 10_000) {
@@ -36,7 +26,7 @@ function crowd(before: Address[], after: Address[], random: () => number, size =
 
 describe('the list of hosts', () => {
   it('names each host once a round, in an order of chance, and a duplicate not twice', () => {
-    const list = new HostList([...hosts(1, 2, 3), host('2'), { host: 'ZK1', port: 2181 }], chance(1))
+    const list = new HostList([...hosts(1, 2, 3), host('2'), { host: 'ZK1', port: 2181 }], seeded(1))
     const round = () => [list.next(), list.next(), list.next()].map(({ host }) => host)
     const first = round()
     expect(first).to.have.members(['zk1', 'zk2', 'zk3'])
@@ -50,7 +40,7 @@ describe('the list of hosts', () => {
 })
 
 describe('a changed list of hosts', () => {
-  const random = chance(20_260_401)
+  const random = seeded(20_260_401)
 
   it('moves two fifths of the clients when three hosts become five, all of them to the new ones', () => {
     const { moved, load } = crowd(hosts(1, 2, 3), hosts(1, 2, 3, 4, 5), random)
@@ -81,7 +71,7 @@ describe('a changed list of hosts', () => {
     fc.assert(
       fc.property(names, names, fc.integer(), (before, after, seed) => {
         const each = 4200
-        const { load } = crowd(hosts(...before), hosts(...after), chance(seed), before.length * each)
+        const { load } = crowd(hosts(...before), hosts(...after), seeded(seed), before.length * each)
         const even = (before.length * each) / after.length
         // Six deviations of a binomial that is at most as wide as this.
         for (const clients of load) expect(Math.abs(clients - even)).to.be.below(6 * Math.sqrt(even))
@@ -94,7 +84,7 @@ describe('a changed list of hosts', () => {
     fc.assert(
       fc.property(names, names, fc.nat(), fc.integer(), (before, after, at, seed) => {
         const current = host(before[at % before.length] as number)
-        const { moves, order } = rebalance(hosts(...before), hosts(...after), current, chance(seed))
+        const { moves, order } = rebalance(hosts(...before), hosts(...after), current, seeded(seed))
         expect(order.map(keyOf).sort()).to.deep.equal(
           hosts(...after)
             .map(keyOf)

@@ -1,0 +1,102 @@
+// The server's own word on what was done, and in which order: its transaction log, read as it lies on the disk.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { opcodes, Reader, record, type Codec } from '../../src/protocol/index.ts'
+import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+
+export interface Transaction {
+  zxid: bigint
+  /** When the server began it, ms since 1970. */
+  at: number
+  /** Whose request it was; of the end of a session, that session. */
+  session: bigint
+  type: number
+  changes: Change[]
+}
+
+export type Change =
+  | { is: 'created'; path: string }
+  | { is: 'deleted'; path: string }
+  | { is: 'written'; path: string; data: Buffer | null }
+
+// In the words of zookeeper.jute, org.apache.zookeeper.server.persistence and org.apache.zookeeper.txn
+const FileHeader = record('FileHeader', f => ({ magic: f.int(), version: f.int(), dbid: f.long() }))
+const TxnHeader = record('TxnHeader', f => ({
+  clientId: f.long(),
+  cxid: f.int(),
+  zxid: f.long(),
+  time: f.time(),
+  type: f.int(),
+}))
+/** Of each of these only what comes first is of interest here. */
+const CreateTxn = record('CreateTxn', f => ({ path: f.string() }))
+const DeleteTxn = record('DeleteTxn', f => ({ path: f.string() }))
+const SetDataTxn = record('SetDataTxn', f => ({ path: f.string(), data: f.buffer() }))
+const CloseSessionTxn = record('CloseSessionTxn', f => ({ paths2Delete: f.strings() }))
+const Txn = record('Txn', f => ({ type: f.int(), data: f.buffer() }))
+const MultiTxn = record('MultiTxn', f => ({ txns: f.vector(Txn) }))
+
+const MAGIC = 'ZKLG'
+const HEADER_LENGTH = 16
+/** Behind the checksum (8 bytes) and the length (4). */
+const ENTRY = 12
+const END_OF_ENTRY = 0x42
+
+/** All that the server has written so far. It writes before it answers, so whatever a client knows of is in it. */
+export function readTransactionLog({ directory }: Pick<ApacheZooKeeper, 'directory'>): Transaction[] {
+  const data = join(directory, 'version-2')
+  const files = existsSync(data) ? readdirSync(data).filter(name => name.startsWith('log.')) : []
+  return files
+    .map(name => ({ path: join(data, name), first: parseInt(name.slice('log.'.length), 16) }))
+    .sort((a, b) => a.first - b.first)
+    .flatMap(({ path }) => transactionsIn(readFileSync(path)))
+}
+
+/** Of one file, which is longer than what is in it: the rest is zeros. */
+export function transactionsIn(file: Buffer): Transaction[] {
+  if (file.toString('latin1', 0, MAGIC.length) !== MAGIC) return []
+  FileHeader.decode(file.subarray(0, HEADER_LENGTH))
+  const all: Transaction[] = []
+  for (let at = HEADER_LENGTH; at + ENTRY <= file.length;) {
+    const length = file.readInt32BE(at + ENTRY - 4)
+    const end = at + ENTRY + length
+    // The last one may be half written.
+    if (length === 0 || file[end] !== END_OF_ENTRY) break
+    all.push(transaction(new Reader(file, at + ENTRY, end)))
+    at = end + 1
+  }
+  return all
+}
+
+function transaction(reader: Reader): Transaction {
+  const { zxid, time, clientId, type } = TxnHeader.read(reader)
+  return { zxid, at: time, session: clientId, type, changes: changesOf(type, reader) }
+}
+
+function changesOf(type: number, reader: Reader): Change[] {
+  const read = <T>(codec: Codec<T>): T => codec.read(reader)
+  switch (type) {
+    case opcodes.create:
+    case opcodes.create2:
+    case opcodes.createContainer:
+    case opcodes.createTTL:
+      return [{ is: 'created', path: read(CreateTxn).path }]
+    case opcodes.delete:
+    case opcodes.deleteContainer:
+      return [{ is: 'deleted', path: read(DeleteTxn).path }]
+    case opcodes.setData: {
+      const { path, data } = read(SetDataTxn)
+      return [{ is: 'written', path, data }]
+    }
+    case opcodes.closeSession:
+      return read(CloseSessionTxn).paths2Delete.map(path => ({ is: 'deleted', path }))
+    case opcodes.multi: {
+      const { txns } = read(MultiTxn)
+      // One that failed is written down too, with those before the failure as if they had been done (DataTree.processTxn).
+      if (txns.some(each => each.type === opcodes.error)) return []
+      return txns.flatMap(each => changesOf(each.type, new Reader(each.data ?? Buffer.alloc(0))))
+    }
+    default:
+      return []
+  }
+}
