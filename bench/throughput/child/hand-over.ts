@@ -1,0 +1,36 @@
+// A lock that goes round: each contender has a session of its own, and takes the lock so many times.
+import { places, type Sample, type Task } from '../workloads.ts'
+
+export async function handOver(
+  { dist, port, directory }: Task,
+  { contenders, acquisitions }: { contenders: number; acquisitions: number },
+): Promise<Sample> {
+  const { connect } = (await import(`${dist}/index.js`)) as typeof import('../../../src/index.ts')
+  const { Mutex } = (await import(`${dist}/recipes/index.js`)) as typeof import('../../../src/recipes/index.ts')
+  const clients = await Promise.all(
+    Array.from({ length: contenders }, () => connect(`127.0.0.1:${port}`, { sessionTimeout: 60_000 })),
+  )
+  const mutexes = clients.map(
+    client => new Mutex(client, `${directory}${places.lock.slice(places.lock.lastIndexOf('/'))}`),
+  )
+  let holders = 0
+  const round = () =>
+    Promise.all(
+      mutexes.map(async mutex => {
+        for (let i = 0; i < acquisitions; i++) {
+          const held = await mutex.acquire()
+          if (++holders !== 1) throw new Error('two hold the lock')
+          holders--
+          await held.release()
+        }
+      }),
+    )
+  await round()
+  const cpu = process.cpuUsage()
+  const begun = performance.now()
+  await round()
+  const { user, system } = process.cpuUsage(cpu)
+  const ms = performance.now() - begun
+  await Promise.all(clients.map(client => client.close()))
+  return { operations: contenders * acquisitions, cpu: user + system, ms }
+}

@@ -1,0 +1,38 @@
+// One measurement in a process of its own: a task comes in by the channel to the parent, a sample goes out.
+import type { ContestantName, Sample, Task } from '../workloads.ts'
+import type { Make } from './contestant.ts'
+import { handOver } from './hand-over.ts'
+import { steady } from './steady.ts'
+import { memory, notifications, opening } from './sessions.ts'
+import { nodeZookeeperClient } from './node-zookeeper-client.ts'
+import { raw } from './raw.ts'
+import { zkwire } from './zkwire.ts'
+import { zookeeper } from './zookeeper.ts'
+
+const makers: Record<Exclude<ContestantName, 'curator'>, Make> = {
+  zkwire,
+  raw,
+  'node-zookeeper-client': nodeZookeeperClient,
+  zookeeper,
+}
+
+async function measure(task: Task): Promise<Sample> {
+  const { measure, contestant } = task
+  if (contestant === 'curator') throw new Error('Curator is measured by a Java program')
+  if (measure.is === 'handOver') return handOver(task, measure)
+  const made = await makers[contestant](task)
+  switch (measure.is) {
+    case 'steady':
+      return steady(made, measure, task)
+    case 'notifications':
+      return notifications(made, measure.sessions)
+    case 'opening':
+      return opening(made, measure.sessions)
+    case 'memory':
+      return memory(made, measure.sessions)
+  }
+}
+
+process.once('message', (task: Task) => {
+  void measure(task).then(sample => process.send?.(sample, () => process.exit(0)))
+})

@@ -1,0 +1,5 @@
+/** By nearest rank; sorts in place. */
+export const percentile = (values: number[], percent: number): number => {
+  values.sort((a, b) => a - b)
+  return values[Math.max(0, Math.ceil((percent / 100) * values.length) - 1)] ?? NaN
+}

@@ -1,0 +1,69 @@
+// npm zookeeper: the C client behind a native binding, callbacks.
+import { Buffer } from 'node:buffer'
+import { createRequire } from 'node:module'
+import { DATA_BYTES, places } from '../workloads.ts'
+import { driveCallbacks, failIf, type Make, type Peer } from './contestant.ts'
+
+type Answer<T = unknown> = (rc: number, error: string, result: T) => void
+
+interface Binding {
+  init(config: object): void
+  once(event: 'connect' | 'close', listener: () => void): void
+  close(): void
+  a_get(path: string, watch: boolean, callback: Answer): void
+  aw_get(path: string, watcher: () => void, callback: Answer): void
+  a_set(path: string, data: Buffer, version: number, callback: Answer): void
+  a_get_children2(path: string, watch: boolean, callback: Answer): void
+  a_create(path: string, data: Buffer, flags: number, callback: Answer<string>): void
+  a_delete_(path: string, version: number, callback: Answer): void
+}
+
+const EPHEMERAL_SEQUENTIAL = 3
+
+export const zookeeper: Make = ({ peers, port, directory }) => {
+  const ZooKeeper = createRequire(peers)('zookeeper') as new () => Binding
+  const open = () =>
+    new Promise<Peer>(resolve => {
+      const client = new ZooKeeper()
+      client.once('connect', () => resolve(peerOf(client, directory)))
+      // 1: errors only.
+      client.init({ connect: `127.0.0.1:${port}`, timeout: 60_000, debug_level: 1, host_order_deterministic: false })
+    })
+  return Promise.resolve({ open })
+}
+
+function peerOf(client: Binding, directory: string): Peer {
+  const data = Buffer.alloc(DATA_BYTES, 'x')
+  const created: (string | undefined)[] = []
+  const begin = {
+    getData(_line: number, done: () => void) {
+      client.a_get(places.data, false, rc => (failIf(rc), done()))
+    },
+    setData(_line: number, done: () => void) {
+      client.a_set(places.data, data, -1, rc => (failIf(rc), done()))
+    },
+    getChildren(_line: number, done: () => void) {
+      client.a_get_children2(places.list, false, rc => (failIf(rc), done()))
+    },
+    createAndDelete(line: number, done: () => void) {
+      const path = created[line]
+      created[line] = undefined
+      if (path !== undefined) client.a_delete_(path, -1, rc => (failIf(rc), done()))
+      else
+        client.a_create(`${directory}/n-`, data, EPHEMERAL_SEQUENTIAL, (rc, _error, path) => {
+          failIf(rc)
+          created[line] = path
+          done()
+        })
+    },
+  }
+  return {
+    drive: (op, inFlight, gauge) => driveCallbacks(inFlight, gauge, begin[op]),
+    watch: (path, fired) => new Promise(resolve => client.aw_get(path, fired, rc => (failIf(rc), resolve(undefined)))),
+    close: () =>
+      new Promise(resolve => {
+        client.once('close', resolve)
+        client.close()
+      }),
+  }
+}

@@ -1,0 +1,69 @@
+// The command line of `npm run bench:throughput`.
+import { parseArgs } from 'node:util'
+import { pathToFileURL } from 'node:url'
+import { contestants, workloads, type ContestantName, type Workload } from './workloads.ts'
+
+export interface Options {
+  rounds: number
+  workloads: Workload[]
+  contestants: ContestantName[]
+  /** Milliseconds of warming up, and of measuring. */
+  warmUp: number
+  span: number
+  json: URL
+  /** For node, of the measuring processes. */
+  execArgv: string[]
+}
+
+export const help = `npm run bench:throughput -- [options]
+
+Measures this client, a raw socket that replays frames, npm node-zookeeper-client, npm zookeeper
+and (one lock) Curator, in turns, on an Apache ZooKeeper and a mock that are started for it.
+
+  --rounds N               how often each is measured (9)
+  --only TEXT              the workloads whose names hold this
+  --contestants NAME,...   ${contestants.join(', ')}
+  --warm-up MS             of each measurement (500)
+  --span MS                of each measurement (1000)
+  --node-option OPTION     for the measuring processes: --node-option=--cpu-prof
+  --json FILE              where the raw figures go (bench/results/throughput.json)
+  --help                   this
+`
+
+export function parseOptions(args: readonly string[]): Options | 'help' {
+  const text = { type: 'string' } as const
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      ...{ rounds: text, only: text, contestants: text, 'warm-up': text, span: text, json: text },
+      ...{ 'node-option': { type: 'string', multiple: true }, help: { type: 'boolean' } },
+    },
+  })
+  if (values.help === true) return 'help'
+  const { only = '', contestants: names = contestants.join(',') } = values
+  const chosen = workloads.filter(({ name }) => name.includes(only))
+  if (chosen.length === 0) throw new Error(`no workload is called like ${JSON.stringify(only)}`)
+  return {
+    rounds: numberOf('rounds', values.rounds ?? '9'),
+    workloads: chosen,
+    contestants: names.split(',').map(contestantOf),
+    warmUp: numberOf('warm-up', values['warm-up'] ?? '500'),
+    span: numberOf('span', values.span ?? '1000'),
+    json:
+      values.json === undefined ? new URL('../results/throughput.json', import.meta.url) : pathToFileURL(values.json),
+    execArgv: values['node-option'] ?? [],
+  }
+}
+
+function contestantOf(name: string): ContestantName {
+  const found = contestants.find(each => each === name)
+  if (found === undefined)
+    throw new Error(`--contestants: ${JSON.stringify(name)} is none of ${contestants.join(', ')}`)
+  return found
+}
+
+function numberOf(name: string, text: string): number {
+  const value = Number(text)
+  if (Number.isInteger(value) && value >= 1) return value
+  throw new Error(`--${name}: ${JSON.stringify(text)} is not a whole number from 1 on`)
+}
