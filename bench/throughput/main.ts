@@ -95,8 +95,10 @@ class Bench implements AsyncDisposable {
 
   async #fork(task: Task): Promise<Sample> {
     const child = fork(this.#program, { execArgv: ['--expose-gc', ...this.#options.execArgv] })
-    const exit = once(child, 'exit').then(([code]) => {
-      throw new Error(`${task.contestant} ended with ${code} while it was measured: ${JSON.stringify(task.measure)}`)
+    const exit = once(child, 'exit').then(([code, signal]) => {
+      throw new Error(
+        `${task.contestant} ended with ${code ?? signal} while it was measured: ${JSON.stringify(task.measure)}`,
+      )
     })
     const sample = new Promise<Sample>(resolve => {
       child.on('message', (message: 'change' | 'now' | Sample) => {

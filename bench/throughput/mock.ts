@@ -81,6 +81,7 @@ function serve(socket: Socket): void {
     let slab = plain
     let tiles = slab.take()
     let count = 0
+    let isEnd = false
     const send = () => {
       const sent = { slab, tiles }
       if (count === 0) return slab.giveBack(tiles)
@@ -94,7 +95,9 @@ function serve(socket: Socket): void {
         isWelcome = true
         socket.write(welcome)
       } else {
-        const wanted = slabs.get(bytes.readInt32BE(at + 8)) ?? plain
+        const opcode = bytes.readInt32BE(at + 8)
+        const wanted = slabs.get(opcode) ?? plain
+        isEnd ||= opcode === opcodes.closeSession
         if (wanted !== slab || count === TILES) {
           send()
           slab = wanted
@@ -106,6 +109,7 @@ function serve(socket: Socket): void {
     }
     send()
     rest = bytes.subarray(at)
+    if (isEnd) socket.end()
   })
 }
 

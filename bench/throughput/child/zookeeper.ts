@@ -20,11 +20,15 @@ interface Binding {
 
 const EPHEMERAL_SEQUENTIAL = 3
 
+/** The binding keeps no hold of its own of a client that is still connecting: collected, it would end the process. */
+const clients = new Set<Binding>()
+
 export const zookeeper: Make = ({ peers, port, directory }) => {
   const ZooKeeper = createRequire(peers)('zookeeper') as new () => Binding
   const open = () =>
     new Promise<Peer>(resolve => {
       const client = new ZooKeeper()
+      clients.add(client)
       client.once('connect', () => resolve(peerOf(client, directory)))
       // 1: errors only.
       client.init({ connect: `127.0.0.1:${port}`, timeout: 60_000, debug_level: 1, host_order_deterministic: false })
@@ -62,7 +66,10 @@ function peerOf(client: Binding, directory: string): Peer {
     watch: (path, fired) => new Promise(resolve => client.aw_get(path, fired, rc => (failIf(rc), resolve(undefined)))),
     close: () =>
       new Promise(resolve => {
-        client.once('close', resolve)
+        client.once('close', () => {
+          clients.delete(client)
+          resolve()
+        })
         client.close()
       }),
   }
