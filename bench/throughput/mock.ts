@@ -84,8 +84,9 @@ function serve(socket: Socket): void {
     let isEnd = false
     const send = () => {
       const sent = { slab, tiles }
-      if (count === 0) return slab.giveBack(tiles)
-      socket.write(tiles.subarray(0, count * slab.size), () => sent.slab.giveBack(sent.tiles))
+      const giveBack = () => sent.slab.giveBack(sent.tiles)
+      if (count === 0) giveBack()
+      else socket.write(tiles.subarray(0, count * slab.size), giveBack)
       count = 0
     }
     while (bytes.length - at >= 4) {

@@ -79,3 +79,11 @@ export type Make = (task: Task) => Promise<Contestant>
 export function failIf(error: unknown): void {
   if (error) throw error instanceof Error ? error : new Error(`failed: ${JSON.stringify(error)}`)
 }
+
+/** A callback that takes an error, or a number of one, first. */
+export const thenOrFail =
+  (done: () => void) =>
+  (error: unknown): void => {
+    failIf(error)
+    done()
+  }

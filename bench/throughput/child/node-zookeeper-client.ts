@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { once, type EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
 import { DATA_BYTES, places } from '../workloads.ts'
-import { driveCallbacks, failIf, type Make, type Peer } from './contestant.ts'
+import { driveCallbacks, failIf, thenOrFail, type Make, type Peer } from './contestant.ts'
 
 type Callback<T = unknown> = (error: Error | null, result: T) => void
 
@@ -38,19 +38,19 @@ function peerOf(client: NzcClient, { CreateMode }: Nzc, directory: string): Peer
   const data = Buffer.alloc(DATA_BYTES, 'x')
   const created: (string | undefined)[] = []
   const begin = {
-    getData(_line: number, done: () => void) {
-      client.getData(places.data, error => (failIf(error), done()))
+    getData: (_line: number, done: () => void) => {
+      client.getData(places.data, thenOrFail(done))
     },
-    setData(_line: number, done: () => void) {
-      client.setData(places.data, data, -1, error => (failIf(error), done()))
+    setData: (_line: number, done: () => void) => {
+      client.setData(places.data, data, -1, thenOrFail(done))
     },
-    getChildren(_line: number, done: () => void) {
-      client.getChildren(places.list, error => (failIf(error), done()))
+    getChildren: (_line: number, done: () => void) => {
+      client.getChildren(places.list, thenOrFail(done))
     },
-    createAndDelete(line: number, done: () => void) {
+    createAndDelete: (line: number, done: () => void) => {
       const path = created[line]
       created[line] = undefined
-      if (path !== undefined) client.remove(path, error => (failIf(error), done()))
+      if (path !== undefined) client.remove(path, thenOrFail(done))
       else
         client.create(`${directory}/n-`, data, CreateMode.EPHEMERAL_SEQUENTIAL, (error, path) => {
           failIf(error)
@@ -61,8 +61,7 @@ function peerOf(client: NzcClient, { CreateMode }: Nzc, directory: string): Peer
   }
   return {
     drive: (op, inFlight, gauge) => driveCallbacks(inFlight, gauge, begin[op]),
-    watch: (path, fired) =>
-      new Promise(resolve => client.getData(path, fired, error => (failIf(error), resolve(undefined)))),
+    watch: (path, fired) => new Promise(resolve => client.getData(path, fired, thenOrFail(resolve))),
     close: async () => {
       const disconnected = once(client, 'disconnected')
       client.close()

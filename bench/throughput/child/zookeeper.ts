@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer'
 import { createRequire } from 'node:module'
 import { DATA_BYTES, places } from '../workloads.ts'
-import { driveCallbacks, failIf, type Make, type Peer } from './contestant.ts'
+import { driveCallbacks, failIf, thenOrFail, type Make, type Peer } from './contestant.ts'
 
 type Answer<T = unknown> = (rc: number, error: string, result: T) => void
 
@@ -40,19 +40,19 @@ function peerOf(client: Binding, directory: string): Peer {
   const data = Buffer.alloc(DATA_BYTES, 'x')
   const created: (string | undefined)[] = []
   const begin = {
-    getData(_line: number, done: () => void) {
-      client.a_get(places.data, false, rc => (failIf(rc), done()))
+    getData: (_line: number, done: () => void) => {
+      client.a_get(places.data, false, thenOrFail(done))
     },
-    setData(_line: number, done: () => void) {
-      client.a_set(places.data, data, -1, rc => (failIf(rc), done()))
+    setData: (_line: number, done: () => void) => {
+      client.a_set(places.data, data, -1, thenOrFail(done))
     },
-    getChildren(_line: number, done: () => void) {
-      client.a_get_children2(places.list, false, rc => (failIf(rc), done()))
+    getChildren: (_line: number, done: () => void) => {
+      client.a_get_children2(places.list, false, thenOrFail(done))
     },
-    createAndDelete(line: number, done: () => void) {
+    createAndDelete: (line: number, done: () => void) => {
       const path = created[line]
       created[line] = undefined
-      if (path !== undefined) client.a_delete_(path, -1, rc => (failIf(rc), done()))
+      if (path !== undefined) client.a_delete_(path, -1, thenOrFail(done))
       else
         client.a_create(`${directory}/n-`, data, EPHEMERAL_SEQUENTIAL, (rc, _error, path) => {
           failIf(rc)
@@ -63,7 +63,8 @@ function peerOf(client: Binding, directory: string): Peer {
   }
   return {
     drive: (op, inFlight, gauge) => driveCallbacks(inFlight, gauge, begin[op]),
-    watch: (path, fired) => new Promise(resolve => client.aw_get(path, fired, rc => (failIf(rc), resolve(undefined)))),
+    // The binding writes its client on the function itself, so that each needs one of its own.
+    watch: (path, fired) => new Promise(resolve => client.aw_get(path, () => fired(), thenOrFail(resolve))),
     close: () =>
       new Promise(resolve => {
         client.once('close', () => {
