@@ -2,7 +2,7 @@
 import { isCode, join } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import type { AcquireOptions } from './contend.ts'
-import { sequenceOf, type Dialect } from './dialect.ts'
+import { sequenceOf, type Dialect, type Names } from './dialect.ts'
 import type { Held } from './held.ts'
 import { behindPredecessor } from './mutex.ts'
 import { namesIn } from './queue.ts'
@@ -123,7 +123,7 @@ export class LeaderElection extends ExclusiveLock {
 }
 
 /** Who leads: the contender with the lowest number. */
-function firstOf(children: readonly string[], names: Pick<Dialect, 'pattern'>): string | undefined {
+function firstOf(children: readonly string[], names: Names): string | undefined {
   const inLine = children.flatMap(name => {
     const sequence = sequenceOf(name, names)
     return sequence === undefined ? [] : [{ name, sequence }]

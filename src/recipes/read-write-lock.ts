@@ -48,8 +48,8 @@ export class ReadWriteLock {
     const waiting = herd ? inTheHerd : behindPredecessor
     const holders = new Holders(path)
     this.path = path
-    this.readLock = new ReadLock(readers, waiting, onStrangers, holders)
-    this.writeLock = new WriteLock(writers, waiting, onStrangers, holders, readers)
+    this.readLock = new ReadLock(client, readers, waiting, onStrangers, holders)
+    this.writeLock = new WriteLock(client, writers, waiting, onStrangers, holders, readers)
   }
 }
 
@@ -87,8 +87,8 @@ abstract class Side<H extends ReadHeld | WriteHeld> extends QueueLock<H> {
   protected abstract readonly wanted: 'read' | 'write'
   protected readonly holders: Holders
 
-  constructor(queue: Queue, waiting: Waiting, onStrangers: OnStrangers | undefined, holders: Holders) {
-    super(queue, waiting, onStrangers)
+  constructor(client: Client, queue: Queue, waiting: Waiting, onStrangers: OnStrangers | undefined, holders: Holders) {
+    super(client, queue, waiting, onStrangers)
     this.holders = holders
   }
 
@@ -126,8 +126,15 @@ export class WriteLock extends Side<WriteHeld> {
   protected override readonly wanted = 'write'
   readonly #readers: Queue
 
-  constructor(queue: Queue, waiting: Waiting, onStrangers: OnStrangers | undefined, holders: Holders, readers: Queue) {
-    super(queue, waiting, onStrangers, holders)
+  constructor(
+    client: Client,
+    queue: Queue,
+    waiting: Waiting,
+    onStrangers: OnStrangers | undefined,
+    holders: Holders,
+    readers: Queue,
+  ) {
+    super(client, queue, waiting, onStrangers, holders)
     this.#readers = readers
   }
 

@@ -38,7 +38,7 @@ export class Semaphore extends Lock {
 
   /** @throws ZooKeeperError BADARGUMENTS where the number of leases is no positive integer */
   constructor(client: Client, path: string, leases: number, options: LockOptions = {}) {
-    super(path)
+    super(client, path)
     if (!Number.isSafeInteger(leases) || leases < 1) {
       const detail = `leases is a positive integer, not ${String(leases)}`
       throw new ZooKeeperError('BADARGUMENTS', { op: 'Semaphore', path, fate: 'notSent', detail })

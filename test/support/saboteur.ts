@@ -43,7 +43,7 @@ export class Saboteur {
 
   /** Keeps back the next event, and all that comes behind it, the end of the connection too. Resolves when it is there. */
   holdEvent(): Promise<void> {
-    return this.#plan('holdEvent', xids.notification)
+    return this.#plan('holdEvent', xids.notification, 1)
   }
 
   /** Lets go of what is held back. */
