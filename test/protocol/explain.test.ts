@@ -41,6 +41,16 @@ const eventFrame = (type: number, state: number, path: string | null) =>
   )
 
 describe('explain', () => {
+  it('tells an answer without its length from a frame that has one, where the xid is what a length would be', () => {
+    for (const [xid, err, sentence] of [
+      [12, 0, 'server answers #12 delete: OK, zxid 0x1a2'],
+      [12, -101, 'server answers #12 delete: NONODE, zxid 0x1a2'],
+    ] as const) {
+      const bare = headerFrame(xid, err).subarray(4)
+      expect(explain(bare, { from: 'server', opcode: opcodes.delete, first: false }).sentence).to.equal(sentence)
+    }
+  })
+
   describe('tells in a sentence', () => {
     const told: readonly [name: string, frame: Buffer, sentence: string, options?: ExplainOptions][] = [
       [
