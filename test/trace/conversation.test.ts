@@ -1,0 +1,118 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import {
+  ConnectRequest,
+  ConnectResponse,
+  operations,
+  WatcherEvent,
+  ReplyHeader,
+  xids,
+} from '../../src/protocol/index.ts'
+import { Conversation, type End } from '../../trace/conversation.ts'
+import { headerFrame, prefixed, replyFrame, requestFrame } from '../protocol/frame-of.ts'
+
+const greeting = { protocolVersion: 0, timeOut: 4000, sessionId: 0n, passwd: Buffer.alloc(16) }
+const hello = prefixed(ConnectRequest.encode({ ...greeting, lastZxidSeen: 0n, readOnly: false }))
+const welcome = prefixed(ConnectResponse.encode({ ...greeting, sessionId: 7n, readOnly: false }))
+const event = Buffer.concat([
+  ReplyHeader.encode({ xid: xids.notification, zxid: -1n, err: 0 }),
+  WatcherEvent.encode({ type: 2, state: 3, path: '/a' }),
+])
+
+const said: readonly [End, Buffer][] = [
+  ['client', hello],
+  ['server', welcome],
+  ['client', requestFrame(12, operations.delete, { path: '/a', version: -1 })],
+  ['client', requestFrame(13, operations.create, { path: '/b', data: '', acl: [], flags: 0 })],
+  ['client', requestFrame(xids.ping, operations.ping, {})],
+  ['server', prefixed(event)],
+  ['server', headerFrame(12)],
+  ['server', replyFrame(13, operations.create, { path: '/b' })],
+  ['server', headerFrame(xids.ping)],
+]
+const sentences = [
+  'client asks for a new session with a timeout of 4000 ms, having seen zxid 0x0',
+  'server gives session 0x7 with a timeout of 4000 ms',
+  'client #12 delete {path: "/a", version: -1}',
+  'client #13 create {path: "/b", data: "", acl: [], flags: persistent}',
+  'client ping',
+  'server notifies: NodeDeleted /a',
+  'server answers #12 delete: OK, zxid 0x1a2',
+  'server answers #13 create: OK {path: "/b"}, zxid 0x1a2',
+  'server answers ping: OK, zxid 0x1a2',
+]
+
+describe('a traced conversation', () => {
+  it('is told frame by frame, each answer with the operation that it answers', () => {
+    expect(told(said).map(({ sentence }) => sentence)).to.deep.equal(sentences)
+  })
+
+  it('marks pings, and shows the bytes of each frame', () => {
+    const lines = told(said)
+    expect(lines.filter(({ isPing }) => isPing)).to.have.length(2)
+    expect(lines[2]?.dump).to.contain('000c  000000022f61')
+  })
+
+  it('is told the same however its chunks are cut', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 20 }), sizes => {
+        const pieces = said.flatMap(([from, bytes]) => cut(bytes, sizes).map((piece): [End, Buffer] => [from, piece]))
+        expect(told(pieces).map(({ sentence }) => sentence)).to.deep.equal(sentences)
+      }),
+    )
+  })
+
+  it('is not told where it is none: four-letter words, TLS, a length that cannot be', () => {
+    const ruok: [End, Buffer][] = [
+      ['client', Buffer.from('ru')],
+      ['client', Buffer.from('ok')],
+      ['server', Buffer.from('imok, as ever')],
+    ]
+    expect(told(ruok).map(({ sentence }) => sentence)).to.deep.equal(['client sends the four-letter word ruok'])
+    const tls: [End, Buffer][] = [
+      ['client', Buffer.from('160301020001000', 'hex')],
+      ['server', Buffer.from('160303007a', 'hex')],
+    ]
+    expect(told(tls)).to.have.length(1)
+    const mad = told([
+      ['server', Buffer.from('ffffffff00', 'hex')],
+      ['server', welcome],
+    ])
+    expect(mad).to.have.length(1)
+    expect(mad[0]?.sentence).to.match(/^server announces a frame of -1 bytes/)
+  })
+
+  it('never throws, whatever comes', () => {
+    const chunk = fc.tuple(
+      fc.constantFrom<End>('client', 'server'),
+      fc.uint8Array({ maxLength: 40 }).map(bytes => prefixed(bytes)),
+    )
+    fc.assert(
+      fc.property(fc.array(chunk), chunks => {
+        expect(told(chunks)).to.have.length(chunks.length)
+      }),
+    )
+    const anything = fc.tuple(
+      fc.constantFrom<End>('client', 'server'),
+      fc.uint8Array().map(bytes => Buffer.from(bytes)),
+    )
+    fc.assert(fc.property(fc.array(anything), chunks => void told(chunks)))
+  })
+})
+
+function told(chunks: readonly [End, Buffer][]) {
+  const lines: { sentence: string; dump: string; isPing: boolean }[] = []
+  const conversation = new Conversation(line => lines.push(line))
+  for (const [from, chunk] of chunks) conversation.hear(from, chunk)
+  return lines
+}
+
+function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
+  const pieces: Buffer[] = []
+  for (let at = 0, i = 0; at < bytes.length; i++) {
+    const size = sizes[i % sizes.length] ?? 1
+    pieces.push(bytes.subarray(at, at + size))
+    at += size
+  }
+  return pieces
+}

@@ -1,0 +1,66 @@
+// A TCP proxy that changes nothing and tells everything.
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import type { Address } from '../src/transport/transport.ts'
+import { Conversation, type Line } from './conversation.ts'
+
+/** Is told each line, with the number of its connection, counted from 1. */
+export type Tell = (connection: number, line: Line) => void
+
+export class TraceProxy {
+  readonly #server: Server
+  readonly #target: Address
+  readonly #tell: Tell
+  readonly #sockets = new Set<Socket>()
+  #connections = 0
+
+  private constructor(server: Server, target: Address, tell: Tell) {
+    this.#server = server
+    this.#target = target
+    this.#tell = tell
+    server.on('connection', near => this.#carry(near))
+  }
+
+  /** @param listen port 0: any that is free. Rejects where the port cannot be had. */
+  static async start(listen: Address, target: Address, tell: Tell): Promise<TraceProxy> {
+    const server = createServer({ noDelay: true, allowHalfOpen: true })
+    server.listen(listen)
+    await once(server, 'listening')
+    return new TraceProxy(server, target, tell)
+  }
+
+  get address(): Address {
+    const { address, port } = this.#server.address() as AddressInfo
+    return { host: address, port }
+  }
+
+  /** Drops all connections. */
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    for (const socket of this.#sockets) socket.destroy()
+    await closed
+  }
+
+  #carry(near: Socket): void {
+    const connection = ++this.#connections
+    const say = (sentence: string) => this.#tell(connection, { sentence, dump: '', isPing: false })
+    const conversation = new Conversation(line => this.#tell(connection, line))
+    const far = connect({ ...this.#target, noDelay: true, allowHalfOpen: true })
+    say(`opened by ${near.remoteAddress ?? 'somebody'}, port ${near.remotePort ?? 'unknown'}`)
+    for (const [from, source, sink] of [
+      ['client', near, far],
+      ['server', far, near],
+    ] as const) {
+      this.#sockets.add(source)
+      source.on('data', chunk => conversation.hear(from, chunk))
+      source.pipe(sink)
+      source.on('error', error => say(`${from} is lost: ${error.message}`))
+      source.on('close', () => {
+        this.#sockets.delete(source)
+        sink.destroy()
+      })
+    }
+    near.on('close', () => say('closed'))
+  }
+}
