@@ -1,0 +1,16 @@
+// docs/protocol.md: the frames that stand in it, and how others come to stand there.
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+export const file = fileURLToPath(new URL('../../docs/protocol.md', import.meta.url))
+
+const BLOCK = /^(<!-- frame: (.+) -->\n```text\n)([^]*?)(^```)$/gm
+
+/** By their names, in their order. */
+export const framesOn = (page: string): Map<string, string> =>
+  new Map([...page.matchAll(BLOCK)].map(([, , name = '', text = '']) => [name, text.trimEnd()]))
+
+export const withFrames = (page: string, textOf: (name: string) => string): string =>
+  page.replace(BLOCK, (_, head: string, name: string, _text, end: string) => `${head}${textOf(name)}\n${end}`)
+
+export const read = (): string => readFileSync(file, 'utf8')

@@ -1,0 +1,38 @@
+import { expect } from 'chai'
+import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { framesOn, read } from './page.ts'
+import { retold } from './told.ts'
+import { walk } from './walk.ts'
+
+describe('docs/protocol.md', function () {
+  this.timeout(60_000)
+  const shown = framesOn(read())
+
+  for (const [name, text] of shown)
+    it(`shows the bytes of “${name}” as they decode`, () => expect(retold(text).text).to.equal(text))
+
+  it('is noticed when a byte of it is wrong', () => {
+    const text = shown.get('event') ?? ''
+    const wrong = text.replace('2f6772656574696e67', '2f6772656574696e68')
+    expect(wrong).not.to.equal(text)
+    expect(retold(wrong).text).not.to.equal(wrong)
+  })
+
+  it('shows the conversation that a real server holds today, field by field', async () => {
+    await using server = await startApacheZooKeeper()
+    const frames = await walk(server)
+    expect([...frames.keys()]).to.deep.equal([...shown.keys()])
+    for (const [name, { text }] of frames) expect(fieldsOf(text), name).to.deep.equal(fieldsOf(shown.get(name) ?? ''))
+  })
+})
+
+/** What is the same in every conversation: not ids, times, uuids, nor their bytes. */
+const fieldsOf = (text: string): string[] =>
+  text
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UUID')
+    .replace(/0x[0-9a-f]+/g, 'ID')
+    .replace(/time +\d+$/gm, 'time TIME')
+    // A server lists children in no order.
+    .replace(/^.*children.*$/gm, line => line.replace(/lock-\d+/g, 'lock-N'))
+    .split('\n')
+    .map((line, i) => (i < 2 ? line : line.slice(40)))
