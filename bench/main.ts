@@ -1,14 +1,14 @@
-// `npm start`: what each lock recipe does to the wire, measured. See README.md beside this file.
+// `npm start`: how notifications fan out, measured. See README.md beside this file.
 import { relative } from 'node:path'
-import type { Cell } from './fan-out.ts'
+import type { Cell } from './cell.ts'
+import { comparisonOf } from './compare.ts'
 import { help, parseOptions, UsageError, type Options } from './options.ts'
-import { tasksOf } from './plan.ts'
 import { Progress } from './progress.ts'
-import { reportOf, thisMachine, writeReport } from './report.ts'
+import { remarksOn } from './remarks.ts'
+import { readResult, resultOf, thisMachine, writeResult } from './result.ts'
 import { Run } from './run.ts'
 import { serverFor, type Server } from './server.ts'
-import { growthOf, summaryOf } from './summary.ts'
-import { remarksOf, tableOf } from './table.ts'
+import { tableOf } from './table.ts'
 
 class Interrupted extends Error {
   readonly exitCode: number
@@ -48,9 +48,11 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function measure(options: Options, args: readonly string[], stop: AbortController): Promise<number> {
+  // What is wrong with it should not be told after a minute.
+  const older = options.compare === undefined ? undefined : await readResult(options.compare)
   const progress = new Progress(process.stderr)
-  progress.say(options.servers === undefined ? 'starting Apache ZooKeeper' : `asking ${options.servers}`)
-  const server = await serverFor(options.servers).finally(() => progress.clear())
+  progress.say(options.server === 'apache' ? 'starting Apache ZooKeeper' : `asking ${options.server}`)
+  const server = await serverFor(options.server).finally(() => progress.clear())
   try {
     const run = new Run(options, server, progress, stop)
     const end = await run.measure().then(
@@ -60,7 +62,8 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
         throw reason
       },
     )
-    await tell(run, server, options, args, end)
+    const result = await tell(run, server, options, args, end)
+    if (older !== undefined) process.stdout.write(`\n${comparisonOf(older, result)}`)
     return end?.exitCode ?? 0
   } finally {
     await server.close()
@@ -69,23 +72,22 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
 
 async function tell(run: Run, server: Server, options: Options, args: readonly string[], end?: Interrupted) {
   const cells = run.cells.filter(isMeasured)
-  const summaries = cells.map(summaryOf)
-  const growth = options.recipes.map(recipe => growthOf(recipe, summaries))
-  const { fences, pings, handshakes } = run.meter
   const seconds = performance.now() / 1000
-  const findings = { cells, growth, server, seconds, ended: end?.message, apart: { fences, pings, handshakes } }
-  const remarks = remarksOf(cells, tasksOf(options.recipes, options.contenders))
-  const took = `${end === undefined ? 'Took' : `${end.message} after`} ${Math.round(seconds)} s.`
+  const remarks = remarksOn(cells, options)
+  const findings = { cells, server, seconds, traffic: run.traffic, ended: end?.message, remarks }
   const machine = thisMachine()
-  await writeReport(options.json, reportOf(findings, args, machine, new Date()))
+  const result = resultOf(findings, options, args, machine, new Date())
+  await writeResult(options.json, result)
+  const took = `${end === undefined ? 'Took' : `${end.message} after`} ${Math.round(seconds)} s.`
   process.stdout.write(`
-zkwire fan-out on ZooKeeper ${server.version}, ${server.mode}
-Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores
+zkwire fan-out on ${server.kind === 'given' ? server.servers : 'Apache'} ZooKeeper ${server.version}, ${server.mode}
+Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores, ${options.threads} client threads
 
-${tableOf(summaries, growth)}
-${[...remarks, took].join('\n')} Raw figures: ${relative('.', options.json)}
+${tableOf(result.cells, result.growth, machine.cores)}
+${[...remarks, took].join('\n')} Result: ${relative('.', options.json)}
 How to read this, and how it was measured: bench/README.md
 `)
+  return result
 }
 
 const isMeasured = ({ counted }: Cell): boolean => counted.length > 0

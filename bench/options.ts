@@ -2,42 +2,67 @@
 import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import { parseConnectString } from '../src/session/connect-string.ts'
-import { recipes, type Recipe } from './recipes.ts'
+import type { Scenario } from './scenario.ts'
+import { scenarios } from './scenarios/index.ts'
 
 export interface Options {
-  /** Undefined: a server is started for the run. */
-  servers: string | undefined
+  /** A connect string, or what is to be started. */
+  server: string
   /** Ascending. */
-  contenders: number[]
-  recipes: Recipe[]
+  sizes: number[]
+  scenarios: Scenario[]
   seconds: number
-  /** Where the raw figures go. */
+  threads: number
+  seed: number
+  /** What is too heavy too. */
+  all: boolean
+  /** Where the result goes. */
   json: string
+  /** An earlier result, to be set beside this one. */
+  compare: string | undefined
 }
 
 /** What is wrong with the command line, in one line. */
 export class UsageError extends Error {}
 
+const KINDS = { locks: 'lock', watches: 'watch', sessions: 'session' } as const
+const SERVERS = ['apache']
+
 const DEFAULTS = {
-  contenders: '10,100,1000',
-  recipes: recipes.map(({ name }) => name).join(','),
-  seconds: '60',
+  server: 'apache',
+  sessions: '10,50,200,1000',
+  scenarios: scenarios
+    .filter(({ isSlow }) => isSlow !== true)
+    .map(({ name }) => name)
+    .join(','),
+  seconds: '40',
+  threads: '2',
+  seed: '1',
   json: fileURLToPath(new URL('results/latest.json', import.meta.url)),
 }
 
+const MOST_THREADS = 64
+
+const listed = scenarios.map(({ name, about }) => `      ${name.padEnd(12)} ${about}\n`).join('')
+
 export const help = `npm start -- [options]
 
-Measures what lock recipes do to a ZooKeeper: N contenders, each with a session of its
-own, stand in a queue for one lock, and hand it on. Prints what each hand-over causes
-on the wire, how long it takes, and how that grows with N. bench/README.md tells how.
+Measures what fans out when a ZooKeeper notifies: N sessions queue for a lock, watch
+a node, or lose their server, all at once. Prints what that causes on the wire, how
+long it takes, and how it grows with N. bench/README.md tells how.
 
-  --contenders N,N,...     how many contend (${DEFAULTS.contenders})
-  --recipes NAME,NAME,...  which locks (${DEFAULTS.recipes})
-  --server HOST:PORT,...   a ZooKeeper that runs already; without it, an Apache
+  --sessions N,N,...       how many (${DEFAULTS.sessions})
+  --scenarios NAME,...     what (all that take no more than seconds; or locks, watches,
+                           sessions, all):
+${listed}  --server HOST:PORT,...   a ZooKeeper that runs already; or "apache": an Apache
                            ZooKeeper is found or installed, started, and stopped
   --seconds N              time for all of it, after start-up (${DEFAULTS.seconds}); the least that a
                            figure needs is measured even where that takes longer
-  --json FILE              where the raw figures go (bench/results/latest.json)
+  --threads N              threads that the sessions are spread over (${DEFAULTS.threads})
+  --seed N                 of the order in which things are measured (${DEFAULTS.seed})
+  --all                    even where one step moves hundreds of megabytes
+  --json FILE              where the result goes (bench/results/latest.json)
+  --compare FILE           an earlier result, to be set beside this one
   --help                   this
 
 On a server it did not start it works below one node of its own, /zkwire-bench-...,
@@ -52,55 +77,72 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   const given = valuesOf(args)
   if (given.help === true) return 'help'
   return {
-    servers: given.server === undefined ? undefined : serversOf(given.server),
-    contenders: contendersOf(given.contenders ?? DEFAULTS.contenders),
-    recipes: recipesOf(given.recipes ?? DEFAULTS.recipes),
-    seconds: secondsOf(given.seconds ?? DEFAULTS.seconds),
+    server: serverOf(given.server ?? DEFAULTS.server),
+    sizes: sizesOf(given.sessions ?? DEFAULTS.sessions),
+    scenarios: scenariosOf(given.scenarios ?? DEFAULTS.scenarios),
+    seconds: numberOf('seconds', given.seconds ?? DEFAULTS.seconds, value => value > 0 && value < 1e6),
+    threads: numberOf('threads', given.threads ?? DEFAULTS.threads, isWhole(1, MOST_THREADS)),
+    seed: numberOf('seed', given.seed ?? DEFAULTS.seed, isWhole(0, 0xffff_ffff)),
+    all: given.all ?? false,
     json: given.json ?? DEFAULTS.json,
+    compare: given.compare,
   }
 }
 
 function valuesOf(args: readonly string[]) {
   const text = { type: 'string' } as const
   try {
-    const options = { server: text, contenders: text, recipes: text, seconds: text, json: text }
-    return parseArgs({ args: [...args], options: { ...options, help: { type: 'boolean' } } }).values
+    const texts = { server: text, sessions: text, scenarios: text, seconds: text, threads: text, seed: text }
+    const flag = { type: 'boolean' } as const
+    const options = { ...texts, json: text, compare: text, all: flag, help: flag }
+    return parseArgs({ args: [...args], options }).values
   } catch (error) {
     // Behind the first sentence, Node tells how to pass what is not wanted here.
     throw new UsageError((error as Error).message.split(/\.\s|\n/)[0])
   }
 }
 
-function serversOf(text: string): string {
+function serverOf(text: string): string {
+  if (SERVERS.includes(text)) return text
   let chroot: string
   try {
     ;({ chroot } = parseConnectString(text))
   } catch {
-    throw new UsageError(`--server: ${JSON.stringify(text)} is not host:port[,host:port]`)
+    throw new UsageError(
+      `--server: ${JSON.stringify(text)} is neither ${SERVERS.join(' nor ')} nor host:port[,host:port]`,
+    )
   }
   if (chroot !== '') throw new UsageError(`--server: no path behind the port, please (${chroot})`)
   return text
 }
 
-function contendersOf(text: string): number[] {
-  const counts = new Set(text.split(',').map(each => Number(each.trim() || NaN)))
-  for (const count of counts)
-    if (!Number.isInteger(count) || count < 2)
-      throw new UsageError(`--contenders: ${JSON.stringify(text)} is not a list of whole numbers from 2 on`)
-  return [...counts].sort((a, b) => a - b)
+function sizesOf(text: string): number[] {
+  const sizes = new Set(text.split(',').map(each => Number(each.trim() || NaN)))
+  for (const size of sizes)
+    if (!Number.isInteger(size) || size < 2)
+      throw new UsageError(`--sessions: ${JSON.stringify(text)} is not a list of whole numbers from 2 on`)
+  return [...sizes].sort((a, b) => a - b)
 }
 
-function recipesOf(text: string): Recipe[] {
-  const names = [...new Set(text.split(',').map(name => name.trim()))]
-  return names.map(name => {
-    const recipe = recipes.find(each => each.name === name)
-    if (recipe !== undefined) return recipe
-    throw new UsageError(`--recipes: ${JSON.stringify(name)} is none of ${recipes.map(each => each.name).join(', ')}`)
+function scenariosOf(text: string): Scenario[] {
+  const chosen = text.split(',').flatMap(each => {
+    const name = each.trim()
+    if (name === 'all') return scenarios
+    const some = scenarios.filter(
+      ({ name: own, kind }) => own === name || (KINDS as Record<string, string>)[name] === kind,
+    )
+    if (some.length > 0) return some
+    const names = [...scenarios.map(scenario => scenario.name), ...Object.keys(KINDS), 'all'].join(', ')
+    throw new UsageError(`--scenarios: ${JSON.stringify(name)} is none of ${names}`)
   })
+  return scenarios.filter(scenario => chosen.includes(scenario))
 }
 
-function secondsOf(text: string): number {
-  const seconds = Number(text.trim() || NaN)
-  if (seconds > 0 && seconds < 1e6) return seconds
-  throw new UsageError(`--seconds: ${JSON.stringify(text)} is not a number of seconds`)
+const isWhole = (least: number, most: number) => (value: number) =>
+  Number.isInteger(value) && value >= least && value <= most
+
+function numberOf(name: string, text: string, isGood: (value: number) => boolean): number {
+  const value = Number(text.trim() || NaN)
+  if (isGood(value)) return value
+  throw new UsageError(`--${name}: ${JSON.stringify(text)} will not do`)
 }

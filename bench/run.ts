@@ -1,60 +1,77 @@
-// A whole run on one server: sessions, directories, one task after the other, and nothing left of them.
+// A whole run on one server: sessions, directories, one stage after the other, and nothing left of them.
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../src/index.ts'
-import { FanOut, type Cell } from './fan-out.ts'
+import { Rehearsed, type Cell } from './cell.ts'
+import { Crew } from './crew.ts'
+import { refuseWithoutDescriptors } from './descriptors.ts'
 import type { Options } from './options.ts'
-import { shareOf, tasksOf, type Task } from './plan.ts'
+import { peakOf, seeded, shareOf, shuffled, stagesOf, type Stage } from './plan.ts'
 import type { Progress } from './progress.ts'
-import type { Recipe } from './recipes.ts'
+import type { Scenario } from './scenario.ts'
 import type { Server } from './server.ts'
-import { Sessions, SESSION_TIMEOUT } from './sessions.ts'
-import { Meter } from './tap.ts'
+import { SESSION_TIMEOUT } from './sessions.ts'
+import { noTraffic, type Traffic } from './tap.ts'
+
+export type RunOptions = Pick<Options, 'sizes' | 'scenarios' | 'seconds' | 'seed' | 'threads' | 'all'>
 
 /** How far over its time a run goes for the least that each figure needs. */
 const OVERTIME = 1.25
-/** What is measured once for nothing, and for how long at most. */
-const REHEARSAL = { contenders: 10, share: 0.03, most: 2000 }
+const ROUNDS = 5
+const COUNTED = { least: 3, most: 10, share: 0.25 }
+const TIMED = { most: 400 }
+/** Who came first would pay for what V8 and the JVM have yet to compile: so it is all done once for nothing. */
+const REHEARSAL = { size: 10, steps: 20, share: 0.04, most: 2000 }
 /** What is left of an ended run is not waited for longer: there may be no server any more. */
 const LAST_PATIENCE = 10_000
 /** Without a single frame for so long, somebody sleeps who should have been woken. */
 const STALL = 60_000
 
 export class Run {
-  readonly #options: Pick<Options, 'contenders' | 'recipes' | 'seconds'>
+  readonly #options: RunOptions
   readonly #server: Server
   readonly #progress: Progress
   readonly #stop: AbortController
   /** The one node that all others are below; and what fences ask for. */
   readonly #root = `/zkwire-bench-${randomUUID().slice(0, 8)}`
-  readonly meter = new Meter(this.#root)
-  readonly #sessions: Sessions
-  /** What has been measured so far, the last one perhaps in part. */
+  readonly #random: () => number
+  readonly #stages: readonly Stage[]
+  #crew: Crew | undefined
+  #directories = 0
+  #opened = 0
+  /** What has been measured so far, the last ones perhaps in part. */
   readonly cells: Cell[] = []
+  /** All that passed, the figures' and the rest. */
+  traffic: Traffic = noTraffic()
 
   /** @param stop ends the run; the run uses it too, where it fails */
-  constructor(
-    options: Pick<Options, 'contenders' | 'recipes' | 'seconds'>,
-    server: Server,
-    progress: Progress,
-    stop: AbortController,
-  ) {
+  constructor(options: RunOptions, server: Server, progress: Progress, stop: AbortController) {
     this.#options = options
     this.#server = server
     this.#progress = progress
     this.#stop = stop
-    this.#sessions = new Sessions(server.servers, this.meter, this.#fail)
+    this.#random = seeded(options.seed)
+    this.#stages = stagesOf(options.scenarios, options.sizes, options.all ? Infinity : undefined)
   }
 
   /** Rejects with the reason of `stop`. Nothing is left behind then either, as far as a server can be reached. */
   async measure(): Promise<void> {
     const { signal } = this.#stop
+    const { threads } = this.#options
     signal.throwIfAborted()
-    const guard = this.#guardAgainstStalls()
+    refuseWithoutDescriptors(peakOf(this.#stages), threads, this.#server.pid)
     let admin: Client | undefined
+    let guard: NodeJS.Timeout | undefined
     try {
       admin = await connect(this.#server.servers, { sessionTimeout: SESSION_TIMEOUT, signal })
-      await Promise.race([this.#measureAll(admin), rejection(signal)])
+      await admin.create(this.#root)
+      const crew = new Crew(threads, this.#server.servers, this.#root, {
+        failed: error => this.#stop.abort(error),
+        opened: () => this.#progress.say(`${++this.#opened} sessions opened`),
+      })
+      this.#crew = crew
+      guard = this.#guardAgainstStalls(crew)
+      await Promise.race([this.#measureAll(crew, admin), rejection(signal)])
+      this.traffic = await crew.traffic()
     } finally {
       clearInterval(guard)
       this.#progress.clear()
@@ -62,56 +79,126 @@ export class Run {
     }
   }
 
-  readonly #fail = (error: unknown): void => this.#stop.abort(error)
-
-  async #measureAll(admin: Client): Promise<void> {
-    const { contenders, recipes, seconds } = this.#options
+  async #measureAll(crew: Crew, admin: Client): Promise<void> {
+    const { sizes, seconds } = this.#options
     const time = seconds * 1000
     const begun = performance.now()
     const [ends, atLast] = [begun + time, begun + time * OVERTIME]
     this.#progress.endsAt(ends)
-    await admin.create(this.#root)
-    // Who came first would pay for what V8 and the JVM have yet to compile.
-    const rehearsal = Math.min(time * REHEARSAL.share, REHEARSAL.most)
-    for (const task of tasksOf(recipes, [Math.min(REHEARSAL.contenders, ...contenders)]))
-      await this.#measureOne(admin, cellOf(task), task.recipe, performance.now() + rehearsal, atLast)
-
-    const tasks = tasksOf(recipes, contenders)
-    for (const [i, task] of tasks.entries()) {
+    await this.#rehearse(
+      crew,
+      admin,
+      Math.min(REHEARSAL.size, ...sizes),
+      begun + Math.min(REHEARSAL.most, REHEARSAL.share * time),
+    )
+    for (const [i, stage] of this.#stages.entries()) {
       const now = performance.now()
-      if (now > atLast) return
-      const cell = cellOf(task)
-      this.cells.push(cell)
-      await this.#measureOne(admin, cell, task.recipe, now + shareOf(tasks.slice(i), ends - now), atLast)
+      if (i > 0 && now > atLast) return
+      await this.#measureStage(crew, admin, stage, now + shareOf(this.#stages.slice(i), ends - now), atLast)
     }
   }
 
-  async #measureOne(admin: Client, cell: Cell, recipe: Recipe, ends: number, atLast: number): Promise<void> {
-    const { signal } = this.#stop
-    const say = (what: string) => this.#progress.say(`${cell.recipe}, ${cell.contenders} contenders: ${what}`)
-    const begins = performance.now()
-    const sessions = await this.#sessions.take(cell.contenders, signal, open => say(`${open} sessions open`))
-    const directory = `${this.#root}/${cell.recipe}-${cell.contenders}`
-    await admin.create(directory)
-    const fanOut = new FanOut({
-      ...{ recipe, sessions, directory, begins, ends, atLast, signal },
-      meter: this.meter,
-      fencePath: this.#root,
-      serverCpuSeconds: this.#server.cpuSeconds,
-      onFailure: this.#fail,
-      onProgress: say,
-    })
-    await fanOut.measure(cell)
-    await admin.deleteRecursive(directory)
+  async #rehearse(crew: Crew, admin: Client, size: number, until: number): Promise<void> {
+    const { scenarios } = this.#options
+    const together = scenarios.filter(({ ownSessions }) => ownSessions === undefined)
+    await crew.open(size + 1)
+    for (const scenario of together) {
+      const rehearsed = await this.#assemble(crew, admin, scenario, size)
+      this.#say(rehearsed, 'rehearsing')
+      const isTime = () => performance.now() < until
+      for (let i = 0; i < REHEARSAL.steps && (i === 0 || isTime()); i++) await rehearsed.count()
+      await rehearsed.time(done => done < REHEARSAL.steps && isTime())
+      await this.#disband(crew, admin, rehearsed)
+    }
   }
 
-  #guardAgainstStalls(): NodeJS.Timeout {
-    const passed = () => this.meter.frames + this.meter.fences.framesReceived + this.meter.handshakes.framesReceived
-    let [seen, since] = [passed(), performance.now()]
+  /** Until `ends`, and for the least that a figure needs until `atLast`. */
+  async #measureStage(crew: Crew, admin: Client, stage: Stage, ends: number, atLast: number): Promise<void> {
+    const { size, together, alone } = stage
+    const begins = performance.now()
+    const share = alone.length / (together.length + alone.length)
+    const shared = ends - share * (ends - begins)
+    if (together.length > 0) {
+      await crew.open(size + 1)
+      const all: Rehearsed[] = []
+      for (const scenario of together)
+        if (all.length === 0 || performance.now() < atLast) all.push(await this.#begin(crew, admin, scenario, size))
+      await this.#measureInTurns(all, performance.now(), shared, atLast)
+      for (const rehearsed of all) await this.#disband(crew, admin, rehearsed)
+    }
+    for (const [i, scenario] of alone.entries()) {
+      const now = performance.now()
+      if (together.length > 0 && now > atLast) return
+      const rehearsed = await this.#begin(crew, admin, scenario, size)
+      await this.#measureInTurns([rehearsed], now, now + (ends - now) / (alone.length - i), atLast)
+      await this.#disband(crew, admin, rehearsed)
+    }
+  }
+
+  async #begin(crew: Crew, admin: Client, scenario: Scenario, size: number): Promise<Rehearsed> {
+    const rehearsed = await this.#assemble(crew, admin, scenario, size)
+    this.cells.push(rehearsed.cell)
+    return rehearsed
+  }
+
+  /** Each in each round, in another order each time: what drifts, drifts for all of them. */
+  async #measureInTurns(all: readonly Rehearsed[], begins: number, ends: number, atLast: number): Promise<void> {
+    const isLate = () => performance.now() > atLast
+    const counting = (ends - begins) * COUNTED.share
+    for (const [i, rehearsed] of shuffled(all, this.#random).entries()) {
+      const until = begins + (counting * (i + 1)) / all.length
+      this.#say(rehearsed, 'counting')
+      if (!rehearsed.isSlow) await rehearsed.warmUp()
+      for (let done = 0; done < COUNTED.most; done++) {
+        if (done > 0 && (isLate() || (done >= COUNTED.least && performance.now() > until))) break
+        this.#stop.signal.throwIfAborted()
+        await rehearsed.count()
+      }
+    }
+    const fast = all.filter(({ isSlow }) => !isSlow)
+    for (let round = 0; round < ROUNDS; round++)
+      for (const [i, rehearsed] of shuffled(fast, this.#random).entries()) {
+        this.#stop.signal.throwIfAborted()
+        const now = performance.now()
+        // Three rounds are the least.
+        if (isLate() || (round >= 3 && now > ends)) return
+        const slices = (ROUNDS - round) * fast.length - i
+        const until = now + (ends - now) / slices
+        this.#say(rehearsed, `round ${round + 1} of ${ROUNDS}`)
+        await rehearsed.time(done => done < TIMED.most && performance.now() < until && !this.#stop.signal.aborted)
+      }
+  }
+
+  #say({ cell }: Rehearsed, what: string): void {
+    this.#progress.say(`${cell.scenario}, ${cell.size} sessions: ${what}`)
+  }
+
+  async #assemble(crew: Crew, admin: Client, scenario: Scenario, size: number): Promise<Rehearsed> {
+    // Of one length for all, since it is in the counts.
+    const directory = `${this.#root}/${String(++this.#directories).padStart(4, '0')}`
+    await admin.create(directory)
+    await scenario.furnish?.(admin, directory)
+    await crew.assemble(scenario.name, directory, size, scenario.hasConductor === true)
+    const { cpuSeconds: serverCpuSeconds } = this.#server
+    const rehearsed = new Rehearsed(scenario, size, { crew, directory, serverCpuSeconds })
+    this.#say(rehearsed, 'gathering')
+    await rehearsed.gather()
+    return rehearsed
+  }
+
+  async #disband(crew: Crew, admin: Client, rehearsed: Rehearsed): Promise<void> {
+    this.#say(rehearsed, 'leaving')
+    await crew.disband(rehearsed.directory)
+    await admin.deleteRecursive(rehearsed.directory)
+  }
+
+  #guardAgainstStalls(crew: Crew): NodeJS.Timeout {
+    let [seen, since] = [crew.pulse + this.#opened, performance.now()]
     const look = () => {
-      if (passed() !== seen) [seen, since] = [passed(), performance.now()]
+      const pulse = crew.pulse + this.#opened
+      if (pulse !== seen) [seen, since] = [pulse, performance.now()]
       else if (performance.now() - since > STALL)
-        this.#fail(
+        this.#stop.abort(
           new Error(`nothing has happened for ${STALL / 1000} s: a waiter was not woken, or the server stands still`),
         )
     }
@@ -120,23 +207,21 @@ export class Run {
 
   async #cleanUp(admin: Client | undefined): Promise<void> {
     const isOver = this.#stop.signal.aborted
-    // Ctrl-C reaches a server of ours too, and what was on it goes with it.
-    if (isOver && this.#server.isOurs) return
+    await this.#crew?.close(isOver ? LAST_PATIENCE : 6 * LAST_PATIENCE)
+    if (admin === undefined) return
     const clean = async () => {
-      await this.#sessions.close()
-      await admin?.deleteRecursive(this.#root)
-      await admin?.close()
+      await admin.deleteRecursive(this.#root)
+      await admin.close()
     }
-    await (isOver ? Promise.race([clean().catch(() => undefined), delay(LAST_PATIENCE)]) : clean())
+    if (!isOver) return clean()
+    let timer: NodeJS.Timeout | undefined
+    await Promise.race([
+      clean().catch(() => undefined),
+      new Promise(resolve => (timer = setTimeout(resolve, LAST_PATIENCE))),
+    ])
+    clearTimeout(timer)
   }
 }
-
-const cellOf = ({ recipe, contenders }: Task<Recipe>): Cell => ({
-  recipe: recipe.name,
-  contenders,
-  counted: [],
-  timed: [],
-})
 
 const rejection = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {

@@ -6,24 +6,32 @@ import { SESSION_TIMEOUT } from './sessions.ts'
 
 export interface Server {
   servers: string
-  /** Was it started for this run? Then it ends with it. */
-  isOurs: boolean
+  /** 'given' runs already; the others are started for this run, and end with it. */
+  kind: 'apache' | 'given'
   version: string
   /** 'standalone', or what it is in its ensemble. */
   mode: string
+  /** Of a server that was started for this run. */
+  pid: number | undefined
   /** Processor time it has used; undefined where that cannot be told. */
   cpuSeconds: () => number | undefined
   close: () => Promise<void>
 }
 
-/** A thousand sessions that are each sent a long list at once. */
-const HEAP = '-Xmx768m'
+/** Thousands of sessions that are each sent a long list at once. */
+const HEAP = '-Xmx1536m'
 
-export async function serverFor(servers: string | undefined): Promise<Server> {
-  if (servers !== undefined) {
-    const about = await aboutFirst(servers)
-    return { ...about, servers, isOurs: false, cpuSeconds: () => undefined, close: () => Promise.resolve() }
-  }
+/** @param which a connect string, or what is to be started */
+export const serverFor = (which: string): Promise<Server> => (which === 'apache' ? startApache() : given(which))
+
+async function given(servers: string): Promise<Server> {
+  const about = await aboutFirst(servers)
+  return { ...about, ...nothingKnown, servers, kind: 'given', close: () => Promise.resolve() }
+}
+
+const nothingKnown = { pid: undefined, cpuSeconds: () => undefined }
+
+async function startApache(): Promise<Server> {
   const server = await startApacheZooKeeper({
     config: { tickTime: 2000, maxSessionTimeout: SESSION_TIMEOUT },
     jvm: [HEAP],
@@ -31,7 +39,8 @@ export async function serverFor(servers: string | undefined): Promise<Server> {
   return {
     ...aboutOf(await server.command('srvr')),
     servers: server.connectString,
-    isOurs: true,
+    kind: 'apache',
+    pid: server.pid,
     cpuSeconds: () => server.cpuSeconds(),
     close: () => server.close(),
   }

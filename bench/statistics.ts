@@ -8,31 +8,40 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2
 }
 
-/**
- * By nearest rank: a value that was measured, such that `percent` of all are not above it. Of fewer than 100 values the
- * 99th percentile is the largest. NaN of nothing.
- */
-export function percentile(values: readonly number[], percent: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? NaN
-}
-
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+
+export const mean = (values: readonly number[]): number => sum(values) / values.length
 
 export interface Point {
   x: number
   y: number
 }
 
+export interface Power {
+  /** b of y = a * x^b. */
+  exponent: number
+  /** Half the width of its 95 % interval; undefined of two points, through which a line always goes. */
+  error: number | undefined
+  factor: number
+}
+
+/** Of Student's t, for 95 % both sides, by degrees of freedom from 1 on. Above, the normal distribution's is near enough. */
+const T_95 = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
+const NORMAL_95 = 1.96
+
 /**
- * The exponent b of y = a * x^b that fits best: the slope of the least-squares line through the logarithms. Undefined
- * with fewer than two different x, and where a value has no logarithm.
+ * The power of x that fits best: the least-squares line through the logarithms. Undefined with fewer than two different
+ * x, and where a value has no logarithm.
  */
-export function exponentOf(points: readonly Point[]): number | undefined {
+export function powerOf(points: readonly Point[]): Power | undefined {
   if (points.some(({ x, y }) => !(x > 0 && y > 0))) return undefined
   const logs = points.map(({ x, y }) => ({ x: Math.log(x), y: Math.log(y) }))
-  const mean = { x: sum(logs.map(({ x }) => x)) / logs.length, y: sum(logs.map(({ y }) => y)) / logs.length }
-  const spread = sum(logs.map(({ x }) => (x - mean.x) ** 2))
+  const middle = { x: mean(logs.map(({ x }) => x)), y: mean(logs.map(({ y }) => y)) }
+  const spread = sum(logs.map(({ x }) => (x - middle.x) ** 2))
   if (!(spread > 0)) return undefined
-  return sum(logs.map(({ x, y }) => (x - mean.x) * (y - mean.y))) / spread
+  const exponent = sum(logs.map(({ x, y }) => (x - middle.x) * (y - middle.y))) / spread
+  const residuals = sum(logs.map(({ x, y }) => (y - middle.y - exponent * (x - middle.x)) ** 2))
+  const freedom = points.length - 2
+  const error = freedom < 1 ? undefined : (T_95[freedom - 1] ?? NORMAL_95) * Math.sqrt(residuals / freedom / spread)
+  return { exponent, error, factor: Math.exp(middle.y - exponent * middle.x) }
 }

@@ -1,119 +1,121 @@
 // The result as it stands in a terminal of 80 columns. Pure.
-import type { Cell } from './fan-out.ts'
-import type { Task } from './plan.ts'
-import { busierOf, type Growth, type Spreads, type Summary, type Timed } from './summary.ts'
+import { limitOf, type Growth, type PhaseSummary, type Summary } from './summary.ts'
+import type { Power } from './statistics.ts'
 
 interface Column<Row> {
   head: string
+  /** A negative width is that of a column set to the left. */
   width: number
   cell: (row: Row) => string
 }
 
-const identity: Column<{ recipe: string; contenders: number }>[] = [
-  { head: 'recipe', width: -10, cell: ({ recipe }) => recipe },
-  { head: 'N', width: 6, cell: ({ contenders }) => String(contenders) },
+/** A phase of a cell. */
+interface Row extends PhaseSummary {
+  summary: Summary
+}
+
+const identity: Column<Row>[] = [
+  { head: 'scenario', width: -12, cell: ({ summary }) => summary.scenario },
+  { head: 'N', width: 6, cell: ({ summary }) => String(summary.size) },
+  { head: '  phase', width: -12, cell: ({ phase }) => `  ${phase}` },
 ]
 
-const traffic = (gap: number, of: (summary: Summary) => Spreads): Column<Summary>[] => [
-  { head: 'events', width: gap + 7, cell: row => count(of(row).notifications.median) },
-  { head: 'frames', width: 7, cell: row => count(of(row).framesSent.median + of(row).framesReceived.median) },
-  { head: 'sent', width: 7, cell: row => bytes(of(row).bytesSent.median) },
-  { head: 'read', width: 7, cell: row => bytes(of(row).bytesReceived.median) },
-]
-
-const onTheWire: Column<Summary>[] = [
+const onTheWire: Column<Row>[] = [
   ...identity,
-  ...traffic(1, ({ counted }) => counted.release),
-  ...traffic(2, ({ counted }) => counted.join),
-  { head: 'n', width: 5, cell: ({ counted }) => String(counted.steps) },
+  { head: 'events', width: 8, cell: ({ counts }) => count(counts.notifications.median) },
+  { head: 'frames', width: 9, cell: ({ counts }) => count(counts.framesSent.median + counts.framesReceived.median) },
+  { head: 'sent', width: 9, cell: ({ counts }) => bytes(counts.bytesSent.median) },
+  { head: 'read', width: 9, cell: ({ counts }) => bytes(counts.bytesReceived.median) },
+  { head: 'n', width: 5, cell: ({ counts }) => String(counts.steps) },
 ]
 
-const inTime: Column<Summary>[] = [
+const inTime: Column<Row>[] = [
   ...identity,
-  { head: 'p50', width: 8, cell: ({ timed }) => figure(timed?.handOverMs.p50) },
-  { head: 'p99', width: 7, cell: ({ timed }) => figure(timed?.handOverMs.p99) },
-  { head: 'per second', width: 12, cell: ({ timed }) => figure(timed?.releasesPerSecond) },
-  { head: 'client', width: 9, cell: ({ timed }) => figure(timed?.clientCpuMsPerRelease) },
-  { head: 'server', width: 8, cell: ({ timed }) => figure(timed?.serverCpuMsPerRelease) },
-  { head: 'of one core', width: 14, cell: ({ timed }) => (timed === undefined ? NOTHING : busier(timed)) },
-  { head: 'n', width: 6, cell: ({ timed }) => String(timed?.steps ?? 0) },
+  { head: 'first', width: 7, cell: ({ marks }) => figure(marks?.first) },
+  { head: 'p50', width: 7, cell: ({ marks }) => figure(marks?.all.p50) },
+  { head: 'p99', width: 7, cell: ({ marks }) => figure(marks?.all.p99) },
+  { head: 'last', width: 7, cell: ({ marks }) => figure(marks?.last) },
+  { head: 'per s', width: 8, cell: ({ marks }) => bytes(marks?.perSecond ?? NaN) },
+  { head: 'n', width: 6, cell: ({ marks }) => String(marks?.steps ?? 0) },
+]
+
+const atWork = (cores: number): Column<Row>[] => [
+  ...identity,
+  { head: 'client', width: 8, cell: ({ clientCpuMs }) => figure(clientCpuMs) },
+  { head: 'server', width: 8, cell: ({ serverCpuMs }) => figure(serverCpuMs) },
+  { head: 'client', width: 9, cell: ({ summary }) => percent(summary.busy.client) },
+  { head: 'server', width: 8, cell: ({ summary }) => percent(summary.busy.server) },
+  { head: 'limit', width: 10, cell: ({ summary }) => limitOf(summary.busy, cores) },
 ]
 
 const ofGrowth: Column<Growth>[] = [
-  { head: 'recipe', width: -10, cell: ({ recipe }) => recipe },
+  { head: 'scenario', width: -12, cell: ({ scenario }) => scenario },
+  { head: 'phase', width: -11, cell: ({ phase }) => phase },
   { head: 'events', width: 13, cell: ({ notifications }) => exponent(notifications) },
-  { head: 'in theory', width: 11, cell: ({ theory }) => String(theory.notifications) },
-  { head: 'bytes read', width: 18, cell: ({ bytes }) => exponent(bytes) },
-  { head: 'in theory', width: 11, cell: ({ theory }) => String(theory.bytes) },
+  { head: 'theory', width: 8, cell: ({ theory }) => String(theory.notifications) },
+  { head: 'bytes read', width: 14, cell: ({ bytes }) => exponent(bytes) },
+  { head: 'theory', width: 8, cell: ({ theory }) => String(theory.bytes) },
+  { head: 'N pass', width: 8, cell: ({ bytes }) => `N^${bytes === undefined ? '?' : figure(bytes.exponent + 1)}` },
 ]
 
-export function tableOf(summaries: readonly Summary[], growth: readonly Growth[]): string {
-  const rows = inOrder(summaries)
+export function tableOf(summaries: readonly Summary[], growth: readonly Growth[], cores: number): string {
+  const rows = inOrder(summaries).flatMap(summary => summary.phases.map((phase): Row => ({ ...phase, summary })))
+  const timed = rows.filter(({ marks }) => marks !== undefined)
   const parts = [
-    'ON THE WIRE: N contend for one lock; one holds it, the others wait.',
-    'What one release and one join cause: events are watches that fire, sent and read',
-    'are bytes. Counted frame by frame, medians of n steps; exact, on any machine.',
+    'ON THE WIRE: what one phase causes with N sessions. Events are watches that',
+    'fire, sent and read are bytes. Counted frame by frame, medians of n steps.',
     '',
-    heading([44, 'one release'], [30, 'one join']),
     ...table(onTheWire, rows),
     '',
-    'IN TIME: n steps. Noisy, and true of this machine only.',
+    'IN TIME, ms: from what sets a phase off until it has happened to the first,',
+    'to half, to 99 % and to the last; n steps. Noisy, and true of this machine only.',
     '',
-    heading([31, 'hand-over, ms'], [12, 'releases'], [17, 'CPU ms/release'], [14, 'busier side']),
-    ...table(inTime, rows),
+    ...table(inTime, timed),
+    '',
+    'AT WORK: processor time of a phase, in ms; how busy the busiest client thread',
+    'and the server are; and what kept it from being faster.',
+    '',
+    ...table(atWork(cores), rows),
   ]
   const fitted = growth.filter(({ notifications, bytes }) => notifications !== undefined || bytes !== undefined)
   if (fitted.length > 0)
-    parts.push('', 'GROWTH: what a release causes grows with N to the power of', '', ...table(ofGrowth, fitted))
+    parts.push(
+      '',
+      'GROWTH: what a phase causes grows with N to the power of (and so do, for locks,',
+      'the bytes until all N have had it)',
+      '',
+      ...table(ofGrowth, fitted),
+    )
   return parts.map(line => `${line.trimEnd()}\n`).join('')
 }
 
-/** What a reader of the table should not miss. A sentence each. */
-export function remarksOf(cells: readonly Cell[], tasks: readonly Task<{ name: string }>[]): string[] {
-  const remarks = cells
-    .filter(({ asExpected }) => asExpected === false)
-    .map(
-      ({ recipe, contenders }) => `${recipe} ${contenders}: not every step caused the same; the raw figures tell more.`,
-    )
-  const missing = tasks.filter(
-    ({ recipe, contenders }) => !cells.some(cell => cell.recipe === recipe.name && cell.contenders === contenders),
-  )
-  const names = missing.map(({ recipe, contenders }) => `${recipe.name} ${contenders}`)
-  return missing.length === 0 ? remarks : [...remarks, `Not measured: ${names.join(', ')}.`]
-}
-
-/** By recipe, as they came, then by size. */
+/** By scenario, as they came, then by size. */
 function inOrder(summaries: readonly Summary[]): Summary[] {
-  const recipes = [...new Set(summaries.map(({ recipe }) => recipe))]
-  return recipes.flatMap(recipe =>
-    summaries.filter(each => each.recipe === recipe).sort((a, b) => a.contenders - b.contenders),
+  const scenarios = [...new Set(summaries.map(({ scenario }) => scenario))]
+  return scenarios.flatMap(scenario =>
+    summaries.filter(each => each.scenario === scenario).sort((a, b) => a.size - b.size),
   )
 }
 
-/** A negative width is that of a column set to the left. */
-function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
+export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
   const line = (cells: readonly string[]) => cells.map((cell, i) => pad(cell, columns[i]?.width ?? 0)).join('')
   return [columns.map(({ head }) => head), ...rows.map(row => columns.map(({ cell }) => cell(row)))].map(line)
 }
 
 const pad = (text: string, width: number): string => (width < 0 ? text.padEnd(-width) : text.padStart(width))
 
-/** A line of headings over groups of columns, each with the width from the one before. */
-const heading = (...groups: [number, string][]): string => groups.map(([width, text]) => text.padStart(width)).join('')
-
 const NOTHING = '-'
 
 const count = (value: number): string => (Number.isInteger(value) ? String(value) : value.toFixed(1))
 
-function bytes(value: number): string {
+export function bytes(value: number): string {
+  if (!Number.isFinite(value)) return NOTHING
   if (value < 1000) return String(Math.round(value))
-  return value < 999_500 ? `${figure(value / 1000)}k` : `${figure(value / 1_000_000)}M`
+  if (value < 999_500) return `${figure(value / 1000)}k`
+  return value < 999.5e6 ? `${figure(value / 1e6)}M` : `${figure(value / 1e9)}G`
 }
 
-function busier(timed: Timed): string {
-  const { side, busy } = busierOf(timed)
-  return `${side} ${Math.round(100 * busy)} %`
-}
+const percent = (value: number | undefined): string => (value === undefined ? NOTHING : `${Math.round(100 * value)} %`)
 
 /** Three digits: more are not sure. */
 export function figure(value: number | undefined): string {
@@ -121,4 +123,9 @@ export function figure(value: number | undefined): string {
   return value >= 100 ? String(Math.round(value)) : value.toFixed(value >= 10 ? 1 : 2)
 }
 
-const exponent = (value: number | undefined): string => value?.toFixed(2) ?? NOTHING
+function exponent(power: Power | undefined): string {
+  if (power === undefined) return NOTHING
+  return power.error === undefined
+    ? power.exponent.toFixed(2)
+    : `${power.exponent.toFixed(2)}±${power.error.toFixed(2)}`
+}

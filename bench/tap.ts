@@ -1,4 +1,4 @@
-// What passes on the wire of all sessions together, counted frame by frame as the client's own tap shows them.
+// What passes on the wire of all sessions of a thread together, counted frame by frame as the client's own tap shows them.
 import { opcodes, operations, xids } from '../src/protocol/index.ts'
 import type { ObservedFrame } from '../src/index.ts'
 
@@ -20,40 +20,56 @@ export const noCounts = (): Counts => ({
   bytesReceived: 0,
 })
 
+/**
+ * By cause. What a scenario does is one, the greetings of its connections another; fences and pings, which the measuring and the mere
+ * being there cause, are in none of its figures.
+ */
+export interface Traffic {
+  work: Counts
+  handshakes: Counts
+  fences: Counts
+  pings: Counts
+}
+
+export const noTraffic = (): Traffic => ({
+  work: noCounts(),
+  handshakes: noCounts(),
+  fences: noCounts(),
+  pings: noCounts(),
+})
+
 const LENGTH_BYTES = 4
 const REQUEST_HEADER_BYTES = 8
 
-/**
- * Counts by cause. What a recipe does is one count; fences, pings and handshakes, which the measuring and the mere
- * being there cause, are others, so that they are in none of the figures.
- */
+export interface MeterOwner {
+  /** A frame that a phase is about: of a scenario's work, or a greeting. */
+  framePassed(): void
+  /** Any other frame. */
+  alive(): void
+}
+
 export class Meter {
-  readonly recipe = noCounts()
-  readonly fences = noCounts()
-  readonly pings = noCounts()
-  readonly handshakes = noCounts()
-  /** When the last frame of a recipe passed, on the clock of `performance.now()`. */
-  lastFrameAt = 0
+  readonly traffic = noTraffic()
   readonly #fenceBody: Buffer
-  #goal = Infinity
-  #reached: () => void = () => undefined
+  readonly #owner: MeterOwner
 
   /** @param fencePath a `sync` of this path, and nothing else, is a fence */
-  constructor(fencePath: string) {
+  constructor(fencePath: string, owner: MeterOwner) {
     this.#fenceBody = operations.sync.request.encode({ path: fencePath })
+    this.#owner = owner
   }
 
-  /** Frames of recipes, both ways. */
-  get frames(): number {
-    return this.recipe.framesSent + this.recipe.framesReceived
-  }
-
-  /** The tap of one session, to be its `observe`. */
-  tap(): (frame: ObservedFrame) => void {
+  /**
+   * The tap of one session, to be its `observe`.
+   * @param onRearmed hears when the server has taken the watches of a connection before
+   */
+  tap(onRearmed: () => void = () => undefined): (frame: ObservedFrame) => void {
     /** Xids of fences without an answer: a reply does not say what it answers. */
-    const fences: number[] = []
+    let fences: number[] = []
     return ({ from, bytes, first }) => {
-      const counts = first ? this.handshakes : this.#causeOf(from, bytes, fences)
+      const { traffic } = this
+      if (first) fences = []
+      const counts = first ? traffic.handshakes : this.#causeOf(from, bytes, fences)
       if (from === 'client') {
         counts.framesSent++
         counts.bytesSent += LENGTH_BYTES + bytes.length
@@ -61,62 +77,56 @@ export class Meter {
         counts.framesReceived++
         counts.bytesReceived += LENGTH_BYTES + bytes.length
       }
-      if (counts === this.recipe) this.#passed()
+      if (counts === traffic.work || first) this.#owner.framePassed()
+      else this.#owner.alive()
+      if (from === 'server' && !first && xidOf(bytes) === xids.setWatches) onRearmed()
     }
-  }
-
-  /**
-   * Resolves with true when so many frames of recipes have passed in all, or with false when it has taken too long.
-   * One may wait at a time.
-   */
-  reaches(frames: number, patience: number): Promise<boolean> {
-    if (this.frames >= frames) return Promise.resolve(true)
-    return new Promise(resolve => {
-      const settle = (reached: boolean) => {
-        clearTimeout(timer)
-        this.#goal = Infinity
-        resolve(reached)
-      }
-      const timer = setTimeout(() => settle(false), patience)
-      this.#goal = frames
-      this.#reached = () => settle(true)
-    })
   }
 
   #causeOf(from: ObservedFrame['from'], bytes: Uint8Array, fences: number[]): Counts {
-    const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    const xid = frame.readInt32BE(0)
-    if (xid === xids.ping) return this.pings
+    const { work, pings, fences: fencing } = this.traffic
+    const xid = xidOf(bytes)
+    if (xid === xids.ping) return pings
     if (from === 'client') {
-      if (!this.#isFence(frame)) return this.recipe
+      if (!this.#isFence(bytes)) return work
       fences.push(xid)
-      return this.fences
+      return fencing
     }
     if (xid === xids.notification) {
-      this.recipe.notifications++
-      return this.recipe
+      work.notifications++
+      return work
     }
-    if (xid !== fences[0]) return this.recipe
+    if (xid !== fences[0]) return work
     fences.shift()
-    return this.fences
+    return fencing
   }
 
-  #isFence(frame: Buffer): boolean {
+  #isFence(bytes: Uint8Array): boolean {
+    const frame = asBuffer(bytes)
     return frame.readInt32BE(4) === opcodes.sync && frame.subarray(REQUEST_HEADER_BYTES).equals(this.#fenceBody)
   }
-
-  #passed(): void {
-    this.lastFrameAt = performance.now()
-    if (this.frames >= this.#goal) this.#reached()
-  }
 }
 
-export function minus(later: Counts, earlier: Counts): Counts {
-  return {
-    notifications: later.notifications - earlier.notifications,
-    framesSent: later.framesSent - earlier.framesSent,
-    framesReceived: later.framesReceived - earlier.framesReceived,
-    bytesSent: later.bytesSent - earlier.bytesSent,
-    bytesReceived: later.bytesReceived - earlier.bytesReceived,
-  }
-}
+const asBuffer = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+const xidOf = (bytes: Uint8Array) => asBuffer(bytes).readInt32BE(0)
+
+export const combined = (a: Counts, b: Counts, sign: 1 | -1 = 1): Counts => ({
+  notifications: a.notifications + sign * b.notifications,
+  framesSent: a.framesSent + sign * b.framesSent,
+  framesReceived: a.framesReceived + sign * b.framesReceived,
+  bytesSent: a.bytesSent + sign * b.bytesSent,
+  bytesReceived: a.bytesReceived + sign * b.bytesReceived,
+})
+
+export const minus = (later: Counts, earlier: Counts): Counts => combined(later, earlier, -1)
+
+export const together = (all: readonly Traffic[]): Traffic =>
+  all.reduce(
+    (total, each) => ({
+      work: combined(total.work, each.work),
+      handshakes: combined(total.handshakes, each.handshakes),
+      fences: combined(total.fences, each.fences),
+      pings: combined(total.pings, each.pings),
+    }),
+    noTraffic(),
+  )

@@ -22,29 +22,49 @@ describe('npm start', function () {
   })
   after(() => rm(directory, { recursive: true }))
 
+  const some = ['--scenarios', 'mutex,herd,data']
+
   it('prints a table, writes the raw figures where it says, and ends by itself', async () => {
     const { connectString } = await sharedServer()
-    const program = start('--server', connectString, '--contenders', '2,4', '--seconds', '1', '--json', json)
+    const program = start('--server', connectString, '--sessions', '2,4', '--seconds', '3', ...some, '--json', json)
     const { exitCode, stdout, stderr } = await program.ended
     expect(stderr, 'quiet where nobody looks').to.equal('')
     expect(exitCode).to.equal(0)
-    for (const words of ['mutex', 'herd', 'GROWTH', 'figures.json', 'bench/README.md']) expect(stdout).to.contain(words)
+    for (const words of ['mutex', 'herd', 'data', 'GROWTH', 'figures.json', 'bench/README.md'])
+      expect(stdout).to.contain(words)
     const { cells, ended } = JSON.parse(await readFile(json, 'utf8')) as { cells: unknown[]; ended: string }
-    expect(cells).to.have.length(4)
+    expect(cells).to.have.length(6)
     expect(ended).to.equal('complete')
+    expect(stdout.split('\n').filter(line => line.length > 80 && !line.includes('Result:'))).to.deep.equal([])
+
+    const again = start('--server', connectString, '--sessions', '2,4', '--seconds', '3', ...some, '--compare', json)
+    expect((await again.ended).stdout).to.match(/^BESIDE the run of .*[^]*^on the same machine and server$/m)
   })
 
   it('says in one line what is wrong with its command line', async () => {
-    const { exitCode, stdout, stderr } = await start('--contenders', 'many').ended
+    const { exitCode, stdout, stderr } = await start('--sessions', 'many').ended
     expect(exitCode).to.equal(2)
     expect(stdout).to.equal('')
-    expect(stderr).to.match(/^--contenders: "many" is not .*\n$/)
+    expect(stderr).to.match(/^--sessions: "many" is not .*\n$/)
+  })
+
+  it('says in one line that a file to compare with is none, before it starts anything', async () => {
+    const { exitCode, stdout, stderr } = await start('--compare', main).ended
+    expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' })
+    expect(stderr).to.match(/^[^\n]*main\.ts: [^\n]+\n$/)
+  })
+
+  it('says how file descriptors are raised where there are too few, and starts no session', async () => {
+    const { connectString } = await sharedServer()
+    const { exitCode, stderr } = await start('--server', connectString, '--sessions', '100000000').ended
+    expect(exitCode).to.equal(1)
+    expect(stderr).to.match(/^\d+ sessions at a time need \d+ file descriptors.*ulimit -n.*\n$/)
   })
 
   it('explains itself', async () => {
     const { exitCode, stdout } = await start('--help').ended
     expect(exitCode).to.equal(0)
-    expect(stdout).to.contain('--contenders')
+    expect(stdout).to.contain('--sessions')
   })
 
   for (const [signal, code] of [
@@ -57,7 +77,7 @@ describe('npm start', function () {
       const traces = async () =>
         (await client.getChildren('/')).children.filter(name => name.startsWith('zkwire-bench'))
       expect(await traces()).to.deep.equal([])
-      const program = start('--server', connectString, '--contenders', '20', '--seconds', '600', '--json', json)
+      const program = start('--server', connectString, '--sessions', '20', '--seconds', '600', '--json', json)
       while (!(await isUnderWay(await traces()))) await delay(5)
       program.kill(signal)
       const { exitCode } = await program.ended

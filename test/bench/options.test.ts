@@ -1,50 +1,78 @@
 import { expect } from 'chai'
 import { help, parseOptions, UsageError, type Options } from '../../bench/options.ts'
-import { recipes } from '../../bench/recipes.ts'
+import { scenarios } from '../../bench/scenarios/index.ts'
+
+const namesIn = ({ scenarios }: Options) => scenarios.map(({ name }) => name)
+const choices = [...scenarios.map(({ name }) => name), 'locks', 'watches', 'sessions', 'all'].join(', ')
 
 describe('the command line of the benchmark', () => {
   it('asks for nothing', () => {
     const options = parsed()
-    expect(options.servers).to.equal(undefined)
-    expect(options.contenders).to.deep.equal([10, 100, 1000])
-    expect(options.recipes).to.deep.equal(recipes)
-    expect(options.seconds).to.be.within(10, 90)
+    expect(options.server).to.equal('apache')
+    expect(options.sizes).to.deep.equal([10, 50, 200, 1000])
+    expect(options.scenarios).to.deep.equal(scenarios.filter(({ isSlow }) => isSlow !== true))
+    expect(options.seconds).to.be.within(10, 60)
+    expect(options).to.include({ threads: 2, seed: 1, all: false, compare: undefined })
     expect(options.json).to.match(/bench\/results\/latest\.json$/)
   })
 
-  it('takes numbers of contenders in any order, each once', () => {
-    expect(parsed('--contenders', '50, 2,50,7').contenders).to.deep.equal([2, 7, 50])
+  it('takes numbers of sessions in any order, each once', () => {
+    expect(parsed('--sessions', '50, 2,50,7').sizes).to.deep.equal([2, 7, 50])
   })
 
-  it('takes names of recipes, in their order', () => {
-    expect(parsed('--recipes', 'herd,mutex,herd').recipes.map(({ name }) => name)).to.deep.equal(['herd', 'mutex'])
+  it('takes scenarios by name and by kind, each once', () => {
+    expect(namesIn(parsed('--scenarios', 'mutex,herd,mutex'))).to.deep.equal(['herd', 'mutex'])
+    expect(namesIn(parsed('--scenarios', 'watches,mutex'))).to.deep.equal(['mutex', 'data', 'child', 'recursive'])
+    expect(parsed('--scenarios', 'all').scenarios).to.deep.equal(scenarios)
   })
 
-  it('takes servers, a time and a file', () => {
-    const options = parsed('--server', 'zk1:2181,[::1]:2182', '--seconds=1.5', '--json', 'a.json')
-    expect(options.servers).to.equal('zk1:2181,[::1]:2182')
+  it('takes servers, a time and files', () => {
+    const options = parsed(
+      '--server',
+      'zk1:2181,[::1]:2182',
+      '--seconds=1.5',
+      '--json',
+      'a.json',
+      '--compare',
+      'b.json',
+    )
+    expect(options.server).to.equal('zk1:2181,[::1]:2182')
     expect(options.seconds).to.equal(1.5)
     expect(options.json).to.equal('a.json')
+    expect(options.compare).to.equal('b.json')
   })
 
-  it('explains itself, with every option and every recipe, in 90 columns', () => {
+  it('explains itself, with every option and every scenario, in 88 columns', () => {
     expect(parseOptions(['--help'])).to.equal('help')
-    for (const option of ['--server', '--contenders', '--recipes', '--seconds', '--json', '--help'])
-      expect(help).to.contain(option)
-    for (const { name } of recipes) expect(help).to.contain(name)
-    expect(Math.max(...help.split('\n').map(line => line.length))).to.be.at.most(90)
+    for (const option of [
+      'server',
+      'sessions',
+      'scenarios',
+      'seconds',
+      'threads',
+      'seed',
+      'all',
+      'json',
+      'compare',
+      'help',
+    ])
+      expect(help).to.match(new RegExp(`^  --${option}\\b`, 'm'))
+    for (const { name } of scenarios) expect(help).to.contain(name)
+    expect(Math.max(...help.split('\n').map(line => line.length))).to.be.at.most(88)
   })
 
   for (const [args, complaint] of [
-    [['--contenders', '10,x'], '--contenders: "10,x" is not a list of whole numbers from 2 on'],
-    [['--contenders', '10,,20'], '--contenders: "10,,20" is not a list of whole numbers from 2 on'],
-    [['--contenders', '1'], '--contenders: "1" is not a list of whole numbers from 2 on'],
-    [['--contenders', '2.5'], '--contenders: "2.5" is not a list of whole numbers from 2 on'],
-    [['--recipes', 'mutex,mutx'], `--recipes: "mutx" is none of ${recipes.map(({ name }) => name).join(', ')}`],
-    [['--seconds', '0'], '--seconds: "0" is not a number of seconds'],
-    [['--seconds', ''], '--seconds: "" is not a number of seconds'],
-    [['--server', 'zk1:99999'], '--server: "zk1:99999" is not host:port[,host:port]'],
-    [['--server', ''], '--server: "" is not host:port[,host:port]'],
+    [['--sessions', '10,x'], '--sessions: "10,x" is not a list of whole numbers from 2 on'],
+    [['--sessions', '10,,20'], '--sessions: "10,,20" is not a list of whole numbers from 2 on'],
+    [['--sessions', '1'], '--sessions: "1" is not a list of whole numbers from 2 on'],
+    [['--sessions', '2.5'], '--sessions: "2.5" is not a list of whole numbers from 2 on'],
+    [['--scenarios', 'mutex,mutx'], `--scenarios: "mutx" is none of ${choices}`],
+    [['--seconds', '0'], '--seconds: "0" will not do'],
+    [['--seconds', ''], '--seconds: "" will not do'],
+    [['--threads', '0'], '--threads: "0" will not do'],
+    [['--seed', '1.5'], '--seed: "1.5" will not do'],
+    [['--server', 'zk1:99999'], '--server: "zk1:99999" is neither apache nor host:port[,host:port]'],
+    [['--server', ''], '--server: "" is neither apache nor host:port[,host:port]'],
     [['--server', 'zk1:2181/app'], '--server: no path behind the port, please (/app)'],
     [['--json'], "Option '--json <value>' argument missing"],
     [['--verbose'], "Unknown option '--verbose'"],

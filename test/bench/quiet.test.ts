@@ -1,36 +1,53 @@
 import { expect } from 'chai'
 import { quiet } from '../../bench/quiet.ts'
+import { noTraffic } from '../../bench/tap.ts'
 
 describe('quiet', () => {
-  it('is proven by a round of fences in which no frame of a recipe passes', async () => {
-    const { sessions, fences, meter } = crowd(3, [5, 0])
-    await quiet(sessions, '/fence', meter)
-    expect(fences).to.deep.equal(['/fence', '/fence', '/fence', '/fence', '/fence', '/fence'])
+  it('is proven by a round of fences in which no frame passes that a scenario is about', async () => {
+    const crowd = crowdOf([5, 0])
+    const traffic = await quiet(crowd, 'all')
+    expect(crowd.rounds).to.deep.equal(['all', 'all'])
+    expect(traffic.work.framesReceived).to.equal(5)
   })
 
-  it('is not believed while frames pass, in whatever session', async () => {
-    const { sessions, fences, meter } = crowd(2, [1, 1, 1, 0])
-    await quiet(sessions, '/fence', meter)
-    expect(fences).to.have.length(4 * 2)
+  it('is not believed while frames pass', async () => {
+    const crowd = crowdOf([1, 1, 1, 0])
+    await quiet(crowd, 'conductor')
+    expect(crowd.rounds).to.deep.equal(['conductor', 'conductor', 'conductor', 'conductor'])
+  })
+
+  it('is not believed where a frame passes after the round, before its counts are told', async () => {
+    const crowd = crowdOf([0, 0])
+    const told = crowd.traffic
+    let looks = 0
+    crowd.traffic = () => {
+      if (++looks === 2) crowd.pass(1)
+      return told()
+    }
+    await quiet(crowd)
+    expect(crowd.rounds).to.have.length(2)
   })
 
   it('is not claimed where a fence fails', async () => {
-    const { sessions, meter } = crowd(2, [])
-    const broken = { sync: () => Promise.reject(new Error('lost')) }
-    const error: unknown = await quiet([...sessions, broken], '/fence', meter).catch((e: unknown) => e)
+    const broken = { ...crowdOf([]), fence: () => Promise.reject(new Error('lost')) }
+    const error: unknown = await quiet(broken).catch((e: unknown) => e)
     expect(error).to.be.an('error').with.property('message', 'lost')
   })
 })
 
-/** Sessions of which, in each round, the last hears so many frames before its fence is answered. */
-function crowd(size: number, framesPerRound: number[]) {
-  const meter = { frames: 0 }
-  const fences: string[] = []
-  const sync = (isLast: boolean) => (path: string) => {
-    fences.push(path)
-    if (isLast) meter.frames += framesPerRound.shift() ?? 0
+/** Sessions that hear so many frames in each round before the fences are answered. */
+function crowdOf(framesPerRound: number[]) {
+  const rounds: string[] = []
+  let frames = 0
+  const traffic = () => {
+    const now = noTraffic()
+    now.work.framesReceived = frames
+    return Promise.resolve(now)
+  }
+  const fence = (which: 'all' | 'conductor') => {
+    rounds.push(which)
+    frames += framesPerRound.shift() ?? 0
     return Promise.resolve()
   }
-  const sessions = Array.from({ length: size }, (_, i) => ({ sync: sync(i === size - 1) }))
-  return { sessions, fences, meter }
+  return { rounds, traffic, fence, pass: (some: number) => (frames += some) }
 }

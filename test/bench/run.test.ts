@@ -1,15 +1,19 @@
 import { expect } from 'chai'
-import type { Cell, CountedStep } from '../../bench/fan-out.ts'
+import type { Cell, PhaseRun } from '../../bench/cell.ts'
+import type { Options } from '../../bench/options.ts'
 import { Progress } from '../../bench/progress.ts'
-import { recipes } from '../../bench/recipes.ts'
-import { reportOf, type Machine } from '../../bench/report.ts'
-import { Run } from '../../bench/run.ts'
+import { resultOf, type Machine, type Result } from '../../bench/result.ts'
+import { Run, type RunOptions } from '../../bench/run.ts'
+import { scenarios } from '../../bench/scenarios/index.ts'
 import { aboutOf, type Server } from '../../bench/server.ts'
-import { growthOf, summaryOf } from '../../bench/summary.ts'
 import { tableOf } from '../../bench/table.ts'
+import type { Counts } from '../../bench/tap.ts'
 import { connect } from '../../src/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { sharedServer } from '../support/shared-server.ts'
+
+const SIZES = [5, 10]
+const quick = scenarios.filter(({ isSlow }) => isSlow !== true)
 
 describe('a run of the benchmark on a real server', function () {
   this.timeout(60_000)
@@ -23,55 +27,121 @@ describe('a run of the benchmark on a real server', function () {
     zooKeeper = await sharedServer()
     given = await asGiven(zooKeeper)
     traces = await tracesOn(zooKeeper)
-    run = new Run({ contenders: [5, 10], recipes: [...recipes], seconds: 2 }, given, silent, new AbortController())
+    run = new Run(options({ scenarios: quick }), given, silent, new AbortController())
     await run.measure()
   })
 
-  it('measures each recipe with each number of contenders, at least three times', () => {
-    expect(run.cells.map(({ recipe, contenders }) => `${recipe} ${contenders}`)).to.have.members(
-      recipes.flatMap(({ name }) => [`${name} 5`, `${name} 10`]),
+  it('measures each scenario with each number of sessions', () => {
+    expect(run.cells.map(({ scenario, size }) => `${scenario} ${size}`)).to.have.members(
+      quick.flatMap(({ name }) => [`${name} 5`, `${name} 10`]),
     )
-    for (const { counted, timed } of run.cells) {
-      expect(counted.length).to.be.at.least(3)
-      expect(timed.length).to.be.at.least(3)
-    }
+    for (const cell of run.cells) expect(stepsOf(cell).length, cell.scenario).to.be.at.least(1)
   })
 
   it('finds that every step causes the same, to the byte, and that the timed ones move as many frames', () => {
     for (const cell of run.cells) {
-      for (const step of cell.counted) expect(step).to.deep.equal(cell.counted[0])
-      expect(cell.asExpected, `${cell.recipe} ${cell.contenders}`).to.equal(true)
+      const steps = stepsOf(cell)
+      for (const step of steps) expect(step, `${cell.scenario} ${cell.size}`).to.deep.equal(steps[0])
+      if (cell.timed.length > 0) expect(cell.asExpected, `${cell.scenario} ${cell.size}`).to.equal(true)
+    }
+  })
+
+  it('finds the same in another run, to the byte', async () => {
+    const others = ['mutex', 'herd', 'ticket', 'data']
+    const chosen = scenarios.filter(({ name }) => others.includes(name))
+    const again = new Run(options({ scenarios: chosen, sizes: [5], seconds: 2 }), given, silent, new AbortController())
+    await again.measure()
+    expect(again.cells).to.have.length(others.length)
+    for (const cell of again.cells) {
+      const first = run.cells.find(({ scenario, size }) => scenario === cell.scenario && size === cell.size)
+      expect(stepsOf(cell)[0], cell.scenario).to.deep.equal(first && stepsOf(first)[0])
     }
   })
 
   it('finds that a Mutex wakes one waiter on a release, who lists once, and none on a join', () => {
-    for (const { release, join } of stepsOf('mutex')) {
+    for (const { step } of found('mutex')) {
       // Sent: delete, getChildren. Received: their answers, and the event.
-      expect(release).to.include({ notifications: 1, framesSent: 2, framesReceived: 3 })
+      expect(step['release']).to.include({ notifications: 1, framesSent: 2, framesReceived: 3 })
       // create and getChildren at once, then getData with a watch on the predecessor.
-      expect(join).to.include({ notifications: 0, framesSent: 3, framesReceived: 3 })
+      expect(step['join']).to.include({ notifications: 0, framesSent: 3, framesReceived: 3 })
     }
   })
 
   it('finds that a HerdMutex wakes every waiter on a release and on a join, and each of them lists', () => {
-    for (const { contenders, release, join } of stepsOf('herd')) {
-      const waiters = contenders - 1
+    for (const { size, step } of found('herd')) {
+      const waiters = size - 1
       // Sent: delete, a getChildren of each waiter, and the removeWatches of the one who now holds the lock.
-      expect(release).to.include({ notifications: waiters, framesSent: waiters + 2, framesReceived: 2 * waiters + 2 })
+      expect(step['release']).to.include({
+        notifications: waiters,
+        framesSent: waiters + 2,
+        framesReceived: 2 * waiters + 2,
+      })
       // The one who joins is no waiter yet when its node appears, nor is the holder any more: it has taken its watch
       // back.
       const others = waiters - 1
-      expect(join).to.include({ notifications: others, framesSent: others + 2, framesReceived: 2 * others + 2 })
+      expect(step['join']).to.include({ notifications: others, framesSent: others + 2, framesReceived: 2 * others + 2 })
     }
   })
 
+  it('finds that an EphemeralMutex wakes every waiter on a release, and none on a join', () => {
+    for (const { size, step } of found('ephemeral')) {
+      expect(step['release']).to.include({ notifications: size - 1 })
+      expect(step['join']).to.include({ notifications: 0 })
+    }
+  })
+
+  it('finds that a TicketMutex hands over with as many bytes in a queue of ten as in one of five', () => {
+    const [five, ten] = found('ticket').map(({ step }) => step['release'])
+    expect(five).to.include({ notifications: 1 })
+    expect(ten).to.deep.equal(five)
+  })
+
   it('finds one more name in the list for one more contender', () => {
-    const read = (contenders: number) =>
-      stepsOf('mutex').find(each => each.contenders === contenders)?.release.bytesReceived
+    const [five, ten] = found('mutex').map(({ step }) => step['release']?.bytesReceived ?? NaN)
     // Its length, then '_c_', a uuid, '-lock-' and ten digits.
     const name = 4 + 3 + 36 + 6 + 10
-    // The directory is called mutex-10 and not mutex-5, which the event tells in full: one byte more.
-    expect((read(10) ?? NaN) - (read(5) ?? NaN)).to.equal(5 * name + 1)
+    expect((ten ?? NaN) - (five ?? NaN)).to.equal(5 * name)
+  })
+
+  it('finds that each session that watches is told once, and reads again unless its watch stays', () => {
+    for (const [name, phase, reads] of [
+      ['data', 'change', 1],
+      ['child', 'appear', 1],
+      ['child', 'vanish', 1],
+      ['recursive', 'change', 0],
+    ] as const)
+      for (const { size, step } of found(name))
+        expect(step[phase], name).to.include({
+          notifications: size,
+          framesSent: 1 + reads * size,
+          framesReceived: 1 + size + reads * size,
+        })
+  })
+
+  it('finds that a lost connection costs a session a handshake and one setWatches for all of its watches', () => {
+    for (const { size, step } of found('reconnect'))
+      expect(step['reconnect']).to.include({ notifications: 0, framesSent: 2 * size, framesReceived: 2 * size })
+  })
+
+  it('finds that sessions that expire are each told of once, and come back each with a node of its own', async () => {
+    const expiring = options({ scenarios: scenarios.filter(({ name }) => name === 'expire'), sizes: [5], seconds: 1 })
+    const run = new Run(expiring, given, silent, new AbortController())
+    await run.measure()
+    const [cell] = run.cells
+    const [step] = cell === undefined ? [] : stepsOf(cell)
+    expect(step?.['expire']).to.include({ notifications: 5, framesSent: 0 })
+    expect(step?.['return']).to.include({ notifications: 5 })
+  })
+
+  it('knows when what a phase is about has happened to each', () => {
+    for (const { scenario, size, timed } of run.cells)
+      for (const { steps } of timed)
+        for (const step of steps) {
+          const [first] = Object.values(step) as [PhaseRun]
+          expect(first.marks, scenario).to.have.length(first.marks.length === 1 ? 1 : size)
+          for (const ms of first.marks) expect(ms).to.be.within(0, 60_000)
+          expect(first.marks).to.deep.equal(first.marks.toSorted((a, b) => a - b))
+        }
   })
 
   it('leaves nothing behind', async () => {
@@ -80,20 +150,17 @@ describe('a run of the benchmark on a real server', function () {
     expect(after.watches).to.be.at.most(traces.watches)
   })
 
-  it('makes a table, and a report that keeps every step and what is needed to judge it', () => {
-    const summaries = run.cells.map(summaryOf)
-    const growth = recipes.map(recipe => growthOf(recipe, summaries))
-    expect(tableOf(summaries, growth).match(/^mutex +10 +1 +5 /m), 'the row of mutex 10').not.to.equal(null)
-    const { fences, pings, handshakes } = run.meter
-    const findings = { cells: run.cells, growth, server: given, seconds: 1, apart: { fences, pings, handshakes } }
-    const report = JSON.parse(JSON.stringify(reportOf(findings, ['--seconds', '2'], machine, new Date(0)))) as Report
-    expect(report).to.include({ date: '1970-01-01T00:00:00.000Z', commandLine: 'npm start -- --seconds 2' })
-    expect(report.machine).to.deep.equal(machine)
-    expect(report.server.version).to.match(/^\d+\.\d+/)
-    expect(report.cells.map(({ steps }) => steps)).to.deep.equal(
-      run.cells.map(({ counted, timed }) => ({ counted, timed })),
-    )
-    expect(report.apart.fences.framesSent).to.be.above(0)
+  it('makes a table, and a result that keeps what is needed to judge it', () => {
+    const findings = { cells: run.cells, traffic: run.traffic, server: given, seconds: 1, remarks: [] }
+    const made = resultOf(findings, options({ scenarios: quick }), ['--seconds', '2'], machine, new Date(0))
+    expect(tableOf(made.cells, made.growth, 2)).to.match(/^mutex +10 +release +1 +5 /m)
+    const result = JSON.parse(JSON.stringify(made)) as Result
+    expect(result).to.include({ date: '1970-01-01T00:00:00.000Z', commandLine: 'npm start -- --seconds 2', seed: 1 })
+    expect(result.machine).to.deep.equal(machine)
+    expect(result.server.version).to.match(/^\d+\.\d+/)
+    expect(result.cells.map(({ counted }) => counted)).to.deep.equal(run.cells.map(stepsOf))
+    expect(result.traffic.fences.framesSent).to.be.above(0)
+    expect(result.growth.find(({ scenario }) => scenario === 'ticket')?.bytes?.exponent).to.equal(0)
   })
 
   it('leaves nothing behind when it is ended early, and keeps what it has', async () => {
@@ -101,11 +168,11 @@ describe('a run of the benchmark on a real server', function () {
     const screen = {
       isTTY: true,
       write: (text: string) => {
-        if (text.includes('timing') && early.cells.length > 0) stop.abort(new Error('enough'))
+        if (text.includes('round 2')) stop.abort(new Error('enough'))
       },
     }
-    const options = { contenders: [10], recipes: recipes.slice(0, 1), seconds: 600 }
-    const early = new Run(options, given, new Progress(screen), stop)
+    const endless = options({ scenarios: scenarios.filter(({ name }) => name === 'mutex'), sizes: [10], seconds: 60 })
+    const early = new Run(endless, given, new Progress(screen), stop)
     const error: unknown = await early.measure().catch((e: unknown) => e)
     expect(error).to.be.an('error').with.property('message', 'enough')
     expect(early.cells[0]?.counted).not.to.have.length(0)
@@ -114,24 +181,28 @@ describe('a run of the benchmark on a real server', function () {
     expect(after.watches).to.be.at.most(traces.watches)
   })
 
-  function stepsOf(recipe: string): (CountedStep & { contenders: number })[] {
+  /** The first counted step of each size, by phases. */
+  function found(name: string): { size: number; step: Record<string, Counts | undefined> }[] {
     return run.cells
-      .filter(cell => cell.recipe === recipe)
-      .flatMap(({ contenders, counted }) => counted.map(step => ({ contenders, ...step })))
+      .filter(({ scenario }) => scenario === name)
+      .map(cell => ({ size: cell.size, step: stepsOf(cell)[0] ?? {} }))
   }
 })
+
+const options = (some: Partial<Options>): RunOptions => ({
+  ...{ sizes: SIZES, scenarios: [], seconds: 10, seed: 1, threads: 2, all: false },
+  ...some,
+})
+
+/** What each counted step caused, phase by phase. */
+const stepsOf = ({ counted }: Cell): Record<string, Counts | undefined>[] =>
+  counted.flatMap(({ steps }) =>
+    steps.map(step => Object.fromEntries(Object.entries(step).map(([phase, { counts }]) => [phase, counts]))),
+  )
 
 const silent = new Progress({ write: () => undefined })
 
 const machine: Machine = { cpu: 'abacus', cores: 1, memoryBytes: 10, platform: 'table', node: 'v0' }
-
-interface Report {
-  date: string
-  machine: Machine
-  server: { version: string }
-  cells: { steps: Pick<Cell, 'counted' | 'timed'> }[]
-  apart: { fences: { framesSent: number } }
-}
 
 interface Traces {
   watches: number
@@ -142,7 +213,8 @@ async function asGiven(server: ApacheZooKeeper): Promise<Server> {
   return {
     ...aboutOf(await server.command('srvr')),
     servers: server.connectString,
-    isOurs: false,
+    kind: 'given',
+    pid: undefined,
     cpuSeconds: () => server.cpuSeconds(),
     close: () => Promise.resolve(),
   }

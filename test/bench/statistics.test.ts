@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { exponentOf, median, percentile } from '../../bench/statistics.ts'
+import { median, powerOf } from '../../bench/statistics.ts'
 
 describe('statistics of the benchmark', () => {
   it('take the middle value, or the mean of the middle two', () => {
@@ -10,31 +10,24 @@ describe('statistics of the benchmark', () => {
     expect(Number.isNaN(median([]))).to.equal(true)
   })
 
-  it('take percentiles by nearest rank, so that each is a value that was measured', () => {
-    const values = Array.from({ length: 200 }, (_, i) => 200 - i)
-    expect(percentile(values, 50)).to.equal(100)
-    expect(percentile(values, 99)).to.equal(198)
-    expect(percentile(values, 100)).to.equal(200)
-    expect(percentile([7, 8, 5], 99), 'of a few, the 99th is the largest').to.equal(8)
-    expect(percentile([7], 1)).to.equal(7)
-    expect(Number.isNaN(percentile([], 50))).to.equal(true)
-  })
-
   it('leave what they are given in its order', () => {
     const values = [3, 1, 2]
     median(values)
-    percentile(values, 50)
     expect(values).to.deep.equal([3, 1, 2])
   })
 
-  describe('the fitted exponent', () => {
+  describe('the fitted power', () => {
     it('is that of any power law', () => {
       const sizes = fc.uniqueArray(fc.integer({ min: 1, max: 100_000 }), { minLength: 2, maxLength: 6 })
       const factor = fc.double({ min: 1e-3, max: 1e6, noNaN: true })
       const exponent = fc.double({ min: -3, max: 3, noNaN: true })
       fc.assert(
         fc.property(sizes, factor, exponent, (xs, a, b) => {
-          expect(exponentOf(xs.map(x => ({ x, y: a * x ** b })))).to.be.closeTo(b, 1e-6)
+          const power = powerOf(xs.map(x => ({ x, y: a * x ** b })))
+          expect(power?.exponent).to.be.closeTo(b, 1e-6)
+          expect((power?.factor ?? NaN) / a).to.be.closeTo(1, 1e-4)
+          if (xs.length > 2) expect(power?.error).to.be.closeTo(0, 1e-6)
+          else expect(power?.error).to.equal(undefined)
         }),
       )
     })
@@ -46,18 +39,21 @@ describe('statistics of the benchmark', () => {
         { x: 10, y: 10 },
         { x: 100, y: 10 },
       ]
-      expect(exponentOf(points)).to.be.closeTo(0.5, 1e-12)
+      const power = powerOf(points)
+      expect(power?.exponent).to.be.closeTo(0.5, 1e-12)
+      // Residuals -1/6, 1/3, -1/6; so the variance of the slope is (1/6) / 1 / 2, and t for one degree of freedom is 12.71.
+      expect(power?.error).to.be.closeTo(12.71 * Math.sqrt(1 / 12), 1e-9)
     })
 
     it('is 0 of what does not grow', () => {
-      expect(exponentOf([10, 100, 1000].map(x => ({ x, y: 1 })))).to.equal(0)
+      expect(powerOf([10, 100, 1000].map(x => ({ x, y: 1 })))).to.deep.equal({ exponent: 0, error: 0, factor: 1 })
     })
 
     it('is not told where there is nothing to fit', () => {
-      expect(exponentOf([])).to.equal(undefined)
-      expect(exponentOf([{ x: 10, y: 5 }])).to.equal(undefined)
-      expect(exponentOf(Array.from({ length: 2 }, () => ({ x: 10, y: 5 })))).to.equal(undefined)
-      expect(exponentOf([10, 100].map(x => ({ x, y: 0 })))).to.equal(undefined)
+      expect(powerOf([])).to.equal(undefined)
+      expect(powerOf([{ x: 10, y: 5 }])).to.equal(undefined)
+      expect(powerOf(Array.from({ length: 2 }, () => ({ x: 10, y: 5 })))).to.equal(undefined)
+      expect(powerOf([10, 100].map(x => ({ x, y: 0 })))).to.equal(undefined)
     })
   })
 })

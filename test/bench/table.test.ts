@@ -1,118 +1,152 @@
 import { expect } from 'chai'
-import type { Cell } from '../../bench/fan-out.ts'
-import { tasksOf } from '../../bench/plan.ts'
-import { recipes } from '../../bench/recipes.ts'
-import { busierOf, growthOf, summaryOf, type Timed } from '../../bench/summary.ts'
-import { remarksOf, tableOf } from '../../bench/table.ts'
-import type { Counts } from '../../bench/tap.ts'
+import type { Cell, PhaseRun } from '../../bench/cell.ts'
+import { comparisonOf } from '../../bench/compare.ts'
+import { remarksOn } from '../../bench/remarks.ts'
+import { resultOf, type Machine } from '../../bench/result.ts'
+import { scenarios } from '../../bench/scenarios/index.ts'
+import type { Server } from '../../bench/server.ts'
+import { growthOf, limitOf, summaryOf } from '../../bench/summary.ts'
+import { bytes, tableOf } from '../../bench/table.ts'
+
+const SIZES = [10, 100, 1000, 10_000]
 
 describe('the table of the benchmark', () => {
-  const sizes = [10, 100, 1000, 10_000]
-  const cells = recipes.flatMap(({ name, theory }) =>
-    sizes.map(n => cellOf(name, n, n ** theory.notifications, 60 * n ** theory.bytes)),
+  const cells = scenarios.flatMap(({ name, theory }) =>
+    SIZES.map(size => cellOf(name, size, theory.phase, size ** theory.notifications, 60 * size ** theory.bytes)),
   )
   const summaries = cells.map(summaryOf)
-  const growth = recipes.map(recipe => growthOf(recipe, summaries))
-  const lines = tableOf(summaries, growth).split('\n')
+  const growth = scenarios.map(scenario => growthOf(scenario, summaries))
+  const lines = tableOf(summaries, growth, 2).split('\n')
 
-  it('fits 80 columns, with all recipes and ten thousand contenders', () => {
+  it('fits 80 columns, with all scenarios and ten thousand sessions', () => {
     expect(lines.filter(line => line.length > 80)).to.deep.equal([])
     expect(lines.filter(line => line !== line.trimEnd())).to.deep.equal([])
   })
 
   it('keeps a space between any two figures', () => {
     const row = lines.find(line => /^herd +10000 /.test(line))
-    expect(row?.split(/ +/)).to.deep.equal([
-      'herd',
-      '10000',
-      '10000',
-      '10002',
-      '100',
-      '6000M',
-      '0',
-      '4',
-      '200',
-      '300',
-      '3',
-    ])
+    expect(row?.split(/ +/)).to.deep.equal(['herd', '10000', 'release', '10000', '10002', '100', '6.00G', '3'])
   })
 
-  it('shows the fitted exponents beside the theory', () => {
+  it('shows the fitted exponents with their error beside the theory, and the total of all', () => {
     const fitted = lines.slice(lines.findIndex(line => line.startsWith('GROWTH')))
-    expect(fitted.find(line => line.startsWith('herd'))?.split(/ +/)).to.deep.equal(['herd', '1.00', '1', '2.00', '2'])
-    expect(fitted.find(line => line.startsWith('mutex'))?.split(/ +/)).to.deep.equal([
-      'mutex',
-      '0.00',
-      '0',
-      '1.00',
-      '1',
+    const rowOf = (name: string) => fitted.find(line => line.startsWith(`${name} `))?.split(/ +/)
+    expect(rowOf('herd')).to.deep.equal(['herd', 'release', '1.00±0.00', '1', '2.00±0.00', '2', 'N^3.00'])
+    expect(rowOf('mutex')).to.deep.equal(['mutex', 'release', '0.00±0.00', '0', '1.00±0.00', '1', 'N^2.00'])
+  })
+
+  it('shows bytes in three digits', () => {
+    expect([999, 1000, 999_499, 1e6, 6e9, NaN].map(bytes)).to.deep.equal([
+      '999',
+      '1.00k',
+      '999k',
+      '1.00M',
+      '6.00G',
+      '-',
     ])
   })
 
-  it('shows what there is of a run that ended early', () => {
-    const early = tableOf([summaryOf({ ...cellOf('mutex', 10, 1, 600), timed: [] })], [])
-    expect(early).to.match(/^mutex +10( +-){6} +0$/m)
-    expect(early).not.to.contain('GROWTH')
+  it('says which are missing, which were too heavy, and which did not repeat', () => {
+    const chosen = scenarios.filter(({ name }) => name === 'mutex' || name === 'herd')
+    const [mutex, herd] = [cellOf('mutex', 10, 'release', 1, 600), cellOf('herd', 10, 'release', 9, 6000)]
+    const all = { scenarios: chosen, sizes: [10], all: false }
+    expect(remarksOn([mutex, herd], all)).to.deep.equal([])
+    expect(remarksOn([{ ...mutex, asExpected: false }], all)).to.deep.equal([
+      'Not every step caused the same, so these counts are medians and not exact: mutex 10.',
+      'Not measured, for want of time: herd 10.',
+    ])
+    const heavy = remarksOn([cellOf('mutex', 10_000, 'release', 1, 600)], { ...all, sizes: [10_000] })
+    expect(heavy).to.deep.equal(['herd 10000: one step would move 6.00G; --all measures it all the same.'])
   })
 
-  it('says which rows are missing, and which did not repeat', () => {
-    const [first = cellOf('mutex', 10, 1, 1)] = cells
-    const steady = { ...first, asExpected: true }
-    expect(remarksOf([steady], tasksOf([{ name: 'mutex' }], [10]))).to.deep.equal([])
-    const remarks = remarksOf([{ ...first, asExpected: false }], tasksOf([{ name: 'mutex' }, { name: 'herd' }], [10]))
-    expect(remarks).to.have.length(2)
-    expect(remarks[0]).to.match(/^mutex 10: /)
-    expect(remarks[1]).to.equal('Not measured: herd 10.')
+  it('can be set beside an earlier one, with what changed', () => {
+    const result = (cell: Cell, cpu = 'abacus') =>
+      resultOf(
+        { cells: [cell], traffic: traffic(), server, seconds: 1, remarks: [] },
+        { scenarios: [], seed: 1, threads: 1 },
+        [],
+        { ...machine, cpu },
+        new Date(0),
+      )
+    const before = result(cellOf('mutex', 10, 'release', 1, 600))
+    const after = result(cellOf('mutex', 10, 'release', 1, 300))
+    expect(comparisonOf(before, after)).to.match(/on the same machine[^]*^mutex +10 release +600 → 300 -50% +/m)
+    expect(comparisonOf(before, after)).to.match(/2\.00 → 2\.00 +4\.00 → 4\.00$/m)
+    expect(comparisonOf(before, result(cellOf('mutex', 10, 'release', 1, 600), 'other'))).to.contain('ANOTHER machine')
+    expect(
+      comparisonOf(before, after)
+        .split('\n')
+        .filter(line => line.length > 80),
+    ).to.deep.equal([])
   })
 })
 
 describe('the summary of a cell', () => {
-  it('takes medians of the counted steps, and keeps the least and the most', () => {
-    const cell = cellOf('mutex', 10, 1, 600)
-    const odd = { ...counts(1, 600), bytesReceived: 700 }
-    cell.counted[2] = { release: odd, join: odd }
-    expect(summaryOf(cell).counted.release.bytesReceived).to.deep.equal({ median: 600, min: 600, max: 700 })
-    expect(summaryOf(cell).counted.steps).to.equal(3)
+  it('takes medians of the counted steps, keeps the least and the most, and knows whether they are one', () => {
+    const cell = cellOf('mutex', 10, 'release', 1, 600)
+    expect(summaryOf(cell).isConstant).to.equal(true)
+    const odd = cell.counted[2]?.steps[0]?.['release']?.counts
+    if (odd !== undefined) odd.bytesReceived = 700
+    const summary = summaryOf(cell)
+    expect(summary.phases[0]?.counts.bytesReceived).to.deep.equal({ median: 600, min: 600, max: 700 })
+    expect(summary.phases[0]?.counts.steps).to.equal(3)
+    expect(summary.isConstant).to.equal(false)
   })
 
-  it('takes latency, rate and processor time from the timed steps', () => {
-    const { timed } = summaryOf(cellOf('mutex', 10, 1, 600))
-    expect(timed).to.deep.equal({
-      steps: 2,
-      handOverMs: { p50: 1, p99: 3 },
-      releasesPerSecond: 250,
-      clientCpuMsPerRelease: 2,
-      serverCpuMsPerRelease: 5,
-      clientBusy: 0.4,
-      serverBusy: 1,
-    })
+  it('takes times from the timed steps, first and last of each, and the rate', () => {
+    const [phase] = summaryOf(cellOf('data', 10, 'change', 10, 600)).phases
+    expect(phase?.marks).to.include({ steps: 2, first: 1.5, last: 2.5, perSecond: (1000 * 2) / 2.5 })
+    expect(phase?.marks?.all.count).to.equal(4)
+    expect(phase).to.include({ clientCpuMs: 4, serverCpuMs: 5 })
   })
 
-  it('does without the processor time of a server that is not ours', () => {
-    const cell = cellOf('mutex', 10, 1, 600)
-    for (const { release, join } of cell.timed) release.serverCpuMs = join.serverCpuMs = undefined
-    const { timed } = summaryOf(cell)
-    expect(timed?.serverCpuMsPerRelease).to.equal(undefined)
-    expect(timed?.serverBusy).to.equal(undefined)
-    expect(busierOf(timed as Timed)).to.deep.equal({ side: 'client', busy: 0.4 })
+  it('takes them from the counted ones where none were timed', () => {
+    const [phase] = summaryOf({ ...cellOf('data', 10, 'change', 10, 600), timed: [] }).phases
+    expect(phase?.marks?.steps).to.equal(3)
+  })
+
+  it('leaves small sizes out of the fit where there are enough larger ones', () => {
+    const [scenario] = scenarios.filter(({ name }) => name === 'data')
+    const sizes = (...some: number[]) =>
+      scenario &&
+      growthOf(
+        scenario,
+        some.map(size => summaryOf(cellOf('data', size, 'change', size, size))),
+      ).sizes
+    expect(sizes(10, 50, 100)).to.deep.equal([50, 100])
+    expect(sizes(10, 20, 100)).to.deep.equal([10, 20, 100])
+  })
+
+  it('says what kept it from being faster', () => {
+    const limit = (client: number, server?: number, machine?: number) => limitOf({ client, server, machine }, 2)
+    expect(limit(0.99)).to.equal('client')
+    expect(limit(0.2, 0.95, 1.1)).to.equal('server')
+    expect(limit(0.9, 0.95, 1.9)).to.equal('machine')
+    expect(limit(0.5, 0.5, 1)).to.equal('nothing')
   })
 })
 
-function counts(notifications: number, bytesReceived: number): Counts {
-  return { notifications, framesSent: 2, framesReceived: notifications, bytesSent: 100, bytesReceived }
+function traffic() {
+  const none = { notifications: 0, framesSent: 0, framesReceived: 0, bytesSent: 0, bytesReceived: 0 }
+  return { work: none, handshakes: none, fences: none, pings: none }
 }
 
-function cellOf(recipe: string, contenders: number, notifications: number, bytesReceived: number): Cell {
-  const timing = { ms: 4, clientCpuMs: 2, serverCpuMs: 5 }
-  const join = { ...counts(0, 300), framesReceived: 2, bytesSent: 200 }
+const machine: Machine = { cpu: 'abacus', cores: 2, memoryBytes: 10, platform: 'table', node: 'v0' }
+const server: Server = {
+  ...{ servers: 'a:1', kind: 'apache', version: '3', mode: 'standalone', pid: undefined },
+  cpuSeconds: () => undefined,
+  close: () => Promise.resolve(),
+}
+
+function cellOf(scenario: string, size: number, phase: string, notifications: number, bytesReceived: number): Cell {
+  const phaseRun = (marks: number[]): PhaseRun => ({
+    counts: { notifications, framesSent: 2, framesReceived: notifications, bytesSent: 100, bytesReceived },
+    ...{ marks, ms: 6, clientCpuMs: 4, serverCpuMs: 5 },
+  })
+  const busy = { client: 0.4, server: 1, machine: 1.2 }
   return {
-    recipe,
-    contenders,
-    counted: Array.from({ length: 3 }, () => ({ release: counts(notifications, bytesReceived), join })),
-    timed: [1, 3].map(handOverMs => ({
-      handOverMs,
-      release: { ...timing },
-      join: { ms: 6, clientCpuMs: 2, serverCpuMs: 5 },
-    })),
+    ...{ scenario, size, asExpected: true },
+    counted: [1, 2, 3].map(() => ({ steps: [{ [phase]: phaseRun([1, 3]) }], busy })),
+    timed: [{ steps: [{ [phase]: phaseRun([1, 2]) }, { [phase]: phaseRun([2, 3]) }], busy }],
   }
 }

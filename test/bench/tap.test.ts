@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Meter, minus, noCounts, type Counts } from '../../bench/tap.ts'
+import { Meter, minus, noCounts, noTraffic, together, type Counts } from '../../bench/tap.ts'
 import { eventTypes, keeperStates, operations, WatcherEvent, xids, type Operation } from '../../src/protocol/index.ts'
 import type { Encodable } from '../../src/protocol/index.ts'
 
@@ -11,7 +11,7 @@ describe('the tap of the benchmark', () => {
     sent(1, operations.getData, { path: '/a', watch: true })
     received(1, 100)
     received(xids.notification, WatcherEvent.encode(event).length)
-    expect(meter.recipe).to.deep.equal({
+    expect(meter.traffic.work).to.deep.equal({
       notifications: 1,
       framesSent: 1,
       framesReceived: 2,
@@ -19,18 +19,17 @@ describe('the tap of the benchmark', () => {
       bytesSent: 4 + 4 + 4 + (4 + 2) + 1,
       bytesReceived: 4 + 16 + 100 + (4 + 16 + 4 + 4 + (4 + 2)),
     })
-    expect(meter.frames).to.equal(3)
   })
 
   it('keeps fences apart, and knows their answers by their xids, in each session for itself', () => {
-    const meter = new Meter(FENCE)
+    const meter = new Meter(FENCE, { framePassed: () => undefined, alive: () => undefined })
     const [one, other] = [session(meter), session(meter)]
     one.sent(7, operations.sync, { path: FENCE })
     other.sent(7, operations.delete, { path: '/a', version: -1 })
     other.received(7, 0)
     one.received(7, 10)
-    expect(meter.recipe).to.include({ framesSent: 1, framesReceived: 1 })
-    expect(meter.fences).to.include({ framesSent: 1, framesReceived: 1, bytesReceived: 4 + 16 + 10 })
+    expect(meter.traffic.work).to.include({ framesSent: 1, framesReceived: 1 })
+    expect(meter.traffic.fences).to.include({ framesSent: 1, framesReceived: 1, bytesReceived: 4 + 16 + 10 })
   })
 
   it('takes nothing for a fence that is none', () => {
@@ -38,8 +37,8 @@ describe('the tap of the benchmark', () => {
     sent(1, operations.sync, { path: '/fences' })
     sent(2, operations.sync, { path: '/other' })
     sent(3, operations.exists, { path: FENCE, watch: false })
-    expect(meter.fences).to.deep.equal(noCounts())
-    expect(meter.recipe.framesSent).to.equal(3)
+    expect(meter.traffic.fences).to.deep.equal(noCounts())
+    expect(meter.traffic.work.framesSent).to.equal(3)
   })
 
   it('keeps pings and handshakes apart', () => {
@@ -49,23 +48,45 @@ describe('the tap of the benchmark', () => {
     tap({ from: 'server', bytes: new Uint8Array(37), first: true, sessionId: 1n })
     sent(xids.ping, operations.ping, {})
     received(xids.ping, 0)
-    expect(meter.recipe).to.deep.equal(noCounts())
-    expect(meter.handshakes).to.include({ framesSent: 1, framesReceived: 1, bytesSent: 49, bytesReceived: 41 })
-    expect(meter.pings).to.include({ framesSent: 1, framesReceived: 1 })
+    expect(meter.traffic.work).to.deep.equal(noCounts())
+    expect(meter.traffic.handshakes).to.include({ framesSent: 1, framesReceived: 1, bytesSent: 49, bytesReceived: 41 })
+    expect(meter.traffic.pings).to.include({ framesSent: 1, framesReceived: 1 })
   })
 
-  it('resolves with the frame that completes a number, and tells when it does not come', async () => {
-    const { meter, sent, received } = session()
-    const reached = meter.reaches(2, 60_000)
+  it('tells its owner of each frame that a phase is about, and of the others that something lives', () => {
+    const { sent, received, tap, passed } = session()
+    tap({ from: 'client', bytes: new Uint8Array(45), first: true, sessionId: 0n })
     sent(1, operations.sync, { path: FENCE })
     received(1, 0)
     sent(2, operations.delete, { path: '/a', version: -1 })
-    received(2, 0)
-    expect(await reached).to.equal(true)
-    expect(await meter.reaches(2, 60_000), 'of what has passed already').to.equal(true)
-    expect(await meter.reaches(3, 1)).to.equal(false)
-    sent(3, operations.delete, { path: '/a', version: -1 })
-    expect(await meter.reaches(4, 1)).to.equal(false)
+    received(xids.ping, 0)
+    expect(passed).to.deep.equal(['frame', 'alive', 'alive', 'frame', 'alive'])
+  })
+
+  it('forgets, with a connection, the fences that it answered no more', () => {
+    const { meter, sent, received, tap } = session()
+    sent(1, operations.sync, { path: FENCE })
+    tap({ from: 'client', bytes: new Uint8Array(45), first: true, sessionId: 1n })
+    sent(1, operations.delete, { path: '/a', version: -1 })
+    received(1, 0)
+    expect(meter.traffic.work).to.include({ framesSent: 1, framesReceived: 1 })
+  })
+
+  it('says when the watches of a connection before are set again', () => {
+    let times = 0
+    const tap = new Meter(FENCE, { framePassed: () => undefined, alive: () => undefined }).tap(() => times++)
+    const reply = Buffer.alloc(16)
+    tap({ from: 'server', bytes: reply, first: true, sessionId: 1n })
+    reply.writeInt32BE(xids.setWatches)
+    tap({ from: 'client', bytes: reply, first: false, sessionId: 1n })
+    expect(times).to.equal(0)
+    tap({ from: 'server', bytes: reply, first: false, sessionId: 1n })
+    expect(times).to.equal(1)
+  })
+
+  it('adds up what all threads have seen', () => {
+    const one = { ...noTraffic(), work: { ...noCounts(), framesSent: 2 } }
+    expect(together([one, one, noTraffic()]).work).to.deep.equal({ ...noCounts(), framesSent: 4 })
   })
 
   it('gives differences', () => {
@@ -84,7 +105,10 @@ describe('the tap of the benchmark', () => {
 const event = { type: eventTypes.NodeDeleted, state: keeperStates.SyncConnected, path: '/a' }
 
 /** One session's frames, made by hand. */
-function session(meter = new Meter(FENCE)) {
+function session(shared?: Meter) {
+  const passed: string[] = []
+  const owner = { framePassed: () => passed.push('frame'), alive: () => passed.push('alive') }
+  const meter = shared ?? new Meter(FENCE, owner)
   const tap = meter.tap()
   const header = (xid: number, length: number) => {
     const bytes = Buffer.alloc(length)
@@ -99,5 +123,5 @@ function session(meter = new Meter(FENCE)) {
   const received = (xid: number, bodyLength: number) => {
     tap({ from: 'server', bytes: header(xid, 16 + bodyLength), first: false, sessionId: 1n })
   }
-  return { meter, tap, sent, received }
+  return { meter, tap, sent, received, passed }
 }

@@ -1,0 +1,110 @@
+// The result as JSON: what was found, and what is needed to judge it.
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
+import { dirname } from 'node:path'
+import type { Cell, Step } from './cell.ts'
+import type { RunOptions } from './run.ts'
+import type { Server } from './server.ts'
+import { growthOf, limitOf, summaryOf, type Growth, type Limit, type Summary } from './summary.ts'
+import type { Counts, Traffic } from './tap.ts'
+
+/** Grows when a reader of older files would go wrong. */
+export const FORMAT = 2
+
+export interface Machine {
+  cpu: string
+  cores: number
+  memoryBytes: number
+  platform: string
+  node: string
+}
+
+export interface Result {
+  format: number
+  what: 'zkwire fan-out'
+  date: string
+  commandLine: string
+  /** 'complete', or why it ended early. */
+  ended: string
+  /** From the start of the program. */
+  seconds: number
+  seed: number
+  threads: number
+  machine: Machine
+  server: { kind: Server['kind']; version: string; mode: string; servers?: string }
+  scenarios: { name: string; kind: string; about: string }[]
+  growth: Growth[]
+  cells: (Summary & { limit: Limit; counted: Record<string, Counts | undefined>[] })[]
+  /** All that passed; what is neither work nor handshakes is in none of the figures. */
+  traffic: Traffic
+  remarks: string[]
+}
+
+export const thisMachine = (): Machine => ({
+  cpu: cpus()[0]?.model.trim() ?? 'unknown',
+  cores: availableParallelism(),
+  memoryBytes: totalmem(),
+  platform: `${platform()} ${release()} ${arch()}`,
+  node: process.version,
+})
+
+export interface Findings {
+  cells: readonly Cell[]
+  traffic: Traffic
+  server: Server
+  ended?: string | undefined
+  seconds: number
+  remarks: string[]
+}
+
+export function resultOf(
+  { cells, traffic, server, ended, seconds, remarks }: Findings,
+  { scenarios, seed, threads }: Pick<RunOptions, 'scenarios' | 'seed' | 'threads'>,
+  commandLine: readonly string[],
+  machine: Machine,
+  date: Date,
+): Result {
+  const summaries = cells.map(summaryOf)
+  const { kind, version, mode, servers } = server
+  return {
+    format: FORMAT,
+    what: 'zkwire fan-out',
+    date: date.toISOString(),
+    commandLine: ['npm', 'start', '--', ...commandLine].join(' '),
+    ended: ended ?? 'complete',
+    ...{ seconds, seed, threads, machine },
+    server: { kind, version, mode, ...(kind === 'given' && { servers }) },
+    scenarios: scenarios.map(({ name, kind, about }) => ({ name, kind, about })),
+    growth: scenarios.map(scenario => growthOf(scenario, summaries)),
+    cells: cells.map((cell, i) => {
+      const summary = summaries[i] ?? summaryOf(cell)
+      return {
+        ...summary,
+        limit: limitOf(summary.busy, machine.cores),
+        counted: cell.counted.flatMap(({ steps }) => steps.map(countsIn)),
+      }
+    }),
+    traffic,
+    remarks,
+  }
+}
+
+const countsIn = (step: Step) => Object.fromEntries(Object.entries(step).map(([phase, { counts }]) => [phase, counts]))
+
+export async function writeResult(file: string, result: Result): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, JSON.stringify(result, undefined, 1) + '\n')
+}
+
+/** @throws Error that names the file, where there is no such result in it */
+export async function readResult(file: string): Promise<Result> {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(await readFile(file, 'utf8'))
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}`, { cause: error })
+  }
+  if (typeof parsed !== 'object' || parsed === null || !('format' in parsed) || parsed.format !== FORMAT)
+    throw new Error(`${file} is no result of this benchmark, or one of another version of it`)
+  return parsed as Result
+}

@@ -1,0 +1,47 @@
+// N contenders for one lock, each in a session of its own: one holds it, the others wait. A step is a release and a join: so
+// N - 1 wait, always.
+import type { Client } from '../../src/index.ts'
+import type { Member, Scenario, Seat } from '../scenario.ts'
+
+export interface Lock {
+  acquire(options: { signal: AbortSignal }): Promise<{ release(): Promise<void> }>
+}
+
+export const lock = (
+  name: string,
+  about: string,
+  make: (client: Client, path: string) => Lock,
+  [notifications, bytes]: [number, number],
+) =>
+  ({
+    name,
+    kind: 'lock',
+    about,
+    prologue: [{ name: 'gather', deed: 'queue', by: 'all', marks: () => 1 }],
+    phases: [
+      { name: 'release', deed: 'release', by: 'marked', marks: () => 1 },
+      { name: 'join', deed: 'queue', by: 'actor', marks: () => 0 },
+    ],
+    theory: { phase: 'release', notifications, bytes },
+    member: seat => contender(make(seat.client, seat.directory), seat),
+  }) as const satisfies Scenario
+
+function contender(lock: Lock, { signal, mark, fail }: Seat): Member {
+  let held: { release(): Promise<void> } | undefined
+  return {
+    async queue() {
+      try {
+        held = await lock.acquire({ signal })
+        mark()
+      } catch (error) {
+        if (!signal.aborted) fail(error)
+      }
+    },
+    async release() {
+      const mine = held
+      held = undefined
+      if (mine === undefined) throw new Error('who does not hold the lock was to release it')
+      await mine.release()
+    },
+  }
+}

@@ -1,0 +1,74 @@
+// S sessions watch one node, and it changes: how long until the first, the middle one and the last has heard?
+import type { WatchCallback } from '../../src/index.ts'
+import type { Member, Phase, Scenario, Seat } from '../scenario.ts'
+
+const everyone = (n: number) => n
+const change: Phase = { name: 'change', deed: 'change', by: 'conductor', marks: everyone }
+const armed: Phase[] = [{ name: 'arm', deed: 'arm', by: 'all', marks: () => 0 }]
+/** Each is told once, and reads again what has a constant length. */
+const linear = (phase: string) => ({ phase, notifications: 1, bytes: 1 })
+
+/** A one-shot watch: whoever is told reads again, and so watches again. */
+function reader({ signal, mark, fail }: Seat, read: (watch: WatchCallback) => Promise<unknown>): Member {
+  const arm = (): Promise<unknown> =>
+    read(() => {
+      // The directory's own end is a change too.
+      if (signal.aborted) return
+      mark()
+      arm().catch(fail)
+    })
+  return { arm }
+}
+
+export const dataWatch: Scenario = {
+  name: 'data',
+  kind: 'watch',
+  about: 'all watch the data of one node (getData)',
+  prologue: armed,
+  phases: [change],
+  theory: linear('change'),
+  hasConductor: true,
+  member: seat => reader(seat, watch => seat.client.getData(seat.directory, { watch })),
+  conductor: ({ client, directory }) => ({ change: () => client.setData(directory, 'news') }),
+}
+
+export const childWatch: Scenario = {
+  name: 'child',
+  kind: 'watch',
+  about: 'all watch the children of one node (getChildren)',
+  prologue: armed,
+  phases: [
+    { name: 'appear', deed: 'appear', by: 'conductor', marks: everyone },
+    { name: 'vanish', deed: 'vanish', by: 'conductor', marks: everyone },
+  ],
+  theory: linear('appear'),
+  hasConductor: true,
+  member: seat => reader(seat, watch => seat.client.getChildren(seat.directory, { watch })),
+  conductor: ({ client, directory }) => ({
+    appear: () => client.create(`${directory}/child`),
+    vanish: () => client.delete(`${directory}/child`),
+  }),
+}
+
+export const recursiveWatch: Scenario = {
+  name: 'recursive',
+  kind: 'watch',
+  about: 'all watch a subtree for good (addWatch, recursive)',
+  prologue: armed,
+  phases: [change],
+  theory: linear('change'),
+  hasConductor: true,
+  furnish: async (client, directory) => {
+    await client.create(`${directory}/child`)
+  },
+  member: ({ client, directory, signal, mark, fail }) => ({
+    async arm() {
+      const watcher = await client.addWatch(directory, { recursive: true })
+      signal.addEventListener('abort', () => void watcher[Symbol.asyncDispose]().catch(fail))
+      void (async () => {
+        while ((await watcher.next()).done !== true) mark()
+      })()
+    },
+  }),
+  conductor: ({ client, directory }) => ({ change: () => client.setData(`${directory}/child`, 'news') }),
+}
