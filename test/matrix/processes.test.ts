@@ -65,13 +65,16 @@ interface Awakening {
   state: string
 }
 
-/** It looks at the clock all the time; after a long pause, at everything else. */
+/**
+ * It looks at the clock all the time; after a long pause, at everything else. Longer than the timeout by more than a timer is late: a machine
+ * that is busy makes pauses of its own, and at the millisecond in which the lease ends its timer may not be due yet.
+ */
 const WATCHING_FOR_A_PAUSE = `
   let last = performance.now()
   const look = async () => {
     const paused = performance.now() - last
     last = performance.now()
-    if (paused < ${T}) return setTimeout(look, 5)
+    if (paused < ${1.2 * T}) return setTimeout(look, 5)
     const validFor = held.validFor()
     await new Promise(resolve => setImmediate(resolve))
     const abortedOneTurnLater = held.signal.aborted
