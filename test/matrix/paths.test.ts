@@ -8,9 +8,9 @@ import { settingsOf } from '../../src/session/options.ts'
 import { Session } from '../../src/session/session.ts'
 import { connect } from '../../src/session/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { seed } from '../support/seeded.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
-const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
 const ROOT = '/e4'
 const PATHS = 10_000
 

@@ -8,20 +8,9 @@ import { Sessions } from '../recipes/sessions.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf, outcomeOf } from '../support/outcome.ts'
 import { Saboteur } from '../support/saboteur.ts'
+import { seed, seeded } from '../support/seeded.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
-
-const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
-
-/** mulberry32 */
-function seeded(state: number): () => number {
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), state | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
   this.timeout(60_000)

@@ -1,7 +1,7 @@
 // Section 2.2 of the fault matrix: the session, on a real server. Rows that are held elsewhere, under the same names or as told:
 //
 //   B1, of locks   one node, whatever is lost: test/recipes/faults.test.ts, "is acquired with one node when …"
-//   B2             expiry while waiting: the same file, "fails with SESSIONEXPIRED when the session expires while …"
+//   B2             at each step of an acquire: the same file, "fails with SESSIONEXPIRED when the session expires while …"
 //   B6, B7, B8     in virtual time too: test/session/reconnect.test.ts
 //   B9, B11        in virtual time: test/session/liveness.test.ts
 //   B4, B10        a lagging or an isolated follower, and B9 with three servers: test/ensemble/isolation.test.ts, failover.test.ts
@@ -44,6 +44,25 @@ describe('2.2 the session', () => {
       expect((await client.getChildren(path)).children).to.have.length(fault === 'dropReply' ? 1 : 0)
     })
   }
+
+  it('B2: expiry while waiting for a lock rejects, leaves no node, and the one behind moves up', async () => {
+    const { server, client, path } = proxied
+    const queue = async () => (await client.getChildren(`${path}/lock`)).children.length
+    const held = await new Mutex(client, `${path}/lock`).acquire()
+    await using waiter = await connect(server.connectString)
+    await using behind = await connect(server.connectString)
+    const failing = failureOf(new Mutex(waiter, `${path}/lock`).acquire())
+    await until(async () => (await queue()) === 2)
+    const next = new Mutex(behind, `${path}/lock`).acquire()
+    await until(async () => (await queue()) === 3)
+    await expireSession(server, waiter.sessionId, waiter.sessionPassword)
+    expect(await failing).to.include({ code: 'SESSIONEXPIRED' })
+    expect(await queue()).to.equal(2)
+    expect(held.signal.aborted).to.equal(false)
+    await held.release()
+    await (await next).release()
+    expect(await queue()).to.equal(0)
+  })
 
   it('B3: expiry while holding a lock aborts its signal by the time it is told, and its release is quiet', async () => {
     const { server, client, path } = proxied

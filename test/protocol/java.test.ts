@@ -21,13 +21,11 @@ import {
 } from '../../src/protocol/index.ts'
 import { stringsOfTheBasicPlane, strings, valuesOf } from '../support/arbitraries.ts'
 import type { JavaProgram } from '../support/java-program.ts'
+import { seed } from '../support/seeded.ts'
 import { recordCodecs } from './codecs.ts'
 import { startJuteEcho, type Tagged, type Told } from './jute-echo.ts'
 
 const VALUES = 300
-
-/** Of all that is random here, but for what fast-check seeds itself. */
-const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
 
 describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
   let java: JavaProgram
