@@ -278,8 +278,15 @@ export class Client extends Nodes implements AsyncDisposable {
    */
   async close(): Promise<void> {
     if (!this.#isView) return this.#session.close()
+    const previous = this.state
+    if (isTerminal(previous)) return
     this.#isClosed = true
     this.#session.watching.endOwned(this)
+    for (const [listener, own] of this.#listeners) {
+      this.#session.states.off(own)
+      this.#session.later(() => listener('closed', previous))
+    }
+    this.#listeners.clear()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -25,7 +25,8 @@ export async function connect(servers: string, options: ConnectOptions = {}): Pr
   const session = new Session(connectString, settings)
   await opened(session, settings.connectTimeout, settings.clock, signal)
   const client = new Client(session, settings, connectString.chroot)
-  if (settings.followReconfig) followReconfig(client, session.route).catch(settings.onCallbackError)
+  // A view of its own: the caller may remove the client's watches on that node.
+  if (settings.followReconfig) followReconfig(client.chroot('/'), session.route).catch(settings.onCallbackError)
   return client
 }
 

@@ -64,6 +64,16 @@ export interface Reconfiguration {
   version?: bigint
 }
 
+/** Why a change cannot be asked for, or undefined. */
+export function reconfigProblem({ joining, leaving, members, version }: Reconfiguration): string | undefined {
+  const isItem = (item: unknown) => typeof item === 'string' || Number.isInteger(item)
+  const isList = (list: unknown) =>
+    list === undefined || typeof list === 'string' || (Array.isArray(list) && list.every(isItem))
+  for (const [name, list] of Object.entries({ joining, leaving, members }))
+    if (!isList(list)) return `${name} is a string or a list of strings`
+  return ['undefined', 'bigint'].includes(typeof version) ? undefined : 'a version of the configuration is a bigint'
+}
+
 export function reconfigRequest(change: Reconfiguration): Encodable<TypeOf<typeof ReconfigRequest>> {
   const list = (items: string | readonly (string | number)[] | undefined) =>
     items === undefined ? null : typeof items === 'string' ? items : items.join(',')

@@ -32,7 +32,14 @@ import {
   type Data,
 } from './arguments.ts'
 import type { Chroot } from './chroot.ts'
-import { CONFIG_NODE, configOf, reconfigRequest, type EnsembleConfig, type Reconfiguration } from './ensemble-config.ts'
+import {
+  CONFIG_NODE,
+  configOf,
+  reconfigProblem,
+  reconfigRequest,
+  type EnsembleConfig,
+  type Reconfiguration,
+} from './ensemble-config.ts'
 import { itemOf, itemsOf34, opProblem, outcomeOf, pathOf, type MultiOp, type MultiResult } from './multi.ts'
 import { readItemOf, readPathOf, readResultsOf, type ReadOp, type ReadResult } from './multi-read.ts'
 import type { AnyCall, Call } from './request.ts'
@@ -259,9 +266,8 @@ export abstract class Nodes {
    * @throws RECONFIGDISABLED (as servers are set up by default), NOAUTH, BADVERSION, NEWCONFIGNOQUORUM, RECONFIGINPROGRESS
    */
   reconfig(change: Reconfiguration): Promise<EnsembleConfig> {
-    const { version = -1n } = change
-    if (typeof version !== 'bigint')
-      return refuse('reconfig', CONFIG_NODE, 'a version of the configuration is a bigint')
+    const problem = reconfigProblem(change)
+    if (problem !== undefined) return refuse('reconfig', CONFIG_NODE, problem)
     return this.submit({ op: operations.reconfig, body: reconfigRequest(change), path: CONFIG_NODE, result: configOf })
   }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { settle } from '../support/fake-clock.ts'
+import { failureOf } from '../support/outcome.ts'
 import { reconnect, scripted } from '../support/scripted-session.ts'
 import { isConnected, isTerminal, mayMove, terminalCodes, type State } from '../../src/session/states.ts'
 
@@ -49,6 +50,22 @@ describe('listening to the state of a session', () => {
     all.client.off('state', listener).off('state', listener)
     await reconnect(all)
     expect(heard).to.have.length(1)
+  })
+
+  it('of a view that is closed ends there, for its listeners and for who waits for a connection', async () => {
+    const all = await scripted()
+    all.connection.close()
+    await settle()
+    const heard: string[] = []
+    const view = all.client.chroot('/view')
+    view.on('state', (state, previous) => void heard.push(`${previous} ${state}`))
+    const waiting = failureOf(view.connected())
+    await view.close()
+    await view.close()
+    expect(await waiting).to.include({ code: 'CLOSED', fate: 'notSent' })
+    await reconnect(all)
+    expect(heard).to.deep.equal(['suspended closed'])
+    expect(all.client.state).to.equal('connected')
   })
 
   it('is all there is to listen to: another event is refused by name', async () => {
