@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { errnos, eventTypes } from '../../src/protocol/index.ts'
 import { connect, type ConnectOptions } from '../../src/session/index.ts'
 import { settle } from '../support/fake-clock.ts'
+import { failureOf } from '../support/outcome.ts'
 import { SESSION_ID, type ScriptedConnection } from '../support/scripted-server.ts'
 import { closeCleanly, dataReply, reconnect, redial, scripted, type Scripted } from '../support/scripted-session.ts'
 
@@ -55,6 +56,14 @@ describe('followReconfig', () => {
     expect(tried.slice(0, 2)).to.have.members(['one', 'two'])
     expect(tried[2]).to.equal('seed')
     expect(tried.slice(3)).to.deep.equal(tried.slice(0, 3))
+  })
+
+  it('minds no removal of the caller’s own watches on the node', async () => {
+    const all = await follow('one')
+    await tell(all.connection, config('one:2181', 'two:2181'))
+    expect(await failureOf(all.client.removeWatches(CONFIG))).to.include({ code: 'NOWATCHER' })
+    await change(all.connection, config('two:2181'))
+    expect(all.connection.dropped).to.equal(true)
   })
 
   it('moves, with its session, when its server leaves the configuration', async () => {

@@ -38,6 +38,8 @@ describe('on a real server', () => {
       zk.setData('/refusals', undefined as never),
       zk.multi([{ setData: '/refusals', data: undefined as never }]),
       zk.reconfig({ version: 5 as never }),
+      zk.reconfig({ joining: 5 as never }),
+      zk.reconfig({ members: [{}] as never }),
     ])
       expect(await failureOf(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
   })
