@@ -1,6 +1,5 @@
 // A read lock and a write lock that are held, and the way from the one to the other.
 import type { Data } from '../session/index.ts'
-import { attempt } from './attempt.ts'
 import { contend } from './contend.ts'
 import { NodeHeld, type HoldOptions } from './held.ts'
 import { LockError } from './lock-error.ts'
@@ -72,14 +71,11 @@ export class WriteHeld extends NodeHeld {
       if (!this.#place.isUnique) await client.retry(() => this.#expectOwnNode(), { signal: ended })
       return new ReadHeld(client, this.lock, place, { ...this.#options, token: this.token })
     })
-    // It can still be lost before the readers behind are let in; then the write node goes all the same.
-    await attempt(
-      client,
-      { signal: read.signal },
-      Error,
-      () => super.release(),
-      released => released,
-    )
+    // Until the write node is gone nobody else comes in, and the read lock can still be lost.
+    await contend(client, this.lock, place, { signal: read.signal }, async () => {
+      await super.release()
+      return read
+    })
     this.#onDowngraded(read)
     return read
   }
