@@ -1,7 +1,16 @@
 // A directory whose numbers are used up: the counter sticks at its end, or has gone over into the negative, and no recipe trusts it.
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
-import { HerdMutex, LockError, Mutex, TicketMutex, type Lock } from '../../src/recipes/index.ts'
+import { parentOf } from '../../src/protocol/index.ts'
+import {
+  HerdMutex,
+  LockError,
+  Mutex,
+  ReadWriteLock,
+  Semaphore,
+  TicketMutex,
+  type Lock,
+} from '../../src/recipes/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf } from '../support/outcome.ts'
 import { setCounters } from '../support/sequence-counter.ts'
@@ -17,6 +26,8 @@ const locks: Record<string, (client: Client, path: string) => Lock> = {
     new Mutex(client, path, { dialect: { prefix: 'lock_', pattern: /^lock_(\d{10})$/ } }),
   HerdMutex: (client, path) => new HerdMutex(client, path),
   TicketMutex: (client, path) => new TicketMutex(client, path),
+  'the write lock of ReadWriteLock': (client, path) => new ReadWriteLock(client, path).writeLock,
+  'Semaphore among its leases': (client, path) => new Semaphore(client, parentOf(path), 1),
 }
 const recipes = Object.entries(locks)
 
@@ -24,7 +35,7 @@ describe('a directory whose numbers are used up', () => {
   const sessions = new Sessions()
   let server: ApacheZooKeeper
   let client: Client
-  const directoryOf = (i: number, what: string) => `/${what}-${i}-`
+  const directoryOf = (i: number, what: string) => `/${what}-${i}-/leases`
 
   before(async function () {
     this.timeout(60_000)
