@@ -1,15 +1,13 @@
 // From the write lock down to the read lock, on a real server: nobody gets in between, whatever is lost on the way.
 import { expect } from 'chai'
 import { once } from 'node:events'
-import { aclOf, connect, openACL, perms, type Client, type ConnectOptions } from '../../src/index.ts'
+import { aclOf, openACL, perms, type Client, type ConnectOptions } from '../../src/index.ts'
 import { MultiRequest, opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { LockError, ReadWriteLock, type ReadWriteLockOptions } from '../../src/recipes/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf, watched } from '../support/outcome.ts'
 import { Saboteur } from '../support/saboteur.ts'
-import { expireSession, sharedServer } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
-import { Sessions } from './sessions.ts'
+import { expireSession } from '../support/shared-server.ts'
+import { Ground } from './ground.ts'
 
 const hosts = {
   read: { prefix: 'host-R-', pattern: /^host-R-(\d+)$/ },
@@ -17,41 +15,13 @@ const hosts = {
 }
 
 describe('a downgrade', () => {
-  const sessions = new Sessions()
-  let server: ApacheZooKeeper
-  let observer: Client
-  let path: string
-  let watchesBefore: number
-  let run = 0
-
-  before(async () => {
-    server = await sharedServer()
-  })
-  beforeEach(async () => {
-    path = `/downgrade-${++run}`
-    observer = await connect(server.connectString)
-    await observer.ensurePath(path)
-    watchesBefore = await server.watchCount()
-  })
-  afterEach(async () => {
-    await sessions.settled()
-    const { children } = await observer.getChildren(path)
-    const watches = await server.watchCount()
-    await sessions.close()
-    await observer.deleteRecursive(path)
-    await observer.close()
-    expect(children, 'nodes left behind').to.deep.equal([])
-    expect(watches, 'watches left behind').to.equal(watchesBefore)
-  })
-
-  const open = (options?: ConnectOptions): Promise<Client> => sessions.open(server.connectString, options)
-  const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, path, options)
-  const paths = async () => (await observer.getChildren(path)).children.map(name => `${path}/${name}`)
-  const waiting = (count: number) => until(async () => (await server.watchCount()) >= watchesBefore + count)
+  const ground = Ground.lay('downgrade')
+  const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, ground.path, options)
+  const paths = () => ground.nodesIn()
 
   async function sabotaged(options?: ConnectOptions & ReadWriteLockOptions) {
     const saboteur = new Saboteur()
-    const client = await open({ dial: saboteur.dial, ...options })
+    const client = await ground.open({ dial: saboteur.dial, ...options })
     const held = await lockOf(client, options).writeLock.acquire()
     return { saboteur, client, held }
   }
@@ -63,13 +33,13 @@ describe('a downgrade', () => {
     ['in the herd', { herd: true }],
   ] satisfies [string, ReadWriteLockOptions][])
     it(`lets the readers behind in and no writer who waits, ${whose}`, async () => {
-      const [client, writer, reader] = [await open(), await open(), await open()]
+      const [client, writer, reader] = [await ground.open(), await ground.open(), await ground.open()]
       const held = await lockOf(client, options).writeLock.acquire()
       const reading = lockOf(reader, options).readLock.acquire()
-      await waiting(1)
+      await ground.watches(1)
       const writing = lockOf(writer, options).writeLock.acquire()
       const isWritten = watched(writing)
-      await waiting(2)
+      await ground.watches(2)
 
       const read = await held.downgrade()
       expect(read.path.slice(-10)).to.equal(held.path.slice(-10))
@@ -90,7 +60,7 @@ describe('a downgrade', () => {
   it('is one transaction that checks the write node, and then its delete', async () => {
     const sent: number[] = []
     let multi: Uint8Array | undefined
-    const client = await open({
+    const client = await ground.open({
       observe({ from, first, bytes }) {
         if (from !== 'client' || first) return
         const { type } = RequestHeader.decode(bytes)
@@ -105,30 +75,30 @@ describe('a downgrade', () => {
     const [check, create] = MultiRequest.decode(Buffer.from(multi ?? []))
     expect(check).to.deep.include({ type: opcodes.check }).and.to.have.nested.property('body.path', held.path)
     expect(create).to.have.nested.property('body.path', read.path)
-    const node = await observer.getData(read.path)
+    const node = await ground.observer.getData(read.path)
     expect(String(node.data)).to.equal('me')
     expect(node.stat.ephemeralOwner).to.equal(client.sessionId)
     await read.release()
   })
 
   it('ends the write lock as a release does', async () => {
-    const held = await lockOf(await open()).writeLock.acquire({ watchOwnNode: true })
+    const held = await lockOf(await ground.open()).writeLock.acquire({ watchOwnNode: true })
     const read = await held.downgrade()
     expect([held.validFor(), held.signal.aborted]).to.deep.equal([0, false])
-    expect(await failureOf(held.guard().setData(path, '').commit())).to.have.property('code', 'NONODE')
+    expect(await failureOf(held.guard().setData(ground.path, '').commit())).to.have.property('code', 'NONODE')
     expect(await held.downgrade()).to.equal(read)
     await held.release()
     expect(await paths()).to.deep.equal([read.path])
     expect(read.validFor()).to.be.greaterThan(0)
-    await read.guard().setData(path, 'guarded').commit()
+    await read.guard().setData(ground.path, 'guarded').commit()
     await read.release()
     expect(held.signal.aborted).to.equal(false)
   })
 
   it('is watched as the write lock was', async () => {
-    const read = await (await lockOf(await open()).writeLock.acquire({ watchOwnNode: true })).downgrade()
+    const read = await (await lockOf(await ground.open()).writeLock.acquire({ watchOwnNode: true })).downgrade()
     const lost = once(read.signal, 'abort')
-    await observer.delete(read.path)
+    await ground.observer.delete(read.path)
     await lost
     expect(read.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
   })
@@ -148,7 +118,7 @@ describe('a downgrade', () => {
   })
 
   it('is too late after a release', async () => {
-    const held = await lockOf(await open()).writeLock.acquire()
+    const held = await lockOf(await ground.open()).writeLock.acquire()
     const releasing = held.release()
     expect(await failureOf(held.downgrade()))
       .to.be.instanceOf(LockError)
@@ -158,21 +128,21 @@ describe('a downgrade', () => {
   })
 
   it('leaves the write lock as it is where it is refused', async () => {
-    const held = await lockOf(await open()).writeLock.acquire()
-    await observer.setACL(path, [aclOf('world', 'anyone', perms.all & ~perms.create)])
+    const held = await lockOf(await ground.open()).writeLock.acquire()
+    await ground.observer.setACL(ground.path, [aclOf('world', 'anyone', perms.all & ~perms.create)])
     expect(await failureOf(held.downgrade())).to.have.property('code', 'NOAUTH')
     expect(held.validFor()).to.be.greaterThan(0)
-    await observer.setACL(path, openACL)
+    await ground.observer.setACL(ground.path, openACL)
     await (await held.downgrade()).release()
   })
 
   it('is refused by what bears the read node’s name already, and leaves that alone', async () => {
     const { held } = await sabotaged({ dialect: hosts })
-    const taken = `${path}/host-R-${held.path.slice(-10)}`
-    await observer.create(taken)
+    const taken = `${ground.path}/host-R-${held.path.slice(-10)}`
+    await ground.observer.create(taken)
     expect(await failureOf(held.downgrade())).to.have.property('code', 'NODEEXISTS')
-    expect((await paths()).sort()).to.deep.equal([taken, held.path])
-    await observer.delete(taken)
+    expect(await paths()).to.have.members([taken, held.path])
+    await ground.observer.delete(taken)
     await held.release()
   })
 
@@ -193,7 +163,7 @@ describe('a downgrade', () => {
             const happened = saboteur[fault](opcode)
             const [read] = await Promise.all([held.downgrade(), happened])
             expect(await paths()).to.deep.equal([read.path])
-            expect((await observer.exists(read.path))?.ephemeralOwner).to.equal(client.sessionId)
+            expect((await ground.observer.exists(read.path))?.ephemeralOwner).to.equal(client.sessionId)
             expect([read.token, read.signal.aborted]).to.deep.equal([held.token, false])
             expect(held.signal.aborted).to.equal(false)
             await read.release()
@@ -204,7 +174,7 @@ describe('a downgrade', () => {
           const arrived = saboteur.holdReply(opcode)
           const failing = failureOf(held.downgrade())
           await arrived
-          await expireSession(server, client.sessionId, client.sessionPassword)
+          await expireSession(ground.server, client.sessionId, client.sessionPassword)
           expect(await failing)
             .to.be.instanceOf(LockError)
             .with.property('code', 'LOST')
@@ -227,7 +197,7 @@ describe('a downgrade', () => {
 
       it('fails with LOST, as the write lock is then, when somebody has deleted the write node', async () => {
         const { held } = await sabotaged({ dialect })
-        await observer.delete(held.path)
+        await ground.observer.delete(held.path)
         expect(await failureOf(held.downgrade()))
           .to.be.instanceOf(LockError)
           .with.property('code', 'LOST')
@@ -237,10 +207,10 @@ describe('a downgrade', () => {
 
       it('fails with LOST when the whole directory was deleted', async () => {
         const { held } = await sabotaged({ dialect })
-        await observer.deleteRecursive(path)
+        await ground.observer.deleteRecursive(ground.path)
         expect(await failureOf(held.downgrade())).to.have.property('code', 'LOST')
-        expect(await observer.exists(path)).to.equal(null)
-        await observer.create(path)
+        expect(await ground.observer.exists(ground.path)).to.equal(null)
+        await ground.observer.create(ground.path)
       })
 
       it('is made anew when somebody deletes the read node at once', async () => {
@@ -249,7 +219,7 @@ describe('a downgrade', () => {
         const trading = held.downgrade()
         await arrived
         const [made] = (await paths()).filter(each => each !== held.path)
-        await observer.delete(made ?? '')
+        await ground.observer.delete(made ?? '')
         saboteur.deliver()
         const read = await trading
         expect(await paths()).to.deep.equal([read.path])
@@ -260,15 +230,15 @@ describe('a downgrade', () => {
 
   it('fails with LOST when another’s node has the write node’s name in a directory made anew', async () => {
     const { held } = await sabotaged({ dialect: hosts })
-    await observer.deleteRecursive(path)
-    await observer.create(path)
-    const { writeLock } = lockOf(await open(), { dialect: hosts })
+    await ground.observer.deleteRecursive(ground.path)
+    await ground.observer.create(ground.path)
+    const { writeLock } = lockOf(await ground.open(), { dialect: hosts })
     const other = await writeLock.acquire()
     expect(other.path).to.equal(held.path)
     expect(await failureOf(held.downgrade())).to.have.property('code', 'LOST')
     expect(held.signal.aborted).to.equal(true)
     await held.release()
-    await sessions.settled()
+    await ground.sessions.settled()
     expect(await paths()).to.deep.equal([other.path])
     await other.release()
   })

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { once } from 'node:events'
-import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
+import type { Client } from '../../src/index.ts'
 import {
   LockError,
   ReadWriteLock,
@@ -11,11 +11,9 @@ import {
   type ReadWriteDialect,
   type ReadWriteLockOptions,
 } from '../../src/recipes/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
-import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
-import { Sessions } from './sessions.ts'
+import { Ground } from './ground.ts'
 
 const ACTS = ['read', 'write', 'tryRead', 'tryWrite', 'downgrade', 'giveUp'] as const
 type Act = (typeof ACTS)[number]
@@ -27,49 +25,21 @@ const HOSTS: ReadWriteDialect = {
 }
 
 describe('ReadWriteLock', () => {
-  const sessions = new Sessions()
-  let server: ApacheZooKeeper
-  let observer: Client
-  let path: string
-  let watchesBefore: number
-  let run = 0
-
-  before(async () => {
-    server = await sharedServer()
-  })
-  beforeEach(async () => {
-    path = `/read-write-${++run}`
-    observer = await connect(server.connectString)
-    await observer.ensurePath(path)
-    watchesBefore = await server.watchCount()
-  })
-  afterEach(async () => {
-    await sessions.settled()
-    const { children } = await observer.getChildren(path)
-    const watches = await server.watchCount()
-    await sessions.close()
-    await observer.deleteRecursive(path)
-    await observer.close()
-    expect(children, 'nodes left behind').to.deep.equal([])
-    expect(watches, 'watches left behind').to.equal(watchesBefore)
-  })
-
-  const open = (options?: ConnectOptions): Promise<Client> => sessions.open(server.connectString, options)
-  const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, path, options)
-  const names = async () => (await observer.getChildren(path)).children.sort()
+  const ground = Ground.lay('read-write')
+  const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, ground.path, options)
 
   /** One more waits: its node is there, and its watch. */
   async function queueUp<H extends Held>(lock: Lock<H>): Promise<{ acquiring: Promise<H>; isGranted: () => boolean }> {
-    const watches = await server.watchCount()
+    const before = await ground.server.watchCount()
     const acquiring = lock.acquire()
-    await until(async () => (await server.watchCount()) > watches)
+    await until(async () => (await ground.server.watchCount()) > before)
     return { acquiring, isGranted: watched(acquiring) }
   }
 
   for (const herd of [false, true]) {
     describe(herd ? 'in the herd' : 'with predecessors', () => {
       it('lets readers in together and each writer in alone, in the order of the queue, whatever they do', async () => {
-        const clients = await sessions.many(8, server.connectString)
+        const clients = await ground.many(8)
         const acts = fc.constantFrom(...ACTS)
         const plans = fc.array(fc.array(acts, { maxLength: 6 }), { minLength: 8, maxLength: 8 })
         await fc.assert(
@@ -117,7 +87,7 @@ describe('ReadWriteLock', () => {
   }
 
   it('has a reader wait behind a writer who waits, so that readers do not starve writers', async () => {
-    const [first, writer, second] = [await open(), await open(), await open()]
+    const [first, writer, second] = [await ground.open(), await ground.open(), await ground.open()]
     const reading = await lockOf(first).readLock.acquire()
     const writing = await queueUp(lockOf(writer).writeLock)
     const behind = await queueUp(lockOf(second).readLock)
@@ -130,7 +100,7 @@ describe('ReadWriteLock', () => {
   })
 
   it('shows the contenders of both sides to each', async () => {
-    const [reader, writer] = [await open(), await open()]
+    const [reader, writer] = [await ground.open(), await ground.open()]
     const held = await lockOf(reader).readLock.acquire()
     const writing = await queueUp(lockOf(writer).writeLock)
     const { readLock, writeLock } = lockOf(reader)
@@ -153,7 +123,7 @@ describe('ReadWriteLock', () => {
     const heard = (clients: readonly Client[]) => Promise.all(clients.map(client => client.sync('/')))
 
     it('wakes a writer by the release of the nearest reader before it, and by no other’s', async () => {
-      const clients = await sessions.many(4, server.connectString)
+      const clients = await ground.many(4)
       const [writer, ...readers] = clients as [Client, Client, Client, Client]
       const reading = []
       for (const reader of readers) reading.push(await lockOf(reader).readLock.acquire())
@@ -168,7 +138,7 @@ describe('ReadWriteLock', () => {
     })
 
     it('wakes by a writer’s release the readers behind it, all at once, and nobody else', async () => {
-      const clients = await sessions.many(6, server.connectString)
+      const clients = await ground.many(6)
       const [first, a, b, c, second, late] = clients as [Client, Client, Client, Client, Client, Client]
       const writing = await lockOf(first).writeLock.acquire()
       const reading = []
@@ -189,7 +159,7 @@ describe('ReadWriteLock', () => {
     })
 
     it('wakes in the herd everybody who waits, by each release', async () => {
-      const clients = await sessions.many(5, server.connectString)
+      const clients = await ground.many(5)
       const [first, a, b, c, d] = clients as [Client, Client, Client, Client, Client]
       const herd = true
       const writing = await lockOf(first, { herd }).writeLock.acquire()
@@ -208,24 +178,24 @@ describe('ReadWriteLock', () => {
 
   describe('by the names of others', () => {
     const written = async (options: ReadWriteLockOptions) => {
-      const lock = lockOf(await open(), { ...options, data: 'me' })
+      const lock = lockOf(await ground.open(), { ...options, data: 'me' })
       const reading = await lock.readLock.acquire()
       const writing = await queueUp(lock.writeLock)
-      const seen = await names()
+      const seen = (await ground.nodesIn()).map(node => node.slice(ground.path.length + 1))
       await reading.release()
       await (await writing.acquiring).release()
       return seen
     }
 
     it('is Curator’s', async () => {
-      const [read, write] = await written({}).then(seen => seen.sort((a, b) => (a.slice(-10) < b.slice(-10) ? -1 : 1)))
+      const [read, write] = await written({})
       expect(read).to.match(/^_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-__READ__0000000000$/)
       expect(write).to.match(/^_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-__WRIT__0000000001$/)
     })
 
     it('is kazoo’s', async () => {
-      const seen = (await written({ dialect: 'kazoo' })).map(name => name.replace(/^[\da-f]{32}/, '')).sort()
-      expect(seen).to.deep.equal(['__lock__0000000001', '__rlock__0000000000'])
+      const seen = (await written({ dialect: 'kazoo' })).map(name => name.replace(/^[\da-f]{32}/, ''))
+      expect(seen).to.deep.equal(['__rlock__0000000000', '__lock__0000000001'])
     })
 
     it('is one’s own, of which nothing tells whose a node is but its data', async () => {
@@ -234,25 +204,27 @@ describe('ReadWriteLock', () => {
 
     it('is refused where a writer’s pattern finds readers', () => {
       const dialect = { read: HOSTS.read, write: { prefix: 'host-W-', pattern: /^host-\w-(\d+)$/ } }
-      expect(() => lockOf(observer, { dialect }))
+      expect(() => lockOf(ground.observer, { dialect }))
         .to.throw(LockError)
         .with.property('code', 'UNSUPPORTED')
     })
 
     it('reports those who queue by other names', async () => {
-      const client = await open()
-      const stranger = await observer.create(`${path}/_c_${client.uuid()}-lock-`, '', { mode: 'ephemeralSequential' })
+      const client = await ground.open()
+      const stranger = await ground.observer.create(`${ground.path}/_c_${client.uuid()}-lock-`, '', {
+        mode: 'ephemeralSequential',
+      })
       const reported = new Promise<readonly string[]>(resolve => {
         void lockOf(client, { onStrangers: resolve })
           .readLock.acquire()
           .then(held => held.release())
       })
-      expect(await reported).to.deep.equal([stranger.path.slice(path.length + 1)])
-      await observer.delete(stranger.path)
+      expect(await reported).to.deep.equal([stranger.path.slice(ground.path.length + 1)])
+      await ground.observer.delete(stranger.path)
     })
 
     it('leaves none behind whose number is too large to go on from', async () => {
-      const client = await open()
+      const client = await ground.open()
       // The sample that is tried first is right; those that are made begin with a digit of their own.
       const number = (uuid: string) => (uuid.startsWith('01234567') ? '' : '9')
       const dialect = {
@@ -269,7 +241,7 @@ describe('ReadWriteLock', () => {
 
   describe('asked for by an owner', () => {
     it('refuses at once who reads and would write, until he has released', async () => {
-      const { readLock, writeLock } = lockOf(await open())
+      const { readLock, writeLock } = lockOf(await ground.open())
       const [owner, other] = [{}, {}]
       const held = await readLock.acquire({ owner })
       const again = await readLock.acquire({ owner })
@@ -285,7 +257,7 @@ describe('ReadWriteLock', () => {
     })
 
     it('refuses at once who writes and would read or write once more', async () => {
-      const { readLock, writeLock } = lockOf(await open())
+      const { readLock, writeLock } = lockOf(await ground.open())
       const held = await writeLock.acquire({ owner: 7 })
       for (const side of [readLock, writeLock])
         expect(await failureOf(side.acquire({ owner: 7 }))).to.have.property('code', 'UNSUPPORTED')
@@ -297,17 +269,17 @@ describe('ReadWriteLock', () => {
     })
 
     it('forgets who has lost the lock', async () => {
-      const client = await open()
+      const client = await ground.open()
       const { readLock, writeLock } = lockOf(client)
       const held = await readLock.acquire({ owner: 7, watchOwnNode: true })
       const lost = once(held.signal, 'abort')
-      await observer.delete(held.path)
+      await ground.observer.delete(held.path)
       await lost
       await (await writeLock.acquire({ owner: 7 })).release()
     })
 
     it('has no way up from the read lock, and says so', async () => {
-      const held = await lockOf(await open()).readLock.acquire()
+      const held = await lockOf(await ground.open()).readLock.acquire()
       const error = await failureOf(held.upgrade())
       expect(error).to.be.instanceOf(LockError).with.property('code', 'UPGRADE')
       expect(error).to.have.property('message').that.contains('release it first')

@@ -2,15 +2,13 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { once } from 'node:events'
-import { connect, ZooKeeperError, type Client, type ConnectOptions, type ObservedFrame } from '../../src/index.ts'
+import { ZooKeeperError, type Client, type ObservedFrame } from '../../src/index.ts'
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
-import { LockError, revoke, Semaphore, type Held } from '../../src/recipes/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { LockError, revoke, Semaphore, type Held, type LockOptions } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
 import { Saboteur } from '../support/saboteur.ts'
-import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
-import { Sessions } from './sessions.ts'
+import { Ground } from './ground.ts'
 
 const ACTS = ['acquire', 'tryAcquire', 'giveUp', 'breakGate', 'cut'] as const
 type Act = (typeof ACTS)[number]
@@ -19,50 +17,20 @@ type Act = (typeof ACTS)[number]
 const WATCHES_IN_THE_GATE = 2
 
 describe('Semaphore', () => {
-  const sessions = new Sessions()
-  let server: ApacheZooKeeper
-  let observer: Client
-  let path: string
-  let watchesBefore: number
-  let run = 0
-
-  before(async () => {
-    server = await sharedServer()
-  })
-  beforeEach(async () => {
-    path = `/semaphore-${++run}`
-    observer = await connect(server.connectString)
-    watchesBefore = await server.watchCount()
-  })
-  afterEach(async () => {
-    await sessions.settled()
-    const left = [...(await gate()), ...(await leases())]
-    const watches = await server.watchCount()
-    await sessions.close()
-    await observer.deleteRecursive(path)
-    await observer.close()
-    expect(left, 'nodes left behind').to.deep.equal([])
-    expect(watches, 'watches left behind').to.equal(watchesBefore)
-  })
-
-  const open = (options?: ConnectOptions): Promise<Client> => sessions.open(server.connectString, options)
-  const waiting = (watches: number) => until(async () => (await server.watchCount()) >= watchesBefore + watches)
-  const inOrder = (names: string[]) => names.sort((a, b) => (a.slice(-10) < b.slice(-10) ? -1 : 1))
-  const pathsIn = async (directory: string) => {
-    if ((await observer.exists(directory)) === null) return []
-    return inOrder((await observer.getChildren(directory)).children).map(name => `${directory}/${name}`)
-  }
-  const gate = () => pathsIn(`${path}/locks`)
-  const leases = () => pathsIn(`${path}/leases`)
+  const ground = Ground.lay('semaphore', ['/locks', '/leases'])
+  const gate = () => ground.nodesIn('/locks')
+  const leases = () => ground.nodesIn('/leases')
+  const semaphoreOf = (client: Client, leases: number, options?: LockOptions) =>
+    new Semaphore(client, ground.path, leases, options)
 
   it('lets in no more than it has leases, and everybody in the end', async () => {
-    const clients = await sessions.many(20, server.connectString)
+    const clients = await ground.many(20)
     let inside = 0
     let most = 0
     let passes = 0
     const work = async (client: Client) => {
       for (let i = 0; i < 3; i++)
-        await new Semaphore(client, path, 3).use(async () => {
+        await semaphoreOf(client, 3).use(async () => {
           most = Math.max(most, ++inside)
           // The first ones stay until there are as many as may be.
           await until(() => most >= 3)
@@ -77,23 +45,23 @@ describe('Semaphore', () => {
 
   it('lets in no more than that whoever gives up, loses his connection, or has his place at the gate deleted', async () => {
     const saboteurs = Array.from({ length: 8 }, () => new Saboteur())
-    const clients = await Promise.all(saboteurs.map(({ dial }) => open({ dial })))
+    const clients = await Promise.all(saboteurs.map(({ dial }) => ground.open({ dial })))
     const plans = fc.array(fc.array(fc.constantFrom(...ACTS), { maxLength: 6 }), { minLength: 8, maxLength: 8 })
     const live = async (client: Client, saboteur: Saboteur, todo: Act[], stay: (held: unknown) => Promise<void>) => {
-      const semaphore = new Semaphore(client, path, 2)
+      const semaphore = semaphoreOf(client, 2)
       const doing: Record<Act, () => Promise<unknown>> = {
         acquire: () => semaphore.acquire().then(stay),
         tryAcquire: () => semaphore.tryAcquire().then(stay),
         async giveUp() {
           const abort = new AbortController()
           const outcome = outcomeOf(semaphore.acquire({ signal: abort.signal }))
-          await observer.exists('/')
+          await ground.observer.exists('/')
           abort.abort(null)
           await stay(await outcome)
         },
         async breakGate() {
           const [first] = await gate()
-          if (first !== undefined) await observer.delete(first).catch(() => undefined)
+          if (first !== undefined) await ground.observer.delete(first).catch(() => undefined)
         },
         cut: () => Promise.resolve().then(() => saboteur.cut()),
       }
@@ -105,7 +73,7 @@ describe('Semaphore', () => {
         const stay = async (held: unknown) => {
           if (held === null) return
           expect(++inside).to.be.at.most(2)
-          await observer.exists('/')
+          await ground.observer.exists('/')
           inside--
           await (held as Held).release()
         }
@@ -116,14 +84,14 @@ describe('Semaphore', () => {
   })
 
   it('is laid out as Curator’s', async () => {
-    const [first, second] = [await open(), await open()]
-    const held = await new Semaphore(first, path, 1, { data: 'me' }).acquire()
+    const [first, second] = [await ground.open(), await ground.open()]
+    const held = await semaphoreOf(first, 1, { data: 'me' }).acquire()
     expect(await leases()).to.deep.equal([held.path])
     expect(held.path).to.match(/\/leases\/_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-lease-0000000000$/)
-    expect(held.token).to.equal((await observer.exists(held.path))?.czxid)
-    expect(String((await observer.getData(held.path)).data)).to.equal('me')
-    const acquiring = new Semaphore(second, path, 1).acquire()
-    await waiting(WATCHES_IN_THE_GATE)
+    expect(held.token).to.equal((await ground.observer.exists(held.path))?.czxid)
+    expect(String((await ground.observer.getData(held.path)).data)).to.equal('me')
+    const acquiring = semaphoreOf(second, 1).acquire()
+    await ground.watches(WATCHES_IN_THE_GATE)
     expect((await gate()).join()).to.match(/\/locks\/_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-lock-0000000001$/)
     expect(await leases()).to.have.length(2)
     await held.release()
@@ -131,14 +99,14 @@ describe('Semaphore', () => {
   })
 
   it('is given in the order of those who wait, of whom a release wakes one', async () => {
-    const clients = await sessions.many(5, server.connectString)
+    const clients = await ground.many(5)
     const [a, b, ...others] = clients as [Client, Client, ...Client[]]
-    const first = await new Semaphore(a, path, 2).acquire()
-    const second = await new Semaphore(b, path, 2).acquire()
+    const first = await semaphoreOf(a, 2).acquire()
+    const second = await semaphoreOf(b, 2).acquire()
     const acquiring: Promise<Held>[] = []
     for (const [i, client] of others.entries()) {
-      acquiring.push(new Semaphore(client, path, 2).acquire())
-      await waiting(WATCHES_IN_THE_GATE + i)
+      acquiring.push(semaphoreOf(client, 2).acquire())
+      await ground.watches(WATCHES_IN_THE_GATE + i)
     }
     const granted = acquiring.map(each => watched(each))
     const events = () => others.map(client => client.counters.events)
@@ -158,18 +126,18 @@ describe('Semaphore', () => {
   })
 
   it('says how many leases are left, and who has the others', async () => {
-    const [first, second] = [await open(), await open()]
-    const semaphore = new Semaphore(first, path, 2, { data: 'first' })
+    const [first, second] = [await ground.open(), await ground.open()]
+    const semaphore = semaphoreOf(first, 2, { data: 'first' })
     expect([await semaphore.available(), await semaphore.contenders()]).to.deep.equal([2, []])
     const held = await semaphore.acquire()
     expect(await semaphore.available()).to.equal(1)
-    const other = await new Semaphore(second, path, 2).acquire()
+    const other = await semaphoreOf(second, 2).acquire()
     expect(await semaphore.available()).to.equal(0)
     const contenders = await semaphore.contenders()
     expect(contenders.map(each => each.session)).to.deep.equal([first.sessionId, second.sessionId])
     expect(contenders[0]).to.deep.include({ path: held.path, data: Buffer.from('first') })
     const acquiring = semaphore.acquire()
-    await waiting(WATCHES_IN_THE_GATE)
+    await ground.watches(WATCHES_IN_THE_GATE)
     expect(await semaphore.available()).to.equal(0)
     await held.release()
     await (await acquiring).release()
@@ -182,16 +150,16 @@ describe('Semaphore', () => {
     const observe = ({ from, first, bytes }: ObservedFrame) => {
       if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
     }
-    const [holder, waiter, other] = [await open(), await open(), await open({ observe })]
+    const [holder, waiter, other] = [await ground.open(), await ground.open(), await ground.open({ observe })]
     const trying = async (leases: number) => {
       sent.length = 0
-      const held = await new Semaphore(other, path, leases).tryAcquire()
+      const held = await semaphoreOf(other, leases).tryAcquire()
       return { held, sent: sent.filter(type => type !== opcodes.ping) }
     }
-    const held = await new Semaphore(holder, path, 1).acquire()
+    const held = await semaphoreOf(holder, 1).acquire()
     expect(await trying(1)).to.deep.equal({ held: null, sent: [opcodes.getChildren2] })
-    const acquiring = new Semaphore(waiter, path, 1).acquire()
-    await waiting(WATCHES_IN_THE_GATE)
+    const acquiring = semaphoreOf(waiter, 1).acquire()
+    await ground.watches(WATCHES_IN_THE_GATE)
     expect(await trying(3)).to.deep.equal({ held: null, sent: [opcodes.getChildren2, opcodes.getChildren2] })
     await held.release()
     await (await acquiring).release()
@@ -201,28 +169,28 @@ describe('Semaphore', () => {
   })
 
   it('gives back what it took when one who only tries comes at the same moment as others', async () => {
-    const clients = await sessions.many(8, server.connectString)
-    const tries = await Promise.all(clients.map(client => new Semaphore(client, path, 2).tryAcquire()))
+    const clients = await ground.many(8)
+    const tries = await Promise.all(clients.map(client => semaphoreOf(client, 2).tryAcquire()))
     const got = tries.filter(held => held !== null)
     expect(got.length).to.be.at.most(2)
-    await sessions.settled()
+    await ground.sessions.settled()
     expect(await leases()).to.have.length(got.length)
     expect(await gate()).to.deep.equal([])
     await Promise.all(got.map(held => held.release()))
   })
 
   it('has one whose place in the gate was deleted give its lease back and come again, behind the others', async () => {
-    const [holder, first, second] = [await open(), await open(), await open()]
-    const held = await new Semaphore(holder, path, 1).acquire()
-    const pushed = new Semaphore(first, path, 1).acquire()
-    await waiting(WATCHES_IN_THE_GATE)
-    const next = new Semaphore(second, path, 1).acquire()
-    await waiting(WATCHES_IN_THE_GATE + 1)
-    await observer.delete((await gate())[0] ?? '')
+    const [holder, first, second] = [await ground.open(), await ground.open(), await ground.open()]
+    const held = await semaphoreOf(holder, 1).acquire()
+    const pushed = semaphoreOf(first, 1).acquire()
+    await ground.watches(WATCHES_IN_THE_GATE)
+    const next = semaphoreOf(second, 1).acquire()
+    await ground.watches(WATCHES_IN_THE_GATE + 1)
+    await ground.observer.delete((await gate())[0] ?? '')
     const isPushedIn = watched(pushed)
     // The other is in the gate, with a lease, and the first one behind it again, without.
     await until(async () => (await gate()).length === 2 && (await leases()).length === 2)
-    await waiting(WATCHES_IN_THE_GATE + 1)
+    await ground.watches(WATCHES_IN_THE_GATE + 1)
     await held.release()
     await (await next).release()
     await (await pushed).release()
@@ -230,12 +198,12 @@ describe('Semaphore', () => {
   })
 
   it('has one whose lease was deleted while it waits take another', async () => {
-    const [holder, client] = [await open(), await open()]
-    const held = await new Semaphore(holder, path, 1).acquire()
-    const acquiring = new Semaphore(client, path, 1).acquire()
-    await waiting(WATCHES_IN_THE_GATE)
+    const [holder, client] = [await ground.open(), await ground.open()]
+    const held = await semaphoreOf(holder, 1).acquire()
+    const acquiring = semaphoreOf(client, 1).acquire()
+    await ground.watches(WATCHES_IN_THE_GATE)
     const [, victim] = await leases()
-    await observer.delete(victim ?? '')
+    await ground.observer.delete(victim ?? '')
     await until(async () => (await leases()).length === 2)
     await held.release()
     const got = await acquiring
@@ -244,12 +212,12 @@ describe('Semaphore', () => {
   })
 
   it('is made anew when all of it is deleted under those who wait', async () => {
-    const [holder, ...others] = await sessions.many(4, server.connectString)
-    const held = await new Semaphore(holder as Client, path, 1).acquire()
-    const passing = others.map(client => new Semaphore(client, path, 1).use(() => client.sessionId))
-    await waiting(WATCHES_IN_THE_GATE + 2)
+    const [holder, ...others] = await ground.many(4)
+    const held = await semaphoreOf(holder as Client, 1).acquire()
+    const passing = others.map(client => semaphoreOf(client, 1).use(() => client.sessionId))
+    await ground.watches(WATCHES_IN_THE_GATE + 2)
     await until(() =>
-      observer.deleteRecursive(path).then(
+      ground.observer.deleteRecursive(ground.path).then(
         () => true,
         () => false,
       ),
@@ -259,53 +227,53 @@ describe('Semaphore', () => {
   })
 
   it('tells a holder when somebody deletes its lease, or asks for it', async () => {
-    const held = await new Semaphore(await open(), path, 2).acquire({ watchOwnNode: true })
+    const held = await semaphoreOf(await ground.open(), 2).acquire({ watchOwnNode: true })
     const revoked = once(held.revoked, 'abort')
-    await revoke(observer, held.path)
+    await revoke(ground.observer, held.path)
     await revoked
     const lost = once(held.signal, 'abort')
-    await observer.delete(held.path)
+    await ground.observer.delete(held.path)
     await lost
     expect(held.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
     expect(await failureOf(held.guard().setData('/', '').commit())).to.have.property('code', 'NONODE')
   })
 
   it('does not mind foreign names among its leases', async () => {
-    const client = await open()
-    const semaphore = new Semaphore(client, path, 1)
-    await client.ensurePath(`${path}/leases`)
-    await client.create(`${path}/leases/foreign-0000000000`)
+    const client = await ground.open()
+    const semaphore = semaphoreOf(client, 1)
+    await client.ensurePath(`${ground.path}/leases`)
+    await client.create(`${ground.path}/leases/foreign-0000000000`)
     await (await semaphore.acquire()).release()
     expect([await semaphore.available(), await semaphore.contenders()]).to.deep.equal([1, []])
-    await observer.deleteRecursive(path)
+    await ground.observer.deleteRecursive(ground.path)
   })
 
   it('takes a positive integer of leases and nothing else', () => {
     for (const leases of [0, -1, 1.5, NaN, Infinity, 2 ** 53, '3' as unknown as number, undefined as unknown as number])
-      expect(() => new Semaphore(observer, path, leases))
+      expect(() => semaphoreOf(ground.observer, leases))
         .to.throw(ZooKeeperError)
         .with.property('code', 'BADARGUMENTS')
   })
 
   describe('of which users have different numbers', () => {
     it('lets one of a larger number in beside as many as that allows', async () => {
-      const [small, large] = [await open(), await open()]
-      const held = await new Semaphore(small, path, 1).acquire()
-      const more = await new Semaphore(large, path, 2).acquire()
-      expect(await new Semaphore(small, path, 1).available()).to.equal(0)
-      expect(await new Semaphore(large, path, 3).available()).to.equal(1)
+      const [small, large] = [await ground.open(), await ground.open()]
+      const held = await semaphoreOf(small, 1).acquire()
+      const more = await semaphoreOf(large, 2).acquire()
+      expect(await semaphoreOf(small, 1).available()).to.equal(0)
+      expect(await semaphoreOf(large, 3).available()).to.equal(1)
       await held.release()
       await more.release()
     })
 
     it('holds up those behind one of a smaller number until he is in', async () => {
-      const [holder, small, large] = [await open(), await open(), await open()]
-      const held = await new Semaphore(holder, path, 1).acquire()
-      const first = new Semaphore(small, path, 1).acquire()
-      await waiting(WATCHES_IN_THE_GATE)
-      const second = new Semaphore(large, path, 2).acquire()
+      const [holder, small, large] = [await ground.open(), await ground.open(), await ground.open()]
+      const held = await semaphoreOf(holder, 1).acquire()
+      const first = semaphoreOf(small, 1).acquire()
+      await ground.watches(WATCHES_IN_THE_GATE)
+      const second = semaphoreOf(large, 2).acquire()
       const isIn = watched(second)
-      await waiting(WATCHES_IN_THE_GATE + 1)
+      await ground.watches(WATCHES_IN_THE_GATE + 1)
       expect(isIn()).to.equal(false)
       await held.release()
       const both = await Promise.all([first, second])
