@@ -8,7 +8,10 @@ export interface ReadWriteDialect {
   readonly write: Dialect
 }
 
-/** Whose names to use: those of Curator's InterProcessReadWriteLock, or of kazoo's ReadLock and WriteLock. */
+/**
+ * Whose names to use: those of Curator's InterProcessReadWriteLock, or of kazoo's ReadLock and WriteLock. kazoo's ReadLock, in 2.8.0 at least,
+ * waits for writers behind it too, who wait for it (kazoo#649).
+ */
 export type ReadWriteDialectName = 'curator' | 'kazoo'
 
 const dialects: Readonly<Record<ReadWriteDialectName, ReadWriteDialect>> = {
