@@ -65,6 +65,13 @@ export class Saboteur {
     this.#refusing = false
   }
 
+  /** Does no more harm, whatever was planned. */
+  heal(): void {
+    this.#plans.length = 0
+    this.accept()
+    this.deliver()
+  }
+
   #plan(fault: Fault, opcode: number, countdown: number): Promise<void> {
     return new Promise(happened => this.#plans.push({ fault, opcode, countdown, happened }))
   }

@@ -1,0 +1,232 @@
+// Sessions in one process that want the same locks, and what befalls them: a run that a seed draws, on a real server.
+import { setTimeout as delay } from 'node:timers/promises'
+import { connect, type Client } from '../../src/index.ts'
+import { opcodes } from '../../src/protocol/index.ts'
+import type { Lock } from '../../src/recipes/index.ts'
+import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { seeded } from '../support/chance.ts'
+import { Saboteur } from '../support/saboteur.ts'
+import { expireSession } from '../support/shared-server.ts'
+import { now, type Event } from './history.ts'
+import { violations, type Evidence, type Violation } from './invariants.ts'
+import { Recorder, type Contestant } from './recorder.ts'
+import type { Kind } from './reigns.ts'
+import { readTransactionLog } from './transaction-log.ts'
+
+export interface Tortured {
+  /** The lock as one session has it. */
+  make: (client: Client, path: string, random: () => number) => Lock
+  kind: Kind
+  /** Locks that it uses itself. */
+  inner?: ReadonlyMap<string, Kind>
+}
+
+export interface TortureOptions {
+  seed: number
+  /** By their paths. */
+  locks: ReadonlyMap<string, Tortured>
+  sessions?: number
+  /** For how long there are faults, ms. */
+  storm?: number
+  sessionTimeout?: number
+}
+
+export interface Outcome {
+  violations: Violation[]
+  /** How often each kind of fault came about. */
+  faults: Map<string, number>
+  evidence: Evidence
+  leftWatches: number
+}
+
+/** Each session wants locks in so many places at a time. */
+const LOOPS = 3
+/** After the last fault, everybody who wants a lock is to have had it within this time, ms. */
+const DRAIN = 15_000
+const PATIENCE = 3000
+
+export async function torture(server: ApacheZooKeeper, options: TortureOptions): Promise<Outcome> {
+  return new Torture(server, options).run()
+}
+
+/** A place of the run where sessions come and go: one, its sabotage, and what to give up at the end. */
+interface Seat {
+  contestant: Contestant
+  saboteur: Saboteur
+}
+
+class Torture {
+  readonly #server: ApacheZooKeeper
+  readonly #options: Required<TortureOptions>
+  readonly #events: Event[] = []
+  readonly #recorder = new Recorder(event => this.#events.push(event))
+  readonly #faults = new Map<string, number>()
+  readonly #clients: Client[] = []
+  /** Gives up what is still wanted when the time for it is over. */
+  readonly #end = new AbortController()
+  #isStorm = true
+  #drawers = 0
+
+  constructor(server: ApacheZooKeeper, options: TortureOptions) {
+    this.#server = server
+    this.#options = { sessions: 8, storm: 3000, sessionTimeout: 600, ...options }
+  }
+
+  async run(): Promise<Outcome> {
+    const { sessions, storm, sessionTimeout, locks } = this.#options
+    const outsider = await connect(this.#server.connectString)
+    const before = await this.#server.watchCount()
+    const seats = await Promise.all(Array.from({ length: sessions }, () => this.#sit()))
+    const working = Promise.all(
+      seats.flatMap(seat => Array.from({ length: LOOPS }, () => this.#work(seat, this.#chance()))),
+    )
+    const nemesis = Promise.all([
+      ...seats.map(seat => this.#harm(seat, this.#chance())),
+      this.#meddle(outsider, this.#chance()),
+    ])
+    await delay(storm)
+    this.#isStorm = false
+    const end = setTimeout(() => this.#end.abort(new Error('nobody let it in')), DRAIN)
+    await nemesis
+    await working
+    clearTimeout(end)
+    await Promise.all(this.#clients.map(client => client.settled()))
+    const leftWatches = (await this.#server.watchCount()) - before
+    const evidence: Evidence = {
+      locks: new Map([...locks].flatMap(([path, { kind, inner = [] }]) => [[path, kind], ...inner])),
+      events: this.#events,
+      log: readTransactionLog(this.#server),
+      wallAhead: Date.now() - now(),
+      patience: PATIENCE,
+      grace: sessionTimeout + 500,
+    }
+    await Promise.all([...this.#clients, outsider].map(client => client.close()))
+    return { violations: violations(evidence), faults: this.#faults, evidence, leftWatches }
+  }
+
+  async #sit(): Promise<Seat> {
+    const saboteur = new Saboteur()
+    const { sessionTimeout } = this.#options
+    const contestant = await this.#recorder.open(this.#server.connectString, {
+      sessionTimeout,
+      connectTimeout: 10_000,
+      dial: saboteur.dial,
+    })
+    this.#clients.push(contestant.client)
+    return { contestant, saboteur }
+  }
+
+  /** Wants one lock after the other, in every way there is; on a session of its own when the seat's is over. */
+  async #work(seat: Seat, random: Chance): Promise<void> {
+    const { locks, sessionTimeout } = this.#options
+    while (this.#isStorm) {
+      const { contestant } = seat
+      const [path, { make }] = oneOf(random, [...locks])
+      const lock = make(contestant.client, path, random)
+      const way = random()
+      const length = random()
+      // Most are short; some outlive a session that is cut off.
+      const hold = length < 0.005 ? 2 * sessionTimeout : length < 0.1 ? 30 * random() : 2 * random()
+      const patience = 1 + Math.floor(60 * random())
+      const signal = way < 0.25 ? AbortSignal.any([AbortSignal.timeout(patience), this.#end.signal]) : this.#end.signal
+      await contestant.pass(lock, () => delay(hold), {
+        signal,
+        watchOwnNode: true,
+        ...(way > 0.9 && { timeout: patience }),
+        isTry: way > 0.8 && way < 0.9,
+        downgrade: random() < 0.3,
+      })
+      if (contestant.client.state === 'expired' && seat.contestant === contestant)
+        Object.assign(seat, await this.#sit())
+    }
+  }
+
+  /** Faults on one session's way, one after the other. */
+  async #harm(seat: Seat, random: Chance): Promise<void> {
+    while (this.#isStorm) {
+      await delay(400 * random())
+      const { saboteur, contestant } = seat
+      const { sessionId: session, sessionPassword } = contestant.client
+      const fault = oneOf(random, ['cut', 'loseRequest', 'loseReply', 'holdReply', 'refuse', 'kill'] as const)
+      const opcode = oneOf(random, OPCODES)
+      const duration = this.#options.sessionTimeout * oneOf(random, [0.1, 0.3, 0.6, 2])
+      switch (fault) {
+        case 'cut':
+          saboteur.cut()
+          break
+        case 'loseRequest':
+        case 'loseReply':
+          await Promise.race([saboteur[fault](opcode), delay(200)])
+          break
+        case 'holdReply':
+          this.#recorder.say({ is: 'cutOff', session })
+          await Promise.race([saboteur.holdReply(opcode), delay(200)])
+          await delay(duration / 3)
+          saboteur.deliver()
+          if (contestant.client.state === 'connected') this.#recorder.say({ is: 'connected', session })
+          break
+        case 'refuse':
+          saboteur.refuse()
+          await delay(duration)
+          saboteur.accept()
+          break
+        case 'kill':
+          this.#recorder.say({ is: 'killed', session })
+          await expireSession(this.#server, session, sessionPassword).catch(() => undefined)
+          break
+      }
+      this.#note(fault)
+    }
+    seat.saboteur.heal()
+  }
+
+  /** Somebody deletes nodes that are not his, and whole directories. */
+  async #meddle(outsider: Client, random: Chance): Promise<void> {
+    const lives = async (path: string) => (await outsider.exists(path)) !== null
+    while (this.#isStorm) {
+      await delay(20 + 60 * random())
+      const [path, { kind }] = oneOf(random, [...this.#options.locks])
+      try {
+        if (!(await lives(path))) continue
+        if (random() < 0.1) {
+          await outsider.deleteRecursive(path)
+          this.#note('delete all')
+        } else if (kind.contender.test('')) {
+          await outsider.delete(path)
+          this.#note('delete node')
+        } else {
+          const { children } = await outsider.getChildren(path)
+          if (children.length === 0) continue
+          await outsider.deleteRecursive(`${path}/${oneOf(random, children)}`)
+          this.#note('delete node')
+        }
+      } catch {
+        // Others were quicker, or go on creating.
+      }
+    }
+  }
+
+  #note(fault: string): void {
+    this.#faults.set(fault, (this.#faults.get(fault) ?? 0) + 1)
+  }
+
+  /** Everybody draws for himself, so that the same seed has the same in store for each. */
+  #chance(): Chance {
+    return seeded(this.#options.seed + 7919 * this.#drawers++)
+  }
+}
+
+type Chance = () => number
+
+const oneOf = <T>(random: Chance, all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
+
+const OPCODES = [
+  opcodes.create2,
+  opcodes.createContainer,
+  opcodes.delete,
+  opcodes.exists,
+  opcodes.getChildren2,
+  opcodes.getData,
+  opcodes.multi,
+  opcodes.sync,
+]
