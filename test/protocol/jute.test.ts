@@ -199,6 +199,46 @@ describe('jute', () => {
     })
   })
 
+  describe('a vector of strings', () => {
+    const Names = record('Names', f => ({ before: f.int(), names: f.strings(), after: f.int() }))
+    const Raw = record('Raw', f => ({ before: f.int(), names: f.vector(Bytes), after: f.int() }))
+    const Bytes = record('Bytes', f => ({ bytes: f.buffer() }))
+    const pieces = fc.constantFrom(
+      '61',
+      'c3',
+      'a9',
+      'c3a9',
+      'e2',
+      '82',
+      'ac',
+      'e282ac',
+      'f0',
+      '9f',
+      '80',
+      'ed',
+      'ff',
+      '00',
+    )
+    const treacherous = fc.array(pieces, { maxLength: 150 }).map(all => Buffer.from(all.join(''), 'hex'))
+    const ascii = fc.string({ unit: 'grapheme-ascii', maxLength: 200 }).map(text => Buffer.from(text))
+
+    it('decodes as each of them does alone, whatever the bytes beside it', () => {
+      fc.assert(
+        fc.property(fc.array(fc.oneof({ weight: 3, arbitrary: ascii }, treacherous), { maxLength: 8 }), all => {
+          const bytes = Raw.encode({ before: 0x5a, names: all.map(bytes => ({ bytes })), after: 0x7b })
+          const names = all.map(each => each.toString('utf8'))
+          expect(Names.decode(bytes)).to.deep.equal({ before: 0x5a, names, after: 0x7b })
+        }),
+      )
+    })
+
+    it('with a length that is negative, or leads out of the frame, is refused where it stands', () => {
+      const vector = (length: string) => Buffer.from('0000005a' + '00000002' + '0000000161' + length + '6162', 'hex')
+      expect(() => Names.decode(vector('ffffffff'))).to.throw(JuteError, 'a string of length -1 at 13')
+      expect(() => Names.decode(vector('00000003'))).to.throw(JuteError, '3 bytes wanted at 17')
+    })
+  })
+
   describe('a connect frame without its last byte', () => {
     const request = { protocolVersion: 0, lastZxidSeen: 5n, timeOut: 4000, sessionId: 9n, passwd: Buffer.alloc(16) }
     const response = { protocolVersion: 0, timeOut: 4000, sessionId: 9n, passwd: Buffer.alloc(16) }
