@@ -9,16 +9,18 @@ import {
   LegacyConnectResponse,
   opcodes,
   operations,
+  perms,
   Reader,
   ReplyHeader,
   RequestHeader,
   WatcherEvent,
   xids,
+  type ACL,
   type Id,
   type Writer,
 } from '../protocol/index.ts'
 import type { AcceptedTransport, Address } from '../transport/transport.ts'
-import { identified } from './acl.ts'
+import { allows, identified } from './acl.ts'
 import type { Database } from './database.ts'
 import type { Fault, Faults } from './faults.ts'
 import { handlerOf, type Handler } from './operations.ts'
@@ -122,7 +124,8 @@ export class Connection implements Watcher {
     this.#outbox.destroy()
   }
 
-  notify(type: number, path: string): void {
+  notify(type: number, path: string, acl: readonly ACL[] = []): void {
+    if (!allows(acl, perms.read, this.#identities)) return
     const fault = this.#host.faults.meet(['event'], this.#session?.id)
     this.#answer(fault, xids.notification, -1n, 0, writer =>
       WatcherEvent.write(writer, { type, state: keeperStates.SyncConnected, path }),

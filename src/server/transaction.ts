@@ -1,10 +1,13 @@
 // One step of the tree: all of it happens, or nothing.
-import type { eventTypes } from '../protocol/index.ts'
+import type { ACL, eventTypes } from '../protocol/index.ts'
 
 /** What a watch may be told of. That its parent's children changed follows from a node's coming and going. */
 export interface Change {
   type: (typeof eventTypes)['NodeCreated' | 'NodeDeleted' | 'NodeDataChanged']
   path: string
+  /** The node's list, and its parent's: who may not read them is told nothing (CVE-2024-23944). */
+  acl: readonly ACL[]
+  parentACL: readonly ACL[]
 }
 
 export class Transaction {

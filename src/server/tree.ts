@@ -83,7 +83,7 @@ export class Tree {
       this.#remove(path)
       Object.assign(parent, { created, pzxid })
     }
-    tx.did(undo, { type: eventTypes.NodeCreated, path })
+    tx.did(undo, { type: eventTypes.NodeCreated, path, acl: node.acl, parentACL: parent.acl })
     return node
   }
 
@@ -97,7 +97,7 @@ export class Tree {
       this.#add(path, node)
       parent.pzxid = pzxid
     }
-    tx.did(undo, { type: eventTypes.NodeDeleted, path })
+    tx.did(undo, { type: eventTypes.NodeDeleted, path, acl: node.acl, parentACL: parent.acl })
   }
 
   setData(tx: Transaction, path: string, data: Buffer | null): Node {
@@ -105,7 +105,7 @@ export class Tree {
     const { data: before, version, mzxid, mtime } = node
     Object.assign(node, { data, version: (version + 1) | 0, mzxid: tx.zxid, mtime: tx.time })
     const undo = () => void Object.assign(node, { data: before, version, mzxid, mtime })
-    tx.did(undo, { type: eventTypes.NodeDataChanged, path })
+    tx.did(undo, { type: eventTypes.NodeDataChanged, path, acl: node.acl, parentACL: [] })
     return node
   }
 

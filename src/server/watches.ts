@@ -1,12 +1,13 @@
 // Who is to be told of what: the server's two tables, one of data watches and one of child watches (DataTree, WatchManager).
-import { addWatchModes, eventTypes, JuteError, parentOf, watcherTypes } from '../protocol/index.ts'
+import { addWatchModes, eventTypes, JuteError, parentOf, watcherTypes, type ACL } from '../protocol/index.ts'
 import { Refusal } from './refusal.ts'
 import type { Change } from './transaction.ts'
 
 /** A connection, as watches see it. */
 export interface Watcher {
   readonly sessionId: bigint
-  notify(type: number, path: string): void
+  /** @param acl of the node that it is about: it is for the connection to know whether that may be read; left out, nobody asks */
+  notify(type: number, path: string, acl?: readonly ACL[]): void
 }
 
 export type Mode = 'once' | 'persistent' | 'recursive'
@@ -46,7 +47,7 @@ class WatchTable {
   }
 
   /** Tells each watcher once, but for those that were `told` already. Returns all that watched. */
-  trigger(type: number, path: string, told?: ReadonlySet<Watcher>): ReadonlySet<Watcher> {
+  trigger(type: number, path: string, acl: readonly ACL[], told?: ReadonlySet<Watcher>): ReadonlySet<Watcher> {
     const concerned = new Set<Watcher>()
     for (const [watcher, mode] of this.#byPath.get(path) ?? []) {
       // A recursive watch hears of each child by itself, so that a change of the list would be said twice.
@@ -59,7 +60,7 @@ class WatchTable {
         above = parentOf(above)
         for (const [watcher, mode] of this.#byPath.get(above) ?? []) if (mode === 'recursive') concerned.add(watcher)
       }
-    for (const watcher of concerned) if (told?.has(watcher) !== true) watcher.notify(type, path)
+    for (const watcher of concerned) if (told?.has(watcher) !== true) watcher.notify(type, path, acl)
     return concerned
   }
 
@@ -110,12 +111,12 @@ export class Watches {
     this.children.forget(watcher)
   }
 
-  fire({ type, path }: Change): void {
-    const told = this.data.trigger(type, path)
+  fire({ type, path, acl, parentACL }: Change): void {
+    const told = this.data.trigger(type, path, acl)
     if (type === eventTypes.NodeDataChanged) return
     // Who watches both the data and the children of a node hears of its deletion once.
-    if (type === eventTypes.NodeDeleted) this.children.trigger(type, path, told)
-    this.children.trigger(eventTypes.NodeChildrenChanged, parentOf(path))
+    if (type === eventTypes.NodeDeleted) this.children.trigger(type, path, acl, told)
+    this.children.trigger(eventTypes.NodeChildrenChanged, parentOf(path), parentACL)
   }
 
   /** Types are those of 3.8: it knows none for persistent watches. */

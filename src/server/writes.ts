@@ -2,6 +2,7 @@
 import {
   createModes,
   errnos,
+  JuteError,
   opcodes,
   parentOf,
   pathProblem,
@@ -159,6 +160,8 @@ function createdInMulti(on: Writing, type: CreateOpcode, body: Creation): Outcom
     : body.flags === createModes.container
       ? opcodes.createContainer
       : opcodes.create
+  // The server takes it for a request with a ttl, and stumbles over there being none.
+  if (opcode === opcodes.createTTL && type !== opcodes.createTTL) throw new JuteError('a node with a ttl, and no ttl')
   const created = create(on, opcode, opcode === opcodes.createTTL ? body : { ...body, ttl: -1 })
   // 3.8.0 forgets that it was asked for a Stat (ZOOKEEPER-4026).
   const forgets = opcode === opcodes.create && !(on.settings.createdStatInMulti && type === opcodes.create2)

@@ -6,8 +6,11 @@ import { type Address, RawSession } from './raw-session.ts'
 
 let server: Promise<ApacheZooKeeper> | undefined
 
+/** Nodes may have a ttl, and none is reaped while a test looks on. */
+const jvm = ['-Dzookeeper.extendedTypesEnabled=true', '-Dznode.container.checkIntervalMs=86400000']
+
 /** Starts with the first that asks, and ends with mocha. */
-export const sharedServer = (): Promise<ApacheZooKeeper> => (server ??= startApacheZooKeeper())
+export const sharedServer = (): Promise<ApacheZooKeeper> => (server ??= startApacheZooKeeper({ jvm }))
 
 /** Expires a session at the server: a second connection takes it up and closes it. Its ephemeral nodes are gone. */
 export async function expireSession(server: Address, sessionId: bigint, password: Uint8Array): Promise<void> {
