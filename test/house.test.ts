@@ -12,6 +12,7 @@ const ADAPTERS: Readonly<Record<string, Need>> = {
   'machine/clock.ts': 'time',
   'machine/hash.ts': 'hashes',
   'machine/random.ts': 'chance',
+  'machine/virtual-clock.ts': 'time', // when no microtask is left
   'transport/cloudflare.ts': 'sockets',
   'transport/listen.ts': 'sockets',
   'transport/node.ts': 'sockets',

@@ -1,4 +1,5 @@
 // The door to the embedded server.
+export { VirtualClock, type UntilOptions } from '../machine/virtual-clock.ts'
 export { Fault, Faults, type Effect, type FaultChoice, type FaultKind } from './faults.ts'
 export type { ServerOptions } from './options.ts'
 export { Server } from './server.ts'
