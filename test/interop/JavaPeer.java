@@ -101,9 +101,11 @@ public class JavaPeer {
             return path + "/leases/" + lease.getNodeName();
         }
         if (kind.equals("zookeeper")) {
-            writeLock(path).lock();
-            // The listener tells, also where it is had at once.
-            granted.acquire();
+            // The listener tells, also where it is had at once. Where the one before went between its list and its watch, WriteLock waits
+            // for ever (LockZooKeeperOperation.execute gives up with its node in place), so it is asked again.
+            granted.drainPermits();
+            do writeLock(path).lock();
+            while (!granted.tryAcquire(200, TimeUnit.MILLISECONDS));
             return writeLock(path).getId();
         }
         InterProcessLock lock = lock(kind, path);
