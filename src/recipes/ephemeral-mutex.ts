@@ -10,15 +10,18 @@ import type { ContenderInfo } from './queue.ts'
 import type { LockOptions } from './queue-lock.ts'
 import { watched } from './watched.ts'
 
+/** There is nothing beside one's node in which a stranger could stand. */
+export type EphemeralMutexOptions = Omit<LockOptions, 'onStrangers'>
+
 /**
  * An exclusive lock in one ephemeral node, the lock's path itself. A release wakes every waiter, and each of them tries to create the
  * node: all but one for nothing. There is no queue, so that a waiter may be passed over for ever. Right, and wasteful: use Mutex.
  */
 export class EphemeralMutex extends Lock {
   readonly #view: Client
-  readonly #options: LockOptions
+  readonly #options: EphemeralMutexOptions
 
-  constructor(client: Client, path: string, options: LockOptions = {}) {
+  constructor(client: Client, path: string, options: EphemeralMutexOptions = {}) {
     super(client, path)
     this.#view = client.chroot('/')
     this.#options = options

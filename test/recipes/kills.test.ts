@@ -1,0 +1,205 @@
+// Whatever is killed or deleted, the next in line has the lock in time: a session's end takes the servers its timeout and two ticks.
+import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Client } from '../../src/index.ts'
+import { opcodes } from '../../src/protocol/index.ts'
+import type { Held } from '../../src/recipes/index.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { lastWill } from '../support/last-will.ts'
+import { expireSession } from '../support/shared-server.ts'
+import { until } from '../support/until.ts'
+import { kinds, type Kind } from './exclusive-kinds.ts'
+import { Sessions } from './sessions.ts'
+
+/** Milliseconds. */
+const T = 3000
+const TICK = 250
+/** The timeout of those who wait: a server takes its time to start. */
+const PATIENCE = 15_000
+
+describe('a lock of every kind', function () {
+  this.timeout(30_000)
+  const sessions = new Sessions()
+  let server: ApacheZooKeeper
+  let observer: Client
+  let root: string
+  let run = 0
+  const killers: (() => Promise<unknown>)[] = []
+
+  before(async () => {
+    // Containers that are empty go soon.
+    server = await startApacheZooKeeper({
+      config: { tickTime: TICK, maxSessionTimeout: PATIENCE },
+      jvm: ['-Dznode.container.checkIntervalMs=100'],
+    })
+  })
+  after(() => server.close())
+  beforeEach(async () => {
+    observer = await sessions.open(server.connectString)
+    root = `/killed-${++run}`
+    await observer.ensurePath(root)
+  })
+  afterEach(async () => {
+    await Promise.all(killers.splice(0).map(kill => kill()))
+    await sessions.settled()
+    for (const { Lock } of kinds)
+      expect(await new Lock(observer, `${root}/${Lock.name}`).contenders()).to.deep.equal([])
+    await sessions.close()
+    expect(await server.watchCount()).to.equal(0)
+  })
+
+  const open = (sessionTimeout = PATIENCE) => sessions.open(server.connectString, { sessionTimeout })
+  const lockOf = ({ Lock }: Kind, client: Client) => new Lock(client, `${root}/${Lock.name}`)
+
+  /** For each kind a session that waits for its lock, in line; resolves when they do. The promises tell when it was let in. */
+  async function waiters() {
+    const granted: Promise<{ held: Held; at: number }>[] = []
+    for (const kind of kinds) {
+      const watches = await server.watchCount()
+      const client = await open()
+      granted.push(
+        lockOf(kind, client)
+          .acquire()
+          .then(held => ({ held, at: performance.now() })),
+      )
+      await until(async () => (await server.watchCount()) > watches)
+    }
+    return granted
+  }
+
+  /** All of them are let in in time. */
+  async function expectGrants(granted: readonly Promise<{ held: Held; at: number }>[], since: number, timeout = T) {
+    for (const { held, at } of await Promise.all(granted)) {
+      expect(at - since, held.path).to.be.below(timeout + 2 * TICK + 1000)
+      expect(held.signal.aborted).to.equal(false)
+      await held.release()
+    }
+  }
+
+  /** A process that holds them all. */
+  async function holder(): Promise<() => Promise<unknown>> {
+    const script = fileURLToPath(new URL('hold.ts', import.meta.url))
+    const args = ['--import', 'tsx', script, server.connectString, String(T), root]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const exit = once(child, 'exit')
+    const takeBack = lastWill(() => child.kill('SIGKILL'))
+    const kill = () => {
+      takeBack()
+      child.kill('SIGKILL')
+      return exit
+    }
+    killers.push(kill)
+    await once(child.stdout, 'data')
+    return kill
+  }
+
+  it('goes on when the process of its holder is killed', async () => {
+    const kill = await holder()
+    const granted = await waiters()
+    await kill()
+    await expectGrants(granted, performance.now())
+  })
+
+  it('goes on when the process of its holder and the server are killed, and the server is started again', async () => {
+    const kill = await holder()
+    const granted = await waiters()
+    await Promise.all([kill(), server.kill()])
+    await server.start()
+    await expectGrants(granted, performance.now())
+  })
+
+  it('stays with its holder when the server is killed and started again', async () => {
+    const client = await open()
+    const all = await Promise.all(kinds.map(kind => lockOf(kind, client).acquire()))
+    await client.settled()
+    const granted = await waiters()
+    await server.kill()
+    await server.start()
+    const since = performance.now()
+    for (const held of all) {
+      expect((await observer.retry(() => observer.exists(held.path)))?.czxid).to.equal(held.token)
+      expect(held.signal.aborted).to.equal(false)
+      await held.release()
+    }
+    await expectGrants(granted, since, PATIENCE)
+  })
+
+  it('goes on when the session of its holder is ended', async () => {
+    const client = await open(T)
+    await Promise.all(kinds.map(kind => lockOf(kind, client).acquire()))
+    await client.settled()
+    const granted = await waiters()
+    await expireSession(server, client.sessionId, client.sessionPassword)
+    await expectGrants(granted, performance.now())
+  })
+
+  it('goes on when the node of its holder is deleted', async () => {
+    const client = await open()
+    const all = await Promise.all(kinds.map(kind => lockOf(kind, client).acquire()))
+    await client.settled()
+    const granted = await waiters()
+    await Promise.all(all.map(({ path }) => observer.delete(path)))
+    await expectGrants(granted, performance.now())
+  })
+
+  it('goes on when the node of one who waits is deleted', async () => {
+    const client = await open()
+    const all = await Promise.all(kinds.map(kind => lockOf(kind, client).acquire()))
+    await client.settled()
+    const granted = await waiters()
+    for (const kind of kinds.filter(({ isQueue }) => isQueue)) {
+      const [, waiter] = await lockOf(kind, observer).contenders()
+      await observer.delete(waiter?.path ?? '')
+    }
+    await Promise.all(all.map(held => held.release()))
+    await expectGrants(granted, performance.now())
+  })
+
+  it('goes on when everything is deleted', async () => {
+    const client = await open()
+    const all = await Promise.all(kinds.map(kind => lockOf(kind, client).acquire()))
+    await client.settled()
+    const granted = await waiters()
+    await observer.deleteRecursive(root)
+    const since = performance.now()
+    await expectGrants(granted, since)
+    await Promise.all(all.map(held => held.release()))
+  })
+
+  it('has tokens that grow when its directory was taken away for being empty, and numbers begin anew', async () => {
+    const client = await open()
+    for (const kind of kinds) {
+      const above = `${root}/above-${kind.Lock.name}`
+      const lock = new kind.Lock(client, `${above}/lock`)
+      const tokens: bigint[] = []
+      const numbers: string[] = []
+      for (let round = 0; round < 3; round++) {
+        const held = await lock.acquire()
+        tokens.push(held.token)
+        numbers.push(held.path.slice(-10))
+        await held.release()
+        const isThere = async () => (await observer.exists(kind.isQueue ? `${above}/lock` : above)) !== null
+        if (kind.making === opcodes.createContainer) await until(async () => !(await isThere()))
+        else expect(await isThere()).to.equal(true)
+      }
+      expect(tokens, kind.Lock.name).to.deep.equal([...new Set(tokens)].sort((a, b) => (a < b ? -1 : 1)))
+      expect(new Set(numbers).size).to.equal(kind.making === opcodes.createContainer ? 1 : 3)
+    }
+  })
+
+  it('is had whenever it is asked for, while its directory comes and goes', async () => {
+    const clients = await sessions.many(4, server.connectString)
+    let passes = 0
+    const work = async (client: Client) => {
+      for (let round = 0; round < 10; round++)
+        for (const kind of kinds) {
+          await lockOf(kind, client).use(() => passes++)
+          await observer.delete(`${root}/${kind.Lock.name}`).catch(() => undefined)
+        }
+    }
+    await Promise.all(clients.map(work))
+    expect(passes).to.equal(4 * 10 * kinds.length)
+  })
+})
