@@ -6,7 +6,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -19,7 +18,6 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.ExponentialBackoffRetry;
-import org.apache.zookeeper.recipes.lock.LockListener;
 import org.apache.zookeeper.recipes.lock.WriteLock;
 
 public class JavaPeer {
@@ -30,7 +28,6 @@ public class JavaPeer {
     private static final Map<String, Lease> leases = new HashMap<>();
     private static final Map<String, LeaderLatch> latches = new HashMap<>();
     private static final Map<String, WriteLock> writeLocks = new HashMap<>();
-    private static final Semaphore granted = new Semaphore(0);
     private static final CountDownLatch revoked = new CountDownLatch(1);
 
     public static void main(String[] args) throws Exception {
@@ -101,12 +98,10 @@ public class JavaPeer {
             return path + "/leases/" + lease.getNodeName();
         }
         if (kind.equals("zookeeper")) {
-            // The listener tells, also where it is had at once. Where the one before went between its list and its watch, WriteLock waits
-            // for ever (LockZooKeeperOperation.execute gives up with its node in place), so it is asked again.
-            granted.drainPermits();
-            do writeLock(path).lock();
-            while (!granted.tryAcquire(200, TimeUnit.MILLISECONDS));
-            return writeLock(path).getId();
+            WriteLock lock = writeLock(path);
+            // It asks again and again, since WriteLock sleeps through a predecessor who goes between its list and its watch.
+            while (!lock.lock()) Thread.sleep(5);
+            return lock.getId();
         }
         InterProcessLock lock = lock(kind, path);
         if (millis < 0) lock.acquire();
@@ -144,16 +139,7 @@ public class JavaPeer {
 
     private static WriteLock writeLock(String path) throws Exception {
         var zookeeper = client.getZookeeperClient().getZooKeeper();
-        return writeLocks.computeIfAbsent(path, key -> new WriteLock(zookeeper, path, null, new LockListener() {
-            @Override
-            public void lockAcquired() {
-                granted.release();
-            }
-
-            @Override
-            public void lockReleased() {
-            }
-        }));
+        return writeLocks.computeIfAbsent(path, key -> new WriteLock(zookeeper, path, null));
     }
 
     private static LeaderLatch latch(String path) throws Exception {

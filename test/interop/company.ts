@@ -4,7 +4,7 @@ import { connect, type Client } from '../../src/index.ts'
 import type { Lock } from '../../src/recipes/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { sharedServer } from '../support/shared-server.ts'
-import { count, countAll, handOvers, ours, type Contender } from './contender.ts'
+import { count, countAll, handOvers, look, ours, type Contender } from './contender.ts'
 import type { Peer } from './peers.ts'
 
 const ROUNDS = 40
@@ -43,6 +43,18 @@ export class Company {
     expect(await this.count()).to.equal(total)
     // All of them always wait: the queue has them take turns.
     expect(handOvers(passages)).to.be.greaterThan(total / 2)
+  }
+
+  /** Those who write lose nothing, and those who read see nothing change. */
+  async expectNothingTorn(writers: readonly Contender[], readers: readonly Contender[]): Promise<void> {
+    const seen: (readonly [string, string])[] = []
+    const reading = async (reader: Contender) => {
+      for (let round = 0; round < ROUNDS; round++) seen.push(await look(reader, this.counter))
+    }
+    await Promise.all([this.expectNothingLost(writers), ...readers.map(reading)])
+    expect(seen.filter(([first, second]) => first !== second)).to.deep.equal([])
+    // They were let in between writers, and not only when all was done.
+    expect(new Set(seen.map(([first]) => first)).size).to.be.greaterThan(ROUNDS / 4)
   }
 
   /** One of theirs holds the lock, and one of ours is let in all the same. */

@@ -41,6 +41,16 @@ export async function count(contender: Contender, counter: string, hold = 1): Pr
   return { who: contender.who, found }
 }
 
+/** One reads the counter twice, with some time in between. */
+export async function look(contender: Contender, counter: string): Promise<readonly [string, string]> {
+  await contender.acquire()
+  const first = await contender.read(counter)
+  await delay(1)
+  const second = await contender.read(counter)
+  await contender.release()
+  return [first, second]
+}
+
 /** All of them at once, each so many times. In the order of what they found. */
 export async function countAll(contenders: readonly Contender[], counter: string, rounds: number): Promise<Passage[]> {
   const passages: Passage[] = []

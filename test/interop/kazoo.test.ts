@@ -1,6 +1,8 @@
 // Our locks and those of kazoo, on one path, contending at once.
 import { expect } from 'chai'
-import { Mutex, type MutexOptions } from '../../src/recipes/index.ts'
+import type { Client } from '../../src/index.ts'
+import { Mutex, ReadWriteLock, type MutexOptions } from '../../src/recipes/index.ts'
+import { until } from '../support/until.ts'
 import { inCompany } from './company.ts'
 import { ours } from './contender.ts'
 import { Peer, provideKazoo } from './peers.ts'
@@ -9,6 +11,8 @@ const kazoo: MutexOptions = { dialect: 'kazoo', data: 'ours' }
 
 describe('with kazoo', () => {
   const all = inCompany(provideKazoo, connectString => Promise.resolve(Peer.kazoo(connectString)))
+
+  const sides = (client: Client) => new ReadWriteLock(client, all.path, { dialect: 'kazoo' })
 
   it('Lock and Mutex let one in at a time', () =>
     all.expectNothingLost([...all.ours(client => new Mutex(client, all.path, kazoo)), ...all.theirs('lock')]))
@@ -34,6 +38,35 @@ describe('with kazoo', () => {
     expect(await all.peer.ask('acquire', 'lock', all.path, 'at once')).to.equal('taken')
     expect(await mutex.contenders()).to.have.length(1)
     await held.release()
+  })
+
+  it('WriteLock and ReadWriteLock let writers in alone, and our readers among themselves', () =>
+    all.expectNothingTorn(
+      [...all.ours(client => sides(client).writeLock), ...all.theirs('write')],
+      all.ours(client => sides(client).readLock),
+    ))
+
+  // Step by step, and no writer behind a reader of kazoo's who waits: kazoo 2.8 has such a reader wait for the writer, who waits for him
+  // (issue 649 of kazoo, mended in 2.9).
+  it('ReadLock and ReadWriteLock keep readers from a writer and a writer from readers, who share', async () => {
+    const { readLock, writeLock } = sides(all.client)
+    const write = await writeLock.acquire()
+    const theirs = all.peer.ask('acquire', 'read', all.path)
+    const ours = readLock.acquire()
+    await until(async () => (await readLock.contenders()).length === 3)
+    expect((await readLock.contenders()).map(({ path }) => /__r?lock__/.exec(path)?.[0]).sort()).to.deep.equal([
+      '__lock__',
+      '__rlock__',
+      '__rlock__',
+    ])
+    await write.release()
+    const [, read] = await Promise.all([theirs, ours])
+    const next = writeLock.acquire()
+    await until(async () => (await writeLock.contenders()).length === 3)
+    await read.release()
+    expect(await writeLock.tryAcquire()).to.equal(null)
+    await all.peer.ask('release', 'read', all.path)
+    await (await next).release()
   })
 
   it('a lock of another dialect lets a second one in, which is reported, and a count is lost', async () => {

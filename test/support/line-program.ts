@@ -4,6 +4,9 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { lastWill } from './last-will.ts'
 
+/** Milliseconds. */
+const PATIENCE = 10_000
+
 /** It answers each line with one line, which starts with `!` where something is wrong. */
 export class LineProgram {
   readonly #child: ChildProcessWithoutNullStreams
@@ -45,11 +48,13 @@ export class LineProgram {
     await this.close()
   }
 
-  /** It ends when its input does, as it also would if this process died. */
+  /** It ends when its input does, as it also would if this process died. One that does not listen is killed. */
   async close(): Promise<void> {
     const closed = once(this.#child, 'close')
     this.#child.stdin.end()
+    const patience = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE)
     if (this.#child.exitCode === null && this.#child.signalCode === null) await closed
+    clearTimeout(patience)
     this.#takeBackWill()
   }
 }
