@@ -1,30 +1,20 @@
 // Sessions in one process that want the same locks, and what befalls them: a run that a seed draws, on a real server.
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
-import { opcodes } from '../../src/protocol/index.ts'
-import type { Lock } from '../../src/recipes/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { seeded } from '../support/seeded.ts'
+import { oneOf, seeded, type Chance } from '../support/chance.ts'
 import { Saboteur } from '../support/saboteur.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { now, type Event } from './history.ts'
 import { violations, type Evidence, type Violation } from './invariants.ts'
 import { Recorder, type Contestant } from './recorder.ts'
-import type { Kind } from './reigns.ts'
 import { readTransactionLog } from './transaction-log.ts'
-
-export interface Tortured {
-  /** The lock as one session has it. */
-  make: (client: Client, path: string, random: () => number) => Lock
-  kind: Kind
-  /** Locks that it uses itself. */
-  inner?: ReadonlyMap<string, Kind>
-}
+import { kindsOf, opcodesOfLocks, wantOne, type TorturedLocks } from './wanting.ts'
 
 export interface TortureOptions {
   seed: number
   /** By their paths. */
-  locks: ReadonlyMap<string, Tortured>
+  locks: TorturedLocks
   sessions?: number
   /** For how long there are faults, ms. */
   storm?: number
@@ -93,7 +83,7 @@ class Torture {
     await Promise.all(this.#clients.map(client => client.settled()))
     const leftWatches = (await this.#server.watchCount()) - before
     const evidence: Evidence = {
-      locks: new Map([...locks].flatMap(([path, { kind, inner = [] }]) => [[path, kind], ...inner])),
+      locks: kindsOf(locks),
       events: this.#events,
       log: readTransactionLog(this.#server),
       wallAhead: Date.now() - now(),
@@ -116,26 +106,12 @@ class Torture {
     return { contestant, saboteur }
   }
 
-  /** Wants one lock after the other, in every way there is; on a session of its own when the seat's is over. */
+  /** Wants one lock after the other; on a session of its own when the seat's is over. */
   async #work(seat: Seat, random: Chance): Promise<void> {
     const { locks, sessionTimeout } = this.#options
     while (this.#isStorm) {
       const { contestant } = seat
-      const [path, { make }] = oneOf(random, [...locks])
-      const lock = make(contestant.client, path, random)
-      const way = random()
-      const length = random()
-      // Most are short; some outlive a session that is cut off.
-      const hold = length < 0.005 ? 2 * sessionTimeout : length < 0.1 ? 30 * random() : 2 * random()
-      const patience = 1 + Math.floor(60 * random())
-      const signal = way < 0.25 ? AbortSignal.any([AbortSignal.timeout(patience), this.#end.signal]) : this.#end.signal
-      await contestant.pass(lock, () => delay(hold), {
-        signal,
-        watchOwnNode: true,
-        ...(way > 0.9 && { timeout: patience }),
-        isTry: way > 0.8 && way < 0.9,
-        downgrade: random() < 0.3,
-      })
+      await wantOne(contestant, { locks, sessionTimeout, random, end: this.#end.signal })
       if (contestant.client.state === 'expired' && seat.contestant === contestant)
         Object.assign(seat, await this.#sit())
     }
@@ -148,7 +124,7 @@ class Torture {
       const { saboteur, contestant } = seat
       const { sessionId: session, sessionPassword } = contestant.client
       const fault = oneOf(random, ['cut', 'loseRequest', 'loseReply', 'holdReply', 'refuse', 'kill'] as const)
-      const opcode = oneOf(random, OPCODES)
+      const opcode = oneOf(random, opcodesOfLocks)
       const duration = this.#options.sessionTimeout * oneOf(random, [0.1, 0.3, 0.6, 2])
       switch (fault) {
         case 'cut':
@@ -215,18 +191,3 @@ class Torture {
     return seeded(this.#options.seed + 7919 * this.#drawers++)
   }
 }
-
-type Chance = () => number
-
-const oneOf = <T>(random: Chance, all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
-
-const OPCODES = [
-  opcodes.create2,
-  opcodes.createContainer,
-  opcodes.delete,
-  opcodes.exists,
-  opcodes.getChildren2,
-  opcodes.getData,
-  opcodes.multi,
-  opcodes.sync,
-]

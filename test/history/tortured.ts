@@ -11,7 +11,7 @@ import {
   type ReadWriteLockOptions,
 } from '../../src/recipes/index.ts'
 import { kinds } from './reigns.ts'
-import type { Tortured } from './torture.ts'
+import type { Tortured, TorturedLocks } from './wanting.ts'
 
 /** One side or the other. */
 const sides =
@@ -22,7 +22,7 @@ const sides =
   }
 
 /** By their paths. */
-export const tortured: ReadonlyMap<string, Tortured> = new Map<string, Tortured>([
+export const tortured: TorturedLocks = new Map<string, Tortured>([
   ['/mutex', { make: (client, path) => new Mutex(client, path), kind: kinds.queue }],
   ['/kazoo', { make: (client, path) => new Mutex(client, path, { dialect: 'kazoo' }), kind: kinds.queue }],
   ['/zookeeper', { make: (client, path) => new Mutex(client, path, { dialect: 'zookeeper' }), kind: kinds.queue }],

@@ -6,7 +6,7 @@ import { ConnectRequest } from '../../src/protocol/index.ts'
 import { connect, type State } from '../../src/session/index.ts'
 import { settle } from '../support/fake-clock.ts'
 import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
-import { seed, seeded } from '../support/seeded.ts'
+import { seed, seeded } from '../support/chance.ts'
 import { pongFrame, welcomeFrame } from '../support/scripted-server.ts'
 import { dataReply, redial, scripted, scriptedOpening, T } from '../support/scripted-session.ts'
 

@@ -8,7 +8,7 @@ import { settingsOf } from '../../src/session/options.ts'
 import { Session } from '../../src/session/session.ts'
 import { connect } from '../../src/session/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { seed } from '../support/seeded.ts'
+import { seed } from '../support/chance.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const ROOT = '/e4'

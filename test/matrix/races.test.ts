@@ -8,7 +8,7 @@ import { Sessions } from '../recipes/sessions.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf, outcomeOf } from '../support/outcome.ts'
 import { Saboteur } from '../support/saboteur.ts'
-import { seed, seeded } from '../support/seeded.ts'
+import { seed, seeded } from '../support/chance.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 

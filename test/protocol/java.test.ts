@@ -21,7 +21,7 @@ import {
 } from '../../src/protocol/index.ts'
 import { stringsOfTheBasicPlane, strings, valuesOf } from '../support/arbitraries.ts'
 import type { JavaProgram } from '../support/java-program.ts'
-import { seed } from '../support/seeded.ts'
+import { seed } from '../support/chance.ts'
 import { recordCodecs } from './codecs.ts'
 import { startJuteEcho, type Tagged, type Told } from './jute-echo.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { backoff, HostList } from '../../src/session/hosts.ts'
-import { seeded } from '../support/seeded.ts'
+import { seeded } from '../support/chance.ts'
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 

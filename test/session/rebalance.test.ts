@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { HostList, keyOf, rebalance } from '../../src/session/hosts.ts'
 import type { Address } from '../../src/transport/transport.ts'
-import { seeded } from '../support/seeded.ts'
+import { seeded } from '../support/chance.ts'
 
 const host = (n: number | string): Address => ({ host: `zk${n}`, port: 2181 })
 const hosts = (...names: (number | string)[]): Address[] => names.map(host)

@@ -3,8 +3,11 @@
 /** Of all tests that take their chance from here, unless they say another: `SEED=… npm test` makes a run again. */
 export const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
 
-/** Numbers from 0 to below 1: mulberry32. */
-export function seeded(state: number): () => number {
+/** Numbers from 0 to below 1. */
+export type Chance = () => number
+
+/** Mulberry32. */
+export function seeded(state: number): Chance {
   return () => {
     state = (state + 0x6d2b79f5) | 0
     let t = Math.imul(state ^ (state >>> 15), 1 | state)
@@ -12,3 +15,5 @@ export function seeded(state: number): () => number {
     return ((t ^ (t >>> 14)) >>> 0) / 0x1_0000_0000
   }
 }
+
+export const oneOf = <T>(random: Chance, all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
