@@ -17,6 +17,19 @@ export interface Evidence {
    * lost it by themselves.
    */
   readonly grace: number
+  /** When nobody can have known better (default: never). */
+  readonly blind?: readonly Blindness[]
+}
+
+/**
+ * A process that is stopped learns nothing of its loss before it goes on; and a follower that is cut off from its leader tells its clients
+ * that all is well. What they believe then is of no harm to what refuses old tokens, and of no other avoidance.
+ */
+export interface Blindness {
+  from: number
+  to: number
+  /** What the ids of those concerned begin with. */
+  who: string
 }
 
 export interface Violation {
@@ -191,7 +204,7 @@ interface Overlap {
 /** One believes from the grant on until one begins to release, or is told of the loss. */
 const endOfBelief = ({ lost, releasing }: Grant) => Math.min(lost?.at ?? Infinity, releasing?.at ?? Infinity)
 
-function* overlaps({ grants, reignOf, robbed, grace }: Case): Generator<Overlap> {
+function* overlaps({ grants, reignOf, robbed, grace, blind = [] }: Case): Generator<Overlap> {
   for (const each of grouped(grants, ({ lock }) => lock).values()) {
     let believers: Grant[] = []
     for (const other of each.toSorted((a, b) => a.granted.at - b.granted.at)) {
@@ -203,7 +216,13 @@ function* overlaps({ grants, reignOf, robbed, grace }: Case): Generator<Overlap>
         return theirs !== undefined && excludes(theirs, reign) ? [holder] : []
       })
       const together = (holder: Grant) => Math.min(endOfBelief(holder), endOfBelief(other)) - other.granted.at
-      const isExcused = (holder: Grant) => (robbed.has(holder) || robbed.has(other)) && together(holder) <= grace
+      const isBlind = (holder: Grant) =>
+        blind.some(({ from, to, who }) => {
+          const end = other.granted.at + together(holder)
+          return other.granted.at >= from && end <= to && [holder, other].some(({ id }) => id.startsWith(who))
+        })
+      const isExcused = (holder: Grant) =>
+        ((robbed.has(holder) || robbed.has(other)) && together(holder) <= grace) || isBlind(holder)
       const unexcused = excluding.filter(holder => !isExcused(holder))
       const [holder = excluding[0]] = unexcused
       if (holder !== undefined && excluding.length >= reign.kind.permits)

@@ -1,0 +1,88 @@
+// The long run: three servers, processes that want locks, and everything that can go wrong, for MINUTES (default 10), drawn from SEED. It ends
+// with a table, and with 1 where a promise was broken.
+import { setTimeout as delay } from 'node:timers/promises'
+import { now, type Event } from '../history/history.ts'
+import { violations, type Evidence } from '../history/invariants.ts'
+import { readTransactionLog, type Transaction } from '../history/transaction-log.ts'
+import { tortured } from '../history/tortured.ts'
+import { kindsOf } from '../history/wanting.ts'
+import { Ensemble, TICK } from '../support/ensemble.ts'
+import { Nemesis } from './nemesis.ts'
+import { tableOf } from './table.ts'
+import { WorkerProcess } from './worker-process.ts'
+
+const minutes = Number(process.env['MINUTES'] ?? 10)
+const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
+const WORKERS = 4
+const SESSION_TIMEOUT = 2000
+const PATIENCE = 6000
+
+console.log(`SEED=${seed} MINUTES=${minutes}`)
+await using ensemble = await Ensemble.start({
+  linked: true,
+  config: { minSessionTimeout: SESSION_TIMEOUT },
+  // Empty directories go at once, so that their numbers begin anew again and again.
+  jvm: ['-Dznode.container.checkIntervalMs=500'],
+})
+const watchesBefore = await watchCount()
+const gone: WorkerProcess[] = []
+let hired = 0
+const hire = () =>
+  WorkerProcess.start(
+    { name: `w${++hired}`, seed: seed + 1000 * hired, sessionTimeout: SESSION_TIMEOUT },
+    ensemble.servers,
+  )
+const workers = await Promise.all(Array.from({ length: WORKERS }, hire))
+
+const nemesis = new Nemesis({
+  ...{ ensemble, workers, seed, locks: tortured, sessionTimeout: SESSION_TIMEOUT },
+  async replace(worker) {
+    const at = workers.indexOf(worker)
+    await worker.kill()
+    gone.push(worker)
+    workers[at] = await hire()
+  },
+})
+await nemesis.rage(minutes * 60_000)
+const healed = now()
+await Promise.all(workers.map(worker => worker.settle()))
+const drained = now() - healed
+// The sessions of those who were killed end by themselves.
+await delay(SESSION_TIMEOUT + 4 * TICK)
+
+const everybody = [...workers, ...gone]
+const evidence: Evidence = {
+  locks: kindsOf(tortured),
+  events: everybody.flatMap<Event>(({ events }) => events),
+  log: committed(),
+  wallAhead: Date.now() - now(),
+  patience: PATIENCE,
+  grace: SESSION_TIMEOUT + 500,
+  blind: nemesis.blind,
+}
+const leftWatches = (await watchCount()) - watchesBefore
+await Promise.all(workers.map(worker => worker.close()))
+const broken = violations(evidence)
+const complaints = everybody.flatMap(worker => worker.complaints)
+console.log(tableOf({ minutes, seed, evidence, broken, faults: nemesis.counts, leftWatches, drained, complaints }))
+process.exitCode = broken.length + leftWatches + complaints.length === 0 ? 0 : 1
+
+async function watchCount(): Promise<number> {
+  const counts = await Promise.all(ensemble.servers.map(server => server.watchCount()))
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** What a majority has written: a leader that falls may leave behind what it alone knew of. */
+function committed(): Transaction[] {
+  const known = new Map<bigint, { transaction: Transaction; by: number }>()
+  for (const server of ensemble.servers)
+    for (const transaction of readTransactionLog(server)) {
+      const one = known.get(transaction.zxid) ?? { transaction, by: 0 }
+      one.by++
+      known.set(transaction.zxid, one)
+    }
+  return [...known.values()]
+    .filter(({ by }) => by > ensemble.servers.length / 2)
+    .map(({ transaction }) => transaction)
+    .sort((a, b) => (a.zxid < b.zxid ? -1 : 1))
+}

@@ -1,0 +1,107 @@
+// A worker, seen from outside: its process, what it tells, and the proxies on its way to the servers.
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { attemptsIn, fromLine, isGrant, now, type Event } from '../history/history.ts'
+import { FaultProxy } from '../support/fault-proxy.ts'
+import { lastWill } from '../support/last-will.ts'
+import type { Address } from '../support/raw-session.ts'
+import type { Orders } from './worker.ts'
+
+const WORKER = join(import.meta.dirname, 'worker.ts')
+
+export class WorkerProcess {
+  readonly name: string
+  readonly proxies: readonly FaultProxy[]
+  readonly events: Event[] = []
+  /** What went wrong with the process itself. */
+  readonly complaints: string[] = []
+  readonly #child: ChildProcessWithoutNullStreams
+  readonly #takeBackWill: () => void
+  readonly #settled: Promise<void>
+  #isToEnd = false
+
+  private constructor({ name, ...orders }: Omit<Orders, 'connectString'>, proxies: readonly FaultProxy[]) {
+    this.name = name
+    this.proxies = proxies
+    const connectString = proxies.map(proxy => proxy.connectString).join(',')
+    const all: Orders = { name, ...orders, connectString }
+    this.#child = spawn(process.execPath, ['--import', 'tsx', WORKER, JSON.stringify(all)])
+    this.#takeBackWill = lastWill(() => this.#child.kill('SIGKILL'))
+    this.#child.stdin.on('error', () => undefined)
+    this.#child.stderr.on('data', chunk => this.complaints.push(`${name}: ${String(chunk)}`))
+    this.#child.once('exit', (code, signal) => {
+      if (!this.#isToEnd) this.complaints.push(`${name} ended by itself: ${String(code ?? signal)}`)
+    })
+    const lines = createInterface({ input: this.#child.stdout })
+    this.#settled = new Promise(resolve => {
+      lines.on('line', line => {
+        if (line === 'settled') resolve()
+        else this.events.push(fromLine(line))
+      })
+      lines.once('close', resolve)
+    })
+  }
+
+  static async start(orders: Omit<Orders, 'connectString'>, servers: readonly Address[]): Promise<WorkerProcess> {
+    return new WorkerProcess(orders, await Promise.all(servers.map(server => FaultProxy.start(server))))
+  }
+
+  /** Its sessions can ask, but are not answered, or they do not hear it: from now on, or no longer. */
+  say(is: 'cutOff' | 'connected'): void {
+    const sessions = new Set(this.events.flatMap(event => (event.is === 'asked' ? [event.session] : [])))
+    for (const session of sessions) this.events.push({ at: now(), is, session })
+  }
+
+  killSession(): void {
+    this.#child.stdin.write('kill\n')
+  }
+
+  stop(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  goOn(): void {
+    this.#child.kill('SIGCONT')
+  }
+
+  /** Ends it without a goodbye. Of what it was at, it can tell nothing any more: that has ended with it. */
+  async kill(): Promise<void> {
+    this.#isToEnd = true
+    const closed = once(this.#child, 'close')
+    this.#child.kill('SIGKILL')
+    await closed
+    const at = now()
+    for (const attempt of attemptsIn(this.events)) {
+      const { id, refused, releasing, released } = attempt
+      if (refused !== undefined || released !== undefined) continue
+      if (!isGrant(attempt)) {
+        this.events.push({ at, is: 'refused', id, why: 'killed' })
+        continue
+      }
+      if (releasing === undefined) this.events.push({ at, is: 'releasing', id })
+      this.events.push({ at, is: 'released', id, seen: 0n, isOver: true })
+    }
+    await this.#leave()
+  }
+
+  /** Has it want nothing more, and resolves when it has had all that it wanted. */
+  async settle(): Promise<void> {
+    this.#child.stdin.write('stop\n')
+    await this.#settled
+  }
+
+  async close(): Promise<void> {
+    this.#isToEnd = true
+    const closed = once(this.#child, 'close')
+    this.#child.stdin.end('close\n')
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await closed
+    await this.#leave()
+  }
+
+  async #leave(): Promise<void> {
+    this.#takeBackWill()
+    await Promise.all(this.proxies.map(proxy => proxy.close()))
+  }
+}
