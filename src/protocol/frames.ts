@@ -17,7 +17,7 @@ const FIRST_ALLOCATION = 65_536
 export class Framer {
   readonly #maximum: number
   readonly #onFrame: OnFrame
-  readonly #prefix = Buffer.alloc(4)
+  /** How many of the four length bytes are known. */
   #prefixed = 0
   #length = 0
   #partial: Buffer | undefined
@@ -60,9 +60,9 @@ export class Framer {
   }
 
   #readPrefix(chunk: Buffer, at: number): number {
-    while (this.#prefixed < 4 && at < chunk.length) this.#prefix[this.#prefixed++] = chunk[at++] ?? 0
+    for (; this.#prefixed < 4 && at < chunk.length; this.#prefixed++)
+      this.#length = (this.#length << 8) | (chunk[at++] ?? 0)
     if (this.#prefixed < 4) return at
-    this.#length = this.#prefix.readInt32BE(0)
     if (this.#length < 0) this.#failure = new JuteError(`a frame of ${this.#length} bytes`)
     if (this.#length > this.#maximum)
       this.#failure = new FrameTooLong(`a frame of ${this.#length} bytes, the limit is ${this.#maximum}`)

@@ -11,7 +11,7 @@ export class Reader implements Letters {
   #offset: number
   #end: number
 
-  constructor(bytes: Uint8Array, start = 0, end: number = bytes.length) {
+  constructor(bytes: Uint8Array = NOTHING, start = 0, end: number = bytes.length) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#offset = start
@@ -133,3 +133,4 @@ export class Reader implements Letters {
 }
 
 const COPIED = 4096
+const NOTHING = Buffer.alloc(0)

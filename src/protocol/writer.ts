@@ -1,12 +1,18 @@
 // Jute letters into bytes. Memory that was taken out is never written again: a socket may still be reading it.
 import { JuteError } from './jute-error.ts'
 
-const SLAB = 16_384
+/** A session that is idle has written little and will write little: slabs begin small, and each is twice the one before. */
+const FIRST_SLAB = 256
+const LARGEST_SLAB = 16_384
+
+const NOTHING = Buffer.alloc(0)
+const NOWHERE = new DataView(NOTHING.buffer)
 
 /** An append-only run of bytes. `take()` hands out what was written since the last call. */
 export class Writer {
-  #bytes: Buffer = Buffer.alloc(0)
-  #view = new DataView(this.#bytes.buffer)
+  #bytes = NOTHING
+  #view = NOWHERE
+  #slab = FIRST_SLAB
   #taken = 0
   #offset = 0
 
@@ -94,8 +100,9 @@ export class Writer {
   #reserve(more: number): void {
     if (this.#offset + more <= this.#bytes.length) return
     const pending = this.#bytes.subarray(this.#taken, this.#offset)
-    this.#bytes = Buffer.allocUnsafeSlow(Math.max(SLAB, 2 * (pending.length + more)))
-    this.#view = new DataView(this.#bytes.buffer)
+    this.#bytes = Buffer.allocUnsafe(Math.max(this.#slab, 2 * (pending.length + more)))
+    this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length)
+    this.#slab = Math.min(2 * this.#slab, LARGEST_SLAB)
     this.#bytes.set(pending)
     this.#taken = 0
     this.#offset = pending.length

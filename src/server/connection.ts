@@ -55,7 +55,7 @@ export class Connection implements Watcher {
   readonly remote: Address
   readonly #host: Host
   readonly #outbox: Outbox
-  readonly #reader = new Reader(Buffer.alloc(0))
+  readonly #reader = new Reader()
   readonly #framer: Framer
   /** Who the client is known to be: never more than it proved on this connection. */
   readonly #identities: Id[]

@@ -6,12 +6,13 @@ import { RequestList, type Request } from './request.ts'
 export class Backlog {
   readonly #requests = new RequestList()
   /** One for all of them, since each takes its memory by the slab. */
-  readonly #writer = new Writer()
+  #writer: Writer | undefined
 
   /** Encodes it at once: what the caller does to its bytes later does not matter. Throws as {@link encodeRequest}. */
   push(request: Request, maxRequest: number): void {
-    encodeRequest(this.#writer, 0, request.call.op, request.call.body, maxRequest)
-    request.frame = this.#writer.take()
+    const writer = (this.#writer ??= new Writer())
+    encodeRequest(writer, 0, request.call.op, request.call.body, maxRequest)
+    request.frame = writer.take()
     this.#requests.push(request)
   }
 

@@ -30,7 +30,7 @@ export class Client extends Nodes implements AsyncDisposable {
   readonly #settings: Settings
   readonly #isView: boolean
   /** Views of one session may listen with the same function, and each stops for itself. */
-  readonly #listeners = new Map<StateListener, StateListener>()
+  #listeners: Map<StateListener, StateListener> | undefined
   #isClosed = false
   /** Has structuredClone and postMessage refuse a client, of which they would make an empty object: no symbol can be cloned. */
   protected readonly uncloneable = Symbol('a client of zkwire')
@@ -146,6 +146,7 @@ export class Client extends Nodes implements AsyncDisposable {
    */
   on(event: 'state', listener: StateListener): this {
     checkEvent('on', event)
+    this.#listeners ??= new Map()
     if (this.#listeners.has(listener)) return this
     const own: StateListener = (state, previous) => listener(state, previous)
     this.#listeners.set(listener, own)
@@ -156,8 +157,8 @@ export class Client extends Nodes implements AsyncDisposable {
   /** @throws ZooKeeperError BADARGUMENTS of another event */
   off(event: 'state', listener: StateListener): this {
     checkEvent('off', event)
-    const own = this.#listeners.get(listener)
-    this.#listeners.delete(listener)
+    const own = this.#listeners?.get(listener)
+    this.#listeners?.delete(listener)
     if (own !== undefined) this.#session.states.off(own)
     return this
   }

@@ -68,7 +68,7 @@ export class Connection implements TransportHandler {
   readonly #hello: Encodable<TypeOf<typeof ConnectRequest>>
   readonly #transport: Transport
   readonly #framer: Framer
-  readonly #reader = new Reader(Buffer.alloc(0))
+  readonly #reader = new Reader()
   readonly #writer = new Writer()
 
   /** Sent, in the order of the answers. */

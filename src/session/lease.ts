@@ -26,7 +26,10 @@ export class Lease {
   #since: Moment | undefined
   #timeout = 0
   #timer: unknown
-  #lost = new AbortController()
+  /** Why it is lost, made when somebody asks. */
+  #lostFor: (() => Error) | undefined
+  /** Made when somebody listens: most sessions have no lock. */
+  #lost: AbortController | undefined
 
   /** @param onLapse the lease ran out: the session must be presumed lost. It may be told again after the session came back. */
   constructor(clock: Clock, onLapse: () => void) {
@@ -36,11 +39,15 @@ export class Lease {
 
   /** Aborts when the lease runs out or the session ends. A session that comes back has a new one. */
   get signal(): AbortSignal {
+    if (this.#lost === undefined) {
+      this.#lost = new AbortController()
+      if (this.#lostFor !== undefined) this.#lost.abort(this.#lostFor())
+    }
     return this.#lost.signal
   }
 
   get lapsed(): boolean {
-    return this.#lost.signal.aborted
+    return this.#lostFor !== undefined
   }
 
   left(): number {
@@ -67,20 +74,26 @@ export class Lease {
   check(): void {
     if (this.#since === undefined || this.lapsed || this.left() > 0) return
     this.#clock.clearTimeout(this.#timer)
-    this.#lost.abort(new Error(`no server has confirmed the session for ${this.#timeout} ms`))
+    const timeout = this.#timeout
+    this.#lose(() => new Error(`no server has confirmed the session for ${timeout} ms`))
     this.#onLapse()
   }
 
   /** The session is over. */
-  end(reason: unknown): void {
+  end(reason: () => Error): void {
     this.#clock.clearTimeout(this.#timer)
     this.#since = undefined
-    this.#lost.abort(reason)
+    if (!this.lapsed) this.#lose(reason)
+  }
+
+  #lose(reason: () => Error): void {
+    this.#lostFor = reason
+    this.#lost?.abort(reason())
   }
 
   #revive(): void {
     if (this.left() === 0) return
-    if (this.lapsed) this.#lost = new AbortController()
+    if (this.lapsed) this.#lost = this.#lostFor = undefined
     this.#clock.clearTimeout(this.#timer)
     this.#wait()
   }

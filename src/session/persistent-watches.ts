@@ -22,81 +22,91 @@ export interface Delivery {
   serverPath: string
 }
 
+/** All that is known of one path. */
+interface Spot {
+  readonly subscriptions: Set<Subscription>
+  /** What the server has for it, or will have when it comes to it. */
+  mode: PersistentMode | undefined
+  /** What a server has said yes to. What it has not will be asked for, or is on its way. */
+  confirmed: PersistentMode | undefined
+}
+
 /**
  * A server below 3.9 keeps one mode a path and session: whatever is set last wins, and a one-shot watch ends the persistent one
  * (ZOOKEEPER-4466). So we ask for one mode a path, the strongest that anybody here needs, keep it while anybody needs the path, and
  * tell events apart here.
  */
 export class PersistentWatches {
-  readonly #subscriptions = new Map<string, Set<Subscription>>()
-  /** What the server has for a path, or will have when it comes to it. */
-  readonly #modes = new Map<string, PersistentMode>()
+  readonly #spots = new Map<string, Spot>()
 
-  /** What a server has said yes to. What it has not will be asked for, or is on its way. */
-  readonly #confirmed = new Map<string, PersistentMode>()
+  get isEmpty(): boolean {
+    return this.#spots.size === 0
+  }
 
   /** Returns the mode to ask the server for. */
   add(subscription: Subscription): PersistentMode {
     const { serverPath, mode } = subscription
-    const all = this.#subscriptions.get(serverPath)
-    if (all === undefined) this.#subscriptions.set(serverPath, new Set([subscription]))
-    else all.add(subscription)
-    const strongest = this.#modes.get(serverPath) === 'persistentRecursive' ? 'persistentRecursive' : mode
-    this.#modes.set(serverPath, strongest)
-    return strongest
+    const spot = this.#spots.get(serverPath) ?? { subscriptions: new Set(), mode: undefined, confirmed: undefined }
+    this.#spots.set(serverPath, spot)
+    spot.subscriptions.add(subscription)
+    spot.mode = spot.mode === 'persistentRecursive' ? 'persistentRecursive' : mode
+    return spot.mode
   }
 
   /** False where it was not there (any more). */
   remove(subscription: Subscription): boolean {
-    const all = this.#subscriptions.get(subscription.serverPath)
-    const removed = all?.delete(subscription) ?? false
-    if (all?.size === 0) this.#subscriptions.delete(subscription.serverPath)
+    const spot = this.#spots.get(subscription.serverPath)
+    const removed = spot?.subscriptions.delete(subscription) ?? false
+    this.#tidy(subscription.serverPath, spot)
     return removed
   }
 
   /** Does the server tell of everything on that path anyway? Then a one-shot watch must not be set there. */
   covers(serverPath: string): boolean {
-    return this.#modes.size > 0 && this.#modes.has(serverPath)
+    return this.#spots.get(serverPath)?.mode !== undefined
   }
 
   /** Not until the server has said yes: until then it tells of lists of children, as of a plain watch. */
   isRecursive(serverPath: string): boolean {
-    return this.#confirmed.get(serverPath) === 'persistentRecursive'
+    return this.#spots.get(serverPath)?.confirmed === 'persistentRecursive'
   }
 
   /** The server has said yes to a mode, asked for by a subscription which may be gone meanwhile. */
   confirm(subscription: Subscription, mode: PersistentMode): void {
     subscription.isSet = true
-    if (this.#modes.has(subscription.serverPath)) this.#confirmed.set(subscription.serverPath, mode)
+    const spot = this.#spots.get(subscription.serverPath)
+    if (spot?.mode !== undefined) spot.confirmed = mode
   }
 
   isSubscribed(serverPath: string): boolean {
-    return this.#subscriptions.has(serverPath)
+    return (this.#spots.get(serverPath)?.subscriptions.size ?? 0) > 0
   }
 
   /** The server's watch is gone, or about to go. */
   release(serverPath: string): void {
-    this.#modes.delete(serverPath)
-    this.#confirmed.delete(serverPath)
+    const spot = this.#spots.get(serverPath)
+    if (spot === undefined) return
+    spot.mode = spot.confirmed = undefined
+    this.#tidy(serverPath, spot)
   }
 
   all(): Subscription[] {
-    return [...this.#subscriptions.values()].flatMap(all => [...all])
+    return [...this.#spots.values()].flatMap(({ subscriptions }) => [...subscriptions])
   }
 
   /** The paths to set again after a reconnect. */
   paths(): Readonly<Record<PersistentMode, string[]>> {
     const paths: Record<PersistentMode, string[]> = { persistent: [], persistentRecursive: [] }
-    for (const [path, mode] of this.#confirmed) paths[mode].push(path)
+    for (const [path, { confirmed }] of this.#spots) if (confirmed !== undefined) paths[confirmed].push(path)
     return paths
   }
 
   /** Who hears of an event, and of which. */
   deliveries(type: WatchEvent['type'], serverPath: string): Delivery[] {
-    if (this.#modes.size === 0) return []
+    if (this.isEmpty) return []
     const all: Delivery[] = []
     const tell = (path: string, mode: PersistentMode, told: WatchEvent['type'], about: string) => {
-      for (const subscription of this.#subscriptions.get(path) ?? [])
+      for (const subscription of this.#spots.get(path)?.subscriptions ?? [])
         if (subscription.mode === mode) all.push({ subscription, type: told, serverPath: about })
     }
     const isOfChildren = type === 'NodeChildrenChanged'
@@ -110,6 +120,10 @@ export class PersistentWatches {
       tell(path, 'persistentRecursive', type, serverPath)
       if (path === parentOf(path)) return all
     }
+  }
+
+  #tidy(serverPath: string, spot: Spot | undefined): void {
+    if (spot?.subscriptions.size === 0 && spot.mode === undefined) this.#spots.delete(serverPath)
   }
 }
 

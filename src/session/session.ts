@@ -53,7 +53,7 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
   #pending = 0
 
   /** Opcodes that a server of this ensemble did not know. */
-  readonly #lacking = new Set<number>()
+  #lacking: Set<number> | undefined
 
   readonly #lease: Lease
   readonly #credentials: Credentials
@@ -132,7 +132,8 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
    * persistent one serves it, since a one-shot watch would end that one at the server.
    */
   #adjusted(call: AnyCall): AnyCall {
-    if (call.fallback !== undefined && this.#lacking.has(call.op.opcode)) return this.#adjusted(call.fallback())
+    if (call.fallback !== undefined && this.#lacking?.has(call.op.opcode) === true)
+      return this.#adjusted(call.fallback())
     if (call.watch === undefined || !this.watching.isCovered(call.watch.serverPath)) return call
     call.watch.reliesOnPersistent = true
     return { ...call, body: { ...(call.body as object), watch: false } }
@@ -259,7 +260,7 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
     this.diagnostics.replied(this.id, request, err, () => momentOf(this.#settings.clock))
     const { op, fallback, unknownAs = errnos.UNIMPLEMENTED } = request.call
     if (err === unknownAs && fallback !== undefined) {
-      this.#lacking.add(op.opcode)
+      this.#lacking = (this.#lacking ?? new Set()).add(op.opcode)
       return request.resolve(this.submit(fallback()))
     }
     let isDone = false
@@ -379,7 +380,7 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
     this.#failBacklog(code)
     this.#credentials.end(code)
     this.watching.end()
-    this.#lease.end(new ZooKeeperError(code, { fate: 'notSent' }))
+    this.#lease.end(() => new ZooKeeperError(code, { fate: 'notSent' }))
     this.#closing?.resolve()
   }
 

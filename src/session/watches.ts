@@ -24,15 +24,32 @@ export interface Watch {
   readonly owner: object
   /** It was not set at the server, since a persistent watch there serves it. */
   reliesOnPersistent?: boolean
+  /** While it is armed: as what. */
+  armed?: WatchKind | undefined
   /** While it is armed, the signal is listened to. */
-  stopListening?: () => void
+  stopListening?: (() => void) | undefined
 }
 
 /** The server keeps two tables of one-shot watches: `exist` watches are in its table of data watches. */
 export type ServerTable = 'data' | 'children'
 export const tableOf = (kind: WatchKind): ServerTable => (kind === 'children' ? 'children' : 'data')
 
-type ByPath = Map<string, Set<Watch>>
+const kinds = ['data', 'exist', 'children'] as const
+
+/** All that is known of one path. */
+class Spot {
+  readonly armed: Record<WatchKind, Set<Watch> | undefined> = { data: undefined, exist: undefined, children: undefined }
+  /** Requests under way that will leave a watch at the server. */
+  readonly arriving: Record<ServerTable, number> = { data: 0, children: 0 }
+  /** The server's watch was to go, but for a request under way that may need it. */
+  readonly owed: Record<ServerTable, boolean> = { data: false, children: false }
+
+  get isIdle(): boolean {
+    const { armed, arriving, owed } = this
+    const isArmed = (armed.data ?? armed.exist ?? armed.children) !== undefined
+    return !isArmed && arriving.data === 0 && arriving.children === 0 && !owed.data && !owed.children
+  }
+}
 
 /** Which of our watches an event of the server fires. A deleted node takes all of its watches along (DataTree.deleteNode). */
 const firedBy: Readonly<Record<number, { type: WatchEvent['type']; kinds: readonly WatchKind[] }>> = {
@@ -43,66 +60,71 @@ const firedBy: Readonly<Record<number, { type: WatchEvent['type']; kinds: readon
 }
 
 export class WatchRegistry {
-  readonly #armed: Readonly<Record<WatchKind, ByPath>> = { data: new Map(), exist: new Map(), children: new Map() }
-  readonly #kinds = new Map<Watch, WatchKind>()
-  /** Requests under way that will leave a watch at the server, by table and path. */
-  readonly #arriving: Readonly<Record<ServerTable, Map<string, number>>> = { data: new Map(), children: new Map() }
-
-  readonly #owed: Readonly<Record<ServerTable, Set<string>>> = { data: new Set(), children: new Set() }
+  readonly #spots = new Map<string, Spot>()
+  #size = 0
 
   get size(): number {
-    return this.#kinds.size
+    return this.#size
   }
 
   arm(kind: WatchKind, watch: Watch): void {
-    this.#owed[tableOf(kind)].delete(watch.serverPath)
-    const byPath = this.#armed[kind]
-    const watches = byPath.get(watch.serverPath)
-    if (watches === undefined) byPath.set(watch.serverPath, new Set([watch]))
+    const { armed, owed } = this.#spot(watch.serverPath)
+    owed[tableOf(kind)] = false
+    const watches = armed[kind]
+    if (watches === undefined) armed[kind] = new Set([watch])
     else watches.add(watch)
-    this.#kinds.set(watch, kind)
+    watch.armed = kind
+    this.#size++
   }
 
   /** Forgets a watch. Returns the table the server keeps it in, or undefined where it was not armed (any more). */
   disarm(watch: Watch): ServerTable | undefined {
-    const kind = this.#kinds.get(watch)
-    if (kind === undefined) return undefined
-    this.#kinds.delete(watch)
-    const watches = this.#armed[kind].get(watch.serverPath)
+    const { armed: kind, serverPath } = watch
+    const spot = this.#spots.get(serverPath)
+    if (kind === undefined || spot === undefined) return undefined
+    const watches = spot.armed[kind]
     watches?.delete(watch)
-    if (watches?.size === 0) this.#armed[kind].delete(watch.serverPath)
+    if (watches?.size === 0) spot.armed[kind] = undefined
+    this.#forgotten(watch)
+    this.#tidy(serverPath, spot)
     return tableOf(kind)
   }
 
   /** A request that leaves a watch has been queued (+1), or has been answered or lost (-1). */
   expect(table: ServerTable, serverPath: string, change: 1 | -1): void {
-    const counts = this.#arriving[table]
-    const count = (counts.get(serverPath) ?? 0) + change
-    if (count === 0) counts.delete(serverPath)
-    else counts.set(serverPath, count)
+    const spot = this.#spot(serverPath)
+    spot.arriving[table] += change
+    if (change < 0) this.#tidy(serverPath, spot)
   }
 
   /** The server's watch was to go, but for a request under way that may need it. */
   owe(table: ServerTable, serverPath: string): void {
-    if (this.#arriving[table].has(serverPath)) this.#owed[table].add(serverPath)
+    const spot = this.#spots.get(serverPath)
+    if (spot !== undefined && spot.arriving[table] > 0) spot.owed[table] = true
   }
 
   /** Was it to go, and is nothing under way any more? */
   takeDebt(table: ServerTable, serverPath: string): boolean {
-    return !this.#arriving[table].has(serverPath) && this.#owed[table].delete(serverPath)
+    const spot = this.#spots.get(serverPath)
+    if (spot === undefined || spot.arriving[table] > 0) return false
+    const isOwed = spot.owed[table]
+    spot.owed[table] = false
+    this.#tidy(serverPath, spot)
+    return isOwed
   }
 
   /** Does nobody here need the server's watch on that path any more? */
   isUnused(table: ServerTable, serverPath: string): boolean {
-    if (this.#arriving[table].has(serverPath)) return false
-    const kinds: readonly WatchKind[] = table === 'children' ? ['children'] : ['data', 'exist']
-    return kinds.every(kind => !this.#armed[kind].has(serverPath))
+    const spot = this.#spots.get(serverPath)
+    if (spot === undefined) return true
+    const { armed, arriving } = spot
+    return arriving[table] === 0 && (table === 'children' ? armed.children : (armed.data ?? armed.exist)) === undefined
   }
 
   /** The armed watches on a path, of the tables asked for. */
   on(serverPath: string, tables: readonly ServerTable[]): Watch[] {
-    const kinds = (['data', 'exist', 'children'] as const).filter(kind => tables.includes(tableOf(kind)))
-    return kinds.flatMap(kind => [...(this.#armed[kind].get(serverPath) ?? [])])
+    const armed = this.#spots.get(serverPath)?.armed
+    return kinds.filter(kind => tables.includes(tableOf(kind))).flatMap(kind => [...(armed?.[kind] ?? [])])
   }
 
   /** Takes out the watches that an event fires; undefined where nobody knows such an event. */
@@ -110,26 +132,48 @@ export class WatchRegistry {
     const fired = firedBy[eventType]
     if (fired === undefined) return undefined
     const watches: Watch[] = []
+    const spot = this.#spots.get(serverPath)
+    if (spot === undefined) return { type: fired.type, watches }
     for (const kind of fired.kinds) {
-      const armed = this.#armed[kind].get(serverPath)
+      const armed = spot.armed[kind]
       if (armed === undefined) continue
-      this.#armed[kind].delete(serverPath)
+      spot.armed[kind] = undefined
       for (const watch of armed) {
-        this.#kinds.delete(watch)
+        this.#forgotten(watch)
         watches.push(watch)
       }
     }
+    this.#tidy(serverPath, spot)
     return { type: fired.type, watches }
   }
 
   all(): Watch[] {
-    return [...this.#kinds.keys()]
+    return [...this.#spots.values()].flatMap(({ armed }) => kinds.flatMap(kind => [...(armed[kind] ?? [])]))
   }
 
   /** The paths to set again after a reconnect. */
   paths(): Readonly<Record<WatchKind, string[]>> {
-    const { data, exist, children } = this.#armed
-    return { data: [...data.keys()], exist: [...exist.keys()], children: [...children.keys()] }
+    const paths: Record<WatchKind, string[]> = { data: [], exist: [], children: [] }
+    for (const [path, { armed }] of this.#spots)
+      for (const kind of kinds) if (armed[kind] !== undefined) paths[kind].push(path)
+    return paths
+  }
+
+  #spot(serverPath: string): Spot {
+    const known = this.#spots.get(serverPath)
+    if (known !== undefined) return known
+    const spot = new Spot()
+    this.#spots.set(serverPath, spot)
+    return spot
+  }
+
+  #tidy(serverPath: string, spot: Spot): void {
+    if (spot.isIdle) this.#spots.delete(serverPath)
+  }
+
+  #forgotten(watch: Watch): void {
+    watch.armed = undefined
+    this.#size--
   }
 }
 

@@ -34,7 +34,7 @@ export class Watching {
   readonly #session: WatchHost
   readonly #registry = new WatchRegistry()
   readonly #persistent = new PersistentWatches()
-  readonly #endedOwners = new WeakSet<object>()
+  #endedOwners: WeakSet<object> | undefined
 
   constructor(session: WatchHost) {
     this.#session = session
@@ -59,20 +59,21 @@ export class Watching {
    * @param wanted false where the caller has given up meanwhile
    */
   arm(kind: WatchKind, watch: Watch, wanted: boolean): void {
+    const isOrphan = this.#endedOwners?.has(watch.owner) === true
+    // Of one that was refused meanwhile there is nothing at the server.
+    const isMissing = watch.reliesOnPersistent === true && !this.#persistent.covers(watch.serverPath)
+    const isArmed = wanted && !isOrphan && !isMissing
+    if (isArmed) this.#registry.arm(kind, watch)
     this.#registry.expect(tableOf(kind), watch.serverPath, -1)
-    const isOrphan = this.#endedOwners.has(watch.owner)
-    if (!wanted || isOrphan) {
-      if (wanted) this.#tell([watch], 'Session', { state: 'closed' })
+    if (isArmed) {
+      if (watch.signal !== undefined) watch.stopListening = onAbort(watch.signal, () => this.#drop(watch))
+    } else if (!wanted || isOrphan) {
+      if (wanted) this.#tell([watch], 'Session', 0n, 'closed')
       this.#dropUnused(tableOf(kind), watch.serverPath)
-      return
-    }
-    if (watch.reliesOnPersistent && !this.#persistent.covers(watch.serverPath)) {
-      // That one was refused meanwhile: there is nothing at the server, and whoever waits is to look again.
+    } else {
+      // Whoever waits is to look again.
       this.#tell([watch], 'resync')
-      return
     }
-    this.#registry.arm(kind, watch)
-    if (watch.signal !== undefined) watch.stopListening = onAbort(watch.signal, () => this.#drop(watch))
   }
 
   /** Is a one-shot watch on that path served by a persistent one, and so not to be set at the server? */
@@ -84,11 +85,12 @@ export class Watching {
   notified({ type, path }: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
     const fired = path === null ? undefined : this.#registry.fire(type, path)
     if (fired === undefined || path === null) return
-    this.#tell(fired.watches, fired.type, { zxid })
+    this.#tell(fired.watches, fired.type, zxid)
+    if (this.#persistent.isEmpty) return
     const parent = parentOf(path)
     if (isOfList(fired.type) && this.#persistent.isRecursive(parent)) {
       const children = this.#registry.fire(eventTypes.NodeChildrenChanged, parent)
-      this.#tell(children?.watches ?? [], 'NodeChildrenChanged', { zxid })
+      this.#tell(children?.watches ?? [], 'NodeChildrenChanged', zxid)
       void this.#releaseUnused(parent)
     }
     const { state } = this.#session
@@ -195,6 +197,7 @@ export class Watching {
 
   /** Ends the watches of one view, and tells them so. */
   endOwned(owner: object): void {
+    this.#endedOwners ??= new WeakSet()
     this.#endedOwners.add(owner)
     for (const subscription of this.#persistent.all()) {
       if (subscription.owner !== owner) continue
@@ -230,21 +233,23 @@ export class Watching {
       if (some === undefined) byPath.set(watch.serverPath, [watch])
       else some.push(watch)
     }
-    for (const some of byPath.values()) this.#tell(some, type, { state })
+    for (const some of byPath.values()) this.#tell(some, type, 0n, state)
   }
 
   #tell(
     watches: readonly Watch[],
     type: WatchEvent['type'],
-    { zxid = -1n, state = this.#session.state }: { zxid?: bigint; state?: State } = {},
+    zxid: bigint = 0n,
+    state: State = this.#session.state,
   ): void {
     // A callback that waits twice on one path, for its data and its existence, hears of an event once.
-    const told = new Set<Watch['callback']>()
+    const told = watches.length > 1 ? new Set<Watch['callback']>() : undefined
     for (const watch of watches) {
       this.#release(watch)
-      if (told.has(watch.callback)) continue
-      told.add(watch.callback)
-      this.#session.later(() => watch.callback({ type, state, path: watch.path, ...(zxid > 0n && { zxid }) }))
+      const { callback, path } = watch
+      if (told?.has(callback)) continue
+      told?.add(callback)
+      this.#session.later(() => callback(zxid > 0n ? { type, state, path, zxid } : { type, state, path }))
     }
   }
 
@@ -261,7 +266,7 @@ export class Watching {
 
   #release(watch: Watch): void {
     watch.stopListening?.()
-    delete watch.stopListening
+    watch.stopListening = undefined
   }
 
   #dropUnused(table: ServerTable, serverPath: string): void {

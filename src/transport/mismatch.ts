@@ -38,47 +38,67 @@ export const orTellOfPlaintext = (dial: Dial): Dial => orTellOf(plaintext, dial)
 
 function orTellOf(language: Language, dial: Dial): Dial {
   const asked = new Set<string>()
-  return (address, handler) => {
-    const key = `${address.host} ${address.port}`
-    let isOver = false
-    let isProven = false
-    let transport: Transport
-    const end = (cause?: Error) => {
-      if (isOver) return
-      isOver = true
-      transport.destroy()
-      handler.closed(cause)
-    }
-    const accuse = (cause?: Error) => end(new FinalFailure(language.verdict, { cause }))
-    const watched: TransportHandler = {
-      opened: () => {
-        isProven = language.openedIsProof
-        handler.opened()
-      },
-      received: chunk => {
-        if (isOver) return
-        // Some servers of TLS do answer whoever speaks none.
-        if (!isProven && language.isAnswer(chunk)) return accuse()
-        isProven = true
-        handler.received(chunk)
-      },
-      closed: cause => {
-        if (isOver) return
-        if (isProven || asked.has(key) || !isWordless(cause)) return end(cause)
-        transport = ask(address, language, {
-          reached: () => asked.add(key),
-          answered: isTheirs => (isTheirs ? accuse(cause) : end(cause)),
-        })
-      },
-    }
-    transport = dial(address, watched)
-    return {
-      write: bytes => transport.write(bytes),
-      destroy: () => {
-        isOver = true
-        transport.destroy()
-      },
-    }
+  return (address, handler) => new Suspicion(language, dial, asked, address, handler)
+}
+
+/** Stands between a stream and its handler until it is known what the server speaks. */
+class Suspicion implements Transport, TransportHandler {
+  readonly #language: Language
+  readonly #asked: Set<string>
+  readonly #address: Address
+  readonly #handler: TransportHandler
+  #transport: Transport
+  #isOver = false
+  #isProven = false
+
+  constructor(language: Language, dial: Dial, asked: Set<string>, address: Address, handler: TransportHandler) {
+    this.#language = language
+    this.#asked = asked
+    this.#address = address
+    this.#handler = handler
+    this.#transport = dial(address, this)
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#transport.write(bytes)
+  }
+
+  destroy(): void {
+    this.#isOver = true
+    this.#transport.destroy()
+  }
+
+  opened(): void {
+    this.#isProven = this.#language.openedIsProof
+    this.#handler.opened()
+  }
+
+  received(chunk: Buffer): void {
+    if (this.#isOver) return
+    // Some servers of TLS do answer whoever speaks none.
+    if (!this.#isProven && this.#language.isAnswer(chunk)) return this.#accuse()
+    this.#isProven = true
+    this.#handler.received(chunk)
+  }
+
+  closed(cause?: Error): void {
+    if (this.#isOver) return
+    const key = `${this.#address.host} ${this.#address.port}`
+    if (this.#isProven || this.#asked.has(key) || !isWordless(cause)) return this.#end(cause)
+    this.#transport = ask(this.#address, this.#language, {
+      reached: () => this.#asked.add(key),
+      answered: isTheirs => (isTheirs ? this.#accuse(cause) : this.#end(cause)),
+    })
+  }
+
+  #accuse(cause?: Error): void {
+    this.#end(new FinalFailure(this.#language.verdict, { cause }))
+  }
+
+  #end(cause?: Error): void {
+    if (this.#isOver) return
+    this.destroy()
+    this.#handler.closed(cause)
   }
 }
 

@@ -1,8 +1,8 @@
 // Plain TCP through node:net; Bun, Deno and workerd have it too. The only file that knows it.
 import { lookup, type LookupAddress } from 'node:dns'
-import { connect, type LookupFunction } from 'node:net'
+import { connect, type LookupFunction, type Socket } from 'node:net'
 import { shuffled } from './shuffled.ts'
-import type { Dial } from './transport.ts'
+import type { Dial, Transport, TransportHandler } from './transport.ts'
 
 export const systemLookup: LookupFunction = lookup
 
@@ -21,22 +21,34 @@ export interface TcpOptions {
 export function tcp({ random, lookup = systemLookup }: TcpOptions = {}): Dial {
   const inOrder = random === undefined ? lookup : shuffling(lookup, random)
   return ({ host, port }, handler) => {
-    let failure: Error | undefined
     // Requests of one turn leave in one write already, so that waiting for more (Nagle) only costs time.
-    const socket = connect({ host, port, noDelay: true, lookup: inOrder, autoSelectFamily: true })
+    return new Tcp(connect({ host, port, noDelay: true, lookup: inOrder, autoSelectFamily: true }), handler)
+  }
+}
+
+export const dialTcp: Dial = tcp()
+
+class Tcp implements Transport {
+  readonly #socket: Socket
+
+  constructor(socket: Socket, handler: TransportHandler) {
+    this.#socket = socket
+    let failure: Error | undefined
     socket
       .on('connect', () => handler.opened())
       .on('data', chunk => handler.received(chunk))
       .on('error', error => (failure = error))
       .on('close', () => handler.closed(failure))
-    return {
-      write: bytes => void socket.write(bytes),
-      destroy: () => void socket.destroy(),
-    }
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#socket.write(bytes)
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
   }
 }
-
-export const dialTcp: Dial = tcp()
 
 /** Where all addresses are asked for, which is where several are tried, they come in an order of chance. */
 export const shuffling =

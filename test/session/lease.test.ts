@@ -127,7 +127,7 @@ describe('a lease', () => {
   it('that is over stays so', async () => {
     lease.start(momentOf(clock), 100)
     const reason = new Error('closed')
-    lease.end(reason)
+    lease.end(() => reason)
     expect(lease.signal.reason).to.equal(reason)
     lease.renew(momentOf(clock))
     lease.check()
