@@ -1,7 +1,7 @@
 // A stream of chunks into frames: four bytes of length, then as many bytes.
 import { JuteError } from './jute-error.ts'
 
-/** A whole frame, without its length prefix: `bytes` from `start` to `end`. The memory is never written again. */
+/** A whole frame, without its length prefix: `bytes` from `start` to `end`. It is lent, as the chunk that it came in. */
 export type OnFrame = (bytes: Buffer, start: number, end: number) => void
 
 /** A frame is announced that is longer than was allowed. */

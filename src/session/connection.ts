@@ -205,7 +205,8 @@ export class Connection implements TransportHandler {
     this.#frameSince = undefined
     const reader = this.#reader
     reader.aim(bytes, start, end)
-    this.#owner.observed?.({ from: 'server', bytes: bytes.subarray(start, end), first: !this.#established })
+    const { observed } = this.#owner
+    observed?.({ from: 'server', bytes: Buffer.from(bytes.subarray(start, end)), first: !this.#established })
     // Whoever was shown it may have closed the client.
     if (this.#isDead()) return
     if (!this.#established) return this.#onHandshake(reader)

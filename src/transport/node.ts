@@ -1,6 +1,6 @@
 // Plain TCP through node:net; Bun, Deno and workerd have it too. The only file that knows it.
 import { lookup, type LookupAddress } from 'node:dns'
-import { connect, type LookupFunction, type Socket } from 'node:net'
+import { connect, type LookupFunction, type OnReadOpts, type Socket } from 'node:net'
 import { shuffled } from './shuffled.ts'
 import type { Dial, Transport, TransportHandler } from './transport.ts'
 
@@ -22,11 +22,24 @@ export function tcp({ random, lookup = systemLookup }: TcpOptions = {}): Dial {
   const inOrder = random === undefined ? lookup : shuffling(lookup, random)
   return ({ host, port }, handler) => {
     // Requests of one turn leave in one write already, so that waiting for more (Nagle) only costs time.
-    return new Tcp(connect({ host, port, noDelay: true, lookup: inOrder, autoSelectFamily: true }), handler)
+    const options = { host, port, noDelay: true, lookup: inOrder, autoSelectFamily: true }
+    return new Tcp(connect({ ...options, onread: readingFor(handler) }), handler)
   }
 }
 
 export const dialTcp: Dial = tcp()
+
+/** All sockets read into the same memory: what comes is lent to the handler, which is done with it when it returns. */
+let memory: Buffer | undefined
+const READ_BYTES = 65_536
+
+const readingFor = (handler: TransportHandler): OnReadOpts => ({
+  buffer: (memory ??= Buffer.allocUnsafeSlow(READ_BYTES)),
+  callback(length, bytes) {
+    handler.received((bytes as Buffer).subarray(0, length))
+    return true
+  },
+})
 
 class Tcp implements Transport {
   readonly #socket: Socket
@@ -36,6 +49,7 @@ class Tcp implements Transport {
     let failure: Error | undefined
     socket
       .on('connect', () => handler.opened())
+      // Of a runtime that knows no onread.
       .on('data', chunk => handler.received(chunk))
       .on('error', error => (failure = error))
       .on('close', () => handler.closed(failure))

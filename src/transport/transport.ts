@@ -8,7 +8,7 @@ export interface Address {
 /** What a transport tells. After `closed` it tells nothing more. */
 export interface TransportHandler {
   opened(): void
-  /** The chunk is the handler's to keep: a transport never writes into it again. */
+  /** The chunk is lent until this returns: then the transport may write into it again. */
   received(chunk: Buffer): void
   /** The stream is over, or could not be opened. `cause` says why, where there was a failure. */
   closed(cause?: Error): void

@@ -45,6 +45,23 @@ describe('a client of a real server', () => {
     })
   }
 
+  it('never changes what it has handed out, whatever is read later', async () => {
+    const values = [10, 5000, 70_000].flatMap(length => [1, 2, 3].map(byte => Buffer.alloc(length, byte)))
+    await Promise.all(values.map((value, i) => top.create(`/${i}`, value)))
+    const shown: { bytes: Uint8Array; was: Buffer }[] = []
+    await using reader = await connect(`${server.connectString}/real-${run}`, {
+      observe: ({ bytes }) => shown.push({ bytes, was: Buffer.from(bytes) }),
+    })
+    const one = []
+    for (const i of values.keys()) one.push((await reader.getData(`/${i}`)).data)
+    const atOnce = await Promise.all(values.map(async (_, i) => (await reader.getData(`/${i}`)).data))
+    await reader.getChildren('/')
+    expect(one.every((data, i) => data?.equals(values[i] as Buffer))).to.equal(true)
+    expect(atOnce.every((data, i) => data?.equals(values[i] as Buffer))).to.equal(true)
+    expect(shown.length).to.be.above(4 * values.length)
+    expect(shown.every(({ bytes, was }) => was.equals(bytes))).to.equal(true)
+  })
+
   it('is told that nodes that go by themselves are switched off', async () => {
     for (const mode of ['persistentTTL', 'persistentSequentialTTL'] as const)
       expect(await failureOf(top.create('/n', '', { mode, ttl: 1000 }))).to.include({
