@@ -5,6 +5,9 @@ import { JuteError } from './jute-error.ts'
 const FIRST_SLAB = 256
 const LARGEST_SLAB = 16_384
 
+/** Characters up to which a loop is faster than V8's encoder. */
+const SHORT = 64
+
 const NOTHING = Buffer.alloc(0)
 const NOWHERE = new DataView(NOTHING.buffer)
 
@@ -47,11 +50,27 @@ export class Writer {
 
   /** @throws JuteError where half a surrogate pair would silently become another string. */
   string(value: string): void {
-    if (!value.isWellFormed()) throw new JuteError('a string with half a surrogate pair has no UTF-8 form')
     this.#reserve(4 + value.length * 3)
-    const length = this.#bytes.write(value, this.#offset + 4, 'utf8')
+    const length = value.length <= SHORT && this.#isAscii(value) ? value.length : this.#utf8(value)
     this.#view.setInt32(this.#offset, length)
     this.#offset += 4 + length
+  }
+
+  /** Writes the characters up to the first that is more than one byte. Most strings are paths, for which a call of V8's encoder costs more. */
+  #isAscii(value: string): boolean {
+    const bytes = this.#bytes
+    const start = this.#offset + 4
+    for (let i = 0; i < value.length; i++) {
+      const character = value.charCodeAt(i)
+      if (character > 0x7f) return false
+      bytes[start + i] = character
+    }
+    return true
+  }
+
+  #utf8(value: string): number {
+    if (!value.isWellFormed()) throw new JuteError('a string with half a surrogate pair has no UTF-8 form')
+    return this.#bytes.write(value, this.#offset + 4, 'utf8')
   }
 
   buffer(value: Uint8Array | string | null): void {
@@ -73,14 +92,25 @@ export class Writer {
 
   /** Writes a frame: four length bytes, then whatever `body` writes. Returns the body's length. A throw leaves nothing. */
   frame(body: () => void): number {
-    const before = this.pending
+    const before = this.begin()
     try {
-      this.int(0)
       body()
     } catch (error) {
       this.truncate(before)
       throw error
     }
+    return this.end(before)
+  }
+
+  /** Leaves room for a frame's length. Returns where the frame begins, for {@link end} or {@link truncate}. */
+  begin(): number {
+    const before = this.pending
+    this.int(0)
+    return before
+  }
+
+  /** Fills in the length of a frame, and returns it. */
+  end(before: number): number {
     const length = this.pending - before - 4
     this.#view.setInt32(this.#taken + before, length)
     return length

@@ -357,14 +357,16 @@ export function encodeRequest<Q>(
   body: Encodable<Q>,
   maxRequest: number,
 ): void {
-  const before = writer.pending
-  const length = writer.frame(() => {
+  const before = writer.begin()
+  try {
     RequestHeader.write(writer, { xid, type: op.opcode })
     op.request.write(writer, body)
-  })
-  if (length <= maxRequest) return
-  writer.truncate(before)
-  throw new RangeError(`${length} bytes, the limit is ${maxRequest}`)
+    const length = writer.end(before)
+    if (length > maxRequest) throw new RangeError(`${length} bytes, the limit is ${maxRequest}`)
+  } catch (error) {
+    writer.truncate(before)
+    throw error
+  }
 }
 
 /** Less than the third that is promised, so that a late timer does not break the promise. */

@@ -2,7 +2,7 @@
 import { channel } from 'node:diagnostics_channel'
 import type { TypeOf, WatcherEvent } from '../protocol/index.ts'
 import type { Address } from '../transport/transport.ts'
-import type { Moment } from './lease.ts'
+import type { Clock } from './clock.ts'
 import type { Request } from './request.ts'
 import type { State } from './states.ts'
 
@@ -84,10 +84,10 @@ export class Diagnostics {
     if (channels.state.hasSubscribers) channels.state.publish({ sessionId, state, previous } satisfies StateMessage)
   }
 
-  replied(sessionId: bigint, { call, xid, sentAt }: Request, errno: number, now: () => Moment): void {
+  replied(sessionId: bigint, { call, xid, sentAt }: Request, errno: number, clock: Clock): void {
     this.#counters.replies++
     if (!channels.request.hasSubscribers) return
-    const ms = now().now - (sentAt?.now ?? 0)
+    const ms = clock.now() - (sentAt?.now ?? 0)
     const { path, op } = call
     channels.request.publish({ sessionId, op: op.method, path, xid, errno, ms } satisfies RequestMessage)
   }

@@ -296,7 +296,7 @@ export abstract class Nodes {
       result,
       signal,
       watch: callback && { callback, path, serverPath, signal, owner: this },
-      ...(absent !== undefined && { tolerates: { errno: errnos.NONODE, value: absent } }),
+      tolerates: absent === undefined ? undefined : { errno: errnos.NONODE, value: absent },
     })
   }
 }

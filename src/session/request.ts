@@ -18,7 +18,7 @@ export interface Call<Q, R, V> {
   /** The error by which a server says so. Default UNIMPLEMENTED. */
   unknownAs?: number
   /** An error that is no failure but this value: NONODE says to exists that there is no node. */
-  tolerates?: { errno: number; value: V }
+  tolerates?: { errno: number; value: V } | undefined
   watch?: Watch | undefined
   signal?: AbortSignal | undefined
 }

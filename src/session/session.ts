@@ -21,7 +21,7 @@ import { Credentials, type Credential } from './credentials.ts'
 import { deferred, type Deferred } from './deferred.ts'
 import { Diagnostics } from './diagnostics.ts'
 import { Identity } from './identity.ts'
-import { Lease, momentOf, type Moment } from './lease.ts'
+import { Lease, type Moment } from './lease.ts'
 import { authenticate, type Mechanism } from './mechanism.ts'
 import type { Settings } from './options.ts'
 import { Request, xidAfter, type AnyCall, type Call } from './request.ts'
@@ -257,7 +257,7 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
     if (zxid > this.#lastZxid) this.#lastZxid = zxid
     this.#pending--
     if (this.isConnected) this.route.proved()
-    this.diagnostics.replied(this.id, request, err, () => momentOf(this.#settings.clock))
+    this.diagnostics.replied(this.id, request, err, this.#settings.clock)
     const { op, fallback, unknownAs = errnos.UNIMPLEMENTED } = request.call
     if (err === unknownAs && fallback !== undefined) {
       this.#lacking = (this.#lacking ?? new Set()).add(op.opcode)
