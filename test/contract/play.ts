@@ -76,7 +76,7 @@ class Run {
     const own = await this.#act(seat, step)
     for (const each of own) if ('reply' in each && each.reply.zxid > seat.seen) seat.seen = each.reply.zxid
     const heard = await Promise.all(
-      this.#seats.map(each => (each === seat && !('reconnect' in step) ? own : meanwhile(each.session))),
+      this.#seats.map(async each => (each === seat && !('reconnect' in step) ? own : meanwhile(each.session))),
     )
     // In which order a session's nodes go, nobody says.
     return 'close' in step ? heard.map(each => [...each].sort(byEvent)) : heard
@@ -88,7 +88,8 @@ class Run {
     if ('auth' in step) return session.converse([call(operations.auth, authOf(step.auth))])
     if ('reconnect' in step) {
       if (step.reconnect === 'gone') session.drop()
-      seat.session = await RawSession.open(this.#server, { ...session, lastZxidSeen: seat.seen })
+      const { sessionId, password } = session
+      seat.session = await RawSession.open(this.#server, { sessionId, password, lastZxidSeen: seat.seen })
       session.drop()
       return []
     }

@@ -1,7 +1,7 @@
 // The less common operations, on a real server.
 import { expect } from 'chai'
 import { connect, ZooKeeperError, type ACL, type Client } from '../../src/index.ts'
-import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { failureOf } from '../support/outcome.ts'
 
@@ -85,23 +85,6 @@ describe('on a real server', () => {
   it('reconfig is refused where it is not switched on', async () => {
     const error = await failureOf(zk.reconfig({ joining: ['server.2=127.0.0.1:2888:3888;2181'] }))
     expect(error).to.deep.include({ code: 'RECONFIGDISABLED', op: 'reconfig', fate: 'refused' })
-  })
-
-  it('a node with a TTL goes when nobody has used it', async () => {
-    const extended = await startApacheZooKeeper({
-      jvm: ['-Dzookeeper.extendedTypesEnabled=true', '-Dznode.container.checkIntervalMs=50'],
-    })
-    const other = await connect(extended.connectString)
-    const { path } = await other.create('/ttl-', '', { mode: 'persistentSequentialTTL', ttl: 1 })
-    expect(path).to.equal('/ttl-0000000000')
-    await new Promise<void>((resolve, reject) => {
-      other.exists(path, { watch: () => resolve() }).then(stat => stat ?? resolve(), reject)
-    })
-    expect(await other.exists(path)).to.equal(null)
-    await other.create('/kept', '', { mode: 'persistentTTL', ttl: 2 ** 40 - 1 })
-    expect(await failureOf(other.create('/no', '', { mode: 'persistentTTL' }))).to.have.property('code', 'BADARGUMENTS')
-    await other.close()
-    await extended.close()
   })
 
   it('bad arguments are refused before anything is sent', async () => {

@@ -1,0 +1,122 @@
+// Sessions, and the connections that speak for them.
+import { expect } from 'chai'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import {
+  ConnectRequest,
+  LegacyConnectRequest,
+  operations,
+  type Encodable,
+  type TypeOf,
+  type Writer,
+} from '../../../src/protocol/index.ts'
+import type { Address } from '../../support/raw-session.ts'
+import { failureOf } from '../../support/outcome.ts'
+import { frameOf } from '../../support/scripted-server.ts'
+import { chapter, openACL } from '../chapter.ts'
+
+const expired = { code: 'SESSIONEXPIRED' }
+
+export const sessions = chapter('sessions', it => {
+  it('are given the timeout they ask for, between the server’s shortest and longest', async world => {
+    const given: number[] = []
+    for (const timeout of [1, 999, 1000, 4321, 10_000, 10_001, 0x7fff_ffff])
+      given.push((await world.session({ timeout })).timeout)
+    expect(given).to.deep.equal([1000, 1000, 1000, 4321, 10_000, 10_000, 10_000])
+  })
+
+  it('have an id and a password of their own', async world => {
+    const all = [await world.session(), await world.session()]
+    expect(all[0]?.sessionId).not.to.equal(all[1]?.sessionId)
+    expect(all[0]?.password).not.to.deep.equal(all[1]?.password)
+    for (const { sessionId, password } of all) {
+      expect(password).to.have.length(16)
+      expect(sessionId).not.to.equal(0n)
+    }
+  })
+
+  it('live on without a connection, and go on with another, by id and password', async world => {
+    const before = await world.session()
+    const { sessionId, password } = before
+    await before.request(operations.create, { path: world.at('/e'), data: '', acl: openACL, flags: 1 })
+    before.drop()
+    const after = await world.session({ sessionId, password, timeout: 5000 })
+    expect([after.sessionId, after.timeout]).to.deep.equal([sessionId, 5000])
+    expect(after.password).to.deep.equal(password)
+    expect((await world.zk.exists('/e'))?.ephemeralOwner).to.equal(sessionId)
+  })
+
+  it('have one connection: a later one ends the one before', async world => {
+    const before = await world.session()
+    const { sessionId, password } = before
+    const after = await world.session({ sessionId, password })
+    await before.ended()
+    await after.request(operations.whoAmI, {})
+  })
+
+  it('are nobody’s who does not know the password', async world => {
+    const { sessionId, password } = await world.session()
+    const wrong = Buffer.from(password.map(byte => byte ^ 1))
+    for (const each of [wrong, Buffer.alloc(0), Buffer.alloc(16)])
+      expect(await failureOf(world.session({ sessionId, password: each }))).to.include(expired)
+    expect((await world.session({ sessionId, password })).sessionId).to.equal(sessionId)
+  })
+
+  it('end with closeSession: it is answered, the connection ends, and nobody has the session any more', async world => {
+    const session = await world.session()
+    await session.request(operations.create, { path: world.at('/e'), data: '', acl: openACL, flags: 1 })
+    const heard: string[] = []
+    await world.zk.exists('/e', { watch: event => heard.push(event.type) })
+    await session.request(operations.closeSession, {})
+    await session.ended()
+    const { sessionId, password } = session
+    expect(await failureOf(world.session({ sessionId, password }))).to.include(expired)
+    expect(await world.zk.exists('/e')).to.equal(null)
+    expect(heard).to.deep.equal(['NodeDeleted'])
+  })
+
+  it('that nobody gave are refused as expired', async world => {
+    expect(await failureOf(world.session({ sessionId: 0x1234_5678_9abcn }))).to.include(expired)
+  })
+
+  it('go to no server that has seen less than they have', async world => {
+    expect(String(await failureOf(world.session({ lastZxidSeen: 2n ** 62n })))).to.match(/closed|ECONNRESET/)
+  })
+
+  it('of clients from before 3.4 are welcomed in a frame of their time', async ({ server }) => {
+    const [welcome] = await framesOf(server, writer => LegacyConnectRequest.write(writer, hello))
+    expect(welcome).to.have.length(36)
+    const [later] = await framesOf(server, writer => ConnectRequest.write(writer, hello))
+    expect(later).to.have.length(37)
+  })
+
+  it('are not had for less than a handshake takes', async ({ server }) => {
+    expect(await framesOf(server, writer => writer.bytes(Buffer.alloc(10)))).to.deep.equal([])
+  })
+
+  it('hear in the answer to a ping which transaction was the last', async world => {
+    const session = await world.session()
+    const { zxid, err } = await session.ask(operations.ping, {})
+    expect(err).to.equal(0)
+    const { stat } = await world.zk.create('/a')
+    expect(stat.czxid > zxid).to.equal(true)
+    expect((await session.ask(operations.ping, {})).zxid >= stat.czxid).to.equal(true)
+  })
+})
+
+const hello: Encodable<TypeOf<typeof ConnectRequest>> = {
+  ...{ protocolVersion: 0, lastZxidSeen: 0n, timeOut: 1000, sessionId: 0n, passwd: Buffer.alloc(16), readOnly: false },
+}
+
+/** Says one thing, and closes the session behind it; gives the frames that come until the server hangs up. */
+async function framesOf({ host, port }: Address, say: (writer: Writer) => void): Promise<Buffer[]> {
+  const socket = connect({ host, port, noDelay: true })
+  await once(socket, 'connect')
+  socket.write(frameOf(say))
+  socket.write(frameOf(writer => writer.bytes(Buffer.from([0, 0, 0, 1, 0xff, 0xff, 0xff, 0xf5]))))
+  const all = Buffer.concat((await socket.toArray()) as Buffer[])
+  const frames: Buffer[] = []
+  for (let at = 0; at < all.length; at += 4 + all.readInt32BE(at))
+    frames.push(all.subarray(at + 4, at + 4 + all.readInt32BE(at)))
+  return frames
+}

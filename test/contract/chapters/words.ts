@@ -1,0 +1,109 @@
+// The four-letter words: the lines that people and their tools read.
+import { expect } from 'chai'
+import { operations } from '../../../src/protocol/index.ts'
+import { fourLetterWord } from '../../support/four-letter-word.ts'
+import type { RawSession } from '../../support/raw-session.ts'
+import { chapter, type World } from '../chapter.ts'
+
+const said = ({ server }: World, word: string) => fourLetterWord(server.host, server.port, word)
+const hex = ({ sessionId }: RawSession) => `0x${sessionId.toString(16)}`
+
+/** A session that has an ephemeral node and watches it. */
+async function someone(world: World): Promise<RawSession> {
+  const session = await world.session({ timeout: 7654 })
+  const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
+  await session.request(operations.create, { path: world.at('/e'), data: 'x', acl, flags: 1 })
+  await session.request(operations.exists, { path: world.at('/e'), watch: true })
+  return session
+}
+
+export const words = chapter('four-letter words', it => {
+  it('ruok: imok', async world => {
+    expect(await said(world, 'ruok')).to.equal('imok')
+  })
+
+  it('isro: rw', async world => {
+    expect(await said(world, 'isro')).to.equal('rw')
+  })
+
+  it('srvr: its version, counts, mode', async world => {
+    const { zxid } = await (await someone(world)).ask(operations.ping, {})
+    const answer = await said(world, 'srvr')
+    const shapes = [
+      ...[/^Zookeeper version: 3\.8\.\d\S*, /, /^Latency min\/avg\/max: \d+\/[\d.]+\/\d+$/, /^Received: [1-9]\d*$/],
+      ...[/^Sent: [1-9]\d*$/, /^Connections: [1-9]\d*$/, /^Outstanding: \d+$/, /^Zxid: 0x[0-9a-f]+$/],
+      ...[/^Mode: standalone$/, /^Node count: [1-9]\d*$/, /^$/],
+    ]
+    const lines = answer.split('\n')
+    expect(lines).to.have.length(shapes.length)
+    for (const [i, shape] of shapes.entries()) expect(lines[i]).to.match(shape)
+    expect(BigInt(/Zxid: (.*)/.exec(answer)?.[1] ?? 0) >= zxid).to.equal(true)
+  })
+
+  it('stat: srvr, and who is connected', async world => {
+    await someone(world)
+    expect(await said(world, 'stat')).to.match(
+      /^Zookeeper version: .*\nClients:\n( \/127\.0\.0\.1:\d+\[\d\]\(queued=\d+,recved=\d+,sent=\d+\)\n)+\nLatency .*\nReceived: [^]*\nNode count: \d+\n$/,
+    )
+  })
+
+  it('mntr: figures by name', async world => {
+    const figures = async () => {
+      const lines = (await said(world, 'mntr')).trimEnd().split('\n')
+      return new Map(lines.map(line => [line.split('\t')[0] ?? '', line.split('\t')[1] ?? '']))
+    }
+    const before = await figures()
+    const session = await someone(world)
+    const after = await figures()
+    const grown = (name: string) => Number(after.get(name)) - Number(before.get(name))
+    expect(['zk_znode_count', 'zk_watch_count', 'zk_ephemerals_count'].map(grown)).to.deep.equal([1, 1, 1])
+    expect(grown('zk_num_alive_connections')).to.be.at.least(1)
+    expect(grown('zk_packets_received')).to.be.at.least(3)
+    expect(after.get('zk_server_state')).to.equal('standalone')
+    expect(after.get('zk_version')).to.match(/^3\.8\./)
+    const names = [
+      'avg_latency',
+      'min_latency',
+      'max_latency',
+      'packets_sent',
+      'outstanding_requests',
+      'approximate_data_size',
+      'uptime',
+      'global_sessions',
+    ]
+    for (const name of names) expect(Number(after.get(`zk_${name}`)), name).to.be.at.least(0)
+    session.drop()
+  })
+
+  it('wchs: how many watch how much', async world => {
+    await someone(world)
+    expect(await said(world, 'wchs')).to.match(
+      /^[1-9]\d* connections watching [1-9]\d* paths\nTotal watches:[1-9]\d*\n?$/,
+    )
+  })
+
+  it('wchc and wchp: who watches what', async world => {
+    const session = await someone(world)
+    expect(await said(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n\t${world.at('/e')}\n`))
+    expect(await said(world, 'wchp')).to.match(new RegExp(`(^|\n)${world.at('/e')}\n\t${hex(session)}\n`))
+  })
+
+  it('dump: sessions, and the ephemeral nodes of each', async world => {
+    const session = await someone(world)
+    const answer = await said(world, 'dump')
+    expect(answer).to.match(
+      /^SessionTracker dump:\n[^]*ephemeral nodes dump:\nSessions with Ephemerals \(\d+\):\n[^]*Connections dump:\n/,
+    )
+    expect(answer).to.match(/Session Sets \(\d+\)\/\(\d+\):\n/)
+    expect(answer).to.match(new RegExp(`\n\t${hex(session)}\n`))
+    expect(answer).to.match(new RegExp(`\n${hex(session)}:\n\t${world.at('/e')}\n`))
+  })
+
+  it('cons: each connection, with its session and what it asked last', async world => {
+    const session = await someone(world)
+    const line = (await said(world, 'cons')).split('\n').find(each => each.includes(hex(session)))
+    expect(line).to.match(
+      /^ \/127\.0\.0\.1:\d+\[1\]\(queued=0,recved=3,sent=3,sid=0x[0-9a-f]+,lop=\w+,.*to=7654\b.*\)$/,
+    )
+  })
+})
