@@ -22,4 +22,10 @@ export default tseslint.config(
       ],
     },
   },
+  // As users write them: JavaScript, checked without types.
+  {
+    files: ['examples/**/*.js'],
+    ...tseslint.configs.disableTypeChecked,
+    languageOptions: { parserOptions: { projectService: false } },
+  },
 )

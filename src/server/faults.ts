@@ -1,4 +1,4 @@
-// What goes wrong, because a test wants it to: with the n-th answer of a kind, or behind a byte.
+// What goes wrong, because a test wants it to: from the n-th answer of a kind on, or behind a byte.
 import type { operations, ServerErrorCode } from '../protocol/index.ts'
 import type { Clock } from '../machine/clock.ts'
 
@@ -10,6 +10,8 @@ export type FaultKind = OperationName | 'connect' | 'event'
 export interface FaultChoice {
   /** Which of those that come from now on; 1 is the next. Default 1. */
   nth?: number
+  /** How many of them, one behind the other. Default 1; Infinity: until `clear()`. */
+  times?: number
   /** Only those of this session. */
   session?: bigint
 }
@@ -22,25 +24,28 @@ export type Effect =
   | { is: 'ignore' }
   | { is: 'replace'; code: ServerErrorCode }
 
-/** Something that is to go wrong once. */
+/** Something that is to go wrong. */
 export class Fault {
   readonly kind: FaultKind
   readonly effect: Effect
   readonly #session: bigint | undefined
   #before: number
-  #letGo: (() => void) | undefined
+  #left: number
+  readonly #letGo: (() => void)[] = []
   #isReleased = false
   #settle: () => void = () => undefined
-  /** Resolves when it has happened. */
+  /** Resolves when it has happened for the first time. */
   readonly met: Promise<void>
 
-  constructor(kind: FaultKind, effect: Effect, { nth = 1, session }: FaultChoice) {
-    if (!Number.isSafeInteger(nth) || nth < 1)
-      throw new RangeError(`nth is to be a whole number from 1 on, and is ${nth}`)
+  constructor(kind: FaultKind, effect: Effect, { nth = 1, times = 1, session }: FaultChoice) {
+    for (const [name, value] of Object.entries({ nth, times }))
+      if (!(Number.isSafeInteger(value) || value === Infinity) || value < 1)
+        throw new RangeError(`${name} is to be a whole number from 1 on, and is ${value}`)
     this.kind = kind
     this.effect = effect
     this.#session = session
     this.#before = nth
+    this.#left = times
     this.met = new Promise(resolve => (this.#settle = resolve))
   }
 
@@ -48,20 +53,26 @@ export class Fault {
   takes(names: readonly string[], session: bigint | undefined): boolean {
     if (!names.includes(this.kind) || (this.#session ?? session) !== session) return false
     if (--this.#before > 0) return false
+    this.#left--
     this.#settle()
     return true
+  }
+
+  /** It will not happen again. */
+  get isOver(): boolean {
+    return this.#left <= 0
   }
 
   /** `release` lets go what it holds. */
   holds(release: () => void): void {
     if (this.#isReleased) release()
-    else this.#letGo = release
+    else this.#letGo.push(release)
   }
 
   /** Lets an answer that is held go on its way, and all that came behind it. Before it is met, there is nothing to hold any more. */
   release(): void {
     this.#isReleased = true
-    this.#letGo?.()
+    for (const letGo of this.#letGo.splice(0)) letGo()
   }
 }
 
@@ -120,7 +131,7 @@ export class Faults {
   meet(names: readonly string[], session: bigint | undefined): Fault | undefined {
     for (const fault of this.#waiting) {
       if (!fault.takes(names, session)) continue
-      this.#waiting.delete(fault)
+      if (fault.isOver) this.#waiting.delete(fault)
       return fault
     }
     return undefined

@@ -1,11 +1,12 @@
-// Every runtime from npm, in a folder of its own, so that those who work on the rest need not have them; and the package, as users get it.
+// Every runtime and test runner from npm, in a folder of its own, so that those who work on the rest need not have them; and the package, as
+// users get it.
 import { execFile } from 'node:child_process'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 export const root = join(import.meta.dirname, '..', '..')
-const cache = join(root, '.cache', 'runtimes')
+const cache = join(root, '.cache', 'runtimes', 'installed')
 
 /** Of Node the oldest that package.json names, and the newest of each later line. */
 const node = (range: string) => `npm:node-${process.platform}-${process.arch}@${range}`
@@ -17,12 +18,14 @@ const dependencies = {
   bun: '^1.4.0',
   deno: '^2.9.0',
   miniflare: '^4.0.0',
+  mocha: '^12.0.0',
+  vitest: '^4.1.0',
 }
 
 export interface Installed {
   /** The folder that the runtimes are in. */
   runtimes: string
-  /** A folder of a user's, with the package in it. */
+  /** A folder of a user's, with the package in it, below that of the runtimes: its files may import the test runners too. */
   user: string
 }
 
@@ -35,11 +38,10 @@ export function installed(): Promise<Installed> {
 }
 
 async function installRuntimes(): Promise<string> {
-  const directory = join(cache, 'installed')
-  await mkdir(directory, { recursive: true })
-  await writeFile(join(directory, 'package.json'), JSON.stringify({ private: true, dependencies }, null, 2))
-  await npm(directory, 'install', '--no-package-lock')
-  return directory
+  await mkdir(cache, { recursive: true })
+  await writeFile(join(cache, 'package.json'), JSON.stringify({ private: true, dependencies }, null, 2))
+  await npm(cache, 'install', '--no-package-lock')
+  return cache
 }
 
 /** Packs what is built, and installs that in an empty folder. */

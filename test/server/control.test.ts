@@ -1,9 +1,9 @@
 // What a test may do to the embedded server.
 import { expect } from 'chai'
-import { connect, type Client } from '../../src/index.ts'
+import { connect, ZooKeeperError, type Client } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { failureOf } from '../support/outcome.ts'
+import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
 import { until } from '../support/until.ts'
 
 for (const by of ['sockets', 'memory'] as const)
@@ -107,6 +107,28 @@ for (const by of ['sockets', 'memory'] as const)
       server.faults.ignore('create')
       expect(await failureOf(zk.create('/a'))).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
       expect(await zk.exists('/a')).to.equal(null)
+    })
+
+    it('lets the same happen as often as it is told, from the n-th on', async () => {
+      server.faults.replace('create', 'THROTTLEDOP', { nth: 2, times: 2 })
+      const outcomes = []
+      for (const path of ['/a', '/b', '/c', '/d']) outcomes.push(await outcomeOf(zk.create(path)))
+      const codes = outcomes.map(each => (each instanceof ZooKeeperError ? each.code : 'OK'))
+      expect(codes).to.deep.equal(['OK', 'THROTTLEDOP', 'THROTTLEDOP', 'OK'])
+    })
+
+    it('lets go all that one fault holds, and holds no more', async () => {
+      const other = await join()
+      const held = server.faults.hold('create', { times: Infinity })
+      const answers = Promise.all([zk.create('/a'), other.create('/b')])
+      const isSettled = watched(answers)
+      await until(() => server.snapshot().nodes.has('/b') && server.snapshot().nodes.has('/a'))
+      await new Promise(resolve => setImmediate(resolve))
+      expect(isSettled()).to.equal(false)
+      held.release()
+      await answers
+      await other.create('/c')
+      await other.close()
     })
 
     it('replaces an answer by a refusal, and does nothing', async () => {

@@ -24,8 +24,7 @@ describe('an embedded server on a fake clock', () => {
 
   /** Its process is gone: nothing is said to it any more, and it says nothing. */
   const silence = async (zk: Client) => {
-    server.faults.hold('ping', { session: zk.sessionId })
-    for (let i = 0; i < 20; i++) server.faults.ignore('connect', { session: zk.sessionId })
+    server.faults.ignore('connect', { session: zk.sessionId, times: Infinity })
     server.faults.drop('sync', { session: zk.sessionId })
     await zk.sync('/').catch(() => undefined)
   }

@@ -1,0 +1,37 @@
+// What docs/testing.md says: its code runs, and so do the examples. vitest's is run with the runtimes, which are installed for that.
+import { expect } from 'chai'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Faults, Server } from '../../src/server/index.ts'
+import { readDocument, runsAsItStands } from '../support/document.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+describe('docs/testing.md', () => {
+  runsAsItStands('docs/testing.md', [
+    /^passed$/m,
+    /^1\n\/jobs\/job-2147483647\nSESSIONEXPIRED$/m,
+    /^false\ntrue\ntrue\n0$/m,
+  ])
+
+  it('names all that can be done to a server', () => {
+    const told = [...readDocument('docs/testing.md').matchAll(/^\| (.*?) \| .*\|$/gm)].flatMap(([, cell = '']) =>
+      [...cell.matchAll(/`(?:faults\.)?(\w+)\(/g)].map(([, name]) => name),
+    )
+    const isShown = (name: string) => !['constructor', 'close', 'dial', 'connectString', 'faults'].includes(name)
+    const isInternal = (name: string) => ['meet', 'holdFor', 'takeCut'].includes(name)
+    const has = [Server, Faults].flatMap(each => Object.getOwnPropertyNames(each.prototype))
+    expect(told).to.have.members(has.filter(name => isShown(name) && !isInternal(name)))
+  })
+
+  for (const [runner, command, passed] of [
+    ['mocha', ['node_modules/mocha/bin/mocha.js', '--no-config'], /\b2 passing\b/],
+    ['node', ['--test'], /^# pass 2$|^ℹ pass 2$/m],
+  ] as const)
+    it(`has an example that passes with ${runner}`, async () => {
+      const args = [...command, `examples/testing/${runner}.test.js`]
+      const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, timeout: 15_000 })
+      expect(stdout).to.match(passed)
+    })
+})

@@ -1,0 +1,41 @@
+// What a user's tests look like: examples/testing, by each runner of tests, on the package as users get it.
+import { expect } from 'chai'
+import { execFile } from 'node:child_process'
+import { cp, readFile, readdir, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { installed, root, type Installed } from './install.ts'
+
+const examples = join(root, 'examples', 'testing')
+
+describe('examples/testing', () => {
+  let at: Installed
+
+  before(async function () {
+    this.timeout(300_000)
+    at = await installed()
+    await cp(examples, at.user, { recursive: true })
+    // Or else mocha takes ours, which lies further up.
+    await writeFile(join(at.user, '.mocharc.json'), '{}')
+  })
+
+  it('has an example for each runner', async () => {
+    const tests = (await readdir(examples)).filter(file => file.endsWith('.test.js'))
+    expect(tests).to.have.members(['mocha.test.js', 'node.test.js', 'vitest.test.js'])
+  })
+
+  for (const runner of ['mocha', 'node', 'vitest']) {
+    it(`passes by the command that ${runner}.test.js names`, async () => {
+      const text = await readFile(join(examples, `${runner}.test.js`), 'utf8')
+      const [, command = ''] = /^\/\/ With .*?: (?:npx )?(.*)$/m.exec(text) ?? []
+      const [program = '', ...args] = command.split(' ')
+      const env = {
+        ...process.env,
+        PATH: [join(at.runtimes, 'node_modules', '.bin'), process.env['PATH']].join(delimiter),
+        NO_COLOR: '1',
+      }
+      const { stdout } = await promisify(execFile)(program, args, { cwd: at.user, env, timeout: 50_000 })
+      expect(stdout).to.match(/^# pass 2$|^ℹ pass 2$|\b2 passing\b|Tests\s+2 passed/m)
+    })
+  }
+})

@@ -1,0 +1,59 @@
+// What a server in each test costs, counted: no figure of time, which the machine would decide.
+import { expect } from 'chai'
+import { connect } from '../../src/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { until } from '../support/until.ts'
+
+/** How often the event loop came round while something was done. */
+async function turnsOf(task: () => Promise<unknown>): Promise<number> {
+  let turns = 0
+  let isDone = false
+  const count = () => {
+    if (isDone) return
+    turns++
+    setImmediate(count)
+  }
+  setImmediate(count)
+  await task()
+  isDone = true
+  return turns
+}
+
+const inMemory = async () => {
+  const server = await Server.start({ listen: false })
+  const zk = await connect(server.connectString, { dial: server.dial })
+  await zk.create('/here')
+  await zk.close()
+  await server.close()
+}
+
+describe('the life of an embedded server', () => {
+  it('waits for nothing without sockets: no timer, no turn of the event loop, from its start to its end', async () => {
+    expect(await turnsOf(inMemory)).to.equal(0)
+  })
+
+  it('is counted in turns of the event loop, and one that waits for a timer would be seen', async () => {
+    const waiting = () => new Promise(resolve => setTimeout(resolve, 20))
+    expect(await turnsOf(waiting)).to.be.above(0)
+  })
+
+  it('waits for the socket alone where it listens', async () => {
+    const turns = await turnsOf(async () => {
+      const server = await Server.start()
+      await server.close()
+    })
+    expect(turns).to.be.at.most(3)
+  })
+
+  it('leaves no handle behind, and a port that can be had again', async () => {
+    const sockets = () => process.getActiveResourcesInfo().filter(name => name.startsWith('TCP')).length
+    const before = sockets()
+    const server = await Server.start()
+    const zk = await connect(server.connectString)
+    expect(sockets()).to.equal(before + 3)
+    await zk.close()
+    await server.close()
+    await until(() => sockets() === before)
+    await (await Server.start({ port: server.port })).close()
+  })
+})
