@@ -165,7 +165,7 @@ export class Connection implements Watcher {
     }
     if (asked.sessionId === 0n) {
       this.#session = sessions.open(asked.timeOut)
-      database.transact(() => undefined)
+      database.transact({ session: this.#session.id, opcode: opcodes.createSession }, () => undefined)
     } else {
       // Even a wrong password costs the session its connection (ZooKeeperServer.processConnectRequest).
       sessions.get(asked.sessionId)?.connection?.close()

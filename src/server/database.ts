@@ -1,17 +1,36 @@
 // What the server keeps: the tree, who watches it, and the number of the last transaction.
 import type { Clock } from '../machine/clock.ts'
-import { Transaction } from './transaction.ts'
+import { opcodes } from '../protocol/index.ts'
+import { Transaction, type Change } from './transaction.ts'
 import { Tree } from './tree.ts'
 import { Watches } from './watches.ts'
+
+/** Who asked for a transaction, and by which operation. */
+export interface Cause {
+  /** 0 where the server did it by itself. */
+  session: bigint
+  opcode: number
+}
+
+/** A transaction that was done. */
+export interface TransactionRecord extends Cause {
+  zxid: bigint
+  /** Milliseconds by the calendar. */
+  time: number
+  /** Nodes that came, went or got other data, in order. */
+  changes: readonly Change[]
+}
 
 export class Database {
   readonly tree = new Tree()
   readonly watches = new Watches()
   readonly #clock: Clock
+  readonly #tell: (transaction: TransactionRecord) => void
   #zxid = 0n
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, tell: (transaction: TransactionRecord) => void) {
     this.#clock = clock
+    this.#tell = tell
   }
 
   /** The last transaction's number. One that was refused has a number too. */
@@ -23,7 +42,7 @@ export class Database {
    * Does all of a transaction, and then tells those who watch; or nothing, where it throws. So who writes hears the event of a
    * watch of its own before the answer (FinalRequestProcessor applies, and then answers).
    */
-  transact<T>(change: (tx: Transaction) => T): T {
+  transact<T>(cause: Cause, change: (tx: Transaction) => T): T {
     const tx = new Transaction(++this.#zxid, this.#clock.wallNow())
     let result
     try {
@@ -32,19 +51,22 @@ export class Database {
       tx.rollBack()
       throw error
     }
-    for (const each of tx.changes) this.watches.fire(each)
+    const { zxid, time, changes } = tx
+    this.#tell({ ...cause, zxid, time, changes })
+    for (const each of changes) this.watches.fire(each)
     return result
   }
 
   /** A session is gone, and its nodes with it. */
-  closeSession(id: bigint): void {
-    this.transact(tx => {
-      for (const path of this.tree.ephemeralsOf(id)) this.tree.delete(tx, path)
+  closeSession(session: bigint): void {
+    this.transact({ session, opcode: opcodes.closeSession }, tx => {
+      for (const path of this.tree.ephemeralsOf(session)) this.tree.delete(tx, path)
     })
   }
 
   /** Deletes containers and nodes with a ttl whose time has come, each in a transaction of its own. */
   reap(): void {
-    for (const path of this.tree.reapable(this.#clock.wallNow())) this.transact(tx => this.tree.delete(tx, path))
+    const cause = { session: 0n, opcode: opcodes.deleteContainer }
+    for (const path of this.tree.reapable(this.#clock.wallNow())) this.transact(cause, tx => this.tree.delete(tx, path))
   }
 }

@@ -53,7 +53,9 @@ const write = <Q, R>(
 ): Handler => ({
   operation,
   run({ database, ...on }, request) {
-    const answer = database.transact(tx => run({ tree: database.tree, tx, ...on }, operation.request.read(request)))
+    const answer = database.transact({ session: on.session, opcode: operation.opcode }, tx =>
+      run({ tree: database.tree, tx, ...on }, operation.request.read(request)),
+    )
     return answer && (writer => operation.response.write(writer, answer))
   },
 })

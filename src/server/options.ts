@@ -1,6 +1,7 @@
 // What may be chosen about an embedded server, in the words of zoo.cfg and of the server's switches.
 import { systemClock, type Clock } from '../machine/clock.ts'
 import { systemRandom, type Random } from '../machine/random.ts'
+import type { TransactionRecord } from './database.ts'
 
 export interface ServerOptions {
   /** Where to listen. Default: a port that is free. */
@@ -23,6 +24,8 @@ export interface ServerOptions {
   containerCheckInterval?: number
   /** Answer a create2 in a multi with a Stat? 3.8 does not (ZOOKEEPER-4026), later servers do. Default false. */
   createdStatInMulti?: boolean
+  /** Hears of each transaction that is done, before anybody else does: of all that changes something, and of sessions. */
+  onTransaction?: (transaction: TransactionRecord) => void
   clock?: Clock
   random?: Random
 }
@@ -42,6 +45,7 @@ export function settingsOf(options: ServerOptions): Settings {
     extendedTypes: false,
     containerCheckInterval: 60_000,
     createdStatInMulti: false,
+    onTransaction: () => undefined,
     clock: systemClock,
     random: systemRandom,
     ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),

@@ -21,7 +21,7 @@ export class Service implements Host {
   constructor(settings: Settings) {
     this.settings = settings
     this.startedAt = settings.clock.now()
-    this.database = new Database(settings.clock)
+    this.database = new Database(settings.clock, settings.onTransaction)
     this.faults = new Faults(settings.clock)
     this.sessions = new Sessions(settings, session => this.endSession(session))
     this.#reapLater()

@@ -1,7 +1,8 @@
 // What a test may do to the embedded server.
 import { expect } from 'chai'
 import { connect, ZooKeeperError, type Client } from '../../src/index.ts'
-import { Server } from '../../src/server/index.ts'
+import { opcodes } from '../../src/protocol/index.ts'
+import { Server, type TransactionRecord } from '../../src/server/index.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
 import { until } from '../support/until.ts'
@@ -238,6 +239,37 @@ describe('an embedded server', () => {
   it('says that its port is taken', async () => {
     await using server = await Server.start()
     expect(await failureOf(Server.start({ port: server.port }))).to.include({ code: 'EADDRINUSE' })
+  })
+
+  it('tells of each transaction that is done, by whom, in its order, before the answer', async () => {
+    const told: string[] = []
+    const onTransaction = ({ zxid, session, opcode, changes }: TransactionRecord) => {
+      const name = Object.entries(opcodes).find(([, each]) => each === opcode)?.[0] ?? 'nothing'
+      told.push(
+        `${zxid} ${session === 0n ? 'itself' : 'it'} ${name} ${changes.map(each => each.path).join(' ')}`.trim(),
+      )
+    }
+    await using server = await Server.start({ listen: false, onTransaction })
+    const zk = await connect(server.connectString, { dial: server.dial })
+    const created = zk.create('/a', '', { mode: 'ephemeralSequential' }).then(() => told.push('answered'))
+    await created
+    await failureOf(zk.create('/no/parent'))
+    await zk.create('/c', '', { mode: 'container' })
+    await zk.transaction().create('/c/x').setData('/c', '').delete('/c/x').commit()
+    await failureOf(zk.transaction().create('/c/x').check('/none').commit())
+    await zk.getData('/c')
+    server.reap()
+    await zk.close()
+    expect(told).to.deep.equal([
+      '1 it createSession',
+      '2 it create2 /a0000000000',
+      'answered',
+      '4 it createContainer /c',
+      '5 it multi /c/x /c /c/x',
+      '6 it multi',
+      '7 itself deleteContainer /c',
+      '8 it closeSession /a0000000000',
+    ])
   })
 
   it('takes no streams when it is closed', async () => {
