@@ -7,7 +7,7 @@ import { Progress } from './progress.ts'
 import { remarksOn } from './remarks.ts'
 import { readResult, resultOf, thisMachine, writeResult } from './result.ts'
 import { Run } from './run.ts'
-import { serverFor, type Server } from './server.ts'
+import { nameOf, serverFor, type Server } from './server.ts'
 import { tableOf } from './table.ts'
 
 class Interrupted extends Error {
@@ -51,7 +51,7 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
   // What is wrong with it should not be told after a minute.
   const older = options.compare === undefined ? undefined : await readResult(options.compare)
   const progress = new Progress(process.stderr)
-  progress.say(options.server === 'apache' ? 'starting Apache ZooKeeper' : `asking ${options.server}`)
+  progress.say(`${options.server}: is it there?`)
   const server = await serverFor(options.server).finally(() => progress.clear())
   try {
     const run = new Run(options, server, progress, stop)
@@ -80,7 +80,7 @@ async function tell(run: Run, server: Server, options: Options, args: readonly s
   await writeResult(options.json, result)
   const took = `${end === undefined ? 'Took' : `${end.message} after`} ${Math.round(seconds)} s.`
   process.stdout.write(`
-zkwire fan-out on ${server.kind === 'given' ? server.servers : 'Apache'} ZooKeeper ${server.version}, ${server.mode}
+zkwire fan-out on ${nameOf(server)}
 Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores, ${options.threads} client threads
 
 ${tableOf(result.cells, result.growth, machine.cores)}

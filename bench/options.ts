@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
 export interface Options {
-  /** A connect string, or what is to be started. */
+  /** A connect string, or what is to be started: 'embedded' or 'apache'. */
   server: string
   /** Ascending. */
   sizes: number[]
@@ -26,16 +26,15 @@ export interface Options {
 export class UsageError extends Error {}
 
 const KINDS = { locks: 'lock', watches: 'watch', sessions: 'session' } as const
-const SERVERS = ['apache']
 
 const DEFAULTS = {
-  server: 'apache',
+  server: 'embedded',
   sessions: '10,50,200,1000',
   scenarios: scenarios
     .filter(({ isSlow }) => isSlow !== true)
     .map(({ name }) => name)
     .join(','),
-  seconds: '40',
+  seconds: '30',
   threads: '2',
   seed: '1',
   json: fileURLToPath(new URL('results/latest.json', import.meta.url)),
@@ -54,8 +53,10 @@ long it takes, and how it grows with N. bench/README.md tells how.
   --sessions N,N,...       how many (${DEFAULTS.sessions})
   --scenarios NAME,...     what (all that take no more than seconds; or locks, watches,
                            sessions, all):
-${listed}  --server HOST:PORT,...   a ZooKeeper that runs already; or "apache": an Apache
-                           ZooKeeper is found or installed, started, and stopped
+${listed}  --server HOST:PORT,...   on a ZooKeeper that runs already, and not on the embedded
+                           server of zkwire in a process of its own
+  --apache                 on an Apache ZooKeeper that is found or installed, started,
+                           and stopped at the end
   --seconds N              time for all of it, after start-up (${DEFAULTS.seconds}); the least that a
                            figure needs is measured even where that takes longer
   --threads N              threads that the sessions are spread over (${DEFAULTS.threads})
@@ -77,7 +78,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   const given = valuesOf(args)
   if (given.help === true) return 'help'
   return {
-    server: serverOf(given.server ?? DEFAULTS.server),
+    server: serverOf(given),
     sizes: sizesOf(given.sessions ?? DEFAULTS.sessions),
     scenarios: scenariosOf(given.scenarios ?? DEFAULTS.scenarios),
     seconds: numberOf('seconds', given.seconds ?? DEFAULTS.seconds, value => value > 0 && value < 1e6),
@@ -94,7 +95,7 @@ function valuesOf(args: readonly string[]) {
   try {
     const texts = { server: text, sessions: text, scenarios: text, seconds: text, threads: text, seed: text }
     const flag = { type: 'boolean' } as const
-    const options = { ...texts, json: text, compare: text, all: flag, help: flag }
+    const options = { ...texts, json: text, compare: text, apache: flag, all: flag, help: flag }
     return parseArgs({ args: [...args], options }).values
   } catch (error) {
     // Behind the first sentence, Node tells how to pass what is not wanted here.
@@ -102,18 +103,17 @@ function valuesOf(args: readonly string[]) {
   }
 }
 
-function serverOf(text: string): string {
-  if (SERVERS.includes(text)) return text
+function serverOf({ server, apache }: ReturnType<typeof valuesOf>): string {
+  if (apache === true && server !== undefined) throw new UsageError('--apache and --server: only one of them, please')
+  if (server === undefined) return apache === true ? 'apache' : DEFAULTS.server
   let chroot: string
   try {
-    ;({ chroot } = parseConnectString(text))
+    ;({ chroot } = parseConnectString(server))
   } catch {
-    throw new UsageError(
-      `--server: ${JSON.stringify(text)} is neither ${SERVERS.join(' nor ')} nor host:port[,host:port]`,
-    )
+    throw new UsageError(`--server: ${JSON.stringify(server)} is not host:port[,host:port]`)
   }
   if (chroot !== '') throw new UsageError(`--server: no path behind the port, please (${chroot})`)
-  return text
+  return server
 }
 
 function sizesOf(text: string): number[] {

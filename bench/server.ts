@@ -1,13 +1,18 @@
 // The ZooKeeper that is measured: one that runs already, or one that is started for the run.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { parseConnectString } from '../src/session/connect-string.ts'
 import { startApacheZooKeeper } from '../test/support/apache-zookeeper.ts'
 import { fourLetterWord } from '../test/support/four-letter-word.ts'
+import { cpuSecondsOf } from '../test/support/proc.ts'
 import { SESSION_TIMEOUT } from './sessions.ts'
 
 export interface Server {
   servers: string
   /** 'given' runs already; the others are started for this run, and end with it. */
-  kind: 'apache' | 'given'
+  kind: 'embedded' | 'apache' | 'given'
   version: string
   /** 'standalone', or what it is in its ensemble. */
   mode: string
@@ -22,7 +27,43 @@ export interface Server {
 const HEAP = '-Xmx1536m'
 
 /** @param which a connect string, or what is to be started */
-export const serverFor = (which: string): Promise<Server> => (which === 'apache' ? startApache() : given(which))
+export function serverFor(which: string): Promise<Server> {
+  if (which === 'embedded') return startEmbedded()
+  return which === 'apache' ? startApache() : given(which)
+}
+
+async function startEmbedded(): Promise<Server> {
+  const program = fileURLToPath(new URL('embedded.ts', import.meta.url))
+  const child = fork(program, { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const gone = once(child, 'exit')
+  const servers = await Promise.race([
+    once(child, 'message').then(([servers]) => servers as string),
+    gone.then(([code]) => Promise.reject(new Error(`the embedded server ended before it served (${code})`))),
+  ])
+  const { pid } = child
+  return {
+    ...{ servers, kind: 'embedded', version: ownVersion(), mode: 'standalone', pid },
+    cpuSeconds: () => (pid === undefined ? undefined : cpuSecondsOf(pid)),
+    close: async () => {
+      if (child.connected) child.disconnect()
+      await gone
+    },
+  }
+}
+
+const ownVersion = (): string =>
+  (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version
+
+/** For a sentence. */
+export function nameOf({
+  kind,
+  servers,
+  version,
+  mode,
+}: Pick<Server, 'kind' | 'servers' | 'version' | 'mode'>): string {
+  if (kind === 'embedded') return `the embedded server of zkwire ${version}`
+  return `${kind === 'given' ? servers : 'Apache'} ZooKeeper ${version}, ${mode}`
+}
 
 async function given(servers: string): Promise<Server> {
   const about = await aboutFirst(servers)

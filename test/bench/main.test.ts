@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { readResult } from '../../bench/result.ts'
 import { connect } from '../../src/index.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
@@ -22,11 +23,11 @@ describe('npm start', function () {
   })
   after(() => rm(directory, { recursive: true }))
 
-  const some = ['--scenarios', 'mutex,herd,data']
+  const few = ['--scenarios', 'mutex,herd,data', '--sessions', '2,4', '--seconds', '3']
 
   it('prints a table, writes the raw figures where it says, and ends by itself', async () => {
     const { connectString } = await sharedServer()
-    const program = start('--server', connectString, '--sessions', '2,4', '--seconds', '3', ...some, '--json', json)
+    const program = start(...few, '--server', connectString, '--json', json)
     const { exitCode, stdout, stderr } = await program.ended
     expect(stderr, 'quiet where nobody looks').to.equal('')
     expect(exitCode).to.equal(0)
@@ -37,8 +38,19 @@ describe('npm start', function () {
     expect(ended).to.equal('complete')
     expect(stdout.split('\n').filter(line => line.length > 80 && !line.includes('Result:'))).to.deep.equal([])
 
-    const again = start('--server', connectString, '--sessions', '2,4', '--seconds', '3', ...some, '--compare', json)
+    const beside = join(directory, 'again.json')
+    const again = start(...few, '--server', connectString, '--compare', json, '--json', beside)
     expect((await again.ended).stdout).to.match(/^BESIDE the run of .*[^]*^on the same machine and server$/m)
+  })
+
+  it('starts the embedded server by itself, which causes the same on the wire as Apache ZooKeeper, to the byte', async () => {
+    const embedded = join(directory, 'embedded.json')
+    const { exitCode, stdout, stderr } = await start(...few, '--json', embedded).ended
+    expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' })
+    expect(stdout).to.contain('on the embedded server of zkwire')
+    const countedIn = async (file: string) =>
+      (await readResult(file)).cells.map(({ scenario, size, counted }) => [scenario, size, counted[0]])
+    expect(await countedIn(embedded)).to.deep.equal(await countedIn(json))
   })
 
   it('says in one line what is wrong with its command line', async () => {

@@ -8,7 +8,7 @@ const choices = [...scenarios.map(({ name }) => name), 'locks', 'watches', 'sess
 describe('the command line of the benchmark', () => {
   it('asks for nothing', () => {
     const options = parsed()
-    expect(options.server).to.equal('apache')
+    expect(options.server).to.equal('embedded')
     expect(options.sizes).to.deep.equal([10, 50, 200, 1000])
     expect(options.scenarios).to.deep.equal(scenarios.filter(({ isSlow }) => isSlow !== true))
     expect(options.seconds).to.be.within(10, 60)
@@ -42,10 +42,15 @@ describe('the command line of the benchmark', () => {
     expect(options.compare).to.equal('b.json')
   })
 
+  it('takes an Apache ZooKeeper of its own in the place of the embedded server', () => {
+    expect(parsed('--apache').server).to.equal('apache')
+  })
+
   it('explains itself, with every option and every scenario, in 88 columns', () => {
     expect(parseOptions(['--help'])).to.equal('help')
     for (const option of [
       'server',
+      'apache',
       'sessions',
       'scenarios',
       'seconds',
@@ -71,9 +76,10 @@ describe('the command line of the benchmark', () => {
     [['--seconds', ''], '--seconds: "" will not do'],
     [['--threads', '0'], '--threads: "0" will not do'],
     [['--seed', '1.5'], '--seed: "1.5" will not do'],
-    [['--server', 'zk1:99999'], '--server: "zk1:99999" is neither apache nor host:port[,host:port]'],
-    [['--server', ''], '--server: "" is neither apache nor host:port[,host:port]'],
+    [['--server', 'zk1:99999'], '--server: "zk1:99999" is not host:port[,host:port]'],
+    [['--server', ''], '--server: "" is not host:port[,host:port]'],
     [['--server', 'zk1:2181/app'], '--server: no path behind the port, please (/app)'],
+    [['--apache', '--server', 'zk1:2181'], '--apache and --server: only one of them, please'],
     [['--json'], "Option '--json <value>' argument missing"],
     [['--verbose'], "Unknown option '--verbose'"],
     [['zk1:2181'], "Unexpected argument 'zk1:2181'"],
