@@ -1,6 +1,7 @@
 // The threads, as the main one sees them.
 import { Worker } from 'node:worker_threads'
 import { goalMemory, Goals } from './goals.ts'
+import type { Scenario } from './scenario.ts'
 import type { Assignment, Duties, Mark, Notice, Order, Reply, ThreadData } from './thread.ts'
 import { together, type Traffic } from './tap.ts'
 
@@ -51,10 +52,16 @@ export class Crew {
   }
 
   /** Seats are dealt out like cards; the conductor's is the last. */
-  async assemble(scenario: string, directory: string, size: number, hasConductor: boolean): Promise<void> {
+  async assemble(
+    { name, hasConductor, sessions = Infinity }: Scenario,
+    directory: string,
+    size: number,
+  ): Promise<void> {
+    const most = Math.ceil(sessions / this.threads)
     const assign = (worker: Worker, i: number) => {
-      const seats = this.#share(hasConductor ? size + 1 : size, i)
-      return this.#ask(worker, 'assemble', { scenario, directory, size, seats } satisfies Assignment)
+      const seats = this.#share(hasConductor === true ? size + 1 : size, i)
+      const assignment = { scenario: name, directory, size, seats, sessions: Math.min(seats.length, most) }
+      return this.#ask(worker, 'assemble', assignment satisfies Assignment)
     }
     await Promise.all(this.#workers.map(assign))
   }

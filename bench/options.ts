@@ -31,7 +31,7 @@ const DEFAULTS = {
   server: 'embedded',
   sessions: '10,50,200,1000',
   scenarios: scenarios
-    .filter(({ isSlow }) => isSlow !== true)
+    .filter(({ isExtra }) => isExtra !== true)
     .map(({ name }) => name)
     .join(','),
   seconds: '30',

@@ -178,7 +178,7 @@ export class Run {
     const directory = `${this.#root}/${String(++this.#directories).padStart(4, '0')}`
     await admin.create(directory)
     await scenario.furnish?.(admin, directory)
-    await crew.assemble(scenario.name, directory, size, scenario.hasConductor === true)
+    await crew.assemble(scenario, directory, size)
     const { cpuSeconds: serverCpuSeconds } = this.#server
     const rehearsed = new Rehearsed(scenario, size, { crew, directory, serverCpuSeconds })
     this.#say(rehearsed, 'gathering')

@@ -65,8 +65,12 @@ export interface Scenario {
   hasConductor?: boolean
   /** Where sessions are to end, they are the scenario's own, with this timeout, ms. */
   ownSessions?: { timeout: number | undefined }
-  /** A step takes seconds: only counted ones are done, and timed as they are. Such a scenario is measured where it is asked for. */
+  /** The members share so many sessions, or as many as there are threads where those are more. */
+  sessions?: number
+  /** A step takes seconds: only counted ones are done, and timed as they are. */
   isSlow?: boolean
+  /** Measured only where it is asked for. */
+  isExtra?: boolean
   /** Makes what is needed in the directory. */
   furnish?: (client: Client, directory: string) => Promise<void>
   member: (seat: Seat) => Member

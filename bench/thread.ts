@@ -31,6 +31,8 @@ export interface Assignment {
   size: number
   /** The numbers of those in this thread; the conductor's is the size. */
   seats: readonly number[]
+  /** How many they have among them. */
+  sessions: number
 }
 
 const { servers, fencePath, goals: memory, epoch } = workerData as ThreadData
@@ -64,7 +66,7 @@ class Party {
     this.#ownsSessions = scenario.ownSessions !== undefined
     this.#size = size
     for (const [i, index] of seats.entries()) {
-      const session = sessions[i]
+      const session = sessions[i % sessions.length]
       if (session === undefined) throw new Error('a member without a session')
       const seat = this.#seat(session, directory, index)
       const make = index === size ? scenario.conductor : scenario.member
@@ -140,7 +142,7 @@ const duties = {
   assemble: async (assignment: Assignment): Promise<void> => {
     const scenario = scenarios.find(({ name }) => name === assignment.scenario)
     if (scenario === undefined) throw new Error(`no scenario is called ${assignment.scenario}`)
-    const count = assignment.seats.length
+    const count = assignment.sessions
     const sessions = scenario.ownSessions === undefined ? shared : await open(count, scenario.ownSessions.timeout)
     parties.set(assignment.directory, new Party(scenario, assignment, sessions.slice(0, count)))
   },

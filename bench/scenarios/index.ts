@@ -1,7 +1,15 @@
 // What is measured: a lock is a line here.
-import { EphemeralMutex, HerdMutex, Mutex, TicketMutex } from '../../src/recipes/index.ts'
+import {
+  EphemeralMutex,
+  HerdMutex,
+  Mutex,
+  ReadWriteLock,
+  ReentrantMutex,
+  TicketMutex,
+} from '../../src/recipes/index.ts'
 import type { Scenario } from '../scenario.ts'
 import { lock } from './locks.ts'
+import { readersAndWriter } from './readers.ts'
 import { reconnectHerd, sessionHerd } from './sessions.ts'
 import { childWatch, dataWatch, recursiveWatch } from './watches.ts'
 
@@ -10,6 +18,21 @@ export const scenarios: readonly Scenario[] = [
   lock('herd', 'a queue, all watch the directory', (client, path) => new HerdMutex(client, path), [1, 2]),
   lock('mutex', 'a queue, each watches the one before', (client, path) => new Mutex(client, path), [0, 1]),
   lock('ticket', 'a queue by numbers, nobody lists', (client, path) => new TicketMutex(client, path), [0, 0]),
+  lock('reentrant', 'a queue in each of 10 sessions', (client, path) => new ReentrantMutex(client, path), [0, 0], {
+    sessions: 10,
+  }),
+  readersAndWriter('readers', 'one writes, all others read'),
+  lock('write', 'a read/write lock, all write', (client, path) => new ReadWriteLock(client, path).writeLock, [0, 1], {
+    isExtra: true,
+  }),
+  lock(
+    'write-herd',
+    'the same, all watch the directory',
+    (client, path) => new ReadWriteLock(client, path, { herd: true }).writeLock,
+    [1, 2],
+    { isExtra: true },
+  ),
+  readersAndWriter('rw-herd', 'one writes, others read, in a herd', { herd: true }),
   dataWatch,
   childWatch,
   recursiveWatch,

@@ -12,24 +12,25 @@ export const lock = (
   about: string,
   make: (client: Client, path: string) => Lock,
   [notifications, bytes]: [number, number],
-) =>
-  ({
-    name,
-    kind: 'lock',
-    about,
-    prologue: [{ name: 'gather', deed: 'queue', by: 'all', marks: () => 1 }],
-    phases: [
-      { name: 'release', deed: 'release', by: 'marked', marks: () => 1 },
-      { name: 'join', deed: 'queue', by: 'actor', marks: () => 0 },
-    ],
-    theory: { phase: 'release', notifications, bytes },
-    member: seat => contender(make(seat.client, seat.directory), seat),
-  }) as const satisfies Scenario
+  more: Pick<Scenario, 'sessions' | 'isExtra'> = {},
+): Scenario => ({
+  ...more,
+  name,
+  kind: 'lock',
+  about,
+  prologue: [{ name: 'gather', deed: 'queue', by: 'all', marks: () => 1 }],
+  phases: [
+    { name: 'release', deed: 'release', by: 'marked', marks: () => 1 },
+    { name: 'join', deed: 'queue', by: 'actor', marks: () => 0 },
+  ],
+  theory: { phase: 'release', notifications, bytes },
+  member: seat => contender(make(seat.client, seat.directory), seat),
+})
 
-function contender(lock: Lock, { signal, mark, fail }: Seat): Member {
+export function contender(lock: Lock, { signal, mark, fail }: Seat) {
   let held: { release(): Promise<void> } | undefined
   return {
-    async queue() {
+    queue: async () => {
       try {
         held = await lock.acquire({ signal })
         mark()
@@ -37,11 +38,11 @@ function contender(lock: Lock, { signal, mark, fail }: Seat): Member {
         if (!signal.aborted) fail(error)
       }
     },
-    async release() {
+    release: async () => {
       const mine = held
       held = undefined
       if (mine === undefined) throw new Error('who does not hold the lock was to release it')
       await mine.release()
     },
-  }
+  } satisfies Member
 }

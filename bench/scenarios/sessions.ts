@@ -42,6 +42,7 @@ export const sessionHerd: Scenario = {
   hasConductor: true,
   ownSessions: { timeout: 4000 },
   isSlow: true,
+  isExtra: true,
   member: seat => {
     let { client } = seat
     const settle = () => client.create(`${seat.directory}/node-`, '', { mode: 'ephemeralSequential' })

@@ -10,7 +10,7 @@ describe('the command line of the benchmark', () => {
     const options = parsed()
     expect(options.server).to.equal('embedded')
     expect(options.sizes).to.deep.equal([10, 50, 200, 1000])
-    expect(options.scenarios).to.deep.equal(scenarios.filter(({ isSlow }) => isSlow !== true))
+    expect(options.scenarios).to.deep.equal(scenarios.filter(({ isExtra }) => isExtra !== true))
     expect(options.seconds).to.be.within(10, 60)
     expect(options).to.include({ threads: 2, seed: 1, all: false, compare: undefined })
     expect(options.json).to.match(/bench\/results\/latest\.json$/)
