@@ -283,11 +283,11 @@ export class Client extends Nodes implements AsyncDisposable {
     if (isTerminal(previous)) return
     this.#isClosed = true
     this.#session.watching.endOwned(this)
-    for (const [listener, own] of this.#listeners) {
+    for (const [listener, own] of this.#listeners ?? []) {
       this.#session.states.off(own)
       this.#session.later(() => listener('closed', previous))
     }
-    this.#listeners.clear()
+    this.#listeners?.clear()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

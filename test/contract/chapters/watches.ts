@@ -70,7 +70,7 @@ export const watches = chapter('watches', it => {
       const { zk } = world
       const session = await world.session()
       await zk.create('/a')
-      await session.request(operations[name], {
+      await session.request(operations[name] as Operation<{ path: string; watch: boolean }, object>, {
         path: world.at('/a'),
         watch: true,
       })
