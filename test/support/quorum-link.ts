@@ -84,12 +84,17 @@ export class QuorumLink {
 
   #join(from: Socket, to: Socket, told: (bytes: Buffer) => Buffer = bytes => bytes): void {
     this.#sockets.add(from)
-    // The order stays: no delay ends before an earlier one, but for the moment in which it is made shorter, when nothing waits.
+    const late: Buffer[] = []
     from.on('data', chunk => {
       const bytes = told(chunk)
       if (this.#isCut) return
-      if (this.#delay === 0) to.write(bytes)
-      else setTimeout(() => to.write(bytes), this.#delay)
+      if (this.#delay === 0 && late.length === 0) {
+        to.write(bytes)
+        return
+      }
+      late.push(bytes)
+      // Whichever delay ends, the first in line goes: the order stays where the delay is made shorter.
+      setTimeout(() => to.write(late.shift() ?? bytes), this.#delay)
     })
     from.on('error', () => undefined)
     from.on('close', () => {
