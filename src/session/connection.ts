@@ -37,7 +37,7 @@ export interface ObservedFrame {
 /** What a connection tells the session that owns it. */
 export interface ConnectionOwner {
   /** The first thing in each callback of the runtime, before anything that came is believed. */
-  awake(): void
+  awake(moment?: Moment): void
   established(response: TypeOf<typeof ConnectResponse>, sentAt: Moment): void
   /** The server answered something that was sent at that moment. */
   answered(sentAt: Moment): void
@@ -125,8 +125,9 @@ export class Connection implements TransportHandler {
 
   received(chunk: Buffer): void {
     if (this.#dead) return
-    this.#owner.awake()
-    this.#lastHeard = this.#clock.now()
+    const moment = momentOf(this.#clock)
+    this.#owner.awake(moment)
+    this.#lastHeard = moment.now
     this.#doubtful = false
     try {
       this.#framer.push(chunk)
@@ -261,7 +262,7 @@ export class Connection implements TransportHandler {
   #thisTurn(): Moment {
     if (this.#turn === undefined) {
       this.#turn = momentOf(this.#clock)
-      queueMicrotask(() => this.#flush())
+      void Promise.resolve().then(() => this.#flush())
     }
     return this.#turn
   }

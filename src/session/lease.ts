@@ -50,8 +50,8 @@ export class Lease {
     return this.#lostFor !== undefined
   }
 
-  left(): number {
-    return this.#since === undefined ? 0 : left(this.#since, this.#timeout, momentOf(this.#clock))
+  left(moment = momentOf(this.#clock)): number {
+    return this.#since === undefined ? 0 : left(this.#since, this.#timeout, moment)
   }
 
   /**
@@ -71,8 +71,8 @@ export class Lease {
     if (this.lapsed) this.#revive()
   }
 
-  check(): void {
-    if (this.#since === undefined || this.lapsed || this.left() > 0) return
+  check(moment?: Moment): void {
+    if (this.#since === undefined || this.lapsed || this.left(moment) > 0) return
     this.#clock.clearTimeout(this.#timer)
     const timeout = this.#timeout
     this.#lose(() => new Error(`no server has confirmed the session for ${timeout} ms`))

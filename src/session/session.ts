@@ -200,8 +200,8 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
 
   // From the connection
 
-  awake(): void {
-    this.#lease.check()
+  awake(moment?: Moment): void {
+    this.#lease.check(moment)
   }
 
   established(response: TypeOf<typeof ConnectResponse>, sentAt: Moment): void {

@@ -1,5 +1,7 @@
 // Callbacks of the caller: called at their place in the order of the wire, and kept from doing harm.
 
+const RESOLVED = Promise.resolve()
+
 export class UserCode {
   readonly #onError: (error: unknown) => void
 
@@ -10,7 +12,8 @@ export class UserCode {
 
   /** From a microtask, as promises are settled: so that callbacks and promises come in one order. */
   later(callback: () => unknown): void {
-    queueMicrotask(() => this.now(callback))
+    // queueMicrotask makes an AsyncResource of each.
+    void RESOLVED.then(() => this.now(callback))
   }
 
   now(callback: () => unknown): void {
