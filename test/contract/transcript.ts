@@ -23,12 +23,15 @@ export function transcriptOf({ base, steps, sessions, nodes }: Played): Page[] {
 }
 
 /** Where two transcripts part, for people; undefined where they do not. */
-export function difference(ours: readonly Page[], theirs: readonly Page[], names: readonly [string, string]) {
+export function difference(transcripts: Readonly<Record<string, readonly Page[]>>): string | undefined {
+  const [ours = [], theirs = []] = Object.values(transcripts)
   const at = theirs.findIndex(({ lines }, i) => lines.join('\n') !== ours[i]?.lines.join('\n'))
-  const show = (pages: readonly Page[]) => (pages[at]?.lines ?? []).map(line => `\n    ${line}`).join('')
   if (at === -1) return undefined
   const steps = theirs.slice(0, at + 1).map(({ heading }) => `\n  ${heading}`)
-  return `They part at the last of${steps.join('')}\n  ${names[0]}:${show(ours)}\n  ${names[1]}:${show(theirs)}`
+  const sides = Object.entries(transcripts).map(
+    ([name, pages]) => `\n${name}:${(pages[at]?.lines ?? []).map(line => `\n  ${line}`).join('')}`,
+  )
+  return `They part at the last of${steps.join('')}${sides.join('')}`
 }
 
 interface Names {

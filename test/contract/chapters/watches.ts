@@ -1,14 +1,7 @@
 // Who is told of what, when, and how often.
 import { expect } from 'chai'
 import { aclOf, digest } from '../../../src/index.ts'
-import {
-  addWatchModes,
-  errnos,
-  eventTypes,
-  operations,
-  watcherTypes,
-  type Operation,
-} from '../../../src/protocol/index.ts'
+import { addWatchModes, errnos, eventTypes, operations, watcherTypes } from '../../../src/protocol/index.ts'
 import { call, type Heard, type RawSession } from '../../support/raw-session.ts'
 import { chapter, errOf, openACL, type World } from '../chapter.ts'
 
@@ -70,7 +63,7 @@ export const watches = chapter('watches', it => {
       const { zk } = world
       const session = await world.session()
       await zk.create('/a')
-      await session.request(operations[name] as Operation<{ path: string; watch: boolean }, object>, {
+      await session.request(operations[name] as typeof operations.exists, {
         path: world.at('/a'),
         watch: true,
       })
