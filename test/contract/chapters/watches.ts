@@ -63,10 +63,14 @@ export const watches = chapter('watches', it => {
       const { zk } = world
       const session = await world.session()
       await zk.create('/a')
-      await session.request(operations[name] as typeof operations.exists, {
-        path: world.at('/a'),
-        watch: true,
-      })
+      const body = { path: world.at('/a'), watch: true }
+      const reads = {
+        exists: () => session.request(operations.exists, body),
+        getData: () => session.request(operations.getData, body),
+        getChildren: () => session.request(operations.getChildren, body),
+        getChildren2: () => session.request(operations.getChildren2, body),
+      }
+      await reads[name]()
       const acts: Record<string, () => Promise<unknown>> = {
         setData: () => zk.setData('/a', ''),
         setACL: () => zk.setACL('/a', openACL),
