@@ -24,6 +24,8 @@ const VERSION = '3.8.0-zkwire, an embedded server for tests'
 const words: Readonly<Record<string, (view: View) => string>> = {
   ruok: () => 'imok',
   isro: () => 'rw',
+  // kazoo's server_version() reads it here.
+  envi: () => `Environment:\nzookeeper.version=${VERSION}\n`,
   srvr: view => versionLine + summary(view),
   stat: view => `${versionLine}Clients:\n${connections(view, false)}\n${summary(view)}`,
   cons: view => `${connections(view, true)}\n`,

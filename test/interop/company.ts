@@ -1,17 +1,17 @@
-// Two sessions of ours and two processes of another library on the shared server, and a path anew for each test.
+// Two sessions of ours and two processes of another library on one server, and a path anew for each test.
 import { expect } from 'chai'
 import { connect, type Client } from '../../src/index.ts'
 import type { Lock } from '../../src/recipes/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { Server } from '../../src/server/index.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { count, countAll, handOvers, look, ours, type Contender } from './contender.ts'
-import type { Peer } from './peers.ts'
+import type { Library, Peer } from './peers.ts'
 
 const ROUNDS = 40
 let run = 0
 
 export class Company {
-  server!: ApacheZooKeeper
+  connectString = ''
   clients: readonly Client[] = []
   peers: readonly Peer[] = []
   path = ''
@@ -72,21 +72,41 @@ export class Company {
   }
 }
 
-/** To be called in a suite. What it returns is filled when a test begins. */
-export function inCompany(provide: () => Promise<void>, start: (connectString: string) => Promise<Peer>): Company {
+interface Serving {
+  connectString: string
+  /** Left out where others go on with it. */
+  close?: () => Promise<void>
+}
+
+const servers: Readonly<Record<string, () => Promise<Serving>>> = {
+  'Apache ZooKeeper': async () => ({ connectString: (await sharedServer()).connectString }),
+  'the embedded server': () => Server.start({ tickTime: 500 }),
+}
+
+/** The suite once on each server: those libraries have to take the embedded one for a ZooKeeper. */
+export function describeInCompany(title: string, library: Library, suite: (all: Company) => void): void {
+  for (const [name, serve] of Object.entries(servers))
+    describe(`${title}, on ${name},`, () => suite(inCompany(serve, library)))
+}
+
+/** What it returns is filled when a test begins. */
+function inCompany(serve: () => Promise<Serving>, { provide, start }: Library): Company {
   const all = new Company()
+  let server: Serving
   before(async function () {
     // Where something has to be installed first, that takes its time.
     this.timeout(600_000)
     await provide()
-    all.server = await sharedServer()
-    const { connectString } = all.server
+    server = await serve()
+    const { connectString } = server
+    all.connectString = connectString
     all.clients = await Promise.all([1, 2].map(() => connect(connectString, { sessionTimeout: 6000 })))
     all.peers = await Promise.all([1, 2].map(() => start(connectString)))
     await Promise.all(all.peers.map(peer => peer.ask('session')))
   })
   after(async () => {
     await Promise.all([...all.clients, ...all.peers].map(each => each.close()))
+    await server.close?.()
   })
   beforeEach(async () => {
     all.path = `/interop-${++run}`

@@ -4,22 +4,20 @@ import type { Client } from '../../src/index.ts'
 import { LeaderElection, Mutex, ReadWriteLock, revoke, Semaphore } from '../../src/recipes/index.ts'
 import { until } from '../support/until.ts'
 import { ours, type Contender } from './contender.ts'
-import { inCompany } from './company.ts'
-import { Peer, provideCurator } from './peers.ts'
+import { describeInCompany } from './company.ts'
+import { curator, Peer } from './peers.ts'
 
 const first = (contenders: readonly Contender[]) => contenders[0] as Contender
 const last = (contenders: readonly Contender[]) => contenders.at(-1) as Contender
 
-describe('with Curator', () => {
-  const all = inCompany(provideCurator, connectString => Peer.curator(connectString))
-
+describeInCompany('with Curator', curator, all => {
   const sides = (client: Client) => new ReadWriteLock(client, all.path)
 
   it('InterProcessMutex and Mutex let one in at a time', () =>
     all.expectNothingLost([...all.ours(client => new Mutex(client, all.path)), ...all.theirs('mutex')]))
 
   it('a holder of Curator’s is seen among the contenders, and makes way for ours when it is killed', async () => {
-    const doomed = await Peer.curator(all.server.connectString)
+    const doomed = await Peer.curator(all.connectString)
     const node = await doomed.ask('acquire', 'mutex', all.path)
     const session = BigInt(await doomed.ask('session'))
     const mutex = new Mutex(all.client, all.path)
@@ -144,9 +142,7 @@ describe('with Curator', () => {
   })
 })
 
-describe('with the recipes that come with ZooKeeper', () => {
-  const all = inCompany(provideCurator, connectString => Peer.curator(connectString))
-
+describeInCompany('with the recipes that come with ZooKeeper', curator, all => {
   it('WriteLock and Mutex let one in at a time', () =>
     all.expectNothingLost([
       ...all.ours(client => new Mutex(client, all.path, { dialect: 'zookeeper' })),

@@ -3,25 +3,23 @@ import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { Mutex, ReadWriteLock, type MutexOptions } from '../../src/recipes/index.ts'
 import { until } from '../support/until.ts'
-import { inCompany } from './company.ts'
+import { describeInCompany } from './company.ts'
 import { ours } from './contender.ts'
-import { Peer, provideKazoo } from './peers.ts'
+import { kazoo, Peer } from './peers.ts'
 
-const kazoo: MutexOptions = { dialect: 'kazoo', data: 'ours' }
+const options: MutexOptions = { dialect: 'kazoo', data: 'ours' }
 
-describe('with kazoo', () => {
-  const all = inCompany(provideKazoo, connectString => Promise.resolve(Peer.kazoo(connectString)))
-
+describeInCompany('with kazoo', kazoo, all => {
   const sides = (client: Client) => new ReadWriteLock(client, all.path, { dialect: 'kazoo' })
 
   it('Lock and Mutex let one in at a time', () =>
-    all.expectNothingLost([...all.ours(client => new Mutex(client, all.path, kazoo)), ...all.theirs('lock')]))
+    all.expectNothingLost([...all.ours(client => new Mutex(client, all.path, options)), ...all.theirs('lock')]))
 
   it('a holder of kazoo’s is seen among the contenders, and makes way for ours when it is killed', async () => {
-    const doomed = Peer.kazoo(all.server.connectString)
+    const doomed = Peer.kazoo(all.connectString)
     const node = await doomed.ask('acquire', 'lock', all.path)
     const session = BigInt(await doomed.ask('session'))
-    const mutex = new Mutex(all.client, all.path, kazoo)
+    const mutex = new Mutex(all.client, all.path, options)
     const [holder] = await mutex.contenders()
     expect(holder).to.include({ path: node, session })
     expect(holder?.data?.toString()).to.equal('kazoo')
@@ -32,7 +30,7 @@ describe('with kazoo', () => {
   })
 
   it('kazoo sees ours among the contenders, does not wait where it was told not to, and leaves nothing in our way', async () => {
-    const mutex = new Mutex(all.client, all.path, kazoo)
+    const mutex = new Mutex(all.client, all.path, options)
     const held = await mutex.acquire()
     expect(await all.peer.ask('contenders', 'lock', all.path)).to.equal('ours')
     expect(await all.peer.ask('acquire', 'lock', all.path, 'at once')).to.equal('taken')

@@ -20,10 +20,10 @@ const JARS = ['client', 'framework', 'recipes']
   .map(jar)
 
 /** Another python on the path may not see Debian's packages. */
-const PYTHON = '/usr/bin/python3'
+export const PYTHON = '/usr/bin/python3'
 
 /** Compiles and installs what is missing: to be called before the clock of a test runs. */
-export async function provideCurator(): Promise<void> {
+async function provideCurator(): Promise<void> {
   await provide({
     what: 'Apache Curator',
     package: 'libcurator-recipes-java',
@@ -85,4 +85,16 @@ export class Peer {
   close(): Promise<void> {
     return this.#program.close()
   }
+}
+
+/** Whose contenders there are, and how one comes to have them. */
+export interface Library {
+  provide: () => Promise<void>
+  start: (connectString: string) => Promise<Peer>
+}
+
+export const curator: Library = { provide: provideCurator, start: connectString => Peer.curator(connectString) }
+export const kazoo: Library = {
+  provide: provideKazoo,
+  start: connectString => Promise.resolve(Peer.kazoo(connectString)),
 }

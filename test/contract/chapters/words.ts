@@ -26,6 +26,10 @@ export const words = chapter('four-letter words', it => {
     expect(await said(world, 'isro')).to.equal('rw')
   })
 
+  it('envi: its version, by name', async world => {
+    expect(await said(world, 'envi')).to.match(/^Environment:\nzookeeper\.version=3\.8\.\d\S*, .*\n/)
+  })
+
   it('srvr: its version, counts, mode', async world => {
     const { zxid } = await (await someone(world)).ask(operations.ping, {})
     const answer = await said(world, 'srvr')

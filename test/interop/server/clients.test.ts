@@ -1,0 +1,115 @@
+// Clients that others wrote, each doing all it can: on Apache ZooKeeper, and on the embedded server, where they are to see the same.
+import { expect } from 'chai'
+import { execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { Server } from '../../../src/server/index.ts'
+import { provide } from '../../support/debian-package.ts'
+import { sharedServer } from '../../support/shared-server.ts'
+import { until } from '../../support/until.ts'
+import { provideKazoo, PYTHON } from '../peers.ts'
+
+const CLI = '/usr/lib/zookeeper/bin/cli_mt'
+
+const provideCli = () =>
+  provide({
+    what: 'the C client’s cli_mt',
+    package: 'zookeeper-bin',
+    isThere: () => existsSync(CLI),
+    waysOut: 'install the Debian package zookeeper-bin.',
+  })
+
+describe('the embedded server is a ZooKeeper', () => {
+  let apache: string
+  let embedded: Server
+
+  before(async function () {
+    this.timeout(600_000)
+    await provideKazoo()
+    await provideCli()
+    apache = (await sharedServer()).connectString
+    embedded = await Server.start({ tickTime: 500 })
+  })
+  after(() => embedded.close())
+
+  it('to kazoo, by its operations, watches, transactions and recipes', async () => {
+    const script = fileURLToPath(new URL('kazoo_operations.py', import.meta.url))
+    const said = async (connectString: string) => {
+      const { stdout } = await promisify(execFile)(PYTHON, [script, connectString], { timeout: 50_000 })
+      return stdout.trimEnd().split('\n')
+    }
+    const [onApache, onEmbedded] = await Promise.all([said(apache), said(embedded.connectString)])
+    expect(onApache).to.have.length.above(30)
+    expect(onEmbedded).to.deep.equal(onApache)
+    expect([...embedded.snapshot().nodes.keys()]).to.deep.equal(['/'])
+  })
+
+  it('to the C client’s cli_mt', async () => {
+    const [onApache, onEmbedded] = await Promise.all([converse(apache), converse(embedded.connectString)])
+    expect(onEmbedded).to.deep.equal(onApache)
+    expect([...embedded.snapshot().nodes.keys()]).to.deep.equal(['/'])
+    expect(embedded.snapshot().sessions).to.deep.equal([])
+  })
+})
+
+/** What is typed, and how the answer to it ends. */
+const typed: readonly (readonly [command: string, end: RegExp])[] = [
+  ['create /cli', /rc = 0\n\tname = \/cli\n/],
+  ['create /cli', /rc = -110\n/],
+  ['create +e /cli/e', /rc = 0\n\tname = \/cli\/e\n/],
+  ['create +s /cli/s-', /rc = 0\n\tname = \/cli\/s-0000000001\n/],
+  ['create2 +c /cli/c', /rc = 0\n\tname = \/cli\/c\n[^]*ephemeralOwner.*\n/],
+  ['acreate /cli/async', /rc = 0\n\tname = \/cli\/async\n/],
+  ['get /cli', /rc = 0\n value_len = 3\nnew\nStat:\n[^]*ephemeralOwner.*\n/],
+  ['aget /nothing', /\/nothing: rc = -101\n/],
+  ['ls /cli', /rc = 0\n[^]*time = .*\n/],
+  ['ls2 /cli', /rc = 0\n[^]*ephemeralOwner.*\n/],
+  ['wexists /cli/e', /^/],
+  ['delete /cli/e', /^(?=[^]*DELETED_EVENT)(?=[^]*rc = 0\n)/],
+  ['wexists /cli/w', /-101.*\n/],
+  ['create /cli/w', /^(?=[^]*CREATED_EVENT)(?=[^]*name = \/cli\/w\n)/],
+  ['set /cli new data', /rc = 0 Stat:\n[^]*ephemeralOwner.*\n/],
+  ['get /cli', /rc = 0\n value_len = 8\nnew data\n/],
+  ['delete /cli', /rc = -111\n/],
+  ...['s-0000000001', 'c', 'async', 'w'].map(name => [`delete /cli/${name}`, /rc = 0\n/] as const),
+  ['delete /cli', /rc = 0\n/],
+  ['sync /', /rc = 0\n\tname = \/\n/],
+]
+
+/** Without times, zxids and ids, and in one order: it speaks with two voices, and lists have none. */
+const timeless = (shown: string): string[] =>
+  shown
+    .replace(/time ?= ?.*|[cm]zxid=.*|0x[0-9a-f]+/g, '?')
+    .split('\n')
+    .sort()
+
+/** Types each command when the one before it is answered. Gives all that is shown, without what no two runs have in common. */
+async function converse(connectString: string): Promise<string[]> {
+  // By itself it keeps what it has to say to a pipe, until that is much.
+  const cli = spawn('stdbuf', ['-oL', CLI, connectString], { timeout: 50_000 })
+  let before = ''
+  let shown = ''
+  cli.stdout.on('data', chunk => (shown += String(chunk)))
+  cli.stderr.on('data', chunk => (shown += String(chunk)))
+  const ended = new Promise(resolve => cli.on('close', resolve))
+  const answered = async (end: RegExp) => {
+    await until(() => end.test(shown))
+    before += shown
+    shown = ''
+  }
+  try {
+    await answered(/new session id: .*\n/)
+    for (const [command, end] of typed) {
+      cli.stdin.write(command + '\n')
+      await answered(end)
+    }
+    cli.stdin.write('quit\n')
+    await ended
+    return timeless(before + shown)
+  } catch (error) {
+    throw new Error(`${String(error)}\n${before}-----\n${shown}`, { cause: error })
+  } finally {
+    cli.kill('SIGKILL')
+  }
+}

@@ -1,0 +1,154 @@
+# What a user of kazoo does, on the server that is named, one line for each outcome. What no two runs have in common is left out.
+import logging
+import sys
+import threading
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException
+from kazoo.security import make_acl, make_digest_acl
+
+logging.basicConfig(level=logging.ERROR)
+PATIENCE = 10
+
+
+def client(**more):
+    made = KazooClient(hosts=sys.argv[1], timeout=6.0, **more)
+    made.start(PATIENCE)
+    return made
+
+
+def say(*words):
+    print(*words, flush=True)
+
+
+def stat(of):
+    return "version %d.%d.%d, %d bytes, %d children, %s" % (
+        of.version,
+        of.cversion,
+        of.aversion,
+        of.dataLength,
+        of.numChildren,
+        "ephemeral" if of.ephemeralOwner else "persistent",
+    )
+
+
+def outcome(what, *args, **more):
+    try:
+        return what(*args, **more)
+    except KazooException as error:
+        return type(error).__name__
+
+
+class Told:
+    """What a watch was told, one at a time."""
+
+    def __init__(self):
+        self.told = []
+        self.more = threading.Condition()
+
+    def __call__(self, *what):
+        with self.more:
+            self.told.append(what)
+            self.more.notify()
+
+    def next(self):
+        with self.more:
+            if not self.more.wait_for(lambda: self.told, PATIENCE):
+                raise TimeoutError("nothing was told")
+            return self.told.pop(0)
+
+
+zk = client()
+other = client()
+say("version", zk.server_version()[:2], "ruok", zk.command(b"ruok"))
+
+# Nodes.
+zk.ensure_path("/k/a/b")
+say(zk.create("/k/e", b"x", ephemeral=True), zk.create("/k/s-", sequence=True), zk.create("/k/s-", sequence=True, ephemeral=True))
+say(zk.create("/k/deep/er", b"y", makepath=True, include_data=True)[0])
+data, seen = zk.get("/k/e")
+say(data, stat(seen), seen.ephemeralOwner == zk.client_id[0], stat(zk.exists("/k")))
+say(stat(zk.set("/k/a", b"longer")), outcome(zk.set, "/k/a", b"", version=7), outcome(zk.create, "/k/a"))
+say(sorted(zk.get_children("/k")), stat(zk.get_children("/k", include_data=True)[1]))
+say(outcome(zk.delete, "/k/a"), outcome(zk.delete, "/k/nothing"), outcome(zk.create, "/k/e/child"), zk.exists("/k/nothing"))
+say(zk.sync("/k"), outcome(zk.get, "/k/nothing"))
+
+# Transactions.
+transaction = zk.transaction()
+transaction.create("/k/t", b"t")
+transaction.set_data("/k/t", b"tt", version=0)
+transaction.check("/k/t", 1)
+transaction.delete("/k/deep/er")
+created, changed, checked, deleted = transaction.commit()
+say(created, stat(changed), checked, deleted)
+transaction = zk.transaction()
+transaction.create("/k/u")
+transaction.delete("/k/nothing")
+transaction.create("/k/v")
+say([type(each).__name__ for each in transaction.commit()], zk.exists("/k/u"))
+
+# Who may do what.
+zk.add_auth("digest", "ann:secret")
+zk.create("/k/mine", b"", acl=[make_digest_acl("ann", "secret", all=True)])
+say(outcome(other.get, "/k/mine"), zk.get("/k/mine")[0], zk.get_acls("/k/mine")[0][0].id.id.split(":")[0])
+say(stat(zk.set_acls("/k/mine", [make_acl("world", "anyone", read=True), make_digest_acl("ann", "secret", all=True)])))
+say(other.get("/k/mine")[0], other.get_acls("/k/mine")[0][1].id.id, outcome(other.set, "/k/mine", b""))
+
+# Watches.
+told = Told()
+zk.get("/k/t", watch=told)
+zk.get_children("/k/t", watch=told)
+zk.exists("/k/w", watch=told)
+other.set("/k/t", b"")
+say(told.next()[0])
+other.create("/k/t/child")
+say(told.next()[0])
+other.create("/k/w")
+say(told.next()[0])
+
+data_told, list_told = Told(), Told()
+zk.DataWatch("/k/d")(lambda data, stat, event: data_told(data, event and event.type))
+zk.ChildrenWatch("/k/t")(lambda children: list_told(sorted(children)))
+say(data_told.next(), list_told.next())
+for act in (lambda: other.create("/k/d", b"1"), lambda: other.set("/k/d", b"2"), lambda: other.delete("/k/d")):
+    act()
+    say(data_told.next())
+other.create("/k/t/another")
+say(list_told.next())
+
+# Recipes.
+with zk.Lock("/k/lock", "one"):
+    waiting = other.Lock("/k/lock", "two")
+    say("lock", outcome(waiting.acquire, blocking=False), zk.Lock("/k/lock").contenders())
+say("lock", waiting.acquire(timeout=PATIENCE), waiting.release())
+with zk.Semaphore("/k/semaphore", max_leases=2), other.Semaphore("/k/semaphore", max_leases=2):
+    say("semaphore", zk.Semaphore("/k/semaphore", max_leases=2).acquire(blocking=False))
+counter = zk.Counter("/k/counter")
+counter += 2
+say("counter", counter.value)
+queue = zk.Queue("/k/queue")
+for each in (b"1", b"2"):
+    queue.put(each)
+say("queue", queue.get(), len(queue), queue.get(), queue.get())
+locking = zk.LockingQueue("/k/locking")
+locking.put(b"z")
+say("locking queue", locking.get(PATIENCE), locking.consume())
+party = zk.Party("/k/party", "ann")
+party.join()
+say("party", list(other.Party("/k/party")), party.leave(), list(other.Party("/k/party")))
+barrier = zk.Barrier("/k/barrier")
+barrier.create()
+say("barrier", other.Barrier("/k/barrier").wait(0.01), barrier.remove(), other.Barrier("/k/barrier").wait(PATIENCE))
+zk.Election("/k/election", "ann").run(lambda: say("election", other.Election("/k/election").contenders()))
+
+# A session goes on, and ends.
+gone = Told()
+other.exists("/k/e", watch=gone)
+zk.stop()
+say(gone.next()[0], other.exists("/k/e"))
+zk.start(PATIENCE)
+zk.delete("/k", recursive=True)
+say(other.exists("/k"))
+for each in (zk, other):
+    each.stop()
+    each.close()
