@@ -126,6 +126,8 @@ for (const {
           expect(await failing).to.equal(reason)
           saboteur[end]()
           await client.settled()
+          // Where a connection has died, the server may be the last to notice.
+          if (end === 'cut') await until(async () => (await server.watchCount()) === watchesBefore)
           expect(await server.watchCount(), 'watches after the clean-up').to.equal(watchesBefore)
           await held?.release()
         })

@@ -1,5 +1,5 @@
 // One real server for the whole run of mocha, for tests that neither restart it nor need a configuration of their own.
-import { operations } from '../../src/protocol/index.ts'
+import { isCode, operations, ZooKeeperError } from '../../src/protocol/index.ts'
 import { type ApacheZooKeeper, startApacheZooKeeper } from './apache-zookeeper.ts'
 import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
 import { type Address, RawSession } from './raw-session.ts'
@@ -12,13 +12,25 @@ const jvm = ['-Dzookeeper.extendedTypesEnabled=true', '-Dznode.container.checkIn
 /** Starts with the first that asks, and ends with mocha. */
 export const sharedServer = (): Promise<ApacheZooKeeper> => (server ??= startApacheZooKeeper({ jvm }))
 
-/** Expires a session at the server: a second connection takes it up and closes it. Its ephemeral nodes are gone. */
+const ATTEMPTS = 10
+
+/**
+ * Expires a session at the server: a second connection takes it up and closes it. Its ephemeral nodes are gone. Whose session it is may take
+ * it back before that, which ends the second connection: then it is taken up again.
+ */
 export async function expireSession(server: Address, sessionId: bigint, password: Uint8Array): Promise<void> {
-  const session = await RawSession.open(server, { sessionId, password })
-  try {
-    await session.request(operations.closeSession, {})
-  } finally {
-    session.drop()
+  for (let attempt = 1; ; attempt++) {
+    let session: RawSession | undefined
+    try {
+      session = await RawSession.open(server, { sessionId, password })
+      await session.request(operations.closeSession, {})
+      return
+    } catch (error) {
+      if (attempt > 1 && isCode(error, 'SESSIONEXPIRED')) return
+      if (error instanceof ZooKeeperError || attempt === ATTEMPTS) throw error
+    } finally {
+      session?.drop()
+    }
   }
 }
 
