@@ -166,7 +166,8 @@ class Wire implements Transport, TransportHandler {
     if (plan?.fault === 'loseReply') this.cut()
     else if (plan !== undefined) this.#held ??= []
     if (plan?.fault === 'holdEvent') this.#holdsEnd = true
-    if (this.#held !== undefined) this.#held.push(frame)
+    // A copy: the memory of a chunk is used again for the next one.
+    if (this.#held !== undefined) this.#held.push(Buffer.from(frame))
     else this.#forward(frame)
     plan?.happened()
   }
