@@ -210,7 +210,7 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
     if (!isOurs) return this.#gone()
     const connection = this.#connection as Connection
     this.#timeout = timeOut
-    if (this.#identity.isConfirmed) this.#lease.start(sentAt, timeOut)
+    if (this.#identity.isConfirmed && this.#closing === undefined) this.#lease.start(sentAt, timeOut)
     if (this.#settings.sasl === undefined) this.#begin(connection, readOnly)
     else this.#authenticate(this.#settings.sasl, connection, readOnly)
     this.diagnostics.connected(connection.address, this.id, readOnly)
@@ -324,13 +324,12 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
 
   /** Presumed lost is not expired: only a server can say that, so the session is offered to servers until one answers. */
   #onLapse(): void {
-    if (this.#closing !== undefined && !this.isConnected) this.#terminate('closed')
-    else if (!this.isConnected) this.#failBacklog('CONNECTIONLOSS')
+    if (!this.isConnected) this.#failBacklog('CONNECTIONLOSS')
   }
 
   /**
    * Ends the session at the server, where one can be reached within a third of the session timeout; calls that were made before
-   * are answered first. Resolves when it is over.
+   * are answered first. Its lease ends at once: who holds something by it is to know before others get it. Resolves when it is over.
    */
   close(): Promise<void> {
     if (isTerminal(this.state)) return Promise.resolve()
@@ -339,8 +338,10 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
     this.#failBacklog('CLOSED')
     if (this.isConnected && this.#connection !== undefined) this.#sendClose(this.#connection)
     else if (this.state === 'connecting' || this.#lease.lapsed) this.#terminate('closed')
-    if (!isTerminal(this.state))
-      this.#closeTimer = this.#settings.clock.setTimeout(() => this.#terminate('closed'), this.#timeout / 3)
+    if (isTerminal(this.state)) return promise
+    const patience = this.isConnected ? this.#timeout / 3 : Math.min(this.#timeout / 3, this.#lease.left())
+    this.#closeTimer = this.#settings.clock.setTimeout(() => this.#terminate('closed'), patience)
+    this.#lease.end(new ZooKeeperError('CLOSED', { fate: 'notSent' }))
     return promise
   }
 

@@ -1,5 +1,5 @@
 // A function that runs as long as there is a session, and again on the next one.
-import { ZooKeeperError } from '../protocol/index.ts'
+import { isCode, ZooKeeperError } from '../protocol/index.ts'
 import { onAbort } from './abort.ts'
 import type { Client } from './client.ts'
 import type { Clock } from './clock.ts'
@@ -52,11 +52,12 @@ async function run<T>(servers: string, options: ConnectOptions, work: Work<T>): 
       return LOST
     throw error
   }
-  const ending = [client.lease, ...(options.signal ? [options.signal] : [])]
+  const { lease } = client
+  const ending = [lease, ...(options.signal ? [options.signal] : [])]
   try {
     const value = await work(client, AbortSignal.any(ending))
-    // The work may have closed the session itself.
-    if (!ending.some(signal => signal.aborted) || client.state === 'closed') {
+    // The work may have closed the session itself, or be about to.
+    if (!ending.some(signal => signal.aborted) || client.state === 'closed' || isCode(lease.reason, 'CLOSED')) {
       options.signal?.throwIfAborted()
       return value
     }

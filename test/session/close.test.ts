@@ -26,6 +26,23 @@ describe('close', () => {
     expect(client.validFor()).to.equal(0)
   })
 
+  it('ends the lease before the server can let anything go, and for good', async () => {
+    const all = await scripted()
+    const { client, connection } = all
+    let sentWhenTold = NaN
+    client.lease.addEventListener('abort', () => (sentWhenTold = connection.requests.length))
+    expect(client.validFor()).to.be.above(0)
+    const closing = client.close()
+    expect([client.lease.aborted, sentWhenTold, client.validFor()]).to.deep.equal([true, 0, 0])
+    expect(client.lease.reason).to.have.property('code', 'CLOSED')
+    await connection.next()
+    connection.close()
+    const second = await reconnect(all)
+    expect(client.validFor(), 'in the session that came back to be closed').to.equal(0)
+    second.reply(await second.next())
+    await closing
+  })
+
   it('G1: is one however often it is asked for, and may be asked for when it is done', async () => {
     const { client, connection } = await scripted()
     const closings = [client.close(), client.close(), client[Symbol.asyncDispose]()]

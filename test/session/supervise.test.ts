@@ -132,6 +132,15 @@ describe('supervise', () => {
     expect(ids[1]).not.to.equal(ids[0])
   })
 
+  it('is done where the work begins to close its session, and gives what the work gives', async () => {
+    let runs = 0
+    const value = await supervise(server.connectString, {}, zk => {
+      void zk.close()
+      return ++runs
+    })
+    expect([value, runs]).to.deep.equal([1, 1])
+  })
+
   it('does not try again where the arguments are at fault', async () => {
     expect(await failureOf(supervise('', {}, () => 0))).to.have.property('code', 'BADARGUMENTS')
   })
