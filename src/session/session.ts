@@ -341,7 +341,7 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
     if (isTerminal(this.state)) return promise
     const patience = this.isConnected ? this.#timeout / 3 : Math.min(this.#timeout / 3, this.#lease.left())
     this.#closeTimer = this.#settings.clock.setTimeout(() => this.#terminate('closed'), patience)
-    this.#lease.end(new ZooKeeperError('CLOSED', { fate: 'notSent' }))
+    this.#lease.end(() => new ZooKeeperError('CLOSED', { fate: 'notSent' }))
     return promise
   }
 

@@ -18,9 +18,8 @@ export class Ground {
   /**
    * For the tests of the suite in which it is called.
    * @param name begins the paths
-   * @param directories below the path, in which no node may be left
    */
-  static lay(name: string, directories: readonly string[] = ['']): Ground {
+  static lay(name: string): Ground {
     const ground = new Ground()
     let run = 0
     before(async () => {
@@ -34,12 +33,12 @@ export class Ground {
     })
     afterEach(async () => {
       await ground.sessions.settled()
-      const left = await Promise.all(directories.map(each => ground.nodesIn(each)))
+      const left = await ground.nodes()
       const watches = await ground.server.watchCount()
       await ground.sessions.close()
       await ground.observer.deleteRecursive(ground.path)
       await ground.observer.close()
-      expect(left.flat(), 'nodes left behind').to.deep.equal([])
+      expect(left, 'nodes left behind').to.deep.equal([])
       expect(watches, 'watches left behind').to.equal(ground.watchesBefore)
     })
     return ground
@@ -62,6 +61,15 @@ export class Ground {
 
   many(count: number): Promise<Client[]> {
     return this.sessions.many(count, this.server.connectString)
+  }
+
+  /** The ephemeral nodes at and below the path. */
+  async nodes(path = this.path): Promise<string[]> {
+    const stat = await this.observer.exists(path)
+    if (stat === null) return []
+    if (stat.ephemeralOwner !== 0n) return [path]
+    const { children } = await this.observer.getChildren(path)
+    return (await Promise.all(children.map(name => this.nodes(`${path}/${name}`)))).flat()
   }
 
   /** Full paths, by their numbers. */

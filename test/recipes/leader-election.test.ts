@@ -5,16 +5,16 @@ import { LeaderElection, type Held, type Participant } from '../../src/recipes/i
 import { failureOf } from '../support/outcome.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
-import { Site } from './site.ts'
+import { Ground } from './ground.ts'
 
 describe('LeaderElection', () => {
-  const site = new Site('election')
+  const ground = Ground.lay('election')
 
   it('has the first to campaign lead, and the next one when it resigns, with a larger token', async () => {
-    const [a, b] = [await site.open(), await site.open()]
-    const first = await new LeaderElection(a, site.path, { id: 'a' }).campaign()
-    const next = new LeaderElection(b, site.path, { id: 'b' }).campaign()
-    const watcher = new LeaderElection(site.observer, site.path)
+    const [a, b] = [await ground.open(), await ground.open()]
+    const first = await new LeaderElection(a, ground.path, { id: 'a' }).campaign()
+    const next = new LeaderElection(b, ground.path, { id: 'b' }).campaign()
+    const watcher = new LeaderElection(ground.observer, ground.path)
     await until(async () => (await watcher.participants()).length === 2)
     expect((await watcher.participants()).map(({ id, isLeader }) => ({ id, isLeader }))).to.deep.equal([
       { id: 'a', isLeader: true },
@@ -30,17 +30,17 @@ describe('LeaderElection', () => {
   })
 
   it('names its nodes as Curator’s LeaderLatch does', async () => {
-    const held = await new LeaderElection(await site.open(), site.path, { id: 'a' }).campaign()
-    expect(held.path.slice(site.path.length)).to.match(/^\/_c_[0-9a-f-]{36}-latch-\d{10}$/)
+    const held = await new LeaderElection(await ground.open(), ground.path, { id: 'a' }).campaign()
+    expect(held.path.slice(ground.path.length)).to.match(/^\/_c_[0-9a-f-]{36}-latch-\d{10}$/)
     await held.release()
   })
 
   it('campaigns again when its leadership is lost, and never leads twice at a time', async () => {
-    const client = await site.open()
+    const client = await ground.open()
     const stop = new AbortController()
     const terms: Held[] = []
     let inside = 0
-    const leading = new LeaderElection(client, site.path).lead(
+    const leading = new LeaderElection(client, ground.path).lead(
       async held => {
         expect(++inside).to.equal(1)
         terms.push(held)
@@ -52,26 +52,26 @@ describe('LeaderElection', () => {
     )
     for (let term = 1; term <= 3; term++) {
       await until(() => terms.length === term)
-      await site.observer.delete(terms[term - 1]?.path ?? '')
+      await ground.observer.delete(terms[term - 1]?.path ?? '')
     }
     await until(() => terms.length === 4)
     stop.abort()
-    await site.observer.delete(terms[3]?.path ?? '')
+    await ground.observer.delete(terms[3]?.path ?? '')
     await leading
     expect(terms).to.have.length(4)
   })
 
   it('campaigns again when the function has ended, after those who wait', async () => {
-    const [a, b] = [await site.open(), await site.open()]
+    const [a, b] = [await ground.open(), await ground.open()]
     const stop = new AbortController()
     const order: string[] = []
     const lead = (client: Client, id: string) =>
-      new LeaderElection(client, site.path, { id }).lead(
+      new LeaderElection(client, ground.path, { id }).lead(
         async () => {
           order.push(id)
           if (order.length === 6) stop.abort()
           // Until the other has come back to the queue.
-          else await until(async () => (await site.nodes()).length === 2)
+          else await until(async () => (await ground.nodes()).length === 2)
         },
         { signal: stop.signal },
       )
@@ -81,29 +81,29 @@ describe('LeaderElection', () => {
   })
 
   it('rejects with what the function throws while it leads, and resigns', async () => {
-    const election = new LeaderElection(await site.open(), site.path)
+    const election = new LeaderElection(await ground.open(), ground.path)
     expect(await failureOf(election.lead(() => Promise.reject(new Error('mine'))))).to.have.property('message', 'mine')
     expect(await election.leader()).to.equal(null)
   })
 
   it('rejects at the end of the session', async () => {
-    const client = await site.open()
+    const client = await ground.open()
     const leading = failureOf(
-      new LeaderElection(client, site.path).lead(async held => {
+      new LeaderElection(client, ground.path).lead(async held => {
         await once(held.signal, 'abort')
       }),
     )
-    await until(async () => (await site.nodes()).length === 1)
-    await expireSession(site.server, client.sessionId, client.sessionPassword)
+    await until(async () => (await ground.nodes()).length === 1)
+    await expireSession(ground.server, client.sessionId, client.sessionPassword)
     expect(await leading).to.have.property('code', 'SESSIONEXPIRED')
   })
 
   it('stops campaigning at once when the signal aborts', async () => {
-    const [a, b] = [await site.open(), await site.open()]
-    const held = await new LeaderElection(a, site.path).campaign()
+    const [a, b] = [await ground.open(), await ground.open()]
+    const held = await new LeaderElection(a, ground.path).campaign()
     const stop = new AbortController()
-    const leading = new LeaderElection(b, site.path).lead(() => expect.fail('it leads'), { signal: stop.signal })
-    await until(async () => (await site.nodes()).length === 2)
+    const leading = new LeaderElection(b, ground.path).lead(() => expect.fail('it leads'), { signal: stop.signal })
+    await until(async () => (await ground.nodes()).length === 2)
     stop.abort(new Error('enough'))
     await leading
     await held.release()
@@ -111,19 +111,20 @@ describe('LeaderElection', () => {
 
   describe('observed', () => {
     it('tells who leads, from before the directory exists to after the last one', async () => {
-      const [a, b] = [await site.open(), await site.open()]
+      const path = `${ground.path}/later`
+      const [a, b] = [await ground.open(), await ground.open()]
       const stop = new AbortController()
       const seen: (string | null)[] = []
       const observing = (async () => {
-        const election = new LeaderElection(await site.open(), site.path)
+        const election = new LeaderElection(await ground.open(), path)
         for await (const leader of election.observe({ signal: stop.signal })) seen.push(leader && leader.id)
       })()
       const told = (...expected: (string | null)[]) => until(() => JSON.stringify(seen) === JSON.stringify(expected))
       await told(null)
-      const first = await new LeaderElection(a, site.path, { id: 'a' }).campaign()
+      const first = await new LeaderElection(a, path, { id: 'a' }).campaign()
       await told(null, 'a')
-      const next = new LeaderElection(b, site.path, { id: 'b' }).campaign()
-      await until(async () => (await site.nodes()).length === 2)
+      const next = new LeaderElection(b, path, { id: 'b' }).campaign()
+      await until(async () => (await ground.nodes()).length === 2)
       await first.release()
       await told(null, 'a', 'b')
       await (await next).release()
@@ -133,25 +134,25 @@ describe('LeaderElection', () => {
     })
 
     it('takes its watch back when the loop is left', async () => {
-      const client = await site.open()
-      const held = await new LeaderElection(client, site.path, { id: 'a' }).campaign({ watchOwnNode: false })
-      const watchesBefore = await site.server.watchCount()
+      const client = await ground.open()
+      const held = await new LeaderElection(client, ground.path, { id: 'a' }).campaign({ watchOwnNode: false })
+      const watchesBefore = await ground.server.watchCount()
       let leader: Participant | null = null
-      for await (leader of new LeaderElection(client, site.path).observe()) break
+      for await (leader of new LeaderElection(client, ground.path).observe()) break
       expect(leader).to.include({ id: 'a' })
-      await until(async () => (await site.server.watchCount()) === watchesBefore)
+      await until(async () => (await ground.server.watchCount()) === watchesBefore)
       await held.release()
     })
 
     it('ends with the session', async () => {
-      const client = await site.open()
+      const client = await ground.open()
       const seen: unknown[] = []
       const observing = (async () => {
-        for await (const leader of new LeaderElection(client, site.path).observe()) seen.push(leader)
+        for await (const leader of new LeaderElection(client, ground.path).observe()) seen.push(leader)
       })()
       const failing = failureOf(observing)
       await until(() => seen.length === 1)
-      await expireSession(site.server, client.sessionId, client.sessionPassword)
+      await expireSession(ground.server, client.sessionId, client.sessionPassword)
       expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
     })
   })

@@ -2,32 +2,32 @@ import { expect } from 'chai'
 import { MultiLock, Mutex, TicketMutex } from '../../src/recipes/index.ts'
 import { failureOf } from '../support/outcome.ts'
 import { until } from '../support/until.ts'
-import { Site } from './site.ts'
+import { Ground } from './ground.ts'
 
 describe('MultiLock', () => {
-  const site = new Site('multi-lock')
-  const at = (name: string) => `${site.path}/${name}`
+  const ground = Ground.lay('multi-lock')
+  const at = (name: string) => `${ground.path}/${name}`
 
   it('holds all of its locks, and releases the last one first', async () => {
-    const client = await site.open()
+    const client = await ground.open()
     const locks = ['c', 'a', 'b'].map(name => new Mutex(client, at(name)))
     const held = await new MultiLock(locks).acquire()
-    expect(held.held.map(({ path }) => path.slice(site.path.length + 1, site.path.length + 2))).to.deep.equal([
+    expect(held.held.map(({ path }) => path.slice(ground.path.length + 1, ground.path.length + 2))).to.deep.equal([
       'a',
       'b',
       'c',
     ])
     expect(held.validFor()).to.be.greaterThan(0)
     const gone: string[] = []
-    for (const each of held.held) await site.observer.exists(each.path, { watch: ({ path }) => gone.push(path) })
+    for (const each of held.held) await ground.observer.exists(each.path, { watch: ({ path }) => gone.push(path) })
     await held.release()
-    await site.observer.sync('/')
+    await ground.observer.sync('/')
     expect(gone).to.deep.equal(held.held.map(({ path }) => path).reverse())
     expect(held.validFor()).to.equal(0)
   })
 
   it('never has two wait for each other, in whatever order each names the locks', async () => {
-    const clients = await site.many(6)
+    const clients = await ground.many(6)
     let inside = 0
     const pass = async (client: (typeof clients)[number], i: number) => {
       const locks = ['x', 'y', 'z'].map(name => new Mutex(client, at(name)))
@@ -43,22 +43,22 @@ describe('MultiLock', () => {
   })
 
   it('has one deadline over all of them, and keeps none when it has passed', async () => {
-    const [client, other] = [await site.open(), await site.open()]
+    const [client, other] = [await ground.open(), await ground.open()]
     const taken = await new Mutex(other, at('b')).acquire()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b')), new Mutex(client, at('c'))])
     expect(await failureOf(multi.acquire({ timeout: 100 }))).to.have.property('code', 'TIMEOUT')
     await client.settled()
-    expect(await site.nodes()).to.deep.equal([taken.path])
+    expect(await ground.nodes()).to.deep.equal([taken.path])
     await taken.release()
   })
 
   it('is null, and keeps none, when only one is taken', async () => {
-    const [client, other] = [await site.open(), await site.open()]
+    const [client, other] = [await ground.open(), await ground.open()]
     const taken = await new Mutex(other, at('b')).acquire()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
     expect(await multi.tryAcquire()).to.equal(null)
     await client.settled()
-    expect(await site.nodes()).to.deep.equal([taken.path])
+    expect(await ground.nodes()).to.deep.equal([taken.path])
     await taken.release()
     const held = await multi.tryAcquire()
     await held?.release()
@@ -66,23 +66,23 @@ describe('MultiLock', () => {
   })
 
   it('tells of the loss of one, and keeps the others until it is released', async () => {
-    const client = await site.open()
+    const client = await ground.open()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
     const held = await multi.acquire({ watchOwnNode: true })
-    await site.observer.delete(held.held[0]?.path ?? '')
+    await ground.observer.delete(held.held[0]?.path ?? '')
     await until(() => held.signal.aborted)
     expect(held.signal.reason).to.have.property('code', 'LOST')
     expect(held.validFor()).to.equal(0)
-    expect(await site.nodes()).to.deep.equal([held.held[1]?.path])
+    expect(await ground.nodes()).to.deep.equal([held.held[1]?.path])
     await held.release()
   })
 
   it('guards with the nodes of all', async () => {
-    const client = await site.open()
+    const client = await ground.open()
     await client.create('/guarded', '')
     const held = await new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))]).acquire()
     await held.guard().setData('/guarded', '1').commit()
-    await site.observer.delete(held.held[1]?.path ?? '')
+    await ground.observer.delete(held.held[1]?.path ?? '')
     expect(await failureOf(held.guard().setData('/guarded', '2').commit())).to.have.property('code', 'NONODE')
     expect(String((await client.getData('/guarded')).data)).to.equal('1')
     await held.release()
@@ -90,10 +90,10 @@ describe('MultiLock', () => {
   })
 
   it('refuses to guard where one of them cannot, or where their roots differ', async () => {
-    const client = await site.open()
-    await client.ensurePath(site.path)
+    const client = await ground.open()
+    await client.ensurePath(ground.path)
     const mutex = new Mutex(client, at('a'))
-    for (const other of [new TicketMutex(client, at('b')), new Mutex(client.chroot(site.path), '/c')]) {
+    for (const other of [new TicketMutex(client, at('b')), new Mutex(client.chroot(ground.path), '/c')]) {
       const held = await new MultiLock([mutex, other]).acquire()
       expect(() => held.guard())
         .to.throw()
@@ -103,19 +103,19 @@ describe('MultiLock', () => {
   })
 
   it('refuses locks of one path, which would wait for each other, and no locks at all', async () => {
-    const client = await site.open()
-    await client.ensurePath(site.path)
+    const client = await ground.open()
+    await client.ensurePath(ground.path)
     const refused = (...locks: Mutex[]) =>
       expect(() => new MultiLock(locks))
         .to.throw()
         .with.property('code', 'BADARGUMENTS')
     refused()
     refused(new Mutex(client, at('a')), new Mutex(client, at('a')))
-    refused(new Mutex(client, at('a')), new Mutex(client.chroot(site.path), '/a'))
+    refused(new Mutex(client, at('a')), new Mutex(client.chroot(ground.path), '/a'))
   })
 
   it('takes locks of every kind', async () => {
-    const client = await site.open()
+    const client = await ground.open()
     const multi = new MultiLock([new TicketMutex(client, at('a')), new Mutex(client, at('b'))])
     await multi.use(held => expect(held.held).to.have.length(2))
   })

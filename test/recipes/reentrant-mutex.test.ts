@@ -5,36 +5,36 @@ import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { failureOf } from '../support/outcome.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
-import { Site } from './site.ts'
+import { Ground } from './ground.ts'
 
 describe('ReentrantMutex', () => {
-  const site = new Site('reentrant')
+  const ground = Ground.lay('reentrant')
 
   it('lets the same owner in again, with the same token, until each entry is released', async () => {
-    const lock = new ReentrantMutex(await site.open(), site.path)
+    const lock = new ReentrantMutex(await ground.open(), ground.path)
     const first = await lock.acquire({ owner: 'me' })
     const second = await lock.acquire({ owner: 'me' })
     expect(second.token).to.equal(first.token)
-    expect(await site.nodes()).to.have.length(1)
+    expect(await ground.nodes()).to.have.length(1)
     await first.release()
     expect(first.validFor()).to.equal(0)
     expect(second.validFor()).to.be.greaterThan(0)
-    expect(await site.nodes()).to.have.length(1)
+    expect(await ground.nodes()).to.have.length(1)
     await second.release()
-    expect(await site.nodes()).to.deep.equal([])
+    expect(await ground.nodes()).to.deep.equal([])
   })
 
   it('counts an entry once, however often it is released', async () => {
-    const lock = new ReentrantMutex(await site.open(), site.path)
+    const lock = new ReentrantMutex(await ground.open(), ground.path)
     const first = await lock.acquire({ owner: 'me' })
     const second = await lock.acquire({ owner: 'me' })
     await Promise.all([second.release(), second.release()])
-    expect(await site.nodes()).to.have.length(1)
+    expect(await ground.nodes()).to.have.length(1)
     await first.release()
   })
 
   it('keeps other owners, and those who name none, out until then', async () => {
-    const lock = new ReentrantMutex(await site.open(), site.path)
+    const lock = new ReentrantMutex(await ground.open(), ground.path)
     const held = await lock.acquire({ owner: 'me' })
     expect(await lock.tryAcquire({ owner: 'you' })).to.equal(null)
     expect(await lock.tryAcquire()).to.equal(null)
@@ -45,13 +45,13 @@ describe('ReentrantMutex', () => {
   })
 
   it('costs one node and one watch for a thousand who wait in this process, and lets them in as they came', async () => {
-    const [client, other] = [await site.open(), await site.open()]
-    const elsewhere = await new Mutex(other, site.path).acquire()
-    const watchesBefore = await site.server.watchCount()
+    const [client, other] = [await ground.open(), await ground.open()]
+    const elsewhere = await new Mutex(other, ground.path).acquire()
+    const watchesBefore = await ground.server.watchCount()
     const order: number[] = []
     const tokens: bigint[] = []
     const waiting = Array.from({ length: 1000 }, (_, i) =>
-      new ReentrantMutex(client, site.path).use(
+      new ReentrantMutex(client, ground.path).use(
         held => {
           order.push(i)
           tokens.push(held.token)
@@ -59,9 +59,9 @@ describe('ReentrantMutex', () => {
         { watchOwnNode: false },
       ),
     )
-    await until(async () => (await site.nodes()).length === 2)
-    await until(async () => (await site.server.watchCount()) === watchesBefore + 1)
-    expect(await site.nodes()).to.have.length(2)
+    await until(async () => (await ground.nodes()).length === 2)
+    await until(async () => (await ground.server.watchCount()) === watchesBefore + 1)
+    expect(await ground.nodes()).to.have.length(2)
     await elsewhere.release()
     await Promise.all(waiting)
     expect(order).to.deep.equal(Array.from({ length: 1000 }, (_, i) => i))
@@ -69,24 +69,24 @@ describe('ReentrantMutex', () => {
   })
 
   it('gives the lock back at the server before the next one here asks for it, so that other processes get their turn', async () => {
-    const [client, other] = [await site.open(), await site.open()]
-    const lock = new ReentrantMutex(client, site.path)
+    const [client, other] = [await ground.open(), await ground.open()]
+    const lock = new ReentrantMutex(client, ground.path)
     const order: string[] = []
     const first = await lock.acquire()
     const here = lock.use(() => order.push('here'))
-    const elsewhere = new Mutex(other, site.path).use(() => order.push('elsewhere'))
-    await until(async () => (await site.nodes()).length === 2)
+    const elsewhere = new Mutex(other, ground.path).use(() => order.push('elsewhere'))
+    await until(async () => (await ground.nodes()).length === 2)
     await first.release()
     await Promise.all([here, elsewhere])
     expect(order).to.deep.equal(['elsewhere', 'here'])
   })
 
   it('is one queue for all views of a session, by the path at the server', async () => {
-    const client = await site.open()
-    await client.ensurePath(site.path)
-    const view = client.chroot(site.path)
+    const client = await ground.open()
+    await client.ensurePath(ground.path)
+    const view = client.chroot(ground.path)
     const held = await new ReentrantMutex(view, '/lock').acquire({ owner: 'me' })
-    const again = await new ReentrantMutex(client, `${site.path}/lock`).acquire({ owner: 'me' })
+    const again = await new ReentrantMutex(client, `${ground.path}/lock`).acquire({ owner: 'me' })
     expect(again.token).to.equal(held.token)
     await held.release()
     await again.release()
@@ -94,12 +94,12 @@ describe('ReentrantMutex', () => {
 
   it('asks the server for nothing while one here holds the lock', async () => {
     const sent: number[] = []
-    const client = await site.open({
+    const client = await ground.open({
       observe: ({ from, first, bytes }: ObservedFrame) => {
         if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
       },
     })
-    const lock = new ReentrantMutex(client, site.path)
+    const lock = new ReentrantMutex(client, ground.path)
     const held = await lock.acquire({ owner: 'me' })
     sent.length = 0
     const again = await lock.acquire({ owner: 'me' })
@@ -114,7 +114,7 @@ describe('ReentrantMutex', () => {
   })
 
   it('passes over those who gave up while they waited here', async () => {
-    const lock = new ReentrantMutex(await site.open(), site.path)
+    const lock = new ReentrantMutex(await ground.open(), ground.path)
     const held = await lock.acquire()
     const giveUp = new AbortController()
     const given = failureOf(lock.acquire({ signal: giveUp.signal }))
@@ -126,9 +126,9 @@ describe('ReentrantMutex', () => {
   })
 
   it('lets the next one here in when the one before gave up in the queue at the server', async () => {
-    const [client, other] = [await site.open(), await site.open()]
-    const elsewhere = await new HerdMutex(other, site.path).acquire()
-    const lock = new ReentrantMutex(client, site.path)
+    const [client, other] = [await ground.open(), await ground.open()]
+    const elsewhere = await new HerdMutex(other, ground.path).acquire()
+    const lock = new ReentrantMutex(client, ground.path)
     const first = failureOf(lock.acquire({ timeout: 50 }))
     const second = lock.acquire()
     expect(await first)
@@ -139,11 +139,11 @@ describe('ReentrantMutex', () => {
   })
 
   it('fails everybody here with SESSIONEXPIRED when the session expires', async () => {
-    const client = await site.open()
-    const lock = new ReentrantMutex(client, site.path)
+    const client = await ground.open()
+    const lock = new ReentrantMutex(client, ground.path)
     const held = await lock.acquire()
     const waiting = [failureOf(lock.acquire()), failureOf(lock.acquire())]
-    await expireSession(site.server, client.sessionId, client.sessionPassword)
+    await expireSession(ground.server, client.sessionId, client.sessionPassword)
     await until(() => held.signal.aborted)
     await held.release()
     for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'SESSIONEXPIRED')
@@ -151,7 +151,7 @@ describe('ReentrantMutex', () => {
 
   describe('by context', () => {
     it('lets a function that runs under the lock take it again, however deep', async () => {
-      const lock = new ReentrantMutex(await site.open(), site.path, { byContext: true })
+      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
       const deeper = async (depth: number): Promise<bigint[]> =>
         lock.use(async ({ token }) => [token, ...(depth > 0 ? await deeper(depth - 1) : [])])
       const tokens = await deeper(3)
@@ -160,13 +160,13 @@ describe('ReentrantMutex', () => {
     })
 
     it('keeps functions apart that were started beside each other', async () => {
-      const lock = new ReentrantMutex(await site.open(), site.path)
+      const lock = new ReentrantMutex(await ground.open(), ground.path)
       let inside = 0
       const task = () =>
         lock.use(
           async () => {
             expect(++inside).to.equal(1)
-            await site.observer.exists('/')
+            await ground.observer.exists('/')
             inside--
           },
           { byContext: true },
@@ -175,7 +175,7 @@ describe('ReentrantMutex', () => {
     })
 
     it('takes parallel branches of the holder for the holder', async () => {
-      const lock = new ReentrantMutex(await site.open(), site.path, { byContext: true })
+      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
       await lock.use(async () => {
         const both = await Promise.all([lock.acquire(), lock.acquire()])
         expect(both[0].token).to.equal(both[1].token)
@@ -184,7 +184,7 @@ describe('ReentrantMutex', () => {
     })
 
     it('has a context queue like anybody else whose hold has ended', async () => {
-      const lock = new ReentrantMutex(await site.open(), site.path, { byContext: true })
+      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
       let open!: () => void
       const gate = new Promise<void>(resolve => (open = resolve))
       let queued!: Promise<Held>
@@ -193,13 +193,13 @@ describe('ReentrantMutex', () => {
       })
       const other = await lock.acquire({ owner: 'other' })
       open()
-      expect(await Promise.race([queued, site.observer.exists('/').then(() => 'waits')])).to.equal('waits')
+      expect(await Promise.race([queued, ground.observer.exists('/').then(() => 'waits')])).to.equal('waits')
       await other.release()
       await (await queued).release()
     })
 
     it('makes the caller of acquire the holder, so that what he calls next is let in', async () => {
-      const lock = new ReentrantMutex(await site.open(), site.path, { byContext: true })
+      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
       const inner = async () => {
         const held = await lock.acquire()
         await held.release()

@@ -17,7 +17,7 @@ type Act = (typeof ACTS)[number]
 const WATCHES_IN_THE_GATE = 2
 
 describe('Semaphore', () => {
-  const ground = Ground.lay('semaphore', ['/locks', '/leases'])
+  const ground = Ground.lay('semaphore')
   const gate = () => ground.nodesIn('/locks')
   const leases = () => ground.nodesIn('/leases')
   const semaphoreOf = (client: Client, leases: number, options?: LockOptions) =>
