@@ -7,6 +7,7 @@ import { opcodesOfLocks, type TorturedLocks } from '../history/wanting.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { oneOf, seeded, type Chance } from '../support/chance.ts'
 import { SYNC_LIMIT, TICK, type Ensemble } from '../support/ensemble.ts'
+import { until } from '../support/until.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /** For how long a follower lives without its leader, ms, and then its clients without it. */
@@ -25,6 +26,12 @@ export interface Scene {
 }
 
 type Faults = Record<string, (random: Chance) => Promise<void>>
+
+/** @throws where one of them does not find back */
+export async function everybodyServes(ensemble: Ensemble): Promise<void> {
+  const serves = async (server: ApacheZooKeeper) => (await ensemble.mode(server)) !== undefined
+  await until(async () => (await Promise.all(ensemble.servers.map(serves))).every(Boolean), { within: 60_000 })
+}
 
 export class Nemesis {
   readonly #scene: Scene
@@ -130,11 +137,11 @@ export class Nemesis {
 
   #onServers(): Faults {
     const { ensemble } = this.#scene
-    /** Nobody is sure to be answered until there is a leader again. */
+    /** Nobody is sure to be answered until all servers serve again. */
     const during = async (harm: () => Promise<void>) => {
       for (const worker of this.#scene.workers) worker.say('cutOff')
       await harm()
-      await ensemble.leader()
+      await everybodyServes(ensemble)
       for (const worker of this.#scene.workers) worker.say('connected')
     }
     const killed = (choose: (random: Chance) => Promise<ApacheZooKeeper>) => (random: Chance) =>

@@ -7,7 +7,7 @@ import { readTransactionLog, type Transaction } from '../history/transaction-log
 import { tortured } from '../history/tortured.ts'
 import { kindsOf } from '../history/wanting.ts'
 import { Ensemble, TICK } from '../support/ensemble.ts'
-import { Nemesis } from './nemesis.ts'
+import { everybodyServes, Nemesis } from './nemesis.ts'
 import { tableOf } from './table.ts'
 import { WorkerProcess } from './worker-process.ts'
 
@@ -50,6 +50,11 @@ const drained = now() - healed
 // The sessions of those who were killed end by themselves.
 await delay(SESSION_TIMEOUT + 4 * TICK)
 
+await everybodyServes(ensemble)
+// Before the logs are read: that takes its time, in which nothing passes from server to server, since their links are here.
+const leftWatches = (await watchCount()) - watchesBefore
+await Promise.all(workers.map(worker => worker.close()))
+
 const everybody = [...workers, ...gone]
 const evidence: Evidence = {
   locks: kindsOf(tortured),
@@ -60,8 +65,6 @@ const evidence: Evidence = {
   grace: SESSION_TIMEOUT + 500,
   blind: nemesis.blind,
 }
-const leftWatches = (await watchCount()) - watchesBefore
-await Promise.all(workers.map(worker => worker.close()))
 const broken = violations(evidence)
 const complaints = everybody.flatMap(worker => worker.complaints)
 console.log(tableOf({ minutes, seed, evidence, broken, faults: nemesis.counts, leftWatches, drained, complaints }))

@@ -177,8 +177,9 @@ export class ApacheZooKeeper {
   }
 
   async #gauge(name: string): Promise<number> {
-    const value = (await this.mntr()).get(name)
-    if (value === undefined) throw new Error(`mntr does not tell ${name}`)
+    const told = await this.mntr()
+    const value = told.get(name)
+    if (value === undefined) throw new Error(`mntr does not tell ${name}, but ${[...told.keys()].join(', ')}`)
     return Number(value)
   }
 
