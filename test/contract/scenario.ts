@@ -179,7 +179,6 @@ const watching = fc.oneof(
 
 const asks = fc.oneof(
   { weight: 10, arbitrary: changes },
-  { weight: 1, arbitrary: setACL },
   { weight: 6, arbitrary: reads },
   { weight: 3, arbitrary: watching },
   { weight: 3, arbitrary: multi },
@@ -192,6 +191,8 @@ const session = fc.nat(SESSIONS - 1)
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 20, arbitrary: fc.record({ session, asks: fc.array(asks, { minLength: 1, maxLength: 4 }) }) },
+  // By itself: what is asked right behind it 3.8.0 judges by the list before, until the new one is applied.
+  { weight: 2, arbitrary: fc.record({ session, asks: setACL.map(each => [each]) }) },
   { weight: 1, arbitrary: fc.record({ session, auth: fc.constantFrom<User>('ann', 'bob') }) },
   { weight: 2, arbitrary: fc.record({ session, reconnect: fc.constantFrom('gone' as const, 'taken over' as const) }) },
   { weight: 1, arbitrary: fc.record({ session, close: fc.constant(true as const) }) },
