@@ -1,8 +1,9 @@
 // Writes down what happens to those who want a lock: sessions, and what they ask for.
+import { isCode } from '../../src/protocol/index.ts'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import type { AcquireOptions, Held, Lock } from '../../src/recipes/index.ts'
 import { WriteHeld } from '../../src/recipes/read-write-held.ts'
-import { now, type Event } from './history.ts'
+import { now as sharedNow, type Event } from './history.ts'
 
 /** Of a reply: its xid, then the last transaction that its server knew of. */
 const ZXID_OFFSET = 4
@@ -14,17 +15,19 @@ type Untimed<E> = E extends Event ? Omit<E, 'at'> : never
 export class Recorder {
   readonly #tell: (event: Event) => void
   readonly #name: string
+  readonly #now: () => number
   readonly #holds = new Set<{ held: Held; lose: () => void }>()
   #count = 0
 
   /** @param name of this process, which the ids begin with */
-  constructor(tell: (event: Event) => void, name = '') {
+  constructor(tell: (event: Event) => void, name = '', now = sharedNow) {
     this.#tell = tell
     this.#name = name
+    this.#now = now
   }
 
   say(event: Untimed<Event>): void {
-    this.#tell({ at: now(), ...event })
+    this.#tell({ at: this.#now(), ...event })
   }
 
   nextId(): string {
@@ -136,7 +139,8 @@ export class Contestant {
 
   async #release(id: string, held: Held): Promise<void> {
     await held.release()
-    const isOver = ['expired', 'closed', 'authFailed'].includes(this.client.state)
+    const { state, lease } = this.client
+    const isOver = ['expired', 'closed', 'authFailed'].includes(state) || isCode(lease.reason, 'CLOSED')
     this.#recorder.say({ is: 'released', id, seen: this.#seen(), isOver })
   }
 }

@@ -25,10 +25,16 @@ const sides =
 export const tortured: TorturedLocks = new Map<string, Tortured>([
   ['/mutex', { make: (client, path) => new Mutex(client, path), kind: kinds.queue }],
   ['/kazoo', { make: (client, path) => new Mutex(client, path, { dialect: 'kazoo' }), kind: kinds.queue }],
-  ['/zookeeper', { make: (client, path) => new Mutex(client, path, { dialect: 'zookeeper' }), kind: kinds.queue }],
+  [
+    '/zookeeper',
+    { make: (client, path) => new Mutex(client, path, { dialect: 'zookeeper' }), kind: kinds.queue, namesReturn: true },
+  ],
   ['/herd', { make: (client, path) => new HerdMutex(client, path), kind: kinds.queue }],
-  ['/ticket', { make: (client, path) => new TicketMutex(client, path), kind: kinds.queue }],
-  ['/ephemeral', { make: (client, path) => new EphemeralMutex(client, path), kind: kinds.singleNode }],
+  ['/ticket', { make: (client, path) => new TicketMutex(client, path), kind: kinds.queue, namesReturn: true }],
+  [
+    '/ephemeral',
+    { make: (client, path) => new EphemeralMutex(client, path), kind: kinds.singleNode, namesReturn: true },
+  ],
   ['/reentrant', { make: (client, path) => new ReentrantMutex(client, path), kind: kinds.queue }],
   ['/election', { make: (client, path) => new LeaderElection(client, path), kind: kinds.queue }],
   ['/read-write', { make: sides(), kind: kinds.readWrite }],

@@ -11,6 +11,11 @@ export interface Tortured {
   /** The lock as one session has it. */
   make: (client: Client, path: string, random: Chance) => Lock
   kind: Kind
+  /**
+   * A name that was given may be given again when somebody else deletes nodes. Between a look at one's own node and its delete another's may
+   * come to stand there: who deletes nodes that are not his can let two in.
+   */
+  namesReturn?: boolean
   /** Locks that it uses itself. */
   inner?: Locks
 }
