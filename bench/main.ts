@@ -4,8 +4,10 @@ import type { Cell } from './cell.ts'
 import { comparisonOf } from './compare.ts'
 import { help, parseOptions, UsageError, type Options } from './options.ts'
 import { Progress } from './progress.ts'
+import { recordAll } from './recording.ts'
 import { remarksOn } from './remarks.ts'
-import { readResult, resultOf, thisMachine, writeResult } from './result.ts'
+import { reportOf } from './report/report.ts'
+import { readResult, resultOf, thisMachine, write, writeResult } from './result.ts'
 import { Run } from './run.ts'
 import { nameOf, serverFor, type Server } from './server.ts'
 import { tableOf } from './table.ts'
@@ -71,13 +73,16 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
 }
 
 async function tell(run: Run, server: Server, options: Options, args: readonly string[], end?: Interrupted) {
+  const locks = options.scenarios.filter(({ kind }) => kind === 'lock')
+  const recordings = end === undefined ? await recordAll(locks, server.servers) : []
   const cells = run.cells.filter(isMeasured)
   const seconds = performance.now() / 1000
   const remarks = remarksOn(cells, options)
-  const findings = { cells, server, seconds, traffic: run.traffic, ended: end?.message, remarks }
+  const findings = { cells, server, seconds, traffic: run.traffic, ended: end?.message, remarks, recordings }
   const machine = thisMachine()
   const result = resultOf(findings, options, args, machine, new Date())
   await writeResult(options.json, result)
+  await write(options.report, await reportOf(result))
   const took = `${end === undefined ? 'Took' : `${end.message} after`} ${Math.round(seconds)} s.`
   process.stdout.write(`
 zkwire fan-out on ${nameOf(server)}
@@ -85,6 +90,7 @@ Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores, ${options.thread
 
 ${tableOf(result.cells, result.growth, machine.cores)}
 ${[...remarks, took].join('\n')} Result: ${relative('.', options.json)}
+Report, with plots and a timeline: ${relative('.', options.report)}
 How to read this, and how it was measured: bench/README.md
 `)
   return result

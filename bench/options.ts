@@ -18,6 +18,8 @@ export interface Options {
   all: boolean
   /** Where the result goes. */
   json: string
+  /** Where the page goes. */
+  report: string
   /** An earlier result, to be set beside this one. */
   compare: string | undefined
 }
@@ -63,6 +65,7 @@ ${listed}  --server HOST:PORT,...   on a ZooKeeper that runs already, and not on
   --seed N                 of the order in which things are measured (${DEFAULTS.seed})
   --all                    even where one step moves hundreds of megabytes
   --json FILE              where the result goes (bench/results/latest.json)
+  --report FILE            where the report goes (beside the result, as .html)
   --compare FILE           an earlier result, to be set beside this one
   --help                   this
 
@@ -77,6 +80,7 @@ and leaves nothing behind.
 export function parseOptions(args: readonly string[]): Options | 'help' {
   const given = valuesOf(args)
   if (given.help === true) return 'help'
+  const json = given.json ?? DEFAULTS.json
   return {
     server: serverOf(given),
     sizes: sizesOf(given.sessions ?? DEFAULTS.sessions),
@@ -85,7 +89,8 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     threads: numberOf('threads', given.threads ?? DEFAULTS.threads, isWhole(1, MOST_THREADS)),
     seed: numberOf('seed', given.seed ?? DEFAULTS.seed, isWhole(0, 0xffff_ffff)),
     all: given.all ?? false,
-    json: given.json ?? DEFAULTS.json,
+    json,
+    report: given.report ?? json.replace(/(\.json)?$/, '.html'),
     compare: given.compare,
   }
 }
@@ -95,7 +100,7 @@ function valuesOf(args: readonly string[]) {
   try {
     const texts = { server: text, sessions: text, scenarios: text, seconds: text, threads: text, seed: text }
     const flag = { type: 'boolean' } as const
-    const options = { ...texts, json: text, compare: text, apache: flag, all: flag, help: flag }
+    const options = { ...texts, json: text, report: text, compare: text, apache: flag, all: flag, help: flag }
     return parseArgs({ args: [...args], options }).values
   } catch (error) {
     // Behind the first sentence, Node tells how to pass what is not wanted here.

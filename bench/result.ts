@@ -3,13 +3,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import type { Cell, Step } from './cell.ts'
+import type { Recording } from './recording.ts'
 import type { RunOptions } from './run.ts'
 import type { Server } from './server.ts'
 import { growthOf, limitOf, summaryOf, type Growth, type Limit, type Summary } from './summary.ts'
 import type { Counts, Traffic } from './tap.ts'
 
 /** Grows when a reader of older files would go wrong. */
-export const FORMAT = 2
+export const FORMAT = 3
 
 export interface Machine {
   cpu: string
@@ -35,6 +36,8 @@ export interface Result {
   scenarios: { name: string; kind: string; about: string }[]
   growth: Growth[]
   cells: (Summary & { limit: Limit; counted: Record<string, Counts | undefined>[] })[]
+  /** The first phase of each lock, frame by frame, among a few sessions. */
+  recordings: Recording[]
   /** All that passed; what is neither work nor handshakes is in none of the figures. */
   traffic: Traffic
   remarks: string[]
@@ -55,10 +58,11 @@ export interface Findings {
   ended?: string | undefined
   seconds: number
   remarks: string[]
+  recordings: Recording[]
 }
 
 export function resultOf(
-  { cells, traffic, server, ended, seconds, remarks }: Findings,
+  { cells, traffic, server, ended, seconds, remarks, recordings }: Findings,
   { scenarios, seed, threads }: Pick<RunOptions, 'scenarios' | 'seed' | 'threads'>,
   commandLine: readonly string[],
   machine: Machine,
@@ -84,6 +88,7 @@ export function resultOf(
         counted: cell.counted.flatMap(({ steps }) => steps.map(countsIn)),
       }
     }),
+    recordings,
     traffic,
     remarks,
   }
@@ -91,9 +96,12 @@ export function resultOf(
 
 const countsIn = (step: Step) => Object.fromEntries(Object.entries(step).map(([phase, { counts }]) => [phase, counts]))
 
-export async function writeResult(file: string, result: Result): Promise<void> {
+export const writeResult = (file: string, result: Result): Promise<void> =>
+  write(file, JSON.stringify(result, undefined, 1) + '\n')
+
+export async function write(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
-  await writeFile(file, JSON.stringify(result, undefined, 1) + '\n')
+  await writeFile(file, text)
 }
 
 /** @throws Error that names the file, where there is no such result in it */

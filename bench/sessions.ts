@@ -16,11 +16,11 @@ export class BenchSession {
   client!: Client
   readonly line = new Line()
   readonly #servers: string
-  readonly #meter: Meter
+  readonly #meter: Pick<Meter, 'tap'>
   readonly #timeout: number
   readonly #rearmed: (() => void)[] = []
 
-  constructor(servers: string, meter: Meter, timeout = SESSION_TIMEOUT) {
+  constructor(servers: string, meter: Pick<Meter, 'tap'>, timeout = SESSION_TIMEOUT) {
     this.#servers = servers
     this.#meter = meter
     this.#timeout = timeout

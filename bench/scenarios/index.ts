@@ -21,7 +21,7 @@ export const scenarios: readonly Scenario[] = [
   lock('reentrant', 'a queue in each of 10 sessions', (client, path) => new ReentrantMutex(client, path), [0, 0], {
     sessions: 10,
   }),
-  readersAndWriter('readers', 'one writes, all others read'),
+  readersAndWriter('readers', 'one writes, all others read', { herd: false }),
   lock('write', 'a read/write lock, all write', (client, path) => new ReadWriteLock(client, path).writeLock, [0, 1], {
     isExtra: true,
   }),

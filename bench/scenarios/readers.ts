@@ -3,7 +3,7 @@ import { ReadWriteLock } from '../../src/recipes/index.ts'
 import type { Scenario } from '../scenario.ts'
 import { contender } from './locks.ts'
 
-export const readersAndWriter = (name: string, about: string, { herd = false } = {}): Scenario => ({
+export const readersAndWriter = (name: string, about: string, { herd }: { herd: boolean }): Scenario => ({
   name,
   kind: 'lock',
   about,
@@ -19,7 +19,7 @@ export const readersAndWriter = (name: string, about: string, { herd = false } =
   ],
   theory: { phase: 'let in', notifications: 1, bytes: 2 },
   hasConductor: true,
-  isExtra: herd,
+  isExtra: true,
   member: seat => {
     const reader = contender(new ReadWriteLock(seat.client, seat.directory, { herd }).readLock, seat)
     return { read: reader.queue, leave: reader.release }

@@ -36,7 +36,10 @@ describe('npm start', function () {
     const { cells, ended } = JSON.parse(await readFile(json, 'utf8')) as { cells: unknown[]; ended: string }
     expect(cells).to.have.length(6)
     expect(ended).to.equal('complete')
-    expect(stdout.split('\n').filter(line => line.length > 80 && !line.includes('Result:'))).to.deep.equal([])
+    const wide = (line: string) => line.length > 80 && !/^(Took|Report)/.test(line)
+    expect(stdout.split('\n').filter(wide)).to.deep.equal([])
+    expect(stdout).to.match(/^Report, .*figures\.html$/m)
+    expect(await readFile(join(directory, 'results', 'figures.html'), 'utf8')).to.contain('id="timeline-mutex"')
 
     const beside = join(directory, 'again.json')
     const again = start(...few, '--server', connectString, '--compare', json, '--json', beside)

@@ -13,6 +13,7 @@ describe('the command line of the benchmark', () => {
     expect(options.scenarios).to.deep.equal(scenarios.filter(({ isExtra }) => isExtra !== true))
     expect(options.seconds).to.be.within(10, 60)
     expect(options).to.include({ threads: 2, seed: 1, all: false, compare: undefined })
+    expect(options.report).to.match(/bench\/results\/latest\.html$/)
     expect(options.json).to.match(/bench\/results\/latest\.json$/)
   })
 
@@ -38,7 +39,8 @@ describe('the command line of the benchmark', () => {
     )
     expect(options.server).to.equal('zk1:2181,[::1]:2182')
     expect(options.seconds).to.equal(1.5)
-    expect(options.json).to.equal('a.json')
+    expect(options).to.include({ json: 'a.json', report: 'a.html' })
+    expect(parsed('--json', 'a.json', '--report', 'b.html').report).to.equal('b.html')
     expect(options.compare).to.equal('b.json')
   })
 
@@ -58,6 +60,7 @@ describe('the command line of the benchmark', () => {
       'seed',
       'all',
       'json',
+      'report',
       'compare',
       'help',
     ])

@@ -171,7 +171,7 @@ describe('a run of the benchmark on a real server', function () {
   })
 
   it('makes a table, and a result that keeps what is needed to judge it', () => {
-    const findings = { cells: run.cells, traffic: run.traffic, server: given, seconds: 1, remarks: [] }
+    const findings = { cells: run.cells, traffic: run.traffic, server: given, seconds: 1, remarks: [], recordings: [] }
     const made = resultOf(findings, options({ scenarios: quick }), ['--seconds', '2'], machine, new Date(0))
     expect(tableOf(made.cells, made.growth, 2)).to.match(/^mutex +10 +release +1 +5 /m)
     const result = JSON.parse(JSON.stringify(made)) as Result

@@ -62,7 +62,7 @@ describe('the table of the benchmark', () => {
   it('can be set beside an earlier one, with what changed', () => {
     const result = (cell: Cell, cpu = 'abacus') =>
       resultOf(
-        { cells: [cell], traffic: traffic(), server, seconds: 1, remarks: [] },
+        { cells: [cell], traffic: traffic(), server, seconds: 1, remarks: [], recordings: [] },
         { scenarios: [], seed: 1, threads: 1 },
         [],
         { ...machine, cpu },

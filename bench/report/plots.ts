@@ -1,0 +1,149 @@
+// Log-log plots, drawn with Observable Plot while the report is made: the page carries pictures, and no library.
+import * as Plot from '@observablehq/plot'
+import { parseHTML } from 'linkedom'
+import type { Point } from '../statistics.ts'
+import { html, Html } from './html.ts'
+
+export interface Series {
+  name: string
+  /** Of the colours and the symbols: a series has the same in all plots. */
+  style: number
+  points: readonly Point[]
+  /** The power of N that theory foretells; left out where it foretells none. */
+  theory?: number
+}
+
+export interface Chart {
+  title: string
+  /** What the plot shows, for who cannot see it. */
+  summary: string
+  y: string
+  format: (value: number) => string
+  series: readonly Series[]
+}
+
+const SYMBOLS = ['circle', 'square', 'triangle', 'diamond2', 'star', 'wye', 'cross', 'asterisk', 'hexagon'] as const
+const [WIDTH, HEIGHT] = [440, 340]
+const MARGIN = { top: 30, right: 92, bottom: 42, left: 58 }
+const LINE = 15
+
+export const colourOf = (style: number): string => `var(--series-${style % SYMBOLS.length})`
+
+/** What is used of an SVGElement: the types of a browser are not those of this program. */
+interface Picture {
+  setAttribute(name: string, value: string): void
+  outerHTML: string
+}
+
+/** Empty where no series has two points. */
+export function plot(chart: Chart): Html {
+  const series = chart.series
+    .map(each => ({ ...each, points: each.points.filter(({ x, y }) => x > 0 && y > 0) }))
+    .filter(({ points }) => points.length > 1)
+  if (series.length === 0) return html``
+  return html`<figure class="plot">
+    <figcaption>${chart.title}</figcaption>
+    ${new Html(drawn(chart, series))}
+  </figure>`
+}
+
+function drawn({ y, format, summary, title }: Chart, series: readonly Series[]): string {
+  const { document } = parseHTML('<html><body></body></html>') as unknown as { document: never }
+  const all = series.flatMap(({ points }) => points)
+  const sizes = [...new Set(all.map(({ x }) => x))].sort((a, b) => a - b)
+  const [low, high] = [Math.min(...all.map(p => p.y)), Math.max(...all.map(p => p.y))]
+  const domain: [number, number] = [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high * 1.01))]
+  const svg: unknown = Plot.plot({
+    ...{ document, width: WIDTH, height: HEIGHT, className: 'plot-svg' },
+    ...{ marginTop: MARGIN.top, marginRight: MARGIN.right, marginBottom: MARGIN.bottom, marginLeft: MARGIN.left },
+    style: { fontSize: '13px', background: 'none', color: 'inherit' },
+    x: {
+      type: 'log',
+      domain: [sizes[0] ?? 1, sizes.at(-1) ?? 1],
+      ticks: sizes,
+      tickFormat: String,
+      label: 'sessions, N',
+    },
+    y: { type: 'log', domain, ticks: powersOfTen(domain), tickFormat: compact, label: y },
+    marks: [
+      Plot.gridY({ ticks: powersOfTen(domain), strokeOpacity: 0.15 }),
+      ...series.map(({ points, theory, style }) =>
+        theory === undefined
+          ? undefined
+          : Plot.line(foretold(points, theory), {
+              ...{
+                x: 'x',
+                y: 'y',
+                stroke: colourOf(style),
+                strokeWidth: 9,
+                strokeOpacity: 0.22,
+                strokeLinecap: 'round',
+              },
+              ...{ className: 'theory', clip: true },
+            }),
+      ),
+      ...series.map(({ points, style }) =>
+        Plot.line(points, { x: 'x', y: 'y', stroke: colourOf(style), strokeWidth: 1.5 }),
+      ),
+      ...series.map(({ name, points, style }) =>
+        Plot.dot(points, {
+          ...{
+            x: 'x',
+            y: 'y',
+            fill: colourOf(style),
+            stroke: 'var(--paper)',
+            strokeWidth: 1,
+            r: 5,
+            className: 'point',
+          },
+          symbol: SYMBOLS[style % SYMBOLS.length] ?? 'circle',
+          title: (point: Point) => `${name}, N = ${point.x}: ${format(point.y)}`,
+        }),
+      ),
+      ...labelled(series, domain).map(({ name, style, x, y }) =>
+        Plot.text([{ x, y }], {
+          x: 'x',
+          y: 'y',
+          text: [name],
+          fill: colourOf(style),
+          textAnchor: 'start',
+          dx: 10,
+          fontWeight: 600,
+        }),
+      ),
+    ],
+  })
+  const picture = svg as Picture
+  picture.setAttribute('role', 'img')
+  picture.setAttribute('aria-label', `${title}. ${summary}`)
+  return picture.outerHTML
+}
+
+const compact = (value: number): string =>
+  value < 1000 ? String(value) : value < 1e6 ? `${value / 1000}k` : value < 1e9 ? `${value / 1e6}M` : `${value / 1e9}G`
+
+const powersOfTen = ([low, high]: [number, number]): number[] =>
+  Array.from({ length: Math.round(Math.log10(high / low)) + 1 }, (_, i) => Number((low * 10 ** i).toPrecision(1)))
+
+/** Through the largest N, where what does not grow counts least. */
+function foretold(points: readonly Point[], power: number): Point[] {
+  const last = points.at(-1)
+  return last === undefined ? [] : points.map(({ x }) => ({ x, y: last.y * (x / last.x) ** power }))
+}
+
+/** Names at the right ends of the lines, moved apart where they would cover each other. */
+function labelled(series: readonly Series[], [low, high]: [number, number]) {
+  const height = HEIGHT - MARGIN.top - MARGIN.bottom
+  const room = height / Math.log(high / low)
+  const right = Math.max(...series.flatMap(({ points }) => points.map(({ x }) => x)))
+  const labels = series
+    .map(({ name, style, points }) => ({ name, style, at: Math.log((points.at(-1)?.y ?? low) / low) * room }))
+    .sort((a, b) => a.at - b.at)
+  for (const [i, label] of labels.entries()) label.at = Math.max(label.at, (labels[i - 1]?.at ?? -LINE) + LINE)
+  let ceiling = height
+  for (const label of labels.toReversed()) {
+    label.at = Math.min(label.at, ceiling)
+    ceiling = label.at - LINE
+  }
+  return labels.map(({ name, style, at }) => ({ name, style, x: right, y: low * Math.exp(at / room) }))
+}

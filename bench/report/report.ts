@@ -1,0 +1,334 @@
+// The report: one HTML file that needs nothing else.
+import { transform } from 'esbuild'
+import { readFile } from 'node:fs/promises'
+import type { Result } from '../result.ts'
+import type { PhaseSummary } from '../summary.ts'
+import { nameOf } from '../server.ts'
+import type { Point, Power } from '../statistics.ts'
+import { bytes, figure } from '../table.ts'
+import { html, Html } from './html.ts'
+import { plot, type Series } from './plots.ts'
+import { timeline } from './timeline.ts'
+
+/** The page, whole. */
+export async function reportOf(result: Result): Promise<string> {
+  const [style, player] = await Promise.all([
+    readFile(new URL('style.css', import.meta.url), 'utf8'),
+    readFile(new URL('browser/player.ts', import.meta.url), 'utf8').then(code => transform(code, { loader: 'ts' })),
+  ])
+  return `${String(
+    html`<!doctype html>
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="color-scheme" content="light dark" />
+          <title>How notifications fan out: zkwire</title>
+          <style>
+            ${new Html(style)}
+          </style>
+        </head>
+        <body>
+          <main>
+            ${header(result)} ${release(result)} ${locks(result)} ${watches(result)} ${figures(result)}
+            ${method(result)}
+          </main>
+          <script type="module">
+            ${new Html(player.code)}
+          </script>
+        </body>
+      </html>`,
+  )}\n`
+}
+
+function header({ server, machine, date, ended }: Result): Html {
+  const early = ended === 'complete' ? '' : html` <strong>This run ended early: ${ended}.</strong>`
+  return html`<header>
+    <h1>How notifications fan out</h1>
+    <p>
+      What happens to a ZooKeeper when many clients wait for the same thing? Measured on
+      ${nameOf({ servers: '', ...server })} with ${machine.node ? `Node ${machine.node}` : 'Node'} on ${machine.cores}
+      cores of ${machine.cpu}, ${date.slice(0, 10)}.${early}
+    </p>
+  </header>`
+}
+
+function release({ recordings, scenarios, cells }: Result): Html {
+  if (recordings.length === 0) return html``
+  return html`<section aria-labelledby="one-release">
+    <h2 id="one-release">One release, frame by frame</h2>
+    <p>
+      Twelve sessions, and the holder lets go of the lock. Each column is a frame on the wire as its client saw it, in
+      the order of time. ${contrast(cells)}
+    </p>
+    ${timeline(recordings, new Map(scenarios.map(({ name, about }) => [name, about])))}
+  </section>`
+}
+
+/** The worst and the best lock at the largest size, in a sentence. */
+function contrast(cells: Result['cells']): Html {
+  const of = (scenario: string) => {
+    const own = cells.filter(cell => cell.scenario === scenario).sort((a, b) => b.size - a.size)
+    return own[0] && { size: own[0].size, release: own[0].phases[0] }
+  }
+  const [herd, ticket] = [of('herd'), of('ticket')]
+  if (herd?.release === undefined || ticket?.release === undefined || herd.size !== ticket.size) return html``
+  const read = ({ counts }: PhaseSummary) => bytes(counts.bytesReceived.median)
+  return html`With ${herd.size} contenders, one release of the herd notifies
+    <b>${herd.release.counts.notifications.median}</b> of them and has <b>${read(herd.release)}</b> bytes read; of the
+    ticket lock, <b>${ticket.release.counts.notifications.median}</b> and <b>${read(ticket.release)}</b>.`
+}
+
+type Of = (phase: PhaseSummary) => number | undefined
+
+const notified: Of = ({ counts }) => counts.notifications.median
+const read: Of = ({ counts }) => counts.bytesReceived.median
+const middle: Of = ({ marks }) => marks?.all.p50
+const last: Of = ({ marks }) => marks?.last
+
+function seriesOf(result: Result, kind: string, of: Of, theory?: 'notifications' | 'bytes'): Series[] {
+  return result.growth.flatMap((growth, style): Series[] => {
+    if (result.scenarios.find(({ name }) => name === growth.scenario)?.kind !== kind) return []
+    const points = result.cells
+      .filter(({ scenario }) => scenario === growth.scenario)
+      .flatMap(({ size, phases }): Point[] => {
+        const phase = phases.find(({ phase }) => phase === growth.phase)
+        const y = phase && of(phase)
+        return y === undefined ? [] : [{ x: size, y }]
+      })
+      .sort((a, b) => a.x - b.x)
+    return [{ name: growth.scenario, style, points, ...(theory && { theory: growth.theory[theory] }) }]
+  })
+}
+
+function locks(result: Result): Html {
+  const handOver = seriesOf(result, 'lock', middle)
+  const plots = [
+    plot({
+      ...{ title: 'Events at one release', y: 'notifications', format: bytes },
+      summary: summaryOf(result, 'lock', 'notifications'),
+      series: seriesOf(result, 'lock', notified, 'notifications'),
+    }),
+    plot({
+      ...{ title: 'Bytes read after one release', y: 'bytes', format: bytes },
+      summary: summaryOf(result, 'lock', 'bytes'),
+      series: seriesOf(result, 'lock', read, 'bytes'),
+    }),
+    plot({
+      ...{ title: 'From release() to the next holder', y: 'median, ms', format: milliseconds },
+      summary: endsOf(handOver),
+      series: handOver,
+    }),
+  ]
+  return section('locks', 'Locks: what one release causes with N contenders', plots, growthTable(result, 'lock'))
+}
+
+function watches(result: Result): Html {
+  const [heard, back] = [seriesOf(result, 'watch', last), seriesOf(result, 'session', last)]
+  const plots = [
+    plot({
+      ...{ title: 'Until the last of N has heard', y: 'ms', format: milliseconds },
+      summary: endsOf(heard),
+      series: heard,
+    }),
+    plot({
+      ...{ title: 'Bytes read after one change', y: 'bytes', format: bytes },
+      summary: summaryOf(result, 'watch', 'bytes'),
+      series: seriesOf(result, 'watch', read, 'bytes'),
+    }),
+    plot({
+      ...{ title: 'All lose their server: until the last is back', y: 'ms', format: milliseconds },
+      summary: endsOf(back),
+      series: back,
+    }),
+  ]
+  return section('watches', 'Watches and sessions', plots, growthTable(result, 'watch', 'session'))
+}
+
+function section(id: string, title: string, plots: readonly Html[], table: Html): Html {
+  if (plots.every(({ text }) => text === '')) return html``
+  return html`<section aria-labelledby="${id}">
+    <h2 id="${id}">${title}</h2>
+    <p>
+      Both axes are logarithmic: what grows with a power of N is a straight line, and the power is its slope. The broad
+      bands are what theory foretells, drawn through the largest N.
+    </p>
+    <div class="plots">${plots}</div>
+    ${table}
+  </section>`
+}
+
+const milliseconds = (value: number): string => `${figure(value)} ms`
+
+/** What the plots of times come to, in words. */
+const endsOf = (series: readonly Series[]): string =>
+  series
+    .flatMap(({ name, points }) =>
+      points.slice(-1).map(({ x, y }) => `${name}, with ${x} sessions: ${milliseconds(y)}`),
+    )
+    .join('; ')
+
+const summaryOf = ({ growth, scenarios }: Result, kind: string, what: 'notifications' | 'bytes'): string =>
+  growth
+    .filter(({ scenario }) => scenarios.find(({ name }) => name === scenario)?.kind === kind)
+    .map(each => `${each.scenario} grows with N to the power of ${power(each[what])}`)
+    .join(', ')
+
+const power = (fitted: Power | undefined): string =>
+  fitted === undefined
+    ? '–'
+    : `${fitted.exponent.toFixed(2)}${fitted.error === undefined ? '' : ` ± ${fitted.error.toFixed(2)}`}`
+
+function growthTable({ growth, scenarios }: Result, ...kinds: string[]): Html {
+  const rows = growth.filter(
+    each =>
+      kinds.includes(scenarios.find(({ name }) => name === each.scenario)?.kind ?? '') &&
+      (each.bytes ?? each.notifications) !== undefined,
+  )
+  if (rows.length === 0) return html``
+  const head = [
+    'scenario',
+    'phase',
+    'events grow with N to the',
+    'theory',
+    'bytes read to the',
+    'theory',
+    'fitted over N',
+  ]
+  return table(
+    'Exponents, with half the width of their 95 % interval',
+    head,
+    2,
+    rows.map(each => [
+      each.scenario,
+      each.phase,
+      power(each.notifications),
+      each.theory.notifications,
+      power(each.bytes),
+      each.theory.bytes,
+      each.sizes.join(', '),
+    ]),
+  )
+}
+
+function figures({ cells, scenarios }: Result): Html {
+  const head = [
+    'scenario',
+    'N',
+    'phase',
+    'events',
+    'frames',
+    'sent',
+    'read',
+    'first, ms',
+    'p50',
+    'p99',
+    'last',
+    'client CPU, ms',
+    'server CPU, ms',
+    'limit',
+  ]
+  const order = scenarios.map(({ name }) => name)
+  const sorted = [...cells].sort((a, b) => order.indexOf(a.scenario) - order.indexOf(b.scenario) || a.size - b.size)
+  const rows = sorted.flatMap(({ scenario, size, phases, limit }) =>
+    phases.map(({ phase, counts, marks, clientCpuMs, serverCpuMs }) => [
+      ...[scenario, size, phase, counts.notifications.median, counts.framesSent.median + counts.framesReceived.median],
+      ...[bytes(counts.bytesSent.median), bytes(counts.bytesReceived.median)],
+      ...[marks?.first, marks?.all.p50, marks?.all.p99, marks?.last, clientCpuMs, serverCpuMs].map(figure),
+      limit,
+    ]),
+  )
+  return html`<section aria-labelledby="figures">
+    <h2 id="figures">All figures</h2>
+    ${table('What each phase causes, how long it takes, and what it costs; medians of steps', head, 3, rows)}
+  </section>`
+}
+
+function table(
+  caption: string,
+  head: readonly string[],
+  texts: number,
+  rows: readonly (readonly (string | number)[])[],
+): Html {
+  const cell = (value: string | number, i: number) => {
+    if (i === 0) return html`<th scope="row">${value}</th>`
+    return i < texts && typeof value === 'string' ? html`<td class="text">${value}</td>` : html`<td>${value}</td>`
+  }
+  return html`<div class="scroll" role="region" tabindex="0" aria-label="${caption}">
+    <table>
+      <caption>
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${head.map(each => html`<th scope="col">${each}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          row =>
+            html`<tr>
+              ${row.map(cell)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function method({ machine, server, seed, threads, commandLine, date, seconds, traffic, remarks }: Result): Html {
+  const facts: [string, string][] = [
+    ['command line', commandLine],
+    ['date', date.replace('T', ' ').slice(0, 16)],
+    ['took', `${Math.round(seconds)} s`],
+    [
+      'server',
+      `${nameOf({ servers: '', ...server })}${server.kind === 'given' ? '' : ', in a process of its own on the same machine'}`,
+    ],
+    [
+      'machine',
+      `${machine.cpu}, ${machine.cores} cores, ${bytes(machine.memoryBytes)} bytes of memory, ${machine.platform}`,
+    ],
+    ['client', `Node ${machine.node}, sessions spread over ${threads} threads`],
+    ['seed', String(seed)],
+    [
+      'kept apart',
+      `${bytes(traffic.pings.framesSent)} pings and ${bytes(traffic.fences.framesSent)} fences, which are in no figure`,
+    ],
+  ]
+  return html`<section aria-labelledby="method">
+    <h2 id="method">How it was measured</h2>
+    <ul>
+      <li><b>N − 1 wait, always.</b> A step of a lock is a release, and a join of the one who released.</li>
+      <li>
+        <b>Counted on the wire</b>, frame by frame, by the client’s own tap: bytes with the four length bytes of each
+        frame. A counted phase is over when every session has had an answer to a request of no effect, in a round in
+        which no other frame passed: proven quiet, not slept for.
+      </li>
+      <li>
+        <b>Exact, and noisy.</b> Events, frames and bytes are the same to the byte on any machine, where nothing else is
+        said here below. Times and processor times are true of this machine, and of what else it did.
+      </li>
+      <li>
+        <b>Interleaved and warm.</b> All scenarios of a size stand ready on the same sessions and take turns in five
+        rounds, in an order of chance each time, after a rehearsal of all of it.
+      </li>
+      <li>
+        <b>No stall is left out.</b> Latencies are in HDR histograms, with the hand-overs that would have been begun
+        during a stall filled in.
+      </li>
+      <li>
+        <b>Limit</b> is what kept a scenario from being faster: the busiest client thread, the server’s one core, or the
+        whole machine.
+      </li>
+    </ul>
+    ${remarks.map(remark => html`<p class="remark">${remark}</p>`)}
+    <dl>
+      ${facts.map(
+        ([term, text]) =>
+          html`<dt>${term}</dt>
+            <dd>${text}</dd>`,
+      )}
+    </dl>
+  </section>`
+}

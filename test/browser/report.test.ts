@@ -1,0 +1,153 @@
+// The report of the benchmark, as a browser shows it.
+import { expect } from 'chai'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { reportOf } from '../../bench/report/report.ts'
+import { readResult, type Result } from '../../bench/result.ts'
+import { startChromium } from './chromium.ts'
+
+const WIDTHS = { desk: { width: 1280, height: 900 }, phone: { width: 360, height: 740 } }
+const recorded = fileURLToPath(new URL('../../docs/herd.json', import.meta.url))
+
+describe('the report in a browser', () => {
+  let browser: Browser
+  let directory: string
+  let address: string
+  let result: Result
+  before(async () => {
+    browser = await startChromium()
+    directory = await mkdtemp(join(tmpdir(), 'zkwire-report-'))
+    const file = join(directory, 'report.html')
+    result = await readResult(recorded)
+    await writeFile(file, await reportOf(result))
+    address = pathToFileURL(file).href
+  })
+  after(async () => {
+    await browser.close()
+    await rm(directory, { recursive: true })
+  })
+
+  for (const [where, viewport] of Object.entries(WIDTHS))
+    for (const colorScheme of ['light', 'dark'] as const)
+      describe(`at the width of a ${where}, ${colorScheme}`, () => {
+        let context: BrowserContext
+        let page: Page
+        const complaints: string[] = []
+        const asked: string[] = []
+        before(async () => {
+          context = await browser.newContext({ viewport, colorScheme })
+          page = await context.newPage()
+          page.on('console', message => complaints.push(message.text()))
+          page.on('pageerror', error => complaints.push(error.message))
+          page.on('request', request => asked.push(request.url()))
+          await page.goto(address)
+        })
+        after(() => context.close())
+
+        it('asks for nothing but itself, and complains of nothing', () => {
+          expect(asked).to.deep.equal([address])
+          expect(complaints).to.deep.equal([])
+        })
+
+        it('is no wider than the window', async () => {
+          expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(viewport.width)
+        })
+
+        it('draws a point for each lock and size, in sight, and what theory foretells', async () => {
+          const locks = result.scenarios.filter(({ kind }) => kind === 'lock').map(({ name }) => name)
+          const sizes = new Set(result.cells.map(({ size }) => size)).size
+          const plot = page.getByRole('img', { name: /^Bytes read after one release/ })
+          const points = await plot.locator('g.point path, g.point circle').all()
+          expect(points).to.have.length(locks.length * sizes)
+          for (const point of points) expect((await point.boundingBox())?.width).to.be.above(2)
+          expect(await plot.locator('g.theory path').count()).to.equal(locks.length)
+        })
+
+        it('has text that can be read against what is behind it', async () => {
+          expect(await contrastOf(page, 'body')).to.be.above(7)
+          for (const faint of ['.sum', '.legend', 'caption', 'dt'])
+            expect(await contrastOf(page, faint), faint).to.be.above(4.5)
+          for (const name of await page.locator('.plot-svg text[fill^="var"], .plot-svg g[fill^="var"] text').all())
+            expect((await name.boundingBox())?.height).to.be.above(9)
+        })
+
+        it('plays the release by keyboard, step by step, and says which frame it is', async () => {
+          const slider = page.getByRole('slider', { name: 'frames that have passed' })
+          const steps = Number(await slider.getAttribute('max'))
+          await slider.focus()
+          await page.keyboard.press('Home')
+          expect(await page.getByRole('status').textContent()).to.equal(`frame 0 of ${steps}`)
+          const mutex = page.locator('#timeline-mutex')
+          const shown = () => mutex.locator('[data-step]:not(.later)').count()
+          expect(await shown()).to.equal(0)
+          await page.keyboard.press('Tab')
+          expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).to.equal('one frame on')
+          await page.keyboard.press('Enter')
+          await page.keyboard.press('Enter')
+          expect(await shown()).to.equal(2)
+          expect(await mutex.locator('.now').textContent()).to.match(/^(Session 1|The holder) /)
+          await page.getByRole('button', { name: 'one frame back' }).press('Space')
+          expect(await shown()).to.equal(1)
+        })
+
+        it('plays by itself to the end, and can be held', async () => {
+          await page.clock.install({ time: 0 })
+          await page.goto(address)
+          await page.clock.pauseAt(60_000)
+          const slider = page.getByRole('slider')
+          const steps = Number(await slider.getAttribute('max'))
+          await page.getByRole('button', { name: 'Play' }).click()
+          await page.clock.runFor(1000)
+          const at = Number(await slider.inputValue())
+          expect(at).to.be.within(1, steps - 1)
+          await page.getByRole('button', { name: 'Pause' }).click()
+          await page.clock.runFor(1000)
+          expect(Number(await slider.inputValue())).to.equal(at)
+          await page.getByRole('button', { name: 'Play' }).click()
+          await page.clock.runFor(60_000)
+          expect(Number(await slider.inputValue())).to.equal(steps)
+          await page.getByRole('button', { name: 'Play' }).waitFor()
+        })
+      })
+
+  it('has a name for whatever can be reached, and for each picture', async () => {
+    const page = await browser.newPage()
+    await page.goto(address)
+    const pictures = page.getByRole('img')
+    expect(await pictures.count()).to.be.above(6)
+    for (const picture of await pictures.all()) expect(await picture.getAttribute('aria-label')).to.match(/\w+.*\d/)
+    for (const control of await page.locator('button, input, [tabindex="0"]').all()) {
+      const name = (await control.getAttribute('aria-label')) ?? (await control.textContent()) ?? ''
+      expect(name.trim()).not.to.equal('')
+    }
+    expect(await page.getByRole('heading', { level: 1 }).count()).to.equal(1)
+    for (const table of await page.getByRole('table').all()) expect(await table.locator('caption').count()).to.equal(1)
+    await page.close()
+  })
+
+  it('shows all of it without its script', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false })
+    const page = await context.newPage()
+    await page.goto(address)
+    expect(await page.locator('.later').count()).to.equal(0)
+    expect(await page.locator('.player').isVisible()).to.equal(false)
+    await context.close()
+  })
+})
+
+/** Of an element's text, by WCAG 2. */
+const contrastOf = (page: Page, selector: string): Promise<unknown> =>
+  page.evaluate(`(() => {
+    const element = document.querySelector(${JSON.stringify(selector)})
+    const luminance = colour => {
+      const [r, g, b] = colour.match(/[0-9.]+/g).map(Number).map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b
+    }
+    let behind = element
+    while (/, 0\\)$/.test(getComputedStyle(behind).backgroundColor)) behind = behind.parentElement
+    const [a, b] = [getComputedStyle(element).color, getComputedStyle(behind).backgroundColor].map(luminance)
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
+  })()`)
