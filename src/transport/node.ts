@@ -23,11 +23,15 @@ export function tcp({ random, lookup = systemLookup }: TcpOptions = {}): Dial {
   return ({ host, port }, handler) => {
     // Requests of one turn leave in one write already, so that waiting for more (Nagle) only costs time.
     const options = { host, port, noDelay: true, lookup: inOrder, autoSelectFamily: true }
-    return new Tcp(connect({ ...options, onread: readingFor(handler) }), handler)
+    return new Tcp(connect({ ...options, ...(isNode && { onread: readingFor(handler) }) }), handler)
   }
 }
 
 export const dialTcp: Dial = tcp()
+
+/** Of all runtimes only Node reads by `onread`: workerd takes the option and never reads. They say who they are; Node does from 21 on. */
+const { navigator } = globalThis as { navigator?: { userAgent?: string } }
+const isNode = navigator?.userAgent?.startsWith('Node.js') ?? true
 
 /** All sockets read into the same memory: what comes is lent to the handler, which is done with it when it returns. */
 let memory: Buffer | undefined
@@ -49,7 +53,7 @@ class Tcp implements Transport {
     let failure: Error | undefined
     socket
       .on('connect', () => handler.opened())
-      // Of a runtime that knows no onread.
+      // Where there is no onread.
       .on('data', chunk => handler.received(chunk))
       .on('error', error => (failure = error))
       .on('close', () => handler.closed(failure))
