@@ -12,20 +12,22 @@ export interface Evidence {
   readonly wallAhead: number
   /** For how long, ms, one whose turn it is may not know while its connection stands. */
   readonly patience: number
+  /** When what they asked was not answered, or not heard (default: never). */
+  readonly harm?: readonly Window[]
   /**
    * For how long, ms, one may believe to hold the lock whose node or session others have taken away at the server. It is not for those who
    * lost it by themselves.
    */
   readonly grace: number
-  /** When nobody can have known better (default: never). */
-  readonly blind?: readonly Blindness[]
+  /**
+   * When nobody can have known better (default: never): a process that is stopped learns nothing of its loss before it goes on, and a follower
+   * that is cut off from its leader tells its clients that all is well. Only what refuses old tokens is proof against what they believe then.
+   */
+  readonly blind?: readonly Window[]
 }
 
-/**
- * A process that is stopped learns nothing of its loss before it goes on; and a follower that is cut off from its leader tells its clients
- * that all is well. What they believe then is of no harm to what refuses old tokens, and of no other avoidance.
- */
-export interface Blindness {
+/** A time in which something was wrong, of the events' clock. */
+export interface Window {
   from: number
   to: number
   /** What the ids of those concerned begin with. */
@@ -233,13 +235,13 @@ function* overlaps({ grants, reignOf, robbed, grace, blind = [] }: Case): Genera
 }
 
 /** Whose turn it is gets to know, unless cut off; and whoever has given up is not in the way. */
-function* lostWakeUp({ events, reigns, reignOf, patience, wallAhead }: Case): Generator<Finding> {
+function* lostWakeUp({ events, attempts, reigns, reignOf, patience, wallAhead, harm = [] }: Case): Generator<Finding> {
   const ends = Math.max(...events.map(({ at }) => at))
   const granted = new Map([...reignOf].map(([grant, reign]) => [reign, grant]))
-  const links = grouped(
-    inOrder(events).flatMap(event => (event.is === 'connected' || event.is === 'cutOff' ? [event] : [])),
-    ({ session }) => session,
-  )
+  const links = new Map<bigint, Turn[]>()
+  for (const { session, id } of attempts) if (!links.has(session)) links.set(session, turnsOf(id, harm))
+  for (const { is, at, ...of } of events)
+    if ((is === 'connected' || is === 'cutOff') && 'session' in of) links.get(of.session)?.push({ at, is })
   for (const reign of reigns) {
     if (reign.since === undefined || reign.kind.isInner) continue
     const from = reign.since.at - wallAhead
@@ -251,16 +253,31 @@ function* lostWakeUp({ events, reigns, reignOf, patience, wallAhead }: Case): Ge
   }
 }
 
-/** The longest stretch between two moments without a cut. */
-function longestConnected(links: readonly Event[], from: number, to: number): number {
+/** What a session's connection does, and what is done to it. */
+interface Turn {
+  at: number
+  is: 'connected' | 'cutOff' | 'harmed' | 'healed'
+}
+
+const turnsOf = (id: string, harm: readonly Window[]): Turn[] =>
+  harm
+    .filter(({ who }) => id.startsWith(who))
+    .flatMap(({ from, to }) => [
+      { at: from, is: 'harmed' },
+      { at: to, is: 'healed' },
+    ])
+
+/** The longest stretch between two moments in which it was connected, and nothing harmed it. */
+function longestConnected(turns: readonly Turn[], from: number, to: number): number {
   let longest = 0
   let since: number | undefined
-  for (const { is, at } of [...links, { is: 'cutOff', at: Infinity }]) {
-    if (is === 'connected') since ??= at
-    else if (since !== undefined) {
-      longest = Math.max(longest, Math.min(at, to) - Math.max(since, from))
-      since = undefined
-    }
+  let isConnected = false
+  let harms = 0
+  for (const { is, at } of [...turns.toSorted((a, b) => a.at - b.at), { is: 'cutOff' as const, at: Infinity }]) {
+    if (is === 'connected' || is === 'cutOff') isConnected = is === 'connected'
+    else harms += is === 'harmed' ? 1 : -1
+    if (since !== undefined) longest = Math.max(longest, Math.min(at, to) - Math.max(since, from))
+    since = isConnected && harms === 0 ? (since ?? at) : undefined
   }
   return longest
 }

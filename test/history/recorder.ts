@@ -14,15 +14,12 @@ type Untimed<E> = E extends Event ? Omit<E, 'at'> : never
 
 export class Recorder {
   readonly #tell: (event: Event) => void
-  readonly #name: string
   readonly #now: () => number
   readonly #holds = new Set<{ held: Held; lose: () => void }>()
   #count = 0
 
-  /** @param name of this process, which the ids begin with */
-  constructor(tell: (event: Event) => void, name = '', now = sharedNow) {
+  constructor(tell: (event: Event) => void, now = sharedNow) {
     this.#tell = tell
-    this.#name = name
     this.#now = now
   }
 
@@ -30,11 +27,12 @@ export class Recorder {
     this.#tell({ at: this.#now(), ...event })
   }
 
-  nextId(): string {
-    return `${this.#name}${++this.#count}`
+  nextId(name: string): string {
+    return `${name}${++this.#count}`
   }
 
-  async open(connectString: string, options: ConnectOptions): Promise<Contestant> {
+  /** @param name which the ids of its tries begin with */
+  async open(connectString: string, options: ConnectOptions, name = ''): Promise<Contestant> {
     let seen = 0n
     const client = await connect(connectString, {
       ...options,
@@ -47,7 +45,7 @@ export class Recorder {
     const session = client.sessionId
     client.on('state', state => this.say({ is: state === 'connected' ? 'connected' : 'cutOff', session }))
     this.say({ is: 'connected', session })
-    return new Contestant(this, client, () => seen)
+    return new Contestant(this, name, client, () => seen)
   }
 
   /**
@@ -74,10 +72,12 @@ export interface PassOptions extends AcquireOptions {
 export class Contestant {
   readonly client: Client
   readonly #recorder: Recorder
+  readonly #name: string
   readonly #seen: () => bigint
 
-  constructor(recorder: Recorder, client: Client, seen: () => bigint) {
+  constructor(recorder: Recorder, name: string, client: Client, seen: () => bigint) {
     this.#recorder = recorder
+    this.#name = name
     this.client = client
     this.#seen = seen
   }
@@ -106,7 +106,7 @@ export class Contestant {
   /** @returns undefined where it is refused */
   async #ask(lock: Lock, ask: () => Promise<Held | null>): Promise<{ id: string; held: Held } | undefined> {
     const recorder = this.#recorder
-    const id = recorder.nextId()
+    const id = recorder.nextId(this.#name)
     const refuse = (why: string) => recorder.say({ is: 'refused', id, why })
     recorder.say({ is: 'asked', id, lock: lock.path, session: this.client.sessionId })
     try {

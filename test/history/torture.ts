@@ -6,7 +6,7 @@ import { oneOf, seeded, type Chance } from '../support/chance.ts'
 import { Saboteur } from '../support/saboteur.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { now, type Event } from './history.ts'
-import { violations, type Evidence, type Violation } from './invariants.ts'
+import { violations, type Evidence, type Violation, type Window } from './invariants.ts'
 import { Recorder, type Contestant } from './recorder.ts'
 import { readTransactionLog } from './transaction-log.ts'
 import { kindsOf, opcodesOfLocks, wantOne, type TorturedLocks } from './wanting.ts'
@@ -41,6 +41,8 @@ export async function torture(server: ApacheZooKeeper, options: TortureOptions):
 
 /** A place of the run where sessions come and go: one, its sabotage, and what to give up at the end. */
 interface Seat {
+  /** What the ids of its tries begin with. */
+  readonly name: string
   contestant: Contestant
   saboteur: Saboteur
 }
@@ -50,6 +52,7 @@ class Torture {
   readonly #options: Required<TortureOptions>
   readonly #events: Event[] = []
   readonly #recorder = new Recorder(event => this.#events.push(event))
+  readonly #harm: Window[] = []
   readonly #faults = new Map<string, number>()
   readonly #clients: Client[] = []
   /** Gives up what is still wanted when the time for it is over. */
@@ -66,12 +69,12 @@ class Torture {
     const { sessions, storm, sessionTimeout, locks } = this.#options
     const outsider = await connect(this.#server.connectString)
     const before = await this.#server.watchCount()
-    const seats = await Promise.all(Array.from({ length: sessions }, () => this.#sit()))
+    const seats = await Promise.all(Array.from({ length: sessions }, (_, i) => this.#sit(`s${i}-`)))
     const working = Promise.all(
       seats.flatMap(seat => Array.from({ length: LOOPS }, () => this.#work(seat, this.#chance()))),
     )
     const nemesis = Promise.all([
-      ...seats.map(seat => this.#harm(seat, this.#chance())),
+      ...seats.map(seat => this.#sabotage(seat, this.#chance())),
       this.#meddle(outsider, this.#chance()),
     ])
     await delay(storm)
@@ -88,22 +91,20 @@ class Torture {
       log: readTransactionLog(this.#server),
       wallAhead: Date.now() - now(),
       patience: PATIENCE,
+      harm: this.#harm,
       grace: sessionTimeout + 500,
     }
     await Promise.all([...this.#clients, outsider].map(client => client.close()))
     return { violations: violations(evidence), faults: this.#faults, evidence, leftWatches }
   }
 
-  async #sit(): Promise<Seat> {
+  async #sit(name: string): Promise<Seat> {
     const saboteur = new Saboteur()
     const { sessionTimeout } = this.#options
-    const contestant = await this.#recorder.open(this.#server.connectString, {
-      sessionTimeout,
-      connectTimeout: 10_000,
-      dial: saboteur.dial,
-    })
+    const options = { sessionTimeout, connectTimeout: 10_000, dial: saboteur.dial }
+    const contestant = await this.#recorder.open(this.#server.connectString, options, name)
     this.#clients.push(contestant.client)
-    return { contestant, saboteur }
+    return { name, contestant, saboteur }
   }
 
   /** Wants one lock after the other; on a session of its own when the seat's is over. */
@@ -113,18 +114,19 @@ class Torture {
       const { contestant } = seat
       await wantOne(contestant, { locks, sessionTimeout, random, end: this.#end.signal })
       if (contestant.client.state === 'expired' && seat.contestant === contestant)
-        Object.assign(seat, await this.#sit())
+        Object.assign(seat, await this.#sit(seat.name))
     }
   }
 
   /** Faults on one session's way, one after the other. */
-  async #harm(seat: Seat, random: Chance): Promise<void> {
+  async #sabotage(seat: Seat, random: Chance): Promise<void> {
     while (this.#isStorm) {
       await delay(400 * random())
       const { saboteur, contestant } = seat
       const { sessionId: session, sessionPassword } = contestant.client
       const fault = oneOf(random, ['cut', 'loseRequest', 'loseReply', 'holdReply', 'refuse', 'kill'] as const)
       const opcode = oneOf(random, opcodesOfLocks)
+      const from = now()
       const duration = this.#options.sessionTimeout * oneOf(random, [0.1, 0.3, 0.6, 2])
       switch (fault) {
         case 'cut':
@@ -135,11 +137,10 @@ class Torture {
           await Promise.race([saboteur[fault](opcode), delay(200)])
           break
         case 'holdReply':
-          this.#recorder.say({ is: 'cutOff', session })
           await Promise.race([saboteur.holdReply(opcode), delay(200)])
           await delay(duration / 3)
           saboteur.deliver()
-          if (contestant.client.state === 'connected') this.#recorder.say({ is: 'connected', session })
+          this.#harm.push({ from, to: now(), who: seat.name })
           break
         case 'refuse':
           saboteur.refuse()

@@ -80,7 +80,7 @@ class Simulation {
       this.#note(event)
     }
     // No two events at the same time: what comes later in a turn is later.
-    this.#recorder = new Recorder(tell, '', () => this.#clock.now() + this.#events.length * 1e-6)
+    this.#recorder = new Recorder(tell, () => this.#clock.now() + this.#events.length * 1e-6)
   }
 
   async run(): Promise<Outcome> {

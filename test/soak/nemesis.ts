@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
 import { now } from '../history/history.ts'
-import type { Blindness } from '../history/invariants.ts'
+import type { Window } from '../history/invariants.ts'
 import { opcodesOfLocks, type TorturedLocks } from '../history/wanting.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { oneOf, seeded, type Chance } from '../support/chance.ts'
@@ -37,7 +37,10 @@ export class Nemesis {
   readonly #scene: Scene
   /** How often each fault came about. */
   readonly counts = new Map<string, number>()
-  readonly blind: Blindness[] = []
+  /** When workers could not be sure to be answered. */
+  readonly harm: Window[] = []
+  /** When they could not know better. */
+  readonly blind: Window[] = []
   #isOn = true
 
   constructor(scene: Scene) {
@@ -78,16 +81,15 @@ export class Nemesis {
   }
 
   #onLinks(): Faults {
-    /** While it lasts, nobody can say that the worker is connected. */
     const during = async (random: Chance, harm: (worker: WorkerProcess) => Promise<void>) => {
       const worker = oneOf(random, this.#scene.workers)
-      worker.say('cutOff')
+      const from = now()
       await harm(worker)
       for (const proxy of worker.proxies) {
         proxy.pass()
         proxy.frames.length = 0
       }
-      worker.say('connected')
+      this.harm.push({ from, to: now(), who: `${worker.name}-` })
     }
     const weather =
       (make: (random: Chance) => Partial<WorkerProcess['proxies'][number]['weather']>) => (random: Chance) =>
@@ -124,12 +126,12 @@ export class Nemesis {
       'worker stopped': async random => {
         const worker = oneOf(random, this.#scene.workers)
         const from = now()
-        worker.say('cutOff')
         worker.stop()
         await delay(this.#duration(random))
         worker.goOn()
-        this.blind.push({ from, to: now() + AWAKENING, who: worker.name })
-        worker.say('connected')
+        const window = { from, to: now() + AWAKENING, who: `${worker.name}-` }
+        this.blind.push(window)
+        this.harm.push(window)
       },
       'worker killed': random => this.#scene.replace(oneOf(random, this.#scene.workers)),
     }
@@ -139,10 +141,10 @@ export class Nemesis {
     const { ensemble } = this.#scene
     /** Nobody is sure to be answered until all servers serve again. */
     const during = async (harm: () => Promise<void>) => {
-      for (const worker of this.#scene.workers) worker.say('cutOff')
+      const from = now()
       await harm()
       await everybodyServes(ensemble)
-      for (const worker of this.#scene.workers) worker.say('connected')
+      this.harm.push({ from, to: now(), who: '' })
     }
     const killed = (choose: (random: Chance) => Promise<ApacheZooKeeper>) => (random: Chance) =>
       during(async () => {

@@ -63,6 +63,7 @@ const evidence: Evidence = {
   wallAhead: Date.now() - now(),
   patience: PATIENCE,
   grace: SESSION_TIMEOUT + 500,
+  harm: nemesis.harm,
   blind: nemesis.blind,
 }
 const broken = violations(evidence)

@@ -48,12 +48,6 @@ export class WorkerProcess {
     return new WorkerProcess(orders, await Promise.all(servers.map(server => FaultProxy.start(server))))
   }
 
-  /** Its sessions can ask, but are not answered, or they do not hear it: from now on, or no longer. */
-  say(is: 'cutOff' | 'connected'): void {
-    const sessions = new Set(this.events.flatMap(event => (event.is === 'asked' ? [event.session] : [])))
-    for (const session of sessions) this.events.push({ at: now(), is, session })
-  }
-
   killSession(): void {
     this.#child.stdin.write('kill\n')
   }

@@ -24,16 +24,18 @@ const DRAIN = 30_000
 
 const { name, seed, connectString, sessionTimeout } = JSON.parse(process.argv[2] ?? '') as Orders
 const random = seeded(seed)
-const recorder = new Recorder(event => console.log(toLine(event)), `${name}-`)
+const recorder = new Recorder(event => console.log(toLine(event)))
 const clients: Client[] = []
 const end = new AbortController()
 let isOn = true
+
+const options = { sessionTimeout, connectTimeout: 10_000 }
 
 /** Until there is a server. */
 async function open(): Promise<Contestant> {
   for (;;) {
     try {
-      const contestant = await recorder.open(connectString, { sessionTimeout, connectTimeout: 10_000 })
+      const contestant = await recorder.open(connectString, options, `${name}-`)
       clients.push(contestant.client)
       return contestant
     } catch {
