@@ -184,9 +184,9 @@ export class Connection implements Watcher {
   #serve(session: Session<Connection>, reader: Reader): void {
     const { database, faults, sessions } = this.#host
     const { xid, type } = RequestHeader.read(reader)
-    sessions.touch(session)
     const handler = this.#handlerOf(type)
     if (handler === undefined) {
+      sessions.touch(session)
       this.#answer(undefined, xid, database.zxid, errnos.UNIMPLEMENTED, none)
       this.#end()
       return
@@ -194,10 +194,12 @@ export class Connection implements Watcher {
     const { name, method } = handler.operation
     this.lastOperation = name
     const fault = faults.meet(name === method ? [name] : [name, method], session.id)
+    // As if it had been lost on its way: the session was not heard either.
     if (fault?.effect.is === 'ignore') {
       this.#end()
       return
     }
+    sessions.touch(session)
     let err = 0
     let body: Body | undefined = none
     try {

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { setImmediate as turn } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
-import type { Held } from '../../src/recipes/index.ts'
+import { Mutex, type Held } from '../../src/recipes/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
 import { Saboteur } from '../support/saboteur.ts'
@@ -254,23 +254,25 @@ for (const {
       }
     })
 
-    it('is presumed lost before another can have it, and its node goes when the session comes back', async () => {
-      const saboteur = new Saboteur()
-      const client = await sessions.open(server.connectString, { dial: saboteur.dial, sessionTimeout: 1000 })
-      const held = await new Lock(client, path).acquire()
-      const order: string[] = []
-      held.signal.addEventListener('abort', () => order.push('lost'))
-      const other = await sessions.open(server.connectString)
-      saboteur.refuse()
-      const next = await new Rival(other, path).acquire()
-      order.push('granted')
-      expect(order).to.deep.equal(['lost', 'granted'])
-      expect(next.token > held.token).to.equal(true)
-      expect(held.validFor()).to.equal(0)
-      expect(client.state).to.equal('suspended')
-      saboteur.accept()
-      await held.release()
-      await next.release()
-    })
+    // Of the others leases.test.ts tells it on a clock of its own; when a real server ends a session is the same for all of them.
+    if (Lock === Mutex)
+      it('is presumed lost before another can have it, and its node goes when the session comes back', async () => {
+        const saboteur = new Saboteur()
+        const client = await sessions.open(server.connectString, { dial: saboteur.dial, sessionTimeout: 1000 })
+        const held = await new Lock(client, path).acquire()
+        const order: string[] = []
+        held.signal.addEventListener('abort', () => order.push('lost'))
+        const other = await sessions.open(server.connectString)
+        saboteur.refuse()
+        const next = await new Rival(other, path).acquire()
+        order.push('granted')
+        expect(order).to.deep.equal(['lost', 'granted'])
+        expect(next.token > held.token).to.equal(true)
+        expect(held.validFor()).to.equal(0)
+        expect(client.state).to.equal('suspended')
+        saboteur.accept()
+        await held.release()
+        await next.release()
+      })
   })
 }

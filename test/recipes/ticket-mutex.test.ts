@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { aclOf, connect, type Client, type ConnectOptions, type ObservedFrame } from '../../src/index.ts'
 import { opcodes, perms, ReplyHeader, RequestHeader, xids } from '../../src/protocol/index.ts'
 import { Mutex, TicketMutex, type Held } from '../../src/recipes/index.ts'
+import { Server } from '../../src/server/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf } from '../support/outcome.ts'
 import { Saboteur } from '../support/saboteur.ts'
@@ -244,44 +245,45 @@ describe('TicketMutex', () => {
     expect(order).to.deep.equal([0, 1, 2])
     for (const name of (await observer.getChildren(path)).children) await observer.delete(`${path}/${name}`)
   })
+})
 
-  describe('on the wire', function () {
-    this.timeout(60_000)
-
-    /** Bytes of requests, answers and events, without pings, while so many queue behind a holder and pass. */
-    async function bytesFor(Lock: typeof TicketMutex | typeof Mutex, count: number): Promise<number> {
-      let bytes = 0
-      const observe = (frame: ObservedFrame) => {
-        if (frame.first) return
-        const { xid } = (frame.from === 'client' ? RequestHeader : ReplyHeader).decode(frame.bytes)
-        if (xid !== xids.ping) bytes += 4 + frame.bytes.length
-      }
-      const directory = `${path}/${Lock.name}-${String(count).padStart(3, '0')}`
-      await observer.ensurePath(directory)
-      const holder = await new Lock(observer, directory).acquire()
-      const clients = await sessions.many(10, server.connectString, { observe })
-      const passing = clients.flatMap(client =>
-        Array.from({ length: count / clients.length }, async () => {
-          await (await new Lock(client, directory).acquire()).release()
-        }),
-      )
-      await waiting(count)
-      await holder.release()
-      await Promise.all(passing)
-      await sessions.settled()
-      await observer.deleteRecursive(directory)
-      return bytes
+describe('TicketMutex on the wire', () => {
+  /** Bytes of requests, answers and events, without pings, while so many queue behind a holder and pass. */
+  async function bytesFor(Lock: typeof TicketMutex | typeof Mutex, count: number): Promise<number> {
+    await using server = await Server.start({ listen: false })
+    const { dial, connectString } = server
+    let bytes = 0
+    const observe = (frame: ObservedFrame) => {
+      if (frame.first) return
+      const { xid } = (frame.from === 'client' ? RequestHeader : ReplyHeader).decode(frame.bytes)
+      if (xid !== xids.ping) bytes += 4 + frame.bytes.length
     }
+    await using observer = await connect(connectString, { dial })
+    await observer.ensurePath('/lock')
+    const holder = await new Lock(observer, '/lock').acquire()
+    const clients = await Promise.all(Array.from({ length: 10 }, () => connect(connectString, { dial, observe })))
+    const passing = clients.flatMap(client =>
+      Array.from({ length: count / clients.length }, async () => {
+        await (await new Lock(client, '/lock').acquire()).release()
+      }),
+    )
+    await until(() => server.snapshot().watches.length >= count)
+    await holder.release()
+    await Promise.all(passing)
+    await Promise.all(clients.map(client => client.settled()))
+    const all = bytes
+    await Promise.all(clients.map(client => client.close()))
+    return all
+  }
 
-    it('costs the same for each however many wait, where Mutex costs each a list of all', async function () {
-      const perPass = async (Lock: typeof TicketMutex | typeof Mutex, count: number) =>
-        (await bytesFor(Lock, count)) / count
-      const few = await perPass(TicketMutex, 50)
-      expect([await perPass(TicketMutex, 200), await perPass(TicketMutex, 500)]).to.deep.equal([few, few])
-      const mutex = [await perPass(Mutex, 50), await perPass(Mutex, 500)] as const
-      // Each lists at least once with half of the others there, on the average: 225 names more of more than 40 bytes.
-      expect(mutex[1] - mutex[0]).to.be.above(225 * 40)
-      if (this.test) this.test.title += ` (${few} bytes; Mutex ${mutex.map(Math.round).join(' and ')} bytes)`
-    })
+  it('costs the same for each however many wait, where Mutex costs each a list of all', async function () {
+    const perPass = async (Lock: typeof TicketMutex | typeof Mutex, count: number) =>
+      (await bytesFor(Lock, count)) / count
+    const few = await perPass(TicketMutex, 50)
+    expect([await perPass(TicketMutex, 200), await perPass(TicketMutex, 500)]).to.deep.equal([few, few])
+    const mutex = [await perPass(Mutex, 50), await perPass(Mutex, 500)] as const
+    // Each lists at least once with half of the others there, on the average: 225 names more of more than 40 bytes.
+    expect(mutex[1] - mutex[0]).to.be.above(225 * 40)
+    if (this.test) this.test.title += ` (${few} bytes; Mutex ${mutex.map(Math.round).join(' and ')} bytes)`
   })
 })

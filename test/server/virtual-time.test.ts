@@ -38,14 +38,14 @@ describe('an embedded server on a fake clock', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('keeps sessions that ping, for a day', async () => {
+  it('keeps sessions that ping, for two hours', async () => {
     await start()
     const zk = await join()
     await zk.create('/here', '', { mode: 'ephemeral' })
-    await clock.advance(86_400_000)
+    await clock.advance(7_200_000)
     expect(zk.state).to.equal('connected')
     expect(server.snapshot().nodes.has('/here')).to.equal(true)
-  }).timeout(60_000)
+  })
 
   it('ends a silent session at the first whole tick behind its timeout', async () => {
     await start()
