@@ -136,7 +136,8 @@ describe('2.4 hostile or broken bytes', () => {
       } else {
         expect(connection.dropped).to.equal(true)
         await expectLost(calls, lie)
-        expectNotExpired(all)
+        expect(client.state).to.equal('suspended')
+        expect(client.lease.reason).to.have.property('code', 'CLOSED')
         last = await reconnect(all)
       }
       const goodbye = last.requests.find(({ op }) => op === operations.closeSession)
