@@ -1,6 +1,6 @@
 // Access control lists: who may do what with a node.
+import { sha1 } from '../machine/hash.ts'
 import { perms, ZooKeeperError, type ACL } from '../protocol/index.ts'
-import { sha1 } from './hash.ts'
 
 /**
  * An entry of a list: `aclOf('digest', digest('ann', 'secret'), perms.read | perms.write)`.

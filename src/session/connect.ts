@@ -1,7 +1,7 @@
 // From a connect string to a client.
+import type { Clock } from '../machine/clock.ts'
 import { ZooKeeperError } from '../protocol/index.ts'
 import { onAbort } from './abort.ts'
-import type { Clock } from './clock.ts'
 import { Client } from './client.ts'
 import { parseConnectString } from './connect-string.ts'
 import { followReconfig } from './reconfig-following.ts'

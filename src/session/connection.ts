@@ -1,4 +1,5 @@
 // One socket's life: handshake, frames both ways, pings, and the requests that wait for an answer on it.
+import type { Clock } from '../machine/clock.ts'
 import {
   ConnectRequest,
   ConnectResponse,
@@ -20,7 +21,6 @@ import {
   type TypeOf,
 } from '../protocol/index.ts'
 import { FinalFailure, type Address, type Dial, type Transport, type TransportHandler } from '../transport/transport.ts'
-import type { Clock } from './clock.ts'
 import { momentOf, type Moment } from './lease.ts'
 import { RequestList, type Request } from './request.ts'
 

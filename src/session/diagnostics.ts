@@ -1,8 +1,8 @@
 // What can be looked at from outside: counters, and channels of node:diagnostics_channel. The only file that knows those.
+import type { Clock } from '../machine/clock.ts'
 import { channel } from 'node:diagnostics_channel'
 import type { TypeOf, WatcherEvent } from '../protocol/index.ts'
 import type { Address } from '../transport/transport.ts'
-import type { Clock } from './clock.ts'
 import type { Request } from './request.ts'
 import type { State } from './states.ts'
 

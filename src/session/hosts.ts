@@ -1,7 +1,7 @@
 // Which server is tried next, and when. Pure: chance comes in, nothing is dialled here.
+import type { Random } from '../machine/random.ts'
 import { shuffled } from '../transport/shuffled.ts'
 import type { Address } from '../transport/transport.ts'
-import type { Random } from './random.ts'
 
 /** Host names are the same in any case of letters (RFC 4343). */
 export const keyOf = ({ host, port }: Address): string => `${host.toLowerCase()} ${port}`

@@ -1,5 +1,5 @@
 // For how long the session is surely ours: T, counted from when the last answered packet was sent.
-import type { Clock } from './clock.ts'
+import type { Clock } from '../machine/clock.ts'
 
 /** One instant on both clocks. */
 export interface Moment {

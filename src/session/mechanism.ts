@@ -1,6 +1,6 @@
 // SASL mechanisms, as the session sees them, and one exchange with one server.
+import type { Random } from '../machine/random.ts'
 import { ZooKeeperError } from '../protocol/index.ts'
-import type { Random } from './random.ts'
 
 /** What a mechanism is told of the connection it authenticates. */
 export interface MechanismContext {

@@ -1,14 +1,14 @@
 // What a caller may choose, checked and completed once.
+import { systemClock, type Clock } from '../machine/clock.ts'
+import { systemRandom, type Random } from '../machine/random.ts'
 import { ZooKeeperError } from '../protocol/index.ts'
 import { orTellOfPlaintext, orTellOfTls } from '../transport/mismatch.ts'
 import { shuffling, systemLookup, tcp } from '../transport/node.ts'
 import { dialTls, type TlsOptions } from '../transport/tls.ts'
 import { resolveSrv, type ResolveSrv } from '../transport/srv.ts'
 import type { Dial } from '../transport/transport.ts'
-import { systemClock, type Clock } from './clock.ts'
 import type { ObservedFrame } from './connection.ts'
 import type { Mechanism } from './mechanism.ts'
-import { systemRandom, type Random } from './random.ts'
 
 export interface ConnectOptions {
   /** Session timeout to ask for, ms; the server may give another (2 to 20 of its ticks by default). Default 30 000. */

@@ -1,9 +1,9 @@
 // The way of a session from server to server: which is tried next, and when, and when a good connection is left for another.
+import type { Random } from '../machine/random.ts'
 import { ZooKeeperError } from '../protocol/index.ts'
 import type { Address, Dial } from '../transport/transport.ts'
 import type { ConnectString } from './connect-string.ts'
 import { backoff, HostList, keyOf, LONGEST_DELAY } from './hosts.ts'
-import type { Random } from './random.ts'
 import { lookUp, type SrvSettings } from './srv-hosts.ts'
 import { WritableSearch } from './writable-search.ts'
 

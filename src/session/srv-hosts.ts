@@ -1,7 +1,7 @@
 // The hosts that the SRV records of a name give.
+import type { Clock } from '../machine/clock.ts'
 import type { ResolveSrv, SrvRecord } from '../transport/srv.ts'
 import type { Address } from '../transport/transport.ts'
-import type { Clock } from './clock.ts'
 
 export interface SrvSettings {
   clock: Clock

@@ -1,8 +1,8 @@
 // A function that runs as long as there is a session, and again on the next one.
+import type { Clock } from '../machine/clock.ts'
 import { isCode, ZooKeeperError } from '../protocol/index.ts'
 import { onAbort } from './abort.ts'
 import type { Client } from './client.ts'
-import type { Clock } from './clock.ts'
 import { connect } from './connect.ts'
 import { backoff } from './hosts.ts'
 import { settingsOf, type ConnectOptions } from './options.ts'

@@ -1,6 +1,6 @@
 // From a read-only server, the search for one that takes writes.
+import type { Clock } from '../machine/clock.ts'
 import type { Address, Dial, Transport } from '../transport/transport.ts'
-import type { Clock } from './clock.ts'
 
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 60_000

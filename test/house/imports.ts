@@ -8,7 +8,7 @@ export const layersBelow: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   transport: ['protocol'],
   session: ['transport', 'protocol', 'machine'],
-  sasl: ['session', 'transport', 'protocol'],
+  sasl: ['session', 'transport', 'protocol', 'machine'],
   recipes: ['session', 'transport', 'protocol'],
   index: ['recipes', 'session', 'transport', 'protocol'],
   server: ['transport', 'protocol', 'machine'],

@@ -1,7 +1,5 @@
-// The session's chance is the machine's, unless its caller gives another; and the names that are drawn from it.
+// Names that are drawn from chance.
 import type { Random } from '../machine/random.ts'
-
-export { systemRandom, type Random } from '../machine/random.ts'
 
 /** A version 4 UUID (RFC 9562) drawn from `random`. */
 export function uuidFrom(random: Random): string {
