@@ -12,7 +12,10 @@ import type { Server } from './server.ts'
 import { SESSION_TIMEOUT } from './sessions.ts'
 import { noTraffic, type Traffic } from './tap.ts'
 
-export type RunOptions = Pick<Options, 'sizes' | 'scenarios' | 'seconds' | 'seed' | 'threads' | 'all'>
+export type RunOptions = Pick<Options, 'sizes' | 'scenarios' | 'seconds' | 'seed' | 'threads' | 'all'> & {
+  /** So many times `seconds` may pass before what has not begun is left out. Default 1.25. */
+  overtime?: number
+}
 
 /** How far over its time a run goes for the least that each figure needs. */
 const OVERTIME = 1.25
@@ -80,10 +83,10 @@ export class Run {
   }
 
   async #measureAll(crew: Crew, admin: Client): Promise<void> {
-    const { sizes, seconds } = this.#options
+    const { sizes, seconds, overtime = OVERTIME } = this.#options
     const time = seconds * 1000
     const begun = performance.now()
-    const [ends, atLast] = [begun + time, begun + time * OVERTIME]
+    const [ends, atLast] = [begun + time, begun + time * overtime]
     this.#progress.endsAt(ends)
     await this.#rehearse(
       crew,
