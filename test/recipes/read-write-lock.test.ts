@@ -163,6 +163,8 @@ describe('ReadWriteLock', () => {
       const [first, a, b, c, d] = clients as [Client, Client, Client, Client, Client]
       const herd = true
       const writing = await lockOf(first, { herd }).writeLock.acquire()
+      // The herd's holder takes its own watch back.
+      await until(async () => (await ground.server.watchCount()) === ground.watchesBefore)
       const waiting = []
       for (const each of [a, b]) waiting.push(await queueUp(lockOf(each, { herd }).writeLock))
       for (const each of [c, d]) waiting.push(await queueUp(lockOf(each, { herd }).readLock))
