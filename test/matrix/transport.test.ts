@@ -8,6 +8,7 @@ import { opcodes } from '../../src/protocol/index.ts'
 import { connect, type Client, type State } from '../../src/session/index.ts'
 import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { behindProxy, PROXIED_TIMEOUT } from '../support/behind-proxy.ts'
+import { BUSY } from '../support/busy.ts'
 import { failureOf, outcomeOf } from '../support/outcome.ts'
 import { until } from '../support/until.ts'
 
@@ -92,7 +93,7 @@ describe('2.1 the transport', () => {
         for (const lost of calls) expect(await lost).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
         const begun = performance.now()
         await client.sync(path)
-        expect(performance.now() - begun, 'ms to recover').to.be.below(1000)
+        expect(performance.now() - begun, 'ms to recover').to.be.below(BUSY)
         expect(client.sessionId).to.equal(sessionId)
       })
     }
@@ -130,7 +131,8 @@ describe('2.1 the transport', () => {
       proxy.weather.blackHole = direction
       const lost = client.setData(path, 'lost')
       expect(await failureOf(lost)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
-      expect(performance.now() - begun).to.be.within((PROXIED_TIMEOUT * 2) / 3 - 100, PROXIED_TIMEOUT)
+      expect(performance.now() - begun).to.be.at.least((PROXIED_TIMEOUT * 2) / 3 - 100)
+      // The lease ends with the timeout: it is not over yet.
       expect(client.lease.aborted).to.equal(false)
       proxy.pass()
       await client.sync(path)

@@ -7,6 +7,7 @@ import type { Client } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { BUSY } from '../support/busy.ts'
 import { lastWill } from '../support/last-will.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
@@ -17,10 +18,10 @@ import { Sessions } from './sessions.ts'
 const T = 3000
 const TICK = 250
 /** The timeout of those who wait: a server takes its time to start. */
-const PATIENCE = 15_000
+const PATIENCE = 30_000
 
 describe('a lock of every kind', function () {
-  this.timeout(30_000)
+  this.timeout(60_000)
   const sessions = new Sessions()
   let server: ApacheZooKeeper
   let observer: Client
@@ -72,7 +73,7 @@ describe('a lock of every kind', function () {
   /** All of them are let in in time. */
   async function expectGrants(granted: readonly Promise<{ held: Held; at: number }>[], since: number, timeout = T) {
     for (const { held, at } of await Promise.all(granted)) {
-      expect(at - since, held.path).to.be.below(timeout + 2 * TICK + 1000)
+      expect(at - since, held.path).to.be.below(timeout + 2 * TICK + BUSY)
       expect(held.signal.aborted).to.equal(false)
       await held.release()
     }

@@ -1,0 +1,5 @@
+/**
+ * What a bound in real time allows a busy machine beyond what is right, in milliseconds: the next wrong answer has to be later still, or never
+ * to come.
+ */
+export const BUSY = 10_000
