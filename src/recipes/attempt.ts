@@ -1,11 +1,13 @@
 // A call that can be given up: it rejects at once, and what it had begun is undone behind it.
 import { onAbort } from '../session/abort.ts'
+import { ZooKeeperError } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
+import { LockError } from './lock-error.ts'
 
 export interface AttemptOptions {
   /** Gives up; the call rejects with the signal's reason. */
   signal?: AbortSignal
-  /** Milliseconds for the whole call, after which it rejects with a LockError TIMEOUT. Default: no limit. */
+  /** Milliseconds for the whole call, from 0, after which it rejects with a LockError TIMEOUT. Default: no limit. */
   timeout?: number
 }
 
@@ -13,23 +15,30 @@ export interface AttemptOptions {
 const LONGEST_TIMEOUT = 0x7fff_ffff
 
 /**
+ * @param lock its path, for errors
  * @param work hears by its signal that it was given up or, for what it left armed, that it has ended
  * @param undo cleans up behind a work that was given up or failed; it is handed what the work comes to
+ * @throws ZooKeeperError BADARGUMENTS where the timeout is none, before anything is done
  */
 export async function attempt<T>(
   client: Client,
+  lock: string,
   { signal, timeout = Infinity }: AttemptOptions,
-  timedOut: () => Error,
   work: (signal: AbortSignal) => Promise<T>,
   undo: (done: Promise<T>) => Promise<void>,
 ): Promise<T> {
+  if (!(timeout >= 0)) {
+    const detail = `a timeout is in milliseconds, from 0, not ${timeout}`
+    throw new ZooKeeperError('BADARGUMENTS', { op: 'acquire', path: lock, fate: 'notSent', detail })
+  }
   signal?.throwIfAborted()
   const scope = new AbortController()
   const givenUp = new Promise<never>((_, reject) => {
     onAbort(scope.signal, () => reject(scope.signal.reason as Error))
   })
   const stopListening = onAbort(signal, () => scope.abort(signal?.reason))
-  const timer = timeout <= LONGEST_TIMEOUT ? client.clock.setTimeout(() => scope.abort(timedOut()), timeout) : undefined
+  const giveUp = () => scope.abort(new LockError('TIMEOUT', lock))
+  const timer = timeout <= LONGEST_TIMEOUT ? client.clock.setTimeout(giveUp, timeout) : undefined
   const done = work(scope.signal)
   try {
     return await Promise.race([done, givenUp])

@@ -2,7 +2,6 @@
 import { isCode, join, nameOf, ZooKeeperError, type ACL } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import { attempt, type AttemptOptions } from './attempt.ts'
-import { LockError } from './lock-error.ts'
 import { Place, type Spot } from './place.ts'
 import { watched } from './watched.ts'
 
@@ -196,10 +195,7 @@ const attempting = <T>(
   path: string,
   options: AttemptOptions,
   work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> => {
-  const timedOut = () => new LockError('TIMEOUT', path)
-  return attempt(client, options, timedOut, work, done => done.then(nothing, nothing))
-}
+): Promise<T> => attempt(client, path, options, work, done => done.then(nothing, nothing))
 
 const nothing = () => Promise.resolve()
 

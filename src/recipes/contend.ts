@@ -3,7 +3,6 @@ import { attempt, type AttemptOptions } from './attempt.ts'
 import { sequenceOf } from './dialect.ts'
 import type { Client } from '../session/index.ts'
 import type { HoldOptions } from './held.ts'
-import { LockError } from './lock-error.ts'
 import type { Place } from './place.ts'
 import { namesIn, type Listing, type Queue } from './queue.ts'
 import { standing, type Standing } from './standing.ts'
@@ -42,7 +41,7 @@ export function contend<H extends { release(): Promise<void> } | null>(
       held => held?.release(),
       () => place.leave(),
     )
-  return attempt(client, options, () => new LockError('TIMEOUT', lock), work, undo)
+  return attempt(client, lock, options, work, undo)
 }
 
 /** Takes a place in the queue, and resolves when it is its turn. */

@@ -48,6 +48,11 @@ export function versionProblem(version: number | undefined): string | undefined 
     : `a version is a 32-bit integer, not ${version}`
 }
 
+export const opsProblem = (ops: readonly unknown[]): string | undefined =>
+  Array.isArray(ops) && ops.every(op => typeof op === 'object' && op !== null)
+    ? undefined
+    : 'operations are a list of objects'
+
 export function aclProblem(acl: readonly ACL[]): string | undefined {
   const isEntry = ({ perms, id }: Partial<ACL>) =>
     Number.isInteger(perms) && typeof id?.scheme === 'string' && typeof id.id === 'string'

@@ -27,6 +27,7 @@ import {
   dataProblem,
   isSequential,
   newDataProblem,
+  opsProblem,
   versionProblem,
   type CreateOptions,
   type Data,
@@ -203,6 +204,8 @@ export abstract class Nodes {
    * @throws MultiError of the operation that was refused
    */
   multi(ops: readonly MultiOp[]): Promise<MultiResult[]> {
+    const unreadable = opsProblem(ops)
+    if (unreadable !== undefined) return refuse('multi', '', unreadable)
     for (const op of ops) {
       const problem = opProblem(op)
       if (problem !== undefined) return refuse('multi', pathOf(op), problem)
@@ -225,6 +228,8 @@ export abstract class Nodes {
 
   /** Reads that see one state of the tree; one that fails has its ZooKeeperError in its place. From 3.6 on. */
   multiRead(ops: readonly ReadOp[]): Promise<ReadResult[]> {
+    const unreadable = opsProblem(ops)
+    if (unreadable !== undefined) return refuse('multiRead', '', unreadable)
     for (const op of ops) {
       const problem = pathProblem(readPathOf(op))
       if (problem !== undefined) return refuse('multiRead', readPathOf(op), problem)

@@ -173,6 +173,13 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       await held.release()
     })
 
+    it('refuses a timeout that is none, and takes no place', async () => {
+      const client = await open()
+      for (const timeout of [-1, NaN, 'soon' as never])
+        expect(await failureOf(new Lock(client, path).acquire({ timeout }))).to.include({ code: 'BADARGUMENTS', path })
+      expect(await client.exists(path)).to.equal(null)
+    })
+
     it('rejects with the signal’s reason, at once, and another waiter takes the place', async () => {
       const [holder, quitter, other] = [await open(), await open(), await open()]
       const held = await new Lock(holder, path).acquire()

@@ -45,9 +45,9 @@ describe('a lock of every kind', function () {
   afterEach(async () => {
     await Promise.all(killers.splice(0).map(kill => kill()))
     await sessions.settled()
-    for (const { Lock } of kinds)
-      expect(await new Lock(observer, `${root}/${Lock.name}`).contenders()).to.deep.equal([])
+    const left = await Promise.all(kinds.map(kind => lockOf(kind, observer).contenders()))
     await sessions.close()
+    expect(left.flat()).to.deep.equal([])
     expect(await server.watchCount()).to.equal(0)
   })
 

@@ -37,6 +37,10 @@ describe('on a real server', () => {
     for (const call of [
       zk.setData('/refusals', undefined as never),
       zk.multi([{ setData: '/refusals', data: undefined as never }]),
+      zk.multi([null as never]),
+      zk.multi(5 as never),
+      zk.multiRead(['/refusals' as never]),
+      zk.multiRead(undefined as never),
       zk.reconfig({ version: 5 as never }),
       zk.reconfig({ joining: 5 as never }),
       zk.reconfig({ members: [{}] as never }),
