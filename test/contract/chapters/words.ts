@@ -35,7 +35,8 @@ export const words = chapter('four-letter words', it => {
     const answer = await said(world, 'srvr')
     const shapes = [
       ...[/^Zookeeper version: 3\.8\.\d\S*, /, /^Latency min\/avg\/max: \d+\/[\d.]+\/\d+$/, /^Received: [1-9]\d*$/],
-      ...[/^Sent: [1-9]\d*$/, /^Connections: [1-9]\d*$/, /^Outstanding: \d+$/, /^Zxid: 0x[0-9a-f]+$/],
+      // ZooKeeperServer.submitRequestNow counts a request when it has handed it on, so that its answer may be counted off before it.
+      ...[/^Sent: [1-9]\d*$/, /^Connections: [1-9]\d*$/, /^Outstanding: -?\d+$/, /^Zxid: 0x[0-9a-f]+$/],
       ...[/^Mode: standalone$/, /^Node count: [1-9]\d*$/, /^$/],
     ]
     const lines = answer.split('\n')
@@ -70,12 +71,12 @@ export const words = chapter('four-letter words', it => {
       'min_latency',
       'max_latency',
       'packets_sent',
-      'outstanding_requests',
       'approximate_data_size',
       'uptime',
       'global_sessions',
     ]
     for (const name of names) expect(Number(after.get(`zk_${name}`)), name).to.be.at.least(0)
+    expect(after.get('zk_outstanding_requests')).to.match(/^-?\d+$/)
     session.drop()
   })
 
