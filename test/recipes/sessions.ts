@@ -1,7 +1,7 @@
 // Sessions of a test, all closed behind it.
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 
-export class Sessions {
+export class Sessions implements AsyncDisposable {
   readonly #open = new Set<Client>()
 
   /** A session of its own. */
@@ -29,5 +29,9 @@ export class Sessions {
   async close(): Promise<void> {
     await Promise.all([...this.#open].map(client => client.close()))
     this.#open.clear()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
   }
 }
