@@ -3,6 +3,7 @@ import type { Client } from '../../src/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import type { ExclusiveLock } from '../../src/recipes/queue-lock.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { hastyClock } from '../support/hasty-clock.ts'
 import { Saboteur } from '../support/saboteur.ts'
 import { until } from '../support/until.ts'
 import { now, type Event } from './history.ts'
@@ -84,7 +85,7 @@ export async function trial(
   const clients: Client[] = []
   const enter = async () => {
     const saboteur = new Saboteur()
-    const options = { sessionTimeout: SESSION_TIMEOUT, connectTimeout: 10_000, dial: saboteur.dial }
+    const options = { sessionTimeout: SESSION_TIMEOUT, connectTimeout: 10_000, dial: saboteur.dial, clock: hastyClock }
     const contestant = await recorder.open(server.connectString, options)
     clients.push(contestant.client)
     return new Actor(saboteur, contestant, make(contestant.client, path))

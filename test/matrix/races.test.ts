@@ -7,6 +7,7 @@ import { Mutex, type Held } from '../../src/recipes/index.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf, outcomeOf } from '../support/outcome.ts'
+import { hastyClock } from '../support/hasty-clock.ts'
 import { Saboteur } from '../support/saboteur.ts'
 import { seed, seeded } from '../support/chance.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
@@ -66,7 +67,7 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
       it(`G2: while ${name}, rejects with the signal’s reason, and leaves nothing when ${then}`, async () => {
         if (isMissing) await observer.delete(path)
         const saboteur = new Saboteur()
-        const client = await sessions.open(server.connectString, { dial: saboteur.dial })
+        const client = await sessions.open(server.connectString, { dial: saboteur.dial, clock: hastyClock })
         const holder = isTaken ? await new Mutex(observer, path).acquire() : undefined
         let arrived = nth === 1 ? saboteur.holdReply(opcode) : undefined
         const given = new AbortController()
@@ -96,7 +97,7 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
 
   it('G2: before it began sends nothing', async () => {
     const saboteur = new Saboteur()
-    const client = await sessions.open(server.connectString, { dial: saboteur.dial })
+    const client = await sessions.open(server.connectString, { dial: saboteur.dial, clock: hastyClock })
     const reason = new Error('too late')
     expect(await failureOf(new Mutex(client, path).acquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
     expect(await nodesIn(path)).to.deep.equal([])
@@ -116,7 +117,7 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
 
   it('B5: whose session ends between the grant at the server and its wake-up, rejects, and is no holder', async () => {
     const saboteur = new Saboteur()
-    const client = await sessions.open(server.connectString, { dial: saboteur.dial })
+    const client = await sessions.open(server.connectString, { dial: saboteur.dial, clock: hastyClock })
     const holder = await new Mutex(observer, path).acquire()
     const failing = failureOf(new Mutex(client, path).acquire())
     await until(async () => (await server.watchCount()) === watchesBefore + 1)

@@ -5,6 +5,7 @@ import { CreateRequest, opcodes, RequestHeader } from '../../src/protocol/index.
 import { HerdMutex, Mutex, TicketMutex, type Dialect, type Held, type MutexOptions } from '../../src/recipes/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf } from '../support/outcome.ts'
+import { hastyClock } from '../support/hasty-clock.ts'
 import { Saboteur } from '../support/saboteur.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
@@ -122,7 +123,7 @@ describe('a dialect', () => {
 
       it('finds the node of a create whose answer was lost, beside another of the same session', async () => {
         const saboteur = new Saboteur()
-        const client = await open({ dial: saboteur.dial })
+        const client = await open({ dial: saboteur.dial, clock: hastyClock })
         const held = await lockOf(client).acquire()
         const lost = saboteur.loseReply(opcodes.create2)
         const acquiring = lockOf(client).acquire()
@@ -137,7 +138,7 @@ describe('a dialect', () => {
 
       it('gives back a node whose create was given up and not answered, and no other of the same session', async () => {
         const saboteur = new Saboteur()
-        const client = await open({ dial: saboteur.dial })
+        const client = await open({ dial: saboteur.dial, clock: hastyClock })
         const held = await lockOf(client).acquire()
         const abort = new AbortController()
         const arrived = saboteur.holdReply(opcodes.create2)
@@ -175,7 +176,7 @@ describe('a dialect', () => {
     it(`of names that come back: in a directory made again, ${Lock.name} does not take a namesake for its own`, async () => {
       const options = { dialect: named('orders') }
       const saboteur = new Saboteur()
-      const [first, client] = [await open(), await open({ dial: saboteur.dial })]
+      const [first, client] = [await open(), await open({ dial: saboteur.dial, clock: hastyClock })]
       const old = await new Lock(first, path, options).acquire()
       const acquiring = new Lock(client, path, options).acquire()
       await first.settled()
@@ -284,7 +285,7 @@ describe('a dialect', () => {
       if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.create2)
         created = CreateRequest.decode(bytes.subarray(8)).data ?? created
     }
-    const client = await open({ dial: saboteur.dial, observe })
+    const client = await open({ dial: saboteur.dial, clock: hastyClock, observe })
     const options = { dialect: named('orders') }
     const lost = saboteur.loseRequest(opcodes.create2).then(() => saboteur.refuse())
     const acquiring = new Mutex(client, path, options).acquire()

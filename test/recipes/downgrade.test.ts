@@ -5,6 +5,7 @@ import { aclOf, openACL, perms, type Client, type ConnectOptions } from '../../s
 import { MultiRequest, opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { LockError, ReadWriteLock, type ReadWriteLockOptions } from '../../src/recipes/index.ts'
 import { failureOf, watched } from '../support/outcome.ts'
+import { hastyClock } from '../support/hasty-clock.ts'
 import { Saboteur } from '../support/saboteur.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { Ground } from './ground.ts'
@@ -21,7 +22,7 @@ describe('a downgrade', () => {
 
   async function sabotaged(options?: ConnectOptions & ReadWriteLockOptions) {
     const saboteur = new Saboteur()
-    const client = await ground.open({ dial: saboteur.dial, ...options })
+    const client = await ground.open({ dial: saboteur.dial, clock: hastyClock, ...options })
     const held = await lockOf(client, options).writeLock.acquire()
     return { saboteur, client, held }
   }

@@ -5,6 +5,7 @@ import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { EphemeralMutex } from '../../src/recipes/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf } from '../support/outcome.ts'
+import { hastyClock } from '../support/hasty-clock.ts'
 import { Saboteur } from '../support/saboteur.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
@@ -47,7 +48,7 @@ describe('EphemeralMutex', () => {
   /** A session that is cut off as soon as the fault has happened, until it is let in again. */
   async function cutOff(fault: 'loseRequest' | 'loseReply', opcode: number) {
     const saboteur = new Saboteur()
-    const client = await open({ dial: saboteur.dial })
+    const client = await open({ dial: saboteur.dial, clock: hastyClock })
     const lose = () => saboteur[fault](opcode).then(() => saboteur.refuse())
     return { saboteur, client, lose }
   }

@@ -5,6 +5,7 @@ import { connect, type Client } from '../../src/index.ts'
 import { Mutex, type Held } from '../../src/recipes/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
+import { hastyClock } from '../support/hasty-clock.ts'
 import { Saboteur } from '../support/saboteur.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
@@ -59,7 +60,7 @@ for (const {
     /** A session under sabotage, and where the step wants it, somebody who holds the lock. */
     async function prepare({ isMissing = false, isTaken = false, hasGap = false }: Step) {
       const saboteur = new Saboteur()
-      const client = await sessions.open(server.connectString, { dial: saboteur.dial })
+      const client = await sessions.open(server.connectString, { dial: saboteur.dial, clock: hastyClock })
       if (!isMissing) await observer.ensurePath(isQueue ? path : root)
       let held: Held | undefined
       if (isTaken) {

@@ -6,6 +6,7 @@ import { Mutex, TicketMutex, type Held } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf } from '../support/outcome.ts'
+import { hastyClock } from '../support/hasty-clock.ts'
 import { Saboteur } from '../support/saboteur.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
@@ -131,7 +132,7 @@ describe('TicketMutex', () => {
     for (const fault of ['loseRequest', 'loseReply'] as const)
       it(`has a release leave the namesake’s ticket alone when it is repeated (${fault})`, async () => {
         const saboteur = new Saboteur()
-        const client = await sessions.open(server.connectString, { dial: saboteur.dial })
+        const client = await sessions.open(server.connectString, { dial: saboteur.dial, clock: hastyClock })
         const old = await new TicketMutex(client, path).acquire()
         const happened = saboteur[fault](opcodes.multi).then(() => saboteur.refuse())
         const releasing = old.release()
@@ -150,7 +151,7 @@ describe('TicketMutex', () => {
       const saboteur = new Saboteur()
       const [first, client] = [
         await sessions.open(server.connectString),
-        await sessions.open(server.connectString, { dial: saboteur.dial }),
+        await sessions.open(server.connectString, { dial: saboteur.dial, clock: hastyClock }),
       ]
       const old = await new TicketMutex(first, path).acquire()
       const abort = new AbortController()
@@ -192,7 +193,7 @@ describe('TicketMutex', () => {
 
     it('does not believe what stood there when it drew: the directory read behind the draw is another', async () => {
       const saboteur = new Saboteur()
-      const client = await sessions.open(server.connectString, { dial: saboteur.dial })
+      const client = await sessions.open(server.connectString, { dial: saboteur.dial, clock: hastyClock })
       const old = await new TicketMutex(await sessions.open(server.connectString), path).acquire()
       // The ticket is 1, and the directory is read on the next connection: there 0 was given back, and 1 is held.
       const lost = saboteur.loseReply(opcodes.getData).then(() => saboteur.refuse())

@@ -1,0 +1,10 @@
+// The machine's clock, but for the pause before a client dials again: where connections are cut by the hundred, tests would wait for little else.
+import { systemClock, type Clock } from '../../src/machine/clock.ts'
+
+/** The longest pause before the first attempt, ms. Nothing else of a session whose timeout is a second is as short. */
+const PAUSE = 50
+
+export const hastyClock: Clock = {
+  ...systemClock,
+  setTimeout: (callback, ms) => systemClock.setTimeout(callback, ms <= PAUSE ? 0 : ms),
+}
