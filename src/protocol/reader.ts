@@ -6,29 +6,39 @@ import { JuteError } from './jute-error.ts'
  * A cursor over the bytes of one frame. It can be aimed at the next frame, so that a connection needs only one.
  */
 export class Reader implements Letters {
+  #chunk: Uint8Array
+  /** All of the memory that the chunk lies in: sockets read into the same one over and over, which needs one view then. */
   #bytes: Buffer
   #view: DataView
+  /** Where the chunk begins in it. */
+  #origin: number
   #offset: number
   #end: number
 
   constructor(bytes: Uint8Array = NOTHING, start = 0, end: number = bytes.length) {
-    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    this.#offset = start
-    this.#end = end
+    this.#chunk = bytes
+    this.#bytes = Buffer.from(bytes.buffer)
+    this.#view = new DataView(bytes.buffer)
+    this.#origin = bytes.byteOffset
+    this.#offset = this.#origin + start
+    this.#end = this.#origin + end
   }
 
   aim(bytes: Buffer, start: number, end: number): void {
-    if (bytes !== this.#bytes) {
-      this.#bytes = bytes
-      this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    if (bytes !== this.#chunk) {
+      this.#chunk = bytes
+      this.#origin = bytes.byteOffset
+      if (bytes.buffer !== this.#view.buffer) {
+        this.#bytes = Buffer.from(bytes.buffer)
+        this.#view = new DataView(bytes.buffer)
+      }
     }
-    this.#offset = start
-    this.#end = end
+    this.#offset = this.#origin + start
+    this.#end = this.#origin + end
   }
 
   get offset(): number {
-    return this.#offset
+    return this.#offset - this.#origin
   }
 
   get remaining(): number {
@@ -66,7 +76,7 @@ export class Reader implements Letters {
   buffer(): Buffer | null {
     if (this.#isNull()) return null
     const length = this.int()
-    if (length < 0) throw new JuteError(`a buffer of length ${length} at ${this.#offset - 4}`)
+    if (length < 0) throw new JuteError(`a buffer of length ${length} at ${this.offset - 4}`)
     const at = this.#take(length)
     const copy = Buffer.allocUnsafe(length)
     this.#bytes.copy(copy, 0, at)
@@ -106,7 +116,7 @@ export class Reader implements Letters {
   /** Steps over a string, and says where its bytes begin. */
   #takeString(): number {
     const length = this.int()
-    if (length < 0) throw new JuteError(`a string of length ${length} at ${this.#offset - 4}`)
+    if (length < 0) throw new JuteError(`a string of length ${length} at ${this.offset - 4}`)
     return this.#take(length)
   }
 
@@ -127,7 +137,8 @@ export class Reader implements Letters {
 
   #take(length: number): number {
     const at = this.#offset
-    if (length > this.#end - at) throw new JuteError(`${length} bytes wanted at ${at}, the frame ends at ${this.#end}`)
+    if (length > this.#end - at)
+      throw new JuteError(`${length} bytes wanted at ${this.offset}, the frame ends at ${this.#end - this.#origin}`)
     this.#offset = at + length
     return at
   }

@@ -1,9 +1,11 @@
 // Jute letters into bytes. Memory that was taken out is never written again: a socket may still be reading it.
 import { JuteError } from './jute-error.ts'
 
-/** A session that is idle has written little and will write little: slabs begin small, and each is twice the one before. */
+/** Slabs begin small, for many writers may write in one turn; and each that takes the place of a full one is twice as large. */
 const FIRST_SLAB = 256
 const LARGEST_SLAB = 16_384
+/** One that had to be larger, for what was written in one turn, is kept up to this. */
+const LARGEST_SPARE = 0x4_0000
 
 /** Characters up to which a loop is faster than V8's encoder. */
 const SHORT = 64
@@ -11,17 +13,20 @@ const SHORT = 64
 const NOTHING = Buffer.alloc(0)
 const NOWHERE = new DataView(NOTHING.buffer)
 
+/** What is left of the slab that was written last, for whoever writes next: a writer holds memory only while something waits in it. */
+const spare = { bytes: NOTHING, view: NOWHERE, offset: 0 }
+
 /** An append-only run of bytes. `take()` hands out what was written since the last call. */
 export class Writer {
   #bytes = NOTHING
   #view = NOWHERE
-  #slab = FIRST_SLAB
-  #taken = 0
+  /** Where in the slab the pending bytes begin. */
+  #start = 0
   #offset = 0
 
   /** Bytes written and not yet taken. */
   get pending(): number {
-    return this.#offset - this.#taken
+    return this.#offset - this.#start
   }
 
   bool(value: boolean): void {
@@ -112,29 +117,51 @@ export class Writer {
   /** Fills in the length of a frame, and returns it. */
   end(before: number): number {
     const length = this.pending - before - 4
-    this.#view.setInt32(this.#taken + before, length)
+    this.#view.setInt32(this.#start + before, length)
     return length
   }
 
   /** Forgets what was written behind the first `length` pending bytes. */
   truncate(length: number): void {
-    this.#offset = this.#taken + length
+    this.#offset = this.#start + length
   }
 
   take(): Buffer {
-    const taken = this.#bytes.subarray(this.#taken, this.#offset)
-    this.#taken = this.#offset
+    const taken = this.#bytes.subarray(this.#start, this.#offset)
+    const isRoomier = this.#bytes.length - this.#offset > spare.bytes.length - spare.offset
+    if (isRoomier && this.#bytes.length <= LARGEST_SPARE) {
+      spare.bytes = this.#bytes
+      spare.view = this.#view
+      spare.offset = this.#offset
+    }
+    this.#bytes = NOTHING
+    this.#view = NOWHERE
+    this.#start = this.#offset = 0
     return taken
   }
 
   #reserve(more: number): void {
     if (this.#offset + more <= this.#bytes.length) return
-    const pending = this.#bytes.subarray(this.#taken, this.#offset)
-    this.#bytes = Buffer.allocUnsafe(Math.max(this.#slab, 2 * (pending.length + more)))
+    if (this.#bytes.length === 0 && spare.offset + more <= spare.bytes.length) this.#borrow()
+    else this.#move(more)
+  }
+
+  #borrow(): void {
+    this.#bytes = spare.bytes
+    this.#view = spare.view
+    this.#start = this.#offset = spare.offset
+    spare.bytes = NOTHING
+    spare.view = NOWHERE
+    spare.offset = 0
+  }
+
+  #move(more: number): void {
+    const pending = this.#bytes.subarray(this.#start, this.#offset)
+    const larger = Math.min(2 * Math.max(this.#bytes.length, spare.bytes.length), LARGEST_SLAB)
+    this.#bytes = Buffer.allocUnsafe(Math.max(FIRST_SLAB, larger, 2 * (pending.length + more)))
     this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length)
-    this.#slab = Math.min(2 * this.#slab, LARGEST_SLAB)
     this.#bytes.set(pending)
-    this.#taken = 0
+    this.#start = 0
     this.#offset = pending.length
   }
 }
