@@ -3,14 +3,13 @@ import { Writer } from '../protocol/index.ts'
 import { encodeRequest } from './connection.ts'
 import { RequestList, type Request } from './request.ts'
 
+const writer = new Writer()
+
 export class Backlog {
   readonly #requests = new RequestList()
-  /** One for all of them, since each takes its memory by the slab. */
-  #writer: Writer | undefined
 
   /** Encodes it at once: what the caller does to its bytes later does not matter. Throws as {@link encodeRequest}. */
   push(request: Request, maxRequest: number): void {
-    const writer = (this.#writer ??= new Writer())
     encodeRequest(writer, 0, request.call.op, request.call.body, maxRequest)
     request.frame = writer.take()
     this.#requests.push(request)

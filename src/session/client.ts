@@ -33,7 +33,7 @@ export class Client extends Nodes implements AsyncDisposable {
   #listeners: Map<StateListener, StateListener> | undefined
   #isClosed = false
   /** Has structuredClone and postMessage refuse a client, of which they would make an empty object: no symbol can be cloned. */
-  protected readonly uncloneable = Symbol('a client of zkwire')
+  protected readonly uncloneable = UNCLONEABLE
 
   constructor(session: Session, settings: Settings, chroot: string, isView = false) {
     super(new Chroot(chroot))
@@ -299,6 +299,8 @@ export class Client extends Nodes implements AsyncDisposable {
     return this.#session.submit(call)
   }
 }
+
+const UNCLONEABLE = Symbol('a client of zkwire')
 
 /** Without types one would listen for 'error' or 'expired', and hear something else or nothing. */
 function checkEvent(op: string, event: string): void {

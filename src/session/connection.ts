@@ -37,7 +37,10 @@ export interface ObservedFrame {
 /** What a connection tells the session that owns it. */
 export interface ConnectionOwner {
   /** The first thing in each callback of the runtime, before anything that came is believed. */
-  awake(moment?: Moment): void
+  /** Returns the milliseconds after which it wants to be told so again, at the latest. */
+  awake(moment?: Moment): number
+  /** How the session introduces itself. */
+  readonly hello: Encodable<TypeOf<typeof ConnectRequest>>
   established(response: TypeOf<typeof ConnectResponse>, sentAt: Moment): void
   /** The server answered something that was sent at that moment. */
   answered(sentAt: Moment): void
@@ -53,7 +56,6 @@ export interface ConnectionOwner {
 }
 
 export interface ConnectionSettings {
-  address: Address
   dial: Dial
   clock: Clock
   /** From dialling to {@link Connection.begin}, ms. */
@@ -61,14 +63,15 @@ export interface ConnectionSettings {
   maxReply: number
 }
 
+/** One for all connections: nothing else runs between the aiming at a frame and the end of its reading. */
+const reader = new Reader()
+
 export class Connection implements TransportHandler {
   readonly #owner: ConnectionOwner
   readonly #clock: Clock
   readonly address: Address
-  readonly #hello: Encodable<TypeOf<typeof ConnectRequest>>
   readonly #transport: Transport
   readonly #framer: Framer
-  readonly #reader = new Reader()
   readonly #writer = new Writer()
 
   /** Sent, in the order of the answers. */
@@ -90,23 +93,23 @@ export class Connection implements TransportHandler {
   #doubtful = false
   readonly #pings: Moment[] = []
 
-  constructor(settings: ConnectionSettings, hello: Encodable<TypeOf<typeof ConnectRequest>>, owner: ConnectionOwner) {
+  constructor(address: Address, settings: ConnectionSettings, owner: ConnectionOwner) {
     this.#owner = owner
     this.#clock = settings.clock
-    this.address = settings.address
-    this.#hello = hello
+    this.address = address
     this.#framer = new Framer(settings.maxReply, (bytes, start, end) => this.#onFrame(bytes, start, end))
-    this.#timer = this.#clock.setTimeout(
-      () =>
-        this.#fail(`${this.#established ? 'not authenticated' : 'no session'} within ${settings.attemptTimeout} ms`),
-      settings.attemptTimeout,
-    )
-    this.#transport = this.#dialled(settings)
+    this.#giveUpAfter(settings.attemptTimeout)
+    this.#transport = this.#dialled(settings.dial)
   }
 
-  #dialled({ dial, address }: ConnectionSettings): Transport {
+  #giveUpAfter(ms: number): void {
+    const giveUp = () => this.#fail(`${this.#established ? 'not authenticated' : 'no session'} within ${ms} ms`)
+    this.#timer = this.#clock.setTimeout(giveUp, ms)
+  }
+
+  #dialled(dial: Dial): Transport {
     try {
-      return dial(address, this)
+      return dial(this.address, this)
     } catch (error) {
       queueMicrotask(() => this.closed(error as Error))
       return { write: () => undefined, destroy: () => undefined }
@@ -119,7 +122,7 @@ export class Connection implements TransportHandler {
     if (this.#dead) return
     this.#owner.awake()
     this.#helloSentAt = momentOf(this.#clock)
-    this.#writer.frame(() => ConnectRequest.write(this.#writer, this.#hello))
+    this.#writer.frame(() => ConnectRequest.write(this.#writer, this.#owner.hello))
     this.#flush()
   }
 
@@ -204,13 +207,12 @@ export class Connection implements TransportHandler {
   #onFrame(bytes: Buffer, start: number, end: number): void {
     if (this.#dead) return
     this.#frameSince = undefined
-    const reader = this.#reader
-    reader.aim(bytes, start, end)
     const { observed } = this.#owner
     observed?.({ from: 'server', bytes: Buffer.from(bytes.subarray(start, end)), first: !this.#established })
     // Whoever was shown it may have closed the client.
     if (this.#isDead()) return
-    if (!this.#established) return this.#onHandshake(reader)
+    reader.aim(bytes, start, end)
+    if (!this.#established) return this.#onHandshake()
     const header = ReplyHeader.read(reader)
     switch (header.xid) {
       case xids.notification:
@@ -227,11 +229,11 @@ export class Connection implements TransportHandler {
         if (header.err !== 0) this.#fail(`the server refused to set the watches again (${header.err})`)
         return
       default:
-        if (header.xid >= 0) this.#onReply(header, reader)
+        if (header.xid >= 0) this.#onReply(header)
     }
   }
 
-  #onHandshake(reader: Reader): void {
+  #onHandshake(): void {
     // A read-only server that serves no such session answers with a bare ReplyHeader, NOTREADONLY: no word about the session.
     if (reader.remaining === REPLY_HEADER_BYTES)
       return this.#fail(`the server refused the handshake (${ReplyHeader.read(reader).err})`)
@@ -244,17 +246,19 @@ export class Connection implements TransportHandler {
       throw new JuteError('a session without an id or a password')
     this.#established = true
     this.#timeout = response.timeOut
-    this.#owner.established(response, this.#helloSentAt ?? momentOf(this.#clock))
+    const sentAt = this.#helloSentAt ?? momentOf(this.#clock)
+    this.#helloSentAt = undefined
+    this.#owner.established(response, sentAt)
   }
 
-  #onReply(header: TypeOf<typeof ReplyHeader>, body: Reader): void {
+  #onReply(header: TypeOf<typeof ReplyHeader>): void {
     const request = this.#inflight.first
     // The server answers a session's requests in their order: anything else is not the protocol, and no later answer can be trusted.
     if (request?.xid !== header.xid)
       throw new JuteError(`an answer to xid ${header.xid} where ${request?.xid ?? 'none'} is due`)
     this.#inflight.remove(request)
     if (request.sentAt !== undefined) this.#owner.answered(request.sentAt)
-    this.#owner.replied(request, header, body)
+    this.#owner.replied(request, header, reader)
   }
 
   // Writing
@@ -293,7 +297,8 @@ export class Connection implements TransportHandler {
    */
   #beat(): void {
     if (this.#dead) return
-    this.#owner.awake()
+    const lookAgain = this.#owner.awake()
+    if (this.#isDead()) return
     const now = this.#clock.now()
     const askedAt = Math.min(this.#pings[0]?.now ?? Infinity, this.#inflight.first?.sentAt?.now ?? Infinity)
     const silentUntil = Math.max(this.#lastHeard + (this.#timeout * 2) / 3, askedAt + this.#timeout / 3)
@@ -310,7 +315,7 @@ export class Connection implements TransportHandler {
       this.#pings.push(this.#thisTurn())
       this.#flush()
     }
-    const next = Math.min(silentUntil, this.#lastSent + this.#timeout * PING_SHARE)
+    const next = Math.min(silentUntil, this.#lastSent + this.#timeout * PING_SHARE, now + lookAgain)
     this.#timer = this.#clock.setTimeout(() => this.#beat(), Math.max(1, next - now))
   }
 

@@ -62,20 +62,26 @@ export interface Counters {
 }
 
 export class Diagnostics {
-  readonly #counters: Counters = { connects: 0, disconnects: 0, replies: 0, events: 0 }
+  #connects = 0
+  #disconnects = 0
+  #replies = 0
+  #events = 0
 
   get counters(): Counters {
-    return { ...this.#counters }
+    return {
+      ...{ connects: this.#connects, disconnects: this.#disconnects },
+      ...{ replies: this.#replies, events: this.#events },
+    }
   }
 
   connected(address: Address, sessionId: bigint, readOnly: boolean): void {
-    this.#counters.connects++
+    this.#connects++
     if (channels.connect.hasSubscribers)
       channels.connect.publish({ address, sessionId, readOnly } satisfies ConnectMessage)
   }
 
   disconnected(sessionId: bigint, cause: Error): void {
-    this.#counters.disconnects++
+    this.#disconnects++
     if (channels.disconnect.hasSubscribers)
       channels.disconnect.publish({ sessionId, cause } satisfies DisconnectMessage)
   }
@@ -85,7 +91,7 @@ export class Diagnostics {
   }
 
   replied(sessionId: bigint, { call, xid, sentAt }: Request, errno: number, clock: Clock): void {
-    this.#counters.replies++
+    this.#replies++
     if (!channels.request.hasSubscribers) return
     const ms = clock.now() - (sentAt?.now ?? 0)
     const { path, op } = call
@@ -93,7 +99,7 @@ export class Diagnostics {
   }
 
   notified(sessionId: bigint, { type, path }: TypeOf<typeof WatcherEvent>): void {
-    this.#counters.events++
+    this.#events++
     if (channels.watch.hasSubscribers) channels.watch.publish({ sessionId, type, path } satisfies WatchMessage)
   }
 }

@@ -19,22 +19,35 @@ export const momentOf = (clock: Clock): Moment => ({ now: clock.now(), wall: clo
 export const left = (since: Moment, timeout: number, { now, wall }: Moment): number =>
   Math.max(0, timeout - Math.max(now - since.now, wall - since.wall))
 
+export interface LeaseOwner {
+  /** The lease ran out: the session must be presumed lost. It may be told again after the session came back. */
+  onLapse(): void
+}
+
 /** Watches over the lease of one session. */
 export class Lease {
   readonly #clock: Clock
-  readonly #onLapse: () => void
+  readonly #owner: LeaseOwner
   #since: Moment | undefined
   #timeout = 0
   #timer: unknown
+  #isAttended = false
   /** Why it is lost, made when somebody asks. */
   #lostFor: (() => Error) | undefined
   /** Made when somebody listens: most sessions have no lock. */
   #lost: AbortController | undefined
 
-  /** @param onLapse the lease ran out: the session must be presumed lost. It may be told again after the session came back. */
-  constructor(clock: Clock, onLapse: () => void) {
+  constructor(clock: Clock, owner: LeaseOwner) {
     this.#clock = clock
-    this.#onLapse = onLapse
+    this.#owner = owner
+  }
+
+  /** Somebody calls {@link check} no later than when it runs out, so that it needs no timer of its own. */
+  set isAttended(isAttended: boolean) {
+    if (this.#isAttended === isAttended) return
+    this.#isAttended = isAttended
+    this.#clock.clearTimeout(this.#timer)
+    if (!isAttended && this.#since !== undefined && !this.lapsed) this.#wait()
   }
 
   /** Aborts when the lease runs out or the session ends. A session that comes back has a new one. */
@@ -71,12 +84,16 @@ export class Lease {
     if (this.lapsed) this.#revive()
   }
 
-  check(moment?: Moment): void {
-    if (this.#since === undefined || this.lapsed || this.left(moment) > 0) return
+  /** Returns the milliseconds after which it is to be called again, at the latest. */
+  check(moment?: Moment): number {
+    if (this.#since === undefined || this.lapsed) return Infinity
+    const left = this.left(moment)
+    if (left > 0) return left
     this.#clock.clearTimeout(this.#timer)
     const timeout = this.#timeout
     this.#lose(() => new Error(`no server has confirmed the session for ${timeout} ms`))
-    this.#onLapse()
+    this.#owner.onLapse()
+    return Infinity
   }
 
   /** The session is over. */
@@ -94,6 +111,7 @@ export class Lease {
   #revive(): void {
     if (this.left() === 0) return
     if (this.lapsed) this.#lost = this.#lostFor = undefined
+    if (this.#isAttended) return
     this.#clock.clearTimeout(this.#timer)
     this.#wait()
   }

@@ -78,14 +78,14 @@ export function settingsOf(options: ConnectOptions): Settings {
     followReconfig: options.followReconfig ?? false,
     srvRefresh: positive('srvRefresh', options.srvRefresh ?? 60_000),
     resolveSrv: options.resolveSrv ?? resolveSrv,
-    auth: options.auth ?? [],
+    auth: options.auth ?? NOBODY,
     maxRequest: positive('maxRequest', options.maxRequest ?? 1_048_575),
     maxReply: positive('maxReply', options.maxReply ?? 16 * 1024 * 1024),
     maxPending: positive('maxPending', options.maxPending ?? 100_000),
     dial: dialOf(options),
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
-    onCallbackError: options.onCallbackError ?? (error => console.error(error)),
+    onCallbackError: options.onCallbackError ?? printError,
     ...(options.signal && { signal: options.signal }),
     ...(options.sasl && { sasl: options.sasl }),
     ...(options.session && { session: options.session }),
@@ -93,12 +93,18 @@ export function settingsOf(options: ConnectOptions): Settings {
   }
 }
 
+const NOBODY: Settings['auth'] = []
+const printError = (error: unknown): void => console.error(error)
+
+/** One for all who leave chance to the machine. */
+const dialTcpAtRandom = tcp({ random: systemRandom })
+
 function dialOf({ dial, tls = false, random = systemRandom, followReconfig = false }: ConnectOptions): Dial {
   if (followReconfig && tls !== false) throw bad('followReconfig leads to ports in plaintext, and tls is asked for')
   // A dial that knows nothing of TLS must not take the place of it.
   if (dial !== undefined && tls !== false) throw bad('tls is for the default dial only')
   if (dial !== undefined) return dial
-  if (tls === false) return orTellOfTls(tcp({ random }))
+  if (tls === false) return orTellOfTls(random === systemRandom ? dialTcpAtRandom : tcp({ random }))
   try {
     return orTellOfPlaintext(dialTls({ lookup: shuffling(systemLookup, random), ...(tls === true ? {} : tls) }))
   } catch (error) {

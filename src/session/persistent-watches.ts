@@ -31,13 +31,16 @@ interface Spot {
   confirmed: PersistentMode | undefined
 }
 
+/** Of every session that has no such watch: an empty map of its own would be a large part of what an idle session takes. */
+const NO_SPOTS = new Map<string, Spot>()
+
 /**
  * A server below 3.9 keeps one mode a path and session: whatever is set last wins, and a one-shot watch ends the persistent one
  * (ZOOKEEPER-4466). So we ask for one mode a path, the strongest that anybody here needs, keep it while anybody needs the path, and
  * tell events apart here.
  */
 export class PersistentWatches {
-  readonly #spots = new Map<string, Spot>()
+  #spots = NO_SPOTS
 
   get isEmpty(): boolean {
     return this.#spots.size === 0
@@ -47,6 +50,7 @@ export class PersistentWatches {
   add(subscription: Subscription): PersistentMode {
     const { serverPath, mode } = subscription
     const spot = this.#spots.get(serverPath) ?? { subscriptions: new Set(), mode: undefined, confirmed: undefined }
+    if (this.#spots === NO_SPOTS) this.#spots = new Map()
     this.#spots.set(serverPath, spot)
     spot.subscriptions.add(subscription)
     spot.mode = spot.mode === 'persistentRecursive' ? 'persistentRecursive' : mode

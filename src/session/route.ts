@@ -25,7 +25,8 @@ export interface RouteSettings extends SrvSettings {
 export class Route {
   readonly #settings: RouteSettings
   readonly #traveller: Traveller
-  readonly #search: WritableSearch
+  /** Made on a read-only server. */
+  #search: WritableSearch | undefined
   readonly #hosts: HostList
   /** What the user named: hosts, or SRV records in their place. */
   #named: Pick<ConnectString, 'hosts' | 'srv'>
@@ -50,10 +51,6 @@ export class Route {
     this.#traveller = traveller
     this.#named = named
     this.#hosts = new HostList(named.hosts, settings.random)
-    this.#search = new WritableSearch(settings, host => {
-      this.#preferred = host
-      this.#move(`${host.host}:${host.port} takes writes`)
-    })
   }
 
   begin(): void {
@@ -70,7 +67,7 @@ export class Route {
   /** A server gave the session. */
   arrived(isReadOnly: boolean): void {
     this.#arrivedAt = this.#settings.clock.now()
-    if (isReadOnly) this.#search.start(() => this.#others)
+    if (isReadOnly) this.#searchForOther()
     this.#refreshLater()
   }
 
@@ -85,7 +82,7 @@ export class Route {
    * @returns whether all hosts have failed so, one after the other
    */
   lost(isFinal: boolean): boolean {
-    this.#search.stop()
+    this.#search?.stop()
     // One that ends at once and answers nothing is a failure too: two clients may be taking one session from each other.
     const { clock } = this.#settings
     if (this.#arrivedAt !== undefined && clock.now() - this.#arrivedAt >= LONGEST_DELAY) this.#failures = 0
@@ -127,7 +124,7 @@ export class Route {
 
   end(): void {
     this.#isOver = true
-    this.#search.stop()
+    this.#search?.stop()
     for (const timer of [this.#timer, this.#refreshTimer]) this.#settings.clock.clearTimeout(timer)
   }
 
@@ -137,6 +134,14 @@ export class Route {
     const current = this.#current === undefined ? '' : keyOf(this.#current)
     const others = all.filter(host => keyOf(host) !== current)
     return others.length > 0 ? others : all
+  }
+
+  #searchForOther(): void {
+    this.#search ??= new WritableSearch(this.#settings, host => {
+      this.#preferred = host
+      this.#move(`${host.host}:${host.port} takes writes`)
+    })
+    this.#search.start(() => this.#others)
   }
 
   #replace(hosts: readonly Address[], behind: readonly Address[] = []): void {

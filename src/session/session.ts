@@ -1,36 +1,34 @@
 // One session across many sockets. The only owner of its state, its xids and its time.
 import {
-  errnos,
-  JuteError,
   operations,
   ZooKeeperError,
+  type ConnectRequest,
   type ConnectResponse,
   type Encodable,
   type ErrorCode,
-  type Operation,
   type Reader,
   type ReplyHeader,
   type TypeOf,
   type WatcherEvent,
 } from '../protocol/index.ts'
 import { Background } from './background.ts'
-import { Backlog } from './backlog.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import type { ConnectString } from './connect-string.ts'
 import { Credentials, type Credential } from './credentials.ts'
 import { deferred, type Deferred } from './deferred.ts'
 import { Diagnostics } from './diagnostics.ts'
 import { Identity } from './identity.ts'
-import { Lease, type Moment } from './lease.ts'
+import { Lease, type LeaseOwner, type Moment } from './lease.ts'
 import { authenticate, type Mechanism } from './mechanism.ts'
 import type { Settings } from './options.ts'
-import { Request, xidAfter, type AnyCall, type Call } from './request.ts'
+import type { Call, Request } from './request.ts'
+import { Requests, type RequestHost } from './requests.ts'
 import { Route, type Traveller } from './route.ts'
 import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type TerminalState } from './states.ts'
 import { UserCode } from './user-code.ts'
 import { Watching, type WatchHost } from './watching.ts'
 
-export class Session implements ConnectionOwner, WatchHost, Traveller {
+export class Session implements ConnectionOwner, RequestHost, WatchHost, Traveller, LeaseOwner {
   readonly #settings: Settings
   readonly route: Route
   readonly #userCode: UserCode
@@ -42,21 +40,14 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
   #identity: Identity
   #timeout: number
   #lastZxid = 0n
-  #xid = 0
 
   #connection: Connection | undefined
   #closing: Deferred | undefined
   #closeTimer: unknown
 
-  readonly #backlog = new Backlog()
-  /** Requests of the backlog and the connection together. */
-  #pending = 0
-
-  /** Opcodes that a server of this ensemble did not know. */
-  #lacking: Set<number> | undefined
-
+  readonly #requests: Requests
   readonly #lease: Lease
-  readonly #credentials: Credentials
+  #credentials: Credentials | undefined
   readonly watching: Watching = new Watching(this)
   readonly background = new Background()
   readonly observed: ConnectionOwner['observed']
@@ -64,11 +55,12 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
   constructor(connectString: ConnectString, settings: Settings) {
     this.#settings = settings
     this.#userCode = new UserCode(settings.onCallbackError)
-    this.states = new StateMachine(callback => this.later(callback))
+    this.states = new StateMachine(this.#userCode)
     this.route = new Route(connectString, settings, this)
     this.#timeout = settings.sessionTimeout
-    this.#credentials = new Credentials(settings.auth)
-    this.#lease = new Lease(settings.clock, () => this.#onLapse())
+    this.#requests = new Requests(this, settings)
+    if (settings.auth.length > 0) this.#credentials = new Credentials(settings.auth)
+    this.#lease = new Lease(settings.clock, this)
     this.#identity = new Identity(settings)
     const { observe } = settings
     if (observe !== undefined)
@@ -117,91 +109,41 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
 
   // Requests
 
-  /** Queues a request before it returns, so that the order of calls is the order on the wire. */
   submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
-    const request = new Request(this.#adjusted(call as unknown as AnyCall))
-    const refusal = this.#refusal(call.signal)
-    if (refusal === undefined) this.#admit(request)
-    else if (refusal === 'aborted') request.reject(call.signal?.reason)
-    else request.fail(refusal, 'notSent', { cause: this.#lastCause })
-    return request.promise as Promise<V>
+    return this.#requests.submit(call)
   }
 
-  /**
-   * What is sent for a call: in the place of an operation that a server lacked, what does the same; and without a watch where a
-   * persistent one serves it, since a one-shot watch would end that one at the server.
-   */
-  #adjusted(call: AnyCall): AnyCall {
-    if (call.fallback !== undefined && this.#lacking?.has(call.op.opcode) === true)
-      return this.#adjusted(call.fallback())
-    if (call.watch === undefined || !this.watching.isCovered(call.watch.serverPath)) return call
-    call.watch.reliesOnPersistent = true
-    return { ...call, body: { ...(call.body as object), watch: false } }
+  get refusal(): ErrorCode | undefined {
+    if (isTerminal(this.state)) return terminalCodes[this.state]
+    if (this.#closing !== undefined) return 'CLOSED'
+    return !this.isConnected && this.#lease.lapsed ? 'CONNECTIONLOSS' : undefined
+  }
+
+  get usable(): Connection | undefined {
+    return this.isConnected ? this.#connection : undefined
   }
 
   addAuth(credential: Credential): Promise<void> {
-    const refusal = this.#refusal(undefined)
-    if (refusal !== undefined)
-      return Promise.reject(new ZooKeeperError(refusal as ErrorCode, { op: 'auth', fate: 'notSent' }))
-    return this.#credentials.add(credential, this.isConnected ? this.#connection : undefined)
-  }
-
-  #refusal(signal: AbortSignal | undefined): ErrorCode | 'aborted' | undefined {
-    if (isTerminal(this.state)) return terminalCodes[this.state]
-    if (this.#closing !== undefined) return 'CLOSED'
-    if (signal?.aborted) return 'aborted'
-    if (!this.isConnected && this.#lease.lapsed) return 'CONNECTIONLOSS'
-    return this.#pending < this.#settings.maxPending ? undefined : 'TOOMANYPENDING'
-  }
-
-  #admit(request: Request): void {
-    const { watch, op } = request.call
-    try {
-      if (this.isConnected) this.#connection?.send(request, this.#nextXid(), this.#settings.maxRequest)
-      else this.#backlog.push(request, this.#settings.maxRequest)
-    } catch (error) {
-      if (error instanceof RangeError) return request.fail('REQUESTTOOLARGE', 'notSent', { detail: error.message })
-      // A TypeError is of a value that is not of its declared type, where the caller has no types.
-      if (error instanceof JuteError || error instanceof TypeError)
-        return request.fail('BADARGUMENTS', 'notSent', { detail: error.message })
-      throw error
-    }
-    this.#pending++
-    if (watch !== undefined && op.watch !== undefined) this.watching.expect(op.watch, watch)
-    request.whenAborted(() => this.#cancel(request))
-  }
-
-  #nextXid(): number {
-    return (this.#xid = xidAfter(this.#xid))
-  }
-
-  /** The caller gave up. What was sent is answered all the same, and may leave a watch: {@link replied} sees to it. */
-  #cancel(request: Request): void {
-    request.reject(request.call.signal?.reason)
-    if (this.#backlog.remove(request)) this.#leave(request)
-  }
-
-  /** An admitted request will have no answer. */
-  #leave(request: Request): void {
-    this.#pending--
-    this.#watchNotSet(request)
-  }
-
-  #watchNotSet({ call: { op, watch } }: Request): void {
-    if (watch !== undefined && op.watch !== undefined) this.watching.notSet(op.watch, watch)
-  }
-
-  #failBacklog(code: ErrorCode): void {
-    for (const request of this.#backlog.drain()) {
-      this.#leave(request)
-      request.fail(code, 'notSent', { cause: this.#lastCause })
-    }
+    const { refusal } = this
+    if (refusal !== undefined) return Promise.reject(new ZooKeeperError(refusal, { op: 'auth', fate: 'notSent' }))
+    return (this.#credentials ??= new Credentials([])).add(credential, this.usable)
   }
 
   // From the connection
 
-  awake(moment?: Moment): void {
-    this.#lease.check(moment)
+  awake(moment?: Moment): number {
+    return this.#lease.check(moment)
+  }
+
+  get hello(): Encodable<TypeOf<typeof ConnectRequest>> {
+    const { sessionTimeout, readOnly } = this.#settings
+    return {
+      protocolVersion: 0,
+      lastZxidSeen: this.#lastZxid,
+      timeOut: sessionTimeout,
+      ...this.#identity.offered,
+      readOnly,
+    }
   }
 
   established(response: TypeOf<typeof ConnectResponse>, sentAt: Moment): void {
@@ -210,6 +152,7 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
     if (!isOurs) return this.#gone()
     const connection = this.#connection as Connection
     this.#timeout = timeOut
+    this.#lease.isAttended = this.#settings.sasl === undefined
     if (this.#identity.isConfirmed && this.#closing === undefined) this.#lease.start(sentAt, timeOut)
     if (this.#settings.sasl === undefined) this.#begin(connection, readOnly)
     else this.#authenticate(this.#settings.sasl, connection, readOnly)
@@ -227,7 +170,7 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
 
   /** Until it is done the session is not connected, so that all else waits; a connection that is lost meanwhile is as any other. */
   #authenticate(mechanism: Mechanism, connection: Connection, readOnly: boolean): void {
-    const ask = (token: Uint8Array) => this.#send(connection, operations.sasl, { token }, reply => reply.token)
+    const ask = (token: Uint8Array) => this.#requests.send(connection, operations.sasl, { token }, reply => reply.token)
     void authenticate(mechanism, { ...connection.address, random: this.#settings.random }, ask).then(failure => {
       this.awake()
       if (this.#connection !== connection) return
@@ -239,12 +182,13 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
   /** The server knows who this is: what waited goes out. */
   #begin(connection: Connection, readOnly: boolean): void {
     connection.begin()
+    this.#lease.isAttended = true
     this.route.arrived(readOnly)
     if (this.#closing !== undefined) return this.#sendClose(connection)
-    this.#credentials.replay(connection)
+    this.#credentials?.replay(connection)
     const state = readOnly ? 'connectedReadOnly' : 'connected'
     this.watching.rearm(connection, this.#lastZxid, state)
-    for (const request of this.#backlog.drain()) connection.send(request, this.#nextXid(), Infinity)
+    this.#requests.release(connection)
     this.#enter(state)
   }
 
@@ -255,20 +199,9 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
   replied(request: Request, { zxid, err }: TypeOf<typeof ReplyHeader>, body: Reader): void {
     // Only replies count: a notification may name a transaction of which more events are still to come (ZOOKEEPER-4655).
     if (zxid > this.#lastZxid) this.#lastZxid = zxid
-    this.#pending--
     if (this.isConnected) this.route.proved()
     this.diagnostics.replied(this.id, request, err, this.#settings.clock)
-    const { op, fallback, unknownAs = errnos.UNIMPLEMENTED } = request.call
-    if (err === unknownAs && fallback !== undefined) {
-      this.#lacking = (this.#lacking ?? new Set()).add(op.opcode)
-      return request.resolve(this.submit(fallback()))
-    }
-    let isDone = false
-    try {
-      isDone = request.answer(err, body, this.watching)
-    } finally {
-      if (!isDone) this.#watchNotSet(request)
-    }
+    this.#requests.answered(request, err, body)
   }
 
   notified(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
@@ -277,7 +210,7 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
   }
 
   authReplied(err: number): void {
-    if (err === 0) this.#credentials.accepted()
+    if (err === 0) this.#credentials?.accepted()
     else this.#terminate('authFailed')
   }
 
@@ -286,11 +219,9 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
     this.#connection = undefined
     this.#lastCause = cause
     this.diagnostics.disconnected(this.id, cause)
+    this.#lease.isAttended = false
     if (this.isConnected) this.#enter('suspended')
-    for (const { request, fate } of connection?.abandoned() ?? []) {
-      this.#leave(request)
-      request.fail('CONNECTIONLOSS', fate, { cause })
-    }
+    this.#requests.abandon(connection, 'CONNECTIONLOSS', cause)
     // Later the servers may be in the middle of getting new certificates, and there is a session to keep.
     if (this.route.lost(isFinal) && this.state === 'connecting') return this.#terminate('closed')
     this.route.retry()
@@ -308,23 +239,12 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
   dial(): void {
     this.awake()
     if (isTerminal(this.state)) return
-    const { dial, clock, attemptTimeout, maxReply, sessionTimeout, readOnly } = this.#settings
-    this.#connection = new Connection(
-      { address: this.route.next(), dial, clock, attemptTimeout, maxReply },
-      {
-        protocolVersion: 0,
-        lastZxidSeen: this.#lastZxid,
-        timeOut: sessionTimeout,
-        ...this.#identity.offered,
-        readOnly,
-      },
-      this,
-    )
+    this.#connection = new Connection(this.route.next(), this.#settings, this)
   }
 
   /** Presumed lost is not expired: only a server can say that, so the session is offered to servers until one answers. */
-  #onLapse(): void {
-    if (!this.isConnected) this.#failBacklog('CONNECTIONLOSS')
+  onLapse(): void {
+    if (!this.isConnected) this.#requests.failBacklog('CONNECTIONLOSS')
   }
 
   /**
@@ -335,7 +255,7 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
     if (isTerminal(this.state)) return Promise.resolve()
     if (this.#closing !== undefined) return this.#closing.promise
     const { promise } = (this.#closing = deferred())
-    this.#failBacklog('CLOSED')
+    this.#requests.failBacklog('CLOSED')
     if (this.isConnected && this.#connection !== undefined) this.#sendClose(this.#connection)
     else if (this.state === 'connecting' || this.#lease.lapsed) this.#terminate('closed')
     if (isTerminal(this.state)) return promise
@@ -346,21 +266,15 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
   }
 
   #sendClose(connection: Connection): void {
-    this.#send(connection, operations.closeSession, {}, () => undefined).then(
-      () => this.#terminate('closed'),
-      // A lost answer is asked for again on the next connection; any word of the server is good enough.
-      (error: unknown) => {
-        if (error instanceof ZooKeeperError && error.fate === 'refused') this.#terminate('closed')
-      },
-    )
-  }
-
-  /** Sends a request of the session's own, past the backlog. */
-  #send<Q, R, V>(connection: Connection, op: Operation<Q, R>, body: Encodable<Q>, result: (reply: R) => V): Promise<V> {
-    const request = new Request({ op, body, path: '', result } as unknown as AnyCall)
-    connection.send(request, this.#nextXid(), Infinity)
-    this.#pending++
-    return request.promise as Promise<V>
+    this.#requests
+      .send(connection, operations.closeSession, {}, () => undefined)
+      .then(
+        () => this.#terminate('closed'),
+        // A lost answer is asked for again on the next connection; any word of the server is good enough.
+        (error: unknown) => {
+          if (error instanceof ZooKeeperError && error.fate === 'refused') this.#terminate('closed')
+        },
+      )
   }
 
   #terminate(state: TerminalState, cause?: ZooKeeperError): void {
@@ -374,12 +288,9 @@ export class Session implements ConnectionOwner, WatchHost, Traveller {
     this.#connection = undefined
     connection?.destroy()
     const code = terminalCodes[state]
-    for (const { request, fate } of connection?.abandoned() ?? []) {
-      this.#leave(request)
-      request.fail(code, fate, { cause })
-    }
-    this.#failBacklog(code)
-    this.#credentials.end(code)
+    this.#requests.abandon(connection, code, cause)
+    this.#requests.failBacklog(code)
+    this.#credentials?.end(code)
     this.watching.end()
     this.#lease.end(() => new ZooKeeperError(code, { fate: 'notSent' }))
     this.#closing?.resolve()

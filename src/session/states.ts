@@ -1,4 +1,5 @@
 // The states of a session and the moves between them.
+import type { UserCode } from './user-code.ts'
 
 export type State = 'connecting' | 'connected' | 'connectedReadOnly' | 'suspended' | 'expired' | 'authFailed' | 'closed'
 
@@ -29,12 +30,12 @@ export type StateListener = (state: State, previous: State) => void
 /** The state of one session, and who hears of its moves. */
 export class StateMachine {
   #current: State = 'connecting'
-  readonly #listeners = new Set<StateListener>()
-  readonly #tell: (callback: () => unknown) => void
+  /** While there are any: a session that is opened has one, and for the most part none later. */
+  #listeners: Set<StateListener> | undefined
+  readonly #userCode: UserCode
 
-  /** @param tell calls a listener back, by and by */
-  constructor(tell: (callback: () => unknown) => void) {
-    this.#tell = tell
+  constructor(userCode: UserCode) {
+    this.#userCode = userCode
   }
 
   get current(): State {
@@ -46,15 +47,16 @@ export class StateMachine {
     const previous = this.#current
     if (!mayMove(previous, state)) throw new Error(`a session does not move from ${previous} to ${state}`)
     this.#current = state
-    for (const listener of this.#listeners)
-      this.#tell(() => (this.#listeners.has(listener) ? listener(state, previous) : undefined))
+    for (const listener of this.#listeners ?? [])
+      this.#userCode.later(() => (this.#listeners?.has(listener) === true ? listener(state, previous) : undefined))
   }
 
   on(listener: StateListener): void {
-    this.#listeners.add(listener)
+    this.#listeners = (this.#listeners ?? new Set()).add(listener)
   }
 
   off(listener: StateListener): void {
-    this.#listeners.delete(listener)
+    this.#listeners?.delete(listener)
+    if (this.#listeners?.size === 0) this.#listeners = undefined
   }
 }

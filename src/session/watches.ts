@@ -59,8 +59,11 @@ const firedBy: Readonly<Record<number, { type: WatchEvent['type']; kinds: readon
   [eventTypes.NodeChildrenChanged]: { type: 'NodeChildrenChanged', kinds: ['children'] },
 }
 
+/** Of every session without a watch: an empty map of its own would be a large part of what an idle session takes. */
+const NO_SPOTS = new Map<string, Spot>()
+
 export class WatchRegistry {
-  readonly #spots = new Map<string, Spot>()
+  #spots = NO_SPOTS
   #size = 0
 
   get size(): number {
@@ -163,6 +166,7 @@ export class WatchRegistry {
     const known = this.#spots.get(serverPath)
     if (known !== undefined) return known
     const spot = new Spot()
+    if (this.#spots === NO_SPOTS) this.#spots = new Map()
     this.#spots.set(serverPath, spot)
     return spot
   }

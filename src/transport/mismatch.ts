@@ -37,26 +37,32 @@ export const orTellOfTls = (dial: Dial): Dial => orTellOf(tls, dial)
 export const orTellOfPlaintext = (dial: Dial): Dial => orTellOf(plaintext, dial)
 
 function orTellOf(language: Language, dial: Dial): Dial {
-  const asked = new Set<string>()
-  return (address, handler) => new Suspicion(language, dial, asked, address, handler)
+  const inquiry: Inquiry = { language, dial }
+  return (address, handler) => new Suspicion(inquiry, address, handler)
+}
+
+/** What the streams of one dial have in common. */
+interface Inquiry {
+  readonly language: Language
+  readonly dial: Dial
+  /** Addresses; none in the good case. */
+  asked?: Set<string>
 }
 
 /** Stands between a stream and its handler until it is known what the server speaks. */
 class Suspicion implements Transport, TransportHandler {
-  readonly #language: Language
-  readonly #asked: Set<string>
+  readonly #inquiry: Inquiry
   readonly #address: Address
   readonly #handler: TransportHandler
   #transport: Transport
   #isOver = false
   #isProven = false
 
-  constructor(language: Language, dial: Dial, asked: Set<string>, address: Address, handler: TransportHandler) {
-    this.#language = language
-    this.#asked = asked
+  constructor(inquiry: Inquiry, address: Address, handler: TransportHandler) {
+    this.#inquiry = inquiry
     this.#address = address
     this.#handler = handler
-    this.#transport = dial(address, this)
+    this.#transport = inquiry.dial(address, this)
   }
 
   write(bytes: Uint8Array): void {
@@ -69,30 +75,32 @@ class Suspicion implements Transport, TransportHandler {
   }
 
   opened(): void {
-    this.#isProven = this.#language.openedIsProof
+    this.#isProven = this.#inquiry.language.openedIsProof
     this.#handler.opened()
   }
 
   received(chunk: Buffer): void {
     if (this.#isOver) return
     // Some servers of TLS do answer whoever speaks none.
-    if (!this.#isProven && this.#language.isAnswer(chunk)) return this.#accuse()
+    if (!this.#isProven && this.#inquiry.language.isAnswer(chunk)) return this.#accuse()
     this.#isProven = true
     this.#handler.received(chunk)
   }
 
   closed(cause?: Error): void {
     if (this.#isOver) return
+    if (this.#isProven || !isWordless(cause)) return this.#end(cause)
     const key = `${this.#address.host} ${this.#address.port}`
-    if (this.#isProven || this.#asked.has(key) || !isWordless(cause)) return this.#end(cause)
-    this.#transport = ask(this.#address, this.#language, {
-      reached: () => this.#asked.add(key),
+    const asked = (this.#inquiry.asked ??= new Set())
+    if (asked.has(key)) return this.#end(cause)
+    this.#transport = ask(this.#address, this.#inquiry.language, {
+      reached: () => asked.add(key),
       answered: isTheirs => (isTheirs ? this.#accuse(cause) : this.#end(cause)),
     })
   }
 
   #accuse(cause?: Error): void {
-    this.#end(new FinalFailure(this.#language.verdict, { cause }))
+    this.#end(new FinalFailure(this.#inquiry.language.verdict, { cause }))
   }
 
   #end(cause?: Error): void {

@@ -46,7 +46,7 @@ describe('a lease', () => {
   beforeEach(() => {
     clock = new FakeClock()
     lapses = 0
-    lease = new Lease(clock, () => lapses++)
+    lease = new Lease(clock, { onLapse: () => lapses++ })
   })
 
   it('that has not begun is worth nothing, and does not lapse', async () => {

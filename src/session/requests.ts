@@ -1,0 +1,158 @@
+// The requests of one session: from the call to the wire or, while there is no connection, to the backlog, and to their end.
+import {
+  errnos,
+  JuteError,
+  type Encodable,
+  type ErrorCode,
+  type Operation,
+  type Reader,
+  type ZooKeeperError,
+} from '../protocol/index.ts'
+import { Backlog } from './backlog.ts'
+import type { Connection } from './connection.ts'
+import { Request, xidAfter, type AnyCall, type Call } from './request.ts'
+import type { Watching } from './watching.ts'
+
+/** What the requests need to know of their session. */
+export interface RequestHost {
+  /** Why it takes no request; undefined where it takes them. */
+  readonly refusal: ErrorCode | undefined
+  /** Where requests go at once; undefined where they are to wait. */
+  readonly usable: Connection | undefined
+  readonly watching: Watching
+  /** What ended the last connection or attempt. */
+  readonly lastCause: ZooKeeperError | undefined
+}
+
+export interface RequestLimits {
+  maxRequest: number
+  maxPending: number
+}
+
+export class Requests {
+  readonly #host: RequestHost
+  readonly #limits: RequestLimits
+  #xid = 0
+  /** Without an answer, here and on the connection together. */
+  #pending = 0
+  /** Made when it is first needed: most sessions are idle, and many. */
+  #backlog: Backlog | undefined
+  /** Opcodes that a server of this ensemble did not know. */
+  #lacking: Set<number> | undefined
+
+  constructor(host: RequestHost, limits: RequestLimits) {
+    this.#host = host
+    this.#limits = limits
+  }
+
+  /** Queues a request before it returns, so that the order of calls is the order on the wire. */
+  submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
+    const request = new Request(this.#adjusted(call as unknown as AnyCall))
+    const { refusal } = this.#host
+    if (call.signal?.aborted) request.reject(call.signal.reason)
+    else if (refusal !== undefined) this.#refuse(request, refusal)
+    else if (this.#pending >= this.#limits.maxPending) this.#refuse(request, 'TOOMANYPENDING')
+    else this.#admit(request)
+    return request.promise as Promise<V>
+  }
+
+  /** Sends a request of the session's own, past the backlog and all limits. */
+  send<Q, R, V>(connection: Connection, op: Operation<Q, R>, body: Encodable<Q>, result: (reply: R) => V): Promise<V> {
+    const request = new Request({ op, body, path: '', result } as unknown as AnyCall)
+    connection.send(request, this.#nextXid(), Infinity)
+    this.#pending++
+    return request.promise as Promise<V>
+  }
+
+  /** What waited goes out. */
+  release(connection: Connection): void {
+    for (const request of this.#backlog?.drain() ?? []) connection.send(request, this.#nextXid(), Infinity)
+  }
+
+  /** @throws JuteError where it is no such answer */
+  answered(request: Request, err: number, body: Reader): void {
+    this.#pending--
+    const { op, fallback, unknownAs = errnos.UNIMPLEMENTED } = request.call
+    if (err === unknownAs && fallback !== undefined) {
+      this.#lacking = (this.#lacking ?? new Set()).add(op.opcode)
+      return request.resolve(this.submit(fallback()))
+    }
+    let isDone = false
+    try {
+      isDone = request.answer(err, body, this.#host.watching)
+    } finally {
+      if (!isDone) this.#watchNotSet(request)
+    }
+  }
+
+  /** The connection is over, and with it what it was to answer. */
+  abandon(connection: Connection | undefined, code: ErrorCode, cause: ZooKeeperError | undefined): void {
+    for (const { request, fate } of connection?.abandoned() ?? []) {
+      this.#leave(request)
+      request.fail(code, fate, { cause })
+    }
+  }
+
+  /** What waits will not be sent any more. */
+  failBacklog(code: ErrorCode): void {
+    for (const request of this.#backlog?.drain() ?? []) {
+      this.#leave(request)
+      this.#refuse(request, code)
+    }
+  }
+
+  #refuse(request: Request, code: ErrorCode): void {
+    request.fail(code, 'notSent', { cause: this.#host.lastCause })
+  }
+
+  /**
+   * What is sent for a call: in the place of an operation that a server lacked, what does the same; and without a watch where a
+   * persistent one serves it, since a one-shot watch would end that one at the server.
+   */
+  #adjusted(call: AnyCall): AnyCall {
+    if (call.fallback !== undefined && this.#lacking?.has(call.op.opcode) === true)
+      return this.#adjusted(call.fallback())
+    if (call.watch === undefined || !this.#host.watching.isCovered(call.watch.serverPath)) return call
+    call.watch.reliesOnPersistent = true
+    return { ...call, body: { ...(call.body as object), watch: false } }
+  }
+
+  #admit(request: Request): void {
+    const { maxRequest } = this.#limits
+    const { usable } = this.#host
+    try {
+      if (usable !== undefined) usable.send(request, this.#nextXid(), maxRequest)
+      else (this.#backlog ??= new Backlog()).push(request, maxRequest)
+    } catch (error) {
+      if (error instanceof RangeError) return request.fail('REQUESTTOOLARGE', 'notSent', { detail: error.message })
+      // A TypeError is of a value that is not of its declared type, where the caller has no types.
+      if (error instanceof JuteError || error instanceof TypeError)
+        return request.fail('BADARGUMENTS', 'notSent', { detail: error.message })
+      throw error
+    }
+    this.#pending++
+    const { watch, op } = request.call
+    if (watch !== undefined && op.watch !== undefined) this.#host.watching.expect(op.watch, watch)
+    request.whenAborted(() => this.#cancel(request))
+  }
+
+  #nextXid(): number {
+    return (this.#xid = xidAfter(this.#xid))
+  }
+
+  /** The caller gave up. What was sent is answered all the same, and may leave a watch: {@link answered} sees to it. */
+  #cancel(request: Request): void {
+    request.reject(request.call.signal?.reason)
+    if (this.#backlog?.remove(request) === true) this.#leave(request)
+  }
+
+  /** An admitted request will have no answer. */
+  #leave(request: Request): void {
+    this.#pending--
+    this.#watchNotSet(request)
+  }
+
+  #watchNotSet({ call: { op, watch } }: Request): void {
+    if (watch !== undefined && op.watch !== undefined) this.#host.watching.notSet(op.watch, watch)
+  }
+}
