@@ -36,7 +36,7 @@ export class Client extends Nodes implements AsyncDisposable {
   protected readonly uncloneable = UNCLONEABLE
 
   constructor(session: Session, settings: Settings, chroot: string, isView = false) {
-    super(new Chroot(chroot))
+    super(chroot === '' ? ROOT : new Chroot(chroot))
     this.#session = session
     this.#settings = settings
     this.#isView = isView
@@ -300,6 +300,7 @@ export class Client extends Nodes implements AsyncDisposable {
   }
 }
 
+const ROOT = new Chroot('')
 const UNCLONEABLE = Symbol('a client of zkwire')
 
 /** Without types one would listen for 'error' or 'expired', and hear something else or nothing. */

@@ -3,11 +3,11 @@ import { pathProblem, ZooKeeperError } from '../protocol/index.ts'
 import type { Address } from '../transport/transport.ts'
 
 export interface ConnectString {
-  hosts: Address[]
+  readonly hosts: readonly Address[]
   /** The name whose SRV records are the hosts, in their place. */
-  srv?: string
+  readonly srv?: string
   /** '' where there is none. */
-  chroot: string
+  readonly chroot: string
 }
 
 const DEFAULT_PORT = 2181
@@ -15,8 +15,16 @@ const DEFAULT_PORT = 2181
 /** As Java's client has it from 3.10 on (ZOOKEEPER-4956). */
 const SRV = 'dns-srv://'
 
+/** Read last: a process that opens many sessions opens them with the same servers, for the most part. */
+let known: { servers: string; connectString: ConnectString } | undefined
+
 /** @throws ZooKeeperError BADARGUMENTS that names the part that is wrong */
 export function parseConnectString(servers: string): ConnectString {
+  if (known?.servers !== servers) known = { servers, connectString: parse(servers) }
+  return known.connectString
+}
+
+function parse(servers: string): ConnectString {
   if (typeof servers !== 'string') throw bad('a connect string is a string')
   const start = servers.trimStart().startsWith(SRV) ? servers.indexOf(SRV) + SRV.length : 0
   const slash = servers.indexOf('/', start)
@@ -25,7 +33,7 @@ export function parseConnectString(servers: string): ConnectString {
   if (problem !== undefined) throw bad(`chroot ${JSON.stringify(chroot)}: ${problem}`)
   const list = servers.slice(start, slash === -1 ? undefined : slash)
   const root = { chroot: chroot === '/' ? '' : chroot }
-  if (start === 0) return { hosts: list.split(',').map(host => parseHost(host.trim())), ...root }
+  if (start === 0) return { hosts: Object.freeze(list.split(',').map(host => parseHost(host.trim()))), ...root }
   const srv = list.trim()
   if (!/^[^\s,:[\]]+$/.test(srv)) throw bad(`${JSON.stringify(list)} is not the name of SRV records`)
   return { hosts: [], srv, ...root }
@@ -40,7 +48,7 @@ function parseHost(text: string): Address {
   const port = match?.[3] === undefined ? DEFAULT_PORT : Number(match[3])
   if (host === undefined || (address !== undefined && !isIPv6(address)) || port < 1 || port > 65_535)
     throw bad(`${JSON.stringify(text)} is not host:port`)
-  return { host, port }
+  return Object.freeze({ host, port })
 }
 
 /** A URL knows the grammar; but it takes no zone. */

@@ -1,13 +1,12 @@
 // From a connect string to a client.
-import type { Clock } from '../machine/clock.ts'
-import { ZooKeeperError } from '../protocol/index.ts'
+import { ZooKeeperError, type ErrorCode } from '../protocol/index.ts'
 import { onAbort } from './abort.ts'
 import { Client } from './client.ts'
 import { parseConnectString } from './connect-string.ts'
 import { followReconfig } from './reconfig-following.ts'
-import { settingsOf, type ConnectOptions } from './options.ts'
+import { settingsOf, type ConnectOptions, type Settings } from './options.ts'
 import { Session } from './session.ts'
-import { isTerminal, terminalCodes } from './states.ts'
+import { isTerminal, terminalCodes, type TerminalState } from './states.ts'
 
 /**
  * Opens a session with one of the servers, tried in an order of chance and over again until one gives it.
@@ -17,49 +16,46 @@ import { isTerminal, terminalCodes } from './states.ts'
  * time is over, when every host has failed in turn for a reason that will stay: a certificate that is not valid, a server that wants one,
  * TLS on one side only; SESSIONEXPIRED of a session that was handed in; AUTHFAILED; the signal's reason
  */
-export async function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
-  const connectString = parseConnectString(servers)
-  const settings = settingsOf(options)
-  const { signal } = options
-  signal?.throwIfAborted()
-  const session = new Session(connectString, settings)
-  await opened(session, settings.connectTimeout, settings.clock, signal)
-  const client = new Client(session, settings, connectString.chroot)
+export function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
+  return new Promise((resolve, reject) => {
+    const connectString = parseConnectString(servers)
+    const settings = settingsOf(options)
+    const { clock, connectTimeout } = settings
+    const { signal } = options
+    signal?.throwIfAborted()
+    const session = new Session(connectString, settings)
+    const end = () => {
+      clock.clearTimeout(timer)
+      stopListening?.()
+      session.states.off(onState)
+    }
+    const giveUp = (reason: unknown) => {
+      end()
+      reject(reason)
+      session.abandon()
+    }
+    const onState = () => {
+      end()
+      if (isTerminal(session.state)) reject(failureOf(session, session.state))
+      else resolve(clientOf(session, settings, connectString.chroot))
+    }
+    const timer = clock.setTimeout(() => giveUp(failure(session, 'CONNECTTIMEOUT')), connectTimeout)
+    const stopListening = signal && onAbort(signal, () => giveUp(signal.reason))
+    session.states.on(onState)
+    session.route.begin()
+  })
+}
+
+function clientOf(session: Session, settings: Settings, chroot: string): Client {
+  const client = new Client(session, settings, chroot)
   // A view of its own: the caller may remove the client's watches on that node.
   if (settings.followReconfig) followReconfig(client.chroot('/'), session.route).catch(settings.onCallbackError)
   return client
 }
 
-function opened(
-  session: Session,
-  connectTimeout: number,
-  clock: Clock,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const finish = (settle: () => void) => {
-      clock.clearTimeout(timer)
-      stopListening()
-      session.states.off(onState)
-      settle()
-    }
-    const giveUp = (reason: unknown) =>
-      finish(() => {
-        reject(reason)
-        session.abandon()
-      })
-    const onState = () => {
-      const { state } = session
-      // Nobody has closed it: the session gave up.
-      if (state === 'closed') finish(() => reject(session.lastCause ?? failure('CLOSED')))
-      else if (isTerminal(state)) finish(() => reject(failure(terminalCodes[state])))
-      else finish(resolve)
-    }
-    const failure = (code: 'CONNECTTIMEOUT' | (typeof terminalCodes)[keyof typeof terminalCodes]) =>
-      new ZooKeeperError(code, { op: 'connect', fate: 'notSent', cause: session.lastCause })
-    const timer = clock.setTimeout(() => giveUp(failure('CONNECTTIMEOUT')), connectTimeout)
-    const stopListening = onAbort(signal, () => giveUp(signal?.reason))
-    session.states.on(onState)
-    session.route.begin()
-  })
-}
+/** Where nobody has closed it, a session that is closed gave up. */
+const failureOf = (session: Session, state: TerminalState): ZooKeeperError =>
+  (state === 'closed' ? session.lastCause : undefined) ?? failure(session, terminalCodes[state])
+
+const failure = (session: Session, code: ErrorCode): ZooKeeperError =>
+  new ZooKeeperError(code, { op: 'connect', fate: 'notSent', cause: session.lastCause })

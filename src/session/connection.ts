@@ -79,6 +79,8 @@ export class Connection implements TransportHandler {
   /** Those of them that were still in the buffer when the last write left. */
   #unflushed = 0
   #established = false
+  /** The session makes use of it. */
+  #begun = false
   #dead = false
 
   #helloSentAt: Moment | undefined
@@ -88,7 +90,10 @@ export class Connection implements TransportHandler {
   #lastHeard = 0
   #frameSince: number | undefined
   #timeout = 0
+  readonly #attemptTimeout: number
+  /** The only timer: of the attempt first, which need not be another one afterwards, since to wake too early does no harm. */
   #timer: unknown
+  #wakesAt = Infinity
   /** Nothing was heard for too long, but what came during a stall may still lie in the socket: one more turn. */
   #doubtful = false
   readonly #pings: Moment[] = []
@@ -98,13 +103,9 @@ export class Connection implements TransportHandler {
     this.#clock = settings.clock
     this.address = address
     this.#framer = new Framer(settings.maxReply, (bytes, start, end) => this.#onFrame(bytes, start, end))
-    this.#giveUpAfter(settings.attemptTimeout)
+    this.#attemptTimeout = settings.attemptTimeout
+    this.#wakeIn(settings.attemptTimeout, this.#clock.now())
     this.#transport = this.#dialled(settings.dial)
-  }
-
-  #giveUpAfter(ms: number): void {
-    const giveUp = () => this.#fail(`${this.#established ? 'not authenticated' : 'no session'} within ${ms} ms`)
-    this.#timer = this.#clock.setTimeout(giveUp, ms)
   }
 
   #dialled(dial: Dial): Transport {
@@ -157,7 +158,7 @@ export class Connection implements TransportHandler {
    */
   begin(): void {
     if (this.#dead) return
-    this.#clock.clearTimeout(this.#timer)
+    this.#begun = true
     this.#beat()
   }
 
@@ -291,6 +292,20 @@ export class Connection implements TransportHandler {
 
   // Liveness
 
+  /** Wakes after so many ms, unless it does so before anyway. */
+  #wakeIn(ms: number, now: number): void {
+    if (now + ms >= this.#wakesAt) return
+    this.#clock.clearTimeout(this.#timer)
+    this.#wakesAt = now + ms
+    this.#timer = this.#clock.setTimeout(() => this.#wake(), ms)
+  }
+
+  #wake(): void {
+    this.#wakesAt = Infinity
+    if (this.#begun) this.#beat()
+    else this.#fail(`${this.#established ? 'not authenticated' : 'no session'} within ${this.#attemptTimeout} ms`)
+  }
+
   /**
    * A packet goes out at least every T/3, and 2T/3 of silence is the end. But a process that was stalled has asked nothing meanwhile, and
    * silence says nothing then: it asks, and waits for the answer as long as at any other time.
@@ -307,8 +322,7 @@ export class Connection implements TransportHandler {
     if (now >= silentUntil) {
       if (this.#doubtful) return this.#fail(`nothing was heard for ${Math.round(now - this.#lastHeard)} ms`)
       this.#doubtful = true
-      this.#timer = this.#clock.setTimeout(() => this.#beat(), 0)
-      return
+      return this.#wakeIn(0, now)
     }
     if (now >= this.#lastSent + this.#timeout * PING_SHARE) {
       encodeRequest(this.#writer, xids.ping, operations.ping, {}, Infinity)
@@ -316,7 +330,7 @@ export class Connection implements TransportHandler {
       this.#flush()
     }
     const next = Math.min(silentUntil, this.#lastSent + this.#timeout * PING_SHARE, now + lookAgain)
-    this.#timer = this.#clock.setTimeout(() => this.#beat(), Math.max(1, next - now))
+    this.#wakeIn(Math.max(1, next - now), now)
   }
 
   // The end

@@ -22,7 +22,7 @@ export class HostList {
   /** A host that is named twice would be tried twice as often. */
   constructor(hosts: readonly Address[], random: Random) {
     this.#random = random
-    this.#order = this.#hosts = shuffled(distinct(hosts), random)
+    this.#order = this.#hosts = hosts.length > 1 ? shuffled(distinct(hosts), random) : hosts
   }
 
   get all(): readonly Address[] {

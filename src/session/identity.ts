@@ -12,7 +12,8 @@ export class Identity {
   readonly #acceptsReadOnly: boolean
   /** 0 before a server gave one. */
   id = 0n
-  password: Buffer = Buffer.alloc(0)
+  /** As latin1: in bytes of its own it would be half of a session's identity in memory. */
+  #password = ''
   /** Of the quorum, as any is that the caller brings. Else a read-only server made it up, and it means nothing elsewhere. */
   #isOfQuorum: boolean
   /** Does an answer of the present server say that the session lives on? */
@@ -23,7 +24,11 @@ export class Identity {
     this.#isOfQuorum = session !== undefined
     if (session === undefined) return
     this.id = session.id
-    this.password = Buffer.from(session.password)
+    this.#password = Buffer.from(session.password).toString('latin1')
+  }
+
+  get password(): Buffer {
+    return Buffer.from(this.#password, 'latin1')
   }
 
   /** What is sent in a handshake: a session of a read-only server is not shown to any other (as by Java: seenRwServerBefore). */
@@ -47,7 +52,7 @@ export class Identity {
     this.isConfirmed = !(readOnly && this.#isOfQuorum)
     this.#isOfQuorum ||= !readOnly
     this.id = sessionId
-    this.password = passwd as Buffer
+    this.#password = (passwd as Buffer).toString('latin1')
     return true
   }
 }

@@ -82,7 +82,7 @@ export class Session implements ConnectionOwner, RequestHost, WatchHost, Travell
   }
 
   get password(): Buffer {
-    return Buffer.from(this.#identity.password)
+    return this.#identity.password
   }
 
   get timeout(): number {

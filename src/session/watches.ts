@@ -70,6 +70,11 @@ export class WatchRegistry {
     return this.#size
   }
 
+  /** Nothing is known of any path. */
+  get isEmpty(): boolean {
+    return this.#spots.size === 0
+  }
+
   arm(kind: WatchKind, watch: Watch): void {
     const { armed, owed } = this.#spot(watch.serverPath)
     owed[tableOf(kind)] = false

@@ -21,9 +21,16 @@ export interface TcpOptions {
 export function tcp({ random, lookup = systemLookup }: TcpOptions = {}): Dial {
   const inOrder = random === undefined ? lookup : shuffling(lookup, random)
   return ({ host, port }, handler) => {
-    // Requests of one turn leave in one write already, so that waiting for more (Nagle) only costs time.
-    const options = { host, port, noDelay: true, lookup: inOrder, autoSelectFamily: true }
-    return new Tcp(connect({ ...options, ...(isNode && { onread: readingFor(handler) }) }), handler)
+    const socket = connect({
+      host,
+      port,
+      lookup: inOrder,
+      autoSelectFamily: true,
+      // Requests of one turn leave in one write already, so that waiting for more (Nagle) only costs time.
+      noDelay: true,
+      onread: isNode ? readingFor(handler) : undefined,
+    })
+    return new Tcp(socket, handler)
   }
 }
 
@@ -45,18 +52,19 @@ const readingFor = (handler: TransportHandler): OnReadOpts => ({
   },
 })
 
+const TRANSPORT = Symbol('transport')
+type TcpSocket = Socket & { [TRANSPORT]: Tcp }
+
 class Tcp implements Transport {
   readonly #socket: Socket
+  readonly handler: TransportHandler
+  failure: Error | undefined
 
   constructor(socket: Socket, handler: TransportHandler) {
-    this.#socket = socket
-    let failure: Error | undefined
-    socket
-      .on('connect', () => handler.opened())
-      // Where there is no onread.
-      .on('data', chunk => handler.received(chunk))
-      .on('error', error => (failure = error))
-      .on('close', () => handler.closed(failure))
+    this.#socket = Object.assign(socket, { [TRANSPORT]: this })
+    this.handler = handler
+    socket.on('connect', onConnect).on('error', onError).on('close', onClose)
+    if (!isNode) socket.on('data', onData)
   }
 
   write(bytes: Uint8Array): void {
@@ -66,6 +74,25 @@ class Tcp implements Transport {
   destroy(): void {
     this.#socket.destroy()
   }
+}
+
+// The same listeners for all sockets, each called on its own: an idle one is to hold as little as it can.
+
+function onConnect(this: TcpSocket): void {
+  this[TRANSPORT].handler.opened()
+}
+
+function onData(this: TcpSocket, chunk: Buffer): void {
+  this[TRANSPORT].handler.received(chunk)
+}
+
+function onError(this: TcpSocket, error: Error): void {
+  this[TRANSPORT].failure = error
+}
+
+function onClose(this: TcpSocket): void {
+  const { handler, failure } = this[TRANSPORT]
+  handler.closed(failure)
 }
 
 /** Where all addresses are asked for, which is where several are tried, they come in an order of chance. */

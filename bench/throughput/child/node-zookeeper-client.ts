@@ -34,8 +34,9 @@ export const nodeZookeeperClient: Make = ({ peers, port, directory }) => {
   return Promise.resolve({ open })
 }
 
+const data = Buffer.alloc(DATA_BYTES, 'x')
+
 function peerOf(client: NzcClient, { CreateMode }: Nzc, directory: string): Peer {
-  const data = Buffer.alloc(DATA_BYTES, 'x')
   const created: (string | undefined)[] = []
   const begin = {
     getData: (_line: number, done: () => void) => {

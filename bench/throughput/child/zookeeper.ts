@@ -36,8 +36,9 @@ export const zookeeper: Make = ({ peers, port, directory }) => {
   return Promise.resolve({ open })
 }
 
+const data = Buffer.alloc(DATA_BYTES, 'x')
+
 function peerOf(client: Binding, directory: string): Peer {
-  const data = Buffer.alloc(DATA_BYTES, 'x')
   const created: (string | undefined)[] = []
   const begin = {
     getData: (_line: number, done: () => void) => {
