@@ -17,44 +17,66 @@ async function measured(operations: number, work: () => Promise<unknown>): Promi
   return { operations, cpu: user + system, ms: performance.now() - begun }
 }
 
-/** Before, V8 is compiling what is measured: of the second thousand, two fifths of our processor time. */
+/** Before, V8 is compiling what is measured. */
 const OPENINGS_TO_WARM_UP = 5
+const OPENINGS = 3
 
 /** All sessions of a process at once, after as many were opened and closed, several times over, to warm up. */
 export async function opening(contestant: Contestant, sessions: number): Promise<Sample> {
+  // With the last session V8 would collect what it knows of their objects, and then throw away the code that was compiled by it.
+  const kept = await contestant.open()
   for (let i = 0; i < OPENINGS_TO_WARM_UP; i++) await closeAll(await openAll(contestant, sessions))
-  await settled()
-  const peers: Peer[] = []
-  const sample = await measured(sessions, async () => peers.push(...(await openAll(contestant, sessions))))
-  await closeAll(peers)
-  return sample
+  await collected()
+  const samples: Sample[] = []
+  for (let i = 0; i < OPENINGS; i++) {
+    const peers: Peer[] = []
+    samples.push(await measured(sessions, async () => peers.push(...(await openAll(contestant, sessions)))))
+    await closeAll(peers)
+  }
+  await kept.close()
+  return sumOf(samples)
 }
 
-/** What each further session adds to the process, after garbage is collected: so what the first ones brought is in no figure. */
+/** What each further session adds to a process that has nothing to do: so what the first ones brought is in no figure. */
 export async function memory(contestant: Contestant, sessions: number): Promise<Sample> {
   const peers = await openAll(contestant, FIRST)
-  const before = await settledMemory()
-  const { operations, cpu, ms } = await measured(sessions, async () => {
+  const before = await idleMemory()
+  const sample = await measured(sessions, async () => {
     for (let open = 0; open < sessions; open += FIRST) peers.push(...(await openAll(contestant, FIRST)))
   })
-  const bytes = ((await settledMemory()) - before) / sessions
+  const bytes = ((await idleMemory()) - before) / sessions
   await closeAll(peers)
-  return { operations, cpu, ms, bytes }
+  return { ...sample, bytes }
 }
 
 const FIRST = 500
 
-async function settledMemory(): Promise<number> {
-  await settled()
+/**
+ * V8 gives back the room that it made for the objects of a burst once little has been allocated for five seconds: up to 32 MB, of the process and
+ * not of its sessions.
+ */
+const IDLE = 6000
+
+async function idleMemory(): Promise<number> {
+  await delay(IDLE)
+  await collected()
   return process.memoryUsage.rss()
 }
 
-async function settled(): Promise<void> {
+async function collected(): Promise<void> {
   for (let i = 0; i < 3; i++) {
     globalThis.gc?.()
     await delay(100)
   }
 }
+
+const sumOf = (samples: readonly Sample[]): Sample => ({
+  operations: sum(samples.map(({ operations }) => operations)),
+  cpu: sum(samples.map(({ cpu }) => cpu)),
+  ms: sum(samples.map(({ ms }) => ms)),
+})
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
 const BURSTS = 12
 const WARM_UP = 4
@@ -63,7 +85,7 @@ const WARM_UP = 4
 export async function notifications(contestant: Contestant, sessions: number): Promise<Sample> {
   const peers: Peer[] = []
   while (peers.length < sessions) peers.push(...(await openAll(contestant, Math.min(100, sessions - peers.length))))
-  const total: Sample = { operations: 0, cpu: 0, ms: 0 }
+  const samples: Sample[] = []
   for (let burst = 0; burst < BURSTS; burst++) {
     let left = sessions
     let allFired: () => void = () => undefined
@@ -75,15 +97,12 @@ export async function notifications(contestant: Contestant, sessions: number): P
     const ready = once(process, 'message')
     process.send?.('change')
     await ready
-    const { operations, cpu, ms } = await measured(sessions, () => {
+    const sample = await measured(sessions, () => {
       process.send?.('now')
       return all
     })
-    if (burst < WARM_UP) continue
-    total.operations += operations
-    total.cpu += cpu
-    total.ms += ms
+    if (burst >= WARM_UP) samples.push(sample)
   }
   await closeAll(peers)
-  return total
+  return sumOf(samples)
 }
