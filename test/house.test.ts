@@ -49,7 +49,6 @@ describe('the house rules', () => {
         'node:diagnostics_channel session/diagnostics.ts',
         'node:dns transport/node.ts', // addresses
         'node:dns transport/srv.ts', // servers
-        'node:events session/abort.ts', // how many may listen
         'node:events transport/listen.ts',
         'node:net transport/listen.ts', // for the embedded server
         'node:net transport/node.ts', // for clients

@@ -403,7 +403,7 @@ describe('giving a watch up', () => {
     }
     await arm(all, 'getData', '/fires', () => undefined, { signal })
     await arm(all, 'exists', '/fires', () => undefined, { signal })
-    expect(listeners).to.equal(2)
+    expect(listeners).to.equal(1)
     all.connection.event(eventTypes.NodeDeleted, '/fires')
     expect(listeners).to.equal(0)
     const call = all.client.getData('/a', { signal })
