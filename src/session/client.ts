@@ -64,7 +64,7 @@ export class Client extends Nodes implements AsyncDisposable {
       mode: recursive ? 'persistentRecursive' : 'persistent',
       queue: new EventQueue(path, capacity),
       show: serverPath => this.root.strip(serverPath),
-      owner: this,
+      owner: this.owner,
     })
   }
 
@@ -76,7 +76,7 @@ export class Client extends Nodes implements AsyncDisposable {
     const problem = pathProblem(path)
     if (problem !== undefined) return refuse('removeWatches', path, problem)
     if (this.#isClosed) return Promise.reject(closed('removeWatches', path))
-    return this.#session.watching.remove(this, path, this.root.add(path), kind)
+    return this.#session.watching.remove(this.owner, path, this.root.add(path), kind)
   }
 
   /**
@@ -292,6 +292,10 @@ export class Client extends Nodes implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  protected override get owner(): object | undefined {
+    return this.#isView ? this : undefined
   }
 
   protected override submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {

@@ -69,6 +69,9 @@ export abstract class Nodes {
     this.root = root
   }
 
+  /** Whose the watches are: a view's, or undefined of the session's own client. */
+  protected abstract get owner(): object | undefined
+
   protected abstract submit<Q, R, V>(call: Call<Q, R, V>): Promise<V>
 
   /**
@@ -262,7 +265,7 @@ export abstract class Nodes {
       path: CONFIG_NODE,
       result: configOf,
       signal,
-      watch: callback && { callback, path: CONFIG_NODE, serverPath: CONFIG_NODE, signal, owner: this },
+      watch: callback && { callback, path: CONFIG_NODE, serverPath: CONFIG_NODE, signal, owner: this.owner },
     })
   }
 
@@ -300,7 +303,7 @@ export abstract class Nodes {
       path,
       result,
       signal,
-      watch: callback && { callback, path, serverPath, signal, owner: this },
+      watch: callback && { callback, path, serverPath, signal, owner: this.owner },
       tolerates: absent === undefined ? undefined : { errno: errnos.NONODE, value: absent },
     })
   }

@@ -1,5 +1,6 @@
 // Which persistent watches this session holds, and who hears of an event. Pure: it knows no connection, and calls nobody.
 import { parentOf } from '../protocol/index.ts'
+import { Owned } from './owned.ts'
 import type { EventQueue } from './watcher.ts'
 import type { WatchEvent } from './watches.ts'
 
@@ -11,7 +12,8 @@ export interface Subscription {
   readonly queue: EventQueue
   /** Of a path of the server, as the caller's root shows it. */
   readonly show: (serverPath: string) => string
-  readonly owner: object
+  /** The view that set it; undefined of the session's own client. */
+  readonly owner: object | undefined
   /** A server has said yes to it: from now on a reconnect may have it miss something. */
   isSet?: boolean
 }
@@ -41,6 +43,7 @@ const NO_SPOTS = new Map<string, Spot>()
  */
 export class PersistentWatches {
   #spots = NO_SPOTS
+  readonly #owned = new Owned<Subscription>()
 
   get isEmpty(): boolean {
     return this.#spots.size === 0
@@ -53,6 +56,7 @@ export class PersistentWatches {
     if (this.#spots === NO_SPOTS) this.#spots = new Map()
     this.#spots.set(serverPath, spot)
     spot.subscriptions.add(subscription)
+    this.#owned.add(subscription)
     spot.mode = spot.mode === 'persistentRecursive' ? 'persistentRecursive' : mode
     return spot.mode
   }
@@ -61,6 +65,7 @@ export class PersistentWatches {
   remove(subscription: Subscription): boolean {
     const spot = this.#spots.get(subscription.serverPath)
     const removed = spot?.subscriptions.delete(subscription) ?? false
+    this.#owned.delete(subscription)
     this.#tidy(subscription.serverPath, spot)
     return removed
   }
@@ -92,6 +97,10 @@ export class PersistentWatches {
     if (spot === undefined) return
     spot.mode = spot.confirmed = undefined
     this.#tidy(serverPath, spot)
+  }
+
+  ownedBy(owner: object): Subscription[] {
+    return this.#owned.of(owner)
   }
 
   all(): Subscription[] {

@@ -1,5 +1,6 @@
 // Which one-shot watches this session holds. Pure: it knows no connection, and calls nobody.
 import { eventTypes, type WatchKind } from '../protocol/index.ts'
+import { Owned } from './owned.ts'
 import type { State } from './states.ts'
 
 export interface WatchEvent {
@@ -20,8 +21,8 @@ export interface Watch {
   /** As the server knows it: with the chroot. */
   readonly serverPath: string
   readonly signal: AbortSignal | undefined
-  /** The view of a client that set it. */
-  readonly owner: object
+  /** The view that set it; undefined of the session's own client. */
+  readonly owner: object | undefined
   /** It was not set at the server, since a persistent watch there serves it. */
   reliesOnPersistent?: boolean
   /** While it is armed: as what. */
@@ -64,6 +65,7 @@ const NO_SPOTS = new Map<string, Spot>()
 
 export class WatchRegistry {
   #spots = NO_SPOTS
+  readonly #owned = new Owned<Watch>()
   #size = 0
 
   get size(): number {
@@ -82,6 +84,7 @@ export class WatchRegistry {
     if (watches === undefined) armed[kind] = new Set([watch])
     else watches.add(watch)
     watch.armed = kind
+    this.#owned.add(watch)
     this.#size++
   }
 
@@ -155,6 +158,10 @@ export class WatchRegistry {
     return { type: fired.type, watches }
   }
 
+  ownedBy(owner: object): Watch[] {
+    return this.#owned.of(owner)
+  }
+
   all(): Watch[] {
     return [...this.#spots.values()].flatMap(({ armed }) => kinds.flatMap(kind => [...(armed[kind] ?? [])]))
   }
@@ -182,6 +189,7 @@ export class WatchRegistry {
 
   #forgotten(watch: Watch): void {
     watch.armed = undefined
+    this.#owned.delete(watch)
     this.#size--
   }
 }

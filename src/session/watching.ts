@@ -59,7 +59,7 @@ export class Watching {
    * @param wanted false where the caller has given up meanwhile
    */
   arm(kind: WatchKind, watch: Watch, wanted: boolean): void {
-    const isOrphan = this.#endedOwners?.has(watch.owner) === true
+    const isOrphan = watch.owner !== undefined && this.#endedOwners?.has(watch.owner) === true
     // Of one that was refused meanwhile there is nothing at the server.
     const isMissing = watch.reliesOnPersistent === true && !this.#persistent.covers(watch.serverPath)
     const isArmed = wanted && !isOrphan && !isMissing
@@ -172,7 +172,7 @@ export class Watching {
    * Drops what an owner has armed on a path, and at the server too unless others here need it. Rejects with NOWATCHER where there is
    * nothing.
    */
-  remove(owner: object, path: string, serverPath: string, kind: ServerTable | 'any'): Promise<void> {
+  remove(owner: object | undefined, path: string, serverPath: string, kind: ServerTable | 'any'): Promise<void> {
     const tables: readonly ServerTable[] = kind === 'any' ? ['data', 'children'] : [kind]
     const forgetAll = () => {
       const armed = this.#registry.on(serverPath, tables).filter(watch => watch.owner === owner)
@@ -200,12 +200,11 @@ export class Watching {
   endOwned(owner: object): void {
     this.#endedOwners ??= new WeakSet()
     this.#endedOwners.add(owner)
-    for (const subscription of this.#persistent.all()) {
-      if (subscription.owner !== owner) continue
+    for (const subscription of this.#persistent.ownedBy(owner)) {
       this.#tellEnd(subscription, 'closed')
       this.#session.inBackground(this.#unsubscribe(subscription))
     }
-    const owned = this.#registry.all().filter(watch => watch.owner === owner)
+    const owned = this.#registry.ownedBy(owner)
     for (const watch of owned) this.#drop(watch)
     this.#tellEach(owned, 'Session', 'closed')
   }

@@ -3,17 +3,19 @@ import fc from 'fast-check'
 import type { WatchKind } from '../../src/protocol/index.ts'
 import { batches, tableOf, WatchRegistry, type Watch } from '../../src/session/watches.ts'
 
-const watchOn = (serverPath: string): Watch => ({
+const watchOn = (serverPath: string, owner?: object): Watch => ({
   callback: () => undefined,
   path: serverPath,
   serverPath,
   signal: undefined,
-  owner: {},
+  owner,
 })
 
 const kinds: WatchKind[] = ['data', 'exist', 'children']
 const kind = fc.constantFrom(...kinds)
 const path = fc.constantFrom('/a', '/b', '/a/b', '/__proto__')
+
+const views = [{}, {}]
 
 /** Which kinds an event takes with it. */
 const taken: Record<number, WatchKind[]> = {
@@ -31,14 +33,15 @@ describe('the registry of watches', () => {
       path,
       type: fc.constantFrom(1, 2, 3, 4, 77),
       at: fc.nat(),
+      owner: fc.constantFrom(undefined, ...views),
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), script => {
         const registry = new WatchRegistry()
         let model: { kind: WatchKind; watch: Watch }[] = []
-        for (const { do: what, kind, path, type, at } of script) {
+        for (const { do: what, kind, path, type, at, owner } of script) {
           if (what === 'arm') {
-            const watch = watchOn(path)
+            const watch = watchOn(path, owner)
             registry.arm(kind, watch)
             model.push({ kind, watch })
           } else if (what === 'disarm' && model.length > 0) {
@@ -55,6 +58,10 @@ describe('the registry of watches', () => {
             model = model.filter(each => !isFired(each))
           }
           expect(registry.size).to.equal(model.length)
+          for (const view of views)
+            expect(registry.ownedBy(view)).to.deep.equal(
+              model.map(({ watch }) => watch).filter(({ owner }) => owner === view),
+            )
           for (const table of ['data', 'children'] as const) {
             const on = model.filter(each => tableOf(each.kind) === table && each.watch.serverPath === path)
             expect(registry.isUnused(table, path)).to.equal(on.length === 0)
