@@ -21,6 +21,7 @@ import {
 } from '../protocol/index.ts'
 import type { AcceptedTransport, Address } from '../transport/transport.ts'
 import { allows, identified } from './acl.ts'
+import { noCounts } from './counts.ts'
 import type { Database } from './database.ts'
 import type { Fault, Faults } from './faults.ts'
 import { handlerOf, type Handler } from './operations.ts'
@@ -49,6 +50,8 @@ export interface Host {
 
 type Body = (writer: Writer) => void
 
+const LENGTH_BYTES = 4
+
 const none: Body = () => undefined
 
 export class Connection implements Watcher {
@@ -66,8 +69,7 @@ export class Connection implements Watcher {
   #isOver = false
   /** While the server is paused: what came meanwhile, and what lets the answers go. */
   #pause: { chunks: Buffer[]; release: () => void } | undefined
-  /** Frames, for `cons`. */
-  readonly counts = { received: 0, sent: 0 }
+  readonly counts = noCounts()
   lastOperation = 'NA'
 
   constructor(host: Host, transport: AcceptedTransport, remote: Address) {
@@ -148,6 +150,7 @@ export class Connection implements Watcher {
   #onFrame(bytes: Buffer, start: number, end: number): void {
     if (this.#isOver) return
     this.counts.received++
+    this.counts.bytesReceived += LENGTH_BYTES + end - start
     this.#reader.aim(bytes, start, end)
     if (this.#session === undefined) this.#shakeHands(this.#reader)
     else this.#serve(this.#session, this.#reader)
@@ -264,7 +267,7 @@ export class Connection implements Watcher {
     } else {
       if (fault?.effect.is === 'hold' || fault?.effect.is === 'delay') faults.holdFor(fault, this.#outbox.hold())
       this.counts.sent++
-      this.#outbox.frame(frame)
+      this.counts.bytesSent += this.#outbox.frame(frame)
     }
   }
 

@@ -1,5 +1,6 @@
 // The door to the embedded server.
 export { VirtualClock, type UntilOptions } from '../machine/virtual-clock.ts'
+export type { ServerCounts } from './counts.ts'
 export type { TransactionRecord } from './database.ts'
 export { Fault, Faults, type Effect, type FaultChoice, type FaultKind } from './faults.ts'
 export type { ServerOptions } from './options.ts'

@@ -2,6 +2,8 @@
 import { Writer } from '../protocol/index.ts'
 import type { AcceptedTransport } from '../transport/transport.ts'
 
+const LENGTH_BYTES = 4
+
 export class Outbox {
   readonly #transport: AcceptedTransport
   readonly #writer = new Writer()
@@ -14,10 +16,12 @@ export class Outbox {
     this.#transport = transport
   }
 
-  frame(body: (writer: Writer) => void): void {
-    if (this.#isEnding) return
-    this.#writer.frame(() => body(this.#writer))
+  /** @returns how many bytes that are, with the length before them; 0 where nothing is taken any more */
+  frame(body: (writer: Writer) => void): number {
+    if (this.#isEnding) return 0
+    const length = this.#writer.frame(() => body(this.#writer))
     this.#schedule()
+    return LENGTH_BYTES + length
   }
 
   /** Bytes without a length before them. */

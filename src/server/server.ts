@@ -3,6 +3,7 @@
 import { listenTcp, type Listener } from '../transport/listen.ts'
 import { dialInto } from '../transport/memory.ts'
 import type { Dial } from '../transport/transport.ts'
+import type { ServerCounts } from './counts.ts'
 import type { Faults } from './faults.ts'
 import { settingsOf, type ServerOptions } from './options.ts'
 import { Service } from './service.ts'
@@ -49,6 +50,11 @@ export class Server {
   /** What is to go wrong: held, late, lost and changed answers, connections that are cut. */
   get faults(): Faults {
     return this.#service.faults
+  }
+
+  /** What it has taken in and sent out since it began: frames, and their bytes with the four of each length. */
+  get counts(): ServerCounts {
+    return this.#service.counts
   }
 
   /** What it holds at this moment. */

@@ -1,6 +1,7 @@
 // A ZooKeeper without its sockets: streams come in, time passes, and all that follows is decided here and below.
 import type { Accept } from '../transport/transport.ts'
 import { Connection, type Host } from './connection.ts'
+import { addedUp, noCounts, type ServerCounts } from './counts.ts'
 import { Database } from './database.ts'
 import { Faults } from './faults.ts'
 import type { Settings } from './options.ts'
@@ -14,6 +15,8 @@ export class Service implements Host {
   readonly faults: Faults
   readonly connections = new Set<Connection>()
   readonly startedAt: number
+  /** Of the connections that are no more. */
+  #counts = noCounts()
   #isPaused = false
   #isClosed = false
   #reaper: unknown
@@ -42,6 +45,10 @@ export class Service implements Host {
     return this.#isPaused
   }
 
+  get counts(): ServerCounts {
+    return addedUp([this.#counts, ...[...this.connections].map(({ counts }) => counts)])
+  }
+
   wordAnswer(word: string): string | undefined {
     return wordAnswer(word, this)
   }
@@ -54,7 +61,7 @@ export class Service implements Host {
   }
 
   gone(connection: Connection): void {
-    this.connections.delete(connection)
+    if (this.connections.delete(connection)) this.#counts = addedUp([this.#counts, connection.counts])
   }
 
   dropConnections(): void {

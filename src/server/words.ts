@@ -1,6 +1,7 @@
 // The four-letter words: what operators and their tools ask a server (org.apache.zookeeper.server.command).
 import type { Clock } from '../machine/clock.ts'
 import type { Address } from '../transport/transport.ts'
+import type { ServerCounts } from './counts.ts'
 import type { Database } from './database.ts'
 import type { Session } from './sessions.ts'
 
@@ -11,11 +12,13 @@ export interface View {
   readonly connections: Iterable<{
     readonly remote: Address
     readonly session: Session<unknown> | undefined
-    readonly counts: { received: number; sent: number }
+    readonly counts: ServerCounts
     readonly lastOperation: string
   }>
   readonly settings: { readonly clock: Clock; readonly tickTime: number }
   readonly startedAt: number
+  /** Of all connections that there were. */
+  readonly counts: ServerCounts
 }
 
 /** A version that clients can read; behind it, that this is none of Apache's. */
@@ -34,8 +37,9 @@ const words: Readonly<Record<string, (view: View) => string>> = {
       version: VERSION,
       server_state: 'standalone',
       ...{ avg_latency: '0.0', max_latency: 0, min_latency: 0 },
-      packets_received: totalOf(view, 'received'),
-      packets_sent: totalOf(view, 'sent'),
+      packets_received: view.counts.received,
+      packets_sent: view.counts.sent,
+      bytes_received_count: view.counts.bytesReceived,
       num_alive_connections: [...view.connections].length,
       outstanding_requests: 0,
       znode_count: nodeCount(view),
@@ -88,8 +92,8 @@ const versionLine = `Zookeeper version: ${VERSION}\n`
 const summary = (view: View): string =>
   [
     'Latency min/avg/max: 0/0.0/0',
-    `Received: ${totalOf(view, 'received')}`,
-    `Sent: ${totalOf(view, 'sent')}`,
+    `Received: ${view.counts.received}`,
+    `Sent: ${view.counts.sent}`,
     `Connections: ${[...view.connections].length}`,
     'Outstanding: 0',
     `Zxid: ${hex(view.database.zxid)}`,
@@ -109,10 +113,6 @@ const connections = (view: View, inFull: boolean): string =>
 
 /** The root stands in the server's map twice. */
 const nodeCount = ({ database }: View): number => database.tree.size + 1
-
-/** Of the connections that are open. */
-const totalOf = (view: View, what: 'received' | 'sent'): number =>
-  [...view.connections].reduce((sum, { counts }) => sum + counts[what], 0)
 
 const hex = (id: bigint): string => `0x${BigInt.asUintN(64, id).toString(16)}`
 

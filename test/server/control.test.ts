@@ -1,6 +1,6 @@
 // What a test may do to the embedded server.
 import { expect } from 'chai'
-import { connect, ZooKeeperError, type Client } from '../../src/index.ts'
+import { connect, ZooKeeperError, type Client, type ObservedFrame } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import { Server, type TransactionRecord } from '../../src/server/index.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -32,6 +32,29 @@ for (const by of ['sockets', 'memory'] as const)
       expect(server.snapshot().nodes.has('/here')).to.equal(false)
       await until(() => zk.state === 'expired')
       expect(server.expireSession(zk.sessionId), 'a second time').to.equal(false)
+    })
+
+    it('counts what it takes in and sends out as the client does, and keeps the count of who has left', async () => {
+      const before = server.counts
+      const seen = { received: 0, sent: 0, bytesReceived: 0, bytesSent: 0 }
+      const observe = ({ from, bytes }: ObservedFrame) => {
+        const [frames, length] =
+          from === 'client' ? (['received', 'bytesReceived'] as const) : (['sent', 'bytesSent'] as const)
+        seen[frames]++
+        seen[length] += 4 + bytes.length
+      }
+      const other = await connect(server.connectString, { observe, ...(by === 'memory' && { dial: server.dial }) })
+      await other.create('/here', 'something')
+      await other.getData('/here', { watch: () => undefined })
+      await other.delete('/here')
+      await other.close()
+      const keys = Object.keys(seen) as (keyof typeof seen)[]
+      const grown = () => Object.fromEntries(keys.map(key => [key, server.counts[key] - before[key]]))
+      expect(grown()).to.deep.equal(seen)
+      expect(seen.received, 'a greeting, three requests and a goodbye').to.equal(5)
+      await zk.close()
+      await server.close()
+      expect(grown(), 'and one goodbye').to.include({ received: seen.received + 1, sent: seen.sent + 1 })
     })
 
     it('drops connections, and keeps sessions with their nodes', async () => {
