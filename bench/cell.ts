@@ -1,7 +1,10 @@
 // One scenario with so many sessions: what each of its phases causes, and how long it takes.
+import type { BothSides } from './both-sides.ts'
 import type { Crew } from './crew.ts'
+import type { Task } from './plan.ts'
 import { quiet } from './quiet.ts'
 import type { Phase, Scenario } from './scenario.ts'
+import { sum } from './statistics.ts'
 import { combined, minus, type Counts, type Traffic } from './tap.ts'
 
 /** What one phase caused, and when what it is about had happened, in ms from its deed. */
@@ -43,7 +46,9 @@ export interface Cell {
   counted: Slice[]
   /** At full speed, a slice in each round. */
   timed: Slice[]
-  /** Did the timed steps together move just as many frames as the counted ones had one expect? Undefined where none were. */
+  /** What both ends counted while steps were, with fences and pings; undefined where the server does not tell. */
+  bothSides?: BothSides | undefined
+  /** Did the timed steps together move just as many frames as the counted ones had one expect? Undefined where none were, and by chance. */
   asExpected?: boolean
 }
 
@@ -51,11 +56,11 @@ export interface Conditions {
   crew: Pick<Crew, 'turnTo' | 'expect' | 'act' | 'reached' | 'fence' | 'traffic' | 'marks' | 'busy'>
   directory: string
   serverCpuSeconds: () => number | undefined
-  /** Where it stays away longer, a phase that is not fenced is taken as stuck and fenced, ms. */
-  patience?: number
 }
 
-const PATIENCE = 20_000
+/** A phase that is not fenced is taken for stuck, and fenced, when it takes so many times as long as the step before. */
+const PATIENCE = 20
+const LEAST_PATIENCE = 1000
 
 /** Runs the steps of a cell and remembers whose turn it is. */
 export class Rehearsed {
@@ -76,8 +81,14 @@ export class Rehearsed {
     return this.#given.directory
   }
 
-  get isSlow(): boolean {
-    return this.#scenario.isSlow === true
+  get task(): Task {
+    return { scenario: this.#scenario, size: this.cell.size }
+  }
+
+  /** How long the last step took, of those that were measured, ms. */
+  get lastStep(): number | undefined {
+    const last = (this.cell.timed.at(-1) ?? this.cell.counted.at(-1))?.steps.at(-1)
+    return last && sum(Object.values(last).map(({ ms }) => ms))
   }
 
   async gather(): Promise<void> {
@@ -87,30 +98,28 @@ export class Rehearsed {
     await quiet(this.#given.crew)
   }
 
-  async warmUp(): Promise<void> {
-    await this.#given.crew.turnTo(this.directory)
-    await this.#step(() => undefined)
-  }
-
   async count(): Promise<void> {
     this.cell.counted.push(await this.#slice(async () => [await this.#step(() => undefined)]))
   }
 
-  /** @param isAnotherDue is asked after each step */
-  async time(isAnotherDue: (done: number) => boolean): Promise<void> {
+  /** @param isAnotherDue is asked after each step, with how many there were and how long they took, ms */
+  async time(isAnotherDue: (done: number, ms: number) => boolean): Promise<void> {
     const { crew } = this.#given
-    const expected = new Map(this.#scenario.phases.map(({ name }) => [name, constantFrames(this.cell, name)]))
+    const { phases, byChance } = this.#scenario
+    const framesOf = (phase: string) => (byChance === undefined ? constantFrames(this.cell, phase) : undefined)
+    const expected = new Map(phases.map(({ name }) => [name, framesOf(name)]))
     const before = framesIn(await crew.traffic())
     const slice = await this.#slice(async () => {
       const steps: Step[] = []
+      const begun = performance.now()
       do steps.push(await this.#step(phase => expected.get(phase)))
-      while (isAnotherDue(steps.length))
+      while (isAnotherDue(steps.length, performance.now() - begun))
       return steps
     })
     this.cell.timed.push(slice)
     const perStep = [...expected.values()].reduce<number>((sum, frames) => sum + (frames ?? NaN), 0)
     this.#strayFrames += framesIn(await quiet(crew)) - before - slice.steps.length * perStep
-    this.cell.asExpected = this.#strayFrames === 0
+    if (byChance === undefined) this.cell.asExpected = this.#strayFrames === 0
   }
 
   async #slice(take: () => Promise<Step[]>): Promise<Slice> {
@@ -138,7 +147,7 @@ export class Rehearsed {
 
   /** @param frames that it will move; undefined where that is to be found out, by fences */
   async #run(phase: Phase, frames: number | undefined): Promise<PhaseRun> {
-    const { crew, serverCpuSeconds, patience = PATIENCE } = this.#given
+    const { crew, serverCpuSeconds } = this.#given
     const { size } = this.cell
     const due = phase.marks(size)
     const traffic = frames === undefined ? await crew.traffic() : undefined
@@ -146,6 +155,7 @@ export class Rehearsed {
     const [server, client, started] = [serverCpuSeconds(), process.cpuUsage(), performance.now()]
     const who = { all: 'all', conductor: size, marked: this.#marked, actor: this.#actor } as const
     const begun = await crew.act(phase.deed, who[phase.by])
+    const patience = Math.max(LEAST_PATIENCE, PATIENCE * (this.lastStep ?? 0))
     const reached = await crew.reached(frames === undefined ? NO_LIMIT : patience)
     const isFenced = frames === undefined || !reached
     const after = isFenced ? await quiet(crew, phase.isolates === true ? 'conductor' : 'all') : undefined

@@ -6,5 +6,6 @@ import { SESSION_TIMEOUT } from './sessions.ts'
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
 process.once('disconnect', () => process.exit())
 
-const { connectString } = await Server.start({ maxSessionTimeout: SESSION_TIMEOUT })
-process.send?.(connectString)
+const server = await Server.start({ maxSessionTimeout: SESSION_TIMEOUT })
+process.on('message', () => process.send?.(server.counts))
+process.send?.(server.connectString)

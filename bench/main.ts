@@ -1,13 +1,15 @@
 // `npm start`: how notifications fan out, measured. See README.md beside this file.
 import { relative } from 'node:path'
+import { totalOf } from './both-sides.ts'
 import type { Cell } from './cell.ts'
 import { comparisonOf } from './compare.ts'
 import { help, parseOptions, UsageError, type Options } from './options.ts'
+import { stagesOf, tasksOf } from './plan.ts'
 import { Progress } from './progress.ts'
 import { recordAll } from './recording.ts'
 import { remarksOn } from './remarks.ts'
 import { reportOf } from './report/report.ts'
-import { readResult, resultOf, thisMachine, write, writeResult } from './result.ts'
+import { readResult, resultOf, thisMachine, write, writeResult, type Result } from './result.ts'
 import { Run } from './run.ts'
 import { nameOf, serverFor, type Server } from './server.ts'
 import { tableOf } from './table.ts'
@@ -39,6 +41,8 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(help)
     return 0
   }
+  const tasks = stagesOf(options.scenarios, options.sizes).flatMap(tasksOf)
+  if (tasks.length === 0 && !options.all) throw new UsageError(remarksOn([], options).join('\n'))
   const stop = new AbortController()
   endOnSignals(stop)
   try {
@@ -89,11 +93,18 @@ zkwire fan-out on ${nameOf(server)}
 Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores, ${options.threads} client threads
 
 ${tableOf(result.cells, result.growth, machine.cores)}
-${[...remarks, took].join('\n')} Result: ${relative('.', options.json)}
+${[...bothEnds(result), ...remarks, took].join('\n')} Result: ${relative('.', options.json)}
 Report, with plots and a timeline: ${relative('.', options.report)}
 How to read this, and how it was measured: bench/README.md
 `)
   return result
+}
+
+function bothEnds({ cells }: Result): string[] {
+  const total = totalOf(cells.map(({ bothSides }) => bothSides))
+  if (total === undefined || !total.agree) return []
+  const { framesSent, framesReceived } = total.clients
+  return [`Counted alike at both ends of the wire: ${framesSent} frames sent, ${framesReceived} received.`]
 }
 
 const isMeasured = ({ counted }: Cell): boolean => counted.length > 0

@@ -36,7 +36,7 @@ const DEFAULTS = {
     .filter(({ isExtra }) => isExtra !== true)
     .map(({ name }) => name)
     .join(','),
-  seconds: '30',
+  seconds: '40',
   threads: '2',
   seed: '1',
   json: fileURLToPath(new URL('results/latest.json', import.meta.url)),

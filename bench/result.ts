@@ -2,6 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 import { dirname } from 'node:path'
+import type { BothSides } from './both-sides.ts'
 import type { Cell, Step } from './cell.ts'
 import type { Recording } from './recording.ts'
 import type { RunOptions } from './run.ts'
@@ -33,9 +34,14 @@ export interface Result {
   threads: number
   machine: Machine
   server: { kind: Server['kind']; version: string; mode: string; servers?: string }
-  scenarios: { name: string; kind: string; about: string }[]
+  scenarios: { name: string; kind: string; about: string; byChance?: string | undefined }[]
   growth: Growth[]
-  cells: (Summary & { limit: Limit; counted: Record<string, Counts | undefined>[] })[]
+  cells: (Summary & {
+    limit: Limit
+    counted: Record<string, Counts | undefined>[]
+    /** Of all that passed while steps were counted; undefined where the server does not tell. */
+    bothSides: BothSides | undefined
+  })[]
   /** The first phase of each lock, frame by frame, among a few sessions. */
   recordings: Recording[]
   /** All that passed; what is neither work nor handshakes is in none of the figures. */
@@ -78,7 +84,7 @@ export function resultOf(
     ended: ended ?? 'complete',
     ...{ seconds, seed, threads, machine },
     server: { kind, version, mode, ...(kind === 'given' && { servers }) },
-    scenarios: scenarios.map(({ name, kind, about }) => ({ name, kind, about })),
+    scenarios: scenarios.map(({ name, kind, about, byChance }) => ({ name, kind, about, byChance })),
     growth: scenarios.map(scenario => growthOf(scenario, summaries)),
     cells: cells.map((cell, i) => {
       const summary = summaries[i] ?? summaryOf(cell)
@@ -86,6 +92,7 @@ export function resultOf(
         ...summary,
         limit: limitOf(summary.busy, machine.cores),
         counted: cell.counted.flatMap(({ steps }) => steps.map(countsIn)),
+        bothSides: cell.bothSides,
       }
     }),
     recordings,

@@ -3,24 +3,29 @@ import { randomUUID } from 'node:crypto'
 import { connect, type Client } from '../src/index.ts'
 import { Rehearsed, type Cell } from './cell.ts'
 import { Crew } from './crew.ts'
+import { watchBothSides, type Sides } from './both-sides.ts'
 import { refuseWithoutDescriptors } from './descriptors.ts'
+import { Foresight, type Deed } from './foresight.ts'
 import type { Options } from './options.ts'
-import { peakOf, seeded, shareOf, shuffled, stagesOf, type Stage } from './plan.ts'
+import { affordable, peakOf, seeded, shareOf, shuffled, stagesOf, tasksOf, type Stage, type Task } from './plan.ts'
 import type { Progress } from './progress.ts'
 import type { Scenario } from './scenario.ts'
 import type { Server } from './server.ts'
 import { SESSION_TIMEOUT } from './sessions.ts'
-import { noTraffic, type Traffic } from './tap.ts'
+import { sum } from './statistics.ts'
+import { Meter, noTraffic, together, type Traffic } from './tap.ts'
 
 export type RunOptions = Pick<Options, 'sizes' | 'scenarios' | 'seconds' | 'seed' | 'threads' | 'all'> & {
-  /** So many times `seconds` may pass before what has not begun is left out. Default 1.25. */
+  /** What is not foretold to be over when so many times `seconds` have passed is left out. Default 1.1. */
   overtime?: number
 }
 
 /** How far over its time a run goes for the least that each figure needs. */
-const OVERTIME = 1.25
+const OVERTIME = 1.1
 const ROUNDS = 5
-const COUNTED = { least: 3, most: 10, share: 0.25 }
+const COUNTED = { least: 2, most: 10, share: 0.25 }
+/** What is kept free for a size: to count them twice and to time them once. */
+const LEAST_STEPS = 3
 const TIMED = { most: 400 }
 /** Who came first would pay for what V8 and the JVM have yet to compile: so it is all done once for nothing. */
 const REHEARSAL = { size: 10, steps: 20, share: 0.04, most: 2000 }
@@ -38,6 +43,9 @@ export class Run {
   readonly #root = `/zkwire-bench-${randomUUID().slice(0, 8)}`
   readonly #random: () => number
   readonly #stages: readonly Stage[]
+  readonly #foresight = new Foresight()
+  /** What passes for the furnishing of directories, which is nobody's work. */
+  readonly #furnishing = new Meter(this.#root, { framePassed: () => undefined, alive: () => undefined })
   #crew: Crew | undefined
   #directories = 0
   #opened = 0
@@ -65,7 +73,8 @@ export class Run {
     let admin: Client | undefined
     let guard: NodeJS.Timeout | undefined
     try {
-      admin = await connect(this.#server.servers, { sessionTimeout: SESSION_TIMEOUT, signal })
+      const observe = this.#furnishing.tap()
+      admin = await connect(this.#server.servers, { sessionTimeout: SESSION_TIMEOUT, signal, observe })
       await admin.create(this.#root)
       const crew = new Crew(threads, this.#server.servers, this.#root, {
         failed: error => this.#stop.abort(error),
@@ -86,19 +95,28 @@ export class Run {
     const { sizes, seconds, overtime = OVERTIME } = this.#options
     const time = seconds * 1000
     const begun = performance.now()
-    const [ends, atLast] = [begun + time, begun + time * overtime]
-    this.#progress.endsAt(ends)
+    this.#progress.endsAt(begun + time)
     await this.#rehearse(
       crew,
       admin,
       Math.min(REHEARSAL.size, ...sizes),
       begun + Math.min(REHEARSAL.most, REHEARSAL.share * time),
     )
-    for (const [i, stage] of this.#stages.entries()) {
+    for (const [i, all] of this.#stages.entries()) {
       const now = performance.now()
-      if (i > 0 && now > atLast) return
-      await this.#measureStage(crew, admin, stage, now + shareOf(this.#stages.slice(i), ends - now), atLast)
+      const toEnd = this.#foresight.ofTheEnd(all.size)
+      const atLast = begun + time * overtime - toEnd
+      const later = this.#stages.slice(i + 1)
+      const once = (task: Task) => this.#foresight.ofAll(task, 1)
+      const stage = i === 0 ? all : affordable(all, atLast - now - this.#foresight.ofOpening(all.size), once)
+      const share = shareOf([stage, ...later], begun + time - toEnd - now, each => this.#leastFor(each))
+      await this.#measureStage(crew, admin, stage, now + share, atLast)
     }
+  }
+
+  #leastFor(stage: Stage): number {
+    const all = tasksOf(stage).map(task => this.#foresight.ofAll(task, LEAST_STEPS))
+    return all.length === 0 ? 0 : sum([this.#foresight.ofOpening(stage.size), ...all])
   }
 
   async #rehearse(crew: Crew, admin: Client, size: number, until: number): Promise<void> {
@@ -118,22 +136,23 @@ export class Run {
   /** Until `ends`, and for the least that a figure needs until `atLast`. */
   async #measureStage(crew: Crew, admin: Client, stage: Stage, ends: number, atLast: number): Promise<void> {
     const { size, together, alone } = stage
-    const begins = performance.now()
-    const share = alone.length / (together.length + alone.length)
-    const shared = ends - share * (ends - begins)
+    const leastFor = (scenarios: readonly Scenario[]) => this.#leastFor({ size, together: [], alone: [...scenarios] })
+    const share = leastFor(alone) / (leastFor(together) + leastFor(alone))
+    const shared = ends - share * (ends - performance.now())
     if (together.length > 0) {
       await crew.open(size + 1)
       const all: Rehearsed[] = []
       for (const scenario of together)
-        if (all.length === 0 || performance.now() < atLast) all.push(await this.#begin(crew, admin, scenario, size))
-      await this.#measureInTurns(all, performance.now(), shared, atLast)
+        if (all.length === 0 || this.#foresight.ofAll({ scenario, size }, 1) < atLast - performance.now())
+          all.push(await this.#begin(crew, admin, scenario, size))
+      await this.#measureInTurns(all, crew, shared, atLast)
       for (const rehearsed of all) await this.#disband(crew, admin, rehearsed)
     }
     for (const [i, scenario] of alone.entries()) {
       const now = performance.now()
-      if (together.length > 0 && now > atLast) return
+      if (together.length > 0 && this.#foresight.ofAll({ scenario, size }, 1) > atLast - now) continue
       const rehearsed = await this.#begin(crew, admin, scenario, size)
-      await this.#measureInTurns([rehearsed], now, now + (ends - now) / (alone.length - i), atLast)
+      await this.#measureInTurns([rehearsed], crew, now + (ends - now) / (alone.length - i), atLast)
       await this.#disband(crew, admin, rehearsed)
     }
   }
@@ -145,31 +164,49 @@ export class Run {
   }
 
   /** Each in each round, in another order each time: what drifts, drifts for all of them. */
-  async #measureInTurns(all: readonly Rehearsed[], begins: number, ends: number, atLast: number): Promise<void> {
-    const isLate = () => performance.now() > atLast
+  async #measureInTurns(all: readonly Rehearsed[], crew: Crew, ends: number, atLast: number): Promise<void> {
+    const begins = performance.now()
     const counting = (ends - begins) * COUNTED.share
+    const fits = ({ task, lastStep }: Rehearsed, until: number) =>
+      performance.now() + (lastStep ?? this.#foresight.of('step', task)) < until
     for (const [i, rehearsed] of shuffled(all, this.#random).entries()) {
       const until = begins + (counting * (i + 1)) / all.length
       this.#say(rehearsed, 'counting')
-      if (!rehearsed.isSlow) await rehearsed.warmUp()
+      const bothSides = await watchBothSides(this.#sidesOf(crew))
       for (let done = 0; done < COUNTED.most; done++) {
-        if (done > 0 && (isLate() || (done >= COUNTED.least && performance.now() > until))) break
+        if (done > 0 && !fits(rehearsed, done < COUNTED.least ? ends : until)) break
         this.#stop.signal.throwIfAborted()
-        await rehearsed.count()
+        await this.#took('step', rehearsed.task, () => rehearsed.count())
       }
+      rehearsed.cell.bothSides = await bothSides()
     }
-    const fast = all.filter(({ isSlow }) => !isSlow)
+    const fast = all.filter(({ task }) => task.scenario.isSlow !== true)
     for (let round = 0; round < ROUNDS; round++)
       for (const [i, rehearsed] of shuffled(fast, this.#random).entries()) {
         this.#stop.signal.throwIfAborted()
+        // Once is the least.
+        if (!fits(rehearsed, round === 0 ? atLast : ends)) continue
         const now = performance.now()
-        // Three rounds are the least.
-        if (isLate() || (round >= 3 && now > ends)) return
         const slices = (ROUNDS - round) * fast.length - i
         const until = now + (ends - now) / slices
         this.#say(rehearsed, `round ${round + 1} of ${ROUNDS}`)
-        await rehearsed.time(done => done < TIMED.most && performance.now() < until && !this.#stop.signal.aborted)
+        const isAnotherDue = (done: number, ms: number) =>
+          done < TIMED.most && performance.now() + ms / done < until && !this.#stop.signal.aborted
+        await rehearsed.time(isAnotherDue)
       }
+  }
+
+  #sidesOf(crew: Crew): Sides {
+    return {
+      clients: async () => together([await crew.traffic(), this.#furnishing.traffic]),
+      server: () => this.#server.passed(),
+    }
+  }
+
+  async #took(deed: Deed, task: Task, act: () => Promise<void>): Promise<void> {
+    const begun = performance.now()
+    await act()
+    this.#foresight.took(deed, task, performance.now() - begun)
   }
 
   #say({ cell }: Rehearsed, what: string): void {
@@ -181,18 +218,22 @@ export class Run {
     const directory = `${this.#root}/${String(++this.#directories).padStart(4, '0')}`
     await admin.create(directory)
     await scenario.furnish?.(admin, directory)
-    await crew.assemble(scenario, directory, size)
     const { cpuSeconds: serverCpuSeconds } = this.#server
     const rehearsed = new Rehearsed(scenario, size, { crew, directory, serverCpuSeconds })
     this.#say(rehearsed, 'gathering')
-    await rehearsed.gather()
+    await this.#took('gather', rehearsed.task, async () => {
+      await crew.assemble(scenario, directory, size)
+      await rehearsed.gather()
+    })
     return rehearsed
   }
 
   async #disband(crew: Crew, admin: Client, rehearsed: Rehearsed): Promise<void> {
     this.#say(rehearsed, 'leaving')
-    await crew.disband(rehearsed.directory)
-    await admin.deleteRecursive(rehearsed.directory)
+    await this.#took('leave', rehearsed.task, async () => {
+      await crew.disband(rehearsed.directory)
+      await admin.deleteRecursive(rehearsed.directory)
+    })
   }
 
   #guardAgainstStalls(crew: Crew): NodeJS.Timeout {

@@ -41,11 +41,13 @@ export interface Phase {
   from?: 'deed' | 'first'
 }
 
-/** The exponents of N that theory foretells, of what one phase causes. */
+/** The exponents of N that theory foretells of what one phase causes, and gathering. */
 export interface Theory {
   notifications: number
   /** Received by all members together. */
   bytes: number
+  /** The same until all are gathered. */
+  gathering: number
 }
 
 export type Kind = 'lock' | 'watch' | 'session'
@@ -69,6 +71,8 @@ export interface Scenario {
   sessions?: number
   /** A step takes seconds: only counted ones are done, and timed as they are. */
   isSlow?: boolean
+  /** Where one step need not cause what the other does: why. */
+  byChance?: string
   /** Measured only where it is asked for. */
   isExtra?: boolean
   /** Makes what is needed in the directory. */

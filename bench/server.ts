@@ -3,10 +3,12 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { ServerCounts } from '../src/server/index.ts'
 import { parseConnectString } from '../src/session/connect-string.ts'
-import { startApacheZooKeeper } from '../test/support/apache-zookeeper.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from '../test/support/apache-zookeeper.ts'
 import { fourLetterWord } from '../test/support/four-letter-word.ts'
 import { cpuSecondsOf } from '../test/support/proc.ts'
+import type { Passed } from './both-sides.ts'
 import { SESSION_TIMEOUT } from './sessions.ts'
 
 export interface Server {
@@ -20,6 +22,8 @@ export interface Server {
   pid: number | undefined
   /** Processor time it has used; undefined where that cannot be told. */
   cpuSeconds: () => number | undefined
+  /** What has passed by its own count; undefined where it serves others too. */
+  passed: () => Promise<Partial<Passed> | undefined>
   close: () => Promise<void>
 }
 
@@ -44,6 +48,14 @@ async function startEmbedded(): Promise<Server> {
   return {
     ...{ servers, kind: 'embedded', version: ownVersion(), mode: 'standalone', pid },
     cpuSeconds: () => (pid === undefined ? undefined : cpuSecondsOf(pid)),
+    passed: async () => {
+      child.send('counts')
+      const [counts] = (await once(child, 'message')) as [ServerCounts]
+      return {
+        ...{ framesSent: counts.received, framesReceived: counts.sent },
+        ...{ bytesSent: counts.bytesReceived, bytesReceived: counts.bytesSent },
+      }
+    },
     close: async () => {
       if (child.connected) child.disconnect()
       await gone
@@ -70,7 +82,7 @@ async function given(servers: string): Promise<Server> {
   return { ...about, ...nothingKnown, servers, kind: 'given', close: () => Promise.resolve() }
 }
 
-const nothingKnown = { pid: undefined, cpuSeconds: () => undefined }
+const nothingKnown = { pid: undefined, cpuSeconds: () => undefined, passed: () => Promise.resolve(undefined) }
 
 async function startApache(): Promise<Server> {
   const server = await startApacheZooKeeper({
@@ -83,7 +95,30 @@ async function startApache(): Promise<Server> {
     kind: 'apache',
     pid: server.pid,
     cpuSeconds: () => server.cpuSeconds(),
+    passed: countsOf(server),
     close: () => server.close(),
+  }
+}
+
+/** The server puts this many characters of its answer to a word into one packet (BufferedWriter before the connection). */
+const CHARACTERS = 8192
+const WORD_BYTES = 4
+
+/** By `mntr`, which tells nothing of the bytes that were sent (3.8). What the asking itself causes is taken off. */
+export function countsOf(server: Pick<ApacheZooKeeper, 'command'>): Server['passed'] {
+  const asking = { framesSent: 0, framesReceived: 0, bytesSent: 0 }
+  return async () => {
+    const mntr = await server.command('mntr')
+    const count = (name: string) => Number(new RegExp(`^zk_${name}\\s+(\\d+)$`, 'm').exec(mntr)?.[1])
+    asking.framesSent++
+    asking.bytesSent += WORD_BYTES
+    const passed = {
+      framesSent: count('packets_received') - asking.framesSent,
+      framesReceived: count('packets_sent') - asking.framesReceived,
+      bytesSent: count('bytes_received_count') - asking.bytesSent,
+    }
+    asking.framesReceived += Math.ceil(mntr.length / CHARACTERS)
+    return passed
   }
 }
 

@@ -42,7 +42,7 @@ export interface Summary {
   size: number
   phases: PhaseSummary[]
   busy: Busy
-  /** Undefined where nothing was timed. */
+  /** Undefined where nothing was timed, or by chance. */
   asExpected: boolean | undefined
   /** Did each counted step cause just the same, to the byte? */
   isConstant: boolean

@@ -1,6 +1,7 @@
 // The report: one HTML file that needs nothing else.
 import { transform } from 'esbuild'
 import { readFile } from 'node:fs/promises'
+import { totalOf } from '../both-sides.ts'
 import type { Result } from '../result.ts'
 import type { PhaseSummary } from '../summary.ts'
 import { nameOf } from '../server.ts'
@@ -8,6 +9,7 @@ import type { Point, Power } from '../statistics.ts'
 import { bytes, figure } from '../table.ts'
 import { html, Html } from './html.ts'
 import { plot, type Series } from './plots.ts'
+import { figures, table } from './tables.ts'
 import { timeline } from './timeline.ts'
 
 /** The page, whole. */
@@ -211,72 +213,15 @@ function growthTable({ growth, scenarios }: Result, ...kinds: string[]): Html {
   )
 }
 
-function figures({ cells, scenarios }: Result): Html {
-  const head = [
-    'scenario',
-    'N',
-    'phase',
-    'events',
-    'frames',
-    'sent',
-    'read',
-    'first, ms',
-    'p50',
-    'p99',
-    'last',
-    'client CPU, ms',
-    'server CPU, ms',
-    'limit',
-  ]
-  const order = scenarios.map(({ name }) => name)
-  const sorted = [...cells].sort((a, b) => order.indexOf(a.scenario) - order.indexOf(b.scenario) || a.size - b.size)
-  const rows = sorted.flatMap(({ scenario, size, phases, limit }) =>
-    phases.map(({ phase, counts, marks, clientCpuMs, serverCpuMs }) => [
-      ...[scenario, size, phase, counts.notifications.median, counts.framesSent.median + counts.framesReceived.median],
-      ...[bytes(counts.bytesSent.median), bytes(counts.bytesReceived.median)],
-      ...[marks?.first, marks?.all.p50, marks?.all.p99, marks?.last, clientCpuMs, serverCpuMs].map(figure),
-      limit,
-    ]),
-  )
-  return html`<section aria-labelledby="figures">
-    <h2 id="figures">All figures</h2>
-    ${table('What each phase causes, how long it takes, and what it costs; medians of steps', head, 3, rows)}
-  </section>`
+function bothEndsTold(cells: Result['cells']): string {
+  const total = totalOf(cells.map(({ bothSides }) => bothSides))
+  if (total === undefined) return 'The server’s own count is not known.'
+  return total.agree
+    ? `The server counted the same: ${bytes(total.clients.framesSent)} frames from clients and ${bytes(total.clients.framesReceived)} to them.`
+    : 'The server has counted otherwise than its clients.'
 }
 
-function table(
-  caption: string,
-  head: readonly string[],
-  texts: number,
-  rows: readonly (readonly (string | number)[])[],
-): Html {
-  const cell = (value: string | number, i: number) => {
-    if (i === 0) return html`<th scope="row">${value}</th>`
-    return i < texts && typeof value === 'string' ? html`<td class="text">${value}</td>` : html`<td>${value}</td>`
-  }
-  return html`<div class="scroll" role="region" tabindex="0" aria-label="${caption}">
-    <table>
-      <caption>
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          ${head.map(each => html`<th scope="col">${each}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          row =>
-            html`<tr>
-              ${row.map(cell)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
-}
-
-function method({ machine, server, seed, threads, commandLine, date, seconds, traffic, remarks }: Result): Html {
+function method({ cells, machine, server, seed, threads, commandLine, date, seconds, traffic, remarks }: Result): Html {
   const facts: [string, string][] = [
     ['command line', commandLine],
     ['date', date.replace('T', ' ').slice(0, 16)],
@@ -303,7 +248,7 @@ function method({ machine, server, seed, threads, commandLine, date, seconds, tr
       <li>
         <b>Counted on the wire</b>, frame by frame, by the client’s own tap: bytes with the four length bytes of each
         frame. A counted phase is over when every session has had an answer to a request of no effect, in a round in
-        which no other frame passed: proven quiet, not slept for.
+        which no other frame passed: proven quiet, not slept for. ${bothEndsTold(cells)}
       </li>
       <li>
         <b>Exact, and noisy.</b> Events, frames and bytes are the same to the byte on any machine, where nothing else is

@@ -11,8 +11,8 @@ export const lock = (
   name: string,
   about: string,
   make: (client: Client, path: string) => Lock,
-  [notifications, bytes]: [number, number],
-  more: Pick<Scenario, 'sessions' | 'isExtra'> = {},
+  [notifications, bytes, gathering]: [notifications: number, bytes: number, gathering: number],
+  more: Pick<Scenario, 'sessions' | 'isExtra' | 'byChance'> = {},
 ): Scenario => ({
   ...more,
   name,
@@ -23,7 +23,7 @@ export const lock = (
     { name: 'release', deed: 'release', by: 'marked', marks: () => 1 },
     { name: 'join', deed: 'queue', by: 'actor', marks: () => 0 },
   ],
-  theory: { phase: 'release', notifications, bytes },
+  theory: { phase: 'release', notifications, bytes, gathering },
   member: seat => contender(make(seat.client, seat.directory), seat),
 })
 

@@ -17,9 +17,11 @@ export const readersAndWriter = (name: string, about: string, { herd }: { herd: 
     { name: 'leave', deed: 'leave', by: 'all', marks: () => 1 },
     { name: 'return', deed: 'read', by: 'all', marks: () => 0 },
   ],
-  theory: { phase: 'let in', notifications: 1, bytes: 2 },
+  // In a herd those who return wake each other; otherwise nobody does, and the herd is the one that is let in.
+  theory: { phase: herd ? 'return' : 'let in', notifications: 1, bytes: 2, gathering: 2 },
   hasConductor: true,
   isExtra: true,
+  byChance: 'readers leave and return all at once, and each may list before or after another',
   member: seat => {
     const reader = contender(new ReadWriteLock(seat.client, seat.directory, { herd }).readLock, seat)
     return { read: reader.queue, leave: reader.release }

@@ -13,7 +13,7 @@ export const reconnectHerd: Scenario = {
   about: `all lose their connection at once, with ${WATCHES} watches each`,
   prologue: [{ name: 'arm', deed: 'arm', by: 'all', marks: () => 0 }],
   phases: [{ name: 'reconnect', deed: 'reconnect', by: 'all', marks: everyone }],
-  theory: { phase: 'reconnect', notifications: 0, bytes: 1 },
+  theory: { phase: 'reconnect', notifications: 0, bytes: 1, gathering: 1 },
   ownSessions: { timeout: undefined },
   furnish: async (client, directory) => {
     await Promise.all(names.map(name => client.create(`${directory}/${name}`)))
@@ -38,7 +38,7 @@ export const sessionHerd: Scenario = {
     { name: 'expire', deed: 'isolate', by: 'all', marks: everyone, isolates: true, from: 'first' },
     { name: 'return', deed: 'comeBack', by: 'all', marks: everyone },
   ],
-  theory: { phase: 'expire', notifications: 1, bytes: 1 },
+  theory: { phase: 'expire', notifications: 1, bytes: 1, gathering: 1 },
   hasConductor: true,
   ownSessions: { timeout: 4000 },
   isSlow: true,

@@ -6,7 +6,7 @@ const everyone = (n: number) => n
 const change: Phase = { name: 'change', deed: 'change', by: 'conductor', marks: everyone }
 const armed: Phase[] = [{ name: 'arm', deed: 'arm', by: 'all', marks: () => 0 }]
 /** Each is told once, and reads again what has a constant length. */
-const linear = (phase: string) => ({ phase, notifications: 1, bytes: 1 })
+const linear = (phase: string) => ({ phase, notifications: 1, bytes: 1, gathering: 1 })
 
 /** A one-shot watch: whoever is told reads again, and so watches again. */
 function reader({ signal, mark, fail }: Seat, read: (watch: WatchCallback) => Promise<unknown>): Member {

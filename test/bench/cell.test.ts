@@ -3,7 +3,7 @@ import { Rehearsed } from '../../bench/cell.ts'
 import { lock } from '../../bench/scenarios/locks.ts'
 import { noTraffic } from '../../bench/tap.ts'
 
-const scenario = lock('any', 'a lock', () => ({ acquire: () => Promise.reject(new Error('unused')) }), [0, 0])
+const scenario = lock('any', 'a lock', () => ({ acquire: () => Promise.reject(new Error('unused')) }), [0, 0, 0])
 
 describe('a cell of the benchmark', () => {
   it('has whoever was granted the lock last release it, and whoever released it join again', async () => {

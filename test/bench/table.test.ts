@@ -55,8 +55,24 @@ describe('the table of the benchmark', () => {
       'Not every step caused the same, so these counts are medians and not exact: mutex 10.',
       'Not measured, for want of time: herd 10.',
     ])
-    const heavy = remarksOn([cellOf('mutex', 10_000, 'release', 1, 600)], { ...all, sizes: [10_000] })
-    expect(heavy).to.deep.equal(['herd 10000: one step would move 6.00G; --all measures it all the same.'])
+    const heavy = remarksOn([herd], { ...all, sizes: [3000] })
+    expect(heavy).to.deep.equal([
+      'herd 3000: it would move some 540M bytes at once; --all measures it all the same.',
+      'mutex 3000: it would move some 540M bytes at once; --all measures it all the same.',
+    ])
+  })
+
+  it('says whose counts are by chance and why, and where the server counted otherwise than its clients', () => {
+    const reentrant = scenarios.filter(({ name }) => name === 'reentrant')
+    const cell = { ...cellOf('reentrant', 10, 'release', 1, 600), asExpected: false }
+    const [chance, ...others] = remarksOn([cell], { scenarios: reentrant, sizes: [10], all: false })
+    expect(chance).to.equal(`The counts of reentrant are medians, and not exact: ${reentrant[0]?.byChance}.`)
+    expect(others, 'it did not repeat, and need not').to.deep.equal([])
+    const passed = { framesSent: 1, framesReceived: 1, bytesSent: 1, bytesReceived: 1 }
+    const lost = { ...cell, bothSides: { clients: passed, server: { framesSent: 2 }, agree: false } }
+    expect(remarksOn([lost], { scenarios: reentrant, sizes: [10], all: false })).to.include(
+      'The server has counted otherwise than its clients: reentrant 10.',
+    )
   })
 
   it('can be set beside an earlier one, with what changed', () => {
@@ -135,6 +151,7 @@ const machine: Machine = { cpu: 'abacus', cores: 2, memoryBytes: 10, platform: '
 const server: Server = {
   ...{ servers: 'a:1', kind: 'apache', version: '3', mode: 'standalone', pid: undefined },
   cpuSeconds: () => undefined,
+  passed: () => Promise.resolve(undefined),
   close: () => Promise.resolve(),
 }
 

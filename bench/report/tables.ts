@@ -1,0 +1,96 @@
+// The tables of the report.
+import type { Result } from '../result.ts'
+import { bytes, figure } from '../table.ts'
+import { html, type Html } from './html.ts'
+
+/** Whatever was measured. */
+export function figures({ cells, scenarios }: Result): Html {
+  const head = [
+    'scenario',
+    'N',
+    'phase',
+    'events',
+    'frames',
+    'sent',
+    'read',
+    'first, ms',
+    'p50',
+    'p99',
+    'last',
+    'client CPU, ms',
+    'server CPU, ms',
+    'limit',
+  ]
+  const order = scenarios.map(({ name }) => name)
+  const sorted = [...cells].sort((a, b) => order.indexOf(a.scenario) - order.indexOf(b.scenario) || a.size - b.size)
+  const rows = sorted.flatMap(({ scenario, size, phases, limit }) =>
+    phases.map(({ phase, counts, marks, clientCpuMs, serverCpuMs }) => [
+      ...[scenario, size, phase, counts.notifications.median, counts.framesSent.median + counts.framesReceived.median],
+      ...[bytes(counts.bytesSent.median), bytes(counts.bytesReceived.median)],
+      ...[marks?.first, marks?.all.p50, marks?.all.p99, marks?.last, clientCpuMs, serverCpuMs].map(figure),
+      limit,
+    ]),
+  )
+  return html`<section aria-labelledby="figures">
+    <h2 id="figures">All figures</h2>
+    ${table('What each phase causes, how long it takes, and what it costs; medians of steps', head, 3, rows)}
+    ${bothEnds(sorted)}
+  </section>`
+}
+
+function bothEnds(cells: Result['cells']): Html {
+  const rows = cells.flatMap(({ scenario, size, bothSides }) => {
+    if (bothSides === undefined) return []
+    const { clients, server, agree } = bothSides
+    const pairs = (['framesSent', 'framesReceived', 'bytesSent', 'bytesReceived'] as const).flatMap(key => [
+      clients[key],
+      server[key] ?? '–',
+    ])
+    return [[scenario, size, ...pairs, agree ? 'yes' : 'no']]
+  })
+  if (rows.length === 0) return html``
+  const head = [
+    'scenario',
+    'N',
+    ...['frames sent', 'frames received', 'bytes sent', 'bytes received'].flatMap(ofClients),
+  ]
+  return html`<details>
+    <summary>The same by the server’s own count</summary>
+    ${table('All that passed while steps were counted, with fences and pings, as both ends say', [...head, 'alike'], 1, rows)}
+  </details>`
+}
+
+const ofClients = (what: string): string[] => [`${what}: clients`, 'server']
+
+/** One that scrolls by itself where it is wider than the page. @param texts so many columns may hold words */
+export function table(
+  caption: string,
+  head: readonly string[],
+  texts: number,
+  rows: readonly (readonly (string | number)[])[],
+): Html {
+  const cell = (value: string | number, i: number) => {
+    if (i === 0) return html`<th scope="row">${value}</th>`
+    return i < texts && typeof value === 'string' ? html`<td class="text">${value}</td>` : html`<td>${value}</td>`
+  }
+  return html`<div class="scroll" role="region" tabindex="0" aria-label="${caption}">
+    <table>
+      <caption>
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${head.map(each => html`<th scope="col">${each}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          row =>
+            html`<tr>
+              ${row.map(cell)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
