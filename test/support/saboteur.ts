@@ -1,4 +1,4 @@
-// Faults at exact places, between a client and a real server: a `dial` that reads the frames as they pass.
+// Faults at exact places, between a client and a server: a `dial` that reads the frames as they pass.
 import { dialTcp } from '../../src/transport/node.ts'
 import type { Dial, Transport, TransportHandler } from '../../src/transport/transport.ts'
 import { Framer, RequestHeader, xids } from '../../src/protocol/index.ts'
@@ -15,14 +15,19 @@ interface Plan {
 /** Sits on every connection of one client. */
 export class Saboteur {
   readonly #plans: Plan[] = []
+  readonly #dial: Dial
   #wire: Wire | undefined
   #refusing = false
+
+  constructor(dial: Dial = dialTcp) {
+    this.#dial = dial
+  }
 
   readonly dial: Dial = (address, handler) => {
     const wire = new Wire(handler, this.#plans)
     this.#wire = wire
     if (this.#refusing) queueMicrotask(() => wire.cut())
-    else wire.open(dialTcp(address, wire))
+    else wire.open(this.#dial(address, wire))
     return wire
   }
 
