@@ -10,6 +10,7 @@ import {
   type WatchEvent,
 } from '../../src/index.ts'
 import { LockError, Mutex, ReentrantMutex } from '../../src/recipes/index.ts'
+import { Server, VirtualClock } from '../../src/server/index.ts'
 
 /** What the suite needs to know of its surroundings, as JSON. */
 export interface Place {
@@ -43,7 +44,7 @@ const ROUNDS = 3
 const SESSION_TIMEOUT = 2000
 const STEP_DEADLINE = 15_000
 
-export const steps: Readonly<Record<string, Step>> = {
+const ofAnyServer: Readonly<Record<string, Step>> = {
   async 'opens a session, and keeps 64-bit ids whole'(open) {
     const zk = await open()
     assert.equal(zk.state, 'connected')
@@ -155,6 +156,29 @@ export const steps: Readonly<Record<string, Step>> = {
     assert.equal(turns[2], turns[3])
   },
 
+  async 'is told that its session has expired, and its lock with it'(open) {
+    const zk = await open()
+    const held = await new Mutex(zk, '/locks/lost').acquire()
+    const expired = reaches(zk, 'expired')
+    const taker = await open({ session: { id: zk.sessionId, password: zk.sessionPassword } })
+    await taker.close()
+    await expired
+    assert.equal(held.signal.aborted, true)
+    assert.equal(held.validFor(), 0)
+    await assert.rejects(zk.exists('/'), { code: 'SESSIONEXPIRED', fate: 'notSent' })
+  },
+
+  async 'closes, and takes its ephemeral nodes with it'(open) {
+    const [zk, other] = [await open(), await open()]
+    await zk.create('/gone', '', { mode: 'ephemeral' })
+    await zk.close()
+    assert.equal(zk.state, 'closed')
+    assert.equal(await other.exists('/gone'), null)
+    await assert.rejects(zk.exists('/'), { code: 'CLOSED', fate: 'notSent' })
+  },
+}
+
+const ofThePlace: Readonly<Record<string, Step>> = {
   async 'keeps session, lock and watch through a lost connection'(open, { cut }) {
     const [zk, other] = [await open(), await open()]
     const held = await new Mutex(zk, '/locks/kept').acquire()
@@ -179,18 +203,6 @@ export const steps: Readonly<Record<string, Step>> = {
     assert.equal(zk.counters.disconnects, 0)
   },
 
-  async 'is told that its session has expired, and its lock with it'(open) {
-    const zk = await open()
-    const held = await new Mutex(zk, '/locks/lost').acquire()
-    const expired = reaches(zk, 'expired')
-    const taker = await open({ session: { id: zk.sessionId, password: zk.sessionPassword } })
-    await taker.close()
-    await expired
-    assert.equal(held.signal.aborted, true)
-    assert.equal(held.validFor(), 0)
-    await assert.rejects(zk.exists('/'), { code: 'SESSIONEXPIRED', fate: 'notSent' })
-  },
-
   async 'says why no server could be reached'(open) {
     // Nobody listens there: it is the port of a service that was given up long ago (RFC 1078).
     await assert.rejects(open({ connectTimeout: 500 }, '127.0.0.1:1'), ({ code, cause }: ZooKeeperError) => {
@@ -208,34 +220,77 @@ export const steps: Readonly<Record<string, Step>> = {
     for (const impostor of secure.impostors)
       await assert.rejects(open({ ...options, connectTimeout: 1000 }, impostor), { code: ways.disbelief ?? 'PROTOCOL' })
   },
+}
 
-  async 'closes, and takes its ephemeral nodes with it'(open) {
+/** A server in the runtime itself, and no socket. */
+const ofItsOwnServer: Readonly<Record<string, Step>> = {
+  ...Object.fromEntries(
+    Object.entries(ofAnyServer).map(([name, step]): [string, Step] => [
+      `on a server of its own: ${name}`,
+      async (_open, ...rest) => {
+        await using server = await Server.start({ listen: false })
+        await using party = new Party(server.connectString, { dial: server.dial })
+        await step(party.open, ...rest)
+      },
+    ]),
+  ),
+
+  async 'on a server of its own, in virtual time: hands a lock on when its holder falls silent'() {
+    const clock = new VirtualClock()
+    const server = await Server.start({ listen: false, clock })
+    const open = () => connect(server.connectString, { dial: server.dial, clock, sessionTimeout: 30_000 })
     const [zk, other] = [await open(), await open()]
-    await zk.create('/gone', '', { mode: 'ephemeral' })
-    await zk.close()
-    assert.equal(zk.state, 'closed')
-    assert.equal(await other.exists('/gone'), null)
-    await assert.rejects(zk.exists('/'), { code: 'CLOSED', fate: 'notSent' })
+    const held = await new Mutex(zk, '/lock').acquire()
+    const next = new Mutex(other, '/lock').acquire()
+    const silence = { session: zk.sessionId, times: Infinity }
+    server.faults.ignore('ping', silence)
+    server.faults.ignore('connect', silence)
+    await clock.advance(29_000)
+    assert.equal(held.signal.aborted, false)
+    await clock.advance(1_000)
+    assert.equal(held.signal.aborted, true)
+    assert.ok((await clock.until(next)).token > held.token)
+    await clock.until(Promise.all([zk.close(), other.close()]))
+    await server.close()
+    assert.equal(clock.pendingTimers, 0)
   },
 }
+
+export const steps: Readonly<Record<string, Step>> = { ...ofAnyServer, ...ofThePlace, ...ofItsOwnServer }
 
 /** Runs all steps one after the other, and goes on where one fails. It opens nothing that it does not close. */
 export async function run(place: Place, ways: Ways = {}): Promise<Outcome> {
   const results: Outcome['results'] = {}
   for (const [name, step] of Object.entries(steps)) {
-    const clients: Client[] = []
-    const open: Open = async (more, servers = place.servers) => {
-      const client = await connect(servers, { sessionTimeout: SESSION_TIMEOUT, ...ways.plain, ...more })
-      clients.push(client)
-      return client
-    }
-    results[name] = await inTime(step(open, place, ways)).then(
+    await using party = new Party(place.servers, ways.plain)
+    results[name] = await inTime(step(party.open, place, ways)).then(
       () => null,
       (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error)),
     )
-    await Promise.all(clients.map(client => client.close()))
   }
   return { runtime: runtime(), results }
+}
+
+/** The clients of a step, all closed behind it. */
+class Party {
+  readonly #servers: string
+  readonly #options: ConnectOptions
+  readonly #clients: Client[] = []
+
+  constructor(servers: string, options: ConnectOptions = {}) {
+    this.#servers = servers
+    this.#options = options
+  }
+
+  readonly open: Open = async (more, servers = this.#servers) => {
+    const client = await connect(servers, { sessionTimeout: SESSION_TIMEOUT, ...this.#options, ...more })
+    this.#clients.push(client)
+    return client
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#clients.map(client => client.close()))
+  }
 }
 
 /** A step that hangs must not keep the others from being run. */
