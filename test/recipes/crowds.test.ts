@@ -64,44 +64,41 @@ describe('a crowd of contenders on a real server', function () {
   before(async () => {
     server = await startApacheZooKeeper({ config: { maxSessionTimeout: 60_000 } })
   })
+  afterEach(() => sessions.close())
   after(() => server.close())
 
-  async function expectNothingLeft(path: string): Promise<void> {
-    await sessions.settled()
-    await sessions.close()
-    const observer = await connect(server.connectString)
-    expect((await observer.getChildren(path)).children).to.deep.equal([])
-    await observer.close()
-    await until(async () => (await server.watchCount()) === 0)
-  }
-
-  for (const Lock of [Mutex, HerdMutex])
-    it(`of fifty on ${Lock.name} loses no lock when the server is killed and comes back within the session timeout`, async () => {
-      const path = `/killed-${Lock.name}`
-      const clients = await sessions.many(50, server.connectString, options)
-      const gate = new Gate()
-      let killed: Promise<void> | undefined
-      const pass = async (client: Client, i: number) => {
-        await new Lock(client, path).use(held =>
-          gate.pass(held, async () => {
-            // In the midst of the queue, with a holder inside.
-            if (gate.tokens.length === 20)
-              killed = (async () => {
-                await server.kill()
-                await server.start()
-              })()
-            await killed
-            await client.connected()
-            await client.exists(`/${i}`).catch(() => undefined)
-          }),
-        )
-      }
-      const ids = clients.map(client => client.sessionId)
-      await Promise.all(clients.map(pass))
+  it('of fifty on each of Mutex and HerdMutex loses no lock when the server is killed and comes back within the session timeout', async () => {
+    const clients = await sessions.many(50, server.connectString, options)
+    const ids = clients.map(client => client.sessionId)
+    const crowds = [Mutex, HerdMutex].map(Lock => ({ Lock, path: `/killed-${Lock.name}`, gate: new Gate() }))
+    const midway = new Set<Gate>()
+    let goOn!: () => void
+    const restarted = new Promise<void>(resolve => (goOn = resolve))
+    const restart = async () => {
+      await server.kill()
+      await server.start()
+    }
+    const pass = ({ Lock, path, gate }: (typeof crowds)[number], client: Client, i: number) =>
+      new Lock(client, path).use(held =>
+        gate.pass(held, async () => {
+          // In the midst of both queues, with a holder inside.
+          if (gate.tokens.length === 20 && midway.add(gate).size === crowds.length) await restart().finally(goOn)
+          if (gate.tokens.length >= 20) await restarted
+          await client.connected()
+          await client.exists(`/${i}`).catch(() => undefined)
+        }),
+      )
+    await Promise.all(crowds.flatMap(crowd => clients.map((client, i) => pass(crowd, client, i))))
+    expect(clients.map(client => client.sessionId)).to.deep.equal(ids)
+    for (const { gate } of crowds) {
       expect(gate.tokens).to.have.length(50)
       expect(gate.lost).to.deep.equal([])
-      expect(clients.map(client => client.sessionId)).to.deep.equal(ids)
       gate.expectOrder()
-      await expectNothingLeft(path)
-    })
+    }
+    await sessions.settled()
+    await sessions.close()
+    await using observer = await connect(server.connectString)
+    for (const { path } of crowds) expect((await observer.getChildren(path)).children).to.deep.equal([])
+    await until(async () => (await server.watchCount()) === 0)
+  })
 })
