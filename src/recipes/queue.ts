@@ -96,7 +96,7 @@ export async function contendersIn(queue: Queue): Promise<ContenderInfo[]> {
     .map(({ name, path, data, stat }) => ({
       path,
       sequence: numberOf(name) ?? NaN,
-      data: unmarked(data),
+      data: queue.names.areUnique ? data : unmarked(data),
       session: stat.ephemeralOwner,
     }))
     .sort((a, b) => a.sequence - b.sequence)

@@ -106,6 +106,14 @@ describe('a dialect', () => {
         await (await acquiring).release()
       })
 
+      it('shows data whole that is a uuid', async () => {
+        const data = '123e4567-e89b-42d3-a456-426614174000'
+        const held = await new Mutex(await open(), path, { ...options, data }).acquire()
+        const [contender] = await lockOf(observer).contenders()
+        expect(String(contender?.data)).to.equal(data)
+        await held.release()
+      })
+
       it('keeps apart the locks of one session in one directory', async () => {
         const client = await open()
         let inside = 0

@@ -29,6 +29,13 @@ describe('LeaderElection', () => {
     expect(await watcher.leader()).to.equal(null)
   })
 
+  it('knows a participant by an id that is a uuid', async () => {
+    const id = '123e4567-e89b-42d3-a456-426614174000'
+    const held = await new LeaderElection(await ground.open(), ground.path, { id }).campaign()
+    expect(await new LeaderElection(ground.observer, ground.path).leader()).to.include({ id })
+    await held.release()
+  })
+
   it('names its nodes as Curator’s LeaderLatch does', async () => {
     const held = await new LeaderElection(await ground.open(), ground.path, { id: 'a' }).campaign()
     expect(held.path.slice(ground.path.length)).to.match(/^\/_c_[0-9a-f-]{36}-latch-\d{10}$/)
