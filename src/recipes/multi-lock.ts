@@ -36,16 +36,38 @@ export class MultiLock extends Lock<MultiHeld> {
     const got: Held[] = []
     const giveBack = { leave: () => releaseAll(got) }
     return contend(this.client, this.path, giveBack, options, async signal => {
-      for (const lock of this.#locks) {
-        const held = await acquire(lock, { ...options, signal, timeout: Infinity })
-        if (held === null) {
-          this.client.inBackground(releaseAll(got))
+      for (;;) {
+        const areTaken = await this.#takeAll(got, { ...options, signal, timeout: Infinity }, acquire)
+        if (areTaken) return new MultiHeld(this.path, got, rootsOf(this.#locks))
+        const isLost = isAnyLost(got)
+        const released = releaseAll(got.splice(0))
+        if (!isLost) {
+          this.client.inBackground(released)
           return null
         }
+        // As a waiter queues again whose node is gone.
+        await released
+      }
+    })
+  }
+
+  /** False where one is taken, or one of those that were got is lost while the next is waited for. */
+  async #takeAll(
+    got: Held[],
+    { signal, ...options }: AcquireOptions & { signal: AbortSignal },
+    acquire: (lock: Lock, options: AcquireOptions) => Promise<Held | null>,
+  ): Promise<boolean> {
+    try {
+      for (const lock of this.#locks) {
+        const lostOrGivenUp = AbortSignal.any([signal, ...got.map(held => held.signal)])
+        const held = await acquire(lock, { ...options, signal: lostOrGivenUp })
+        if (held === null) return false
         got.push(held)
       }
-      return new MultiHeld(this.path, got, rootsOf(this.#locks))
-    })
+    } catch (error) {
+      if (signal.aborted || !isAnyLost(got)) throw error
+    }
+    return !isAnyLost(got)
   }
 }
 
@@ -110,6 +132,8 @@ function follow(signal: AbortSignal, controller: AbortController): () => void {
   if (signal.aborted) controller.abort(signal.reason)
   return onAbort(signal, () => controller.abort(signal.reason))
 }
+
+const isAnyLost = (held: readonly Held[]): boolean => held.some(({ signal }) => signal.aborted)
 
 /** In reverse; one that cannot be released is no reason to keep the others. */
 async function releaseAll(held: readonly Held[]): Promise<void> {

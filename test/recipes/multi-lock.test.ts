@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { MultiLock, Mutex, TicketMutex } from '../../src/recipes/index.ts'
-import { failureOf } from '../support/outcome.ts'
+import { failureOf, watched } from '../support/outcome.ts'
+import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 import { Ground } from './ground.ts'
 
@@ -75,6 +76,38 @@ describe('MultiLock', () => {
     expect(held.validFor()).to.equal(0)
     expect(await ground.nodes()).to.deep.equal([held.held[1]?.path])
     await held.release()
+  })
+
+  it('begins again when one is lost while it waits for another', async () => {
+    const [client, other] = [await ground.open(), await ground.open()]
+    const taken = await new Mutex(other, at('b')).acquire()
+    const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
+    const acquiring = multi.acquire({ watchOwnNode: true })
+    await until(async () => (await ground.nodes()).length === 3)
+    const [first = ''] = await ground.nodesIn('/a')
+    await ground.observer.delete(first)
+    const rival = await new Mutex(other, at('a')).acquire()
+    const isGranted = watched(acquiring)
+    await taken.release()
+    // Behind the rival, with nothing of the second lock in its hands.
+    await until(async () => (await ground.nodesIn('/a')).length === 2 && (await ground.nodesIn('/b')).length === 0)
+    expect(isGranted()).to.equal(false)
+    await rival.release()
+    const held = await acquiring
+    expect([held.signal.aborted, held.validFor() > 0]).to.deep.equal([false, true])
+    expect(await ground.nodes()).to.have.members(held.held.map(({ path }) => path))
+    await held.release()
+  })
+
+  it('fails with SESSIONEXPIRED when the session expires while it waits for the second', async () => {
+    const [client, other] = [await ground.open(), await ground.open()]
+    const taken = await new Mutex(other, at('b')).acquire()
+    const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
+    const failing = failureOf(multi.acquire())
+    await until(async () => (await ground.nodes()).length === 3)
+    await expireSession(ground.server, client.sessionId, client.sessionPassword)
+    expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
+    await taken.release()
   })
 
   it('guards with the nodes of all', async () => {
