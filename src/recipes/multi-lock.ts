@@ -9,14 +9,15 @@ import { LockError } from './lock-error.ts'
 
 /**
  * Holds several locks at once. They are acquired one after the other in the order of their paths at the server, whatever order they are given
- * in, so that two who want the same locks never wait for each other; one deadline is over all of them, and they are released in reverse.
+ * in, so that two who want the same locks never wait for each other; a MultiLock among them stands for those it is made of. What is lost on
+ * the way is asked for again, with all the rest. One deadline is over all of them, and they are released in reverse.
  */
 export class MultiLock extends Lock<MultiHeld> {
   readonly #locks: readonly Lock[]
 
   /** @throws ZooKeeperError BADARGUMENTS where there is no lock, or two have the same path: they would wait for each other */
   constructor(locks: readonly Lock[]) {
-    const sorted = inOrder(locks)
+    const sorted = inOrder(locks.flatMap(lock => (lock instanceof MultiLock ? lock.#locks : [lock])))
     super(sorted[0].client, sorted.map(({ path }) => path).join(', '))
     this.#locks = sorted
   }

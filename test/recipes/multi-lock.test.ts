@@ -43,6 +43,23 @@ describe('MultiLock', () => {
     await Promise.all(clients.map(pass))
   })
 
+  it('takes those of a MultiLock within it one by one, in the order of all', async () => {
+    const [client, other] = [await ground.open(), await ground.open()]
+    const [a, b, c] = ['a', 'b', 'c'].map(name => new Mutex(client, at(name))) as [Mutex, Mutex, Mutex]
+    const nest = new MultiLock([new MultiLock([a, c]), b])
+    const taken = await new Mutex(other, at('b')).acquire()
+    const acquiring = nest.acquire()
+    await until(async () => (await ground.nodesIn('/b')).length === 2)
+    expect(await ground.nodesIn('/c')).to.deep.equal([])
+    await taken.release()
+    const held = await acquiring
+    expect(held.held).to.have.length(3)
+    await held.release()
+    expect(() => new MultiLock([nest, b]))
+      .to.throw()
+      .with.property('code', 'BADARGUMENTS')
+  })
+
   it('has one deadline over all of them, and keeps none when it has passed', async () => {
     const [client, other] = [await ground.open(), await ground.open()]
     const taken = await new Mutex(other, at('b')).acquire()
