@@ -285,7 +285,7 @@ export class Client extends Nodes implements AsyncDisposable {
     this.#session.watching.endOwned(this)
     for (const [listener, own] of this.#listeners ?? []) {
       this.#session.states.off(own)
-      this.#session.later(() => listener('closed', previous))
+      this.#session.later(previous => listener('closed', previous), previous)
     }
     this.#listeners?.clear()
   }

@@ -63,8 +63,7 @@ export class Session implements ConnectionOwner, RequestHost, WatchHost, Travell
     this.#lease = new Lease(settings.clock, this)
     this.#identity = new Identity(settings)
     const { observe } = settings
-    if (observe !== undefined)
-      this.observed = frame => this.#userCode.now(() => observe({ ...frame, sessionId: this.id }))
+    if (observe !== undefined) this.observed = frame => this.#userCode.now(observe, { ...frame, sessionId: this.id })
   }
 
   // What callers see
@@ -301,8 +300,8 @@ export class Session implements ConnectionOwner, RequestHost, WatchHost, Travell
     this.#terminate('closed')
   }
 
-  later(callback: () => unknown): void {
-    this.#userCode.later(callback)
+  later<T>(callback: (value: T) => unknown, value: T): void {
+    this.#userCode.later(callback, value)
   }
 
   inBackground(work: Promise<unknown>): void {

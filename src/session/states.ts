@@ -48,7 +48,10 @@ export class StateMachine {
     if (!mayMove(previous, state)) throw new Error(`a session does not move from ${previous} to ${state}`)
     this.#current = state
     for (const listener of this.#listeners ?? [])
-      this.#userCode.later(() => (this.#listeners?.has(listener) === true ? listener(state, previous) : undefined))
+      this.#userCode.later(
+        previous => (this.#listeners?.has(listener) === true ? listener(state, previous) : undefined),
+        previous,
+      )
   }
 
   on(listener: StateListener): void {

@@ -11,14 +11,14 @@ export class UserCode {
   }
 
   /** From a microtask, as promises are settled: so that callbacks and promises come in one order. */
-  later(callback: () => unknown): void {
+  later<T>(callback: (value: T) => unknown, value: T): void {
     // queueMicrotask makes an AsyncResource of each.
-    void RESOLVED.then(() => this.now(callback))
+    void RESOLVED.then(() => this.now(callback, value))
   }
 
-  now(callback: () => unknown): void {
+  now<T>(callback: (value: T) => unknown, value: T): void {
     try {
-      const result = callback()
+      const result = callback(value)
       // An async function is taken where a callback is asked for, and a rejection that nobody hears ends the process.
       if (result instanceof Promise) result.catch(this.#onError)
     } catch (error) {

@@ -35,36 +35,58 @@ export interface Watch {
 export type ServerTable = 'data' | 'children'
 export const tableOf = (kind: WatchKind): ServerTable => (kind === 'children' ? 'children' : 'data')
 
-const kinds = ['data', 'exist', 'children'] as const
-
-/** All that is known of one path. */
+/** All that is known of one path in one table. */
 class Spot {
-  readonly armed: Record<WatchKind, Set<Watch> | undefined> = { data: undefined, exist: undefined, children: undefined }
+  /** Those that are armed: one, for the most part, and a set of its own only where there are more. */
+  watches: Watch | Set<Watch> | undefined
   /** Requests under way that will leave a watch at the server. */
-  readonly arriving: Record<ServerTable, number> = { data: 0, children: 0 }
+  arriving = 0
   /** The server's watch was to go, but for a request under way that may need it. */
-  readonly owed: Record<ServerTable, boolean> = { data: false, children: false }
+  isOwed = false
 
   get isIdle(): boolean {
-    const { armed, arriving, owed } = this
-    const isArmed = (armed.data ?? armed.exist ?? armed.children) !== undefined
-    return !isArmed && arriving.data === 0 && arriving.children === 0 && !owed.data && !owed.children
+    return this.watches === undefined && this.arriving === 0 && !this.isOwed
+  }
+
+  add(watch: Watch): void {
+    if (this.watches === undefined) this.watches = watch
+    else if (this.watches instanceof Set) this.watches.add(watch)
+    else this.watches = new Set([this.watches, watch])
+  }
+
+  delete(watch: Watch): void {
+    if (this.watches instanceof Set) {
+      this.watches.delete(watch)
+      if (this.watches.size === 0) this.watches = undefined
+    } else if (this.watches === watch) {
+      this.watches = undefined
+    }
+  }
+
+  /** Oldest first. */
+  all(): readonly Watch[] {
+    if (this.watches === undefined) return []
+    return this.watches instanceof Set ? [...this.watches] : [this.watches]
   }
 }
 
 /** Which of our watches an event of the server fires. A deleted node takes all of its watches along (DataTree.deleteNode). */
-const firedBy: Readonly<Record<number, { type: WatchEvent['type']; kinds: readonly WatchKind[] }>> = {
-  [eventTypes.NodeCreated]: { type: 'NodeCreated', kinds: ['exist', 'data'] },
-  [eventTypes.NodeDeleted]: { type: 'NodeDeleted', kinds: ['data', 'exist', 'children'] },
-  [eventTypes.NodeDataChanged]: { type: 'NodeDataChanged', kinds: ['data', 'exist'] },
-  [eventTypes.NodeChildrenChanged]: { type: 'NodeChildrenChanged', kinds: ['children'] },
+const firedBy: Readonly<Record<number, { type: WatchEvent['type']; tables: readonly ServerTable[] }>> = {
+  [eventTypes.NodeCreated]: { type: 'NodeCreated', tables: ['data'] },
+  [eventTypes.NodeDeleted]: { type: 'NodeDeleted', tables: ['data', 'children'] },
+  [eventTypes.NodeDataChanged]: { type: 'NodeDataChanged', tables: ['data'] },
+  [eventTypes.NodeChildrenChanged]: { type: 'NodeChildrenChanged', tables: ['children'] },
 }
 
+type Table = Map<string, Spot>
+
 /** Of every session without a watch: an empty map of its own would be a large part of what an idle session takes. */
-const NO_SPOTS = new Map<string, Spot>()
+const EMPTY: Table = new Map()
 
 export class WatchRegistry {
-  #spots = NO_SPOTS
+  // By path.
+  #data = EMPTY
+  #children = EMPTY
   readonly #owned = new Owned<Watch>()
   #size = 0
 
@@ -74,15 +96,13 @@ export class WatchRegistry {
 
   /** Nothing is known of any path. */
   get isEmpty(): boolean {
-    return this.#spots.size === 0
+    return this.#data.size === 0 && this.#children.size === 0
   }
 
   arm(kind: WatchKind, watch: Watch): void {
-    const { armed, owed } = this.#spot(watch.serverPath)
-    owed[tableOf(kind)] = false
-    const watches = armed[kind]
-    if (watches === undefined) armed[kind] = new Set([watch])
-    else watches.add(watch)
+    const spot = this.#spot(tableOf(kind), watch.serverPath)
+    spot.isOwed = false
+    spot.add(watch)
     watch.armed = kind
     this.#owned.add(watch)
     this.#size++
@@ -90,72 +110,61 @@ export class WatchRegistry {
 
   /** Forgets a watch. Returns the table the server keeps it in, or undefined where it was not armed (any more). */
   disarm(watch: Watch): ServerTable | undefined {
-    const { armed: kind, serverPath } = watch
-    const spot = this.#spots.get(serverPath)
-    if (kind === undefined || spot === undefined) return undefined
-    const watches = spot.armed[kind]
-    watches?.delete(watch)
-    if (watches?.size === 0) spot.armed[kind] = undefined
+    const { armed, serverPath } = watch
+    if (armed === undefined) return undefined
+    const table = tableOf(armed)
+    const spot = this.#table(table).get(serverPath)
+    if (spot === undefined) return undefined
+    spot.delete(watch)
     this.#forgotten(watch)
-    this.#tidy(serverPath, spot)
-    return tableOf(kind)
+    this.#tidy(table, serverPath, spot)
+    return table
   }
 
   /** A request that leaves a watch has been queued (+1), or has been answered or lost (-1). */
   expect(table: ServerTable, serverPath: string, change: 1 | -1): void {
-    const spot = this.#spot(serverPath)
-    spot.arriving[table] += change
-    if (change < 0) this.#tidy(serverPath, spot)
+    const spot = this.#spot(table, serverPath)
+    spot.arriving += change
+    if (change < 0) this.#tidy(table, serverPath, spot)
   }
 
   /** The server's watch was to go, but for a request under way that may need it. */
   owe(table: ServerTable, serverPath: string): void {
-    const spot = this.#spots.get(serverPath)
-    if (spot !== undefined && spot.arriving[table] > 0) spot.owed[table] = true
+    const spot = this.#table(table).get(serverPath)
+    if (spot !== undefined && spot.arriving > 0) spot.isOwed = true
   }
 
   /** Was it to go, and is nothing under way any more? */
   takeDebt(table: ServerTable, serverPath: string): boolean {
-    const spot = this.#spots.get(serverPath)
-    if (spot === undefined || spot.arriving[table] > 0) return false
-    const isOwed = spot.owed[table]
-    spot.owed[table] = false
-    this.#tidy(serverPath, spot)
+    const spot = this.#table(table).get(serverPath)
+    if (spot === undefined || spot.arriving > 0) return false
+    const { isOwed } = spot
+    spot.isOwed = false
+    this.#tidy(table, serverPath, spot)
     return isOwed
   }
 
   /** Does nobody here need the server's watch on that path any more? */
   isUnused(table: ServerTable, serverPath: string): boolean {
-    const spot = this.#spots.get(serverPath)
-    if (spot === undefined) return true
-    const { armed, arriving } = spot
-    return arriving[table] === 0 && (table === 'children' ? armed.children : (armed.data ?? armed.exist)) === undefined
+    const spot = this.#table(table).get(serverPath)
+    return spot === undefined || (spot.arriving === 0 && spot.watches === undefined)
   }
 
   /** The armed watches on a path, of the tables asked for. */
   on(serverPath: string, tables: readonly ServerTable[]): Watch[] {
-    const armed = this.#spots.get(serverPath)?.armed
-    return kinds.filter(kind => tables.includes(tableOf(kind))).flatMap(kind => [...(armed?.[kind] ?? [])])
+    return tables.flatMap(table => this.#table(table).get(serverPath)?.all() ?? [])
   }
 
   /** Takes out the watches that an event fires; undefined where nobody knows such an event. */
-  fire(eventType: number, serverPath: string): { type: WatchEvent['type']; watches: Watch[] } | undefined {
+  fire(eventType: number, serverPath: string): { type: WatchEvent['type']; watches: readonly Watch[] } | undefined {
     const fired = firedBy[eventType]
     if (fired === undefined) return undefined
-    const watches: Watch[] = []
-    const spot = this.#spots.get(serverPath)
-    if (spot === undefined) return { type: fired.type, watches }
-    for (const kind of fired.kinds) {
-      const armed = spot.armed[kind]
-      if (armed === undefined) continue
-      spot.armed[kind] = undefined
-      for (const watch of armed) {
-        this.#forgotten(watch)
-        watches.push(watch)
-      }
+    const [first, second] = fired.tables as [ServerTable, ServerTable?]
+    const watches = this.#take(first, serverPath)
+    return {
+      type: fired.type,
+      watches: second === undefined ? watches : [...watches, ...this.#take(second, serverPath)],
     }
-    this.#tidy(serverPath, spot)
-    return { type: fired.type, watches }
   }
 
   ownedBy(owner: object): Watch[] {
@@ -163,28 +172,42 @@ export class WatchRegistry {
   }
 
   all(): Watch[] {
-    return [...this.#spots.values()].flatMap(({ armed }) => kinds.flatMap(kind => [...(armed[kind] ?? [])]))
+    return [this.#data, this.#children].flatMap(table => [...table.values()].flatMap(spot => spot.all()))
   }
 
   /** The paths to set again after a reconnect. */
   paths(): Readonly<Record<WatchKind, string[]>> {
-    const paths: Record<WatchKind, string[]> = { data: [], exist: [], children: [] }
-    for (const [path, { armed }] of this.#spots)
-      for (const kind of kinds) if (armed[kind] !== undefined) paths[kind].push(path)
-    return paths
+    const paths = { data: new Set<string>(), exist: new Set<string>(), children: new Set<string>() }
+    for (const { armed, serverPath } of this.all()) if (armed !== undefined) paths[armed].add(serverPath)
+    return { data: [...paths.data], exist: [...paths.exist], children: [...paths.children] }
   }
 
-  #spot(serverPath: string): Spot {
-    const known = this.#spots.get(serverPath)
+  #table(table: ServerTable): Table {
+    return table === 'data' ? this.#data : this.#children
+  }
+
+  #spot(table: ServerTable, serverPath: string): Spot {
+    const known = this.#table(table).get(serverPath)
     if (known !== undefined) return known
     const spot = new Spot()
-    if (this.#spots === NO_SPOTS) this.#spots = new Map()
-    this.#spots.set(serverPath, spot)
+    if (this.#table(table) !== EMPTY) this.#table(table).set(serverPath, spot)
+    else if (table === 'data') this.#data = new Map([[serverPath, spot]])
+    else this.#children = new Map([[serverPath, spot]])
     return spot
   }
 
-  #tidy(serverPath: string, spot: Spot): void {
-    if (spot.isIdle) this.#spots.delete(serverPath)
+  #take(table: ServerTable, serverPath: string): readonly Watch[] {
+    const spot = this.#table(table).get(serverPath)
+    if (spot?.watches === undefined) return NONE
+    const watches = spot.all()
+    spot.watches = undefined
+    for (const watch of watches) this.#forgotten(watch)
+    this.#tidy(table, serverPath, spot)
+    return watches
+  }
+
+  #tidy(table: ServerTable, serverPath: string, spot: Spot): void {
+    if (spot.isIdle) this.#table(table).delete(serverPath)
   }
 
   #forgotten(watch: Watch): void {
@@ -193,6 +216,8 @@ export class WatchRegistry {
     this.#size--
   }
 }
+
+const NONE: readonly Watch[] = []
 
 /** The server cuts a connection over jute.maxbuffer, 1 MB by default; Java's client packs this much. */
 const BATCH_BYTES = 128 * 1024

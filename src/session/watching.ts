@@ -26,7 +26,7 @@ export interface WatchHost {
   readonly isConnected: boolean
   submit<Q, R, V>(call: Call<Q, R, V>): Promise<V>
   /** Calls user code at this place in the order of the wire. */
-  later(callback: () => unknown): void
+  later<T>(callback: (value: T) => unknown, value: T): void
   inBackground(work: Promise<unknown>): void
 }
 
@@ -249,7 +249,7 @@ export class Watching {
       const { callback, path } = watch
       if (told?.has(callback)) continue
       told?.add(callback)
-      this.#session.later(() => callback(zxid > 0n ? { type, state, path, zxid } : { type, state, path }))
+      this.#session.later(callback, zxid > 0n ? { type, state, path, zxid } : { type, state, path })
     }
   }
 

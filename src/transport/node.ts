@@ -44,10 +44,14 @@ const isNode = navigator?.userAgent?.startsWith('Node.js') ?? true
 let memory: Buffer | undefined
 const READ_BYTES = 65_536
 
+/** What was read last. Most of what comes is as long as what came before, and then it is the same bytes. */
+let chunk: Buffer | undefined
+
 const readingFor = (handler: TransportHandler): OnReadOpts => ({
   buffer: (memory ??= Buffer.allocUnsafeSlow(READ_BYTES)),
   callback(length, bytes) {
-    handler.received((bytes as Buffer).subarray(0, length))
+    if (chunk?.length !== length) chunk = (bytes as Buffer).subarray(0, length)
+    handler.received(chunk)
     return true
   },
 })

@@ -78,8 +78,8 @@ const sumOf = (samples: readonly Sample[]): Sample => ({
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
-const BURSTS = 12
-const WARM_UP = 4
+const BURSTS = 24
+const WARM_UP = 8
 
 /** A node that every session watches is changed by the parent process. Setting the watches again is no part of the figure. */
 export async function notifications(contestant: Contestant, sessions: number): Promise<Sample> {
