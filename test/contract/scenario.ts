@@ -33,7 +33,7 @@ const paths = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('/a', '/a/b', '/b') },
   { weight: 2, arbitrary: fc.constantFrom('/a/b/c', '/a/s-', '/a/s-0000000000', '/s-0000000001', '/') },
 )
-/** Not the empty path: that is the root's other name, and others work there. */
+/** Not the empty path: that is the root's other name, where others have worked on a shared server. The contract knows it. */
 const wrongPaths = fc.constantFrom('a', '/a/', '//a', '/a/../b', '/a/.', '/a\u0001', '/\ud7ff', '/\uf8ff', '/a\0b')
 const anyPaths = fc.oneof({ weight: 30, arbitrary: paths }, { weight: 1, arbitrary: wrongPaths })
 /** The run's own node stays, whatever happens. */

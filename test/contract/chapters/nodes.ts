@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { CreateMode, Stat } from '../../../src/index.ts'
 import { errnos, operations, opcodes } from '../../../src/protocol/index.ts'
 import { failureOf } from '../../support/outcome.ts'
+import { call } from '../../support/raw-session.ts'
 import { chapter, errOf, openACL, type World } from '../chapter.ts'
 
 const statOf = async (zk: World['zk'], path: string) => (await zk.exists(path)) as Stat
@@ -107,6 +108,22 @@ export const nodes = chapter('nodes', it => {
     const { acl, stat } = await session.request(operations.getACL, { path: '/zookeeper/config' })
     expect(acl).to.deep.equal([{ perms: 1, id: { scheme: 'world', id: 'anyone' } }])
     expect(stat.aversion).to.equal(-1)
+  })
+
+  it('the empty path is the root’s other name to those who read, and none to those who write', async world => {
+    const session = await world.session()
+    const { exists, getACL, getChildren2, getData } = operations
+    const reads = ['', '/'].map(path => [
+      ...[exists, getData, getChildren2].map(op => call(op as typeof getData, { path, watch: false })),
+      call(getACL, { path }),
+    ])
+    const heard = await session.converse(reads.flat())
+    const bodies = heard.map(each => ('reply' in each ? each.reply.body : undefined))
+    expect(bodies.slice(0, 4)).to.deep.equal(bodies.slice(4))
+    expect(bodies).not.to.include(undefined)
+    const whole = { path: '', data: '', acl: openACL, flags: 0, version: -1 }
+    for (const write of [operations.create2, operations.delete, operations.setData, operations.setACL])
+      expect(await errOf(session, write as typeof operations.create2, whole), write.name).to.equal(errnos.BADARGUMENTS)
   })
 
   it('each write takes a number of its own, also one that is refused', async world => {
