@@ -11,11 +11,11 @@ export type StrangerReport = (queue: Queue, children: readonly string[]) => void
 
 export function strangerReport(report: OnStrangers = warn): StrangerReport {
   let isDone = false
-  return ({ names, directory }, children) => {
+  return ({ client, names, directory }, children) => {
     const strangers = isDone ? [] : strangersIn(children, names)
     if (strangers.length === 0) return
     isDone = true
-    queueMicrotask(() => report(strangers, directory))
+    client.later(() => report(strangers, directory))
   }
 }
 

@@ -253,6 +253,13 @@ export class Client extends Nodes implements AsyncDisposable {
     this.#session.inBackground(work)
   }
 
+  /**
+   * Calls back from a microtask, as watches do, in one order with them. What it throws or rejects with goes to `onCallbackError`.
+   */
+  later(callback: () => unknown): void {
+    this.#session.later(callback)
+  }
+
   /** Counted since the session began. The channels `zkwire:…` of node:diagnostics_channel tell more. */
   get counters(): Counters {
     return this.#session.diagnostics.counters

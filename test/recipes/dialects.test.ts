@@ -276,6 +276,20 @@ describe('a dialect', () => {
       })
     }
 
+    it('may be thrown at, and rejected, by whom it is told to, which is heard as of any callback', async () => {
+      const stranger = await observer.create(`${path}/${strangers['Mutex']}`)
+      const [thrown, rejected] = [new Error('thrown'), new Error('rejected')]
+      const errors: unknown[] = []
+      const client = await open({ onCallbackError: (error: unknown) => errors.push(error) })
+      const throwing = () => {
+        throw thrown
+      }
+      for (const onStrangers of [throwing, () => Promise.reject(rejected) as unknown as undefined])
+        await (await new Mutex(client, path, { onStrangers }).acquire()).release()
+      expect(errors).to.deep.equal([thrown, rejected])
+      await observer.delete(stranger.path)
+    })
+
     it('is not reported of foreign nodes that queue for nothing', async () => {
       for (const each of foreign) await observer.create(`${path}/${each}`)
       const reports: unknown[] = []
