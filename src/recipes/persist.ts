@@ -1,25 +1,46 @@
 // Asking until there is an answer: for what must be done in the end, whatever is in the way now.
 import { isCode } from '../protocol/index.ts'
+import { onAbort } from '../session/abort.ts'
 import type { Client } from '../session/index.ts'
+import { isTerminal } from '../session/states.ts'
 
 /** Refusals that pass: a clean-up that took them for an answer would leave a node in everybody's way. */
 const PASSING = ['TOOMANYPENDING', 'THROTTLEDOP', 'NOTREADONLY', 'REQUESTTIMEOUT', 'OPERATIONTIMEOUT'] as const
 const FIRST_PAUSE = 20
 const DOUBLINGS = 6
 
-/** Runs a task, which may be done twice without harm, until it comes to an end that is no lost connection and no passing refusal. */
+/**
+ * Runs a task, which may be done twice without harm, until it comes to an end that is no lost connection and no passing refusal.
+ * @throws the signal's reason; what the task throws
+ */
 export async function persist<T>(
   client: Client,
   task: () => Promise<T>,
-  options: { signal?: AbortSignal } = {},
+  { signal }: { signal?: AbortSignal } = {},
 ): Promise<T> {
   for (let refusals = 0; ; refusals++) {
     try {
-      return await client.retry(task, options)
+      return await client.retry(task, { signal })
     } catch (error) {
       if (!isCode(error, ...PASSING)) throw error
     }
-    const pause = FIRST_PAUSE * 2 ** Math.min(refusals, DOUBLINGS)
-    await new Promise<void>(resolve => client.clock.setTimeout(resolve, pause))
+    await pause(client, FIRST_PAUSE * 2 ** Math.min(refusals, DOUBLINGS), signal)
+    signal?.throwIfAborted()
   }
+}
+
+/** Is over early when the session moves, to its end perhaps, and when the signal aborts: a timer would outlive them. */
+async function pause(client: Client, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (isTerminal(client.state) || signal?.aborted) return
+  await new Promise<void>(resolve => {
+    const end = () => {
+      client.clock.clearTimeout(timer)
+      client.off('state', end)
+      stopListening()
+      resolve()
+    }
+    const timer = client.clock.setTimeout(end, ms)
+    client.on('state', end)
+    const stopListening = onAbort(signal, end)
+  })
 }

@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import { connect, type Client } from '../../src/index.ts'
 import { HerdMutex, LockError, Mutex } from '../../src/recipes/index.ts'
+import { Server, VirtualClock } from '../../src/server/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
@@ -45,6 +46,44 @@ describe('the clean-up of a lock', () => {
     const held = await new Mutex(client, path).acquire()
     const busy = Array.from({ length: 3 }, () => client.sync('/'))
     await Promise.all([held.release(), ...busy])
+  })
+
+  describe('that the server refuses for a while, in virtual time', () => {
+    const T = 30_000
+    let clock: VirtualClock
+    let embedded: Server
+    let client: Client
+
+    beforeEach(async () => {
+      clock = new VirtualClock()
+      embedded = await Server.start({ listen: false, clock })
+      client = await connect(embedded.connectString, { dial: embedded.dial, clock, sessionTimeout: T })
+    })
+    afterEach(async () => {
+      await clock.until(client.close())
+      await embedded.close()
+    })
+
+    it('has the pause before it tries again end with the session', async () => {
+      const held = await new Mutex(client, path).acquire()
+      embedded.faults.replace('delete', 'THROTTLEDOP', { times: Infinity })
+      const releasing = held.release()
+      await clock.advance(3000)
+      await client.close()
+      await embedded.close()
+      expect(clock.pendingTimers, 'timers left behind').to.equal(0)
+      await releasing
+    })
+
+    it('has the pause of who watches his node end when the lock is released', async () => {
+      embedded.faults.replace('exists', 'THROTTLEDOP', { times: Infinity })
+      const timersBefore = clock.pendingTimers
+      const held = await new Mutex(client, path).acquire({ watchOwnNode: true })
+      await clock.advance(3000)
+      expect(clock.pendingTimers).to.equal(timersBefore + 1)
+      await held.release()
+      expect(clock.pendingTimers, 'timers left behind').to.equal(timersBefore)
+    })
   })
 
   it('does not hold up settled(), which may be waited for under the lock', async () => {
