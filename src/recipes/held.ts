@@ -75,6 +75,8 @@ export class NodeHeld extends Held {
   readonly #watching = new AbortController()
   #stopListening: (() => void) | undefined
   #released: Promise<void> | undefined
+  /** A loss while it was being released: of no matter, unless the release is refused. */
+  #missed: { cause: unknown } | undefined
 
   constructor(
     client: Client,
@@ -113,15 +115,26 @@ export class NodeHeld extends Held {
   }
 
   override release(): Promise<void> {
-    this.#detach()
-    return (this.#released ??= this.#stake.leave().catch((error: unknown) => {
+    return (this.#released ??= this.#release())
+  }
+
+  async #release(): Promise<void> {
+    try {
+      await this.#stake.leave()
+      this.#detach()
+    } catch (error) {
       this.#released = undefined
+      if (this.#missed !== undefined) this.lose(this.#missed.cause)
       throw error
-    }))
+    }
   }
 
   /** It is known, or must be presumed, that others may have the lock. */
   protected lose(cause: unknown): void {
+    if (this.#released !== undefined) {
+      this.#missed ??= { cause }
+      return
+    }
     this.#detach()
     if (this.#lost.signal.aborted) return
     this.#lost.abort(new LockError('LOST', this.lock, { cause }))
@@ -143,6 +156,8 @@ export class NodeHeld extends Held {
       if (stat?.czxid !== this.#stake.node.czxid) return false
       if (stat.version > 0 && (await isRevocation(this.client, this.path))) this.#revoked.abort()
       await changed
+      // It may be the release that is told of.
+      await this.#released?.catch(() => undefined)
       return true
     }
     try {

@@ -123,9 +123,9 @@ export class MultiHeld extends Held {
     }, first.guard())
   }
 
-  override release(): Promise<void> {
+  override async release(): Promise<void> {
+    await releaseAll(this.held)
     for (const stop of this.#stopListening) stop()
-    return releaseAll(this.held)
   }
 }
 

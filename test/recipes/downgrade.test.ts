@@ -138,6 +138,17 @@ describe('a downgrade', () => {
     await (await held.downgrade()).release()
   })
 
+  it('leaves a write lock that tells of its loss where the write node cannot be deleted', async () => {
+    const held = await lockOf(await ground.open()).writeLock.acquire({ watchOwnNode: true })
+    await ground.observer.setACL(ground.path, [aclOf('world', 'anyone', perms.all & ~perms.delete)])
+    expect(await failureOf(held.downgrade())).to.have.property('code', 'NOAUTH')
+    await ground.observer.setACL(ground.path, openACL)
+    expect(held.validFor()).to.be.greaterThan(0)
+    const lost = once(held.signal, 'abort')
+    for (const path of await paths()) await ground.observer.delete(path)
+    await lost
+  })
+
   it('is refused by what bears the read node’s name already, and leaves that alone', async () => {
     const { held } = await sabotaged({ dialect: hosts })
     const taken = `${ground.path}/host-R-${held.path.slice(-10)}`

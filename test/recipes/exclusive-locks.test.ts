@@ -1,9 +1,9 @@
 // What the exclusive locks promise alike, on a real server.
 import { expect } from 'chai'
 import { once } from 'node:events'
-import { aclOf, connect, type Client, type ObservedFrame } from '../../src/index.ts'
-import { CreateRequest, opcodes, perms, RequestHeader } from '../../src/protocol/index.ts'
-import { Held, LockError, revoke } from '../../src/recipes/index.ts'
+import { aclOf, connect, openACL, type Client, type ObservedFrame } from '../../src/index.ts'
+import { CreateRequest, opcodes, parentOf, perms, RequestHeader } from '../../src/protocol/index.ts'
+import { Held, LockError, revoke, type AcquireOptions } from '../../src/recipes/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf } from '../support/outcome.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
@@ -290,6 +290,44 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
           .with.property('code', 'UNSUPPORTED')
         await held.release()
       })
+
+    describe('whose release is refused', () => {
+      const noDelete = [aclOf('world', 'anyone', perms.all & ~perms.delete)]
+
+      /** Refused once, and permitted now. */
+      async function refused(options: AcquireOptions) {
+        const [holder, outsider] = [await open(), await open()]
+        const held = await new Lock(holder, path).acquire(options)
+        await outsider.setACL(parentOf(held.path), noDelete)
+        expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
+        await outsider.setACL(parentOf(held.path), openACL)
+        expect(held.validFor()).to.be.greaterThan(0)
+        return { holder, outsider, held }
+      }
+
+      it('is held as before, and released when that is permitted', async () => {
+        const { held, outsider } = await refused({ watchOwnNode: true })
+        await held.release()
+        expect(held.signal.aborted).to.equal(false)
+        expect(await outsider.exists(held.path)).to.equal(null)
+      })
+
+      it('tells of the end of its session', async () => {
+        const { holder, held } = await refused({})
+        const lost = once(held.signal, 'abort')
+        await expireSession(server, holder.sessionId, holder.sessionPassword)
+        await lost
+        expect(held.signal.reason).to.have.property('code', 'LOST')
+      })
+
+      it('tells when an outsider deletes its node', async () => {
+        const { outsider, held } = await refused({ watchOwnNode: true })
+        const lost = once(held.signal, 'abort')
+        await outsider.delete(held.path)
+        await lost
+        expect(held.validFor()).to.equal(0)
+      })
+    })
 
     it('holds a lock whose node it may not read, though the server tells it nothing of that node', async () => {
       const [holder, outsider] = [await open(), await open()]

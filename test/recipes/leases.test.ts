@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { connect, type Client } from '../../src/index.ts'
 import { LockError } from '../../src/recipes/index.ts'
 import { Server, VirtualClock } from '../../src/server/index.ts'
-import { failureOf, watched } from '../support/outcome.ts'
+import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
 import { kindsUnderFaults } from './exclusive-kinds.ts'
 
 const T = 3000
@@ -80,6 +80,26 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
       expect([held.signal.aborted, held.validFor(), holder.state]).to.deep.equal([true, 0, 'connected'])
       expect(nodes().some(each => each === held.path && held.path !== next.path)).to.equal(false)
       await clock.until(next.release())
+    })
+
+    it('tells of the lapse that came during a release, if that is refused, and not otherwise', async () => {
+      for (const isRefused of [true, false]) {
+        const client = await open()
+        const held = await new Lock(client, path).acquire()
+        server.pause()
+        const releasing = outcomeOf(held.release())
+        await clock.advance(2 * T)
+        if (isRefused) for (const kind of ['delete', 'multi'] as const) server.faults.replace(kind, 'NOAUTH')
+        expect([held.signal.aborted, held.validFor()]).to.deep.equal([false, 0])
+        server.resume()
+        const outcome = await clock.until(releasing)
+        if (isRefused) expect(outcome).to.have.property('code', 'NOAUTH')
+        else expect(outcome).to.equal(undefined)
+        expect([held.signal.aborted, held.validFor()]).to.deep.equal([isRefused, 0])
+        await clock.until(client.settled())
+        expect(nodes()).to.deep.equal([])
+        server.faults.clear()
+      }
     })
 
     it('is kept by a session that comes back in time, however often', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { aclOf, openACL, perms } from '../../src/index.ts'
 import { MultiLock, Mutex, TicketMutex } from '../../src/recipes/index.ts'
 import { failureOf, watched } from '../support/outcome.ts'
 import { expireSession } from '../support/shared-server.ts'
@@ -125,6 +126,18 @@ describe('MultiLock', () => {
     await expireSession(ground.server, client.sessionId, client.sessionPassword)
     expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
     await taken.release()
+  })
+
+  it('tells of a loss also after a release that was refused', async () => {
+    const client = await ground.open()
+    const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
+    const held = await multi.acquire({ watchOwnNode: true })
+    await ground.observer.setACL(at('a'), [aclOf('world', 'anyone', perms.all & ~perms.delete)])
+    expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
+    await ground.observer.setACL(at('a'), openACL)
+    await ground.observer.delete(held.held[0]?.path ?? '')
+    await until(() => held.signal.aborted)
+    await held.release()
   })
 
   it('guards with the nodes of all', async () => {
