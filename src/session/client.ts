@@ -257,7 +257,7 @@ export class Client extends Nodes implements AsyncDisposable {
    * Calls back from a microtask, as watches do, in one order with them. What it throws or rejects with goes to `onCallbackError`.
    */
   later(callback: () => unknown): void {
-    this.#session.later(callback)
+    this.#session.later(callback, undefined)
   }
 
   /** Counted since the session began. The channels `zkwire:…` of node:diagnostics_channel tell more. */
