@@ -13,6 +13,9 @@ export const programs = {
   'the errors alone': "export { ZooKeeperError } from 'zkwire/protocol'",
 } as const
 
+/** The one that a budget holds. */
+export const whole = 'connect and Mutex' satisfies keyof typeof programs
+
 export interface Size {
   /** Bytes, minified. */
   minified: number
@@ -44,25 +47,44 @@ export async function sizeOf(program: keyof typeof programs): Promise<Size> {
   }
 }
 
-/** Bytes by floor, the largest first. */
-export function byFloor({ files }: Size): [string, number][] {
-  const floors = new Map<string, number>()
-  for (const [file, bytes] of files) {
-    const floor = file.split('/')[1] ?? ''
-    floors.set(floor, (floors.get(floor) ?? 0) + bytes)
-  }
-  return [...floors].sort(([, a], [, b]) => b - a)
+/** What the bytes are for: a file of dist belongs to the first that it matches. */
+const parts: Readonly<Record<string, RegExp>> = {
+  'the protocol: Jute, records, operations, errors': /^protocol/,
+  'a method for each operation, views': /^session.(acl|arguments|chroot|client|nodes|tree|uuid)/,
+  'multi, multiRead, transactions': /^session.(multi|transaction)/,
+  'watches: one-shot, persistent, set again': /^session.(owned|persistent|watch)/,
+  'which servers: connect string, SRV, reconfig, read-only':
+    /^(session.(connect-string|srv|ensemble|reconfig|writable)|transport.srv)/,
+  'the session: handshakes, requests, reconnecting, the lease': /^session/,
+  'TLS, and what tells its mistakes': /^transport.(tls|mismatch)/,
+  'TCP, clock, chance': /^(transport|machine)/,
+  Mutex: /^recipes/,
 }
 
+/**
+ * Bytes by what they are for, the most first.
+ * @throws Error where a file is for nothing
+ */
+export function byPart({ files }: Size): [part: string, bytes: number][] {
+  const spent = new Map<string, number>()
+  for (const [file, bytes] of files) {
+    const part = Object.keys(parts).find(each => parts[each]?.test(file.replace(/^dist./, '')))
+    if (part === undefined) throw new Error(`what is ${file} for?`)
+    spent.set(part, (spent.get(part) ?? 0) + bytes)
+  }
+  return [...spent].sort(([, a], [, b]) => b - a)
+}
+
+const kB = (bytes: number): string => (bytes / 1000).toFixed(1)
+
 async function main(): Promise<void> {
-  console.log('minified   brotli')
+  console.log('kB, minified and with brotli')
   for (const program of Object.keys(programs) as (keyof typeof programs)[]) {
     const size = await sizeOf(program)
-    const floors = byFloor(size).map(([floor, bytes]) => `${floor} ${bytes}`)
-    console.log(
-      `${String(size.minified).padStart(8)} ${String(size.brotli).padStart(8)}   ${program} (${floors.join(', ')})`,
-    )
+    console.log(`${kB(size.minified).padStart(6)} ${kB(size.brotli).padStart(6)}  ${program}`)
   }
+  console.log(`\nof it, in ${whole}:`)
+  for (const [part, bytes] of byPart(await sizeOf(whole))) console.log(`${kB(bytes).padStart(6)}         ${part}`)
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main()
