@@ -103,22 +103,34 @@ export class LeaderElection extends ExclusiveLock {
   async #watchLeader(signal: AbortSignal): Promise<{ leader: Participant | null; changed: Promise<void> }> {
     const { client, directory, names } = this.queue
     for (;;) {
+      const look = new AbortController()
+      const watching = AbortSignal.any([signal, look.signal])
       const first = firstOf(await namesIn(this.queue, { signal }), names)
-      try {
-        if (first !== undefined) {
-          const path = join(directory, first)
-          const { value, changed } = await watched(signal, options => client.getData(path, options))
-          const { data, stat } = value
-          return { leader: { id: data?.toString() ?? '', isLeader: true, path, session: stat.ephemeralOwner }, changed }
-        }
-        const { value, changed } = await watched(signal, options => client.getChildren(directory, options))
-        if (firstOf(value.children, names) === undefined) return { leader: null, changed }
-      } catch (error) {
-        if (!isCode(error, 'NONODE')) throw error
-        const { value, changed } = await watched(signal, options => client.exists(directory, options))
-        if (value === null) return { leader: null, changed }
+      if (first !== undefined) {
+        const path = join(directory, first)
+        const node = await unlessGone(watched(watching, options => client.getData(path, options)))
+        if (node === undefined) continue
+        const { data, stat } = node.value
+        const leader = { id: data?.toString() ?? '', isLeader: true, path, session: stat.ephemeralOwner }
+        return { leader, changed: node.changed }
       }
+      const list = await unlessGone(watched(watching, options => client.getChildren(directory, options)))
+      const { value, changed } = list ?? (await watched(watching, options => client.exists(directory, options)))
+      const isEmpty = value === null || ('children' in value && firstOf(value.children, names) === undefined)
+      if (isEmpty) return { leader: null, changed }
+      // Somebody has come meanwhile: his node is to be watched, and nothing else.
+      look.abort()
     }
+  }
+}
+
+/** A read, or undefined where the node is not there. */
+async function unlessGone<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (isCode(error, 'NONODE')) return undefined
+    throw error
   }
 }
 

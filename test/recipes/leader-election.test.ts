@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
-import type { Client } from '../../src/index.ts'
+import { connect, type Client } from '../../src/index.ts'
 import { LeaderElection, type Held, type Participant } from '../../src/recipes/index.ts'
+import { Server } from '../../src/server/index.ts'
 import { failureOf } from '../support/outcome.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
@@ -150,6 +151,26 @@ describe('LeaderElection', () => {
       await until(async () => (await ground.server.watchCount()) === watchesBefore)
       await held.release()
     })
+
+    for (const [title, kind, times] of [
+      ['the leader goes between the list and the look at its node', 'getData', 3],
+      ['the first comes just behind the list', 'getChildren', 1],
+      ['the directory is made just behind the list', 'getChildren', 2],
+    ] as const)
+      it(`has one watch, also when ${title}`, async () => {
+        await using server = await Server.start({ listen: false })
+        const open = () => connect(server.connectString, { dial: server.dial })
+        await using client = await open()
+        await using observer = await open()
+        const held = await new LeaderElection(client, '/election', { id: 'a' }).campaign({ watchOwnNode: false })
+        server.faults.replace(kind, 'NONODE', { times, session: observer.sessionId })
+        for await (const leader of new LeaderElection(observer, '/election').observe()) {
+          expect(leader).to.include({ id: 'a' })
+          await observer.settled()
+          expect(server.snapshot().watches.map(({ path }) => path)).to.deep.equal([held.path])
+          break
+        }
+      })
 
     it('ends with the session', async () => {
       const client = await ground.open()
