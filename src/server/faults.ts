@@ -1,5 +1,5 @@
 // What goes wrong, because a test wants it to: from the n-th answer of a kind on, or behind a byte.
-import type { operations, ServerErrorCode } from '../protocol/index.ts'
+import { errnos, operations, type ServerErrorCode } from '../protocol/index.ts'
 import type { Clock } from '../machine/clock.ts'
 
 type OperationName = Exclude<keyof typeof operations, 'operation'>
@@ -8,9 +8,9 @@ type OperationName = Exclude<keyof typeof operations, 'operation'>
 export type FaultKind = OperationName | 'connect' | 'event'
 
 export interface FaultChoice {
-  /** Which of those that come from now on; 1 is the next. Default 1. */
+  /** Which of those that come from now on, whatever else happens to them; 1 is the next. Default 1. */
   nth?: number
-  /** How many of them, one behind the other. Default 1; Infinity: until `clear()`. */
+  /** How many of them, one behind the other. Default 1; Infinity: until `release()` or `clear()`. */
   times?: number
   /** Only those of this session. */
   session?: bigint
@@ -23,39 +23,41 @@ export type Effect =
   | { is: 'drop' }
   | { is: 'ignore' }
   | { is: 'replace'; code: ServerErrorCode }
+  | { is: 'cut'; bytes: number }
 
 /** Something that is to go wrong. */
 export class Fault {
-  readonly kind: FaultKind
+  /** 'anything' is whatever a server has to say something on. */
+  readonly kind: FaultKind | 'anything'
   readonly effect: Effect
   readonly #session: bigint | undefined
+  readonly #clock: Clock
   #before: number
   #left: number
-  readonly #letGo: (() => void)[] = []
-  #isReleased = false
-  #settle: () => void = () => undefined
-  /** Resolves when it has happened for the first time. */
+  /** Each lets go one of the answers that it holds. */
+  readonly #held = new Set<() => void>()
+  #resolve: () => void = () => undefined
+  #reject: (reason: Error) => void = () => undefined
+  /** Resolves when it has happened for the first time; rejects when it is released or cleared before that, and so never happens. */
   readonly met: Promise<void>
 
-  constructor(kind: FaultKind, effect: Effect, { nth = 1, times = 1, session }: FaultChoice) {
+  /** @internal */
+  constructor(clock: Clock, kind: Fault['kind'], effect: Effect, { nth = 1, times = 1, session }: FaultChoice) {
     for (const [name, value] of Object.entries({ nth, times }))
       if (!(Number.isSafeInteger(value) || value === Infinity) || value < 1)
         throw new RangeError(`${name} is to be a whole number from 1 on, and is ${value}`)
     this.kind = kind
     this.effect = effect
     this.#session = session
+    this.#clock = clock
     this.#before = nth
     this.#left = times
-    this.met = new Promise(resolve => (this.#settle = resolve))
-  }
-
-  /** Is it this one? Counts. */
-  takes(names: readonly string[], session: bigint | undefined): boolean {
-    if (!names.includes(this.kind) || (this.#session ?? session) !== session) return false
-    if (--this.#before > 0) return false
-    this.#left--
-    this.#settle()
-    return true
+    this.met = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    // Whoever asks hears of it; nobody has to.
+    this.met.catch(() => undefined)
   }
 
   /** It will not happen again. */
@@ -63,26 +65,51 @@ export class Fault {
     return this.#left <= 0
   }
 
-  /** `release` lets go what it holds. */
-  holds(release: () => void): void {
-    if (this.#isReleased) release()
-    else this.#letGo.push(release)
+  /** Nothing waits for it to let go. */
+  get holdsNothing(): boolean {
+    return this.#held.size === 0
   }
 
-  /** Lets an answer that is held go on its way, and all that came behind it. Before it is met, there is nothing to hold any more. */
+  /** @internal Is it this one's turn? Counts each that it could have been. */
+  isDue(names: readonly string[], session: bigint | undefined): boolean {
+    if (this.isOver || (this.#session ?? session) !== session) return false
+    if (this.kind !== 'anything' && !names.includes(this.kind)) return false
+    return --this.#before <= 0
+  }
+
+  /** @internal It happens. */
+  take(): void {
+    this.#left--
+    this.#resolve()
+  }
+
+  /** @internal Calls `letGo` when what a connection says need not wait for it any more. */
+  holds(letGo: () => void): void {
+    const { effect } = this
+    let timer: unknown
+    const held = () => {
+      this.#held.delete(held)
+      this.#clock.clearTimeout(timer)
+      letGo()
+    }
+    this.#held.add(held)
+    if (effect.is === 'delay') timer = this.#clock.setTimeout(held, effect.ms)
+  }
+
+  /** Lets an answer that is held go on its way, and all that came behind it. It happens no more. */
   release(): void {
-    this.#isReleased = true
-    for (const letGo of this.#letGo.splice(0)) letGo()
+    this.#left = 0
+    this.#reject(new Error(`${this.effect.is} of ${this.kind} was let go before it happened`))
+    for (const letGo of this.#held) letGo()
   }
 }
 
 export class Faults {
   readonly #clock: Clock
-  readonly #waiting = new Set<Fault>()
-  readonly #holding = new Set<Fault>()
-  readonly #timers = new Set<unknown>()
-  readonly #cuts: { bytes: number; session: bigint | undefined }[] = []
+  /** In the order in which they were planned: those that wait, and those that hold something. */
+  readonly #planned = new Set<Fault>()
 
+  /** @internal */
   constructor(clock: Clock) {
     this.#clock = clock
   }
@@ -92,8 +119,9 @@ export class Faults {
     return this.#plan(kind, { is: 'hold' }, choice)
   }
 
-  /** It is done; the answer, and all that follows on that connection, comes later. */
+  /** It is done; the answer, and all that follows on that connection, comes so many milliseconds later, or at `release()`. */
   delay(kind: FaultKind, ms: number, choice: FaultChoice = {}): Fault {
+    demandWhole('ms', ms)
     return this.#plan(kind, { is: 'delay', ms }, choice)
   }
 
@@ -109,57 +137,39 @@ export class Faults {
 
   /** It is not done, and refused with `code`. */
   replace(kind: OperationName, code: ServerErrorCode, choice: FaultChoice = {}): Fault {
+    if (!Object.hasOwn(errnos, code)) throw new RangeError(`${code} is no error of a server's`)
     return this.#plan(kind, { is: 'replace', code }, choice)
   }
 
-  /** Ends the next connection that the server has something to say on behind so many more bytes, in the middle of a frame if need be. */
-  cutAfter(bytes: number, { session }: Omit<FaultChoice, 'nth'> = {}): void {
-    this.#cuts.push({ bytes, session })
+  /**
+   * Ends the next connection that the server has something to say on behind so many more bytes, in the middle of a frame if need be.
+   * Bytes that are held before it are not counted.
+   */
+  cutAfter(bytes: number, choice: FaultChoice = {}): Fault {
+    demandWhole('bytes', bytes)
+    return this.#plan('anything', { is: 'cut', bytes }, choice)
   }
 
   /** Forgets what has not happened yet, and lets go what is held. */
   clear(): void {
-    for (const fault of this.#holding) fault.release()
-    this.#holding.clear()
-    this.#waiting.clear()
-    this.#cuts.length = 0
-    for (const timer of this.#timers) this.#clock.clearTimeout(timer)
-    this.#timers.clear()
+    for (const fault of this.#planned) fault.release()
+    this.#planned.clear()
   }
 
   /** @internal What is to become of an answer, asked by connections; `names` are all that it goes by. */
   meet(names: readonly string[], session: bigint | undefined): Fault | undefined {
-    for (const fault of this.#waiting) {
-      if (!fault.takes(names, session)) continue
-      if (fault.isOver) this.#waiting.delete(fault)
-      return fault
-    }
-    return undefined
+    let taken: Fault | undefined
+    for (const fault of this.#planned)
+      if (fault.isOver && fault.holdsNothing) this.#planned.delete(fault)
+      else if (fault.isDue(names, session)) taken ??= fault
+    taken?.take()
+    return taken
   }
 
-  /** @internal Calls `release` when a fault that holds back what a connection says lets go of it. */
-  holdFor(fault: Fault, release: () => void): void {
-    if (fault.effect.is !== 'delay') {
-      this.#holding.add(fault)
-      fault.holds(release)
-      return
-    }
-    const timer = this.#clock.setTimeout(() => {
-      this.#timers.delete(timer)
-      release()
-    }, fault.effect.ms)
-    this.#timers.add(timer)
-  }
-
-  /** @internal The bytes that a connection may still send, where somebody has said so. */
-  takeCut(session: bigint | undefined): number | undefined {
-    const at = this.#cuts.findIndex(each => (each.session ?? session) === session)
-    return at < 0 ? undefined : this.#cuts.splice(at, 1)[0]?.bytes
-  }
-
-  #plan(kind: FaultKind, effect: Effect, choice: FaultChoice): Fault {
-    const fault = new Fault(kind, effect, choice)
-    this.#waiting.add(fault)
+  #plan(kind: Fault['kind'], effect: Effect, choice: FaultChoice): Fault {
+    if (!kindsOf(effect).has(kind)) throw new RangeError(`there is no ${kind} to ${effect.is}`)
+    const fault = new Fault(this.#clock, kind, effect, choice)
+    this.#planned.add(fault)
     return fault
   }
 }
