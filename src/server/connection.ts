@@ -128,7 +128,7 @@ export class Connection implements Watcher {
 
   notify(type: number, path: string, acl: readonly ACL[] = []): void {
     if (!allows(acl, perms.read, this.#identities)) return
-    const fault = this.#host.faults.meet(['event'], this.#session?.id)
+    const fault = this.#meet(['event'], this.#session?.id)
     this.#answer(fault, xids.notification, -1n, 0, writer =>
       WatcherEvent.write(writer, { type, state: keeperStates.SyncConnected, path }),
     )
@@ -157,10 +157,10 @@ export class Connection implements Watcher {
   }
 
   #shakeHands(reader: Reader): void {
-    const { database, faults, sessions } = this.#host
+    const { database, sessions } = this.#host
     const asked = LegacyConnectRequest.read(reader)
     const isLegacy = reader.remaining === 0
-    const fault = faults.meet(['connect'], asked.sessionId === 0n ? undefined : asked.sessionId)
+    const fault = this.#meet(['connect'], asked.sessionId === 0n ? undefined : asked.sessionId)
     // A client that has seen more than this server is to find another.
     if (fault?.effect.is === 'ignore' || asked.lastZxidSeen > database.zxid) {
       this.close()
@@ -185,7 +185,7 @@ export class Connection implements Watcher {
   }
 
   #serve(session: Session<Connection>, reader: Reader): void {
-    const { database, faults, sessions } = this.#host
+    const { database, sessions } = this.#host
     const { xid, type } = RequestHeader.read(reader)
     const handler = this.#handlerOf(type)
     if (handler === undefined) {
@@ -196,28 +196,38 @@ export class Connection implements Watcher {
     }
     const { name, method } = handler.operation
     this.lastOperation = name
-    const fault = faults.meet(name === method ? [name] : [name, method], session.id)
+    const fault = this.#meet(name === method ? [name] : [name, method], session.id)
     // As if it had been lost on its way: the session was not heard either.
     if (fault?.effect.is === 'ignore') {
       this.#end()
       return
     }
     sessions.touch(session)
-    let err = 0
-    let body: Body | undefined = none
-    try {
-      if (fault?.effect.is === 'replace') throw new Refusal(fault.effect.code)
-      const { watcher, identities } = { watcher: this, identities: this.#identities }
-      body = handler.run({ database, settings: this.#host.settings, session: session.id, identities, watcher }, reader)
-    } catch (error) {
-      if (error instanceof Refusal) err = errnos[error.code]
-      else if (error instanceof JuteError) err = errnos.MARSHALLINGERROR
-      else throw error
-    }
-    if (body === undefined) return
+    const outcome = this.#outcomeOf(handler, fault, session, reader)
+    if (outcome === 'silent') return
+    const { err, body } = outcome
     const isOfConnection = type === opcodes.auth || type === opcodes.sasl
     this.#answer(fault, xid, isOfConnection ? 0n : database.zxid, err, body)
     if (type === opcodes.closeSession || err === errnos.AUTHFAILED) this.#end()
+  }
+
+  /** Does it, unless a fault has another answer; 'silent' where there is to be none. */
+  #outcomeOf(
+    handler: Handler,
+    fault: Fault | undefined,
+    { id: session }: Session<Connection>,
+    reader: Reader,
+  ): { err: number; body: Body } | 'silent' {
+    if (fault?.effect.is === 'replace') return { err: errnos[fault.effect.code], body: none }
+    const { database, settings } = this.#host
+    try {
+      const body = handler.run({ database, settings, session, identities: this.#identities, watcher: this }, reader)
+      return body === undefined ? 'silent' : { err: 0, body }
+    } catch (error) {
+      if (error instanceof Refusal) return { err: errnos[error.code], body: none }
+      if (error instanceof JuteError) return { err: errnos.MARSHALLINGERROR, body: none }
+      throw error
+    }
   }
 
   /** What concerns the connection and its session is done here; all else is the database's. */
@@ -259,16 +269,20 @@ export class Connection implements Watcher {
   }
 
   #send(fault: Fault | undefined, frame: Body): void {
-    const { faults } = this.#host
-    const cut = faults.takeCut(this.#session?.id)
-    if (cut !== undefined) this.#outbox.cutAfter(cut)
     if (fault?.effect.is === 'drop') {
       this.#end()
     } else {
-      if (fault?.effect.is === 'hold' || fault?.effect.is === 'delay') faults.holdFor(fault, this.#outbox.hold())
+      if (fault?.effect.is === 'hold' || fault?.effect.is === 'delay') fault.holds(this.#outbox.hold())
       this.counts.sent++
       this.counts.bytesSent += this.#outbox.frame(frame)
     }
+  }
+
+  /** What is to go wrong with an answer. From here on the bytes are counted that a cut lets through, events before the answer too. */
+  #meet(names: readonly string[], session: bigint | undefined): Fault | undefined {
+    const fault = this.#host.faults.meet(names, session)
+    if (fault?.effect.is === 'cut') this.#outbox.cutAfter(fault.effect.bytes)
+    return fault
   }
 
   /** Ends it behind what was said. */

@@ -25,6 +25,15 @@ export type Effect =
   | { is: 'replace'; code: ServerErrorCode }
   | { is: 'cut'; bytes: number }
 
+const operationNames = Object.keys(operations).filter(name => name !== 'operation')
+const said = [...operationNames, 'connect', 'event']
+
+/** What each may happen to. */
+const kindsOf: Readonly<Record<Effect['is'], readonly string[]>> = {
+  ...{ hold: said, delay: said, drop: said, cut: ['anything'] },
+  ...{ ignore: [...operationNames, 'connect'], replace: operationNames },
+}
+
 /** Something that is to go wrong. */
 export class Fault {
   /** 'anything' is whatever a server has to say something on. */
@@ -36,6 +45,7 @@ export class Fault {
   #left: number
   /** Each lets go one of the answers that it holds. */
   readonly #held = new Set<() => void>()
+  #isReleased = false
   #resolve: () => void = () => undefined
   #reject: (reason: Error) => void = () => undefined
   /** Resolves when it has happened for the first time; rejects when it is released or cleared before that, and so never happens. */
@@ -43,9 +53,8 @@ export class Fault {
 
   /** @internal */
   constructor(clock: Clock, kind: Fault['kind'], effect: Effect, { nth = 1, times = 1, session }: FaultChoice) {
-    for (const [name, value] of Object.entries({ nth, times }))
-      if (!(Number.isSafeInteger(value) || value === Infinity) || value < 1)
-        throw new RangeError(`${name} is to be a whole number from 1 on, and is ${value}`)
+    if (!kindsOf[effect.is].includes(kind)) throw new RangeError(`there is no ${kind} to ${effect.is}`)
+    demandWhole({ nth, times }, 1)
     this.kind = kind
     this.effect = effect
     this.#session = session
@@ -62,12 +71,12 @@ export class Fault {
 
   /** It will not happen again. */
   get isOver(): boolean {
-    return this.#left <= 0
+    return this.#isReleased || this.#left <= 0
   }
 
-  /** Nothing waits for it to let go. */
-  get holdsNothing(): boolean {
-    return this.#held.size === 0
+  /** Something waits for it to let go. */
+  get isHolding(): boolean {
+    return this.#held.size > 0
   }
 
   /** @internal Is it this one's turn? Counts each that it could have been. */
@@ -85,6 +94,8 @@ export class Fault {
 
   /** @internal Calls `letGo` when what a connection says need not wait for it any more. */
   holds(letGo: () => void): void {
+    // By whoever heard of the transaction, before the answer was written.
+    if (this.#isReleased) return letGo()
     const { effect } = this
     let timer: unknown
     const held = () => {
@@ -98,8 +109,8 @@ export class Fault {
 
   /** Lets an answer that is held go on its way, and all that came behind it. It happens no more. */
   release(): void {
-    this.#left = 0
-    this.#reject(new Error(`${this.effect.is} of ${this.kind} was let go before it happened`))
+    this.#isReleased = true
+    this.#reject(new Error(`${this.effect.is} ${this.kind}: given up before it happened`))
     for (const letGo of this.#held) letGo()
   }
 }
@@ -121,7 +132,7 @@ export class Faults {
 
   /** It is done; the answer, and all that follows on that connection, comes so many milliseconds later, or at `release()`. */
   delay(kind: FaultKind, ms: number, choice: FaultChoice = {}): Fault {
-    demandWhole('ms', ms)
+    if (!(ms >= 0 && ms <= 0x7fff_ffff)) throw new RangeError(`ms is to be from 0 to 2147483647, and is ${ms}`)
     return this.#plan(kind, { is: 'delay', ms }, choice)
   }
 
@@ -146,7 +157,7 @@ export class Faults {
    * Bytes that are held before it are not counted.
    */
   cutAfter(bytes: number, choice: FaultChoice = {}): Fault {
-    demandWhole('bytes', bytes)
+    demandWhole({ bytes }, 0)
     return this.#plan('anything', { is: 'cut', bytes }, choice)
   }
 
@@ -160,16 +171,21 @@ export class Faults {
   meet(names: readonly string[], session: bigint | undefined): Fault | undefined {
     let taken: Fault | undefined
     for (const fault of this.#planned)
-      if (fault.isOver && fault.holdsNothing) this.#planned.delete(fault)
+      if (fault.isOver && !fault.isHolding) this.#planned.delete(fault)
       else if (fault.isDue(names, session)) taken ??= fault
     taken?.take()
     return taken
   }
 
   #plan(kind: Fault['kind'], effect: Effect, choice: FaultChoice): Fault {
-    if (!kindsOf(effect).has(kind)) throw new RangeError(`there is no ${kind} to ${effect.is}`)
     const fault = new Fault(this.#clock, kind, effect, choice)
     this.#planned.add(fault)
     return fault
   }
+}
+
+function demandWhole(named: Readonly<Record<string, number>>, least: number): void {
+  for (const [name, value] of Object.entries(named))
+    if (!(Number.isSafeInteger(value) || value === Infinity) || value < least)
+      throw new RangeError(`${name} is to be a whole number from ${least} on, and is ${value}`)
 }

@@ -43,10 +43,10 @@ export class Outbox {
     }
   }
 
-  /** The stream ends behind the next `bytes` bytes, in the middle of a frame if need be. */
+  /** The stream ends behind the next `bytes` bytes, in the middle of a frame if need be. What is held by now goes before them. */
   cutAfter(bytes: number): void {
     this.#flush()
-    this.#left = bytes
+    this.#left = Math.min(this.#left, this.#writer.pending + bytes)
   }
 
   /** The stream ends behind what was written until now. */

@@ -85,8 +85,9 @@ export class Service implements Host {
     this.#isClosed = true
     this.settings.clock.clearTimeout(this.#reaper)
     this.sessions.close()
-    this.faults.clear()
+    // First, so that nothing of what faults hold is said any more.
     this.dropConnections()
+    this.faults.clear()
   }
 
   #reapLater(): void {
