@@ -100,7 +100,7 @@ export class Server {
     this.#service.database.reap()
   }
 
-  /** Ends all of it: connections, sessions, nodes. */
+  /** Ends all of it, as if its process were gone: connections, and sessions. What nodes there were its last `snapshot()` still shows. */
   async close(): Promise<void> {
     const closed = this.#listener?.close()
     this.#service.close()

@@ -2,7 +2,7 @@
 import type { Accept } from '../transport/transport.ts'
 import { Connection, type Host } from './connection.ts'
 import { addedUp, noCounts, type ServerCounts } from './counts.ts'
-import { Database } from './database.ts'
+import { Database, type TransactionRecord } from './database.ts'
 import { Faults } from './faults.ts'
 import type { Settings } from './options.ts'
 import { Sessions, type Session } from './sessions.ts'
@@ -24,7 +24,7 @@ export class Service implements Host {
   constructor(settings: Settings) {
     this.settings = settings
     this.startedAt = settings.clock.now()
-    this.database = new Database(settings.clock, settings.onTransaction)
+    this.database = new Database(settings.clock, transaction => this.#tell(transaction))
     this.faults = new Faults(settings.clock)
     this.sessions = new Sessions(settings, session => this.endSession(session))
     this.#reapLater()
@@ -70,12 +70,13 @@ export class Service implements Host {
 
   pause(): void {
     this.#isPaused = true
-    this.sessions.close()
+    this.sessions.pause()
     for (const connection of this.connections) connection.pause()
   }
 
   /** What came meanwhile is heard before it is asked who has been silent for too long. */
   resume(): void {
+    if (this.#isClosed) return
     this.#isPaused = false
     for (const connection of [...this.connections]) connection.resume()
     this.sessions.expire()
@@ -90,7 +91,20 @@ export class Service implements Host {
     this.faults.clear()
   }
 
+  /** What is thrown there is the caller's, and ends nothing here in its middle. */
+  #tell(transaction: TransactionRecord): void {
+    try {
+      this.settings.onTransaction(transaction)
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error
+      })
+    }
+  }
+
   #reapLater(): void {
+    // By whoever heard of what was reaped.
+    if (this.#isClosed) return
     this.#reaper = this.settings.clock.setTimeout(() => {
       if (!this.#isPaused) this.database.reap()
       this.#reapLater()

@@ -21,6 +21,9 @@ export interface SessionsOptions {
   maxSessionTimeout: number
 }
 
+/** Asked for a longer one, Node takes a millisecond. */
+const LONGEST_TIMER = 0x7fff_ffff
+
 export class Sessions<Connection> {
   readonly #options: SessionsOptions
   readonly #onExpiry: (session: Session<Connection>) => void
@@ -74,11 +77,17 @@ export class Sessions<Connection> {
 
   end(session: Session<Connection>): void {
     this.#byId.delete(session.id)
-    if (this.#byId.size === 0) this.close()
+    if (this.#byId.size === 0) this.pause()
   }
 
-  /** Lets no session end by itself any more. */
+  /** There are none any more. */
   close(): void {
+    this.#byId.clear()
+    this.pause()
+  }
+
+  /** Lets no session end by itself, until it is asked to look at them again. */
+  pause(): void {
     this.#options.clock.clearTimeout(this.#timer)
     this.#timer = undefined
     this.#timerAt = Infinity
@@ -86,9 +95,9 @@ export class Sessions<Connection> {
 
   /** Ends what is due, and looks again when the next may be. */
   expire(): void {
-    this.close()
+    this.pause()
     const now = this.#options.clock.now()
-    for (const session of [...this.#byId.values()]) if (session.expiresAt <= now) this.#onExpiry(session)
+    for (const session of this.#byId.values()) if (session.expiresAt <= now) this.#onExpiry(session)
     let next = Infinity
     for (const { expiresAt } of this.#byId.values()) next = Math.min(next, expiresAt)
     this.#lookAt(next)
@@ -104,9 +113,9 @@ export class Sessions<Connection> {
 
   #lookAt(when: number): void {
     if (when >= this.#timerAt) return
-    this.close()
+    this.pause()
     const { clock } = this.#options
     this.#timerAt = when
-    this.#timer = clock.setTimeout(() => this.expire(), when - clock.now())
+    this.#timer = clock.setTimeout(() => this.expire(), Math.min(when - clock.now(), LONGEST_TIMER))
   }
 }
