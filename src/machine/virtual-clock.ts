@@ -35,7 +35,7 @@ export class VirtualClock implements Clock {
 
   /** As in Node, a timer of no delay has one of a millisecond: it never fires in the turn that set it. */
   setTimeout(callback: () => void, ms: number): unknown {
-    const timer = { at: this.#now + Math.max(1, ms), nth: ++this.#count, callback }
+    const timer = { at: this.#now + (ms >= 1 ? ms : 1), nth: ++this.#count, callback }
     this.#timers.splice(this.#placeOf(timer), 0, timer)
     return timer
   }
@@ -51,18 +51,24 @@ export class VirtualClock implements Clock {
     return this.#timers.length
   }
 
-  /** Sets the calendar, and nothing else, ahead; back where `ms` is negative. */
+  /** Sets the calendar, and nothing else, ahead; back where `ms` is negative. @throws RangeError where it is not finite */
   jumpWall(ms: number): void {
+    demandSpan(ms, -Infinity)
     this.#wallAhead += ms
   }
 
-  /** Time passes and nothing runs, as in a process that is stopped or busy. What came due fires late, when time passes again. */
+  /** Time passes and nothing runs, as in a process that is stopped or busy. What came due fires late, when time passes again. @throws RangeError */
   stall(ms: number): void {
+    demandSpan(ms)
     this.#now += ms
   }
 
-  /** Lets `ms` milliseconds pass: fires what comes due, in order, and lets all that follows from one timer happen before the next. */
+  /**
+   * Lets `ms` milliseconds pass: fires what comes due, in order, and lets all that follows from one timer happen before the next.
+   * @throws RangeError where that is no time, or would never end
+   */
   async advance(ms: number): Promise<void> {
+    demandSpan(ms)
     const until = this.#now + ms
     await settle()
     while (await this.#fireNext(until));
@@ -108,5 +114,13 @@ export class VirtualClock implements Clock {
   }
 }
 
+/** Time does not go back, and `advance()` has an end. */
+function demandSpan(ms: number, least = 0): void {
+  if (!Number.isFinite(ms) || ms < least) throw new RangeError(`${ms} ms cannot pass`)
+}
+
+/** Taken once: fake timers of a test's own (vitest's, say) put theirs in its place, which waits for that test. */
+const nextTurn = setImmediate
+
 /** Resolves when no microtask is left to run. */
-export const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+export const settle = (): Promise<void> => new Promise(resolve => nextTurn(resolve))

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { VirtualClock } from '../../src/machine/virtual-clock.ts'
-import { failureOf } from '../support/outcome.ts'
+import { failureOf, watched } from '../support/outcome.ts'
 
 describe('a virtual clock', () => {
   let clock: VirtualClock
@@ -83,6 +83,27 @@ describe('a virtual clock', () => {
     await clock.advance(100)
     expect(clock.wallNow() - wall).to.equal(-400)
     expect(clock.now() - begun).to.equal(100)
+  })
+
+  it('lets only so much time pass as there is: not none at all, no endless one, and it never goes back', async () => {
+    at(NaN, 'a', () => at(NaN, 'b'))
+    for (const ms of [undefined as unknown as number, NaN, Infinity, -500]) {
+      expect(await failureOf(clock.advance(ms)), `${ms}`).to.be.instanceOf(RangeError)
+      expect(() => clock.stall(ms), `${ms}`).to.throw(RangeError)
+    }
+    expect(() => clock.jumpWall(NaN)).to.throw(RangeError)
+    expect([clock.now() - begun, fired]).to.deep.equal([0, []])
+    await clock.advance(2)
+    expect(fired, 'a timer of no time at all is one of a millisecond, as in Node').to.deep.equal(['a 1', 'b 2'])
+  })
+
+  it('goes on where a test has put its own timers in the place of the machine’s', async () => {
+    const { setImmediate: own } = globalThis
+    globalThis.setImmediate = (() => undefined) as unknown as typeof setImmediate
+    const isDone = watched(clock.advance(10))
+    await new Promise(resolve => own(() => own(resolve)))
+    globalThis.setImmediate = own
+    expect(isDone()).to.equal(true)
   })
 
   describe('until a promise settles', () => {
