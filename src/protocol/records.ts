@@ -76,7 +76,7 @@ export const ReplyHeader = record('ReplyHeader', f => ({ xid: f.int(), zxid: f.l
 /** What has no fields: a ping, a delete's reply, and others. */
 export const Nothing = record('Nothing', () => ({}))
 
-export const AuthPacket = record('AuthPacket', f => ({ type: f.int(), scheme: f.string(), auth: f.buffer() }))
+export const AuthPacket = record('AuthPacket', f => ({ type: f.int(), scheme: f.stringOrNull(), auth: f.buffer() }))
 export const GetSASLRequest = record('GetSASLRequest', f => ({ token: f.buffer() }))
 export const SetSASLRequest = record('SetSASLRequest', f => ({ token: f.buffer() }))
 export const SetSASLResponse = record('SetSASLResponse', f => ({ token: f.buffer() }))

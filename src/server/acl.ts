@@ -95,7 +95,7 @@ export const shownACL = (acl: readonly ACL[], identities: readonly Id[]): ACL[] 
   )
 
 /** Who somebody is that says so in an auth packet; undefined where that is not believed. `address` is where they come from. */
-export function identified(scheme: string, auth: Buffer | null, address: string): Id | undefined {
+export function identified(scheme: string | null, auth: Buffer | null, address: string): Id | undefined {
   if (scheme === 'ip') return { scheme, id: address }
   if (scheme !== 'digest' || auth === null) return undefined
   const [user = ''] = auth.toString().split(':', 1)

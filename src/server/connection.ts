@@ -52,6 +52,9 @@ type Body = (writer: Writer) => void
 
 const LENGTH_BYTES = 4
 
+/** Of what belongs to no transaction. */
+const NO_ZXID = -1n
+
 const none: Body = () => undefined
 
 export class Connection implements Watcher {
@@ -129,7 +132,7 @@ export class Connection implements Watcher {
   notify(type: number, path: string, acl: readonly ACL[] = []): void {
     if (!allows(acl, perms.read, this.#identities)) return
     const fault = this.#meet(['event'], this.#session?.id)
-    this.#answer(fault, xids.notification, -1n, 0, writer =>
+    this.#answer(fault, xids.notification, NO_ZXID, 0, writer =>
       WatcherEvent.write(writer, { type, state: keeperStates.SyncConnected, path }),
     )
   }
@@ -187,10 +190,11 @@ export class Connection implements Watcher {
   #serve(session: Session<Connection>, reader: Reader): void {
     const { database, sessions } = this.#host
     const { xid, type } = RequestHeader.read(reader)
+    const isOfConnection = type === opcodes.auth || type === opcodes.sasl
     const handler = this.#handlerOf(type)
     if (handler === undefined) {
       sessions.touch(session)
-      this.#answer(undefined, xid, database.zxid, errnos.UNIMPLEMENTED, none)
+      this.#answer(undefined, xid, NO_ZXID, errnos.UNIMPLEMENTED, none)
       this.#end()
       return
     }
@@ -202,12 +206,13 @@ export class Connection implements Watcher {
       this.#end()
       return
     }
-    sessions.touch(session)
+    // Who only proves who they are lets the session lapse (ZooKeeperServer.submitRequestNow touches it, and is not asked).
+    if (!isOfConnection) sessions.touch(session)
     const outcome = this.#outcomeOf(handler, fault, session, reader)
     if (outcome === 'silent') return
     const { err, body } = outcome
-    const isOfConnection = type === opcodes.auth || type === opcodes.sasl
-    this.#answer(fault, xid, isOfConnection ? 0n : database.zxid, err, body)
+    // A ping goes by its xid whatever it was asked by (FinalRequestProcessor).
+    this.#answer(fault, type === opcodes.ping ? xids.ping : xid, isOfConnection ? 0n : database.zxid, err, body)
     if (type === opcodes.closeSession || err === errnos.AUTHFAILED) this.#end()
   }
 
@@ -225,7 +230,9 @@ export class Connection implements Watcher {
       return body === undefined ? 'silent' : { err: 0, body }
     } catch (error) {
       if (error instanceof Refusal) return { err: errnos[error.code], body: none }
-      if (error instanceof JuteError) return { err: errnos.MARSHALLINGERROR, body: none }
+      // An auth packet is read where a handshake is: what makes no sense there costs the connection (ZooKeeperServer.processPacket).
+      if (error instanceof JuteError && handler.operation !== operations.auth)
+        return { err: errnos.MARSHALLINGERROR, body: none }
       throw error
     }
   }

@@ -4,8 +4,13 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import {
   ConnectRequest,
+  errnos,
   LegacyConnectRequest,
+  opcodes,
   operations,
+  ReplyHeader,
+  RequestHeader,
+  xids,
   type Encodable,
   type TypeOf,
   type Writer,
@@ -84,9 +89,9 @@ export const sessions = chapter('sessions', it => {
   })
 
   it('of clients from before 3.4 are welcomed in a frame of their time', async ({ server }) => {
-    const [welcome] = await framesOf(server, writer => LegacyConnectRequest.write(writer, hello))
+    const [welcome] = await framesOf(server, writer => LegacyConnectRequest.write(writer, hello), bye)
     expect(welcome).to.have.length(36)
-    const [later] = await framesOf(server, writer => ConnectRequest.write(writer, hello))
+    const [later] = await framesOf(server, helloFrame, bye)
     expect(later).to.have.length(37)
   })
 
@@ -102,18 +107,69 @@ export const sessions = chapter('sessions', it => {
     expect(stat.czxid > zxid).to.equal(true)
     expect((await session.ask(operations.ping, {})).zxid >= stat.czxid).to.equal(true)
   })
+
+  it('hear the answer to a ping by its own xid, whatever they asked by', async ({ server }) => {
+    const [, pong] = await framesOf(server, helloFrame, asked(5, opcodes.ping), bye)
+    expect(headerOf(pong)).to.include({ xid: xids.ping, err: 0 })
+  })
+
+  it('lose their connection over an operation that nobody knows; the answer names no transaction', async ({
+    server,
+  }) => {
+    const [, answer, more] = await framesOf(server, helloFrame, asked(5, 4711))
+    expect(headerOf(answer)).to.deep.equal({ xid: 5, zxid: -1n, err: errnos.UNIMPLEMENTED })
+    expect(more).to.equal(undefined)
+  })
+
+  it('lose their connection without a word over credentials that end too early', async ({ server }) => {
+    const frames = await framesOf(
+      server,
+      helloFrame,
+      asked(xids.auth, opcodes.auth, writer => writer.int(0)),
+    )
+    expect(frames).to.have.length(1)
+  })
+
+  it('lose their connection over credentials of no scheme, as over those of one that nobody knows', async ({
+    server,
+  }) => {
+    for (const scheme of [null, 'nonsense']) {
+      const packet = { type: 0, scheme, auth: null }
+      const [, answer, more] = await framesOf(
+        server,
+        helloFrame,
+        asked(xids.auth, opcodes.auth, writer => operations.auth.request.write(writer, packet)),
+      )
+      expect(headerOf(answer)).to.deep.equal({ xid: xids.auth, zxid: 0n, err: errnos.AUTHFAILED })
+      expect(more).to.equal(undefined)
+    }
+  })
 })
 
 const hello: Encodable<TypeOf<typeof ConnectRequest>> = {
   ...{ protocolVersion: 0, lastZxidSeen: 0n, timeOut: 1000, sessionId: 0n, passwd: Buffer.alloc(16), readOnly: false },
 }
 
-/** Says one thing, and closes the session behind it; gives the frames that come until the server hangs up. */
-async function framesOf({ host, port }: Address, say: (writer: Writer) => void): Promise<Buffer[]> {
+type Say = (writer: Writer) => void
+
+const helloFrame: Say = writer => ConnectRequest.write(writer, hello)
+
+const asked =
+  (xid: number, type: number, body: Say = () => undefined): Say =>
+  writer => {
+    RequestHeader.write(writer, { xid, type })
+    body(writer)
+  }
+
+const headerOf = (frame: Buffer | undefined) => ReplyHeader.decode(frame ?? Buffer.alloc(0))
+
+const bye = asked(1, opcodes.closeSession)
+
+/** Says it, frame by frame, and gives the frames that come until the server hangs up. */
+async function framesOf({ host, port }: Address, ...says: readonly Say[]): Promise<Buffer[]> {
   const socket = connect({ host, port, noDelay: true })
   await once(socket, 'connect')
-  socket.write(frameOf(say))
-  socket.write(frameOf(writer => writer.bytes(Buffer.from([0, 0, 0, 1, 0xff, 0xff, 0xff, 0xf5]))))
+  for (const say of says) socket.write(frameOf(say))
   const all = Buffer.concat((await socket.toArray()) as Buffer[])
   const frames: Buffer[] = []
   for (let at = 0; at < all.length; at += 4 + all.readInt32BE(at))

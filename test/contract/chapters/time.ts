@@ -28,6 +28,14 @@ export const time = chapter('time', it => {
     expect(await failureOf(world.session({ sessionId, password }))).to.include({ code: 'SESSIONEXPIRED' })
   })
 
+  it('a session ends that says no more than who it is', async world => {
+    const session = await world.session({ timeout: brisk.minSessionTimeout })
+    const packet = { type: 0, scheme: 'digest', auth: 'ann:secret' }
+    await until(async () => (await outcomeOf(session.request(operations.auth, packet))) instanceof Error)
+    const { sessionId, password } = session
+    expect(await failureOf(world.session({ sessionId, password }))).to.include({ code: 'SESSIONEXPIRED' })
+  })
+
   it('a container goes when it has had children and has none, and not before', async world => {
     const { zk } = world
     for (const path of ['/never', '/used', '/full']) await zk.create(path, '', { mode: 'container' })
