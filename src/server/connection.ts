@@ -114,7 +114,7 @@ export class Connection implements Watcher {
       else this.#begin(Buffer.concat([this.#head, chunk]))
     } catch (error) {
       if (!(error instanceof JuteError)) throw error
-      this.#end()
+      this.end()
     }
   }
 
@@ -127,6 +127,12 @@ export class Connection implements Watcher {
   close(): void {
     this.#leave()
     this.#outbox.destroy()
+  }
+
+  /** Ends it behind what was said. The session lives on. */
+  end(): void {
+    this.#leave()
+    this.#outbox.end()
   }
 
   notify(type: number, path: string, acl: readonly ACL[] = []): void {
@@ -146,7 +152,7 @@ export class Connection implements Watcher {
       this.#framer.push(head)
     } else {
       this.#outbox.text(answer)
-      this.#end()
+      this.end()
     }
   }
 
@@ -184,7 +190,7 @@ export class Connection implements Watcher {
     this.#send(fault, writer =>
       isLegacy ? LegacyConnectResponse.write(writer, answer) : ConnectResponse.write(writer, answer),
     )
-    if (session === undefined) this.#end()
+    if (session === undefined) this.end()
   }
 
   #serve(session: Session<Connection>, reader: Reader): void {
@@ -195,7 +201,7 @@ export class Connection implements Watcher {
     if (handler === undefined) {
       sessions.touch(session)
       this.#answer(undefined, xid, NO_ZXID, errnos.UNIMPLEMENTED, none)
-      this.#end()
+      this.end()
       return
     }
     const { name, method } = handler.operation
@@ -203,7 +209,7 @@ export class Connection implements Watcher {
     const fault = this.#meet(name === method ? [name] : [name, method], session.id)
     // As if it had been lost on its way: the session was not heard either.
     if (fault?.effect.is === 'ignore') {
-      this.#end()
+      this.end()
       return
     }
     // Who only proves who they are lets the session lapse (ZooKeeperServer.submitRequestNow touches it, and is not asked).
@@ -213,7 +219,7 @@ export class Connection implements Watcher {
     const { err, body } = outcome
     // A ping goes by its xid whatever it was asked by (FinalRequestProcessor).
     this.#answer(fault, type === opcodes.ping ? xids.ping : xid, isOfConnection ? 0n : database.zxid, err, body)
-    if (type === opcodes.closeSession || err === errnos.AUTHFAILED) this.#end()
+    if (type === opcodes.closeSession || err === errnos.AUTHFAILED) this.end()
   }
 
   /** Does it, unless a fault has another answer; 'silent' where there is to be none. */
@@ -277,7 +283,7 @@ export class Connection implements Watcher {
 
   #send(fault: Fault | undefined, frame: Body): void {
     if (fault?.effect.is === 'drop') {
-      this.#end()
+      this.end()
     } else {
       if (fault?.effect.is === 'hold' || fault?.effect.is === 'delay') fault.holds(this.#outbox.hold())
       this.counts.sent++
@@ -290,12 +296,6 @@ export class Connection implements Watcher {
     const fault = this.#host.faults.meet(names, session)
     if (fault?.effect.is === 'cut') this.#outbox.cutAfter(fault.effect.bytes)
     return fault
-  }
-
-  /** Ends it behind what was said. */
-  #end(): void {
-    this.#leave()
-    this.#outbox.end()
   }
 
   #leave(): void {

@@ -34,6 +34,16 @@ for (const by of ['sockets', 'memory'] as const)
       expect(server.expireSession(zk.sessionId), 'a second time').to.equal(false)
     })
 
+    it('tells a session that it expires what its watches are for, and ends its connection behind that', async () => {
+      const heard: string[] = []
+      await zk.create('/here', '', { mode: 'ephemeral' })
+      await zk.exists('/here', { watch: event => heard.push(event.type) })
+      zk.on('state', state => heard.push(state))
+      server.expireSession(zk.sessionId)
+      await until(() => zk.state === 'expired')
+      expect(heard).to.deep.equal(['NodeDeleted', 'suspended', 'expired'])
+    })
+
     it('counts what it takes in and sends out as the client does, and keeps the count of who has left', async () => {
       const before = server.counts
       const seen = { received: 0, sent: 0, bytesReceived: 0, bytesSent: 0 }
