@@ -14,6 +14,8 @@ export class Transaction {
   readonly zxid: bigint
   /** Milliseconds by the calendar: the ctime or mtime of what it changes. */
   readonly time: number
+  /** By parent: the number for its next sequential child, where this has created children below it. */
+  readonly counters = new Map<object, number>()
   readonly #changes: Change[] = []
   readonly #undo: (() => void)[] = []
 

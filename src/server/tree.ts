@@ -28,8 +28,6 @@ export interface Node {
   aversion: number
 }
 
-const MAX_INT = 0x7fff_ffff
-
 /** The nodes that every server has; they cannot be deleted (DataTree.isSpecialPath). */
 export const specialPaths: ReadonlySet<string> = new Set(['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'])
 
@@ -69,14 +67,21 @@ export class Tree {
     return node
   }
 
+  /** What a sequential child is called by. Within one transaction numbers go on past their end (ChangeRecord of PrepRequestProcessor). */
+  counter(tx: Transaction, parent: Node): number {
+    return tx.counters.get(parent) ?? parent.created
+  }
+
   create(tx: Transaction, path: string, what: Pick<Node, 'data' | 'acl' | 'life'>): Node {
     const parent = this.get(parentOf(path))
     const { created, pzxid } = parent
+    const next = (this.counter(tx, parent) + 1) | 0
+    tx.counters.set(parent, next)
     const node = nodeOf({ ...what, zxid: tx.zxid, time: tx.time })
     this.#add(path, node)
     // At its end the counter sticks, and pzxid with it: the server believes only a cversion that grew (DataTree.createNode).
-    if (created < MAX_INT) {
-      parent.created = created + 1
+    if (next > created) {
+      parent.created = next
       parent.pzxid = tx.zxid
     }
     const undo = () => {

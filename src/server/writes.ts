@@ -57,7 +57,7 @@ export function create(on: Writing, opcode: CreateOpcode, asked: Creation): { pa
   const acl = keptACL(asked.acl, identities)
   const parent = tree.get(parentPath)
   demand(parent.acl, perms.create, identities)
-  const path = isSequential(asked.flags) ? asked.path + sequenceSuffix(parent.created) : asked.path
+  const path = isSequential(asked.flags) ? asked.path + sequenceSuffix(tree.counter(tx, parent)) : asked.path
   demandPath(path)
   if (tree.find(path) !== undefined) throw new Refusal('NODEEXISTS')
   if (parent.life.is === 'ephemeral') throw new Refusal('NOCHILDRENFOREPHEMERALS')

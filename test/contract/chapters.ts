@@ -1,5 +1,6 @@
 // Everything that a ZooKeeper is held to.
 import { acl } from './chapters/acl.ts'
+import { counters } from './chapters/counters.ts'
 import { multi } from './chapters/multi.ts'
 import { modes, nodes } from './chapters/nodes.ts'
 import { refusals } from './chapters/refusals.ts'
@@ -13,3 +14,6 @@ export const chapters = [nodes, modes, refusals, multi, acl, sessions, watches, 
 
 /** For one whose time is `brisk`. */
 export const briskChapters = [time]
+
+/** For one whose directories have come so far as `counted` says. */
+export const countedChapters = [counters]

@@ -1,9 +1,12 @@
 // One contract, for the embedded server and for Apache ZooKeeper.
+import { connect } from '../../src/index.ts'
 import { Server, type ServerOptions } from '../../src/server/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { setCounters } from '../support/sequence-counter.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { hold, type Chapter } from './chapter.ts'
-import { briskChapters, chapters } from './chapters.ts'
+import { briskChapters, chapters, countedChapters } from './chapters.ts'
+import { counted } from './chapters/counters.ts'
 import { brisk } from './chapters/time.ts'
 
 const nobody = () => Promise.resolve()
@@ -16,7 +19,10 @@ function keeps<S extends Server | ApacheZooKeeper>(
 ): void {
   describe(`${name} keeps the contract:`, () => {
     let server: S
-    before(async () => (server = await start()))
+    before(async function () {
+      this.timeout(60_000)
+      server = await start()
+    })
     after(() => stop(server))
 
     for (const { title, cases } of contract)
@@ -38,3 +44,26 @@ keeps('Apache ZooKeeper in a hurry', briskChapters, () =>
     jvm: ['-Dzookeeper.extendedTypesEnabled=true', `-Dznode.container.checkIntervalMs=${containerCheckInterval}`],
   }),
 )
+
+async function makeCounted({ connectString }: Server | ApacheZooKeeper): Promise<void> {
+  await using zk = await connect(connectString)
+  for (const path of Object.keys(counted)) await zk.create(path)
+}
+
+keeps('the embedded server far on', countedChapters, async () => {
+  const server = await Server.start(options)
+  await makeCounted(server)
+  for (const [path, next] of Object.entries(counted)) server.setSequence(path, next)
+  return server
+})
+keeps('Apache ZooKeeper far on', countedChapters, async () => {
+  const server = await startApacheZooKeeper()
+  await makeCounted(server)
+  // One start writes the snapshot, and the next one reads it.
+  await server.kill()
+  await server.start()
+  await server.kill()
+  setCounters(server.directory, counted)
+  await server.start()
+  return server
+})
