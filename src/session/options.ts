@@ -47,7 +47,7 @@ export interface ConnectOptions {
   maxRequest?: number
   /** The longest reply that is accepted, bytes. Default 16 MiB. */
   maxReply?: number
-  /** How many requests may be without an answer at a time; more are refused with TOOMANYPENDING. Default 100 000. */
+  /** How many requests may be without an answer at a time; more are refused with TOOMANYPENDING, but for what takes watches back. Default 100 000. */
   maxPending?: number
   /**
    * Speak TLS: true, or options of node:tls (`ca`, `cert`, `key`, …). Certificates are verified against the host as it is named in the

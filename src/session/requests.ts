@@ -2,6 +2,7 @@
 import {
   errnos,
   JuteError,
+  operations,
   type Encodable,
   type ErrorCode,
   type Operation,
@@ -51,9 +52,14 @@ export class Requests {
     const { refusal } = this.#host
     if (call.signal?.aborted) request.reject(call.signal.reason)
     else if (refusal !== undefined) this.#refuse(request, refusal)
-    else if (this.#pending >= this.#limits.maxPending) this.#refuse(request, 'TOOMANYPENDING')
+    else if (this.#isTooMany(call)) this.#refuse(request, 'TOOMANYPENDING')
     else this.#admit(request)
     return request.promise as Promise<V>
+  }
+
+  /** What takes a watch back is never one too many: the watch would stay at the server. */
+  #isTooMany({ op }: { op: unknown }): boolean {
+    return this.#pending >= this.#limits.maxPending && op !== operations.removeWatches
   }
 
   /** Sends a request of the session's own, past the backlog and all limits. */

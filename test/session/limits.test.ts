@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { operations } from '../../src/protocol/index.ts'
 import { settle } from '../support/fake-clock.ts'
 import { replyFrame } from '../support/scripted-server.ts'
 import { dataReply, reconnect, scripted } from '../support/scripted-session.ts'
@@ -42,6 +43,25 @@ describe('maxPending', () => {
     const second = await reconnect(all)
     second.reply(await second.next(), dataReply())
     await waiting
+  })
+
+  it('refuses nothing that takes a watch back: it would stay at the server', async () => {
+    const { client, connection } = await scripted({ maxPending: 2 })
+    const controller = new AbortController()
+    const paths = ['/1', '/2', '/3', '/4', '/5']
+    for (const path of paths) {
+      const armed = client.getData(path, { watch: () => undefined, signal: controller.signal })
+      connection.reply(await connection.next(), dataReply())
+      await armed
+    }
+    controller.abort()
+    const settled = client.settled()
+    for (const path of paths) {
+      const request = await connection.next()
+      expect(request).to.deep.include({ op: operations.removeWatches, body: { path, type: 2 } })
+      connection.reply(request, {})
+    }
+    await settled
   })
 
   it('is back at none whichever way requests end', async () => {
