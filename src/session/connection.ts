@@ -22,7 +22,8 @@ import {
 } from '../protocol/index.ts'
 import { FinalFailure, type Address, type Dial, type Transport, type TransportHandler } from '../transport/transport.ts'
 import { momentOf, type Moment } from './lease.ts'
-import { RequestList, type Request } from './request.ts'
+import { Inflight } from './inflight.ts'
+import type { Request } from './request.ts'
 
 /** A frame as it passed, without its four length bytes. `explain(bytes, frame)` tells what it says. */
 export interface ObservedFrame {
@@ -75,7 +76,7 @@ export class Connection implements TransportHandler {
   readonly #writer = new Writer()
 
   /** Sent, in the order of the answers. */
-  readonly #inflight = new RequestList()
+  readonly #inflight = new Inflight()
   /** Those of them that were still in the buffer when the last write left. */
   #unflushed = 0
   #established = false
@@ -257,7 +258,7 @@ export class Connection implements TransportHandler {
     // The server answers a session's requests in their order: anything else is not the protocol, and no later answer can be trusted.
     if (request?.xid !== header.xid)
       throw new JuteError(`an answer to xid ${header.xid} where ${request?.xid ?? 'none'} is due`)
-    this.#inflight.remove(request)
+    this.#inflight.shift()
     if (request.sentAt !== undefined) this.#owner.answered(request.sentAt)
     this.#owner.replied(request, header, reader)
   }
