@@ -6,6 +6,9 @@ import { SESSION_TIMEOUT } from './sessions.ts'
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
 process.once('disconnect', () => process.exit())
 
-const server = await Server.start({ maxSessionTimeout: SESSION_TIMEOUT })
+/** Frames of any size are measured too. */
+const MAX_BUFFER = 16 * 1024 * 1024
+
+const server = await Server.start({ maxSessionTimeout: SESSION_TIMEOUT, maxBuffer: MAX_BUFFER })
 process.on('message', () => process.send?.(server.counts))
 process.send?.(server.connectString)

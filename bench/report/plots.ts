@@ -4,11 +4,17 @@ import { parseHTML } from 'linkedom'
 import type { Point } from '../statistics.ts'
 import { html, Html } from './html.ts'
 
+/** A point, and where it may be as well. */
+export interface Mark extends Point {
+  low?: number
+  high?: number
+}
+
 export interface Series {
   name: string
   /** Of the colours and the symbols: a series has the same in all plots. */
   style: number
-  points: readonly Point[]
+  points: readonly Mark[]
   /** The power of N that theory foretells; left out where it foretells none. */
   theory?: number
 }
@@ -17,6 +23,8 @@ export interface Chart {
   title: string
   /** What the plot shows, for who cannot see it. */
   summary: string
+  /** Default: the number of sessions. */
+  x?: { label: string; format: (size: number) => string }
   y: string
   format: (value: number) => string
   series: readonly Series[]
@@ -26,6 +34,7 @@ const SYMBOLS = ['circle', 'square', 'triangle', 'diamond2', 'star', 'wye', 'cro
 const [WIDTH, HEIGHT] = [440, 340]
 const MARGIN = { top: 30, right: 92, bottom: 42, left: 58 }
 const LINE = 15
+const SESSIONS = { label: 'sessions, N', format: String }
 
 export const colourOf = (style: number): string => `var(--series-${style % SYMBOLS.length})`
 
@@ -47,7 +56,7 @@ export function plot(chart: Chart): Html {
   </figure>`
 }
 
-function drawn({ y, format, summary, title }: Chart, series: readonly Series[]): string {
+function drawn({ x = SESSIONS, y, format, summary, title }: Chart, series: readonly Series[]): string {
   const { document } = parseHTML('<html><body></body></html>') as unknown as { document: never }
   const all = series.flatMap(({ points }) => points)
   const sizes = [...new Set(all.map(({ x }) => x))].sort((a, b) => a - b)
@@ -61,8 +70,8 @@ function drawn({ y, format, summary, title }: Chart, series: readonly Series[]):
       type: 'log',
       domain: [sizes[0] ?? 1, sizes.at(-1) ?? 1],
       ticks: sizes,
-      tickFormat: String,
-      label: 'sessions, N',
+      tickFormat: x.format,
+      label: x.label,
     },
     y: { type: 'log', domain, ticks: powersOfTen(domain), tickFormat: compact, label: y },
     marks: [
@@ -84,6 +93,12 @@ function drawn({ y, format, summary, title }: Chart, series: readonly Series[]):
       ),
       ...series.map(({ points, style }) =>
         Plot.line(points, { x: 'x', y: 'y', stroke: colourOf(style), strokeWidth: 1.5 }),
+      ),
+      ...series.map(({ points, style }) =>
+        Plot.ruleX(
+          points.filter(({ low }) => low !== undefined),
+          { x: 'x', y1: 'low', y2: 'high', stroke: colourOf(style), strokeOpacity: 0.5 },
+        ),
       ),
       ...series.map(({ name, points, style }) =>
         Plot.dot(points, {

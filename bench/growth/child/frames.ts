@@ -1,0 +1,31 @@
+// Large frames, each way.
+import { Buffer } from 'node:buffer'
+import { connect } from '../../../src/index.ts'
+import { SESSION_TIMEOUT } from '../../sessions.ts'
+import type { Task } from '../curves.ts'
+import { inBatches, repeated, type Probes } from './probe.ts'
+
+/** Bytes under way: as many whatever the size, but for a frame that is larger. */
+const UNDER_WAY = 1_048_576
+const MOST_AT_A_TIME = 64
+const KILOBYTE = 1024
+
+export async function frames({ size, server, directory }: Task): Promise<Probes> {
+  const client = await connect(server, { sessionTimeout: SESSION_TIMEOUT, maxRequest: size + KILOBYTE })
+  const data = Buffer.alloc(size, 'x')
+  await client.setData(directory, data)
+  const count = Math.min(MOST_AT_A_TIME, Math.ceil(UNDER_WAY / size))
+  const all = (call: () => Promise<unknown>) =>
+    repeated(async () => {
+      await Promise.all(Array.from({ length: count }, call))
+      return (count * size) / KILOBYTE
+    })
+  return { getData: all(() => client.getData(directory)), setData: all(() => client.setData(directory, data)) }
+}
+
+export async function names({ size, server, directory }: Task): Promise<Probes> {
+  const client = await connect(server, { sessionTimeout: SESSION_TIMEOUT })
+  await inBatches(size, 1000, i => client.create(`${directory}/member-${String(i).padStart(10, '0')}`))
+  const getChildren = repeated(async () => (await client.getChildren(directory)).children.length)
+  return { getChildren }
+}

@@ -1,0 +1,30 @@
+// Many sessions of one process.
+import { connect, type Client } from '../../../src/index.ts'
+import { SESSION_TIMEOUT } from '../../sessions.ts'
+import { places } from '../../throughput/workloads.ts'
+import type { Task } from '../curves.ts'
+import { inBatches, liveHeap, repeated, type Probes } from './probe.ts'
+
+const AT_A_TIME = 100
+
+export async function sessions({ size, mock }: Task): Promise<Probes> {
+  const open = () => connect(mock, { sessionTimeout: SESSION_TIMEOUT })
+  const before = await liveHeap()
+  const clients: Client[] = []
+  await inBatches(size, AT_A_TIME, async () => clients.push(await open()))
+  let next = 0
+  return {
+    getData: repeated(async () => {
+      await Promise.all(
+        Array.from({ length: AT_A_TIME }, () => (clients[next++ % size] as Client).getData(places.data)),
+      )
+      return AT_A_TIME
+    }),
+    opened: repeated(async () => {
+      const more = await Promise.all(Array.from({ length: AT_A_TIME }, open))
+      await Promise.all(more.map(client => client.close()))
+      return AT_A_TIME
+    }),
+    memory: async () => ({ operations: size, cost: (await liveHeap()) - before }),
+  }
+}

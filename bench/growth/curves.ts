@@ -1,0 +1,119 @@
+// What is measured, and at which sizes. Pure data, shared by the harness and the processes that it starts.
+
+/** What there is much of, in a process of its own for each size. */
+export type Crowd = 'calls' | 'young' | 'watches' | 'removed' | 'lives' | 'sessions' | 'frames' | 'names'
+
+export interface Population {
+  crowd: Crowd
+  /** What the sizes count. */
+  of: string
+  sizes: readonly number[]
+  /** What `--quick` makes of them. */
+  quick: readonly number[]
+  /** Options of node. */
+  execArgv?: readonly string[]
+}
+
+export interface Curve {
+  crowd: Crowd
+  /** One of the probes of that crowd. */
+  probe: string
+  /** What one operation is, for a reader. */
+  about: string
+  /** Of what an operation costs. */
+  unit: 'us' | 'bytes'
+  /** Below that size, what a process has once weighs more than what it has many of. */
+  from?: number
+  /** The probe of what no client can do without, measured at the same sizes: what grows with that is not the client's. */
+  beside?: 'promise'
+}
+
+/** Calls under way outlive V8's young generation as it is by default, and each is then moved twice: here all have room in it. */
+const ROOMY = ['--min-semi-space-size=256', '--max-semi-space-size=256']
+
+const someCalls = { sizes: [1000, 3000, 10_000, 30_000, 100_000], quick: [1000, 10_000] } as const
+
+export const populations: readonly Population[] = [
+  { ...{ crowd: 'calls', of: 'calls under way' }, ...someCalls, execArgv: ROOMY },
+  { ...{ crowd: 'young', of: "calls under way, with Node's own young generation" }, ...someCalls },
+  {
+    ...{ crowd: 'watches', of: 'watches registered' },
+    sizes: [1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
+    quick: [1000, 10_000, 100_000],
+  },
+  {
+    ...{ crowd: 'removed', of: 'watches registered, and removed again' },
+    sizes: [1000, 10_000, 100_000, 1_000_000],
+    quick: [1000, 10_000],
+  },
+  {
+    ...{ crowd: 'lives', of: 'watches set in one session, and ended with it' },
+    sizes: [10_000, 30_000, 100_000, 300_000, 1_000_000],
+    quick: [1000, 10_000],
+  },
+  {
+    ...{ crowd: 'sessions', of: 'sessions in a process' },
+    sizes: [100, 300, 1000, 3000, 10_000],
+    quick: [100, 300, 1000],
+  },
+  {
+    ...{ crowd: 'frames', of: 'bytes of data in a frame' },
+    sizes: [16_384, 65_536, 262_144, 1_048_576, 4_194_304, 8_388_608],
+    quick: [16_384, 262_144, 1_048_576],
+  },
+  {
+    ...{ crowd: 'names', of: 'names in a list' },
+    sizes: [300, 1000, 3000, 10_000, 30_000, 100_000],
+    quick: [300, 3000],
+  },
+]
+
+const us = (crowd: Crowd, probe: string, about: string): Curve => ({ crowd, probe, about, unit: 'us' })
+const bytes = (crowd: Crowd, probe: string, about: string): Curve => ({ crowd, probe, about, unit: 'bytes' })
+
+export const curves: readonly Curve[] = [
+  { ...us('calls', 'getData', 'one of so many under way'), beside: 'promise' },
+  { ...us('calls', 'one signal', 'the same, with one abort signal over all of them'), beside: 'promise' },
+  us('calls', 'queued', 'a call that waits for a connection with so many others'),
+  us('calls', 'lost', 'a call that fails with its connection, with so many others'),
+  { ...us('young', 'getData', 'one of so many under way'), beside: 'promise' },
+  us('watches', 'told', 'one more is set, its node is changed, it is told'),
+  us('watches', 'given up', 'one more is set, and given up by its signal'),
+  us('watches', 'removeWatches', 'one more is set, and removed'),
+  us('watches', 'view', 'a view of the client sets one more, and is closed'),
+  us('watches', 'watcher', 'a persistent one is added, and closed'),
+  { ...us('watches', 'reconnect', 'one of so many is set again on a new connection'), from: 10_000 },
+  { ...bytes('watches', 'memory', 'live heap of one of so many'), from: 10_000 },
+  us('removed', 'told', 'one is set, its node is changed, it is told'),
+  us('lives', 'life', 'one of so many is set, and told the end of the session'),
+  us('sessions', 'getData', 'of the next session, a hundred at a time'),
+  us('sessions', 'opened', 'one more is opened, and closed'),
+  { ...bytes('sessions', 'memory', 'live heap of one of so many'), from: 1000 },
+  us('frames', 'getData', 'a kilobyte of it'),
+  us('frames', 'setData', 'a kilobyte of it'),
+  us('names', 'getChildren', 'a name of it'),
+]
+
+/** What a measuring process is told first. */
+export interface Task {
+  crowd: Crowd
+  size: number
+  /** Connect strings: of a server that answers at once from what lies ready, and of the embedded one. */
+  mock: string
+  server: string
+  /** An empty node of its own there. */
+  directory: string
+}
+
+/** What it is told from then on, and answers with a {@link Sample}. */
+export interface Question {
+  probe: string
+  /** Milliseconds of processor time, at least. */
+  span: number
+}
+
+export interface Sample {
+  operations: number
+  /** Of all of them: microseconds of processor time of the whole process, or bytes. */
+  cost: number
+}

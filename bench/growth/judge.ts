@@ -1,0 +1,70 @@
+// Is a cost flat over sizes? Pure.
+import { median, powerOf, type Power } from '../statistics.ts'
+import { ratioOf, type Ratio } from '../throughput/judge.ts'
+import type { Curve, Sample } from './curves.ts'
+
+/** By curve, then by size, a sample for each round; of what the curve stands beside, too. Sizes ascend. */
+export type Samples = ReadonlyMap<Curve, ReadonlyMap<number, Series>>
+
+export interface Series {
+  own: readonly Sample[]
+  beside: readonly Sample[]
+}
+
+export interface Level {
+  size: number
+  /** Of one operation: the median of the rounds. */
+  cost: number
+  /** Of what it stands beside. */
+  beside: number | undefined
+  /** To the smallest size in the same round; of the cost, or of how many times the cost of what it stands beside it is. */
+  ratio: Ratio
+}
+
+export interface Step {
+  from: number
+  to: number
+  ratio: Ratio
+}
+
+export interface Finding {
+  curve: Curve
+  levels: Level[]
+  /** Of the ratios; undefined of a single level. */
+  power: Power | undefined
+  /** Upwards, between neighbours; undefined of a single level. */
+  largest: Step | undefined
+  isFlat: boolean
+}
+
+/** A curve is flat where neither its exponent nor its largest step is above this, the lower ends of their 95 % intervals counting. */
+export const LIMITS = { exponent: 0.1, step: 1.5 } as const
+
+export const findingsOf = (samples: Samples): Finding[] =>
+  [...samples].map(([curve, bySize]) => findingOf(curve, bySize))
+
+function findingOf(curve: Curve, bySize: ReadonlyMap<number, Series>): Finding {
+  const rows = [...bySize].map(([size, series]) => {
+    const [own, beside] = [series.own.map(each), series.beside.map(each)]
+    const judged = curve.beside === undefined ? own : own.map((cost, round) => cost / (beside[round] ?? NaN))
+    return { size, judged, cost: median(own), beside: curve.beside && median(beside) }
+  })
+  const first = rows[0]?.judged ?? []
+  const levels = rows.map(({ judged, ...row }): Level => ({ ...row, ratio: ratioOf(judged, first) }))
+  const steps = rows.slice(1).map(({ size, judged }, i): Step => {
+    const { size: from = NaN, judged: before = [] } = rows[i] ?? {}
+    return { from, to: size, ratio: ratioOf(judged, before) }
+  })
+  const largest = steps.toSorted((a, b) => b.ratio.middle - a.ratio.middle)[0]
+  const power = powerOf(levels.map(({ size, ratio }) => ({ x: size, y: ratio.middle })))
+  return { curve, levels, power, largest, isFlat: levels.every(isMeasured) && !grows(power) && !steps.some(isStep) }
+}
+
+const each = ({ cost, operations }: Sample): number => cost / operations
+
+const isMeasured = ({ ratio }: Level): boolean => ratio.middle > 0
+
+const grows = (power: Power | undefined): boolean =>
+  power !== undefined && power.exponent - (power.error ?? 0) > LIMITS.exponent
+
+const isStep = ({ ratio }: Step): boolean => ratio.low > LIMITS.step

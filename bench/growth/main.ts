@@ -1,0 +1,32 @@
+// `npm run bench:growth`: is a cost flat, however many there are? See bench/README.md.
+import { relative } from 'node:path'
+import { Progress } from '../progress.ts'
+import { thisMachine, write } from '../result.ts'
+import { findingsOf, LIMITS } from './judge.ts'
+import { help, parseOptions, type Options } from './options.ts'
+import { pageOf } from './page.ts'
+import { run } from './run.ts'
+import { summaryOf, tableOf } from './table.ts'
+
+async function main(options: Options): Promise<number> {
+  const progress = new Progress(process.stderr)
+  const samples = await run(options, what => progress.say(what)).finally(() => progress.clear())
+  const findings = findingsOf(samples)
+  const [machine, date] = [thisMachine(), new Date()]
+  const raw = [...samples].map(([curve, bySize]) => ({ curve, samples: Object.fromEntries(bySize) }))
+  await write(options.json, JSON.stringify({ machine, date, limits: LIMITS, findings, raw }, undefined, 1))
+  await write(options.report, await pageOf(findings, machine, date))
+  process.stdout.write(`
+zkwire growth, ${options.rounds} rounds; Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores
+
+${tableOf(findings)}
+
+${summaryOf(findings)} Took ${Math.round(performance.now() / 1000)} s.
+Plots: ${relative('.', options.report)}
+`)
+  return findings.every(({ isFlat }) => isFlat) ? 0 : 1
+}
+
+const options = parseOptions(process.argv.slice(2))
+if (options === 'help') process.stdout.write(help)
+else process.exitCode = await main(options)

@@ -1,0 +1,110 @@
+// A whole run: crowd by crowd; all its sizes stand ready, and take turns.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { connect, type Client } from '../../src/index.ts'
+import { refuseWithoutDescriptors } from '../descriptors.ts'
+import { serverFor } from '../server.ts'
+import { sum } from '../statistics.ts'
+import { populations, type Curve, type Population, type Sample } from './curves.ts'
+import type { Samples } from './judge.ts'
+import { buildProgram } from './program.ts'
+import { Station } from './station.ts'
+
+export interface Plan {
+  curves: readonly Curve[]
+  sizesOf: (population: Population) => readonly number[]
+  rounds: number
+  /** Of warming up, and of measuring, of each probe at each size: milliseconds of processor time. */
+  warmUp: number
+  span: number
+  /** For node, of the measuring processes. */
+  execArgv: readonly string[]
+}
+
+export async function run(plan: Plan, say: (what: string) => void): Promise<Samples> {
+  const program = await buildProgram()
+  await using embedded = await startEmbedded()
+  await using mock = await startMock()
+  await using client = await connect(embedded.servers)
+  const samples = new Map<Curve, Map<number, { own: Sample[]; beside: Sample[] }>>()
+  for (const population of populations) {
+    const curves = plan.curves.filter(({ crowd }) => crowd === population.crowd)
+    if (curves.length === 0) continue
+    const sizes = plan.sizesOf(population)
+    if (population.crowd === 'sessions') refuseWithoutDescriptors(sum(sizes), 1, mock.pid)
+    await using stations = new Stations(program, { mock: mock.servers, server: embedded.servers }, client, plan)
+    for (const size of sizes) {
+      say(`${size} ${population.of}: getting ready`)
+      await stations.open(population, size, curves)
+    }
+    for (const curve of curves) {
+      const judged = sizes.filter(size => size >= (curve.from ?? 0))
+      samples.set(curve, new Map(judged.map(size => [size, { own: [], beside: [] }])))
+    }
+    for (let round = 0; round < plan.rounds; round++)
+      for (const curve of curves)
+        for (const station of stations.inTurn(round)) {
+          const series = samples.get(curve)?.get(station.size)
+          if (series === undefined) continue
+          say(`${population.of}: round ${round + 1} of ${plan.rounds}, ${curve.probe} with ${station.size}`)
+          series.own.push(await station.measure({ probe: curve.probe, span: plan.span }))
+          if (curve.beside !== undefined)
+            series.beside.push(await station.measure({ probe: curve.beside, span: plan.span }))
+        }
+  }
+  return samples
+}
+
+/** All sizes of one crowd. */
+class Stations implements AsyncDisposable {
+  readonly #program: string
+  readonly #servers: { mock: string; server: string }
+  readonly #client: Client
+  readonly #plan: Plan
+  readonly #all: Station[] = []
+
+  constructor(program: string, servers: { mock: string; server: string }, client: Client, plan: Plan) {
+    this.#program = program
+    this.#servers = servers
+    this.#client = client
+    this.#plan = plan
+  }
+
+  async open({ crowd, execArgv = [] }: Population, size: number, curves: readonly Curve[]): Promise<void> {
+    const directory = `/${crowd}-${size}`
+    await this.#client.create(directory)
+    const task = { crowd, size, directory, ...this.#servers }
+    const station = new Station(this.#program, task, [...execArgv, ...this.#plan.execArgv])
+    this.#all.push(station)
+    await station.ready()
+    const probes = new Set(curves.flatMap(({ probe, beside }) => (beside === undefined ? [probe] : [probe, beside])))
+    for (const probe of probes) await station.measure({ probe, span: this.#plan.warmUp })
+  }
+
+  /** No size is always the first, or always behind the same one. */
+  inTurn(round: number): Station[] {
+    const first = round % this.#all.length
+    return [...this.#all.slice(first), ...this.#all.slice(0, first)]
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#all.map(station => station.end()))
+  }
+}
+
+async function startEmbedded(): Promise<AsyncDisposable & { servers: string }> {
+  const { servers, close } = await serverFor('embedded')
+  return { servers, [Symbol.asyncDispose]: close }
+}
+
+async function startMock(): Promise<AsyncDisposable & { servers: string; pid: number | undefined }> {
+  const mock = fork(fileURLToPath(new URL('../throughput/mock.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] })
+  const gone = once(mock, 'exit')
+  const [{ port }] = (await once(mock, 'message')) as [{ port: number }]
+  const stop = async () => {
+    mock.disconnect()
+    await gone
+  }
+  return { servers: `127.0.0.1:${port}`, pid: mock.pid, [Symbol.asyncDispose]: stop }
+}

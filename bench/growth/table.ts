@@ -1,0 +1,53 @@
+// What was found, as it stands in a terminal. Pure.
+import { populations, type Curve } from './curves.ts'
+import type { Finding, Level } from './judge.ts'
+
+export function tableOf(findings: readonly Finding[]): string {
+  return populations
+    .flatMap(({ crowd, of }) => {
+      const some = findings.filter(({ curve }) => curve.crowd === crowd)
+      return some.length === 0 ? [] : [[of.toUpperCase(), ...some.map(blockOf)].join('\n\n')]
+    })
+    .join('\n\n\n')
+}
+
+function blockOf(finding: Finding): string {
+  const { curve, levels } = finding
+  const unit = curve.unit === 'us' ? 'us' : 'B'
+  const head = `  ${'size'.padStart(9)}${unit.padStart(9)}${'ratio'.padStart(8)}  95 %`
+  const beside = curve.beside === undefined ? '' : `          a bare promise, ${unit}`
+  return [`  ${curve.probe}: ${curve.about}`, head + beside, ...levels.map(lineOf), `  ${verdictOf(finding)}`].join(
+    '\n',
+  )
+}
+
+function lineOf({ size, cost, ratio, beside }: Level): string {
+  const interval = `[${ratio.low.toFixed(2)}, ${ratio.high.toFixed(2)}]`
+  return [
+    `  ${String(size).padStart(9)}${figure(cost).padStart(9)}${ratio.middle.toFixed(2).padStart(8)}  `,
+    beside === undefined ? interval : interval.padEnd(14) + figure(beside),
+  ].join('')
+}
+
+/** In a sentence. */
+export function verdictOf({ curve, power, largest, isFlat }: Finding): string {
+  if (largest === undefined) return 'of one size nothing is to be said'
+  const exponent =
+    power === undefined
+      ? ''
+      : `: exponent ${power.exponent.toFixed(2)}${power.error === undefined ? '' : ` ± ${power.error.toFixed(2)}`}`
+  const step = `; largest step between neighbours ${largest.ratio.middle.toFixed(2)}x (${largest.from} to ${largest.to})`
+  return `${isFlat ? 'flat' : 'NOT FLAT'}${besideOf(curve)}${exponent}${step}`
+}
+
+export function summaryOf(findings: readonly Finding[]): string {
+  const bent = findings.filter(({ isFlat }) => !isFlat)
+  if (bent.length === 0) return `${findings.length} curves, all flat.`
+  return `${findings.length} curves, of which ${bent.length} NOT FLAT: ${bent.map(({ curve }) => nameOf(curve)).join(', ')}.`
+}
+
+export const nameOf = ({ crowd, probe }: Curve): string => `${crowd}, ${probe}`
+
+const besideOf = ({ beside }: Curve): string => (beside === undefined ? '' : ' beside bare promises')
+
+export const figure = (value: number): string => (value >= 1000 ? String(Math.round(value)) : value.toPrecision(3))
