@@ -1,8 +1,11 @@
 // A stream of chunks into frames: four bytes of length, then as many bytes.
 import { JuteError } from './jute-error.ts'
 
-/** A whole frame, without its length prefix: `bytes` from `start` to `end`. It is lent, as the chunk that it came in. */
-export type OnFrame = (bytes: Buffer, start: number, end: number) => void
+/**
+ * A whole frame, without its length prefix: `bytes` from `start` to `end`. It is lent, as the chunk that it came in; but where it
+ * `isOwn`, it lies in memory of its own, which is never written again.
+ */
+export type OnFrame = (bytes: Buffer, start: number, end: number, isOwn: boolean) => void
 
 /** A frame is announced that is longer than was allowed. */
 export class FrameTooLong extends JuteError {}
@@ -51,7 +54,7 @@ export class Framer {
       const end = at + this.#length - this.#gathered
       if (this.#partial === undefined && end <= chunk.length) {
         this.#prefixed = 0
-        this.#onFrame(chunk, at, end)
+        this.#onFrame(chunk, at, end, false)
         at = end
       } else {
         at = this.#gather(chunk, at, Math.min(end, chunk.length))
@@ -67,7 +70,7 @@ export class Framer {
     if (this.#length > this.#maximum)
       this.#failure = new FrameTooLong(`a frame of ${this.#length} bytes, the limit is ${this.#maximum}`)
     if (this.#failure !== undefined) throw this.#failure
-    if (this.#length === 0) this.#complete(chunk, at, at)
+    if (this.#length === 0) this.#complete(chunk, at, at, false)
     return at
   }
 
@@ -81,14 +84,14 @@ export class Framer {
     }
     this.#partial.set(chunk.subarray(from, to), this.#gathered)
     this.#gathered = total
-    if (total === this.#length) this.#complete(this.#partial, 0, total)
+    if (total === this.#length) this.#complete(this.#partial, 0, total, true)
     return to
   }
 
-  #complete(bytes: Buffer, start: number, end: number): void {
+  #complete(bytes: Buffer, start: number, end: number, isOwn: boolean): void {
     this.#prefixed = 0
     this.#partial = undefined
     this.#gathered = 0
-    this.#onFrame(bytes, start, end)
+    this.#onFrame(bytes, start, end, isOwn)
   }
 }

@@ -14,6 +14,8 @@ export class Reader implements Letters {
   #origin: number
   #offset: number
   #end: number
+  /** Of the frame, where it lies in memory of its own. */
+  #ownLength = 0
 
   constructor(bytes: Uint8Array = NOTHING, start = 0, end: number = bytes.length) {
     this.#chunk = bytes
@@ -24,7 +26,8 @@ export class Reader implements Letters {
     this.#end = this.#origin + end
   }
 
-  aim(bytes: Buffer, start: number, end: number): void {
+  /** @param isOwn the frame lies in memory of its own, which nobody writes any more */
+  aim(bytes: Buffer, start: number, end: number, isOwn = false): void {
     if (bytes !== this.#chunk) {
       this.#chunk = bytes
       this.#origin = bytes.byteOffset
@@ -35,6 +38,7 @@ export class Reader implements Letters {
     }
     this.#offset = this.#origin + start
     this.#end = this.#origin + end
+    this.#ownLength = isOwn ? end - start : 0
   }
 
   get offset(): number {
@@ -72,12 +76,13 @@ export class Reader implements Letters {
     return this.#isNull() ? null : this.string()
   }
 
-  /** A copy: the frame's memory is only lent. */
+  /** A copy, since the frame's memory is only lent; but for what is most of a frame in memory of its own, which is a long one. */
   buffer(): Buffer | null {
     if (this.#isNull()) return null
     const length = this.int()
     if (length < 0) throw new JuteError(`a buffer of length ${length} at ${this.offset - 4}`)
     const at = this.#take(length)
+    if (this.#ownLength > 0 && 2 * length > this.#ownLength) return this.#bytes.subarray(at, at + length)
     const copy = Buffer.allocUnsafe(length)
     this.#bytes.copy(copy, 0, at)
     return copy

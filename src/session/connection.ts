@@ -103,7 +103,7 @@ export class Connection implements TransportHandler {
     this.#owner = owner
     this.#clock = settings.clock
     this.address = address
-    this.#framer = new Framer(settings.maxReply, (bytes, start, end) => this.#onFrame(bytes, start, end))
+    this.#framer = new Framer(settings.maxReply, (bytes, start, end, isOwn) => this.#onFrame(bytes, start, end, isOwn))
     this.#attemptTimeout = settings.attemptTimeout
     this.#wakeIn(settings.attemptTimeout, this.#clock.now())
     this.#transport = this.#dialled(settings.dial)
@@ -206,14 +206,14 @@ export class Connection implements TransportHandler {
 
   // Frames
 
-  #onFrame(bytes: Buffer, start: number, end: number): void {
+  #onFrame(bytes: Buffer, start: number, end: number, isOwn: boolean): void {
     if (this.#dead) return
     this.#frameSince = undefined
     const { observed } = this.#owner
     observed?.({ from: 'server', bytes: Buffer.from(bytes.subarray(start, end)), first: !this.#established })
     // Whoever was shown it may have closed the client.
     if (this.#isDead()) return
-    reader.aim(bytes, start, end)
+    reader.aim(bytes, start, end, isOwn)
     if (!this.#established) return this.#onHandshake()
     const header = ReplyHeader.read(reader)
     switch (header.xid) {

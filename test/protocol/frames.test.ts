@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Framer, FrameTooLong, JuteError } from '../../src/protocol/index.ts'
+import { Framer, FrameTooLong, JuteError, Reader, Writer } from '../../src/protocol/index.ts'
 import { allocationsOf, sum } from '../support/allocations.ts'
 
 const LIMIT = 1 << 20
@@ -116,6 +116,31 @@ describe('frames', () => {
         }),
         { numRuns: 100 },
       )
+    })
+
+    it('is said to be their own only where they span chunks', () => {
+      const owns: boolean[] = []
+      const framer = new Framer(LIMIT, (_bytes, _start, _end, isOwn) => owns.push(isOwn))
+      const stream = streamOf([Buffer.from('whole'), Buffer.alloc(0), Buffer.from('cut in two'), Buffer.from('whole')])
+      framer.push(stream.subarray(0, 20))
+      framer.push(stream.subarray(20))
+      expect(owns).to.deep.equal([false, false, true, false])
+    })
+
+    it('is handed on with data that is most of it, where it is their own, and copied otherwise', () => {
+      const large = Buffer.alloc(1000, 'l')
+      const small = Buffer.from('small')
+      const writer = new Writer()
+      for (const each of [large, small]) writer.buffer(each)
+      const frame = Buffer.allocUnsafeSlow(writer.pending)
+      frame.set(writer.take())
+      for (const isOwn of [false, true]) {
+        const reader = new Reader()
+        reader.aim(frame, 0, frame.length, isOwn)
+        const read = [reader.buffer(), reader.buffer()]
+        expect(read).to.deep.equal([large, small])
+        expect(read.map(each => each?.buffer === frame.buffer)).to.deep.equal([isOwn, false])
+      }
     })
 
     it('of a long one in single bytes takes work that is linear in its length', () => {
