@@ -22,7 +22,11 @@ export interface WatchEntry {
 export function snapshotOf({ database: { tree, watches, zxid }, sessions }: View): Snapshot {
   const nodes = [...tree.entries]
     .filter(([path]) => path !== '/zookeeper' && !path.startsWith('/zookeeper/'))
-    .map(([path, node]) => [path, { data: node.data, acl: node.acl, stat: statOf(node), life: node.life }] as const)
+    .map(([path, node]) => {
+      // Copies: what a test does to them does not come to the server.
+      const [data, acl] = [node.data && Buffer.from(node.data), structuredClone(node.acl)]
+      return [path, { data, acl, stat: statOf(node), life: node.life }] as const
+    })
   // A watch that stays stands in both tables.
   const entries = [
     ...watches.data.entries.map(({ mode, ...each }) => ({ ...each, kind: mode === 'once' ? ('data' as const) : mode })),

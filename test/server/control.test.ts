@@ -1,6 +1,6 @@
 // What a test may do to the embedded server.
 import { expect } from 'chai'
-import { connect, ZooKeeperError, type Client, type ObservedFrame } from '../../src/index.ts'
+import { connect, openACL, ZooKeeperError, type Client, type ObservedFrame } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import { Server, type TransactionRecord } from '../../src/server/index.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -260,6 +260,15 @@ for (const by of ['sockets', 'memory'] as const)
       ])
       expect(zxid - before).to.equal(2n)
       await persistent.close()
+    })
+
+    it('shows copies: what is done to them does not come to it', async () => {
+      await zk.create('/a', 'as it was')
+      const shown = server.snapshot().nodes.get('/a')
+      shown?.data?.fill(0)
+      Object.assign(shown?.acl[0] ?? {}, { perms: 0 })
+      expect((await zk.getData('/a')).data?.toString()).to.equal('as it was')
+      expect((await zk.getACL('/a')).acl).to.deep.equal(openACL)
     })
   })
 
