@@ -151,7 +151,6 @@ export class NodeHeld extends Held {
   async #watch(): Promise<void> {
     const { signal } = this.#watching
     const isOurs = async () => {
-      // exists, which is not refused to who may not read the node: he is told nothing, and holds it all the same.
       const { value: stat, changed } = await watched(signal, options => this.client.exists(this.path, options))
       if (stat?.czxid !== this.#stake.node.czxid) return false
       if (stat.version > 0 && (await isRevocation(this.client, this.path))) this.#revoked.abort()
@@ -164,8 +163,9 @@ export class NodeHeld extends Held {
       while (await persist(this.client, isOurs, { signal }));
       if (!signal.aborted) this.lose(undefined)
     } catch (error) {
-      // Who cannot watch the node any more cannot vouch for it. The end of the session is told by the lease.
-      if (!signal.aborted && !isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) this.lose(error)
+      // Who may not read the node is told nothing of it, or refused a look (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), and holds it all the same.
+      // Who cannot watch it otherwise cannot vouch for it. The end of the session is told by the lease.
+      if (!signal.aborted && !isCode(error, 'NOAUTH', 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) this.lose(error)
     }
   }
 }

@@ -1,6 +1,6 @@
 // One's own node: how it comes to be, and how it surely goes, whatever happens to the answers.
 import { isCode, nameOf, ZooKeeperError, type Stat } from '../protocol/index.ts'
-import type { Client } from '../session/index.ts'
+import type { Client, ReadOptions } from '../session/index.ts'
 import type { Stake } from './held.ts'
 import { persist } from './persist.ts'
 
@@ -91,6 +91,20 @@ export class Place implements Stake {
     }
   }
 
+  /** Does the server show our node? */
+  async isThere(options: ReadOptions = {}): Promise<boolean> {
+    const { client } = this.#spot
+    const { path } = this.node
+    try {
+      const stat = await client.exists(path, options)
+      return stat !== null && this.owns(stat)
+    } catch (error) {
+      if (!isCode(error, 'NOAUTH')) throw error
+      // Who may not read it is refused the look (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), but not the names of his session's nodes.
+      return (await client.getEphemerals(path)).includes(path)
+    }
+  }
+
   /** Resolves when the node is known to be gone, or the session is over. May be called again. */
   leave(): Promise<void> {
     return (this.#leaving ??= this.#leave().finally(() => (this.#leaving = undefined)))
@@ -108,17 +122,15 @@ export class Place implements Stake {
   }
 
   /**
-   * A node whose name another may come to bear, and one whose delete was not answered, is looked at before it is deleted, behind a sync,
-   * since a server that lags behind may still show it.
+   * A node whose name another may come to bear is looked at before it is deleted, behind a sync, since a server that lags behind may still
+   * show it.
    */
   async #delete(client: Client, { path }: Node): Promise<void> {
-    let isSure = this.isUnique
     await persist(client, async () => {
-      if (!isSure) {
-        const [, stat] = await Promise.all([client.sync(path), client.exists(path)])
-        if (stat === null || !this.owns(stat)) return
+      if (!this.isUnique) {
+        const [, isThere] = await Promise.all([client.sync(path), this.isThere()])
+        if (!isThere) return
       }
-      isSure = false
       try {
         await this.#remove(client, path)
       } catch (error) {

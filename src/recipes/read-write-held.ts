@@ -97,8 +97,7 @@ export class WriteHeld extends NodeHeld {
   }
 
   async #expectOwnNode(): Promise<void> {
-    const stat = await this.client.exists(this.path)
-    if (stat === null || !this.#place.owns(stat)) throw this.#gone()
+    if (!(await this.#place.isThere())) throw this.#gone()
   }
 
   #gone(): unknown {

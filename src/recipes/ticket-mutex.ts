@@ -127,7 +127,7 @@ class Ticket {
       throw error
     }
     // In this order: a node that is ours afterwards was so when the directory was read.
-    const [{ released }, isOurs] = await Promise.all([this.#readDirectory(signal), this.#isOurs(signal)])
+    const [{ released }, isOurs] = await Promise.all([this.#readDirectory(signal), this.place.isThere({ signal })])
     return onGone(ticket, { isOurs, released })
   }
 
@@ -151,11 +151,6 @@ class Ticket {
   /** Does one's node stand in the directory that this transaction made? */
   #isIn(madeBy: bigint | undefined): boolean {
     return madeBy !== undefined && madeBy < this.place.node.czxid
-  }
-
-  async #isOurs(signal: AbortSignal): Promise<boolean> {
-    const stat = await this.#queue.client.exists(this.place.node.path, { signal })
-    return stat !== null && this.place.owns(stat)
   }
 
   /** In this order, so that nobody who is woken by the delete finds the old number. */

@@ -102,6 +102,26 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
       }
     })
 
+    it('is held, handed on and released where a server lets nobody look at nodes he may not read', async () => {
+      // As servers do from 3.8.4 and 3.9.2 on (ZOOKEEPER-2590).
+      server.faults.replace('exists', 'NOAUTH', { times: Infinity })
+      const [holder, rival] = [await open(), await open()]
+      const held = await clock.until(new Lock(holder, path).acquire({ watchOwnNode: true }))
+      const next = new Rival(rival, path).acquire({ watchOwnNode: true })
+      await clock.advance(1000)
+      expect(held.signal.aborted).to.equal(false)
+      const lost = (['delete', 'multi'] as const).map(kind => server.faults.drop(kind))
+      await clock.until(held.release())
+      await clock.until(Promise.race(lost.map(({ met }) => met)))
+      const granted = await clock.until(next)
+      await clock.advance(1000)
+      expect(granted.signal.aborted).to.equal(false)
+      server.faults.clear()
+      server.faults.replace('exists', 'NOAUTH', { times: Infinity })
+      await clock.until(granted.release())
+      expect(nodes()).to.deep.equal([])
+    })
+
     it('is kept by a session that comes back in time, however often', async () => {
       const [holder, rival] = [await open(), await open()]
       const held = await new Lock(holder, path).acquire()
