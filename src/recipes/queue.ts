@@ -116,19 +116,30 @@ export function endOf(queue: Queue, create?: Create): Spot {
   const uuid = client.uuid()
   const prefix = names.prefix(uuid, client.sessionId)
   const content = names.areUnique ? data : marked(uuid, data)
-  const isOurs = (node: { data: Buffer | null; stat: Stat }) =>
-    node.stat.ephemeralOwner === client.sessionId && (names.areUnique || isMarked(node.data, uuid))
+  const isOwn = (stat: Stat) => stat.ephemeralOwner === client.sessionId
+  /** A name with a uuid is proof enough: there is one such, if any, and one may not be allowed to read it. */
+  const findByName = async (name: string | undefined): Promise<Found | undefined> => {
+    if (name === undefined) return undefined
+    const path = join(directory, name)
+    try {
+      const stat = await client.exists(path)
+      return stat !== null && isOwn(stat) ? { path, stat } : undefined
+    } catch (error) {
+      // Not even to be looked at (ZOOKEEPER-2590), it has no token to be held by, and must not stay.
+      if (isCode(error, 'NOAUTH')) await client.delete(path)
+      throw error
+    }
+  }
   return {
     client,
     isUnique: names.areUnique,
     create: () => (create ?? append)(join(directory, prefix), content),
     async find() {
       const [, children] = await Promise.all([client.sync(directory), namesIn(queue)])
-      const nodes = await readNodes(
-        queue,
-        children.filter(name => name.startsWith(prefix)),
-      )
-      return nodes.find(isOurs)
+      const candidates = children.filter(name => name.startsWith(prefix))
+      if (names.areUnique) return findByName(candidates[0])
+      const nodes = await readNodes(queue, candidates)
+      return nodes.find(({ data, stat }) => isOwn(stat) && isMarked(data, uuid))
     },
     makeParent: signal => client.ensurePath(directory, { mode: directoryMode, ...(acl && { acl }), signal }),
     check({ name }) {

@@ -89,7 +89,11 @@ export class WriteHeld extends NodeHeld {
       const path = `${prefix}${digits}`
       await client.multi([{ check: written }, { create: path, data, mode: 'ephemeral', ...(acl && { acl }) }])
       // Servers leave the stat out of a multi's reply (ZOOKEEPER-4026).
-      const stat = await persist(client, () => client.exists(path))
+      const stat = await persist(client, () => client.exists(path)).catch(async (error: unknown) => {
+        // Refused, where it may not be looked at (ZOOKEEPER-2590).
+        await persist(client, () => client.delete(path))
+        throw error
+      })
       return stat === null ? create(prefix, data) : { path, stat }
     }
     // What is missing is the write node. There is nothing to trade in then, and nothing to be made.

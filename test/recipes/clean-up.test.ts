@@ -1,9 +1,10 @@
 // What must go, goes: also when the view is closed, the server is busy, or the caller waits in the wrong place.
 import { expect } from 'chai'
 import { connect, type Client } from '../../src/index.ts'
-import { HerdMutex, LockError, Mutex } from '../../src/recipes/index.ts'
+import { HerdMutex, LockError, Mutex, ReadWriteLock, type Held } from '../../src/recipes/index.ts'
 import { Server, VirtualClock } from '../../src/server/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { failureOf, outcomeOf } from '../support/outcome.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 import { Sessions } from './sessions.ts'
@@ -62,6 +63,27 @@ describe('the clean-up of a lock', () => {
     afterEach(async () => {
       await clock.until(client.close())
       await embedded.close()
+    })
+
+    for (const hidden of [['getData'], ['getData', 'exists']] as const)
+      it(`leaves no node that one may not read, by ${hidden.join(' and ')}, when the answer to its create is lost`, async () => {
+        for (const kind of hidden) embedded.faults.replace(kind, 'NOAUTH', { times: Infinity })
+        const lost = embedded.faults.drop('create', { nth: 3 })
+        const outcome = await clock.until(outcomeOf(new Mutex(client, path).acquire()))
+        await lost.met
+        if (hidden.length > 1) expect(outcome).to.have.property('code', 'NOAUTH')
+        else await clock.until((outcome as Held).release())
+        await clock.until(client.settled())
+        expect([...embedded.snapshot().nodes.keys()].filter(each => each.startsWith(`${path}/`))).to.deep.equal([])
+      })
+
+    it('leaves no read node that may not be looked at when a downgrade fails for that', async () => {
+      const { writeLock } = new ReadWriteLock(client, path)
+      const held = await clock.until(writeLock.acquire())
+      embedded.faults.replace('exists', 'NOAUTH')
+      expect(await clock.until(failureOf(held.downgrade()))).to.have.property('code', 'NOAUTH')
+      expect(embedded.snapshot().sessions[0]?.ephemerals).to.deep.equal([held.path])
+      await clock.until(held.release())
     })
 
     it('has the pause before it tries again end with the session', async () => {
