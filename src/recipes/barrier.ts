@@ -1,5 +1,5 @@
 // Barriers: many wait for one, and many for each other. Curator's nodes.
-import { isCode, join, nameOf, ZooKeeperError, type ACL } from '../protocol/index.ts'
+import { isCode, join, nameOf, ZooKeeperError, type ACL, type Stat } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import { attempt, type AttemptOptions } from './attempt.ts'
 import { Place, type Spot } from './place.ts'
@@ -114,10 +114,10 @@ export class DoubleBarrier {
         const inside = new Set(await this.#client.retry(() => this.#members(signal), { signal }))
         while (!(await this.#client.retry(() => this.#isLeft(member, inside, signal), { signal })));
         // Whoever comes last takes it away, and nobody minds who that is.
-        await this.#client.retry(() => this.#client.delete(this.#ready)).catch(ignoring('NONODE'))
+        await this.#close()
       })
     } catch (error) {
-      this.#client.inBackground(member.leave())
+      this.#client.inBackground(this.#leaveAlone(member))
       throw error
     }
   }
@@ -129,11 +129,34 @@ export class DoubleBarrier {
       watched(signal, options => this.#client.exists(member.node.path, options)),
       this.#members(signal),
     ])
-    if (ready.value !== null) return true
+    if (ready.value !== null && (await this.#isOpen(ready.value, member, members, signal))) return true
     if (own.value === null) await member.take(nothing, signal)
     else if (members.length < this.count) await Promise.race([ready.changed, own.changed])
-    else await this.#client.create(this.#ready, '', this.#withAcl).catch(ignoring('NODEEXISTS'))
+    else await this.#open(ready.value)
     return false
+  }
+
+  /** Whose members have all died inside leave it `ready`, older than whoever is there now. */
+  async #isOpen({ mzxid }: Stat, member: Place, members: string[], signal: AbortSignal): Promise<boolean> {
+    if (member.node.czxid < mzxid) return true
+    const all = await Promise.all(members.map(name => this.#client.exists(join(this.path, name), { signal })))
+    return all.some(stat => stat !== null && stat.czxid < mzxid)
+  }
+
+  /** What others left is written anew and not deleted: that might hit what somebody has just opened with. */
+  async #open(left: Stat | null): Promise<void> {
+    const opening =
+      left === null ? this.#client.create(this.#ready, '', this.#withAcl) : this.#client.setData(this.#ready, '')
+    await opening.then(nothing, ignoring('NODEEXISTS', 'NONODE'))
+  }
+
+  #close(): Promise<void> {
+    return this.#client.retry(() => this.#client.delete(this.#ready)).catch(ignoring('NONODE'))
+  }
+
+  async #leaveAlone(member: Place): Promise<void> {
+    await member.leave()
+    if ((await this.#client.retry(() => this.#members())).length === 0) await this.#close()
   }
 
   /** The lowest stays to the last and watches the highest; each other goes first and watches the lowest: nobody wakes a herd. */
@@ -163,9 +186,9 @@ export class DoubleBarrier {
   }
 
   /** None where the directory is gone: a container that is empty goes. */
-  async #members(signal: AbortSignal): Promise<string[]> {
+  async #members(signal?: AbortSignal): Promise<string[]> {
     try {
-      const { children } = await this.#client.getChildren(this.path, { signal })
+      const { children } = await this.#client.getChildren(this.path, signal && { signal })
       return children.filter(name => name !== nameOf(this.#ready))
     } catch (error) {
       ignoring('NONODE')(error)
@@ -199,9 +222,9 @@ const attempting = <T>(
 
 const nothing = () => Promise.resolve()
 
-function ignoring(code: 'NONODE' | 'NODEEXISTS'): (error: unknown) => void {
+function ignoring(...codes: ('NONODE' | 'NODEEXISTS')[]): (error: unknown) => void {
   return error => {
-    if (!isCode(error, code)) throw error
+    if (!isCode(error, ...codes)) throw error
   }
 }
 

@@ -114,6 +114,43 @@ describe('DoubleBarrier', () => {
     await leaving
   })
 
+  it('is not open to who comes after all have died inside', async () => {
+    const [a, b] = [await ground.open(), await ground.open()]
+    await Promise.all([a, b].map(client => new DoubleBarrier(client, ground.path, 2).enter()))
+    for (const { sessionId, sessionPassword } of [a, b]) await expireSession(ground.server, sessionId, sessionPassword)
+    await until(async () => (await ground.nodes()).length === 0)
+    for (let passage = 1; passage <= 2; passage++) {
+      const [c, d] = [await ground.open(), await ground.open()]
+      const [first, second] = [new DoubleBarrier(c, ground.path, 2), new DoubleBarrier(d, ground.path, 2)]
+      const entering = first.enter()
+      const isInside = watched(entering)
+      await ground.watches(2)
+      await c.exists('/')
+      expect(isInside(), `one alone, in passage ${passage}`).to.equal(false)
+      await Promise.all([entering, second.enter()])
+      await Promise.all([first.leave(), second.leave()])
+    }
+  })
+
+  it('lets one in who comes too many while the others are inside', async () => {
+    const clients = await ground.many(3)
+    const [first, second, third] = clients.map(client => new DoubleBarrier(client, ground.path, 2))
+    await Promise.all([first?.enter(), second?.enter()])
+    await third?.enter()
+    await Promise.all([first?.leave(), second?.leave(), third?.leave()])
+  })
+
+  it('is closed behind the last one who is inside, also where his call to leave fails', async () => {
+    const [a, b] = [await ground.open(), await ground.open()]
+    const barriers = [a, b].map(client => new DoubleBarrier(client, ground.path, 2))
+    await Promise.all(barriers.map(barrier => barrier.enter()))
+    const reason = new Error('given up')
+    for (const barrier of barriers)
+      expect(await failureOf(barrier.leave({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
+    await Promise.all([a.settled(), b.settled()])
+    expect(await ground.nodesIn()).to.deep.equal([])
+  })
+
   it('makes the node again that somebody deleted', async () => {
     const [a, b] = [await ground.open(), await ground.open()]
     const barrier = new DoubleBarrier(a, ground.path, 2)
