@@ -19,7 +19,7 @@ export interface Waiting {
   /** Lists the contenders. */
   look(queue: Queue, signal: AbortSignal): Promise<Look>
   /** Resolves when it is worth looking again. A wake-up is a hint; the list of children is the truth. */
-  wake(queue: Queue, look: Look, behind: string, signal: AbortSignal): Promise<void>
+  wake(queue: Queue, look: Pick<Look, 'changed'>, behind: string, signal: AbortSignal): Promise<void>
 }
 
 /**
@@ -48,20 +48,33 @@ export function contend<H extends { release(): Promise<void> } | null>(
 export async function reachHead(queue: Queue, waiting: Waiting, place: Place, signal: AbortSignal): Promise<void> {
   const { client } = queue
   const look = () => waiting.look(queue, signal)
-  let seen = await place.take(look, signal)
+  let here = whereIn(queue, place, await place.take(look, signal))
   for (;;) {
-    const where = placeIn(queue, place, seen)
-    if (where.is === 'gone') {
+    const { is } = here
+    if (is === 'gone') {
       // Somebody deleted our node, so we queue again, at the end; or the list is older than the node, which must not stay then.
       await place.leave()
-      seen = await place.take(look, signal)
+      here = whereIn(queue, place, await place.take(look, signal))
       continue
     }
-    if (where.is === 'waiting') await client.retry(() => waiting.wake(queue, seen, where.behind, signal), { signal })
+    if (is === 'waiting') await client.retry(() => waiting.wake(queue, here, here.behind, signal), { signal })
     else if (client.lease.aborted) await client.connected({ signal })
     else return
-    seen = await client.retry(look, { signal })
+    here = whereIn(queue, place, await client.retry(look, { signal }))
   }
+}
+
+interface Where extends Pick<Look, 'changed'> {
+  is: Standing['is']
+  behind: string
+}
+
+/** What one has to know while one waits. That may be long, and the list of all the others is not to stay in memory until then. */
+function whereIn(queue: Queue, place: Place, { changed, ...seen }: Look): Where {
+  const where = placeIn(queue, place, seen)
+  // A copy: a part of a string keeps the whole.
+  const behind = where.is === 'waiting' ? Buffer.from(where.behind).toString() : ''
+  return { is: where.is, behind, ...(changed && { changed }) }
 }
 
 /** Takes the place at the head if nobody is in the way. Nothing is written where somebody is, unless he comes at the same moment. */

@@ -1,9 +1,12 @@
 // Many contenders, each with a session of its own; fifty of them on a real server that is killed under them.
 import { expect } from 'chai'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { connect, type Client } from '../../src/index.ts'
 import { EphemeralMutex, HerdMutex, Mutex, TicketMutex, type Held } from '../../src/recipes/index.ts'
 import { Server, VirtualClock } from '../../src/server/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { failureOf } from '../support/outcome.ts'
 import { until } from '../support/until.ts'
 import { Sessions } from './sessions.ts'
 
@@ -54,6 +57,44 @@ describe('a crowd of contenders on an embedded server', () => {
       expect([gate.lost, clock.pendingTimers]).to.deep.equal([[], 0])
     })
 })
+
+describe('those who wait in a long queue', () => {
+  const QUEUE = 4000
+  const WAITERS = 30
+
+  for (const Lock of [Mutex, HerdMutex])
+    it(`do not keep the list of all the others in memory meanwhile (${Lock.name})`, async () => {
+      await using server = await Server.start({ listen: false })
+      const open = () => connect(server.connectString, { dial: server.dial })
+      await using before = await open()
+      await before.create('/long')
+      const mode = 'persistentSequential' as const
+      const node = { create: '/long/_c_00000000-0000-4000-8000-000000000000-lock-', mode }
+      await before.multi(Array.from({ length: QUEUE }, () => node))
+      const clients = await Promise.all(Array.from({ length: WAITERS }, open))
+      try {
+        const idle = heapInUse()
+        const leave = new AbortController()
+        const { signal } = leave
+        const waiting = clients.map(client => failureOf(new Lock(client, '/long').acquire({ signal })))
+        await until(() => server.snapshot().watches.length >= WAITERS)
+        await Promise.all(clients.map(client => client.sync('/')))
+        const perWaiter = (heapInUse() - idle) / WAITERS
+        expect(perWaiter, 'bytes; a list of the names takes more').to.be.below(QUEUE * 20)
+        leave.abort()
+        await Promise.all(waiting)
+      } finally {
+        await Promise.all(clients.map(client => client.close()))
+      }
+    })
+})
+
+/** After what is garbage has gone, bytes. */
+function heapInUse(): number {
+  setFlagsFromString('--expose-gc')
+  ;(runInNewContext('gc') as () => void)()
+  return process.memoryUsage().heapUsed
+}
 
 describe('a crowd of contenders on a real server', function () {
   this.timeout(90_000)
