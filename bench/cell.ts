@@ -1,7 +1,7 @@
 // One scenario with so many sessions: what each of its phases causes, and how long it takes.
 import type { BothSides } from './both-sides.ts'
 import type { Crew } from './crew.ts'
-import type { Task } from './plan.ts'
+import { listsIn, type Task } from './plan.ts'
 import { quiet } from './quiet.ts'
 import type { Phase, Scenario } from './scenario.ts'
 import { sum } from './statistics.ts'
@@ -58,6 +58,8 @@ export interface Conditions {
   serverCpuSeconds: () => number | undefined
 }
 
+/** Of lists for those who gather, in each thread. With gigabytes on their way, other sessions would wait too long for their pings. */
+const BYTES_AT_ONCE = 30e6
 /** A phase that is not fenced is taken for stuck, and fenced, when it takes so many times as long as the step before. */
 const PATIENCE = 20
 const LEAST_PATIENCE = 1000
@@ -93,7 +95,9 @@ export class Rehearsed {
 
   async gather(): Promise<void> {
     await this.#given.crew.turnTo(this.directory)
-    for (const phase of this.#scenario.prologue) await this.#run(phase, undefined)
+    const { scenario, size } = this.task
+    const atOnce = Math.ceil(BYTES_AT_ONCE / (listsIn(size, scenario.theory.gathering) / size))
+    for (const phase of scenario.prologue) await this.#run(phase, undefined, atOnce)
     // The conductor has its part in the first phase too.
     await quiet(this.#given.crew)
   }
@@ -146,7 +150,7 @@ export class Rehearsed {
   }
 
   /** @param frames that it will move; undefined where that is to be found out, by fences */
-  async #run(phase: Phase, frames: number | undefined): Promise<PhaseRun> {
+  async #run(phase: Phase, frames: number | undefined, atOnce = Infinity): Promise<PhaseRun> {
     const { crew, serverCpuSeconds } = this.#given
     const { size } = this.cell
     const due = phase.marks(size)
@@ -154,7 +158,7 @@ export class Rehearsed {
     crew.expect(due, frames)
     const [server, client, started] = [serverCpuSeconds(), process.cpuUsage(), performance.now()]
     const who = { all: 'all', conductor: size, marked: this.#marked, actor: this.#actor } as const
-    const begun = await crew.act(phase.deed, who[phase.by])
+    const begun = await crew.act(phase.deed, who[phase.by], atOnce)
     const patience = Math.max(LEAST_PATIENCE, PATIENCE * (this.lastStep ?? 0))
     const reached = await crew.reached(frames === undefined ? NO_LIMIT : patience)
     const isFenced = frames === undefined || !reached

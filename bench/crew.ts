@@ -70,11 +70,14 @@ export class Crew {
     await this.#askAll('turnTo', directory)
   }
 
-  /** @returns when the first of them began */
-  async act(deed: string, who: number | 'all'): Promise<number> {
-    if (who === 'all') return Math.min(...(await this.#askAll('act', deed, 'all')).map(at => at ?? Infinity))
+  /**
+   * @param atOnce of all, so many in each thread, and the next ones when these have had answers
+   * @returns when the first of them began
+   */
+  async act(deed: string, who: number | 'all', atOnce = Infinity): Promise<number> {
+    if (who === 'all') return Math.min(...(await this.#askAll('act', deed, 'all', atOnce)).map(at => at ?? Infinity))
     const worker = this.#workers[who % this.threads]
-    return (worker && (await this.#ask(worker, 'act', deed, who))) ?? NaN
+    return (worker && (await this.#ask(worker, 'act', deed, who, atOnce))) ?? NaN
   }
 
   async fence(which: 'all' | 'conductor'): Promise<void> {

@@ -89,14 +89,21 @@ class Party {
     }
   }
 
-  /** @returns when the deed began */
-  act(deed: string, who: number | 'all'): number {
+  /**
+   * @param atOnce so many, and the next ones when these have had answers
+   * @returns when the deed began
+   */
+  async act(deed: string, who: number | 'all', atOnce: number): Promise<number> {
     const begun = now()
-    for (const [index, { member }] of this.#members)
-      if (who === 'all' || who === index)
+    const actors = [...this.#members].filter(([index]) => who === 'all' || who === index).map(([, actor]) => actor)
+    for (let i = 0; i < actors.length; i += atOnce) {
+      const some = actors.slice(i, i + atOnce)
+      for (const { member } of some)
         Promise.resolve(member[deed]?.()).catch((error: unknown) => {
           if (!this.#leave.signal.aborted) fail(error)
         })
+      if (i + atOnce < actors.length) await Promise.all(some.map(({ session }) => session.client.sync(fencePath)))
+    }
     return begun
   }
 
@@ -152,7 +159,8 @@ const duties = {
     party = parties.get(directory)
   },
 
-  act: (deed: string, who: number | 'all'): number | undefined => party?.act(deed, who),
+  act: async (deed: string, who: number | 'all', atOnce: number): Promise<number | undefined> =>
+    party?.act(deed, who, atOnce),
 
   fence: async (which: 'all' | 'conductor'): Promise<void> => party?.fence(which),
 
