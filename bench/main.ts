@@ -93,7 +93,8 @@ zkwire fan-out on ${nameOf(server)}
 Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores, ${options.threads} client threads
 
 ${tableOf(result.cells, result.growth, machine.cores)}
-${[...bothEnds(result), ...remarks, took].join('\n')} Result: ${relative('.', options.json)}
+${[...bothEnds(result), ...remarks].map(folded).join('\n')}
+${took} Result: ${relative('.', options.json)}
 Report, with plots and a timeline: ${relative('.', options.report)}
 How to read this, and how it was measured: bench/README.md
 `)
@@ -106,6 +107,9 @@ function bothEnds({ cells }: Result): string[] {
   const { framesSent, framesReceived } = total.clients
   return [`Counted alike at both ends of the wire: ${framesSent} frames sent, ${framesReceived} received.`]
 }
+
+/** For a terminal of 80 columns. */
+const folded = (text: string): string => text.replace(/(?=.{81})(.{1,80})\s/g, '$1\n')
 
 const isMeasured = ({ counted }: Cell): boolean => counted.length > 0
 

@@ -31,7 +31,7 @@ const KINDS = { locks: 'lock', watches: 'watch', sessions: 'session' } as const
 
 const DEFAULTS = {
   server: 'embedded',
-  sessions: '10,50,200,1000',
+  sessions: '10,50,100,200,1000',
   scenarios: scenarios
     .filter(({ isExtra }) => isExtra !== true)
     .map(({ name }) => name)

@@ -9,7 +9,7 @@ describe('the command line of the benchmark', () => {
   it('asks for nothing', () => {
     const options = parsed()
     expect(options.server).to.equal('embedded')
-    expect(options.sizes).to.deep.equal([10, 50, 200, 1000])
+    expect(options.sizes).to.deep.equal([10, 50, 100, 200, 1000])
     expect(options.scenarios).to.deep.equal(scenarios.filter(({ isExtra }) => isExtra !== true))
     expect(options.seconds).to.be.within(10, 60)
     expect(options).to.include({ threads: 2, seed: 1, all: false, compare: undefined })
