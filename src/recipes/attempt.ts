@@ -14,6 +14,9 @@ export interface AttemptOptions {
 /** What setTimeout can count. */
 const LONGEST_TIMEOUT = 0x7fff_ffff
 
+/** Nobody sees it, and to make a reason takes as long as to send a request. */
+const OVER = new Error('the attempt is over')
+
 /**
  * @param lock its path, for errors
  * @param work hears by its signal that it was given up or, for what it left armed, that it has ended
@@ -48,6 +51,6 @@ export async function attempt<T>(
   } finally {
     client.clock.clearTimeout(timer)
     stopListening()
-    scope.abort()
+    scope.abort(OVER)
   }
 }

@@ -1,6 +1,5 @@
 // To the head of the queue: look, see where one stands, wait for a change, look again.
 import { attempt, type AttemptOptions } from './attempt.ts'
-import { sequenceOf } from './dialect.ts'
 import type { Client } from '../session/index.ts'
 import type { HoldOptions } from './held.ts'
 import type { Place } from './place.ts'
@@ -83,7 +82,7 @@ export async function tryHead(queue: Queue, waiting: Waiting, place: Place, sign
   const isFree = (children: readonly string[]) => {
     const last = { name: '', sequence: Infinity }
     return !children.some(name => {
-      const sequence = sequenceOf(name, names)
+      const sequence = names.sequenceOf(name)
       return sequence !== undefined && blocks({ name, sequence }, last)
     })
   }

@@ -1,6 +1,6 @@
 // A lock that is held.
 import { isCode } from '../protocol/index.ts'
-import { onAbort } from '../session/abort.ts'
+import { Abort, onAbort } from '../session/abort.ts'
 import type { Client, Transaction } from '../session/index.ts'
 import { LockError } from './lock-error.ts'
 import { persist } from './persist.ts'
@@ -70,9 +70,9 @@ export class NodeHeld extends Held {
   protected readonly lock: string
   readonly #stake: Stake
   readonly #lease: AbortSignal
-  readonly #lost = new AbortController()
-  readonly #revoked = new AbortController()
-  readonly #watching = new AbortController()
+  readonly #lost = new Abort()
+  readonly #revoked = new Abort()
+  readonly #watching = new Abort()
   #stopListening: (() => void) | undefined
   #released: Promise<void> | undefined
   /** A loss while it was being released: of no matter, unless the release is refused. */
@@ -106,7 +106,7 @@ export class NodeHeld extends Held {
   }
 
   override validFor(): number {
-    return this.#lost.signal.aborted || this.#released !== undefined ? 0 : this.client.validFor()
+    return this.#lost.isDone || this.#released !== undefined ? 0 : this.client.validFor()
   }
 
   override guard(): Transaction {
@@ -136,15 +136,15 @@ export class NodeHeld extends Held {
       return
     }
     this.#detach()
-    if (this.#lost.signal.aborted) return
-    this.#lost.abort(new LockError('LOST', this.lock, { cause }))
+    if (this.#lost.isDone) return
+    this.#lost.abort(() => new LockError('LOST', this.lock, { cause }))
     // The session may come back, and with it the node: nobody holds it any more.
     this.client.inBackground(this.#stake.leave())
   }
 
   #detach(): void {
     this.#stopListening?.()
-    this.#watching.abort()
+    this.#watching.abort(() => undefined)
   }
 
   /** Each look asks for the next event; whether the node is still ours, its czxid tells. */
@@ -153,7 +153,7 @@ export class NodeHeld extends Held {
     const isOurs = async () => {
       const { value: stat, changed } = await watched(signal, options => this.client.exists(this.path, options))
       if (stat?.czxid !== this.#stake.node.czxid) return false
-      if (stat.version > 0 && (await isRevocation(this.client, this.path))) this.#revoked.abort()
+      if (stat.version > 0 && (await isRevocation(this.client, this.path))) this.#revoked.abort(() => undefined)
       await changed
       // It may be the release that is told of.
       await this.#released?.catch(() => undefined)

@@ -2,7 +2,7 @@
 import { isCode, join } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import type { AcquireOptions } from './contend.ts'
-import { sequenceOf, type Dialect, type Names } from './dialect.ts'
+import { behind, type Names, type Naming } from './dialect.ts'
 import type { Held } from './held.ts'
 import { behindPredecessor } from './mutex.ts'
 import { namesIn } from './queue.ts'
@@ -22,7 +22,7 @@ export interface Participant {
   session: bigint
 }
 
-const latch: Dialect = { prefix: uuid => `_c_${uuid}-latch-`, pattern: /^[^/]*latch-(-?\d{10})$/ }
+const latch: Naming = { prefix: uuid => `_c_${uuid}-latch-`, sequenceOf: behind('latch-') }
 
 /**
  * An election among all who campaign in one directory; the first to come leads until it resigns or is lost. Leadership is a {@link Held}:
@@ -137,7 +137,7 @@ async function unlessGone<T>(reading: Promise<T>): Promise<T | undefined> {
 /** Who leads: the contender with the lowest number. */
 function firstOf(children: readonly string[], names: Names): string | undefined {
   const inLine = children.flatMap(name => {
-    const sequence = sequenceOf(name, names)
+    const sequence = names.sequenceOf(name)
     return sequence === undefined ? [] : [{ name, sequence }]
   })
   return inLine.sort((a, b) => a.sequence - b.sequence)[0]?.name

@@ -2,7 +2,7 @@
 import type { ACL } from '../protocol/index.ts'
 import type { Client, Data } from '../session/index.ts'
 import { contend, reachHead, tryHead, type AcquireOptions, type Waiting } from './contend.ts'
-import { namesOf, type Dialect, type DialectName } from './dialect.ts'
+import { namesOf, type Dialect, type DialectName, type Naming } from './dialect.ts'
 import { NodeHeld, type Held } from './held.ts'
 import { Lock } from './lock.ts'
 import { reportStrangers, type OnStrangers } from './strangers.ts'
@@ -63,7 +63,7 @@ export class ExclusiveLock extends QueueLock {
   protected constructor(
     client: Client,
     path: string,
-    { dialect = 'curator', onStrangers, ...options }: MutexOptions,
+    { dialect = 'curator', onStrangers, ...options }: LockOptions & { dialect?: MutexOptions['dialect'] | Naming },
     waiting: Waiting,
   ) {
     super(client, queueOf(client, path, namesOf(dialect, path), options), waiting, onStrangers)

@@ -1,7 +1,7 @@
 // A directory in which contenders stand as nodes.
 import { isCode, join, type ACL, type Stat } from '../protocol/index.ts'
 import type { Client, Data, ReadOptions } from '../session/index.ts'
-import { isExhausted, sequenceOf, type Names } from './dialect.ts'
+import { isExhausted, type Names } from './dialect.ts'
 import { LockError } from './lock-error.ts'
 import { isMarked, marked, unmarked } from './mark.ts'
 import type { Found, Spot } from './place.ts'
@@ -89,7 +89,7 @@ export async function readNodes({ client, directory }: Queue, names: readonly st
 
 /** Who stands in the queue, in its order. */
 export async function contendersIn(queue: Queue): Promise<ContenderInfo[]> {
-  const numberOf = (name: string) => sequenceOf(name, queue.names)
+  const numberOf = (name: string) => queue.names.sequenceOf(name)
   const inLine = (await namesIn(queue)).filter(name => numberOf(name) !== undefined)
   const nodes = await readNodes(queue, inLine)
   return nodes
@@ -143,7 +143,7 @@ export function endOf(queue: Queue, create?: Create): Spot {
     },
     makeParent: signal => client.ensurePath(directory, { mode: directoryMode, ...(acl && { acl }), signal }),
     check({ name }) {
-      if (isExhausted(sequenceOf(name, names))) throw new LockError('EXHAUSTED', directory)
+      if (isExhausted(names.sequenceOf(name))) throw new LockError('EXHAUSTED', directory)
     },
   }
 }

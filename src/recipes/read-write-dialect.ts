@@ -1,5 +1,5 @@
 // How readers and writers are named, so that each is known from the other.
-import { dialects as exclusive, namesOf, type Dialect, type Names, type Pattern } from './dialect.ts'
+import { behind, dialects as exclusive, namesOf, type Dialect, type Names, type Naming } from './dialect.ts'
 import { LockError } from './lock-error.ts'
 
 /** Both kinds stand in one directory. A writer's pattern matches no reader's name. */
@@ -14,13 +14,13 @@ export interface ReadWriteDialect {
  */
 export type ReadWriteDialectName = 'curator' | 'kazoo'
 
-const dialects: Readonly<Record<ReadWriteDialectName, ReadWriteDialect>> = {
+const dialects: Readonly<Record<ReadWriteDialectName, { read: Naming; write: Naming }>> = {
   curator: {
-    read: { prefix: uuid => `_c_${uuid}-__READ__`, pattern: /^[^/]*__READ__(-?\d{10})$/ },
-    write: { prefix: uuid => `_c_${uuid}-__WRIT__`, pattern: /^[^/]*__WRIT__(-?\d{10})$/ },
+    read: { prefix: uuid => `_c_${uuid}-__READ__`, sequenceOf: behind('__READ__') },
+    write: { prefix: uuid => `_c_${uuid}-__WRIT__`, sequenceOf: behind('__WRIT__') },
   },
   kazoo: {
-    read: { prefix: uuid => `${uuid.replaceAll('-', '')}__rlock__`, pattern: /^[^/]*__rlock__(-?\d{10})$/ },
+    read: { prefix: uuid => `${uuid.replaceAll('-', '')}__rlock__`, sequenceOf: behind('__rlock__') },
     write: exclusive.kazoo,
   },
 }
@@ -36,14 +36,12 @@ export interface ReadWriteNames {
 export function readWriteNamesOf(dialect: ReadWriteDialectName | ReadWriteDialect, directory: string): ReadWriteNames {
   const both = typeof dialect === 'string' ? dialects[dialect] : dialect
   const [read, write] = [namesOf(both.read, directory), namesOf(both.write, directory)]
+  const isWriter = (name: string) => write.sequenceOf(name) !== undefined
   const reader = `${read.prefix('01234567-89ab-4cde-8f01-23456789abcd', 1n)}0000000007`
-  if (write.pattern.test(reader)) {
-    const cause = new Error(`the writers' pattern ${String(both.write.pattern)} must not match the reader ${reader}`)
+  if (isWriter(reader)) {
+    const cause = new Error(`the writers' pattern must not match the reader ${reader}`)
     throw new LockError('UNSUPPORTED', directory, { cause })
   }
-  const pattern: Pattern = {
-    exec: name => write.pattern.exec(name) ?? read.pattern.exec(name),
-    test: name => write.pattern.test(name) || read.pattern.test(name),
-  }
-  return { read: { ...read, pattern }, write: { ...write, pattern }, isWriter: name => write.pattern.test(name) }
+  const sequenceOf = (name: string) => write.sequenceOf(name) ?? read.sequenceOf(name)
+  return { read: { ...read, sequenceOf }, write: { ...write, sequenceOf }, isWriter }
 }

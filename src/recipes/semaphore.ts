@@ -2,7 +2,7 @@
 import { join, ZooKeeperError } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import { contend, type AcquireOptions, type Waiting } from './contend.ts'
-import { namesOf, sequenceOf, type Dialect } from './dialect.ts'
+import { behind, namesOf, type Naming } from './dialect.ts'
 import { NodeHeld, type Held, type HoldOptions } from './held.ts'
 import { inTheHerd } from './herd-mutex.ts'
 import { Lock } from './lock.ts'
@@ -12,7 +12,7 @@ import { contendersIn, endOf, namesIn, queueOf, type ContenderInfo, type Queue }
 import type { LockOptions } from './queue-lock.ts'
 import { reportStrangers } from './strangers.ts'
 
-const curators: Dialect = { prefix: uuid => `_c_${uuid}-lease-`, pattern: /^[^/]*lease-(-?\d{10})$/ }
+const curators: Naming = { prefix: uuid => `_c_${uuid}-lease-`, sequenceOf: behind('lease-') }
 
 interface Entry extends HoldOptions {
   signal: AbortSignal
@@ -129,6 +129,6 @@ export class Semaphore extends Lock {
   }
 
   #leasesIn(children: readonly string[]): string[] {
-    return children.filter(name => sequenceOf(name, this.#queue.names) !== undefined)
+    return children.filter(name => this.#queue.names.sequenceOf(name) !== undefined)
   }
 }

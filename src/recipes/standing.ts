@@ -1,5 +1,5 @@
 // Whose turn is it? The decision, without the doing.
-import { sequenceOf, type Names } from './dialect.ts'
+import type { Names } from './dialect.ts'
 
 export interface Contender {
   readonly name: string
@@ -27,10 +27,10 @@ export const everyone: Blocks = () => true
 export function standing(
   children: readonly string[],
   me: string,
-  names: Pick<Names, 'pattern'>,
+  names: Pick<Names, 'sequenceOf'>,
   blocks: Blocks = everyone,
 ): Standing {
-  const mine = { name: me, sequence: sequenceOf(me, names) ?? NaN }
+  const mine = { name: me, sequence: names.sequenceOf(me) ?? NaN }
   let present = false
   let nearest: Contender | undefined
   for (const name of children) {
@@ -38,7 +38,7 @@ export function standing(
       present = true
       continue
     }
-    const sequence = sequenceOf(name, names)
+    const sequence = names.sequenceOf(name)
     if (sequence === undefined) continue
     const other = { name, sequence }
     if (isBefore(other, mine) && (nearest === undefined || isBefore(nearest, other)) && blocks(other, mine))

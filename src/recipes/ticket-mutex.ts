@@ -2,7 +2,6 @@
 import { isCode, join, MultiError } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import { contend, type AcquireOptions } from './contend.ts'
-import { sequenceOf } from './dialect.ts'
 import { NodeHeld, type Held } from './held.ts'
 import { Lock } from './lock.ts'
 import { Place } from './place.ts'
@@ -71,7 +70,7 @@ class Ticket {
   }
 
   get #own(): number {
-    return sequenceOf(this.place.node.name, tickets) ?? NaN
+    return tickets.sequenceOf(this.place.node.name) ?? NaN
   }
 
   hold(options: AcquireOptions): Held {
@@ -105,7 +104,7 @@ class Ticket {
     if (directory === null || directory.numChildren === 0) return false
     const names = await namesIn(this.#queue, { signal })
     this.#reportStrangers(this.#queue, names)
-    return names.some(name => sequenceOf(name, tickets) !== undefined)
+    return names.some(name => tickets.sequenceOf(name) !== undefined)
   }
 
   /** Nobody is granted anything in a session that must be presumed lost: when it is back, look again. */

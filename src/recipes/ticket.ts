@@ -1,9 +1,8 @@
 // What a holder of a ticket does next. The decisions, without the doing.
-import type { Names } from './dialect.ts'
-import { sequenceOf } from './dialect.ts'
+import { matching, type Names } from './dialect.ts'
 import { standing } from './standing.ts'
 
-export const tickets: Names = { prefix: () => 't-', pattern: /^t-(-?\d{10})$/, areUnique: false }
+export const tickets: Names = { prefix: () => 't-', sequenceOf: matching(/^t-(-?\d{10})$/), areUnique: false }
 
 const digitsOf = (sequence: number) => String(sequence).padStart(10, '0')
 
@@ -56,5 +55,5 @@ export function onListed(own: number, { isOurs, children }: { isOurs: boolean; c
   const where = standing(children, ticketName(own), tickets)
   if (!isOurs || where.is === 'gone') return { do: 'draw' }
   if (where.is === 'turn') return { do: 'hold' }
-  return { do: 'watch', ticket: sequenceOf(where.behind, tickets) ?? NaN }
+  return { do: 'watch', ticket: tickets.sequenceOf(where.behind) ?? NaN }
 }

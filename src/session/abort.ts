@@ -1,4 +1,4 @@
-// Listening to signals.
+// Aborting, and listening to signals.
 
 /** Who waits for a signal, and how its listener is taken back. */
 interface Listening {
@@ -39,3 +39,28 @@ function listenTo(signal: AbortSignal): Listening {
 }
 
 const nothing = () => undefined
+
+/** An AbortController whose signal and reason are made when somebody asks for the signal: to make them takes longer than all else about it. */
+export class Abort {
+  #controller: AbortController | undefined
+  #reason: (() => unknown) | undefined
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason())
+    }
+    return this.#controller.signal
+  }
+
+  get isDone(): boolean {
+    return this.#reason !== undefined
+  }
+
+  /** Does nothing the second time. */
+  abort(reason: () => unknown): void {
+    if (this.#reason !== undefined) return
+    this.#reason = reason
+    this.#controller?.abort(reason())
+  }
+}

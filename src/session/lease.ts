@@ -1,5 +1,6 @@
 // For how long the session is surely ours: T, counted from when the last answered packet was sent.
 import type { Clock } from '../machine/clock.ts'
+import { Abort } from './abort.ts'
 
 /** One instant on both clocks. */
 export interface Moment {
@@ -32,10 +33,7 @@ export class Lease {
   #timeout = 0
   #timer: unknown
   #isAttended = false
-  /** Why it is lost, made when somebody asks. */
-  #lostFor: (() => Error) | undefined
-  /** Made when somebody listens: most sessions have no lock. */
-  #lost: AbortController | undefined
+  #lost = new Abort()
 
   constructor(clock: Clock, owner: LeaseOwner) {
     this.#clock = clock
@@ -52,15 +50,11 @@ export class Lease {
 
   /** Aborts when the lease runs out or the session ends. A session that comes back has a new one. */
   get signal(): AbortSignal {
-    if (this.#lost === undefined) {
-      this.#lost = new AbortController()
-      if (this.#lostFor !== undefined) this.#lost.abort(this.#lostFor())
-    }
     return this.#lost.signal
   }
 
   get lapsed(): boolean {
-    return this.#lostFor !== undefined
+    return this.#lost.isDone
   }
 
   left(moment = momentOf(this.#clock)): number {
@@ -91,7 +85,7 @@ export class Lease {
     if (left > 0) return left
     this.#clock.clearTimeout(this.#timer)
     const timeout = this.#timeout
-    this.#lose(() => new Error(`no server has confirmed the session for ${timeout} ms`))
+    this.#lost.abort(() => new Error(`no server has confirmed the session for ${timeout} ms`))
     this.#owner.onLapse()
     return Infinity
   }
@@ -100,17 +94,12 @@ export class Lease {
   end(reason: () => Error): void {
     this.#clock.clearTimeout(this.#timer)
     this.#since = undefined
-    if (!this.lapsed) this.#lose(reason)
-  }
-
-  #lose(reason: () => Error): void {
-    this.#lostFor = reason
-    this.#lost?.abort(reason())
+    this.#lost.abort(reason)
   }
 
   #revive(): void {
     if (this.left() === 0) return
-    if (this.lapsed) this.#lost = this.#lostFor = undefined
+    if (this.lapsed) this.#lost = new Abort()
     if (this.#isAttended) return
     this.#clock.clearTimeout(this.#timer)
     this.#wait()

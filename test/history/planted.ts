@@ -2,7 +2,6 @@
 import { join } from '../../src/protocol/index.ts'
 import type { Client } from '../../src/index.ts'
 import { contend, reachHead, type AcquireOptions, type Waiting } from '../../src/recipes/contend.ts'
-import { sequenceOf } from '../../src/recipes/dialect.ts'
 import { NodeHeld, type Held } from '../../src/recipes/held.ts'
 import { behindPredecessor } from '../../src/recipes/mutex.ts'
 import { Place, type Spot } from '../../src/recipes/place.ts'
@@ -33,7 +32,7 @@ export class WakeUpMeansGranted extends Planted {
     super(client, path, {
       async look(queue, signal) {
         const { children, madeBy } = await behindPredecessor.look(queue, signal)
-        const numberOf = (name: string) => sequenceOf(name, queue.names) ?? NaN
+        const numberOf = (name: string) => queue.names.sequenceOf(name) ?? NaN
         const behind = gone.get(signal)
         return { children: children.filter(name => behind === undefined || numberOf(name) > numberOf(behind)), madeBy }
       },
@@ -80,7 +79,7 @@ export class ReleasesOnLoss extends Planted {
 /** Takes the node's number for a fencing token. */
 export class TokenIsTheNumber extends Planted {
   protected override hold(place: Place, options: AcquireOptions): Held {
-    const number = sequenceOf(place.node.name, this.queue.names) ?? 0
+    const number = this.queue.names.sequenceOf(place.node.name) ?? 0
     return new NodeHeld(this.queue.client, this.path, place, { ...options, token: BigInt(number) })
   }
 }

@@ -1,11 +1,43 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { dialects } from '../../src/recipes/dialect.ts'
+import { behind, dialects, matching } from '../../src/recipes/dialect.ts'
 import { standing } from '../../src/recipes/standing.ts'
 
 const { curator, kazoo } = dialects
 const digits = (sequence: number) => String(sequence).padStart(10, '0')
 const named = (sequence: number) => `_c_2d5f6a1e-0000-4000-8000-000000000000-lock-${digits(sequence)}`
+
+describe('a number behind a mark', () => {
+  const sequenceOf = behind('lock-')
+
+  it('is that of the last ten digits, negative where a minus comes before them', () => {
+    expect(sequenceOf('_c_2d5f-lock-0000000007')).to.equal(7)
+    expect(sequenceOf('lock--0000000007')).to.equal(-7)
+    expect(sequenceOf('lock-2147483647')).to.equal(2147483647)
+    for (const name of [
+      '',
+      'lock-',
+      'lock-000000007',
+      'lock-10000000007',
+      'lock0000000007',
+      '-0000000007',
+      'ock-0000000007',
+    ])
+      expect(sequenceOf(name), name).to.equal(undefined)
+  })
+
+  it('is found as a pattern finds it, whatever the name', () => {
+    const piece = fc.constantFrom('lock-', 'lock', '-', '_c_2d5f', '0000000007', '2147483647', '12345', 'x', 'é', '')
+    const inPattern = matching(/^[^/]*lock-(-?\d{10})$/)
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 6 }), pieces => {
+        const name = pieces.join('')
+        expect(sequenceOf(name), name).to.equal(inPattern(name))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
 
 describe('standing', () => {
   it('is a turn for the smallest number, whatever the order of the list', () => {
