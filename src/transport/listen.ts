@@ -19,7 +19,7 @@ export async function listenTcp({ host, port }: Address, accept: Accept): Promis
         destroy: () => void socket.destroy(),
         end: () => socket.destroySoon(),
       },
-      { host: (socket.remoteAddress ?? '').replace(/^::ffff:/, ''), port: socket.remotePort ?? 0 },
+      { host: inFull(socket.remoteAddress ?? ''), port: socket.remotePort ?? 0 },
     )
     let failure: Error | undefined
     socket
@@ -34,4 +34,15 @@ export async function listenTcp({ host, port }: Address, accept: Accept): Promis
     address: { host, port: (server.address() as AddressInfo).port },
     close: () => new Promise(resolve => server.close(() => resolve())),
   }
+}
+
+/** An address as ZooKeeper names it: of IPv6 all eight numbers (InetAddress.getHostAddress), and none of IPv4 in its clothes. */
+export function inFull(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
+  if (!plain.includes(':')) return plain
+  const [host = '', zone = ''] = plain.split(/(?=%)/)
+  const [before = [], after] = host.split('::').map(part => (part === '' ? [] : part.split(':')))
+  if (after === undefined) return plain
+  const zeros = new Array<string>(8 - before.length - after.length).fill('0')
+  return [...before, ...zeros, ...after].join(':') + zone
 }

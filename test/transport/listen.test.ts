@@ -1,0 +1,30 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { inFull } from '../../src/transport/listen.ts'
+
+describe('an address that is taken down', () => {
+  it('is written in full, as Java does', () => {
+    const written: Record<string, string> = {
+      '::1': '0:0:0:0:0:0:0:1',
+      '::': '0:0:0:0:0:0:0:0',
+      'fe80::1:2%eth0': 'fe80:0:0:0:0:0:1:2%eth0',
+      '2001:db8:1:2:3:4:5:6': '2001:db8:1:2:3:4:5:6',
+      '127.0.0.1': '127.0.0.1',
+      '::ffff:127.0.0.1': '127.0.0.1',
+      '': '',
+    }
+    for (const [address, full] of Object.entries(written)) expect(inFull(address), address).to.equal(full)
+  })
+
+  it('is the same address, whichever it is', () => {
+    const number = fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.nat(0xffff))
+    // Its parser writes an address as briefly as it goes.
+    const brief = (address: string) => new URL(`http://[${address}]/`).hostname.slice(1, -1)
+    fc.assert(
+      fc.property(fc.array(number, { minLength: 8, maxLength: 8 }), numbers => {
+        const full = numbers.map(each => each.toString(16)).join(':')
+        expect(inFull(brief(full))).to.equal(full)
+      }),
+    )
+  })
+})
