@@ -15,3 +15,9 @@ export const systemClock: Clock = {
   setTimeout: (callback, ms) => setTimeout(callback, ms),
   clearTimeout: timer => clearTimeout(timer as NodeJS.Timeout),
 }
+
+/** A time by the calendar, as Java writes it (Date.toString), in UTC. */
+export function javaDate(wall: number): string {
+  const [day = '', date, month, year, time] = new Date(wall).toUTCString().split(' ')
+  return `${day.slice(0, 3)} ${month} ${date} ${time} UTC ${year}`
+}

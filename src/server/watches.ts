@@ -14,6 +14,7 @@ export type Mode = 'once' | 'persistent' | 'recursive'
 
 class WatchTable {
   readonly #byPath = new Map<string, Map<Watcher, Mode>>()
+  /** Once one has watched, it stands here until it is forgotten, with no path too (WatchManager.watch2Paths). */
   readonly #byWatcher = new Map<Watcher, Set<string>>()
   #recursive = 0
 
@@ -35,15 +36,14 @@ class WatchTable {
     if (watchers === undefined || mode === undefined) return false
     watchers.delete(watcher)
     if (watchers.size === 0) this.#byPath.delete(path)
-    const paths = this.#byWatcher.get(watcher)
-    paths?.delete(path)
-    if (paths?.size === 0) this.#byWatcher.delete(watcher)
+    this.#byWatcher.get(watcher)?.delete(path)
     if (mode === 'recursive') this.#recursive--
     return true
   }
 
   forget(watcher: Watcher): void {
     for (const path of [...(this.#byWatcher.get(watcher) ?? [])]) this.remove(path, watcher)
+    this.#byWatcher.delete(watcher)
   }
 
   /** Tells each watcher once, but for those that were `told` already. Returns all that watched. */
@@ -72,8 +72,8 @@ class WatchTable {
     return this.#byPath.size
   }
 
-  get watchers(): number {
-    return this.#byWatcher.size
+  get watchers(): ReadonlyMap<Watcher, ReadonlySet<string>> {
+    return this.#byWatcher
   }
 
   get entries(): { path: string; watcher: Watcher; mode: Mode }[] {

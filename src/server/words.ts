@@ -1,5 +1,5 @@
 // The four-letter words: what operators and their tools ask a server (org.apache.zookeeper.server.command).
-import type { Clock } from '../machine/clock.ts'
+import { javaDate, type Clock } from '../machine/clock.ts'
 import type { Address } from '../transport/transport.ts'
 import type { ServerCounts } from './counts.ts'
 import type { Database } from './database.ts'
@@ -57,27 +57,27 @@ const words: Readonly<Record<string, (view: View) => string>> = {
   // These three tell of data watches only, in Apache's server too (DataTree.dumpWatchesSummary).
   wchs({ database: { watches } }) {
     const { data } = watches
-    return `${data.watchers} connections watching ${data.paths} paths\nTotal watches:${data.entries.length}\n`
+    return `${data.watchers.size} connections watching ${data.paths} paths\nTotal watches:${data.entries.length}\n`
   },
   wchc: ({ database }) =>
-    grouped(database.watches.data.entries.map(({ path, watcher }) => [hex(watcher.sessionId), path])) + '\n',
+    [...database.watches.data.watchers].map(([{ sessionId }, paths]) => listed(hex(sessionId), paths)).join('') + '\n',
   wchp: ({ database }) =>
-    grouped(database.watches.data.entries.map(({ path, watcher }) => [path, hex(watcher.sessionId)])) + '\n',
+    [...grouped(database.watches.data.entries.map(({ path, watcher }) => [path, hex(watcher.sessionId)]))]
+      .map(([path, ids]) => listed(path, ids))
+      .join('') + '\n',
   dump(view) {
     const { ephemerals } = view.database.tree
-    const sessions = [...view.sessions.all]
-    const now = view.settings.clock.now()
-    const ends = ({ expiresAt }: Session<unknown>) => `expire in ${Math.ceil(expiresAt - now)} ms:`
-    const ephemeralLines = [...ephemerals].map(
-      ([id, paths]) => `${hex(id)}:\n${[...paths].map(path => `\t${path}\n`).join('')}`,
-    )
+    const { clock } = view.settings
+    const wallAhead = clock.wallNow() - clock.now()
+    const ends = grouped([...view.sessions.all].map(({ id, expiresAt }) => [expiresAt, hex(id)]))
+    const sets = [...ends].map(([at, ids]) => listed(`${ids.length} expire at ${javaDate(wallAhead + at)}:`, ids))
+    const ephemeralLists = [...ephemerals].map(([id, paths]) => listed(`${hex(id)}:`, paths))
     const connectionLines = [...view.connections].map(
-      ({ remote, session }) => `\tip: /${remote.host}:${remote.port} sessionId: ${hex(session?.id ?? 0n)}\n`,
+      ({ remote, session }) => `\tip: ${peer(remote)} sessionId: ${hex(session?.id ?? 0n)}\n`,
     )
     return (
-      `SessionTracker dump:\nSession Sets (${new Set(sessions.map(ends)).size})/(${sessions.length}):\n` +
-      grouped(sessions.map(session => [ends(session), hex(session.id)])) +
-      `ephemeral nodes dump:\nSessions with Ephemerals (${ephemerals.size}):\n${ephemeralLines.join('')}` +
+      `SessionTracker dump:\nSession Sets (${sets.length})/(${view.sessions.size}):\n${sets.join('')}` +
+      `ephemeral nodes dump:\nSessions with Ephemerals (${ephemerals.size}):\n${ephemeralLists.join('')}` +
       `Connections dump:\nConnections (${connectionLines.length}):\n${connectionLines.join('')}`
     )
   },
@@ -107,7 +107,7 @@ const connections = (view: View, inFull: boolean): string =>
     .map(({ remote, session, counts, lastOperation }) => {
       const more =
         inFull && session !== undefined ? `,sid=${hex(session.id)},lop=${lastOperation},to=${session.timeout}` : ''
-      return ` /${remote.host}:${remote.port}[1](queued=0,recved=${counts.received},sent=${counts.sent}${more})\n`
+      return ` ${peer(remote)}[1](queued=0,recved=${counts.received},sent=${counts.sent}${more})\n`
     })
     .join('')
 
@@ -116,8 +116,14 @@ const nodeCount = ({ database }: View): number => database.tree.size + 1
 
 const hex = (id: bigint): string => `0x${BigInt.asUintN(64, id).toString(16)}`
 
-function grouped(pairs: readonly (readonly [head: string, line: string])[]): string {
-  const groups = new Map<string, string[]>()
-  for (const [head, line] of pairs) groups.set(head, [...(groups.get(head) ?? []), line])
-  return [...groups].map(([head, lines]) => `${head}\n${lines.map(line => `\t${line}\n`).join('')}`).join('')
+/** As Java writes an InetSocketAddress. */
+const peer = ({ host, port }: Address): string => (host.includes(':') ? `/[${host}]:${port}` : `/${host}:${port}`)
+
+const listed = (head: string, lines: Iterable<string>): string =>
+  `${head}\n${[...lines].map(line => `\t${line}\n`).join('')}`
+
+function grouped<K>(pairs: readonly (readonly [K, string])[]): Map<K, string[]> {
+  const groups = new Map<K, string[]>()
+  for (const [key, each] of pairs) groups.set(key, [...(groups.get(key) ?? []), each])
+  return groups
 }

@@ -94,6 +94,25 @@ export const words = chapter('four-letter words', it => {
     expect(await said(world, 'wchp')).to.match(new RegExp(`(^|\n)${world.at('/e')}\n\t${hex(session)}\n`))
   })
 
+  it('wchc: who has watched, also when nothing is left to watch', async world => {
+    const session = await someone(world)
+    await session.request(operations.setData, { path: world.at('/e'), data: '', version: -1 })
+    expect(await said(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n(?!\t)`))
+    await session.request(operations.addWatch, { path: world.at('/e'), mode: 0 })
+    expect(await said(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n\t${world.at('/e')}\n`))
+    await session.request(operations.removeWatches, { path: world.at('/e'), type: 3 })
+    expect(await said(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n(?!\t)`))
+    expect(await said(world, 'wchp')).not.to.include(world.at('/e'))
+  })
+
+  it('dump: when sessions end, by the calendar, with those that end at once together', async world => {
+    const session = await someone(world)
+    const ids = `(?:\\t0x\\w+\n)*`
+    const end = '(\\d+) expire at \\w{3} \\w{3} \\d\\d \\d\\d:\\d\\d:\\d\\d \\w+ \\d{4}:'
+    const set = new RegExp(`\n${end}\n(${ids}\t${hex(session)}\n${ids})`).exec(await said(world, 'dump'))
+    expect(set?.[2]?.match(/\n/g)).to.have.length(Number(set?.[1]))
+  })
+
   it('dump: sessions, and the ephemeral nodes of each', async world => {
     const session = await someone(world)
     const answer = await said(world, 'dump')
