@@ -12,12 +12,12 @@ export interface Cause {
   opcode: number
 }
 
-/** A transaction that was done. */
+/** A transaction that was done: one that is refused is told nowhere, though it has a zxid. */
 export interface TransactionRecord extends Cause {
   zxid: bigint
   /** Milliseconds by the calendar. */
   time: number
-  /** Nodes that came, went or got other data, in order. */
+  /** Nodes that came, went or got other data, in order: none where a list of permissions was set, or a session began. */
   changes: readonly Change[]
 }
 
@@ -52,7 +52,8 @@ export class Database {
       throw error
     }
     const { zxid, time, changes } = tx
-    this.#tell({ ...cause, zxid, time, changes })
+    // A multi that is refused has an answer, and is no more done than what throws.
+    if (!tx.isUndone) this.#tell({ ...cause, zxid, time, changes })
     for (const each of changes) this.watches.fire(each)
     return result
   }

@@ -24,7 +24,10 @@ export interface ServerOptions {
   containerCheckInterval?: number
   /** Answer a create2 in a multi with a Stat? 3.8 does not (ZOOKEEPER-4026), later servers do. Default false. */
   createdStatInMulti?: boolean
-  /** Hears of each transaction that is done, before anybody else does: of all that changes something, and of sessions. */
+  /**
+   * Hears of each transaction that is done, before anybody else does: of all that changes something, and of sessions; of nothing that is
+   * refused. What it throws is thrown where nobody catches it, and stops nothing here.
+   */
   onTransaction?: (transaction: TransactionRecord) => void
   clock?: Clock
   random?: Random

@@ -18,6 +18,7 @@ export class Transaction {
   readonly counters = new Map<object, number>()
   readonly #changes: Change[] = []
   readonly #undo: (() => void)[] = []
+  #isUndone = false
 
   constructor(zxid: bigint, time: number) {
     this.zxid = zxid
@@ -35,7 +36,13 @@ export class Transaction {
     if (change !== undefined) this.#changes.push(change)
   }
 
+  /** It was refused in its middle: nothing of it is done. */
+  get isUndone(): boolean {
+    return this.#isUndone
+  }
+
   rollBack(): void {
+    this.#isUndone = true
     for (const undo of this.#undo.splice(0).reverse()) undo()
     this.#changes.length = 0
   }

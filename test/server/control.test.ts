@@ -300,6 +300,8 @@ describe('an embedded server', () => {
     await zk.transaction().create('/c/x').setData('/c', '').delete('/c/x').commit()
     await failureOf(zk.transaction().create('/c/x').check('/none').commit())
     await zk.getData('/c')
+    await zk.setACL('/c', openACL)
+    await failureOf(zk.setACL('/c', openACL, { version: 7 }))
     server.reap()
     await zk.close()
     expect(told).to.deep.equal([
@@ -308,9 +310,9 @@ describe('an embedded server', () => {
       'answered',
       '4 it createContainer /c',
       '5 it multi /c/x /c /c/x',
-      '6 it multi',
-      '7 itself deleteContainer /c',
-      '8 it closeSession /a0000000000',
+      '7 it setACL',
+      '9 itself deleteContainer /c',
+      '10 it closeSession /a0000000000',
     ])
   })
 
