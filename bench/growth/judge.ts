@@ -35,10 +35,15 @@ export interface Finding {
   /** Upwards, between neighbours; undefined of a single level. */
   largest: Step | undefined
   isFlat: boolean
+  /** Or is there so much noise that it may grow all the same? */
+  isSure: boolean
 }
 
 /** A curve is flat where neither its exponent nor its largest step is above this, the lower ends of their 95 % intervals counting. */
 export const LIMITS = { exponent: 0.1, step: 1.5 } as const
+
+/** What is flat is surely so where the upper ends of both intervals are below twice the limits. */
+const SURELY = 2
 
 export const findingsOf = (samples: Samples): Finding[] =>
   [...samples].map(([curve, bySize]) => findingOf(curve, bySize))
@@ -57,7 +62,8 @@ function findingOf(curve: Curve, bySize: ReadonlyMap<number, Series>): Finding {
   })
   const largest = steps.toSorted((a, b) => b.ratio.middle - a.ratio.middle)[0]
   const power = powerOf(levels.map(({ size, ratio }) => ({ x: size, y: ratio.middle })))
-  return { curve, levels, power, largest, isFlat: levels.every(isMeasured) && !grows(power) && !steps.some(isStep) }
+  const isFlat = levels.every(isMeasured) && !grows(power) && !steps.some(isStep)
+  return { curve, levels, power, largest, isFlat, isSure: isFlat && isNarrow(power, largest) }
 }
 
 const each = ({ cost, operations }: Sample): number => cost / operations
@@ -66,5 +72,10 @@ const isMeasured = ({ ratio }: Level): boolean => ratio.middle > 0
 
 const grows = (power: Power | undefined): boolean =>
   power !== undefined && power.exponent - (power.error ?? 0) > LIMITS.exponent
+
+function isNarrow(power: Power | undefined, largest: Step | undefined): boolean {
+  const exponent = power === undefined ? 0 : power.exponent + (power.error ?? 0)
+  return exponent <= SURELY * LIMITS.exponent && (largest?.ratio.high ?? 1) <= SURELY * LIMITS.step
+}
 
 const isStep = ({ ratio }: Step): boolean => ratio.low > LIMITS.step

@@ -30,20 +30,24 @@ function lineOf({ size, cost, ratio, beside }: Level): string {
 }
 
 /** In a sentence. */
-export function verdictOf({ curve, power, largest, isFlat }: Finding): string {
+export function verdictOf({ curve, power, largest, isFlat, isSure }: Finding): string {
   if (largest === undefined) return 'of one size nothing is to be said'
   const exponent =
     power === undefined
       ? ''
-      : `: exponent ${power.exponent.toFixed(2)}${power.error === undefined ? '' : ` ± ${power.error.toFixed(2)}`}`
+      : `: exponent ${power.exponent.toFixed(2).replace('-0.00', '0.00')}${power.error === undefined ? '' : ` ± ${power.error.toFixed(2)}`}`
   const step = `; largest step between neighbours ${largest.ratio.middle.toFixed(2)}x (${largest.from} to ${largest.to})`
-  return `${isFlat ? 'flat' : 'NOT FLAT'}${besideOf(curve)}${exponent}${step}`
+  const verdict = isSure ? 'flat' : isFlat ? 'flat as far as this run can tell' : 'NOT FLAT'
+  return `${verdict}${besideOf(curve)}${exponent}${step}`
 }
 
 export function summaryOf(findings: readonly Finding[]): string {
+  const count = `${findings.length} ${findings.length === 1 ? 'curve' : 'curves'}`
+  const named = (some: readonly Finding[]) => some.map(({ curve }) => nameOf(curve)).join('; ')
   const bent = findings.filter(({ isFlat }) => !isFlat)
-  if (bent.length === 0) return `${findings.length} curves, all flat.`
-  return `${findings.length} curves, of which ${bent.length} NOT FLAT: ${bent.map(({ curve }) => nameOf(curve)).join(', ')}.`
+  const unsure = findings.filter(({ isFlat, isSure }) => isFlat && !isSure)
+  const judged = bent.length === 0 ? 'all flat' : `of which ${bent.length} NOT FLAT: ${named(bent)}`
+  return `${count}, ${judged}.${unsure.length === 0 ? '' : ` Too noisy to be sure of: ${named(unsure)}.`}`
 }
 
 export const nameOf = ({ crowd, probe }: Curve): string => `${crowd}, ${probe}`

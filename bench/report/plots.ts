@@ -60,7 +60,8 @@ function drawn({ x = SESSIONS, y, format, summary, title }: Chart, series: reado
   const { document } = parseHTML('<html><body></body></html>') as unknown as { document: never }
   const all = series.flatMap(({ points }) => points)
   const sizes = [...new Set(all.map(({ x }) => x))].sort((a, b) => a - b)
-  const [low, high] = [Math.min(...all.map(p => p.y)), Math.max(...all.map(p => p.y))]
+  const low = Math.min(...all.map(point => point.low ?? point.y))
+  const high = Math.max(...all.map(point => point.high ?? point.y))
   const domain: [number, number] = [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high * 1.01))]
   const svg: unknown = Plot.plot({
     ...{ document, width: WIDTH, height: HEIGHT, className: 'plot-svg' },

@@ -46,6 +46,14 @@ describe('a curve of the growth benchmark', () => {
     for (let seed = 1; seed <= 5; seed++) expect(measured(() => 5, 0.3, seed).isFlat, `seed ${seed}`).to.equal(true)
   })
 
+  it('is not surely flat where there is more noise than that', () => {
+    const noisy = measured(size => (size > 10_000 ? 1.4 : 1), 0.9)
+    expect(noisy).to.include({ isFlat: true, isSure: false })
+    expect(verdictOf(noisy)).to.match(/^flat as far as this run can tell: exponent/)
+    expect(summaryOf([noisy])).to.equal('1 curve, all flat. Too noisy to be sure of: watches, told.')
+    expect(measured(() => 5, 0.1).isSure).to.equal(true)
+  })
+
   it('is not bent by a round in which the machine was slow at all sizes', () => {
     let call = 0
     const slow = measured(() => (Math.floor(call++ % ROUNDS) === 2 ? 50 : 5))
@@ -97,5 +105,6 @@ describe('the table of the growth benchmark', () => {
     const [flat, bent] = [measured(() => 1), measured(size => size)]
     expect(summaryOf([flat, flat])).to.equal('2 curves, all flat.')
     expect(summaryOf([flat, bent])).to.equal('2 curves, of which 1 NOT FLAT: watches, told.')
+    expect(summaryOf([bent])).to.equal('1 curve, of which 1 NOT FLAT: watches, told.')
   })
 })
