@@ -20,6 +20,8 @@ export interface Plan {
   span: number
   /** For node, of the measuring processes. */
   execArgv: readonly string[]
+  /** Ends the run at once: it rejects, and leaves nothing. */
+  signal?: AbortSignal
 }
 
 export async function run(plan: Plan, say: (what: string) => void): Promise<Samples> {
@@ -75,7 +77,7 @@ class Stations implements AsyncDisposable {
     const directory = `/${crowd}-${size}`
     await this.#client.create(directory)
     const task = { crowd, size, directory, ...this.#servers }
-    const station = new Station(this.#program, task, [...execArgv, ...this.#plan.execArgv])
+    const station = new Station(this.#program, task, [...execArgv, ...this.#plan.execArgv], this.#plan.signal)
     this.#all.push(station)
     await station.ready()
     const probes = new Set(curves.flatMap(({ probe, beside }) => (beside === undefined ? [probe] : [probe, beside])))

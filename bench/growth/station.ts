@@ -9,10 +9,11 @@ export class Station {
   readonly #child: ChildProcess
   readonly #gone: Promise<never>
 
-  constructor(program: string, task: Task, execArgv: readonly string[]) {
+  constructor(program: string, task: Task, execArgv: readonly string[], signal?: AbortSignal) {
     this.size = task.size
     this.#task = task
-    this.#child = fork(program, { execArgv: ['--expose-gc', ...execArgv] })
+    const end = signal && { signal, killSignal: 'SIGKILL' as const }
+    this.#child = fork(program, { execArgv: ['--expose-gc', ...execArgv], ...end })
     this.#gone = once(this.#child, 'exit').then(([code, signal]) => {
       throw new Error(`the process for ${task.size} ${task.crowd} ended with ${code ?? signal}`)
     })
