@@ -158,7 +158,11 @@ const rules: Readonly<Record<string, Rule>> = {
   },
 }
 
-describe('a server that breaks a rule', () => {
+/** The rarest shows in one sequence of 63: as many as leave nothing to luck. */
+const RUNS = 2000
+
+describe('a server that breaks a rule', function () {
+  this.timeout(300_000)
   let apache: Address
 
   before(async () => (apache = await sharedServer()))
@@ -172,7 +176,7 @@ describe('a server that breaks a rule', () => {
         for (const each of chapter.cases) await hold(server, each).catch(() => failed.push(each.title))
         expect(failed, 'by the contract').not.to.deep.equal([])
         const comparing = fc.asyncProperty(scenarios, steps => compare(server, apache, steps))
-        const { failed: isFound, errorInstance } = await fc.check(comparing, { numRuns: 200, endOnFailure: true })
+        const { failed: isFound, errorInstance } = await fc.check(comparing, { numRuns: RUNS, endOnFailure: true })
         expect(isFound, 'by the comparison').to.equal(true)
         expect(String(errorInstance)).to.include('They part at')
       } finally {
