@@ -79,12 +79,16 @@ export class Place implements Stake {
       const [created, looked] = await Promise.allSettled([this.#spot.create(), look()])
       if (created.status === 'fulfilled') {
         this.#own(created.value)
+        this.#spot.check?.(this.node)
         return looked.status === 'fulfilled' ? looked.value : client.retry(look, { signal })
       }
       const error: unknown = created.reason
       if (fateOf(error) === 'unknown') await this.#find()
       else this.#isUncertain = false
-      if (this.isTaken) return client.retry(look, { signal })
+      if (this.isTaken) {
+        this.#spot.check?.(this.node)
+        return client.retry(look, { signal })
+      }
       if (isCode(error, 'NONODE')) await this.#spot.makeParent(signal)
       else if (isCode(error, 'CONNECTIONLOSS')) await client.connected({ signal })
       else throw error
@@ -148,7 +152,6 @@ export class Place implements Stake {
   #own({ path, stat }: Found): void {
     this.#isUncertain = false
     this.#node = { path, name: nameOf(path), czxid: stat.czxid }
-    this.#spot.check?.(this.#node)
   }
 }
 

@@ -1,0 +1,32 @@
+import { expect } from 'chai'
+import { connect, ZooKeeperError } from '../../src/index.ts'
+import { LockError } from '../../src/recipes/index.ts'
+import { Place } from '../../src/recipes/place.ts'
+import { Server } from '../../src/server/index.ts'
+import { failureOf } from '../support/outcome.ts'
+
+describe('a place', () => {
+  it('is left also where its node, found only when it is left, is of no use', async () => {
+    await using server = await Server.start({ listen: false })
+    await using client = await connect(server.connectString, { dial: server.dial })
+    const node = await client.create('/node', '', { mode: 'ephemeral' })
+    let finds = 0
+    const place = new Place({
+      client,
+      isUnique: true,
+      create: () => Promise.reject(new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown' })),
+      find: () =>
+        ++finds === 1
+          ? Promise.reject(new ZooKeeperError('THROTTLEDOP', { fate: 'refused' }))
+          : Promise.resolve({ path: node.path, stat: node.stat }),
+      makeParent: () => Promise.reject(new Error('it is there')),
+      check() {
+        throw new LockError('EXHAUSTED', '/')
+      },
+    })
+    const { signal } = new AbortController()
+    expect(await failureOf(place.take(() => Promise.resolve(), signal))).to.have.property('code', 'THROTTLEDOP')
+    await place.leave()
+    expect(await client.exists(node.path)).to.equal(null)
+  })
+})
