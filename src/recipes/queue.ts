@@ -143,7 +143,9 @@ export function endOf(queue: Queue, create?: Create): Spot {
     },
     makeParent: signal => client.ensurePath(directory, { mode: directoryMode, ...(acl && { acl }), signal }),
     check({ name }) {
-      if (isExhausted(names.sequenceOf(name))) throw new LockError('EXHAUSTED', directory)
+      // A pattern that leaves the number to its last ten digits does not see the sign of a negative one, which makes it longer.
+      const isNegative = name.length > prefix.length + 10
+      if (isNegative || isExhausted(names.sequenceOf(name))) throw new LockError('EXHAUSTED', directory)
     },
   }
 }

@@ -24,6 +24,8 @@ const locks: Record<string, (client: Client, path: string) => Lock> = {
   'Mutex with the names of ZooKeeper’s recipes': (client, path) => new Mutex(client, path, { dialect: 'zookeeper' }),
   'Mutex with a plain prefix': (client, path) =>
     new Mutex(client, path, { dialect: { prefix: 'lock_', pattern: /^lock_(\d{10})$/ } }),
+  'Mutex with a pattern without a group': (client, path) =>
+    new Mutex(client, path, { dialect: { prefix: 'lock_', pattern: /^lock_/ } }),
   HerdMutex: (client, path) => new HerdMutex(client, path),
   TicketMutex: (client, path) => new TicketMutex(client, path),
   'the write lock of ReadWriteLock': (client, path) => new ReadWriteLock(client, path).writeLock,
@@ -45,7 +47,8 @@ describe('a directory whose numbers are used up', () => {
     for (const i of recipes.keys()) {
       for (const what of ['last', 'negative']) await maker.ensurePath(directoryOf(i, what))
       counters[directoryOf(i, 'last')] = LAST - 1
-      counters[directoryOf(i, 'negative')] = -LAST
+      // Its digits alone would be a number that may be used.
+      counters[directoryOf(i, 'negative')] = -LAST + 7
     }
     await maker.close()
     // One start writes the snapshot, and the next one reads it.
