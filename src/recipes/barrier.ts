@@ -2,11 +2,12 @@
 import { isCode, join, nameOf, ZooKeeperError, type ACL, type Stat } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import { attempt, type AttemptOptions } from './attempt.ts'
+import { makeDirectory } from './directory.ts'
 import { Place, type Spot } from './place.ts'
 import { watched } from './watched.ts'
 
 export interface BarrierOptions {
-  /** Of the nodes that are made. Default: the world may do anything. */
+  /** Of the nodes that are made, but for what is missing above the barrier's own. Default: the world may do anything. */
   acl?: readonly ACL[]
 }
 
@@ -24,7 +25,7 @@ export class Barrier {
 
   /** Raises the barrier, which outlives its maker. One that is up already is no error. */
   async raise(): Promise<void> {
-    await this.#client.ensurePath(this.path, this.#acl && { acl: this.#acl })
+    await makeDirectory(this.#client, this.path, { mode: 'persistent', acl: this.#acl })
   }
 
   /** Lowers it, and lets everybody go who waits. One that is down already is no error. */
@@ -207,7 +208,7 @@ export class DoubleBarrier {
         const [, stat] = await Promise.all([client.sync(path), client.exists(path)])
         return stat === null ? undefined : { path, stat }
       },
-      makeParent: signal => client.ensurePath(this.path, { mode: 'container', ...this.#withAcl, signal }),
+      makeParent: signal => makeDirectory(client, this.path, { mode: 'container', acl: this.#acl, signal }),
     }
   }
 }

@@ -2,6 +2,7 @@
 import { isCode, parentOf, type Stat } from '../protocol/index.ts'
 import type { Client, ReadOptions } from '../session/index.ts'
 import { contend, type AcquireOptions } from './contend.ts'
+import { makeDirectory } from './directory.ts'
 import { NodeHeld, type Held } from './held.ts'
 import { Lock } from './lock.ts'
 import { isMarked, marked, unmarked } from './mark.ts'
@@ -95,7 +96,7 @@ export class EphemeralMutex extends Lock {
         const isOurs = node?.stat.ephemeralOwner === client.sessionId && isMarked(node.data, uuid)
         return isOurs ? { path, stat: node.stat } : undefined
       },
-      makeParent: signal => client.ensurePath(parentOf(path), { mode: 'container', ...(acl && { acl }), signal }),
+      makeParent: signal => makeDirectory(client, parentOf(path), { mode: 'container', acl, signal }),
     }
     return new Place(spot)
   }

@@ -12,7 +12,10 @@ import { contendersIn, endOf, queueOf, type ContenderInfo, type Queue } from './
 export interface LockOptions {
   /** What one's node holds, for people who look: who it is. Default empty. */
   data?: Data
-  /** Of one's node, and of a directory that is made. Default: the world may do anything. */
+  /**
+   * Of one's node, and of the directory in which it stands where that is made; what is missing above it is open to the world. Default: the
+   * world may do anything.
+   */
   acl?: readonly ACL[]
   /**
    * Told once when others stand in the directory by another library's names: they and we do not wait for each other. Default: a warning of the

@@ -2,6 +2,7 @@
 import { isCode, join, type ACL, type Stat } from '../protocol/index.ts'
 import type { Client, Data, ReadOptions } from '../session/index.ts'
 import { isExhausted, type Names } from './dialect.ts'
+import { makeDirectory } from './directory.ts'
 import { LockError } from './lock-error.ts'
 import { isMarked, marked, unmarked } from './mark.ts'
 import type { Found, Spot } from './place.ts'
@@ -141,7 +142,7 @@ export function endOf(queue: Queue, create?: Create): Spot {
       const nodes = await readNodes(queue, candidates)
       return nodes.find(({ data, stat }) => isOwn(stat) && isMarked(data, uuid))
     },
-    makeParent: signal => client.ensurePath(directory, { mode: directoryMode, ...(acl && { acl }), signal }),
+    makeParent: signal => makeDirectory(client, directory, { mode: directoryMode, acl, signal }),
     check({ name }) {
       // A pattern that leaves the number to its last ten digits does not see the sign of a negative one, which makes it longer.
       const isNegative = name.length > prefix.length + 10

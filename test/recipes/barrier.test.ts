@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { openACL, readOnlyACL } from '../../src/index.ts'
 import { Barrier, DoubleBarrier } from '../../src/recipes/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import { failureOf, watched } from '../support/outcome.ts'
@@ -38,6 +39,14 @@ describe('Barrier', () => {
     expect(isThrough()).to.equal(false)
     await barrier.lower()
     await waiting
+  })
+
+  it('gives its ACL to its own node, and not to what is missing above', async () => {
+    const barrier = new Barrier(ground.observer, `${ground.path}/team/up`, { acl: readOnlyACL })
+    await barrier.raise()
+    expect((await ground.observer.getACL(`${ground.path}/team`)).acl).to.deep.equal(openACL)
+    expect((await ground.observer.getACL(`${ground.path}/team/up`)).acl).to.deep.equal(readOnlyACL)
+    await barrier.lower()
   })
 
   it('is waited for no longer than one wants', async () => {

@@ -1,7 +1,7 @@
 // What the exclusive locks promise alike, on a real server.
 import { expect } from 'chai'
 import { once } from 'node:events'
-import { aclOf, connect, openACL, type Client, type ObservedFrame } from '../../src/index.ts'
+import { aclOf, connect, creatorAllACL, openACL, type Client, type ObservedFrame } from '../../src/index.ts'
 import { CreateRequest, opcodes, parentOf, perms, RequestHeader } from '../../src/protocol/index.ts'
 import { Held, LockError, revoke, type AcquireOptions } from '../../src/recipes/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
@@ -99,6 +99,23 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       expect(held.path).to.match(name)
       expect(made).to.include.members(isQueue ? [directory, path] : [directory])
       await held.release()
+    })
+
+    it('gives its ACL to its node and its directory, and not to what is missing above that', async () => {
+      const owner = await open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
+      const above = `${directory}/team/locks`
+      const held = await new Lock(owner, `${above}/mine/lock`, { acl: creatorAllACL }).acquire()
+      const other = await open()
+      const mayCreate = async (at: string) => {
+        const { path: made } = await other.create(`${at}/theirs`, '', { mode: 'ephemeral' })
+        await other.delete(made)
+      }
+      await mayCreate(`${directory}/team`)
+      await mayCreate(above)
+      expect(await failureOf(mayCreate(parentOf(held.path)))).to.have.property('code', 'NOAUTH')
+      expect(await failureOf(other.getData(held.path))).to.have.property('code', 'NOAUTH')
+      await held.release()
+      await owner.deleteRecursive(`${above}/mine`)
     })
 
     it('holds the node’s czxid as its token, and the data it was given', async () => {
