@@ -75,6 +75,8 @@ export class Place implements Stake {
     this.#node = undefined
     for (;;) {
       signal.throwIfAborted()
+      // A create that waits for a connection cannot be taken back by who gives up before there is one.
+      if (client.state === 'suspended') await client.connected({ signal })
       this.#isUncertain = true
       const [created, looked] = await Promise.allSettled([this.#spot.create(), look()])
       if (created.status === 'fulfilled') {

@@ -6,6 +6,7 @@ import { CreateRequest, opcodes, parentOf, perms, RequestHeader } from '../../sr
 import { Held, LockError, revoke, type AcquireOptions } from '../../src/recipes/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf } from '../support/outcome.ts'
+import { Saboteur } from '../support/saboteur.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 import { kinds } from './exclusive-kinds.ts'
@@ -210,6 +211,28 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       expect(await quitting).to.equal(reason)
       await held.release()
       await (await next).release()
+    })
+
+    it('sends nothing for one who gave up before there was a connection', async () => {
+      const saboteur = new Saboteur()
+      const asked: number[] = []
+      const client = await open({
+        dial: saboteur.dial,
+        observe: ({ from, first, bytes }: ObservedFrame) => {
+          if (from === 'client' && !first) asked.push(RequestHeader.decode(bytes).type)
+        },
+      })
+      saboteur.refuse()
+      await until(() => client.state === 'suspended')
+      const abort = new AbortController()
+      const reason = new Error('given up')
+      const failing = failureOf(new Lock(client, path).acquire({ signal: abort.signal }))
+      abort.abort(reason)
+      expect(await failing).to.equal(reason)
+      saboteur.accept()
+      await client.connected()
+      await client.settled()
+      expect(asked.filter(type => type !== opcodes.ping)).to.deep.equal([])
     })
 
     it('may be asked for by many under one signal, without a warning of a leak', async () => {
