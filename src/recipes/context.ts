@@ -1,27 +1,30 @@
-// Who somebody is, by the async context in which he calls. The only file that knows node:async_hooks.
+// What a caller stands under, by his async context. The only file that knows node:async_hooks.
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** One in a context, and those around him: he may do what they may. */
-interface Somebody {
-  readonly around: Somebody | undefined
+/** Something that is over at some time, and counts until then. */
+interface Passing {
+  readonly isOver: boolean
 }
 
-const contexts = new AsyncLocalStorage<Somebody>()
+const contexts = new AsyncLocalStorage<readonly Passing[]>()
 
-/** Runs a function as somebody new, within whoever calls; nobody outside the function becomes him. */
-export const asSomebody = <T>(fn: () => T): T => contexts.run({ around: contexts.getStore() }, fn)
+/** To be called before what is to be told apart begins: until a first use, Node before 24 does not note who awaits what. */
+export const follow = (): void => contexts.run([], () => undefined)
+
+/** What is over is left out, so that a loop which locks and unlocks does not grow its context. */
+const together = (one: Passing): readonly Passing[] => {
+  const others = contexts.getStore() ?? []
+  return [one, ...others.filter(other => other !== one && !other.isOver)]
+}
+
+/** Did the caller come under it, or whoever started him since? */
+export const isUnder = (one: Passing): boolean => contexts.getStore()?.includes(one) ?? false
+
+/** Runs a function under it; nobody outside the function comes under it. */
+export const under = <T>(one: Passing, fn: () => T): T => contexts.run(together(one), fn)
 
 /**
- * Makes the caller somebody, if he is nobody yet: him and what he starts from now on.
+ * Puts the caller under it: him and what he starts from now on.
  * @throws where the runtime has no AsyncLocalStorage.enterWith (workerd)
  */
-export function becomeSomebody(): void {
-  if (contexts.getStore() === undefined) contexts.enterWith({ around: undefined })
-}
-
-/** The caller, then those around him. */
-export function everybodyHere(): object[] {
-  const here: object[] = []
-  for (let somebody = contexts.getStore(); somebody !== undefined; somebody = somebody.around) here.push(somebody)
-  return here
-}
+export const comeUnder = (one: Passing): void => contexts.enterWith(together(one))

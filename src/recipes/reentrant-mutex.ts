@@ -1,13 +1,13 @@
 // A queue inside the process in front of the queue at the server, and a lock that its holder may take again.
-import type { Client, Transaction } from '../session/index.ts'
-import { asSomebody, becomeSomebody, everybodyHere } from './context.ts'
+import type { Client } from '../session/index.ts'
+import { comeUnder, follow, isUnder, under } from './context.ts'
 import { contend, type AcquireOptions } from './contend.ts'
-import { Held } from './held.ts'
+import type { Held } from './held.ts'
+import { Claim, LocalLock, type Entry } from './local-lock.ts'
 import { Lock } from './lock.ts'
 import { Mutex } from './mutex.ts'
 import type { ContenderInfo } from './queue.ts'
 import type { MutexOptions } from './queue-lock.ts'
-import { Turns } from './turns.ts'
 
 interface ByContext {
   /** The async context is the owner. Default false. */
@@ -19,103 +19,6 @@ export interface ReentrantMutexOptions extends MutexOptions, ByContext {}
 export interface ReentrantAcquireOptions extends AcquireOptions, ByContext {
   /** Who asks: any value, compared by identity. The owner who holds the lock enters at once. Default: somebody new. */
   owner?: unknown
-}
-
-/** What is going on in this process about one lock, while something is. */
-class Local {
-  readonly turns = new Turns()
-  holding: Holding | undefined
-  readonly #forget: () => void
-
-  constructor(forget: () => void) {
-    this.#forget = forget
-  }
-
-  endTurn(): void {
-    this.holding = undefined
-    this.turns.end()
-    if (!this.turns.isTaken) this.#forget()
-  }
-}
-
-const sessions = new WeakMap<object, Map<string, Local>>()
-
-/** By the path at the server, of one session. */
-function localsOf({ sessionKey }: Client): Map<string, Local> {
-  const locals = sessions.get(sessionKey) ?? new Map<string, Local>()
-  sessions.set(sessionKey, locals)
-  return locals
-}
-
-/** The lock held, as often as its owner has entered. */
-class Holding {
-  readonly held: Held
-  readonly #owner: unknown
-  #entered = 0
-  readonly #over: () => void
-
-  constructor(held: Held, owner: unknown, over: () => void) {
-    this.held = held
-    this.#owner = owner
-    this.#over = over
-  }
-
-  isOf(owners: readonly unknown[]): boolean {
-    return owners.includes(this.#owner)
-  }
-
-  enter(): Held {
-    this.#entered++
-    return new Entered(this)
-  }
-
-  async leave(): Promise<void> {
-    if (--this.#entered > 0) return
-    try {
-      await this.held.release()
-    } finally {
-      this.#over()
-    }
-  }
-}
-
-/** One entry into a lock that is held. */
-class Entered extends Held {
-  readonly #holding: Holding
-  #released: Promise<void> | undefined
-
-  constructor(holding: Holding) {
-    super()
-    this.#holding = holding
-  }
-
-  override get path(): string {
-    return this.#holding.held.path
-  }
-
-  override get token(): bigint {
-    return this.#holding.held.token
-  }
-
-  override get signal(): AbortSignal {
-    return this.#holding.held.signal
-  }
-
-  override get revoked(): AbortSignal {
-    return this.#holding.held.revoked
-  }
-
-  override validFor(): number {
-    return this.#released === undefined ? this.#holding.held.validFor() : 0
-  }
-
-  override guard(): Transaction {
-    return this.#holding.held.guard()
-  }
-
-  override release(): Promise<void> {
-    return (this.#released ??= this.#holding.leave())
-  }
 }
 
 /**
@@ -135,32 +38,27 @@ export class ReentrantMutex extends Lock {
     super(client, path)
     this.#mutex = new Mutex(client, path, options)
     this.#byContext = byContext
+    if (byContext) follow()
   }
 
-  override async acquire(options: ReentrantAcquireOptions = {}): Promise<Held> {
-    const [owner, ...around] = this.#owners(options)
-    options.signal?.throwIfAborted()
-    const entered = this.#enter([owner, ...around])
-    if (entered !== undefined) return entered
-    const local = this.#local()
-    return contend(this.client, this.path, nothing, options, async signal => {
-      await local.turns.begin(signal)
-      return this.#hold(local, owner, () => this.#mutex.acquire({ ...options, signal, timeout: Infinity }))
+  override acquire(options: ReentrantAcquireOptions = {}): Promise<Held> {
+    return this.#acquire(options, this.#isByContext(options) ? comeUnder : undefined)
+  }
+
+  /** As of every lock; null too where one here waits for it, and be it the same owner. */
+  override tryAcquire(options: ReentrantAcquireOptions = {}): Promise<Held | null> {
+    return this.#attempt<null>(options, (lock, signal) => {
+      if (lock.first !== undefined) return null
+      const claim = new Claim(lock, ownerIn(options))
+      if (this.#isByContext(options)) comeUnder(claim)
+      return claim.make(() => this.#mutex.tryAcquire({ ...options, signal, timeout: Infinity }), signal)
     })
   }
 
-  override async tryAcquire(options: ReentrantAcquireOptions = {}): Promise<Held | null> {
-    const [owner, ...around] = this.#owners(options)
-    options.signal?.throwIfAborted()
-    const entered = this.#enter([owner, ...around])
-    if (entered !== undefined) return entered
-    const local = this.#local()
-    if (!local.turns.tryBegin()) return null
-    return this.#hold(local, owner, () => this.#mutex.tryAcquire(options))
-  }
-
-  override use<T>(fn: (held: Held) => T | Promise<T>, options: ReentrantAcquireOptions = {}): Promise<T> {
-    return this.#isByContext(options) ? asSomebody(() => super.use(fn, options)) : super.use(fn, options)
+  override async use<T>(fn: (held: Held) => T | Promise<T>, options: ReentrantAcquireOptions = {}): Promise<T> {
+    if (!this.#isByContext(options)) return super.use(fn, options)
+    await using entry = await this.#acquire({ watchOwnNode: true, ...options })
+    return await under(entry.claim, () => fn(entry))
   }
 
   /** Who holds the lock and who waits for it at the server: of those in this process, the first. */
@@ -168,47 +66,36 @@ export class ReentrantMutex extends Lock {
     return this.#mutex.contenders()
   }
 
+  #acquire(options: ReentrantAcquireOptions, whenAsked?: (claim: Claim) => void): Promise<Entry> {
+    return this.#attempt<never>(options, (lock, signal) => {
+      const claim = new Claim(lock, ownerIn(options))
+      whenAsked?.(claim)
+      return claim.make<never>(() => this.#mutex.acquire({ ...options, signal, timeout: Infinity }), signal)
+    })
+  }
+
+  /** Enters if the caller holds the lock, and else asks for it. */
+  #attempt<Nothing extends null>(
+    options: ReentrantAcquireOptions,
+    ask: (lock: LocalLock, signal: AbortSignal) => Promise<Entry | Nothing> | Nothing,
+  ): Promise<Entry | Nothing> {
+    return contend(this.client, this.path, nothing, options, async signal => {
+      const lock = LocalLock.of(this.client, this.path)
+      const { first } = lock
+      return first?.isHeld && this.#isOf(first, options) ? first.enter() : ask(lock, signal)
+    })
+  }
+
+  #isOf(claim: Claim, options: ReentrantAcquireOptions): boolean {
+    return this.#isByContext(options) ? isUnder(claim) : claim.owner === options.owner
+  }
+
   #isByContext({ owner, byContext = this.#byContext }: ReentrantAcquireOptions): boolean {
     return byContext && owner === undefined
   }
-
-  /** The one who would hold the lock, then those whose hold he may share. */
-  #owners(options: ReentrantAcquireOptions): [unknown, ...unknown[]] {
-    if (!this.#isByContext(options)) return [options.owner ?? Symbol('somebody new')]
-    becomeSomebody()
-    const [caller, ...around] = everybodyHere()
-    return [caller, ...around]
-  }
-
-  #enter(owners: readonly unknown[]): Held | undefined {
-    const holding = localsOf(this.client).get(this.#serverPath)?.holding
-    return holding?.isOf(owners) ? holding.enter() : undefined
-  }
-
-  get #serverPath(): string {
-    return this.client.serverPath(this.path)
-  }
-
-  async #hold<H extends Held | null>(local: Local, owner: unknown, acquire: () => Promise<H>): Promise<Held | H> {
-    try {
-      const held = await acquire()
-      if (held !== null) return (local.holding = new Holding(held, owner, () => local.endTurn())).enter()
-      local.endTurn()
-      return held
-    } catch (error) {
-      local.endTurn()
-      throw error
-    }
-  }
-
-  /** The caller takes a turn in it before anything else happens, or else it is forgotten by nobody. */
-  #local(): Local {
-    const locals = localsOf(this.client)
-    const path = this.#serverPath
-    const local = locals.get(path) ?? new Local(() => locals.delete(path))
-    locals.set(path, local)
-    return local
-  }
 }
 
+const ownerIn = ({ owner }: ReentrantAcquireOptions): unknown => owner ?? Symbol('somebody new')
+
+/** A claim takes back by itself what it has begun. */
 const nothing = { leave: () => Promise.resolve() }

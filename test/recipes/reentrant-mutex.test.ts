@@ -1,11 +1,16 @@
 import { expect } from 'chai'
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { HerdMutex, LockError, Mutex, ReentrantMutex, type Held } from '../../src/recipes/index.ts'
-import type { ObservedFrame } from '../../src/index.ts'
+import { openACL, perms, type ObservedFrame } from '../../src/index.ts'
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
-import { failureOf } from '../support/outcome.ts'
+import { seed } from '../support/chance.ts'
+import { failureOf, watched } from '../support/outcome.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 import { Ground } from './ground.ts'
+import { reentrantWorld } from './reentrant-world.ts'
 
 describe('ReentrantMutex', () => {
   const ground = Ground.lay('reentrant')
@@ -21,6 +26,105 @@ describe('ReentrantMutex', () => {
     expect(second.validFor()).to.be.greaterThan(0)
     expect(await ground.nodes()).to.have.length(1)
     await second.release()
+    expect(await ground.nodes()).to.deep.equal([])
+  })
+
+  it('lets one owner in who asks twice at once, and another who does so behind him', async () => {
+    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    const askTwice = async (owner: string) => Promise.all([lock.acquire({ owner }), lock.acquire({ owner })])
+    const [mine, yours] = [askTwice('me'), askTwice('you')]
+    for (const asked of [mine, yours]) {
+      const [first, second] = await asked
+      expect(second.token).to.equal(first.token)
+      expect(await ground.nodes()).to.have.length(1)
+      await second.release()
+      await first.release()
+    }
+    expect((await yours)[0].token > (await mine)[0].token).to.equal(true)
+  })
+
+  it('has an owner who asked twice still ask when he gave up one of them', async () => {
+    const [client, other] = [await ground.open(), await ground.open()]
+    const elsewhere = await new Mutex(other, ground.path).acquire()
+    const lock = new ReentrantMutex(client, ground.path)
+    const giveUp = new AbortController()
+    const first = failureOf(lock.acquire({ owner: 'me', signal: giveUp.signal }))
+    const second = lock.acquire({ owner: 'me' })
+    await until(async () => (await ground.nodes()).length === 2)
+    giveUp.abort(new Error('given up'))
+    expect(await first).to.have.property('message', 'given up')
+    await elsewhere.release()
+    await (await second).release()
+  })
+
+  it('lets nobody enter what is being given back, and be it the one who gives it back', async () => {
+    const [client, other] = [await ground.open(), await ground.open()]
+    const lock = new ReentrantMutex(client, ground.path)
+    const first = await lock.acquire({ owner: 'me' })
+    const elsewhere = new Mutex(other, ground.path).acquire()
+    await until(async () => (await ground.nodes()).length === 2)
+    const released = first.release()
+    expect(await lock.tryAcquire({ owner: 'me' })).to.equal(null)
+    const again = lock.acquire({ owner: 'me' })
+    const isIn = watched(again)
+    const theirs = await elsewhere
+    await released
+    await until(async () => (await ground.nodes()).length === 2)
+    expect(isIn()).to.equal(false)
+    await theirs.release()
+    expect((await again).token > theirs.token).to.equal(true)
+    await (await again).release()
+  })
+
+  it('lets the next owner here enter again, when the one before him asked while he gave back', async () => {
+    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    const first = await lock.acquire({ owner: 'me' })
+    const next = lock.acquire({ owner: 'you' })
+    const released = first.release()
+    const again = lock.acquire({ owner: 'me' }).then(held => held.release())
+    const yours = await next
+    await released
+    const inner = await lock.acquire({ owner: 'you', timeout: 10_000 })
+    expect(inner.token).to.equal(yours.token)
+    await inner.release()
+    await yours.release()
+    await again
+  })
+
+  for (let i = 0; i < 10; i++)
+    it(`keeps owners and contexts of three sessions apart in a world made by chance (SEED=${seed + i})`, async () => {
+      const { stays, wrong } = await reentrantWorld(seed + i)
+      expect(wrong).to.deep.equal([])
+      expect(stays).to.be.above(100)
+    })
+
+  it('is held as before when the server refuses to have it back, and can be given back later', async () => {
+    const all = openACL[0]?.id ?? expect.fail()
+    const [client, directory] = [await ground.open(), `${ground.path}/kept`]
+    await ground.observer.create(directory, '', { acl: [{ id: all, perms: perms.all & ~perms.delete }] })
+    const lock = new ReentrantMutex(client, directory)
+    const held = await lock.acquire({ owner: 'me' })
+    const refused = failureOf(held.release())
+    const again = lock.acquire({ owner: 'me' })
+    expect(await refused).to.have.property('code', 'NOAUTH')
+    expect((await again).token).to.equal(held.token)
+    expect(held.validFor()).to.be.greaterThan(0)
+    await (await again).release()
+    expect(await ground.nodes()).to.have.length(1)
+    await ground.observer.setACL(directory, openACL)
+    await held.release()
+    expect(held.validFor()).to.equal(0)
+    expect(await ground.nodes()).to.deep.equal([])
+  })
+
+  it('refuses a timeout that is none, also to who would enter at once, and remembers nothing of it', async () => {
+    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    const ask = () => failureOf(lock.acquire({ owner: 'me', timeout: NaN }))
+    expect(await ask()).to.have.property('code', 'BADARGUMENTS')
+    const held = await lock.acquire({ owner: 'me' })
+    expect(await ask()).to.have.property('code', 'BADARGUMENTS')
+    expect(await failureOf(lock.tryAcquire({ timeout: -1 }))).to.have.property('code', 'BADARGUMENTS')
+    await held.release()
     expect(await ground.nodes()).to.deep.equal([])
   })
 
@@ -149,6 +253,49 @@ describe('ReentrantMutex', () => {
     for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'SESSIONEXPIRED')
   })
 
+  it('fails everybody here with CLOSED when the client is closed, whether the holder releases or not', async () => {
+    const client = await ground.open()
+    const lock = new ReentrantMutex(client, ground.path)
+    const held = await lock.acquire({ owner: 'me' })
+    const waiting = [failureOf(lock.acquire()), failureOf(lock.acquire({ owner: 'you' }))]
+    await client.close()
+    for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'CLOSED')
+    for (const owner of ['me', 'you']) {
+      expect(await failureOf(lock.acquire({ owner }))).to.have.property('code', 'CLOSED')
+      expect(await failureOf(lock.tryAcquire({ owner }))).to.have.property('code', 'CLOSED')
+    }
+    expect(held.signal.aborted).to.equal(true)
+    await held.release()
+  })
+
+  it('fails those who wait here with SESSIONEXPIRED behind a holder who never releases', async () => {
+    const client = await ground.open()
+    const lock = new ReentrantMutex(client, ground.path)
+    await lock.acquire()
+    const waiting = [failureOf(lock.acquire()), failureOf(lock.acquire())]
+    await expireSession(ground.server, client.sessionId, client.sessionPassword)
+    for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'SESSIONEXPIRED')
+  })
+
+  it('has those who wait here, and the owner who asks again, ask the server when the lock is lost', async () => {
+    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    const held = await lock.acquire({ owner: 'me', watchOwnNode: true })
+    const inner = await lock.acquire({ owner: 'me' })
+    const next = lock.acquire({ owner: 'you' })
+    await ground.observer.delete(held.path)
+    const yours = await next
+    expect(yours.token > held.token).to.equal(true)
+    expect([held, inner].map(({ signal }) => signal.aborted)).to.deep.equal([true, true])
+    const again = lock.acquire({ owner: 'me' })
+    await inner.release()
+    await held.release()
+    expect(yours.validFor()).to.be.greaterThan(0)
+    await yours.release()
+    expect((await again).token > yours.token).to.equal(true)
+    expect((await again).signal.aborted).to.equal(false)
+    await (await again).release()
+  })
+
   describe('by context', () => {
     it('lets a function that runs under the lock take it again, however deep', async () => {
       const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
@@ -183,6 +330,12 @@ describe('ReentrantMutex', () => {
       })
     })
 
+    it('does not let in who waits for the task that was the first of the process to have a context', async () => {
+      const script = fileURLToPath(new URL('first-context.ts', import.meta.url))
+      const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], { timeout: 60_000 })
+      expect(stdout).to.match(/^token \d+, out\n$/)
+    })
+
     it('has a context queue like anybody else whose hold has ended', async () => {
       const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
       let open!: () => void
@@ -208,6 +361,64 @@ describe('ReentrantMutex', () => {
       const held = await lock.acquire()
       expect(await inner()).to.equal(held.token)
       await held.release()
+    })
+
+    it('keeps tasks apart that were started after a hold of their starter has ended', async () => {
+      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+      await (await lock.acquire()).release()
+      const start = <T>(task: () => Promise<T>) => ground.observer.exists('/').then(task)
+      const held = await start(() => lock.acquire())
+      expect(await start(() => lock.tryAcquire())).to.equal(null)
+      const next = start(() => lock.acquire())
+      expect(await Promise.race([next, ground.observer.exists('/').then(() => 'waits')])).to.equal('waits')
+      await held.release()
+      await (await next).release()
+    })
+
+    it('keeps two calls of acquire apart that one context makes at once, and whoever they let in enters again', async () => {
+      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+      let inside = 0
+      const task = async () => {
+        const held = await lock.acquire()
+        expect(++inside).to.equal(1)
+        const inner = await lock.acquire()
+        expect(inner.token).to.equal(held.token)
+        await inner.release()
+        inside--
+        await held.release()
+      }
+      await Promise.all([task(), task(), task()])
+    })
+
+    it('takes for the holder who came to hold two locks at once', async () => {
+      const client = await ground.open()
+      const [one, other] = ['one', 'other'].map(
+        name => new ReentrantMutex(client, `${ground.path}/${name}`, { byContext: true }),
+      ) as [ReentrantMutex, ReentrantMutex]
+      const both = await Promise.all([one.acquire(), other.acquire()])
+      const again = [await one.acquire({ timeout: 10_000 }), await other.acquire({ timeout: 10_000 })]
+      expect(again.map(({ token }) => token)).to.deep.equal(both.map(({ token }) => token))
+      await Promise.all([...again, ...both].map(held => held.release()))
+    })
+
+    it('has a branch queue that goes on when the holder gives back', async () => {
+      const [client, other] = [await ground.open(), await ground.open()]
+      const lock = new ReentrantMutex(client, ground.path, { byContext: true })
+      let branch!: Promise<Held>
+      let elsewhere!: Promise<Held>
+      let giveBack!: () => void
+      await lock.use(async () => {
+        elsewhere = new Mutex(other, ground.path).acquire()
+        await until(async () => (await ground.nodes()).length === 2)
+        branch = new Promise<void>(resolve => (giveBack = resolve)).then(() => lock.acquire())
+        // In the turn in which the function ends, so that the branch asks while the lock is being given back.
+        queueMicrotask(() => queueMicrotask(() => queueMicrotask(() => queueMicrotask(giveBack))))
+      })
+      const theirs = await elsewhere
+      expect(await Promise.race([branch, ground.observer.exists('/').then(() => 'waits')])).to.equal('waits')
+      await theirs.release()
+      expect((await branch).token > theirs.token).to.equal(true)
+      await (await branch).release()
     })
   })
 })
