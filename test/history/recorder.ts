@@ -66,6 +66,9 @@ export class Recorder {
 export interface PassOptions extends AcquireOptions {
   isTry?: boolean
   downgrade?: boolean
+  isHasty?: boolean
+  /** Who asks, where a lock lets the same one in again. */
+  owner?: unknown
 }
 
 /** Who wants locks: a session that is written down. */
@@ -74,6 +77,7 @@ export class Contestant {
   readonly #recorder: Recorder
   readonly #name: string
   readonly #seen: () => bigint
+  readonly #leaving: Promise<void>[] = []
 
   constructor(recorder: Recorder, name: string, client: Client, seen: () => bigint) {
     this.#recorder = recorder
@@ -86,21 +90,32 @@ export class Contestant {
    * One try: to acquire, to hold for as long as `hold` takes, to release.
    * @param isTry only if nobody has the lock
    * @param downgrade trade a write lock for a read lock, and hold that for as long again
+   * @param isHasty does not wait until what it gives back has gone
    */
   async pass(
     lock: Lock,
     hold: (held: Held) => Promise<unknown>,
-    { isTry = false, downgrade = false, ...options }: PassOptions = {},
+    { isTry = false, downgrade = false, isHasty = false, ...options }: PassOptions = {},
   ): Promise<void> {
     const asked = await this.#ask(lock, () => (isTry ? lock.tryAcquire(options) : lock.acquire(options)))
     if (asked === undefined) return
     const { id, held } = asked
     await this.#hold(id, held, hold)
     const traded = downgrade && held instanceof WriteHeld ? await this.#ask(lock, () => held.downgrade()) : undefined
-    await this.#release(id, held)
+    await this.#leave(this.#release(id, held), isHasty)
     if (traded === undefined) return
     await this.#hold(traded.id, traded.held, hold)
-    await this.#release(traded.id, traded.held)
+    await this.#leave(this.#release(traded.id, traded.held), isHasty)
+  }
+
+  /** What was given back has gone. */
+  async left(): Promise<void> {
+    await Promise.all(this.#leaving)
+  }
+
+  async #leave(released: Promise<void>, isHasty: boolean): Promise<void> {
+    if (isHasty) this.#leaving.push(released)
+    else await released
   }
 
   /** @returns undefined where it is refused */

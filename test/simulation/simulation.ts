@@ -59,6 +59,7 @@ class Simulation {
   readonly #wrong: string[] = []
   readonly #faults = new Map<string, number>()
   readonly #clients: Client[] = []
+  readonly #contestants: Contestant[] = []
   readonly #seats: Seat[] = []
   /** Somebody who deletes what is not his. */
   #outsider!: Client
@@ -144,6 +145,7 @@ class Simulation {
     await harming
     this.#heal()
     await Promise.all(working)
+    await Promise.all(this.#contestants.map(contestant => contestant.left()))
   }
 
   async #until(what: string, promise: Promise<unknown>, within = DRAIN): Promise<void> {
@@ -173,6 +175,7 @@ class Simulation {
           onCallbackError: error => this.#wrong.push(`a callback threw ${String(error)}`),
         })
         this.#clients.push(contestant.client)
+        this.#contestants.push(contestant)
         return contestant
       } catch {
         await machine.sleep(10)
@@ -198,13 +201,16 @@ class Simulation {
         ...(way > 0.9 && { timeout: patience }),
         isTry: way > 0.75 && way < 0.9,
         downgrade: random() < 0.3,
+        isHasty: random() < 0.3,
+        // Each loop is somebody, and his chance is his own.
+        owner: random,
       })
       machine.clearTimeout(giveUp)
       if (this.#isOver(contestant) && seat.contestant === contestant) {
         const next = await this.#enter(machine, seat.random)
         if (seat.contestant === contestant) seat.contestant = next
       }
-      await machine.sleep(random() < 0.3 ? 100 * random() : 5)
+      await machine.sleep(random() < 0.3 ? 100 * random() : random() < 0.5 ? 5 : 0)
     }
   }
 
