@@ -29,6 +29,8 @@ export interface ReentrantAcquireOptions extends AcquireOptions, ByContext {
  * been released; all of them have one token. With `byContext`, whatever the holder has started since counts as the holder, so that branches
  * which it runs in parallel are not kept apart from each other; prefer `use`, which makes a context for its function, to
  * `acquire`, which makes the caller's own the holder (and for that needs AsyncLocalStorage.enterWith, which workerd lacks).
+ *
+ * `watchOwnNode` is for who takes the lock, `use` included: who enters hears of a deleted node if the first did ask to.
  */
 export class ReentrantMutex extends Lock {
   readonly #mutex: Mutex

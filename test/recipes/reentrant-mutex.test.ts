@@ -277,6 +277,34 @@ describe('ReentrantMutex', () => {
     for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'SESSIONEXPIRED')
   })
 
+  it('fails those who wait here with SESSIONEXPIRED behind a holder whose release was refused', async () => {
+    const all = openACL[0]?.id ?? expect.fail()
+    const [client, directory] = [await ground.open(), `${ground.path}/kept`]
+    await ground.observer.create(directory, '', { acl: [{ id: all, perms: perms.all & ~perms.delete }] })
+    const lock = new ReentrantMutex(client, directory)
+    const held = await lock.acquire()
+    const waiting = failureOf(lock.acquire())
+    expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
+    await expireSession(ground.server, client.sessionId, client.sessionPassword)
+    expect(await waiting).to.have.property('code', 'SESSIONEXPIRED')
+    expect(held.signal.aborted).to.equal(true)
+  })
+
+  it('tells who enters of a deleted node where the first asked to be told', async () => {
+    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    await lock.use(
+      () =>
+        lock.use(
+          async inner => {
+            await ground.observer.delete(inner.path)
+            await until(() => inner.signal.aborted)
+          },
+          { owner: 'me' },
+        ),
+      { owner: 'me' },
+    )
+  })
+
   it('has those who wait here, and the owner who asks again, ask the server when the lock is lost', async () => {
     const lock = new ReentrantMutex(await ground.open(), ground.path)
     const held = await lock.acquire({ owner: 'me', watchOwnNode: true })
