@@ -59,11 +59,11 @@ ${listed}  --server HOST:PORT,...   on a ZooKeeper that runs already, and not on
                            server of zkwire in a process of its own
   --apache                 on an Apache ZooKeeper that is found or installed, started,
                            and stopped at the end
-  --seconds N              time for all of it, after start-up (${DEFAULTS.seconds}); the least that a
-                           figure needs is measured even where that takes longer
+  --seconds N              time for all of it, after start-up (${DEFAULTS.seconds}); what would not be over
+                           by then is left out, and named
   --threads N              threads that the sessions are spread over (${DEFAULTS.threads})
   --seed N                 of the order in which things are measured (${DEFAULTS.seed})
-  --all                    even where one step moves hundreds of megabytes
+  --all                    even what moves hundreds of megabytes at once
   --json FILE              where the result goes (bench/results/latest.json)
   --report FILE            where the report goes (beside the result, as .html)
   --compare FILE           an earlier result, to be set beside this one

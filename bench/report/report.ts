@@ -67,18 +67,19 @@ function release({ recordings, scenarios, cells }: Result): Html {
   </section>`
 }
 
-/** The worst and the best lock at the largest size, in a sentence. */
+/** The worst and the best lock at the largest size that both have, in a sentence. */
 function contrast(cells: Result['cells']): Html {
-  const of = (scenario: string) => {
-    const own = cells.filter(cell => cell.scenario === scenario).sort((a, b) => b.size - a.size)
-    return own[0] && { size: own[0].size, release: own[0].phases[0] }
-  }
-  const [herd, ticket] = [of('herd'), of('ticket')]
-  if (herd?.release === undefined || ticket?.release === undefined || herd.size !== ticket.size) return html``
+  const of = (scenario: string, size: number) =>
+    cells.find(cell => cell.scenario === scenario && cell.size === size)?.phases[0]
   const read = ({ counts }: PhaseSummary) => bytes(counts.bytesReceived.median)
-  return html`With ${herd.size} contenders, one release of the herd notifies
-    <b>${herd.release.counts.notifications.median}</b> of them and has <b>${read(herd.release)}</b> bytes read; of the
-    ticket lock, <b>${ticket.release.counts.notifications.median}</b> and <b>${read(ticket.release)}</b>.`
+  for (const size of new Set(cells.map(cell => cell.size).sort((a, b) => b - a))) {
+    const [herd, ticket] = [of('herd', size), of('ticket', size)]
+    if (herd === undefined || ticket === undefined) continue
+    return html`With ${size} contenders, one release of the herd notifies <b>${herd.counts.notifications.median}</b> of
+      them and has <b>${read(herd)}</b> bytes read; of the ticket lock, <b>${ticket.counts.notifications.median}</b> and
+      <b>${read(ticket)}</b>.`
+  }
+  return html``
 }
 
 type Of = (phase: PhaseSummary) => number | undefined

@@ -38,6 +38,25 @@ describe('the report of the benchmark', () => {
     expect(page).not.to.match(/NaN|undefined|Infinity/)
   })
 
+  it('sets the worst lock beside the best with as many contenders as both had', async () => {
+    const cells = result.cells.filter(({ scenario, size }) => scenario !== 'herd' || size < 1000)
+    expect((await reportOf({ ...result, cells })).replace(/\s+/g, ' ')).to.match(
+      /With 200 contenders, one release of the herd notifies <b>199<\/b> of them/,
+    )
+  })
+
+  it('tells what the server has counted beside its clients, and where that was something else', async () => {
+    const clients = { framesSent: 11, framesReceived: 22, bytesSent: 33, bytesReceived: 44 }
+    const page = (server: Partial<typeof clients>, agree: boolean) =>
+      reportOf({ ...result, cells: result.cells.map(cell => ({ ...cell, bothSides: { clients, server, agree } })) })
+    const alike = await page({ framesSent: 11, framesReceived: 22, bytesSent: 33 }, true)
+    expect(alike).to.contain('<td>= 33</td><td>44 (not told by the server)</td>')
+    expect(alike).to.contain('The server counted the same')
+    const unlike = await page({ framesSent: 12 }, false)
+    expect(unlike).to.contain('<td>11 ≠ 12</td>')
+    expect(unlike).to.contain('The server has counted otherwise than its clients')
+  })
+
   it('takes no text for HTML', async () => {
     const page = await reportOf({ ...result, commandLine: 'npm start -- --json "<script>&"' })
     expect(page).to.contain('npm start -- --json &quot;&lt;script&gt;&amp;&quot;')
