@@ -1,4 +1,4 @@
-// The same as child/hand-over.ts with Curator's InterProcessMutex: port, directory, contenders, acquisitions in; one line of JSON out.
+// The same as child/hand-over.ts with Curator's InterProcessMutex: port, directory, contenders, acquisitions, rounds in; one line of JSON out.
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +14,7 @@ public class HandOver {
   public static void main(String[] args) throws Exception {
     int contenders = Integer.parseInt(args[2]);
     int acquisitions = Integer.parseInt(args[3]);
+    int rounds = Integer.parseInt(args[4]);
     List<InterProcessMutex> mutexes = new ArrayList<>();
     for (int i = 0; i < contenders; i++) {
       CuratorFramework client =
@@ -22,14 +23,14 @@ public class HandOver {
       client.blockUntilConnected();
       mutexes.add(new InterProcessMutex(client, args[1] + "/lock"));
     }
-    round(mutexes, acquisitions);
+    for (int i = 0; i < rounds; i++) round(mutexes, acquisitions);
     long cpu = cpuNanos();
     long begun = System.nanoTime();
-    round(mutexes, acquisitions);
+    for (int i = 0; i < rounds; i++) round(mutexes, acquisitions);
     long nanos = System.nanoTime() - begun;
     System.out.printf(
         "{\"operations\":%d,\"cpu\":%d,\"ms\":%d}%n",
-        contenders * acquisitions, (cpuNanos() - cpu) / 1000, nanos / 1_000_000);
+        contenders * acquisitions * rounds, (cpuNanos() - cpu) / 1000, nanos / 1_000_000);
     System.exit(0);
   }
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { findApacheZooKeeper } from '../../test/support/find-apache-zookeeper.ts'
 import { findJdk } from '../../test/support/find-jdk.ts'
-import type { Sample } from './workloads.ts'
+import type { HandOver, Sample } from './workloads.ts'
 
 const run = promisify(execFile)
 
@@ -36,10 +36,10 @@ export class Curator {
     return new Curator(java, `${classes}:${classPath}`)
   }
 
-  async handOver(port: number, directory: string, contenders: number, acquisitions: number): Promise<Sample> {
+  async handOver(port: number, directory: string, { contenders, acquisitions, rounds }: HandOver): Promise<Sample> {
     const { stdout } = await run(this.#java, [
       ...['-Dorg.slf4j.simpleLogger.defaultLogLevel=error', '-cp', this.#classPath, 'HandOver'],
-      ...[port, directory, contenders, acquisitions].map(String),
+      ...[port, directory, contenders, acquisitions, rounds].map(String),
     ])
     return JSON.parse(stdout) as Sample
   }

@@ -72,7 +72,7 @@ class Bench implements AsyncDisposable {
     const port = this.#ports[on]
     const sample =
       contestant === 'curator' && measure.is === 'handOver'
-        ? this.#curator?.handOver(port, directory, measure.contenders, measure.acquisitions)
+        ? this.#curator?.handOver(port, directory, measure)
         : this.#fork({
             ...{ contestant, measure, port, directory, dist, peers: peersFrom },
             warmUp: this.#options.warmUp,
@@ -139,14 +139,16 @@ async function main(options: Options): Promise<void> {
     for (const workload of options.workloads) {
       const all = workload.by.filter(name => options.contestants.includes(name))
       // Nobody is always the first, or always behind the same one.
-      for (let turn = 0; turn < all.length; turn++) {
-        const contestant = all[(turn + round) % all.length] as ContestantName
+      const turns = all.map((_, turn) => all[(turn + round) % all.length] as ContestantName)
+      const measure = async (contestant: ContestantName) => {
         process.stderr.write(`\r\x1b[Kround ${round + 1} of ${options.rounds}: ${workload.name}, ${contestant}`)
+        const sample = await bench.measure(workload, contestant)
         const byContestant = samples.get(workload.name)
-        const list = byContestant?.get(contestant) ?? []
-        list.push(await bench.measure(workload, contestant))
-        byContestant?.set(contestant, list)
+        byContestant?.set(contestant, [...(byContestant.get(contestant) ?? []), sample])
       }
+      // Memory takes long, since a process has to be idle for it, and does not depend on who else is at work.
+      if (workload.measure.is === 'memory') await Promise.all(turns.map(measure))
+      else for (const contestant of turns) await measure(contestant)
     }
   }
   process.stderr.write('\r\x1b[K')

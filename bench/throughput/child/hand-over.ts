@@ -1,9 +1,9 @@
 // A lock that goes round: each contender has a session of its own, and takes the lock so many times.
-import { places, type Sample, type Task } from '../workloads.ts'
+import { places, type HandOver, type Sample, type Task } from '../workloads.ts'
 
 export async function handOver(
   { dist, port, directory }: Task,
-  { contenders, acquisitions }: { contenders: number; acquisitions: number },
+  { contenders, acquisitions, rounds }: HandOver,
 ): Promise<Sample> {
   const { connect } = (await import(`${dist}/index.js`)) as typeof import('../../../src/index.ts')
   const { Mutex } = (await import(`${dist}/recipes/index.js`)) as typeof import('../../../src/recipes/index.ts')
@@ -25,12 +25,15 @@ export async function handOver(
         }
       }),
     )
-  await round()
+  const all = async () => {
+    for (let i = 0; i < rounds; i++) await round()
+  }
+  await all()
   const cpu = process.cpuUsage()
   const begun = performance.now()
-  await round()
+  await all()
   const { user, system } = process.cpuUsage(cpu)
   const ms = performance.now() - begun
   await Promise.all(clients.map(client => client.close()))
-  return { operations: contenders * acquisitions, cpu: user + system, ms }
+  return { operations: contenders * acquisitions * rounds, cpu: user + system, ms }
 }
