@@ -84,7 +84,7 @@ export class Reader implements Letters {
     const at = this.#take(length)
     if (this.#ownLength > 0 && 2 * length > this.#ownLength) return this.#bytes.subarray(at, at + length)
     const copy = Buffer.allocUnsafe(length)
-    this.#bytes.copy(copy, 0, at)
+    this.#bytes.copy(copy, 0, at, at + length)
     return copy
   }
 
