@@ -165,12 +165,17 @@ const headerOf = (frame: Buffer | undefined) => ReplyHeader.decode(frame ?? Buff
 
 const bye = asked(1, opcodes.closeSession)
 
-/** Says it, frame by frame, and gives the frames that come until the server hangs up. */
+/** Says hello and, once that is answered, the rest; gives the frames that come until the server hangs up. */
 async function framesOf({ host, port }: Address, ...says: readonly Say[]): Promise<Buffer[]> {
   const socket = connect({ host, port, noDelay: true })
   await once(socket, 'connect')
-  for (const say of says) socket.write(frameOf(say))
-  const all = Buffer.concat((await socket.toArray()) as Buffer[])
+  const [hello, ...more] = says.map(frameOf)
+  socket.write(hello ?? '')
+  const chunks: Buffer[] = []
+  // A real server that hangs up over what comes at once may do so before it has welcomed.
+  for await (const chunk of socket as AsyncIterable<Buffer>)
+    if (chunks.push(chunk) === 1) socket.write(Buffer.concat(more))
+  const all = Buffer.concat(chunks)
   const frames: Buffer[] = []
   for (let at = 0; at < all.length; at += 4 + all.readInt32BE(at))
     frames.push(all.subarray(at + 4, at + 4 + all.readInt32BE(at)))
