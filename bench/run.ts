@@ -105,10 +105,11 @@ export class Run {
     for (const [i, all] of this.#stages.entries()) {
       const now = performance.now()
       const toEnd = this.#foresight.ofTheEnd(all.size)
-      const atLast = begun + time * overtime - toEnd
+      // Of the first number of sessions nothing is left out, however busy the machine is.
+      const atLast = i === 0 ? Infinity : begun + time * overtime - toEnd
       const later = this.#stages.slice(i + 1)
       const once = (task: Task) => this.#foresight.ofAll(task, 1)
-      const stage = i === 0 ? all : affordable(all, atLast - now - this.#foresight.ofOpening(all.size), once)
+      const stage = affordable(all, atLast - now - this.#foresight.ofOpening(all.size), once)
       const share = shareOf([stage, ...later], begun + time - toEnd - now, each => this.#leastFor(each))
       await this.#measureStage(crew, admin, stage, now + share, atLast)
     }

@@ -16,9 +16,9 @@ export type DialectName = 'curator' | 'kazoo' | 'zookeeper'
 
 /** The names of one kind of contender: what is asked for, and how its number is found in a name. */
 export interface Naming {
-  prefix(uuid: string, sessionId: bigint): string
+  readonly prefix: (uuid: string, sessionId: bigint) => string
   /** A contender's number, or undefined where the name is no contender's. */
-  sequenceOf(name: string): number | undefined
+  readonly sequenceOf: (name: string) => number | undefined
 }
 
 export const dialects: Readonly<Record<DialectName, Naming>> = {
