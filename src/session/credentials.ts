@@ -12,10 +12,11 @@ interface Entry {
   readonly auth: Uint8Array
   /** Of the caller who waits for the server's word; none of one that was given to connect(). */
   waiting?: { resolve: () => void; reject: (error: unknown) => void }
+  wasSent?: true
 }
 
 export class Credentials {
-  readonly #entries: Entry[]
+  #entries: Entry[]
   /** Answers to auth packets carry no xid of their own, but come in the packets' order. */
   #unanswered: Entry[] = []
 
@@ -24,7 +25,10 @@ export class Credentials {
     this.#entries = credentials.map(checked)
   }
 
-  /** Resolves when a server has accepted it; from now on it goes to every server, so a caller waits through reconnects. */
+  /**
+   * Resolves when a server has accepted it; from now on it goes to every server, so a caller waits through reconnects, as long as the
+   * session is surely ours.
+   */
   add(credential: Credential, connection: Connection | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const entry = { ...checked(credential), waiting: { resolve, reject } }
@@ -45,13 +49,21 @@ export class Credentials {
     delete entry?.waiting
   }
 
+  /** Nobody is to wait any longer: what was not accepted by now counts as not said, and goes to no server. */
+  giveUp(code: ErrorCode): void {
+    for (const { waiting, wasSent } of this.#entries)
+      waiting?.reject(new ZooKeeperError(code, { op: 'auth', fate: wasSent ? 'unknown' : 'notSent' }))
+    this.#entries = this.#entries.filter(({ waiting }) => waiting === undefined)
+  }
+
   /** Nobody will answer any more. */
   end(code: ErrorCode): void {
-    for (const { waiting } of this.#entries) waiting?.reject(new ZooKeeperError(code, { op: 'auth', fate: 'unknown' }))
-    this.#entries.length = 0
+    this.giveUp(code)
+    this.#entries = []
   }
 
   #send(entry: Entry, connection: Connection): void {
+    entry.wasSent = true
     this.#unanswered.push(entry)
     connection.sendSpecial(xids.auth, operations.auth, { type: 0, scheme: entry.scheme, auth: entry.auth })
   }

@@ -221,6 +221,7 @@ export class Session implements ConnectionOwner, RequestHost, WatchHost, Travell
     this.#lease.isAttended = false
     if (this.isConnected) this.#enter('suspended')
     this.#requests.abandon(connection, 'CONNECTIONLOSS', cause)
+    if (this.#lease.lapsed) this.#credentials?.giveUp('CONNECTIONLOSS')
     // Later the servers may be in the middle of getting new certificates, and there is a session to keep.
     if (this.route.lost(isFinal) && this.state === 'connecting') return this.#terminate('closed')
     this.route.retry()
@@ -243,7 +244,9 @@ export class Session implements ConnectionOwner, RequestHost, WatchHost, Travell
 
   /** Presumed lost is not expired: only a server can say that, so the session is offered to servers until one answers. */
   onLapse(): void {
-    if (!this.isConnected) this.#requests.failBacklog('CONNECTIONLOSS')
+    if (this.isConnected) return
+    this.#requests.failBacklog('CONNECTIONLOSS')
+    this.#credentials?.giveUp('CONNECTIONLOSS')
   }
 
   /**

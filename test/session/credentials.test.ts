@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { operations, xids } from '../../src/protocol/index.ts'
 import { settle } from '../support/fake-clock.ts'
+import { outcomeOf, watched } from '../support/outcome.ts'
 import { replyFrame } from '../support/scripted-server.ts'
 import { reconnect, scripted } from '../support/scripted-session.ts'
 
@@ -43,6 +44,30 @@ describe('credentials', () => {
     await adding
     const third = await (second.close(), reconnect(all))
     expect(third.received.map(({ op }) => op)).to.deep.equal([operations.auth])
+  })
+
+  it('of which no server says anything in the time of the session are given up, and go to no server later', async () => {
+    const all = await scripted()
+    const { client, connection, clock } = all
+    const sent = outcomeOf(client.addAuth('digest', 'sent:1'))
+    await connection.next()
+    connection.close()
+    await settle()
+    const waiting = outcomeOf(client.addAuth('digest', 'waiting:1'))
+    const answers = Promise.all([sent, waiting])
+    const isSettled = watched(answers)
+    while (client.validFor() > 1) await clock.advance(1)
+    expect(isSettled()).to.equal(false)
+    await clock.advance(2)
+    expect(isSettled()).to.equal(true)
+    const [first, second] = await answers
+    expect(first).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown', op: 'auth' })
+    expect(second).to.include({ code: 'CONNECTIONLOSS', fate: 'notSent', op: 'auth' })
+    // Attempts that nobody took up.
+    for (let taken = 1; taken < all.server.connections.length; taken++) await all.server.next()
+    const later = await reconnect(all)
+    expect(later.received).to.deep.equal([])
+    expect(client.state).to.equal('connected')
   })
 
   it('are copied when they are given', async () => {
