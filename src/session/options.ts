@@ -60,7 +60,7 @@ export interface ConnectOptions {
   random?: Random
   /** Is shown every frame, both ways, in order. It sees passwords too: `explain` leaves them out. */
   observe?: (frame: ObservedFrame) => void
-  /** Hears of errors that the caller's own callbacks throw, and of a configuration that cannot be followed. Default: console.error. */
+  /** Hears of errors that the caller's own callbacks throw, and of a configuration that cannot be followed. What it throws itself nobody catches. Default: console.error. */
   onCallbackError?: (error: unknown) => void
 }
 
@@ -69,7 +69,7 @@ export type Settings = Required<Omit<ConnectOptions, 'signal' | 'session' | 'obs
 
 /** @throws ZooKeeperError BADARGUMENTS */
 export function settingsOf(options: ConnectOptions): Settings {
-  const sessionTimeout = positive('sessionTimeout', options.sessionTimeout ?? 30_000)
+  const sessionTimeout = positive('sessionTimeout', options.sessionTimeout ?? 30_000, 1)
   return {
     sessionTimeout,
     connectTimeout: positive('connectTimeout', options.connectTimeout ?? sessionTimeout),
@@ -113,8 +113,9 @@ function dialOf({ dial, tls = false, random = systemRandom, followReconfig = fal
   }
 }
 
-function positive(name: string, value: number): number {
-  if (value > 0 && value <= 0x7fff_ffff) return value
+/** @param least a part of a millisecond is none on the wire */
+function positive(name: string, value: number, least = 0): number {
+  if (value > 0 && value >= least && value <= 0x7fff_ffff) return value
   throw bad(`${name} is ${value}`)
 }
 

@@ -5,7 +5,10 @@ const RESOLVED = Promise.resolve()
 export class UserCode {
   readonly #onError: (error: unknown) => void
 
-  /** @param onError hears of what callbacks throw, and of what their promises reject with */
+  /**
+   * @param onError hears of what callbacks throw, and of what their promises reject with; what it throws itself is thrown where nobody
+   * catches it
+   */
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError
   }
@@ -20,9 +23,19 @@ export class UserCode {
     try {
       const result = callback(value)
       // An async function is taken where a callback is asked for, and a rejection that nobody hears ends the process.
-      if (result instanceof Promise) result.catch(this.#onError)
+      if (result instanceof Promise) result.catch((error: unknown) => this.#report(error))
     } catch (error) {
+      this.#report(error)
+    }
+  }
+
+  #report(error: unknown): void {
+    try {
       this.#onError(error)
+    } catch (another) {
+      queueMicrotask(() => {
+        throw another
+      })
     }
   }
 }

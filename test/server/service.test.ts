@@ -5,20 +5,7 @@ import { opcodes } from '../../src/protocol/index.ts'
 import { Server, type ServerOptions } from '../../src/server/index.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { outcomeOf } from '../support/outcome.ts'
-
-/** What was thrown while nobody could catch it, during a task. */
-async function uncaughtIn(task: () => Promise<unknown>): Promise<unknown[]> {
-  const thrown: unknown[] = []
-  const others = process.listeners('uncaughtException')
-  process.removeAllListeners('uncaughtException').on('uncaughtException', error => thrown.push(error))
-  try {
-    await task()
-  } finally {
-    process.removeAllListeners('uncaughtException')
-    for (const each of others) process.on('uncaughtException', each)
-  }
-  return thrown
-}
+import { uncaughtIn } from '../support/uncaught.ts'
 
 describe('an embedded server whose caller interferes', () => {
   let clock: FakeClock

@@ -1,0 +1,15 @@
+// What ends a process, caught for a test.
+
+/** What was thrown while nobody could catch it, during a task. */
+export async function uncaughtIn(task: () => Promise<unknown>): Promise<unknown[]> {
+  const thrown: unknown[] = []
+  const others = process.listeners('uncaughtException')
+  process.removeAllListeners('uncaughtException').on('uncaughtException', error => thrown.push(error))
+  try {
+    await task()
+  } finally {
+    process.removeAllListeners('uncaughtException')
+    for (const each of others) process.on('uncaughtException', each)
+  }
+  return thrown
+}
