@@ -36,7 +36,10 @@ export abstract class Held implements AsyncDisposable {
    */
   abstract guard(): Transaction
 
-  /** Resolves when the node is known to be gone, or the session is over. May be called again. */
+  /**
+   * Resolves when the node is known to be gone, or the session is over. May be called again.
+   * @throws ZooKeeperError NOAUTH where the server refuses to delete the node: the lock is held as before then
+   */
   abstract release(): Promise<void>
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -47,7 +50,7 @@ export abstract class Held implements AsyncDisposable {
 /** What one holds: a node, and how it goes. */
 export interface Stake {
   readonly node: { readonly path: string; readonly czxid: bigint }
-  /** No other node will ever have this name. */
+  /** Nobody else's node will ever have this name. */
   readonly isUnique: boolean
   /** Resolves when the node is known to be gone, or the session is over. */
   leave(): Promise<void>

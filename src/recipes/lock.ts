@@ -20,7 +20,10 @@ export abstract class Lock<H extends Held = Held> {
    */
   abstract acquire(options?: AcquireOptions): Promise<H>
 
-  /** The lock, or null where somebody has it or waits for it; nothing is written then. Throws as {@link acquire}. */
+  /**
+   * The lock, or null where somebody has it or waits for it. Nothing is written where that is seen at once; what is written when two come at the
+   * same moment is taken back. Throws as {@link acquire}.
+   */
   abstract tryAcquire(options?: AcquireOptions): Promise<H | null>
 
   /**

@@ -18,7 +18,7 @@ export interface Found {
 /** Where one's node goes, and how it is known again when the answer to its create was lost. */
 export interface Spot {
   readonly client: Client
-  /** No other node will ever have the name. */
+  /** Nobody else's node will ever have the name. */
   readonly isUnique: boolean
   /** Sends the create before it returns. */
   create(): Promise<Found>

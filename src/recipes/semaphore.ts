@@ -60,6 +60,10 @@ export class Semaphore extends Lock {
     })
   }
 
+  /**
+   * A lease, or null where none is free or the gate is taken, be it by one who is just passing through: of many who try at once, some come
+   * away with nothing though there are leases for all. What is written at the gate is taken back. Throws as {@link acquire}.
+   */
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const place = new Place(endOf(this.#queue))
     return contend(this.#queue.client, this.path, place, options, async signal => {
