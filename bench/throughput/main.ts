@@ -124,13 +124,9 @@ class Bench implements AsyncDisposable {
   }
 }
 
-/** Those whom no target is set by stand in the table only, for which a few rounds will do. */
-const ROUNDS_WITHOUT_TARGET = 3
-
-const isDue = ({ targets }: Workload, name: ContestantName, round: number): boolean =>
-  round < ROUNDS_WITHOUT_TARGET ||
-  name === 'zkwire' ||
-  targets.some(({ by }) => 'contestant' in by && by.contestant === name)
+/** Is a target's ratio made of it? */
+const isJudged = ({ targets }: Workload, name: ContestantName): boolean =>
+  name === 'zkwire' || targets.some(({ by }) => 'contestant' in by && by.contestant === name)
 
 const showBigInts = (_key: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)
 
@@ -145,7 +141,9 @@ async function main(options: Options): Promise<void> {
   const samples = new Map(options.workloads.map(({ name }) => [name, new Map<ContestantName, Sample[]>()]))
   for (let round = 0; round < options.rounds; round++) {
     for (const workload of options.workloads) {
-      const all = workload.by.filter(name => options.contestants.includes(name) && isDue(workload, name, round))
+      const all = workload.by.filter(
+        name => options.contestants.includes(name) && (round < options.peerRounds || isJudged(workload, name)),
+      )
       // Nobody is always the first, or always behind the same one.
       const turns = all.map((_, turn) => all[(turn + round) % all.length] as ContestantName)
       const measure = async (contestant: ContestantName) => {

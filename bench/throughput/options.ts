@@ -5,6 +5,8 @@ import { contestants, workloads, type ContestantName, type Workload } from './wo
 
 export interface Options {
   rounds: number
+  /** Of those whom no target is set by: they stand in the table only. */
+  peerRounds: number
   workloads: Workload[]
   contestants: ContestantName[]
   /** Milliseconds of warming up, and of measuring. */
@@ -21,6 +23,7 @@ Measures this client, a raw socket that replays frames, npm node-zookeeper-clien
 and (one lock) Curator, in turns, on an Apache ZooKeeper and a mock that are started for it.
 
   --rounds N               how often each is measured (9)
+  --peer-rounds N          and those whom no target is set by (3)
   --only TEXT              the workloads whose names hold this
   --contestants NAME,...   ${contestants.join(', ')}
   --warm-up MS             of each measurement (500)
@@ -35,7 +38,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      ...{ rounds: text, only: text, contestants: text, 'warm-up': text, span: text, json: text },
+      ...{ rounds: text, 'peer-rounds': text, only: text, contestants: text, 'warm-up': text, span: text, json: text },
       ...{ 'node-option': { type: 'string', multiple: true }, help: { type: 'boolean' } },
     },
   })
@@ -45,6 +48,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   if (chosen.length === 0) throw new Error(`no workload is called like ${JSON.stringify(only)}`)
   return {
     rounds: numberOf('rounds', values.rounds ?? '9'),
+    peerRounds: numberOf('peer-rounds', values['peer-rounds'] ?? '3'),
     workloads: chosen,
     contestants: names.split(',').map(contestantOf),
     warmUp: numberOf('warm-up', values['warm-up'] ?? '500'),
