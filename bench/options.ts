@@ -59,8 +59,8 @@ ${listed}  --server HOST:PORT,...   on a ZooKeeper that runs already, and not on
                            server of zkwire in a process of its own
   --apache                 on an Apache ZooKeeper that is found or installed, started,
                            and stopped at the end
-  --seconds N              time for all of it, after start-up (${DEFAULTS.seconds}); what would not be over
-                           by then is left out, and named
+  --seconds N              time for all of it, after start-up (${DEFAULTS.seconds}); what would not be
+                           over by then is left out, and named
   --threads N              threads that the sessions are spread over (${DEFAULTS.threads})
   --seed N                 of the order in which things are measured (${DEFAULTS.seed})
   --all                    even what moves hundreds of megabytes at once

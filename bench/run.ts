@@ -105,12 +105,12 @@ export class Run {
     for (const [i, all] of this.#stages.entries()) {
       const now = performance.now()
       const toEnd = this.#foresight.ofTheEnd(all.size)
-      // Of the first number of sessions nothing is left out, however busy the machine is.
+      // Of the first nothing is left out: a result without any figure is none.
       const atLast = i === 0 ? Infinity : begun + time * overtime - toEnd
-      const later = this.#stages.slice(i + 1)
       const once = (task: Task) => this.#foresight.ofAll(task, 1)
       const stage = affordable(all, atLast - now - this.#foresight.ofOpening(all.size), once)
-      const share = shareOf([stage, ...later], begun + time - toEnd - now, each => this.#leastFor(each))
+      const stages = [stage, ...this.#stages.slice(i + 1)]
+      const share = shareOf(stages, begun + time - toEnd - now, each => this.#leastFor(each))
       await this.#measureStage(crew, admin, stage, now + share, atLast)
     }
   }
@@ -144,14 +144,14 @@ export class Run {
       await crew.open(size + 1)
       const all: Rehearsed[] = []
       for (const scenario of together)
-        if (all.length === 0 || this.#foresight.ofAll({ scenario, size }, 1) < atLast - performance.now())
+        if (this.#foresight.ofAll({ scenario, size }, 1) < atLast - performance.now())
           all.push(await this.#begin(crew, admin, scenario, size))
       await this.#measureInTurns(all, crew, shared, atLast)
       for (const rehearsed of all) await this.#disband(crew, admin, rehearsed)
     }
     for (const [i, scenario] of alone.entries()) {
       const now = performance.now()
-      if (together.length > 0 && this.#foresight.ofAll({ scenario, size }, 1) > atLast - now) continue
+      if (this.#foresight.ofAll({ scenario, size }, 1) > atLast - now) continue
       const rehearsed = await this.#begin(crew, admin, scenario, size)
       await this.#measureInTurns([rehearsed], crew, now + (ends - now) / (alone.length - i), atLast)
       await this.#disband(crew, admin, rehearsed)
