@@ -117,7 +117,7 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
 
   it('B5: whose session ends between the grant at the server and its wake-up, rejects, and is no holder', async () => {
     const saboteur = new Saboteur()
-    const client = await sessions.open(server.connectString, { dial: saboteur.dial, clock: hastyClock })
+    const client = await sessions.open(server.connectString, { dial: saboteur.dial })
     const holder = await new Mutex(observer, path).acquire()
     const failing = failureOf(new Mutex(client, path).acquire())
     await until(async () => (await server.watchCount()) === watchesBefore + 1)

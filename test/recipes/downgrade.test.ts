@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { aclOf, connect, openACL, perms, type Client, type ConnectOptions } from '../../src/index.ts'
+import { systemClock } from '../../src/machine/clock.ts'
 import { MultiRequest, opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { LockError, ReadWriteLock, type ReadWriteLockOptions } from '../../src/recipes/index.ts'
 import { Server, VirtualClock } from '../../src/server/index.ts'
@@ -183,7 +184,7 @@ describe('a downgrade', () => {
           })
 
         it(`fails with LOST when the session expires while ${step}`, async () => {
-          const { saboteur, client, held } = await sabotaged({ dialect })
+          const { saboteur, client, held } = await sabotaged({ dialect, clock: systemClock })
           const arrived = saboteur.holdReply(opcode)
           const failing = failureOf(held.downgrade())
           await arrived

@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import { setImmediate as turn } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
+import { systemClock } from '../../src/machine/clock.ts'
 import { Mutex, type Held } from '../../src/recipes/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
@@ -58,9 +59,9 @@ for (const {
     const somebodyWaits = () => until(async () => (await server.watchCount()) >= watchesBefore + own)
 
     /** A session under sabotage, and where the step wants it, somebody who holds the lock. */
-    async function prepare({ isMissing = false, isTaken = false, hasGap = false }: Step) {
+    async function prepare({ isMissing = false, isTaken = false, hasGap = false }: Step, clock = hastyClock) {
       const saboteur = new Saboteur()
-      const client = await sessions.open(server.connectString, { dial: saboteur.dial, clock: hastyClock })
+      const client = await sessions.open(server.connectString, { dial: saboteur.dial, clock })
       if (!isMissing) await observer.ensurePath(isQueue ? path : root)
       let held: Held | undefined
       if (isTaken) {
@@ -134,7 +135,7 @@ for (const {
         })
 
       it(`fails with SESSIONEXPIRED when the session expires while ${step.name}`, async () => {
-        const { saboteur, client, held } = await prepare(step)
+        const { saboteur, client, held } = await prepare(step, systemClock)
         const arrived = saboteur.holdReply(step.opcode, step.k)
         const failing = failureOf(meet(step, held, arrived, () => new Lock(client, path).acquire()))
         await arrived
@@ -158,7 +159,7 @@ for (const {
     })
 
     it('fails with SESSIONEXPIRED when the session expires while it waits', async () => {
-      const { client, held } = await prepare(TAKEN)
+      const { client, held } = await prepare(TAKEN, systemClock)
       const failing = failureOf(new Lock(client, path).acquire())
       await somebodyWaits()
       await expireSession(server, client.sessionId, client.sessionPassword)
@@ -220,7 +221,7 @@ for (const {
       }
 
       it(`is released when the session expires while ${step.name}`, async () => {
-        const { saboteur, client } = await prepare(FREE)
+        const { saboteur, client } = await prepare(FREE, systemClock)
         const held = await new Lock(client, path).acquire()
         const arrived = saboteur.holdReply(step.opcode)
         const releasing = held.release()

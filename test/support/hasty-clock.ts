@@ -4,6 +4,7 @@ import { systemClock, type Clock } from '../../src/machine/clock.ts'
 /** The longest pause before the first attempt, ms. Nothing else of a session whose timeout is a second is as short. */
 const PAUSE = 50
 
+/** Not where a session is to be expired by another who takes it up: its own client would take it back before that. */
 export const hastyClock: Clock = {
   ...systemClock,
   setTimeout: (callback, ms) => systemClock.setTimeout(callback, ms <= PAUSE ? 0 : ms),
