@@ -123,6 +123,8 @@ function peerOf(socket: Socket, answers: Answers, frames: Frames): Peer {
       }),
     close: () =>
       new Promise(resolve => {
+        // The answer to this is nobody's.
+        answers.onAnswers = () => undefined
         socket.once('close', () => resolve())
         socket.end(frames.close)
       }),
