@@ -92,15 +92,21 @@ export class Reader implements Letters {
   strings(): string[] {
     const count = this.#count(4)
     const start = this.#offset
-    for (let left = count; left > 0; left--) this.#takeString()
-    const end = this.#offset
-    this.#offset = start
-    const text = this.#bytes.toString('utf8', start, end)
+    const ends = new Uint32Array(count)
+    for (let i = 0; i < count; i++) {
+      this.#takeString()
+      ends[i] = this.#offset
+    }
+    const text = this.#bytes.toString('utf8', start, this.#offset)
     // A character of several bytes makes the text shorter, and nothing makes it longer.
-    const isByteForByte = text.length === end - start
+    const isByteForByte = text.length === this.#offset - start
     const all = new Array<string>(count)
-    for (let i = 0; i < count; i++)
-      all[i] = isByteForByte ? text.substring(this.#takeString() - start, this.#offset - start) : this.string()
+    // Each follows upon four bytes of its length.
+    for (let i = 0, at = start + 4; i < count; i++) {
+      const end = ends[i] ?? at
+      all[i] = isByteForByte ? text.substring(at - start, end - start) : this.#bytes.toString('utf8', at, end)
+      at = end + 4
+    }
     return all
   }
 
