@@ -112,7 +112,7 @@ ${table(
 - **The line.** ${bytes(read('herd'))} bytes for one release are ${figure((read('herd') * 8) / 1e9)} s of a gigabit line: the herd
   cannot hand the lock over faster, whatever the processors do.
 - **The processor.** A release with ${busy} contenders took the server ${work('ephemeral')} ms of processor time for \`EphemeralMutex\`, ${work('herd')} for \`HerdMutex\`,
-  ${work('mutex')} for \`Mutex\` and ${work('ticket')} for \`TicketMutex\`. (On a busy machine: compare them, do not quote them.)
+  ${work('mutex')} for \`Mutex\` and ${work('ticket')} for \`TicketMutex\`. (On one machine: compare them, do not quote them.)
 - **Everybody else.** Notifications, answers and pings of a session share its connection, and all sessions share the server's stages. Who only wants to
   read a node waits behind the lists; and a ping that waits too long is a session that ends, an ephemeral node that goes, and another herd.
 - **Ensembles do not help with writes.** Reads and notifications are spread over the servers; the refused creates of \`EphemeralMutex\` all
