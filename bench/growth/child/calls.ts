@@ -55,7 +55,7 @@ function steady(lines: number, call: () => Promise<unknown>): Probe {
     const all = Promise.all(Array.from({ length: lines }, line))
     while (count < lines) await turn()
     const [meter, before] = [new Meter(), count]
-    while (!meter.isOver(span)) await delay(LOOK)
+    while (count === before || !meter.isOver(span)) await delay(LOOK)
     const sample = { operations: count - before, cost: meter.cpu }
     isOver = true
     await all

@@ -23,7 +23,9 @@ export class Meter {
 
   /** On a busy machine a measurement takes longer, and is of as much work. What mostly waits, for a reconnect say, has an end all the same. */
   isOver(span: number): boolean {
-    return this.cpu >= span * 1000 || performance.now() - this.#begun >= span * PATIENCE
+    const { cpu } = this
+    // The system counts in steps, of which there may have been none yet: a cost of nothing is none.
+    return cpu > 0 && (cpu >= span * 1000 || performance.now() - this.#begun >= span * PATIENCE)
   }
 }
 
