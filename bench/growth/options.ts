@@ -1,6 +1,7 @@
 // The command line of `npm run bench:growth`.
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { wholeNumber } from '../whole-number.ts'
 import { curves, populations } from './curves.ts'
 import type { Plan } from './run.ts'
 import { nameOf } from './table.ts'
@@ -46,22 +47,15 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   const chosen = curves.filter(curve => nameOf(curve).includes(only))
   if (chosen.length === 0) throw new Error(`no curve is called like ${JSON.stringify(only)}`)
   const defaults = quick ? QUICK : FULL
-  const most = numberOf('most', values.most, Infinity)
+  const most = values.most === undefined ? Infinity : wholeNumber('most', values.most)
   return {
     curves: chosen,
     sizesOf: population => (quick ? population.quick : population.sizes).filter(size => size <= most),
-    rounds: numberOf('rounds', values.rounds, defaults.rounds),
-    warmUp: numberOf('warm-up', values['warm-up'], defaults.warmUp),
-    span: numberOf('span', values.span, defaults.span),
+    rounds: wholeNumber('rounds', values.rounds ?? `${defaults.rounds}`),
+    warmUp: wholeNumber('warm-up', values['warm-up'] ?? `${defaults.warmUp}`),
+    span: wholeNumber('span', values.span ?? `${defaults.span}`),
     execArgv: values['node-option'] ?? [],
     json: values.json ?? results('growth.json'),
     report: values.report ?? results('growth.html'),
   }
-}
-
-function numberOf(name: string, text: string | undefined, otherwise: number): number {
-  if (text === undefined) return otherwise
-  const value = Number(text)
-  if (Number.isInteger(value) && value >= 1) return value
-  throw new Error(`--${name}: ${JSON.stringify(text)} is not a whole number from 1 on`)
 }

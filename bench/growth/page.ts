@@ -1,47 +1,33 @@
 // The page with the plots: one HTML file that needs nothing else.
-import { readFile } from 'node:fs/promises'
-import { html, Html } from '../report/html.ts'
+import { html, type Html } from '../report/html.ts'
+import { pageAround } from '../report/page.ts'
 import { plot } from '../report/plots.ts'
 import type { Machine } from '../result.ts'
 import { populations, type Population } from './curves.ts'
 import type { Finding } from './judge.ts'
 import { summaryOf, tableOf, verdictOf } from './table.ts'
 
-export async function pageOf(findings: readonly Finding[], machine: Machine, date: Date): Promise<string> {
-  const style = await readFile(new URL('../report/style.css', import.meta.url), 'utf8')
-  return `${String(
-    html`<!doctype html>
-      <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <meta name="color-scheme" content="light dark" />
-          <title>What grows, and what does not: zkwire</title>
-          <style>
-            ${new Html(style)}
-          </style>
-        </head>
-        <body>
-          <main>
-            <h1>What grows, and what does not</h1>
-            <p>
-              What one operation costs with more and more of something beside it, as a ratio to the smallest size in the
-              same round; medians of the rounds with their 95 % intervals. A cost that stays the same is a level line at
-              1; one that grows with what is beside it would be a straight line up. Node ${machine.node} on
-              ${machine.cores} cores of ${machine.cpu}, ${date.toISOString().slice(0, 10)}.
-              <strong>${summaryOf(findings)}</strong>
-            </p>
-            ${populations.map(population => section(population, findings))}
-            <section aria-labelledby="figures">
-              <h2 id="figures">All figures</h2>
-              <div class="scroll" role="region" tabindex="0" aria-label="All figures">
-                <pre>${tableOf(findings)}</pre>
-              </div>
-            </section>
-          </main>
-        </body>
-      </html>`,
-  )}\n`
+export function pageOf(findings: readonly Finding[], machine: Machine, date: Date): Promise<string> {
+  return pageAround(
+    'What grows, and what does not',
+    html`<main>
+      <h1>What grows, and what does not</h1>
+      <p>
+        What one operation costs with more and more of something beside it, as a ratio to the smallest size in the same
+        round; medians of the rounds with their 95 % intervals. A cost that stays the same is a level line at 1; one
+        that grows with what is beside it would be a straight line up. Node ${machine.node} on ${machine.cores} cores of
+        ${machine.cpu}, ${date.toISOString().slice(0, 10)}.
+        <strong>${summaryOf(findings)}</strong>
+      </p>
+      ${populations.map(population => section(population, findings))}
+      <section aria-labelledby="figures">
+        <h2 id="figures">All figures</h2>
+        <div class="scroll" role="region" tabindex="0" aria-label="All figures">
+          <pre>${tableOf(findings)}</pre>
+        </div>
+      </section>
+    </main>`,
+  )
 }
 
 function section({ crowd, of }: Population, findings: readonly Finding[]): Html {

@@ -8,39 +8,24 @@ import { nameOf } from '../server.ts'
 import type { Point, Power } from '../statistics.ts'
 import { bytes, figure } from '../table.ts'
 import { html, Html } from './html.ts'
+import { pageAround } from './page.ts'
 import { plot, type Series } from './plots.ts'
 import { figures, table } from './tables.ts'
 import { timeline } from './timeline.ts'
 
 /** The page, whole. */
 export async function reportOf(result: Result): Promise<string> {
-  const [style, player] = await Promise.all([
-    readFile(new URL('style.css', import.meta.url), 'utf8'),
-    readFile(new URL('browser/player.ts', import.meta.url), 'utf8').then(code => transform(code, { loader: 'ts' })),
-  ])
-  return `${String(
-    html`<!doctype html>
-      <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <meta name="color-scheme" content="light dark" />
-          <title>How notifications fan out: zkwire</title>
-          <style>
-            ${new Html(style)}
-          </style>
-        </head>
-        <body>
-          <main>
-            ${header(result)} ${release(result)} ${locks(result)} ${watches(result)} ${figures(result)}
-            ${method(result)}
-          </main>
-          <script type="module">
-            ${new Html(player.code)}
-          </script>
-        </body>
-      </html>`,
-  )}\n`
+  const code = await readFile(new URL('browser/player.ts', import.meta.url), 'utf8')
+  const player = await transform(code, { loader: 'ts' })
+  return pageAround(
+    'How notifications fan out',
+    html`<main>
+        ${header(result)} ${release(result)} ${locks(result)} ${watches(result)} ${figures(result)} ${method(result)}
+      </main>
+      <script type="module">
+        ${new Html(player.code)}
+      </script>`,
+  )
 }
 
 function header({ server, machine, date, ended }: Result): Html {

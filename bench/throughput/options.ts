@@ -1,6 +1,7 @@
 // The command line of `npm run bench:throughput`.
 import { parseArgs } from 'node:util'
 import { pathToFileURL } from 'node:url'
+import { wholeNumber } from '../whole-number.ts'
 import { contestants, workloads, type ContestantName, type Workload } from './workloads.ts'
 
 export interface Options {
@@ -47,12 +48,12 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   const chosen = workloads.filter(({ name }) => name.includes(only))
   if (chosen.length === 0) throw new Error(`no workload is called like ${JSON.stringify(only)}`)
   return {
-    rounds: numberOf('rounds', values.rounds ?? '9'),
-    peerRounds: numberOf('peer-rounds', values['peer-rounds'] ?? '3'),
+    rounds: wholeNumber('rounds', values.rounds ?? '9'),
+    peerRounds: wholeNumber('peer-rounds', values['peer-rounds'] ?? '3'),
     workloads: chosen,
     contestants: names.split(',').map(contestantOf),
-    warmUp: numberOf('warm-up', values['warm-up'] ?? '500'),
-    span: numberOf('span', values.span ?? '1000'),
+    warmUp: wholeNumber('warm-up', values['warm-up'] ?? '500'),
+    span: wholeNumber('span', values.span ?? '1000'),
     json:
       values.json === undefined ? new URL('../results/throughput.json', import.meta.url) : pathToFileURL(values.json),
     execArgv: values['node-option'] ?? [],
@@ -64,10 +65,4 @@ function contestantOf(name: string): ContestantName {
   if (found === undefined)
     throw new Error(`--contestants: ${JSON.stringify(name)} is none of ${contestants.join(', ')}`)
   return found
-}
-
-function numberOf(name: string, text: string): number {
-  const value = Number(text)
-  if (Number.isInteger(value) && value >= 1) return value
-  throw new Error(`--${name}: ${JSON.stringify(text)} is not a whole number from 1 on`)
 }
