@@ -142,8 +142,8 @@ describe('2.6 the process of a client', function () {
   })
 
   it('G5: that was busy beyond its timeout has its session yet where the server has it', async () => {
-    // Its ticks are so long that it counts the session out late.
-    await using patient = await startApacheZooKeeper({ config: { tickTime: 20_000, minSessionTimeout: T } })
+    // Its ticks are so long that it counts the session out late, but for the moment before a tick.
+    await using patient = await startApacheZooKeeper({ config: { tickTime: 2_000_000, minSessionTimeout: T } })
     await using onlooker = await connect(patient.connectString)
     await onlooker.create('/resource', 'untouched')
     const busy = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${1.5 * T});`
