@@ -1,6 +1,6 @@
 // What is measured, and at which sizes. Pure data, shared by the harness and the processes that it starts.
 
-/** What there is much of, in a process of its own for each size. */
+/** What there is much of, in a process of its own for each curve and size. */
 export type Crowd = 'calls' | 'young' | 'watches' | 'removed' | 'lives' | 'sessions' | 'frames' | 'names'
 
 export interface Population {
@@ -93,6 +93,12 @@ export const curves: readonly Curve[] = [
   us('frames', 'setData', 'a kilobyte of it'),
   us('names', 'getChildren', 'a name of it'),
 ]
+
+export function populationOf({ crowd }: Curve): Population {
+  const found = populations.find(population => population.crowd === crowd)
+  if (found === undefined) throw new Error(`there is no crowd of ${crowd}`)
+  return found
+}
 
 /** What a measuring process is told first. */
 export interface Task {

@@ -1,4 +1,4 @@
-// A whole run: crowd by crowd; all its sizes stand ready, and take turns.
+// A whole run: curve by curve; all its sizes stand ready, and take turns.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +6,7 @@ import { connect, type Client } from '../../src/index.ts'
 import { refuseWithoutDescriptors } from '../descriptors.ts'
 import { serverFor } from '../server.ts'
 import { sum } from '../statistics.ts'
-import { populations, type Curve, type Population, type Sample } from './curves.ts'
+import { populationOf, type Curve, type Population, type Sample } from './curves.ts'
 import type { Samples } from './judge.ts'
 import { buildProgram } from './program.ts'
 import { Station } from './station.ts'
@@ -30,30 +30,26 @@ export async function run(plan: Plan, say: (what: string) => void): Promise<Samp
   await using mock = await startMock()
   await using client = await connect(embedded.servers)
   const samples = new Map<Curve, Map<number, { own: Sample[]; beside: Sample[] }>>()
-  for (const population of populations) {
-    const curves = plan.curves.filter(({ crowd }) => crowd === population.crowd)
-    if (curves.length === 0) continue
-    const sizes = plan.sizesOf(population)
+  for (const curve of plan.curves) {
+    const population = populationOf(curve)
+    const sizes = plan.sizesOf(population).filter(size => size >= (curve.from ?? 0))
     if (population.crowd === 'sessions') refuseWithoutDescriptors(sum(sizes), 1, mock.pid)
+    // For each curve anew: what one probe leaves in a heap, another would pay for, and the more the larger the crowd.
     await using stations = new Stations(program, { mock: mock.servers, server: embedded.servers }, client, plan)
     for (const size of sizes) {
-      say(`${size} ${population.of}: getting ready`)
-      await stations.open(population, size, curves)
+      say(`${size} ${population.of}: getting ready for ${curve.probe}`)
+      await stations.open(population, size, curve)
     }
-    for (const curve of curves) {
-      const judged = sizes.filter(size => size >= (curve.from ?? 0))
-      samples.set(curve, new Map(judged.map(size => [size, { own: [], beside: [] }])))
-    }
+    const bySize = new Map(sizes.map(size => [size, { own: [] as Sample[], beside: [] as Sample[] }]))
+    samples.set(curve, bySize)
     for (let round = 0; round < plan.rounds; round++)
-      for (const curve of curves)
-        for (const station of stations.inTurn(round)) {
-          const series = samples.get(curve)?.get(station.size)
-          if (series === undefined) continue
-          say(`${population.of}: round ${round + 1} of ${plan.rounds}, ${curve.probe} with ${station.size}`)
-          series.own.push(await station.measure({ probe: curve.probe, span: plan.span }))
-          if (curve.beside !== undefined)
-            series.beside.push(await station.measure({ probe: curve.beside, span: plan.span }))
-        }
+      for (const station of stations.inTurn(round)) {
+        say(`${population.of}: round ${round + 1} of ${plan.rounds}, ${curve.probe} with ${station.size}`)
+        const series = bySize.get(station.size)
+        series?.own.push(await station.measure({ probe: curve.probe, span: plan.span }))
+        if (curve.beside !== undefined)
+          series?.beside.push(await station.measure({ probe: curve.beside, span: plan.span }))
+      }
   }
   return samples
 }
@@ -73,15 +69,14 @@ class Stations implements AsyncDisposable {
     this.#plan = plan
   }
 
-  async open({ crowd, execArgv = [] }: Population, size: number, curves: readonly Curve[]): Promise<void> {
-    const directory = `/${crowd}-${size}`
-    await this.#client.create(directory)
+  async open({ crowd, execArgv = [] }: Population, size: number, { probe, beside }: Curve): Promise<void> {
+    const { path: directory } = await this.#client.create('/crowd-', '', { mode: 'persistentSequential' })
     const task = { crowd, size, directory, ...this.#servers }
     const station = new Station(this.#program, task, [...execArgv, ...this.#plan.execArgv], this.#plan.signal)
     this.#all.push(station)
     await station.ready()
-    const probes = new Set(curves.flatMap(({ probe, beside }) => (beside === undefined ? [probe] : [probe, beside])))
-    for (const probe of probes) await station.measure({ probe, span: this.#plan.warmUp })
+    for (const each of beside === undefined ? [probe] : [probe, beside])
+      await station.measure({ probe: each, span: this.#plan.warmUp })
   }
 
   /** No size is always the first, or always behind the same one. */
