@@ -1,6 +1,7 @@
 // Which persistent watches this session holds, and who hears of an event. Pure: it knows no connection, and calls nobody.
 import { parentOf } from '../protocol/index.ts'
 import { Owned } from './owned.ts'
+import { Spots } from './spots.ts'
 import type { EventQueue } from './watcher.ts'
 import type { WatchEvent } from './watches.ts'
 
@@ -25,16 +26,18 @@ export interface Delivery {
 }
 
 /** All that is known of one path. */
-interface Spot {
-  readonly subscriptions: Set<Subscription>
+class Spot {
+  readonly subscriptions = new Set<Subscription>()
   /** What the server has for it, or will have when it comes to it. */
   mode: PersistentMode | undefined
   /** What a server has said yes to. What it has not will be asked for, or is on its way. */
   confirmed: PersistentMode | undefined
-}
+  isLeft = false
 
-/** Of every session that has no such watch: an empty map of its own would be a large part of what an idle session takes. */
-const NO_SPOTS = new Map<string, Spot>()
+  get isIdle(): boolean {
+    return this.subscriptions.size === 0 && this.mode === undefined
+  }
+}
 
 /**
  * A server below 3.9 keeps one mode a path and session: whatever is set last wins, and a one-shot watch ends the persistent one
@@ -42,19 +45,20 @@ const NO_SPOTS = new Map<string, Spot>()
  * tell events apart here.
  */
 export class PersistentWatches {
-  #spots = NO_SPOTS
+  /** None until there is a watch, as of those that are one-shot. */
+  #spots: Spots<Spot> | undefined
   readonly #owned = new Owned<Subscription>()
 
+  /** There has never been one. */
   get isEmpty(): boolean {
-    return this.#spots.size === 0
+    return this.#spots === undefined
   }
 
   /** Returns the mode to ask the server for. */
   add(subscription: Subscription): PersistentMode {
     const { serverPath, mode } = subscription
-    const spot = this.#spots.get(serverPath) ?? { subscriptions: new Set(), mode: undefined, confirmed: undefined }
-    if (this.#spots === NO_SPOTS) this.#spots = new Map()
-    this.#spots.set(serverPath, spot)
+    this.#spots ??= new Spots(() => new Spot())
+    const spot = this.#spots.at(serverPath)
     spot.subscriptions.add(subscription)
     this.#owned.add(subscription)
     spot.mode = spot.mode === 'persistentRecursive' ? 'persistentRecursive' : mode
@@ -63,7 +67,7 @@ export class PersistentWatches {
 
   /** False where it was not there (any more). */
   remove(subscription: Subscription): boolean {
-    const spot = this.#spots.get(subscription.serverPath)
+    const spot = this.#spots?.get(subscription.serverPath)
     const removed = spot?.subscriptions.delete(subscription) ?? false
     this.#owned.delete(subscription)
     this.#tidy(subscription.serverPath, spot)
@@ -72,28 +76,28 @@ export class PersistentWatches {
 
   /** Does the server tell of everything on that path anyway? Then a one-shot watch must not be set there. */
   covers(serverPath: string): boolean {
-    return this.#spots.get(serverPath)?.mode !== undefined
+    return this.#spots?.get(serverPath)?.mode !== undefined
   }
 
   /** Not until the server has said yes: until then it tells of lists of children, as of a plain watch. */
   isRecursive(serverPath: string): boolean {
-    return this.#spots.get(serverPath)?.confirmed === 'persistentRecursive'
+    return this.#spots?.get(serverPath)?.confirmed === 'persistentRecursive'
   }
 
   /** The server has said yes to a mode, asked for by a subscription which may be gone meanwhile. */
   confirm(subscription: Subscription, mode: PersistentMode): void {
     subscription.isSet = true
-    const spot = this.#spots.get(subscription.serverPath)
+    const spot = this.#spots?.get(subscription.serverPath)
     if (spot?.mode !== undefined) spot.confirmed = mode
   }
 
   isSubscribed(serverPath: string): boolean {
-    return (this.#spots.get(serverPath)?.subscriptions.size ?? 0) > 0
+    return (this.#spots?.get(serverPath)?.subscriptions.size ?? 0) > 0
   }
 
   /** The server's watch is gone, or about to go. */
   release(serverPath: string): void {
-    const spot = this.#spots.get(serverPath)
+    const spot = this.#spots?.get(serverPath)
     if (spot === undefined) return
     spot.mode = spot.confirmed = undefined
     this.#tidy(serverPath, spot)
@@ -104,13 +108,14 @@ export class PersistentWatches {
   }
 
   all(): Subscription[] {
-    return [...this.#spots.values()].flatMap(({ subscriptions }) => [...subscriptions])
+    return [...(this.#spots?.values() ?? [])].flatMap(({ subscriptions }) => [...subscriptions])
   }
 
   /** The paths to set again after a reconnect. */
   paths(): Readonly<Record<PersistentMode, string[]>> {
     const paths: Record<PersistentMode, string[]> = { persistent: [], persistentRecursive: [] }
-    for (const [path, { confirmed }] of this.#spots) if (confirmed !== undefined) paths[confirmed].push(path)
+    for (const [path, { confirmed }] of this.#spots?.entries() ?? [])
+      if (confirmed !== undefined) paths[confirmed].push(path)
     return paths
   }
 
@@ -119,7 +124,7 @@ export class PersistentWatches {
     if (this.isEmpty) return []
     const all: Delivery[] = []
     const tell = (path: string, mode: PersistentMode, told: WatchEvent['type'], about: string) => {
-      for (const subscription of this.#spots.get(path)?.subscriptions ?? [])
+      for (const subscription of this.#spots?.get(path)?.subscriptions ?? [])
         if (subscription.mode === mode) all.push({ subscription, type: told, serverPath: about })
     }
     const isOfChildren = type === 'NodeChildrenChanged'
@@ -136,7 +141,7 @@ export class PersistentWatches {
   }
 
   #tidy(serverPath: string, spot: Spot | undefined): void {
-    if (spot?.subscriptions.size === 0 && spot.mode === undefined) this.#spots.delete(serverPath)
+    if (spot !== undefined) this.#spots?.tidy(serverPath, spot)
   }
 }
 

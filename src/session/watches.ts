@@ -1,6 +1,7 @@
 // Which one-shot watches this session holds. Pure: it knows no connection, and calls nobody.
 import { eventTypes, type WatchKind } from '../protocol/index.ts'
 import { Owned } from './owned.ts'
+import { Spots } from './spots.ts'
 import type { State } from './states.ts'
 
 export interface WatchEvent {
@@ -43,6 +44,7 @@ class Spot {
   arriving = 0
   /** The server's watch was to go, but for a request under way that may need it. */
   isOwed = false
+  isLeft = false
 
   get isIdle(): boolean {
     return this.watches === undefined && this.arriving === 0 && !this.isOwed
@@ -70,6 +72,8 @@ class Spot {
   }
 }
 
+const newSpots = () => new Spots(() => new Spot())
+
 /** Which of our watches an event of the server fires. A deleted node takes all of its watches along (DataTree.deleteNode). */
 const firedBy: Readonly<Record<number, { type: WatchEvent['type']; tables: readonly ServerTable[] }>> = {
   [eventTypes.NodeCreated]: { type: 'NodeCreated', tables: ['data'] },
@@ -78,25 +82,16 @@ const firedBy: Readonly<Record<number, { type: WatchEvent['type']; tables: reado
   [eventTypes.NodeChildrenChanged]: { type: 'NodeChildrenChanged', tables: ['children'] },
 }
 
-type Table = Map<string, Spot>
-
-/** Of every session without a watch: an empty map of its own would be a large part of what an idle session takes. */
-const EMPTY: Table = new Map()
-
 export class WatchRegistry {
-  // By path.
-  #data = EMPTY
-  #children = EMPTY
+  // None until there is a watch: empty ones would be a large part of what an idle session takes.
+  #data: Spots<Spot> | undefined
+  #children: Spots<Spot> | undefined
   readonly #owned = new Owned<Watch>()
   #size = 0
 
+  /** Of those that are armed. */
   get size(): number {
     return this.#size
-  }
-
-  /** Nothing is known of any path. */
-  get isEmpty(): boolean {
-    return this.#data.size === 0 && this.#children.size === 0
   }
 
   arm(kind: WatchKind, watch: Watch): void {
@@ -113,7 +108,7 @@ export class WatchRegistry {
     const { armed, serverPath } = watch
     if (armed === undefined) return undefined
     const table = tableOf(armed)
-    const spot = this.#table(table).get(serverPath)
+    const spot = this.#table(table)?.get(serverPath)
     if (spot === undefined) return undefined
     spot.delete(watch)
     this.#forgotten(watch)
@@ -130,13 +125,13 @@ export class WatchRegistry {
 
   /** The server's watch was to go, but for a request under way that may need it. */
   owe(table: ServerTable, serverPath: string): void {
-    const spot = this.#table(table).get(serverPath)
+    const spot = this.#table(table)?.get(serverPath)
     if (spot !== undefined && spot.arriving > 0) spot.isOwed = true
   }
 
   /** Was it to go, and is nothing under way any more? */
   takeDebt(table: ServerTable, serverPath: string): boolean {
-    const spot = this.#table(table).get(serverPath)
+    const spot = this.#table(table)?.get(serverPath)
     if (spot === undefined || spot.arriving > 0) return false
     const { isOwed } = spot
     spot.isOwed = false
@@ -146,13 +141,13 @@ export class WatchRegistry {
 
   /** Does nobody here need the server's watch on that path any more? */
   isUnused(table: ServerTable, serverPath: string): boolean {
-    const spot = this.#table(table).get(serverPath)
+    const spot = this.#table(table)?.get(serverPath)
     return spot === undefined || (spot.arriving === 0 && spot.watches === undefined)
   }
 
   /** The armed watches on a path, of the tables asked for. */
   on(serverPath: string, tables: readonly ServerTable[]): Watch[] {
-    return tables.flatMap(table => this.#table(table).get(serverPath)?.all() ?? [])
+    return tables.flatMap(table => this.#table(table)?.get(serverPath)?.all() ?? [])
   }
 
   /** Takes out the watches that an event fires; undefined where nobody knows such an event. */
@@ -172,7 +167,7 @@ export class WatchRegistry {
   }
 
   all(): Watch[] {
-    return [this.#data, this.#children].flatMap(table => [...table.values()].flatMap(spot => spot.all()))
+    return [this.#data, this.#children].flatMap(table => [...(table?.values() ?? [])].flatMap(spot => spot.all()))
   }
 
   /** The paths to set again after a reconnect. */
@@ -182,22 +177,17 @@ export class WatchRegistry {
     return { data: [...paths.data], exist: [...paths.exist], children: [...paths.children] }
   }
 
-  #table(table: ServerTable): Table {
+  #table(table: ServerTable): Spots<Spot> | undefined {
     return table === 'data' ? this.#data : this.#children
   }
 
   #spot(table: ServerTable, serverPath: string): Spot {
-    const known = this.#table(table).get(serverPath)
-    if (known !== undefined) return known
-    const spot = new Spot()
-    if (this.#table(table) !== EMPTY) this.#table(table).set(serverPath, spot)
-    else if (table === 'data') this.#data = new Map([[serverPath, spot]])
-    else this.#children = new Map([[serverPath, spot]])
-    return spot
+    const spots = table === 'data' ? (this.#data ??= newSpots()) : (this.#children ??= newSpots())
+    return spots.at(serverPath)
   }
 
   #take(table: ServerTable, serverPath: string): readonly Watch[] {
-    const spot = this.#table(table).get(serverPath)
+    const spot = this.#table(table)?.get(serverPath)
     if (spot?.watches === undefined) return NONE
     const watches = spot.all()
     spot.watches = undefined
@@ -207,7 +197,7 @@ export class WatchRegistry {
   }
 
   #tidy(table: ServerTable, serverPath: string, spot: Spot): void {
-    if (spot.isIdle) this.#table(table).delete(serverPath)
+    this.#table(table)?.tidy(serverPath, spot)
   }
 
   #forgotten(watch: Watch): void {
