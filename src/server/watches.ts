@@ -1,4 +1,5 @@
 // Who is to be told of what: the server's two tables, one of data watches and one of child watches (DataTree, WatchManager).
+import { PathMap } from '../machine/path-map.ts'
 import { addWatchModes, eventTypes, JuteError, parentOf, watcherTypes, type ACL } from '../protocol/index.ts'
 import { Refusal } from './refusal.ts'
 import type { Change } from './transaction.ts'
@@ -13,9 +14,9 @@ export interface Watcher {
 export type Mode = 'once' | 'persistent' | 'recursive'
 
 class WatchTable {
-  readonly #byPath = new Map<string, Map<Watcher, Mode>>()
+  readonly #byPath = new PathMap<Map<Watcher, Mode>>()
   /** Once one has watched, it stands here until it is forgotten, with no path too (WatchManager.watch2Paths). */
-  readonly #byWatcher = new Map<Watcher, Set<string>>()
+  readonly #byWatcher = new Map<Watcher, PathMap<Mode>>()
   #recursive = 0
 
   /** A watcher has one watch on a path: a later one takes the place of an earlier one, whatever its mode (ZOOKEEPER-4466). */
@@ -24,9 +25,9 @@ class WatchTable {
     const watchers = this.#byPath.get(path)
     if (watchers === undefined) this.#byPath.set(path, new Map([[watcher, mode]]))
     else watchers.set(watcher, mode)
-    const paths = this.#byWatcher.get(watcher)
-    if (paths === undefined) this.#byWatcher.set(watcher, new Set([path]))
-    else paths.add(path)
+    const paths = this.#byWatcher.get(watcher) ?? new PathMap()
+    this.#byWatcher.set(watcher, paths)
+    paths.set(path, mode)
     if (mode === 'recursive') this.#recursive++
   }
 
@@ -42,7 +43,7 @@ class WatchTable {
   }
 
   forget(watcher: Watcher): void {
-    for (const path of [...(this.#byWatcher.get(watcher) ?? [])]) this.remove(path, watcher)
+    for (const [path] of [...(this.#byWatcher.get(watcher) ?? [])]) this.remove(path, watcher)
     this.#byWatcher.delete(watcher)
   }
 
@@ -65,14 +66,14 @@ class WatchTable {
   }
 
   isWatched(path: string): boolean {
-    return this.#byPath.has(path)
+    return this.#byPath.get(path) !== undefined
   }
 
   get paths(): number {
     return this.#byPath.size
   }
 
-  get watchers(): ReadonlyMap<Watcher, ReadonlySet<string>> {
+  get watchers(): ReadonlyMap<Watcher, Iterable<readonly [path: string, mode: Mode]>> {
     return this.#byWatcher
   }
 

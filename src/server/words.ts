@@ -60,7 +60,14 @@ const words: Readonly<Record<string, (view: View) => string>> = {
     return `${data.watchers.size} connections watching ${data.paths} paths\nTotal watches:${data.entries.length}\n`
   },
   wchc: ({ database }) =>
-    [...database.watches.data.watchers].map(([{ sessionId }, paths]) => listed(hex(sessionId), paths)).join('') + '\n',
+    [...database.watches.data.watchers]
+      .map(([{ sessionId }, paths]) =>
+        listed(
+          hex(sessionId),
+          Array.from(paths, ([path]) => path),
+        ),
+      )
+      .join('') + '\n',
   wchp: ({ database }) =>
     [...grouped(database.watches.data.entries.map(({ path, watcher }) => [path, hex(watcher.sessionId)]))]
       .map(([path, ids]) => listed(path, ids))

@@ -1,7 +1,7 @@
 // Which persistent watches this session holds, and who hears of an event. Pure: it knows no connection, and calls nobody.
+import { PathMap } from '../machine/path-map.ts'
 import { parentOf } from '../protocol/index.ts'
 import { Owned } from './owned.ts'
-import { Spots } from './spots.ts'
 import type { EventQueue } from './watcher.ts'
 import type { WatchEvent } from './watches.ts'
 
@@ -26,17 +26,12 @@ export interface Delivery {
 }
 
 /** All that is known of one path. */
-class Spot {
-  readonly subscriptions = new Set<Subscription>()
+interface Spot {
+  readonly subscriptions: Set<Subscription>
   /** What the server has for it, or will have when it comes to it. */
   mode: PersistentMode | undefined
   /** What a server has said yes to. What it has not will be asked for, or is on its way. */
   confirmed: PersistentMode | undefined
-  isLeft = false
-
-  get isIdle(): boolean {
-    return this.subscriptions.size === 0 && this.mode === undefined
-  }
 }
 
 /**
@@ -45,20 +40,20 @@ class Spot {
  * tell events apart here.
  */
 export class PersistentWatches {
-  /** None until there is a watch, as of those that are one-shot. */
-  #spots: Spots<Spot> | undefined
+  /** None until there is a watch: an empty one would be a large part of what an idle session takes. */
+  #spots: PathMap<Spot> | undefined
   readonly #owned = new Owned<Subscription>()
 
-  /** There has never been one. */
   get isEmpty(): boolean {
-    return this.#spots === undefined
+    return this.#spots === undefined || this.#spots.size === 0
   }
 
   /** Returns the mode to ask the server for. */
   add(subscription: Subscription): PersistentMode {
     const { serverPath, mode } = subscription
-    this.#spots ??= new Spots(() => new Spot())
-    const spot = this.#spots.at(serverPath)
+    this.#spots ??= new PathMap()
+    const spot = this.#spots.get(serverPath) ?? { subscriptions: new Set(), mode: undefined, confirmed: undefined }
+    this.#spots.set(serverPath, spot)
     spot.subscriptions.add(subscription)
     this.#owned.add(subscription)
     spot.mode = spot.mode === 'persistentRecursive' ? 'persistentRecursive' : mode
@@ -108,14 +103,13 @@ export class PersistentWatches {
   }
 
   all(): Subscription[] {
-    return [...(this.#spots?.values() ?? [])].flatMap(({ subscriptions }) => [...subscriptions])
+    return [...(this.#spots ?? [])].flatMap(([, { subscriptions }]) => [...subscriptions])
   }
 
   /** The paths to set again after a reconnect. */
   paths(): Readonly<Record<PersistentMode, string[]>> {
     const paths: Record<PersistentMode, string[]> = { persistent: [], persistentRecursive: [] }
-    for (const [path, { confirmed }] of this.#spots?.entries() ?? [])
-      if (confirmed !== undefined) paths[confirmed].push(path)
+    for (const [path, { confirmed }] of this.#spots ?? []) if (confirmed !== undefined) paths[confirmed].push(path)
     return paths
   }
 
@@ -141,7 +135,7 @@ export class PersistentWatches {
   }
 
   #tidy(serverPath: string, spot: Spot | undefined): void {
-    if (spot !== undefined) this.#spots?.tidy(serverPath, spot)
+    if (spot?.subscriptions.size === 0 && spot.mode === undefined) this.#spots?.delete(serverPath)
   }
 }
 

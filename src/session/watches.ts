@@ -1,7 +1,7 @@
 // Which one-shot watches this session holds. Pure: it knows no connection, and calls nobody.
+import { PathMap } from '../machine/path-map.ts'
 import { eventTypes, type WatchKind } from '../protocol/index.ts'
 import { Owned } from './owned.ts'
-import { Spots } from './spots.ts'
 import type { State } from './states.ts'
 
 export interface WatchEvent {
@@ -44,7 +44,6 @@ class Spot {
   arriving = 0
   /** The server's watch was to go, but for a request under way that may need it. */
   isOwed = false
-  isLeft = false
 
   get isIdle(): boolean {
     return this.watches === undefined && this.arriving === 0 && !this.isOwed
@@ -72,8 +71,6 @@ class Spot {
   }
 }
 
-const newSpots = () => new Spots(() => new Spot())
-
 /** Which of our watches an event of the server fires. A deleted node takes all of its watches along (DataTree.deleteNode). */
 const firedBy: Readonly<Record<number, { type: WatchEvent['type']; tables: readonly ServerTable[] }>> = {
   [eventTypes.NodeCreated]: { type: 'NodeCreated', tables: ['data'] },
@@ -84,8 +81,8 @@ const firedBy: Readonly<Record<number, { type: WatchEvent['type']; tables: reado
 
 export class WatchRegistry {
   // None until there is a watch: empty ones would be a large part of what an idle session takes.
-  #data: Spots<Spot> | undefined
-  #children: Spots<Spot> | undefined
+  #data: PathMap<Spot> | undefined
+  #children: PathMap<Spot> | undefined
   readonly #owned = new Owned<Watch>()
   #size = 0
 
@@ -167,7 +164,7 @@ export class WatchRegistry {
   }
 
   all(): Watch[] {
-    return [this.#data, this.#children].flatMap(table => [...(table?.values() ?? [])].flatMap(spot => spot.all()))
+    return [this.#data, this.#children].flatMap(table => [...(table ?? [])].flatMap(([, spot]) => spot.all()))
   }
 
   /** The paths to set again after a reconnect. */
@@ -177,13 +174,17 @@ export class WatchRegistry {
     return { data: [...paths.data], exist: [...paths.exist], children: [...paths.children] }
   }
 
-  #table(table: ServerTable): Spots<Spot> | undefined {
+  #table(table: ServerTable): PathMap<Spot> | undefined {
     return table === 'data' ? this.#data : this.#children
   }
 
   #spot(table: ServerTable, serverPath: string): Spot {
-    const spots = table === 'data' ? (this.#data ??= newSpots()) : (this.#children ??= newSpots())
-    return spots.at(serverPath)
+    const spots = table === 'data' ? (this.#data ??= new PathMap()) : (this.#children ??= new PathMap())
+    const known = spots.get(serverPath)
+    if (known !== undefined) return known
+    const spot = new Spot()
+    spots.set(serverPath, spot)
+    return spot
   }
 
   #take(table: ServerTable, serverPath: string): readonly Watch[] {
@@ -197,7 +198,7 @@ export class WatchRegistry {
   }
 
   #tidy(table: ServerTable, serverPath: string, spot: Spot): void {
-    this.#table(table)?.tidy(serverPath, spot)
+    if (spot.isIdle) this.#table(table)?.delete(serverPath)
   }
 
   #forgotten(watch: Watch): void {
