@@ -7,7 +7,6 @@ import {
   FrameTooLong,
   JuteError,
   LegacyConnectResponse,
-  operations,
   Reader,
   ReplyHeader,
   RequestHeader,
@@ -20,6 +19,7 @@ import {
   type Operation,
   type TypeOf,
 } from '../protocol/index.ts'
+import * as operations from '../protocol/operations.ts'
 import { FinalFailure, type Address, type Dial, type Transport, type TransportHandler } from '../transport/transport.ts'
 import { momentOf, type Moment } from './lease.ts'
 import { Inflight } from './inflight.ts'

@@ -1,5 +1,6 @@
 // Who the session says it is: auth packets, sent first on every connection.
-import { operations, xids, ZooKeeperError, type ErrorCode } from '../protocol/index.ts'
+import { xids, ZooKeeperError, type ErrorCode } from '../protocol/index.ts'
+import * as operations from '../protocol/operations.ts'
 import type { Connection } from './connection.ts'
 
 export interface Credential {

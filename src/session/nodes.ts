@@ -2,7 +2,6 @@
 import {
   createModes,
   errnos,
-  operations,
   pathProblem,
   watcherTypes,
   ZooKeeperError,
@@ -20,6 +19,7 @@ import {
   type Stat,
   type TypeOf,
 } from '../protocol/index.ts'
+import * as operations from '../protocol/operations.ts'
 import { openACL } from './acl.ts'
 import {
   aclProblem,

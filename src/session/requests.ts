@@ -2,13 +2,13 @@
 import {
   errnos,
   JuteError,
-  operations,
   type Encodable,
   type ErrorCode,
   type Operation,
   type Reader,
   type ZooKeeperError,
 } from '../protocol/index.ts'
+import * as operations from '../protocol/operations.ts'
 import { Backlog } from './backlog.ts'
 import type { Connection } from './connection.ts'
 import { Request, xidAfter, type AnyCall, type Call } from './request.ts'

@@ -1,6 +1,5 @@
 // One session across many sockets. The only owner of its state, its xids and its time.
 import {
-  operations,
   ZooKeeperError,
   type ConnectRequest,
   type ConnectResponse,
@@ -11,6 +10,7 @@ import {
   type TypeOf,
   type WatcherEvent,
 } from '../protocol/index.ts'
+import * as operations from '../protocol/operations.ts'
 import { Background } from './background.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import type { ConnectString } from './connect-string.ts'

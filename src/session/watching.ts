@@ -3,7 +3,6 @@ import {
   addWatchModes,
   errnos,
   eventTypes,
-  operations,
   parentOf,
   watcherTypes,
   xids,
@@ -12,6 +11,7 @@ import {
   type WatchKind,
   ZooKeeperError,
 } from '../protocol/index.ts'
+import * as operations from '../protocol/operations.ts'
 import { onAbort } from './abort.ts'
 import type { Connection } from './connection.ts'
 import { isOfList, PersistentWatches, type Subscription } from './persistent-watches.ts'
