@@ -1,29 +1,31 @@
 // Requests that wait for a connection.
 import { Writer } from '../protocol/index.ts'
 import { encodeRequest } from './connection.ts'
-import { RequestList, type Request } from './request.ts'
+import type { Request } from './request.ts'
 
 const writer = new Writer()
 
+/** First in, first out; and any one can leave. */
 export class Backlog {
-  readonly #requests = new RequestList()
+  readonly #requests = new Set<Request>()
 
   /** Encodes it at once: what the caller does to its bytes later does not matter. Throws as {@link encodeRequest}. */
   push(request: Request, maxRequest: number): void {
     encodeRequest(writer, 0, request.call.op, request.call.body, maxRequest)
     request.frame = writer.take()
-    this.#requests.push(request)
+    this.#requests.add(request)
   }
 
   /** Takes one out; false where it does not wait (any more). */
   remove(request: Request): boolean {
-    if (request.list !== this.#requests) return false
-    this.#requests.remove(request)
-    return true
+    return this.#requests.delete(request)
   }
 
   /** Takes all out, in their order. */
   *drain(): Generator<Request> {
-    for (let request = this.#requests.shift(); request !== undefined; request = this.#requests.shift()) yield request
+    for (const request of this.#requests) {
+      this.#requests.delete(request)
+      yield request
+    }
   }
 }

@@ -1,4 +1,4 @@
-// One request from its call to its settling, and the queues it stands in meanwhile.
+// One request from its call to its settling.
 import type { Encodable, ErrorCode, ErrorContext, Fate, Operation, Reader, WatchKind } from '../protocol/index.ts'
 import { codeOf, JuteError, ZooKeeperError } from '../protocol/index.ts'
 import { onAbort } from './abort.ts'
@@ -51,10 +51,6 @@ export class Request {
   xid = 0
   /** When its bytes were handed to the connection. */
   sentAt: Moment | undefined
-
-  list: RequestList | undefined
-  previous: Request | undefined
-  next: Request | undefined
 
   constructor(call: AnyCall) {
     this.call = call
@@ -109,11 +105,9 @@ export class Request {
 
   fail(code: ErrorCode, fate: Fate, context: Omit<ErrorContext, 'fate'> = {}): void {
     // Making an Error takes its stack, which is dear: not for a call that has been given up already.
-    if (!this.settled) this.reject(this.error(code, fate, context))
-  }
-
-  error(code: ErrorCode, fate: Fate, context: Omit<ErrorContext, 'fate'> = {}): ZooKeeperError {
-    return new ZooKeeperError(code, { op: this.call.op.method, path: this.call.path, fate, ...context })
+    if (this.settled) return
+    const { op, path } = this.call
+    this.reject(new ZooKeeperError(code, { op: op.method, path, fate, ...context }))
   }
 
   #settle(): boolean {
@@ -121,46 +115,5 @@ export class Request {
     this.settled = true
     this.#stopListening?.()
     return true
-  }
-}
-
-/** First in, first out; and any one can leave. Linked, so that each step costs the same however long it is. */
-export class RequestList {
-  #first: Request | undefined
-  #last: Request | undefined
-  #size = 0
-
-  get size(): number {
-    return this.#size
-  }
-
-  get first(): Request | undefined {
-    return this.#first
-  }
-
-  push(request: Request): void {
-    request.list = this
-    request.previous = this.#last
-    if (this.#last === undefined) this.#first = request
-    else this.#last.next = request
-    this.#last = request
-    this.#size++
-  }
-
-  remove(request: Request): void {
-    if (request.list !== this) return
-    const { previous, next } = request
-    if (previous === undefined) this.#first = next
-    else previous.next = next
-    if (next === undefined) this.#last = previous
-    else next.previous = previous
-    request.list = request.previous = request.next = undefined
-    this.#size--
-  }
-
-  shift(): Request | undefined {
-    const first = this.#first
-    if (first !== undefined) this.remove(first)
-    return first
   }
 }

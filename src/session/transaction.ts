@@ -5,11 +5,10 @@ import type { MultiOp, MultiResult } from './multi.ts'
 /** Operations that are done all or none. Nothing is sent before `commit`. */
 export class Transaction {
   readonly #commit: (ops: readonly MultiOp[]) => Promise<MultiResult[]>
-  readonly #ops: MultiOp[]
+  readonly #ops: MultiOp[] = []
 
-  constructor(commit: (ops: readonly MultiOp[]) => Promise<MultiResult[]>, ops: readonly MultiOp[] = []) {
+  constructor(commit: (ops: readonly MultiOp[]) => Promise<MultiResult[]>) {
     this.#commit = commit
-    this.#ops = [...ops]
   }
 
   create(path: string, data: Data = '', options: CreateOptions = {}): this {

@@ -84,11 +84,10 @@ export class WatchRegistry {
   #data: PathMap<Spot> | undefined
   #children: PathMap<Spot> | undefined
   readonly #owned = new Owned<Watch>()
-  #size = 0
 
-  /** Of those that are armed. */
-  get size(): number {
-    return this.#size
+  /** Nothing is known of any path. */
+  get isEmpty(): boolean {
+    return (this.#data?.size ?? 0) === 0 && (this.#children?.size ?? 0) === 0
   }
 
   arm(kind: WatchKind, watch: Watch): void {
@@ -97,7 +96,6 @@ export class WatchRegistry {
     spot.add(watch)
     watch.armed = kind
     this.#owned.add(watch)
-    this.#size++
   }
 
   /** Forgets a watch. Returns the table the server keeps it in, or undefined where it was not armed (any more). */
@@ -204,7 +202,6 @@ export class WatchRegistry {
   #forgotten(watch: Watch): void {
     watch.armed = undefined
     this.#owned.delete(watch)
-    this.#size--
   }
 }
 

@@ -104,7 +104,7 @@ export class Watching {
    * @param lastZxid the last transaction this client saw: one-shot watches on what changed since then fire at once
    */
   rearm(connection: Connection, lastZxid: bigint, state: State): void {
-    if (this.#registry.size === 0 && this.#persistent.isEmpty) return
+    if (this.#registry.isEmpty && this.#persistent.isEmpty) return
     for (const { data, exist, children } of batches(this.#registry.paths()))
       connection.sendSpecial(xids.setWatches, operations.setWatches, {
         relativeZxid: lastZxid,

@@ -57,7 +57,7 @@ describe('the registry of watches', () => {
             else expect(fired).to.have.members(expected)
             model = model.filter(each => !isFired(each))
           }
-          expect(registry.size).to.equal(model.length)
+          expect(registry.all()).to.have.members(model.map(({ watch }) => watch))
           for (const view of views)
             expect(registry.ownedBy(view)).to.deep.equal(
               model.map(({ watch }) => watch).filter(({ owner }) => owner === view),
