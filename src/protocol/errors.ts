@@ -55,7 +55,7 @@ export const errnos = Object.fromEntries(
 ) as Readonly<Record<ServerErrorCode, number>>
 
 const codesByErrno = new Map<number, ServerErrorCode>(
-  Object.entries(serverErrors).map(([code, [errno]]) => [errno, code as ServerErrorCode]),
+  Object.entries(errnos).map(([code, errno]) => [errno, code as ServerErrorCode]),
 )
 
 /** The name of an error number; 'UNKNOWN' for one that nobody knows. */
@@ -105,6 +105,10 @@ export class ZooKeeperError extends Error {
     this.fate = fate
   }
 }
+
+/** Of a call that is not even sent, since it could not be meant so. */
+export const badArguments = (op: string, path: string, detail: string): ZooKeeperError =>
+  new ZooKeeperError('BADARGUMENTS', { op, path, fate: 'notSent', detail })
 
 /** Is it a ZooKeeperError of one of these codes? */
 export const isCode = (error: unknown, ...codes: ErrorCode[]): boolean =>

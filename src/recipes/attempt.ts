@@ -1,6 +1,6 @@
 // A call that can be given up: it rejects at once, and what it had begun is undone behind it.
 import { onAbort } from '../session/abort.ts'
-import { ZooKeeperError } from '../protocol/index.ts'
+import { badArguments } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import { LockError } from './lock-error.ts'
 
@@ -30,10 +30,7 @@ export async function attempt<T>(
   work: (signal: AbortSignal) => Promise<T>,
   undo: (done: Promise<T>) => Promise<void>,
 ): Promise<T> {
-  if (!(timeout >= 0)) {
-    const detail = `a timeout is in milliseconds, from 0, not ${timeout}`
-    throw new ZooKeeperError('BADARGUMENTS', { op: 'acquire', path: lock, fate: 'notSent', detail })
-  }
+  if (!(timeout >= 0)) throw badArguments('acquire', lock, `a timeout is in milliseconds, from 0, not ${timeout}`)
   signal?.throwIfAborted()
   const scope = new AbortController()
   const givenUp = new Promise<never>((_, reject) => {

@@ -1,5 +1,5 @@
 // Barriers: many wait for one, and many for each other. Curator's nodes.
-import { isCode, join, nameOf, ZooKeeperError, type ACL, type Stat } from '../protocol/index.ts'
+import { badArguments, isCode, join, nameOf, type ACL, type Stat } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import { attempt, type AttemptOptions } from './attempt.ts'
 import { makeDirectory } from './directory.ts'
@@ -229,5 +229,4 @@ function ignoring(...codes: ('NONODE' | 'NODEEXISTS')[]): (error: unknown) => vo
   }
 }
 
-const refuse = (path: string, detail: string) =>
-  new ZooKeeperError('BADARGUMENTS', { op: 'DoubleBarrier', path, fate: 'notSent', detail })
+const refuse = (path: string, detail: string) => badArguments('DoubleBarrier', path, detail)

@@ -1,5 +1,5 @@
 // Several locks as one: all of them or none.
-import { ZooKeeperError } from '../protocol/index.ts'
+import { badArguments } from '../protocol/index.ts'
 import { onAbort } from '../session/abort.ts'
 import type { Transaction } from '../session/index.ts'
 import { contend, type AcquireOptions } from './contend.ts'
@@ -147,7 +147,7 @@ const serverPathOf = ({ client, path }: Lock) => client.serverPath(path)
 const rootsOf = (locks: readonly Lock[]) => new Set(locks.map(({ client }) => client.serverPath('/')))
 
 function inOrder(locks: readonly Lock[]): readonly [Lock, ...Lock[]] {
-  const refuse = (detail: string) => new ZooKeeperError('BADARGUMENTS', { op: 'MultiLock', fate: 'notSent', detail })
+  const refuse = (detail: string) => badArguments('MultiLock', '', detail)
   const [first, ...others] = locks.toSorted((a, b) => (serverPathOf(a) < serverPathOf(b) ? -1 : 1))
   if (first === undefined) throw refuse('there is no lock')
   if (new Set(locks.map(serverPathOf)).size < locks.length) throw refuse('two of the locks have the same path')

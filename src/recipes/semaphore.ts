@@ -1,5 +1,5 @@
 // A number of permits, for those who may work at the same time.
-import { join, ZooKeeperError } from '../protocol/index.ts'
+import { badArguments, join } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import { contend, type AcquireOptions, type Waiting } from './contend.ts'
 import { behind, namesOf, type Naming } from './dialect.ts'
@@ -39,10 +39,8 @@ export class Semaphore extends Lock {
   /** @throws ZooKeeperError BADARGUMENTS where the number of leases is no positive integer */
   constructor(client: Client, path: string, leases: number, options: LockOptions = {}) {
     super(client, path)
-    if (!Number.isSafeInteger(leases) || leases < 1) {
-      const detail = `leases is a positive integer, not ${String(leases)}`
-      throw new ZooKeeperError('BADARGUMENTS', { op: 'Semaphore', path, fate: 'notSent', detail })
-    }
+    if (!Number.isSafeInteger(leases) || leases < 1)
+      throw badArguments('Semaphore', path, `leases is a positive integer, not ${String(leases)}`)
     this.leases = leases
     this.#gate = new Mutex(client, join(path, 'locks'), options)
     this.#queue = queueOf(client, join(path, 'leases'), namesOf(curators, path), options)

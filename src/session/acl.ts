@@ -1,6 +1,6 @@
 // Access control lists: who may do what with a node.
 import { sha1 } from '../machine/hash.ts'
-import { perms, ZooKeeperError, type ACL } from '../protocol/index.ts'
+import { badArguments, perms, type ACL } from '../protocol/index.ts'
 
 /**
  * An entry of a list: `aclOf('digest', digest('ann', 'secret'), perms.read | perms.write)`.
@@ -35,7 +35,6 @@ export function digest(user: string, password: string): string {
     : user.isWellFormed() && password.isWellFormed()
       ? undefined
       : 'half a surrogate pair'
-  if (problem !== undefined)
-    throw new ZooKeeperError('BADARGUMENTS', { op: 'digest', fate: 'notSent', detail: problem })
+  if (problem !== undefined) throw badArguments('digest', '', problem)
   return `${user}:${sha1(Buffer.from(`${user}:${password}`)).toString('base64')}`
 }

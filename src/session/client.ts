@@ -1,11 +1,11 @@
 // The client: a session's nodes, watches and life, seen from a root in the tree.
 import type { Clock } from '../machine/clock.ts'
-import { pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
+import { badArguments, pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
 import { onAbort } from './abort.ts'
 import { Chroot } from './chroot.ts'
 import { parseConnectString } from './connect-string.ts'
 import type { Counters } from './diagnostics.ts'
-import { badArguments, Nodes, refuse } from './nodes.ts'
+import { Nodes, refuse } from './nodes.ts'
 import type { Settings } from './options.ts'
 import { uuidFrom } from './uuid.ts'
 import type { Call } from './request.ts'

@@ -1,5 +1,5 @@
 // 'zk1:2181,zk2:2181,[::1]:2181/app' into hosts and a chroot; and 'dns-srv://_zookeeper._tcp.example.org/app' likewise.
-import { pathProblem, ZooKeeperError } from '../protocol/index.ts'
+import { badArguments, pathProblem } from '../protocol/index.ts'
 import type { Address } from '../transport/transport.ts'
 
 export interface ConnectString {
@@ -54,4 +54,4 @@ function parseHost(text: string): Address {
 /** A URL knows the grammar; but it takes no zone. */
 const isIPv6 = (address: string): boolean => URL.canParse(`http://[${address.replace(/%.*/, '')}]/`)
 
-const bad = (detail: string) => new ZooKeeperError('BADARGUMENTS', { op: 'connect', fate: 'notSent', detail })
+const bad = (detail: string) => badArguments('connect', '', detail)

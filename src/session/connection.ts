@@ -15,6 +15,8 @@ import {
   xids,
   ZooKeeperError,
   type Encodable,
+  type ErrorCode,
+  type ErrorContext,
   type Fate,
   type Operation,
   type TypeOf,
@@ -338,31 +340,25 @@ export class Connection implements TransportHandler {
 
   #refuse(error: JuteError): void {
     if (error instanceof FrameTooLong) this.#inflight.first?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
-    const { host, port } = this.address
-    this.#end(
-      new ZooKeeperError('PROTOCOL', {
-        fate: 'unknown',
-        detail: `${host}:${port} sent ${error.message}`,
-        cause: error,
-      }),
-    )
+    this.#end('PROTOCOL', { fate: 'unknown', detail: `${this.#peer} sent ${error.message}`, cause: error })
   }
 
   #fail(detail: string, cause?: Error): void {
-    const { host, port } = this.address
-    this.#end(new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: `${host}:${port}: ${detail}`, cause }))
+    this.#end('CONNECTIONLOSS', { fate: 'unknown', detail: `${this.#peer}: ${detail}`, cause })
   }
 
-  #giveUp(failure: FinalFailure): void {
-    const { host, port } = this.address
-    const detail = `${host}:${port}: ${failure.message}`
-    this.#end(new ZooKeeperError('PROTOCOL', { op: 'connect', fate: 'notSent', detail, cause: failure }), true)
+  #giveUp(cause: FinalFailure): void {
+    this.#end('PROTOCOL', { op: 'connect', fate: 'notSent', detail: `${this.#peer}: ${cause.message}`, cause }, true)
   }
 
-  #end(cause: ZooKeeperError, isFinal = false): void {
+  get #peer(): string {
+    return `${this.address.host}:${this.address.port}`
+  }
+
+  #end(code: ErrorCode, context: ErrorContext, isFinal = false): void {
     if (this.#dead) return
     this.destroy()
-    this.#owner.lost(cause, isFinal)
+    this.#owner.lost(new ZooKeeperError(code, context), isFinal)
   }
 }
 

@@ -1,5 +1,5 @@
 // Who the session says it is: auth packets, sent first on every connection.
-import { xids, ZooKeeperError, type ErrorCode } from '../protocol/index.ts'
+import { badArguments, xids, ZooKeeperError, type ErrorCode } from '../protocol/index.ts'
 import * as operations from '../protocol/operations.ts'
 import type { Connection } from './connection.ts'
 
@@ -79,4 +79,4 @@ function checked({ scheme, auth }: Credential): Entry {
   return { scheme, auth: Buffer.from(auth as string) }
 }
 
-const bad = (detail: string) => new ZooKeeperError('BADARGUMENTS', { op: 'auth', fate: 'notSent', detail })
+const bad = (detail: string) => badArguments('auth', '', detail)

@@ -2,7 +2,7 @@
 import { JuteError, type ConnectResponse, type TypeOf } from '../protocol/index.ts'
 
 export interface IdentitySettings {
-  session?: { id: bigint; password: Uint8Array }
+  session: { id: bigint; password: Uint8Array } | undefined
   readOnly: boolean
 }
 

@@ -1,5 +1,6 @@
 // ZooKeeper's operations as methods. Each queues its request before it returns, and returns the session's own promise.
 import {
+  badArguments,
   createModes,
   errnos,
   pathProblem,
@@ -308,9 +309,6 @@ export abstract class Nodes {
     })
   }
 }
-
-export const badArguments = (op: string, path: string, detail: string): ZooKeeperError =>
-  new ZooKeeperError('BADARGUMENTS', { op, path, fate: 'notSent', detail })
 
 export const refuse = (op: string, path: string, detail: string): Promise<never> =>
   Promise.reject(badArguments(op, path, detail))

@@ -1,7 +1,7 @@
 // What a caller may choose, checked and completed once.
 import { systemClock, type Clock } from '../machine/clock.ts'
 import { systemRandom, type Random } from '../machine/random.ts'
-import { ZooKeeperError } from '../protocol/index.ts'
+import { badArguments } from '../protocol/index.ts'
 import { orTellOfPlaintext, orTellOfTls } from '../transport/mismatch.ts'
 import { shuffling, systemLookup, tcp } from '../transport/node.ts'
 import { dialTls, type TlsOptions } from '../transport/tls.ts'
@@ -64,8 +64,12 @@ export interface ConnectOptions {
   onCallbackError?: (error: unknown) => void
 }
 
-export type Settings = Required<Omit<ConnectOptions, 'signal' | 'session' | 'observe' | 'sasl' | 'tls'>> &
-  Pick<ConnectOptions, 'signal' | 'session' | 'observe' | 'sasl'>
+/** What stays undefined where the caller does not choose it. */
+type Optional = 'session' | 'sasl' | 'observe'
+
+export type Settings = Required<Omit<ConnectOptions, Optional | 'signal' | 'tls'>> & {
+  [K in Optional]: ConnectOptions[K] | undefined
+}
 
 /** @throws ZooKeeperError BADARGUMENTS */
 export function settingsOf(options: ConnectOptions): Settings {
@@ -86,10 +90,9 @@ export function settingsOf(options: ConnectOptions): Settings {
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     onCallbackError: options.onCallbackError ?? printError,
-    ...(options.signal && { signal: options.signal }),
-    ...(options.sasl && { sasl: options.sasl }),
-    ...(options.session && { session: options.session }),
-    ...(options.observe && { observe: options.observe }),
+    sasl: options.sasl,
+    session: options.session,
+    observe: options.observe,
   }
 }
 
@@ -119,4 +122,4 @@ function positive(name: string, value: number, least = 0): number {
   throw bad(`${name} is ${value}`)
 }
 
-const bad = (detail: string) => new ZooKeeperError('BADARGUMENTS', { op: 'connect', fate: 'notSent', detail })
+const bad = (detail: string) => badArguments('connect', '', detail)

@@ -3,17 +3,21 @@ import type { UserCode } from './user-code.ts'
 
 export type State = 'connecting' | 'connected' | 'connectedReadOnly' | 'suspended' | 'expired' | 'authFailed' | 'closed'
 
+const ends = ['expired', 'authFailed', 'closed'] as const
+const toServer = ['connected', 'connectedReadOnly', ...ends] as const
+const fromServer = ['suspended', ...ends] as const
+
 const moves: Readonly<Record<State, readonly State[]>> = {
-  connecting: ['connected', 'connectedReadOnly', 'expired', 'authFailed', 'closed'],
-  connected: ['suspended', 'expired', 'authFailed', 'closed'],
-  connectedReadOnly: ['suspended', 'expired', 'authFailed', 'closed'],
-  suspended: ['connected', 'connectedReadOnly', 'expired', 'authFailed', 'closed'],
+  connecting: toServer,
+  connected: fromServer,
+  connectedReadOnly: fromServer,
+  suspended: toServer,
   expired: [],
   authFailed: [],
   closed: [],
 }
 
-export type TerminalState = 'expired' | 'authFailed' | 'closed'
+export type TerminalState = (typeof ends)[number]
 
 export const mayMove = (from: State, to: State): boolean => moves[from].includes(to)
 
