@@ -69,16 +69,6 @@ const layoutOf = (declare: (f: Letters) => object): Field[] =>
   Object.entries(declare(scribe)).map(([name, type]) => ({ name, type: type as Type }))
 
 /** Answers every letter with its own description, so that a declaration run against it yields the layout. */
-const scribe: Letters = {
-  bool: () => ({ is: 'bool' }) as never,
-  int: () => ({ is: 'int' }) as never,
-  long: () => ({ is: 'long' }) as never,
-  time: () => ({ is: 'time' }) as never,
-  string: () => ({ is: 'string' }) as never,
-  stringOrNull: () => ({ is: 'stringOrNull' }) as never,
-  buffer: () => ({ is: 'buffer' }) as never,
-  strings: () => ({ is: 'strings' }) as never,
-  vector: of => ({ is: 'vector', of }) as never,
-  vectorOrNull: of => ({ is: 'vectorOrNull', of }) as never,
-  record: of => ({ is: 'record', of }) as never,
-}
+const scribe = Object.fromEntries(
+  Object.keys(writers).map(is => [is, (of?: Codec<unknown>) => (of === undefined ? { is } : { is, of })]),
+) as unknown as Letters
