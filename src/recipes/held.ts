@@ -47,6 +47,25 @@ export abstract class Held implements AsyncDisposable {
   }
 }
 
+/**
+ * Runs a function while something is held, and gives that back behind it. It is `await using` by hand, which a compiler would write out in
+ * more than a kilobyte for each file.
+ * @throws AggregateError of both where the function fails and the release is refused too
+ */
+export async function during<T>(held: { release(): Promise<void> }, fn: () => T | Promise<T>): Promise<T> {
+  let value: T
+  try {
+    value = await fn()
+  } catch (error) {
+    await held.release().catch((refusal: unknown) => {
+      throw new AggregateError([error, refusal], 'what was done with the lock failed, and so did its release')
+    })
+    throw error
+  }
+  await held.release()
+  return value
+}
+
 /** What one holds: a node, and how it goes. */
 export interface Stake {
   readonly node: { readonly path: string; readonly czxid: bigint }

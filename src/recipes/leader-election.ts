@@ -3,7 +3,7 @@ import { isCode, join } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import type { AcquireOptions } from './contend.ts'
 import { behind, type Names, type Naming } from './dialect.ts'
-import type { Held } from './held.ts'
+import { during, type Held } from './held.ts'
 import { behindPredecessor } from './mutex.ts'
 import { namesIn } from './queue.ts'
 import { ExclusiveLock, type LockOptions } from './queue-lock.ts'
@@ -52,12 +52,13 @@ export class LeaderElection extends ExclusiveLock {
         if (signal?.aborted) return
         throw error
       }
-      await using leadership = held
-      try {
-        await fn(leadership)
-      } catch (error) {
-        if (!leadership.signal.aborted && !signal?.aborted) throw error
-      }
+      await during(held, async () => {
+        try {
+          await fn(held)
+        } catch (error) {
+          if (!held.signal.aborted && !signal?.aborted) throw error
+        }
+      })
     }
   }
 

@@ -1,7 +1,7 @@
 // What every lock offers.
 import type { Client } from '../session/index.ts'
 import type { AcquireOptions } from './contend.ts'
-import type { Held } from './held.ts'
+import { during, type Held } from './held.ts'
 
 export abstract class Lock<H extends Held = Held> {
   /** The client it was made with. */
@@ -29,9 +29,11 @@ export abstract class Lock<H extends Held = Held> {
   /**
    * Runs a function while the lock is held, and gives what it gives. The function is to stop when `held.signal` aborts, which it
    * also does when somebody deletes the lock's node.
+   * @throws what the function throws, and what {@link acquire} and `held.release()` do; an AggregateError of both where the function fails
+   * and the release is refused too
    */
   async use<T>(fn: (held: H) => T | Promise<T>, options: AcquireOptions = {}): Promise<T> {
-    await using held = await this.acquire({ watchOwnNode: true, ...options })
-    return await fn(held)
+    const held = await this.acquire({ watchOwnNode: true, ...options })
+    return during(held, () => fn(held))
   }
 }

@@ -2,7 +2,7 @@
 import type { Client } from '../session/index.ts'
 import { comeUnder, follow, isUnder, under } from './context.ts'
 import { contend, type AcquireOptions } from './contend.ts'
-import type { Held } from './held.ts'
+import { during, type Held } from './held.ts'
 import { Claim, LocalLock, type Entry } from './local-lock.ts'
 import { Lock } from './lock.ts'
 import { Mutex } from './mutex.ts'
@@ -59,8 +59,8 @@ export class ReentrantMutex extends Lock {
 
   override async use<T>(fn: (held: Held) => T | Promise<T>, options: ReentrantAcquireOptions = {}): Promise<T> {
     if (!this.#isByContext(options)) return super.use(fn, options)
-    await using entry = await this.#acquire({ watchOwnNode: true, ...options })
-    return await under(entry.claim, () => fn(entry))
+    const entry = await this.#acquire({ watchOwnNode: true, ...options })
+    return during(entry, () => under(entry.claim, () => fn(entry)))
   }
 
   /** Who holds the lock and who waits for it at the server: of those in this process, the first. */

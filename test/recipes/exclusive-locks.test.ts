@@ -352,6 +352,32 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
         expect(await outsider.exists(held.path)).to.equal(null)
       })
 
+      it('is told by use(), alone or beside what the function threw that ran under it', async () => {
+        const [holder, outsider] = [await open(), await open()]
+        const failureUnder = async (end: () => void): Promise<unknown> => {
+          let held!: Held
+          const failure = await failureOf(
+            new Lock(holder, path).use(async taken => {
+              held = taken
+              await outsider.setACL(parentOf(held.path), noDelete)
+              end()
+            }),
+          )
+          await outsider.setACL(parentOf(held.path), openACL)
+          await held.release()
+          return failure
+        }
+        const own = new Error('its own')
+        expect(await failureUnder(() => undefined)).to.have.property('code', 'NOAUTH')
+        const both = await failureUnder(() => {
+          throw own
+        })
+        expect(both).to.be.instanceOf(AggregateError)
+        const [first, second] = (both as AggregateError).errors as unknown[]
+        expect(first).to.equal(own)
+        expect(second).to.have.property('code', 'NOAUTH')
+      })
+
       it('tells of the end of its session', async () => {
         const { holder, held } = await refused({})
         const lost = once(held.signal, 'abort')
