@@ -1,4 +1,5 @@
-// Every record a client and a server exchange, in the words and the order of zookeeper.jute.
+// Every record a client and a server exchange, in the words and the order of zookeeper.jute. Those that our client has no use for are
+// marked as pure, so that a bundler leaves them out.
 import type { TypeOf } from './codec.ts'
 import { record } from './jute.ts'
 
@@ -46,7 +47,7 @@ export const ConnectRequest = record('ConnectRequest', f => ({
   passwd: f.buffer(),
   readOnly: f.bool(),
 }))
-export const LegacyConnectRequest = record('ConnectRequest', f => ({
+export const LegacyConnectRequest = /* @__PURE__ */ record('ConnectRequest', f => ({
   protocolVersion: f.int(),
   lastZxidSeen: f.long(),
   timeOut: f.int(),
@@ -78,7 +79,7 @@ export const Nothing = record('Nothing', () => ({}))
 
 export const AuthPacket = record('AuthPacket', f => ({ type: f.int(), scheme: f.stringOrNull(), auth: f.buffer() }))
 export const GetSASLRequest = record('GetSASLRequest', f => ({ token: f.buffer() }))
-export const SetSASLRequest = record('SetSASLRequest', f => ({ token: f.buffer() }))
+export const SetSASLRequest = /* @__PURE__ */ record('SetSASLRequest', f => ({ token: f.buffer() }))
 export const SetSASLResponse = record('SetSASLResponse', f => ({ token: f.buffer() }))
 export const WhoAmIResponse = record('WhoAmIResponse', f => ({ clientInfo: f.vector(ClientInfo) }))
 
@@ -151,9 +152,12 @@ export const ReconfigRequest = record('ReconfigRequest', f => ({
 }))
 
 // Declared in zookeeper.jute, sent by no client and answered by no server: an old plan for limits on children.
-export const GetMaxChildrenRequest = record('GetMaxChildrenRequest', f => ({ path: f.string() }))
-export const GetMaxChildrenResponse = record('GetMaxChildrenResponse', f => ({ max: f.int() }))
-export const SetMaxChildrenRequest = record('SetMaxChildrenRequest', f => ({ path: f.string(), max: f.int() }))
+export const GetMaxChildrenRequest = /* @__PURE__ */ record('GetMaxChildrenRequest', f => ({ path: f.string() }))
+export const GetMaxChildrenResponse = /* @__PURE__ */ record('GetMaxChildrenResponse', f => ({ max: f.int() }))
+export const SetMaxChildrenRequest = /* @__PURE__ */ record('SetMaxChildrenRequest', f => ({
+  path: f.string(),
+  max: f.int(),
+}))
 
 // org.apache.zookeeper.proto: watches
 
