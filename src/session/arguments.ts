@@ -33,14 +33,15 @@ export function createProblem(
   return pathProblem(path, isSequential(mode)) ?? aclProblem(acl)
 }
 
-export function dataProblem(data: unknown): string | undefined {
-  if (data === undefined || data === null || typeof data === 'string' || data instanceof Uint8Array) return undefined
-  return `data is a Uint8Array, a string or null, not ${typeof data}`
-}
+/** Of a new node's data: left out, they are empty. */
+export const dataProblem = (data: unknown): string | undefined =>
+  data === undefined ? undefined : newDataProblem(data)
 
-/** Of data that takes the place of others: there, left out is not empty. */
+/** Of data that take the place of others. */
 export const newDataProblem = (data: unknown): string | undefined =>
-  data === undefined ? 'data is a Uint8Array, a string or null, not undefined' : dataProblem(data)
+  data === null || typeof data === 'string' || data instanceof Uint8Array
+    ? undefined
+    : `data is a Uint8Array, a string or null, not ${typeof data}`
 
 export function versionProblem(version: number | undefined): string | undefined {
   return version === undefined || version === (version | 0)

@@ -35,3 +35,6 @@ export class Chroot {
     return path
   }
 }
+
+/** The server's own root. */
+export const ROOT = new Chroot('')

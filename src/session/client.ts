@@ -2,7 +2,7 @@
 import type { Clock } from '../machine/clock.ts'
 import { badArguments, pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
 import { onAbort } from './abort.ts'
-import { Chroot } from './chroot.ts'
+import { Chroot, ROOT } from './chroot.ts'
 import { parseConnectString } from './connect-string.ts'
 import type { Counters } from './diagnostics.ts'
 import { Nodes, refuse } from './nodes.ts'
@@ -311,7 +311,6 @@ export class Client extends Nodes implements AsyncDisposable {
   }
 }
 
-const ROOT = new Chroot('')
 const UNCLONEABLE = Symbol('a client of zkwire')
 
 /** Without types one would listen for 'error' or 'expired', and hear something else or nothing. */

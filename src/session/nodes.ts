@@ -33,7 +33,7 @@ import {
   type CreateOptions,
   type Data,
 } from './arguments.ts'
-import type { Chroot } from './chroot.ts'
+import { ROOT, type Chroot } from './chroot.ts'
 import {
   CONFIG_NODE,
   configOf,
@@ -90,13 +90,13 @@ export abstract class Nodes {
       stat: created.stat,
     })
     if (ttl !== undefined) return this.submit({ op: operations.createTTL, body: { ...body, ttl }, path, result })
-    const fallback = () => this.#createOf34(path, body)
-    const create2 = { op: operations.create2, body, path, result, fallback }
-    if (mode !== 'container') return this.submit(create2)
+    const isContainer = mode === 'container'
     return this.submit({
-      ...create2,
-      op: operations.createContainer,
-      fallback: () => this.#createOf34(path, { ...body, flags: 0 }),
+      op: isContainer ? operations.createContainer : operations.create2,
+      body,
+      path,
+      result,
+      fallback: () => this.#createOf34(path, isContainer ? { ...body, flags: createModes.persistent } : body),
     })
   }
 
@@ -208,12 +208,8 @@ export abstract class Nodes {
    * @throws MultiError of the operation that was refused
    */
   multi(ops: readonly MultiOp[]): Promise<MultiResult[]> {
-    const unreadable = opsProblem(ops)
-    if (unreadable !== undefined) return refuse('multi', '', unreadable)
-    for (const op of ops) {
-      const problem = opProblem(op)
-      if (problem !== undefined) return refuse('multi', pathOf(op), problem)
-    }
+    const refused = refuseOne(ops, 'multi', pathOf, opProblem)
+    if (refused !== undefined) return refused
     const given = [...ops]
     const body = given.map(op => itemOf(op, this.root))
     const older = itemsOf34(body)
@@ -232,12 +228,8 @@ export abstract class Nodes {
 
   /** Reads that see one state of the tree; one that fails has its ZooKeeperError in its place. From 3.6 on. */
   multiRead(ops: readonly ReadOp[]): Promise<ReadResult[]> {
-    const unreadable = opsProblem(ops)
-    if (unreadable !== undefined) return refuse('multiRead', '', unreadable)
-    for (const op of ops) {
-      const problem = pathProblem(readPathOf(op))
-      if (problem !== undefined) return refuse('multiRead', readPathOf(op), problem)
-    }
+    const refused = refuseOne(ops, 'multiRead', readPathOf, op => pathProblem(readPathOf(op)))
+    if (refused !== undefined) return refused
     const given = [...ops]
     return this.submit({
       op: operations.multiRead,
@@ -259,15 +251,8 @@ export abstract class Nodes {
   }
 
   /** The ensemble's dynamic configuration, as the server has it; whatever this client's root is. */
-  getConfig({ watch: callback, signal }: ReadOptions = {}): Promise<EnsembleConfig> {
-    return this.submit({
-      op: operations.getData,
-      body: { path: CONFIG_NODE, watch: callback !== undefined },
-      path: CONFIG_NODE,
-      result: configOf,
-      signal,
-      watch: callback && { callback, path: CONFIG_NODE, serverPath: CONFIG_NODE, signal, owner: this.owner },
-    })
+  getConfig(options: ReadOptions = {}): Promise<EnsembleConfig> {
+    return this.#read(operations.getData, CONFIG_NODE, options, configOf, undefined, ROOT)
   }
 
   /**
@@ -294,10 +279,11 @@ export abstract class Nodes {
     { watch: callback, signal }: ReadOptions,
     result: (response: R) => V,
     absent?: V,
+    root: Chroot = this.root,
   ): Promise<V> {
     const problem = pathProblem(path)
     if (problem !== undefined) return refuse(op.method, path, problem)
-    const serverPath = this.root.add(path)
+    const serverPath = root.add(path)
     return this.submit({
       op,
       body: { path: serverPath, watch: callback !== undefined } as Encodable<Q>,
@@ -312,6 +298,22 @@ export abstract class Nodes {
 
 export const refuse = (op: string, path: string, detail: string): Promise<never> =>
   Promise.reject(badArguments(op, path, detail))
+
+/** The refusal of what cannot be sent: the list itself, or the first operation in it that is not right. */
+function refuseOne<Op>(
+  ops: readonly Op[],
+  method: string,
+  pathOf: (op: Op) => string,
+  problemOf: (op: Op) => string | undefined,
+): Promise<never> | undefined {
+  const unreadable = opsProblem(ops)
+  if (unreadable !== undefined) return refuse(method, '', unreadable)
+  for (const op of ops) {
+    const problem = problemOf(op)
+    if (problem !== undefined) return refuse(method, pathOf(op), problem)
+  }
+  return undefined
+}
 
 const nothing = () => undefined
 const same = <T>(value: T): T => value
