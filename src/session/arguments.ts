@@ -21,10 +21,14 @@ export const isSequential = (mode: CreateMode): boolean => mode.includes('Sequen
 
 const LONGEST_TTL = 2 ** 40 - 1
 
-export function createProblem(
-  path: string,
-  { mode = 'persistent', acl = openACL, ttl }: CreateOptions,
-): string | undefined {
+/** Without types somebody gives a version, a mode or a callback in their place, and nothing would come of it. */
+export const optionsProblem = (options: unknown): string | undefined =>
+  typeof options === 'object' && options !== null ? undefined : 'options are an object'
+
+export function createProblem(path: string, options: CreateOptions): string | undefined {
+  const none = optionsProblem(options)
+  if (none !== undefined) return none
+  const { mode = 'persistent', acl = openACL, ttl } = options
   if (!Object.hasOwn(createModes, mode)) return `there is no mode ${JSON.stringify(mode)}`
   const needsTtl = mode.endsWith('TTL')
   if (!needsTtl && ttl !== undefined) return `mode ${mode} takes no ttl`
@@ -43,16 +47,37 @@ export const newDataProblem = (data: unknown): string | undefined =>
     ? undefined
     : `data is a Uint8Array, a string or null, not ${typeof data}`
 
-export function versionProblem(version: number | undefined): string | undefined {
+export function versionProblem(options: { version?: number }): string | undefined {
+  const none = optionsProblem(options)
+  if (none !== undefined) return none
+  const { version } = options
   return version === undefined || version === (version | 0)
     ? undefined
     : `a version is a 32-bit integer, not ${version}`
 }
 
+export function readProblem(options: { watch?: unknown; signal?: unknown }): string | undefined {
+  const none = optionsProblem(options)
+  if (none !== undefined) return none
+  const { watch, signal } = options
+  if (watch !== undefined && typeof watch !== 'function') return 'a watch is a function'
+  return signal === undefined || isSignal(signal) ? undefined : 'a signal is an AbortSignal'
+}
+
+/** One of another realm, or of a library, will do. */
+export const isSignal = (value: unknown): boolean => has(value, 'addEventListener', 'throwIfAborted')
+
+export const has = (value: unknown, ...methods: readonly string[]): boolean =>
+  methods.every(method => typeof (value as Readonly<Record<string, unknown>> | null)?.[method] === 'function')
+
+export const kindProblem = (kind: string): string | undefined =>
+  ['data', 'children', 'any'].includes(kind) ? undefined : `there is no kind ${kind}`
+
+export const isListOfObjects = (list: unknown): boolean =>
+  Array.isArray(list) && list.every(each => typeof each === 'object' && each !== null)
+
 export const opsProblem = (ops: readonly unknown[]): string | undefined =>
-  Array.isArray(ops) && ops.every(op => typeof op === 'object' && op !== null)
-    ? undefined
-    : 'operations are a list of objects'
+  isListOfObjects(ops) ? undefined : 'operations are a list of objects'
 
 export function aclProblem(acl: readonly ACL[]): string | undefined {
   const isEntry = ({ perms, id }: Partial<ACL>) =>

@@ -2,6 +2,7 @@
 import type { Clock } from '../machine/clock.ts'
 import { badArguments, pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
 import { onAbort } from './abort.ts'
+import { kindProblem, optionsProblem, readProblem } from './arguments.ts'
 import { Chroot, ROOT } from './chroot.ts'
 import { parseConnectString } from './connect-string.ts'
 import type { Counters } from './diagnostics.ts'
@@ -55,7 +56,10 @@ export class Client extends Nodes implements AsyncDisposable {
    * @param capacity how many events may wait for the reader, before they give way to one `resync`. Default 1000
    * @throws UNIMPLEMENTED on servers before 3.6, NOAUTH
    */
-  addWatch(path: string, { recursive = false, capacity = 1000 }: WatcherOptions = {}): Promise<Watcher> {
+  addWatch(path: string, options: WatcherOptions = {}): Promise<Watcher> {
+    const none = optionsProblem(options)
+    if (none !== undefined) return refuse('addWatch', path, none)
+    const { recursive = false, capacity = 1000 } = options
     const problem = pathProblem(path) ?? (capacity >= 1 ? undefined : `a capacity is at least 1, not ${capacity}`)
     if (problem !== undefined) return refuse('addWatch', path, problem)
     if (this.#isClosed) return Promise.reject(closed('addWatch', path))
@@ -73,7 +77,7 @@ export class Client extends Nodes implements AsyncDisposable {
    * @throws NOWATCHER where there is none
    */
   removeWatches(path: string, kind: 'data' | 'children' | 'any' = 'any'): Promise<void> {
-    const problem = pathProblem(path)
+    const problem = pathProblem(path) ?? kindProblem(kind)
     if (problem !== undefined) return refuse('removeWatches', path, problem)
     if (this.#isClosed) return Promise.reject(closed('removeWatches', path))
     return this.#session.watching.remove(this.owner, path, this.root.add(path), kind)
@@ -93,14 +97,11 @@ export class Client extends Nodes implements AsyncDisposable {
   /** Makes sure that the node and all above it exist, and waits through lost connections. Missing ones are created empty. */
   async ensurePath(
     path: string,
-    {
-      mode = 'persistent',
-      acl,
-      signal,
-    }: { mode?: 'persistent' | 'container'; acl?: readonly ACL[]; signal?: AbortSignal } = {},
+    options: { mode?: 'persistent' | 'container'; acl?: readonly ACL[]; signal?: AbortSignal } = {},
   ): Promise<void> {
-    const problem = pathProblem(path)
+    const problem = pathProblem(path) ?? readProblem(options)
     if (problem !== undefined) return refuse('ensurePath', path, problem)
+    const { mode = 'persistent', acl, signal } = options
     // From the server's root: the chroot's own nodes may be missing too.
     const root = this.root.prefix === '' ? this : new Client(this.#session, this.#settings, '', true)
     if (this.root.add(path) !== '/') await ensurePath(root, this.root.add(path), { mode, acl, signal })

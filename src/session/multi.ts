@@ -48,7 +48,7 @@ const nameOf = (op: MultiOp): string =>
 /** Why an operation cannot be sent, or undefined. */
 export function opProblem(op: MultiOp): string | undefined {
   if ('create' in op) return createProblem(op.create, op) ?? dataProblem(op.data)
-  const problem = pathProblem(pathOf(op)) ?? versionProblem(op.version)
+  const problem = pathProblem(pathOf(op)) ?? versionProblem(op)
   return 'setData' in op ? (problem ?? newDataProblem(op.data)) : problem
 }
 

@@ -27,8 +27,11 @@ import {
   createProblem,
   dataProblem,
   isSequential,
+  kindProblem,
   newDataProblem,
   opsProblem,
+  optionsProblem,
+  readProblem,
   versionProblem,
   type CreateOptions,
   type Data,
@@ -121,9 +124,10 @@ export abstract class Nodes {
   }
 
   /** @throws NONODE, NOTEMPTY, BADVERSION, NOAUTH */
-  delete(path: string, { version = -1 }: VersionOption = {}): Promise<void> {
-    const problem = pathProblem(path) ?? versionProblem(version)
+  delete(path: string, options: VersionOption = {}): Promise<void> {
+    const problem = pathProblem(path) ?? versionProblem(options)
     if (problem !== undefined) return refuse('delete', path, problem)
+    const { version = -1 } = options
     return this.submit({ op: operations.delete, body: { path: this.root.add(path), version }, path, result: nothing })
   }
 
@@ -138,9 +142,10 @@ export abstract class Nodes {
   }
 
   /** @throws NONODE, BADVERSION, NOAUTH, QUOTAEXCEEDED */
-  setData(path: string, data: Data, { version = -1 }: VersionOption = {}): Promise<Stat> {
-    const problem = pathProblem(path) ?? versionProblem(version) ?? newDataProblem(data)
+  setData(path: string, data: Data, options: VersionOption = {}): Promise<Stat> {
+    const problem = pathProblem(path) ?? versionProblem(options) ?? newDataProblem(data)
     if (problem !== undefined) return refuse('setData', path, problem)
+    const { version = -1 } = options
     const body = { path: this.root.add(path), data, version }
     return this.submit({ op: operations.setData, body, path, result: statOf })
   }
@@ -181,9 +186,10 @@ export abstract class Nodes {
    * @param version of the node's ACL (`stat.aversion`), -1 for any
    * @throws NONODE, BADVERSION, INVALIDACL, NOAUTH
    */
-  setACL(path: string, acl: readonly ACL[], { version = -1 }: VersionOption = {}): Promise<Stat> {
-    const problem = pathProblem(path) ?? versionProblem(version) ?? aclProblem(acl)
+  setACL(path: string, acl: readonly ACL[], options: VersionOption = {}): Promise<Stat> {
+    const problem = pathProblem(path) ?? versionProblem(options) ?? aclProblem(acl)
     if (problem !== undefined) return refuse('setACL', path, problem)
+    const { version = -1 } = options
     return this.submit({
       op: operations.setACL,
       body: { path: this.root.add(path), acl, version },
@@ -244,7 +250,7 @@ export abstract class Nodes {
    * @throws NOWATCHER where it does not
    */
   checkWatches(path: string, kind: 'data' | 'children' | 'any' = 'any'): Promise<void> {
-    const problem = pathProblem(path)
+    const problem = pathProblem(path) ?? kindProblem(kind)
     if (problem !== undefined) return refuse('checkWatches', path, problem)
     const body = { path: this.root.add(path), type: watcherTypes[kind] }
     return this.submit({ op: operations.checkWatches, body, path, result: nothing })
@@ -259,8 +265,8 @@ export abstract class Nodes {
    * Changes the ensemble: servers that join and leave, or all of the members anew.
    * @throws RECONFIGDISABLED (as servers are set up by default), NOAUTH, BADVERSION, NEWCONFIGNOQUORUM, RECONFIGINPROGRESS
    */
-  reconfig(change: Reconfiguration): Promise<EnsembleConfig> {
-    const problem = reconfigProblem(change)
+  reconfig(change: Reconfiguration = {}): Promise<EnsembleConfig> {
+    const problem = optionsProblem(change) ?? reconfigProblem(change)
     if (problem !== undefined) return refuse('reconfig', CONFIG_NODE, problem)
     return this.submit({ op: operations.reconfig, body: reconfigRequest(change), path: CONFIG_NODE, result: configOf })
   }
@@ -276,13 +282,14 @@ export abstract class Nodes {
   #read<Q extends { path: string; watch: boolean }, R, V>(
     op: Operation<Q, R>,
     path: string,
-    { watch: callback, signal }: ReadOptions,
+    options: ReadOptions,
     result: (response: R) => V,
     absent?: V,
     root: Chroot = this.root,
   ): Promise<V> {
-    const problem = pathProblem(path)
+    const problem = pathProblem(path) ?? readProblem(options)
     if (problem !== undefined) return refuse(op.method, path, problem)
+    const { watch: callback, signal } = options
     const serverPath = root.add(path)
     return this.submit({
       op,

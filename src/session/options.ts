@@ -7,6 +7,7 @@ import { shuffling, systemLookup, tcp } from '../transport/node.ts'
 import { dialTls, type TlsOptions } from '../transport/tls.ts'
 import { resolveSrv, type ResolveSrv } from '../transport/srv.ts'
 import type { Dial } from '../transport/transport.ts'
+import { has, isListOfObjects, isSignal, optionsProblem } from './arguments.ts'
 import type { ObservedFrame } from './connection.ts'
 import type { Mechanism } from './mechanism.ts'
 
@@ -73,6 +74,7 @@ export type Settings = Required<Omit<ConnectOptions, Optional | 'signal' | 'tls'
 
 /** @throws ZooKeeperError BADARGUMENTS */
 export function settingsOf(options: ConnectOptions): Settings {
+  checkShapes(options)
   const sessionTimeout = positive('sessionTimeout', options.sessionTimeout ?? 30_000, 1)
   return {
     sessionTimeout,
@@ -94,6 +96,38 @@ export function settingsOf(options: ConnectOptions): Settings {
     session: options.session,
     observe: options.observe,
   }
+}
+
+/** What is no number. Without types a wrong one would come to light far from here: as an exception that nobody catches, or never. */
+const shapes: readonly (readonly [what: string, is: (value: unknown) => boolean, ...(keyof ConnectOptions)[]])[] = [
+  ['true or false', value => typeof value === 'boolean', 'readOnly', 'followReconfig'],
+  ['true, false or options of node:tls', value => ['boolean', 'object'].includes(typeof value), 'tls'],
+  ['a function', isFunction, 'dial', 'random', 'observe', 'resolveSrv', 'onCallbackError'],
+  ['an AbortSignal', isSignal, 'signal'],
+  ['a mechanism', value => has(value, 'start'), 'sasl'],
+  ['a list of {scheme, auth}', isListOfObjects, 'auth'],
+  ['{id, password}, a bigint and a Uint8Array', isSession, 'session'],
+  ['a clock', value => has(value, 'now', 'wallNow'), 'clock'],
+]
+
+function checkShapes(options: ConnectOptions): void {
+  const problem = optionsProblem(options)
+  if (problem !== undefined) throw bad(problem)
+  for (const [what, is, ...names] of shapes)
+    for (const name of names) {
+      const value: unknown = options[name] ?? undefined
+      // It may be a secret, and is not shown.
+      if (value !== undefined && !is(value)) throw bad(`${name} is to be ${what}`)
+    }
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function'
+}
+
+function isSession(value: unknown): boolean {
+  const { id, password } = value as Partial<NonNullable<ConnectOptions['session']>>
+  return typeof id === 'bigint' && password instanceof Uint8Array
 }
 
 const NOBODY: Settings['auth'] = []
@@ -118,7 +152,7 @@ function dialOf({ dial, tls = false, random = systemRandom, followReconfig = fal
 
 /** @param least a part of a millisecond is none on the wire */
 function positive(name: string, value: number, least = 0): number {
-  if (value > 0 && value >= least && value <= 0x7fff_ffff) return value
+  if (typeof value === 'number' && value > 0 && value >= least && value <= 0x7fff_ffff) return value
   throw bad(`${name} is ${value}`)
 }
 

@@ -1,6 +1,6 @@
 // A function that runs as long as there is a session, and again on the next one.
 import type { Clock } from '../machine/clock.ts'
-import { isCode, ZooKeeperError } from '../protocol/index.ts'
+import { badArguments, isCode, ZooKeeperError } from '../protocol/index.ts'
 import { onAbort } from './abort.ts'
 import type { Client } from './client.ts'
 import { connect } from './connect.ts'
@@ -26,6 +26,7 @@ const SETTLED = 10_000
  * of 50 ms to 2 s.
  */
 export async function supervise<T>(servers: string, options: ConnectOptions, work: Work<T>): Promise<T> {
+  if (typeof work !== 'function') throw badArguments('supervise', '', 'the work is a function')
   const { clock, random } = settingsOf(options)
   const { session, ...later } = options
   let failures = 0

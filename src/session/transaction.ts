@@ -1,8 +1,13 @@
 // A multi, written call by call.
-import type { CreateOptions, Data } from './arguments.ts'
+import { badArguments } from '../protocol/index.ts'
+import { optionsProblem, type CreateOptions, type Data } from './arguments.ts'
 import type { MultiOp, MultiResult } from './multi.ts'
+import type { VersionOption } from './nodes.ts'
 
-/** Operations that are done all or none. Nothing is sent before `commit`. */
+/**
+ * Operations that are done all or none. Nothing is sent before `commit`, which tells of wrong arguments too; but where something else stands
+ * in the place of options, a call throws BADARGUMENTS at once.
+ */
 export class Transaction {
   readonly #commit: (ops: readonly MultiOp[]) => Promise<MultiResult[]>
   readonly #ops: MultiOp[] = []
@@ -12,20 +17,21 @@ export class Transaction {
   }
 
   create(path: string, data: Data = '', options: CreateOptions = {}): this {
-    return this.#add({ create: path, data, ...options })
+    return this.#add({ create: path, data, ...checked('create', path, options) })
   }
 
-  setData(path: string, data: Data, { version = -1 }: { version?: number } = {}): this {
-    return this.#add({ setData: path, data, version })
+  setData(path: string, data: Data, options: VersionOption = {}): this {
+    return this.#add({ setData: path, data, ...checked('setData', path, options) })
   }
 
-  delete(path: string, { version = -1 }: { version?: number } = {}): this {
-    return this.#add({ delete: path, version })
+  delete(path: string, options: VersionOption = {}): this {
+    return this.#add({ delete: path, ...checked('delete', path, options) })
   }
 
-  /** Makes the whole depend on a node being there, at that version. */
-  check(path: string, { version = -1 }: { version?: number } = {}): this {
-    return this.#add({ check: path, version })
+  /** Makes the whole depend on a node being there, at that version, which may stand alone. */
+  check(path: string, version: number | VersionOption = {}): this {
+    const options = typeof version === 'number' ? { version } : version
+    return this.#add({ check: path, ...checked('check', path, options) })
   }
 
   /**
@@ -40,4 +46,10 @@ export class Transaction {
     this.#ops.push(op)
     return this
   }
+}
+
+function checked<T extends object>(op: string, path: string, options: T): T {
+  const problem = optionsProblem(options)
+  if (problem !== undefined) throw badArguments(op, path, problem)
+  return options
 }

@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import { inspect } from 'node:util'
 import { errnos, xids } from '../../src/protocol/index.ts'
-import { connect } from '../../src/session/index.ts'
+import { connect, type ConnectOptions } from '../../src/session/index.ts'
+import { failureOf } from '../support/outcome.ts'
 import { replyFrame } from '../support/scripted-server.ts'
-import { redial, scriptedOpening, T } from '../support/scripted-session.ts'
+import { redial, scripted, scriptedOpening, T } from '../support/scripted-session.ts'
 
 describe('connect', () => {
   it('resolves when a server gives the session', async () => {
@@ -103,6 +104,18 @@ describe('connect', () => {
     ['a negative connect timeout', 'zk', { connectTimeout: -1 }],
     ['an endless reply', 'zk', { maxReply: Infinity }],
     ['half a surrogate pair in credentials', 'zk', { auth: [{ scheme: 'digest', auth: 'ann:\ud800' }] }],
+    // What only who writes without types can give.
+    ['a session timeout that is a string', 'zk', { sessionTimeout: '5000' }],
+    ['a word in the place of true', 'zk', { readOnly: 'no' }],
+    ['a session whose id is a number', 'zk', { session: { id: 1, password: Buffer.alloc(16) } }],
+    ['a session without its password', 'zk', { session: { id: 1n } }],
+    ['credentials that are no list', 'zk', { auth: { scheme: 'digest', auth: 'ann:secret' } }],
+    ['credentials that are nothing', 'zk', { auth: [null] }],
+    ['a mechanism that cannot start', 'zk', { sasl: {} }],
+    ['a signal that is none', 'zk', { signal: new AbortController() }],
+    ['half a clock', 'zk', { clock: { now: () => 0 } }],
+    ['randomness that is a number', 'zk', { random: 4 }],
+    ['a tap that cannot be called', 'zk', { observe: true }],
   ] as const) {
     it(`rejects ${what} as BADARGUMENTS, and dials nobody`, async () => {
       let dials = 0
@@ -110,9 +123,20 @@ describe('connect', () => {
         dials++
         throw new Error('not to be dialled')
       }
-      const error: unknown = await connect(servers, { ...options, dial }).catch((e: unknown) => e)
+      const all = { ...options, dial } as ConnectOptions
+      const error: unknown = await connect(servers, all).catch((e: unknown) => e)
       expect(error).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
       expect(dials).to.equal(0)
     })
   }
+
+  it('rejects options that are none, and a dial and tls of the wrong kind', async () => {
+    for (const options of [null, 5, () => 0, { dial: 5 }, { tls: 'yes' }])
+      expect(await failureOf(connect('zk', options as never))).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
+  })
+
+  it('takes null for an option that is left out', async () => {
+    const { client } = await scripted({ signal: null, observe: null, session: null, auth: null, sasl: null } as never)
+    expect(client.state).to.equal('connected')
+  })
 })

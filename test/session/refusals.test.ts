@@ -1,6 +1,6 @@
 // What was let through once: arguments, paths and watches that need a second look.
 import { expect } from 'chai'
-import { connect, supervise, type Client } from '../../src/index.ts'
+import { connect, openACL, supervise, ZooKeeperError, type Client } from '../../src/index.ts'
 import { errnos } from '../../src/protocol/index.ts'
 import { settle } from '../support/fake-clock.ts'
 import { statOf } from '../support/scripted-server.ts'
@@ -46,6 +46,46 @@ describe('on a real server', () => {
       zk.reconfig({ members: [{}] as never }),
     ])
       expect(await failureOf(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
+  })
+
+  it('what stands in the place of options is refused, and not passed over', async () => {
+    const told = () => undefined
+    for (const call of [
+      zk.create('/refusals/a', '', 'ephemeral' as never),
+      zk.delete('/refusals', 7 as never),
+      zk.setData('/refusals', '', 7 as never),
+      zk.setACL('/refusals', openACL, 7 as never),
+      zk.exists('/refusals', told as never),
+      zk.getData('/refusals', told as never),
+      zk.getData('/refusals', null as never),
+      zk.getData('/refusals', { watch: true as never }),
+      zk.getData('/refusals', { signal: new AbortController() as never }),
+      zk.getChildren('/refusals', true as never),
+      zk.getConfig(told as never),
+      zk.addWatch('/refusals', 'recursive' as never),
+      zk.ensurePath('/refusals/a', 'container' as never),
+      zk.reconfig(null as never),
+      zk.removeWatches('/refusals', 'child' as never),
+      zk.checkWatches('/refusals', 'persistent' as never),
+    ])
+      expect(await failureOf(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
+    for (const call of [
+      () => zk.transaction().delete('/refusals', 7 as never),
+      () => zk.transaction().setData('/refusals', '', 7 as never),
+      () => zk.transaction().create('/refusals/a', '', 'ephemeral' as never),
+    ])
+      expect(call).to.throw(ZooKeeperError, 'BADARGUMENTS')
+    expect((await zk.getChildren('/refusals')).children).to.deep.equal([])
+  })
+
+  it('the version of a check in a transaction may stand alone', async () => {
+    const { version } = await zk.setData('/refusals', 'x')
+    await zk.transaction().check('/refusals', version).check('/refusals', { version }).check('/refusals').commit()
+    for (const wrong of [version + 1, { version: version + 1 }])
+      expect(await failureOf(zk.transaction().check('/refusals', wrong).commit())).to.have.property(
+        'code',
+        'BADVERSION',
+      )
   })
 
   it('a directory that is wider than the client may have requests pending is deleted', async () => {

@@ -143,5 +143,10 @@ describe('supervise', () => {
 
   it('does not try again where the arguments are at fault', async () => {
     expect(await failureOf(supervise('', {}, () => 0))).to.have.property('code', 'BADARGUMENTS')
+    for (const [options, work] of [[{}], [() => 0], [undefined, () => 0]])
+      expect(await failureOf(supervise(server.connectString, options as never, work as never))).to.have.property(
+        'code',
+        'BADARGUMENTS',
+      )
   })
 })
