@@ -22,11 +22,21 @@ export async function ensurePath(
   } catch (error) {
     if (isCode(error, 'NODEEXISTS')) return
     // Who may not create children of the parent may still find the node there.
-    if (isCode(error, 'NOAUTH') && (await client.retry(() => client.exists(path), { signal })) !== null) return
+    if (isCode(error, 'NOAUTH') && (await client.retry(() => isThere(client, path), { signal }))) return
     if (!isCode(error, 'NONODE') || path === '/') throw error
     await ensurePath(client, parentOf(path), options)
     // Again from here: another client may have deleted the parent meanwhile.
     await ensurePath(client, path, options)
+  }
+}
+
+async function isThere(client: Tree, path: string): Promise<boolean> {
+  try {
+    return (await client.exists(path)) !== null
+  } catch (error) {
+    // The server asks for the permission to read a node that is there, and for none where there is none (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on).
+    if (isCode(error, 'NOAUTH')) return true
+    throw error
   }
 }
 

@@ -1,7 +1,8 @@
 // What was let through once: arguments, paths and watches that need a second look.
 import { expect } from 'chai'
-import { connect, openACL, supervise, ZooKeeperError, type Client } from '../../src/index.ts'
+import { connect, openACL, readOnlyACL, supervise, ZooKeeperError, type Client } from '../../src/index.ts'
 import { errnos } from '../../src/protocol/index.ts'
+import { Server } from '../../src/server/index.ts'
 import { settle } from '../support/fake-clock.ts'
 import { statOf } from '../support/scripted-server.ts'
 import { scripted } from '../support/scripted-session.ts'
@@ -126,6 +127,22 @@ describe('on a real server', () => {
       return 'stopped'
     })
     expect([value, runs]).to.deep.equal(['stopped', 1])
+  })
+})
+
+describe('ensurePath below a node in which it may create nothing', () => {
+  it('finds what is there, also where a server lets nobody look at what he may not read, and else tells of the refusal', async () => {
+    const server = await Server.start({ listen: false })
+    const client = await connect(server.connectString, { dial: server.dial })
+    await client.ensurePath('/closed/box')
+    await client.setACL('/closed', readOnlyACL)
+    await client.ensurePath('/closed/box')
+    // As servers do from 3.8.4 and 3.9.2 on, of nodes that are there (ZOOKEEPER-2590).
+    server.faults.replace('exists', 'NOAUTH')
+    await client.ensurePath('/closed/box')
+    expect(await failureOf(client.ensurePath('/closed/other'))).to.include({ code: 'NOAUTH', op: 'create' })
+    await client.close()
+    await server.close()
   })
 })
 
