@@ -95,6 +95,7 @@ export class NodeHeld extends Held {
   readonly #lost = new Abort()
   readonly #revoked = new Abort()
   readonly #watching = new Abort()
+  #isWatched = false
   #stopListening: (() => void) | undefined
   #released: Promise<void> | undefined
   /** A loss while it was being released: of no matter, unless the release is refused. */
@@ -116,7 +117,14 @@ export class NodeHeld extends Held {
     this.#lease = client.lease
     if (this.#lease.aborted) this.lose(this.#lease.reason)
     else this.#stopListening = onAbort(this.#lease, () => this.lose(this.#lease.reason))
-    if (watchOwnNode) void this.#watch()
+    if (watchOwnNode) this.watchOwnNode()
+  }
+
+  /** As the option of that name, from now on. */
+  watchOwnNode(): void {
+    if (this.#isWatched) return
+    this.#isWatched = true
+    void this.#watch()
   }
 
   override get signal(): AbortSignal {

@@ -1,7 +1,7 @@
 // One lock in one process: who of us has it or asks the server for it, and who of us waits for that.
 import { onAbort } from '../session/abort.ts'
 import type { Client, Transaction } from '../session/index.ts'
-import { Held } from './held.ts'
+import { Held, NodeHeld, type HoldOptions } from './held.ts'
 
 /** By session, and by the path at the server. */
 const sessions = new WeakMap<object, Map<string, LocalLock>>()
@@ -57,6 +57,7 @@ export class LocalLock {
 export class Claim {
   readonly owner: unknown
   readonly #lock: LocalLock
+  readonly #options: HoldOptions
   #is: 'waiting' | 'taking' | 'held' | 'giving back' | 'over' = 'waiting'
   #held: Held | undefined
   /** How often the owner is in. */
@@ -64,9 +65,10 @@ export class Claim {
   #resume: ((entry?: Entry) => void) | undefined
 
   /** @param owner by identity */
-  constructor(lock: LocalLock, owner: unknown) {
+  constructor(lock: LocalLock, owner: unknown, options: HoldOptions) {
     this.#lock = lock
     this.owner = owner
+    this.#options = options
   }
 
   get isOver(): boolean {
@@ -106,8 +108,9 @@ export class Claim {
     }
   }
 
-  enter(): Entry {
+  enter({ watchOwnNode }: HoldOptions): Entry {
     this.#entries++
+    if (watchOwnNode && this.held instanceof NodeHeld) this.held.watchOwnNode()
     return new Entry(this)
   }
 
@@ -135,7 +138,7 @@ export class Claim {
   /** Its owner has come to hold the lock by another claim. */
   join(holder: Claim): void {
     this.#end()
-    this.#resume?.(holder.enter())
+    this.#resume?.(holder.enter(this.#options))
   }
 
   #turn(signal: AbortSignal): Promise<Entry | undefined> {
@@ -157,7 +160,7 @@ export class Claim {
     this.#held = held
     // Whoever waits here asks the server, where the lock may be free, whether the entries are ever released or not.
     onAbort(held.signal, () => this.#end())
-    const entry = this.enter()
+    const entry = this.enter(this.#options)
     if (held.signal.aborted) this.#end()
     else this.#beHeld()
     return entry

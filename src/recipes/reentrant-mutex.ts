@@ -30,7 +30,7 @@ export interface ReentrantAcquireOptions extends AcquireOptions, ByContext {
  * which it runs in parallel are not kept apart from each other; prefer `use`, which makes a context for its function, to
  * `acquire`, which makes the caller's own the holder (and for that needs AsyncLocalStorage.enterWith, which workerd lacks).
  *
- * `watchOwnNode` is for who takes the lock, `use` included: who enters hears of a deleted node if the first did ask to.
+ * All entries hear of a deleted node when one of them, `use` included, has asked for `watchOwnNode`.
  */
 export class ReentrantMutex extends Lock {
   readonly #mutex: Mutex
@@ -51,7 +51,7 @@ export class ReentrantMutex extends Lock {
   override tryAcquire(options: ReentrantAcquireOptions = {}): Promise<Held | null> {
     return this.#attempt<null>(options, (lock, signal) => {
       if (lock.first !== undefined) return null
-      const claim = new Claim(lock, ownerIn(options))
+      const claim = new Claim(lock, ownerIn(options), options)
       if (this.#isByContext(options)) comeUnder(claim)
       return claim.make(() => this.#mutex.tryAcquire({ ...options, signal, timeout: Infinity }), signal)
     })
@@ -70,7 +70,7 @@ export class ReentrantMutex extends Lock {
 
   #acquire(options: ReentrantAcquireOptions, whenAsked?: (claim: Claim) => void): Promise<Entry> {
     return this.#attempt<never>(options, (lock, signal) => {
-      const claim = new Claim(lock, ownerIn(options))
+      const claim = new Claim(lock, ownerIn(options), options)
       whenAsked?.(claim)
       return claim.make<never>(() => this.#mutex.acquire({ ...options, signal, timeout: Infinity }), signal)
     })
@@ -84,7 +84,7 @@ export class ReentrantMutex extends Lock {
     return contend(this.client, this.path, nothing, options, async signal => {
       const lock = LocalLock.of(this.client, this.path)
       const { first } = lock
-      return first?.isHeld && this.#isOf(first, options) ? first.enter() : ask(lock, signal)
+      return first?.isHeld && this.#isOf(first, options) ? first.enter(options) : ask(lock, signal)
     })
   }
 

@@ -305,6 +305,27 @@ describe('ReentrantMutex', () => {
     )
   })
 
+  it('watches its node for whoever asks to, and for all who are in', async () => {
+    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    const owner = 'me'
+    const outer = await lock.acquire({ owner })
+    await lock.use(
+      async ({ path, signal }) => {
+        await ground.observer.delete(path)
+        await until(() => signal.aborted)
+      },
+      { owner },
+    )
+    expect(outer.signal.reason).to.include({ code: 'LOST' })
+    await outer.release()
+
+    // Both ask at once, and the second comes in by the first.
+    const both = await Promise.all([lock.acquire({ owner }), lock.acquire({ owner, watchOwnNode: true })])
+    await ground.observer.delete(both[0].path)
+    await until(() => both[0].signal.aborted)
+    for (const held of both) await held.release()
+  })
+
   it('has those who wait here, and the owner who asks again, ask the server when the lock is lost', async () => {
     const lock = new ReentrantMutex(await ground.open(), ground.path)
     const held = await lock.acquire({ owner: 'me', watchOwnNode: true })
