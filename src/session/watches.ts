@@ -34,6 +34,7 @@ export interface Watch {
 
 /** The server keeps two tables of one-shot watches: `exist` watches are in its table of data watches. */
 export type ServerTable = 'data' | 'children'
+export const serverTables: readonly ServerTable[] = ['data', 'children']
 export const tableOf = (kind: WatchKind): ServerTable => (kind === 'children' ? 'children' : 'data')
 
 /** All that is known of one path in one table. */

@@ -18,7 +18,15 @@ import { isOfList, PersistentWatches, type Subscription } from './persistent-wat
 import type { Call } from './request.ts'
 import type { State } from './states.ts'
 import { Watcher } from './watcher.ts'
-import { batches, tableOf, WatchRegistry, type ServerTable, type Watch, type WatchEvent } from './watches.ts'
+import {
+  batches,
+  serverTables,
+  tableOf,
+  WatchRegistry,
+  type ServerTable,
+  type Watch,
+  type WatchEvent,
+} from './watches.ts'
 
 /** What the dispatcher needs of its session. */
 export interface WatchHost {
@@ -50,8 +58,9 @@ export class Watching {
     const table = tableOf(kind)
     this.#registry.expect(table, serverPath, -1)
     // An older watch there may have been given up while this request was to take its place.
-    if (this.#registry.takeDebt(table, serverPath)) this.#dropUnused(table, serverPath)
-    else void this.#releaseUnused(serverPath)
+    const isOwed = this.#registry.takeDebt(table, serverPath)
+    if (isOwed) this.#dropUnused(table, serverPath)
+    else void this.#releasePersistent(serverPath)
   }
 
   /**
@@ -59,21 +68,31 @@ export class Watching {
    * @param wanted false where the caller has given up meanwhile
    */
   arm(kind: WatchKind, watch: Watch, wanted: boolean): void {
-    const isOrphan = watch.owner !== undefined && this.#endedOwners?.has(watch.owner) === true
-    // Of one that was refused meanwhile there is nothing at the server.
-    const isMissing = watch.reliesOnPersistent === true && !this.#persistent.covers(watch.serverPath)
-    const isArmed = wanted && !isOrphan && !isMissing
-    if (isArmed) this.#registry.arm(kind, watch)
-    this.#registry.expect(tableOf(kind), watch.serverPath, -1)
-    if (isArmed) {
-      if (watch.signal !== undefined) watch.stopListening = onAbort(watch.signal, () => this.#drop(watch))
-    } else if (!wanted || isOrphan) {
-      if (wanted) this.#tell([watch], 'Session', 0n, 'closed')
-      this.#dropUnused(tableOf(kind), watch.serverPath)
-    } else {
-      // Whoever waits is to look again.
-      this.#tell([watch], 'resync')
+    const table = tableOf(kind)
+    const { serverPath, signal } = watch
+    const arrival = wanted ? this.#arrivalOf(watch) : 'unwanted'
+    if (arrival === 'armed') this.#registry.arm(kind, watch)
+    this.#registry.expect(table, serverPath, -1)
+    switch (arrival) {
+      case 'armed':
+        if (signal !== undefined) watch.stopListening = onAbort(signal, () => this.#drop(watch))
+        return
+      case 'orphaned':
+        this.#tell([watch], 'Session', 0n, 'closed')
+        return this.#dropUnused(table, serverPath)
+      case 'unwanted':
+        return this.#dropUnused(table, serverPath)
+      case 'missing':
+        // Whoever waits is to look again.
+        return this.#tell([watch], 'resync')
     }
+  }
+
+  /** What becomes of a watch that the server has set, or that a persistent one was to serve, and which its caller still wants. */
+  #arrivalOf({ owner, serverPath, reliesOnPersistent }: Watch): 'armed' | 'orphaned' | 'missing' {
+    if (owner !== undefined && this.#endedOwners?.has(owner) === true) return 'orphaned'
+    // Of a persistent one that was refused meanwhile there is nothing at the server.
+    return reliesOnPersistent === true && !this.#persistent.covers(serverPath) ? 'missing' : 'armed'
   }
 
   /** Is a one-shot watch on that path served by a persistent one, and so not to be set at the server? */
@@ -91,12 +110,12 @@ export class Watching {
     if (isOfList(fired.type) && this.#persistent.isRecursive(parent)) {
       const children = this.#registry.fire(eventTypes.NodeChildrenChanged, parent)
       this.#tell(children?.watches ?? [], 'NodeChildrenChanged', zxid)
-      void this.#releaseUnused(parent)
+      void this.#releasePersistent(parent)
     }
     const { state } = this.#session
     for (const { subscription, type, serverPath } of this.#persistent.deliveries(fired.type, path))
       subscription.queue.push({ type, state, path: subscription.show(serverPath), ...(zxid > 0n && { zxid }) })
-    void this.#releaseUnused(path)
+    void this.#releasePersistent(path)
   }
 
   /**
@@ -150,20 +169,19 @@ export class Watching {
     if (this.#persistent.isSubscribed(serverPath)) return
     this.#persistent.release(serverPath)
     // One-shot watches that relied on it have no watch at the server: whoever waits is to look again.
-    const orphans = this.#registry.on(serverPath, ['data', 'children'])
+    const orphans = this.#registry.on(serverPath, serverTables)
     for (const watch of orphans) this.#registry.disarm(watch)
     this.#tell(orphans, 'resync')
   }
 
   async #unsubscribe(subscription: Subscription): Promise<void> {
-    if (this.#persistent.remove(subscription)) await this.#releaseUnused(subscription.serverPath)
+    if (this.#persistent.remove(subscription)) await this.#releasePersistent(subscription.serverPath)
   }
 
-  /** Lets go of the server's persistent watch when nobody here needs the path any more. */
-  #releaseUnused(serverPath: string): Promise<void> | undefined {
+  /** Lets go of the server's persistent watch, where there is one and nobody here needs the path any more. */
+  #releasePersistent(serverPath: string): Promise<void> | undefined {
     if (!this.#persistent.covers(serverPath) || this.#persistent.isSubscribed(serverPath)) return undefined
-    if (!this.#registry.isUnused('data', serverPath) || !this.#registry.isUnused('children', serverPath))
-      return undefined
+    if (!serverTables.every(table => this.#registry.isUnused(table, serverPath))) return undefined
     this.#persistent.release(serverPath)
     return this.#session.isConnected ? this.#removeAtServer(serverPath, 'any') : undefined
   }
@@ -173,7 +191,7 @@ export class Watching {
    * nothing.
    */
   remove(owner: object | undefined, path: string, serverPath: string, kind: ServerTable | 'any'): Promise<void> {
-    const tables: readonly ServerTable[] = kind === 'any' ? ['data', 'children'] : [kind]
+    const tables = kind === 'any' ? serverTables : [kind]
     const forgetAll = () => {
       const armed = this.#registry.on(serverPath, tables).filter(watch => watch.owner === owner)
       for (const watch of armed) this.#forget(watch)
@@ -181,7 +199,7 @@ export class Watching {
     }
     const forgotten = forgetAll()
     if (this.#persistent.covers(serverPath) || this.#registry.on(serverPath, tables).length > 0) {
-      void this.#releaseUnused(serverPath)
+      void this.#releasePersistent(serverPath)
       if (forgotten > 0) return Promise.resolve()
       return Promise.reject(new ZooKeeperError('NOWATCHER', { op: 'removeWatches', path, fate: 'refused' }))
     }
@@ -269,15 +287,15 @@ export class Watching {
     watch.stopListening = undefined
   }
 
+  /**
+   * Somebody here needs the server's watch no more: with the last one it goes too, and is owed where a request under way may need it.
+   * Without a connection there is no watch at a server, and none will be set again.
+   */
   #dropUnused(table: ServerTable, serverPath: string): void {
-    if (this.#persistent.covers(serverPath)) {
-      void this.#releaseUnused(serverPath)
-      return
-    }
-    // Without a connection there is no watch at a server, and none will be set again.
-    if (!this.#session.isConnected) return
-    if (this.#registry.isUnused(table, serverPath)) void this.#removeAtServer(serverPath, table)
-    else this.#registry.owe(table, serverPath)
+    const { isConnected } = this.#session
+    if (this.#persistent.covers(serverPath)) void this.#releasePersistent(serverPath)
+    else if (isConnected && this.#registry.isUnused(table, serverPath)) void this.#removeAtServer(serverPath, table)
+    else if (isConnected) this.#registry.owe(table, serverPath)
   }
 
   /** Resolves when the server has let go of it, or there is no connection any more. */
