@@ -52,7 +52,8 @@ const isSequential = (flags: number) =>
 
 export function create(on: Writing, opcode: CreateOpcode, asked: Creation): { path: string; stat: Stat } {
   const { tree, tx, identities } = on
-  const life = lifeOf(on, opcode, asked)
+  demandMode(on.settings, opcode, asked)
+  const life = lifeOf(on.session, opcode, asked)
   const parentPath = checkedParent(asked.path)
   const acl = keptACL(asked.acl, identities)
   const parent = tree.get(parentPath)
@@ -64,23 +65,23 @@ export function create(on: Writing, opcode: CreateOpcode, asked: Creation): { pa
   return { path, stat: statOf(tree.create(tx, path, { data: asked.data, acl, life })) }
 }
 
-function lifeOf({ session, settings }: Writing, opcode: CreateOpcode, { flags, ttl = -1 }: Creation): Life {
+/** There is such a mode, the server allows it, and it is given a ttl if it takes one. */
+function demandMode({ extendedTypes }: WriteSettings, opcode: CreateOpcode, { flags, ttl = NO_TTL }: Creation): void {
   if (flags < 0 || flags > persistentSequentialTTL) throw new Refusal('BADARGUMENTS')
-  if (isTTL(flags)) {
-    if (!settings.extendedTypes) throw new Refusal('UNIMPLEMENTED')
-    if (ttl <= 0 || ttl > LONGEST_TTL) throw new Refusal('BADARGUMENTS')
-  } else if (ttl >= 0) {
-    throw new Refusal('BADARGUMENTS')
-  }
+  if (isTTL(flags) && !extendedTypes) throw new Refusal('UNIMPLEMENTED')
+  const isFitting = isTTL(flags) ? ttl > 0 && ttl <= LONGEST_TTL : ttl < 0
+  // 3.8.0 takes a createTTL of a ttl of -1 with another mode, and stops itself over it.
+  if (!isFitting || (opcode === opcodes.createTTL && !isTTL(flags))) throw new Refusal('BADARGUMENTS')
+}
+
+/** Containers and nodes with a ttl are known by the opcode, and ephemeral nodes by the flags. */
+function lifeOf(session: bigint, opcode: CreateOpcode, { flags, ttl = NO_TTL }: Creation): Life {
   if (opcode === opcodes.createContainer) return { is: 'container' }
-  if (opcode === opcodes.createTTL) {
-    // 3.8.0 takes a ttl of -1 with another mode, and stops itself over it.
-    if (!isTTL(flags)) throw new Refusal('BADARGUMENTS')
-    return { is: 'ttl', ttl }
-  }
+  if (opcode === opcodes.createTTL) return { is: 'ttl', ttl }
   return isEphemeral(flags) ? { is: 'ephemeral', session } : { is: 'persistent' }
 }
 
+const NO_TTL = -1
 /** EphemeralType.TTL: what is left of an ephemeralOwner's bits. */
 const LONGEST_TTL = 0xff_ffff_ffff
 
@@ -162,7 +163,7 @@ function createdInMulti(on: Writing, type: CreateOpcode, body: Creation): Outcom
       : opcodes.create
   // The server takes it for a request with a ttl, and stumbles over there being none.
   if (opcode === opcodes.createTTL && type !== opcodes.createTTL) throw new JuteError('a node with a ttl, and no ttl')
-  const created = create(on, opcode, opcode === opcodes.createTTL ? body : { ...body, ttl: -1 })
+  const created = create(on, opcode, opcode === opcodes.createTTL ? body : { ...body, ttl: NO_TTL })
   // 3.8.0 forgets that it was asked for a Stat (ZOOKEEPER-4026).
   const forgets = opcode === opcodes.create && !(on.settings.createdStatInMulti && type === opcodes.create2)
   return forgets ? { type: opcodes.create, body: created } : { type: opcodes.create2, body: created }
