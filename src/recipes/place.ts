@@ -79,22 +79,26 @@ export class Place implements Stake {
       if (client.state === 'suspended') await client.connected({ signal })
       this.#isUncertain = true
       const [created, looked] = await Promise.allSettled([this.#spot.create(), look()])
-      if (created.status === 'fulfilled') {
-        this.#own(created.value)
-        this.#spot.check?.(this.node)
-        return looked.status === 'fulfilled' ? looked.value : client.retry(look, { signal })
-      }
-      const error: unknown = created.reason
-      if (fateOf(error) === 'unknown') await this.#find()
-      else this.#isUncertain = false
-      if (this.isTaken) {
-        this.#spot.check?.(this.node)
-        return client.retry(look, { signal })
-      }
-      if (isCode(error, 'NONODE')) await this.#spot.makeParent(signal)
-      else if (isCode(error, 'CONNECTIONLOSS')) await client.connected({ signal })
-      else throw error
+      if (created.status === 'fulfilled') this.#own(created.value)
+      else await this.#recover(created.reason, signal)
+      if (!this.isTaken) continue
+      this.#spot.check?.(this.node)
+      const isSeen = created.status === 'fulfilled' && looked.status === 'fulfilled'
+      return isSeen ? looked.value : client.retry(look, { signal })
     }
+  }
+
+  /**
+   * A create has failed. If it has made a node all the same, that is ours; and if not, another try is worth it.
+   * @throws the create's error where it is not
+   */
+  async #recover(error: unknown, signal: AbortSignal): Promise<void> {
+    if (fateOf(error) === 'unknown') await this.#find()
+    else this.#isUncertain = false
+    if (this.isTaken) return
+    if (isCode(error, 'NONODE')) await this.#spot.makeParent(signal)
+    else if (isCode(error, 'CONNECTIONLOSS')) await this.#spot.client.connected({ signal })
+    else throw error
   }
 
   /** Does the server show our node? */

@@ -14,6 +14,15 @@ import { reportStrangers } from './strangers.ts'
 
 const curators: Naming = { prefix: uuid => `_c_${uuid}-lease-`, sequenceOf: behind('lease-') }
 
+/**
+ * Is one's own lease good, by all that there are? All that hold one see each other's: whoever of them came last has counted them all. So the
+ * gate is for order, not for safety.
+ */
+function grantOf(leases: readonly string[], own: string, count: number): 'granted' | 'full' | 'gone' {
+  if (!leases.includes(own)) return 'gone'
+  return leases.length <= count ? 'granted' : 'full'
+}
+
 interface Entry extends HoldOptions {
   signal: AbortSignal
   /** Waits for a lease where none is free. */
@@ -97,36 +106,40 @@ export class Semaphore extends Lock {
   }
 
   async #takeLease(gate: Held, place: Place, { signal, isPatient, ...options }: Entry): Promise<Held | null> {
+    const ended = AbortSignal.any([signal, gate.signal])
     try {
-      if (await this.#isGranted(place, isPatient, AbortSignal.any([signal, gate.signal])))
-        return new NodeHeld(this.#queue.client, this.path, place, options)
+      const isGranted = await this.#isGranted(place, isPatient, ended)
+      if (isGranted) return new NodeHeld(this.#queue.client, this.path, place, options)
       await place.leave()
+      return null
     } catch (error) {
       await place.leave()
       // Whoever came in through a gate that was lost counts our lease as we count his: neither would ever be granted his own.
-      if (signal.aborted || !gate.signal.aborted) throw error
+      const isGateLost = gate.signal.aborted && !signal.aborted
+      if (isGateLost) return null
+      throw error
     } finally {
       await gate.release()
     }
-    return null
   }
 
-  /** All that hold a lease see each other's: whoever of them came last has counted them all. So the gate is for order, not for safety. */
   async #isGranted(place: Place, isPatient: boolean, signal: AbortSignal): Promise<boolean> {
     const look = () => this.#waiting.look(this.#queue, signal)
     let seen = await place.take(look, signal)
     for (;;) {
-      const leases = this.#leasesIn(seen.children)
-      if (!leases.includes(place.node.name)) {
-        // Somebody deleted our lease; or the list is older than it, and then it must not stay.
-        await place.leave()
-        seen = await place.take(look, signal)
-        continue
+      switch (grantOf(this.#leasesIn(seen.children), place.node.name, this.leases)) {
+        case 'granted':
+          return true
+        case 'full':
+          if (!isPatient) return false
+          await seen.changed
+          seen = await this.#queue.client.retry(look, { signal })
+          break
+        case 'gone':
+          // Somebody deleted our lease; or the list is older than it, and then it must not stay.
+          await place.leave()
+          seen = await place.take(look, signal)
       }
-      if (leases.length <= this.leases) return true
-      if (!isPatient) return false
-      await seen.changed
-      seen = await this.#queue.client.retry(look, { signal })
     }
   }
 
