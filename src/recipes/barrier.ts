@@ -4,7 +4,7 @@ import type { Client } from '../session/index.ts'
 import { attempt, type AttemptOptions } from './attempt.ts'
 import { makeDirectory } from './directory.ts'
 import { Place, type Spot } from './place.ts'
-import { watched } from './watched.ts'
+import { changeOf, watched } from './watched.ts'
 
 export interface BarrierOptions {
   /** Of the nodes that are made, but for what is missing above the barrier's own. Default: the world may do anything. */
@@ -43,17 +43,7 @@ export class Barrier {
    */
   wait(options: AttemptOptions = {}): Promise<void> {
     return attempting(this.#client, this.path, options, async signal => {
-      const isDown = async () => {
-        try {
-          const { changed } = await watched(signal, watch => this.#client.getData(this.path, watch))
-          await changed
-          return false
-        } catch (error) {
-          ignoring('NONODE')(error)
-          return true
-        }
-      }
-      while (!(await this.#client.retry(isDown, { signal })));
+      while (await this.#client.retry(() => changeOf(this.#client, this.path, signal), { signal }));
     })
   }
 }
@@ -160,21 +150,13 @@ export class DoubleBarrier {
     if ((await this.#client.retry(() => this.#members())).length === 0) await this.#close()
   }
 
-  /** The lowest stays to the last and watches the highest; each other goes first and watches the lowest: nobody wakes a herd. */
+  /** False after a wake-up: look again. */
   async #isLeft(member: Place, inside: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
-    const left = (await this.#members(signal)).filter(name => inside.has(name)).sort()
-    const own = member.isTaken ? member.node.name : undefined
-    const others = left.filter(name => name !== own)
-    const isLowest = left[0] === own
-    if (!isLowest || others.length === 0) await member.leave()
-    const last = isLowest ? others.at(-1) : others[0]
-    if (last === undefined) return true
-    try {
-      const { changed } = await watched(signal, options => this.#client.getData(join(this.path, last), options))
-      await changed
-    } catch (error) {
-      ignoring('NONODE')(error)
-    }
+    const left = (await this.#members(signal)).filter(name => inside.has(name))
+    const { goes, behind } = leaving(left, member.isTaken ? member.node.name : undefined)
+    if (goes) await member.leave()
+    if (behind === undefined) return true
+    await changeOf(this.#client, join(this.path, behind), signal)
     return false
   }
 
@@ -211,6 +193,15 @@ export class DoubleBarrier {
       makeParent: signal => makeDirectory(client, this.path, { mode: 'container', acl: this.#acl, signal }),
     }
   }
+}
+
+/**
+ * How a member leaves, by the names of those that are still inside: the lowest stays to the last and waits for the highest; each other
+ * goes first and waits for the lowest. So nobody wakes a herd.
+ */
+function leaving(inside: readonly string[], own: string | undefined): { goes: boolean; behind: string | undefined } {
+  const [lowest, ...others] = [...inside].sort()
+  return lowest === own ? { goes: others.length === 0, behind: others.at(-1) } : { goes: true, behind: lowest }
 }
 
 /** Leaves nothing but watches, which its signal takes back. */

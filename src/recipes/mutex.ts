@@ -1,21 +1,15 @@
 // The lock in which each waiter watches the one before it: a release wakes one.
-import { isCode, join } from '../protocol/index.ts'
+import { join } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import type { Waiting } from './contend.ts'
 import { listOf } from './queue.ts'
 import { ExclusiveLock, type MutexOptions } from './queue-lock.ts'
-import { watched } from './watched.ts'
+import { changeOf } from './watched.ts'
 
 export const behindPredecessor: Waiting = {
   look: (queue, signal) => listOf(queue, { signal }),
   async wake({ client, directory }, _look, behind, signal) {
-    try {
-      // getData and not exists: of a node that is gone already it leaves no watch behind.
-      const { changed } = await watched(signal, options => client.getData(join(directory, behind), options))
-      await changed
-    } catch (error) {
-      if (!isCode(error, 'NONODE')) throw error
-    }
+    await changeOf(client, join(directory, behind), signal)
   },
 }
 

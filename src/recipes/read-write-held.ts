@@ -1,10 +1,11 @@
 // A read lock and a write lock that are held, and the way from the one to the other.
+import type { Stat } from '../protocol/index.ts'
 import type { Data } from '../session/index.ts'
 import { contend } from './contend.ts'
 import { NodeHeld, type HoldOptions } from './held.ts'
 import { LockError } from './lock-error.ts'
 import { persist } from './persist.ts'
-import { Place, type Found } from './place.ts'
+import { Place, type Found, type Spot } from './place.ts'
 import { endOf, type Queue } from './queue.ts'
 
 /** The read lock, held. */
@@ -63,41 +64,58 @@ export class WriteHeld extends NodeHeld {
 
   async #downgrade(): Promise<ReadHeld> {
     if (this.validFor() === 0) throw new LockError('LOST', this.lock)
-    const { client, signal } = this
     const place = new Place(this.#besides())
-    const read = await contend(client, this.lock, place, { signal }, async ended => {
-      await place.take(() => Promise.resolve(), ended)
-      // Where names return, the node that was checked may have been another's.
-      if (!this.#place.isUnique) await client.retry(() => this.#expectOwnNode(), { signal: ended })
-      return new ReadHeld(client, this.lock, place, { ...this.#options, token: this.token })
-    })
-    // Until the write node is gone nobody else comes in, and the read lock can still be lost.
-    await contend(client, this.lock, place, { signal: read.signal }, async () => {
-      await super.release()
-      return read
-    })
+    const read = await this.#takeRead(place)
+    await this.#giveWriteBack(place, read)
     this.#onDowngraded(read)
     return read
   }
 
+  #takeRead(place: Place): Promise<ReadHeld> {
+    const { client, lock, signal, token } = this
+    return contend(client, lock, place, { signal }, async ended => {
+      await place.take(() => Promise.resolve(), ended)
+      // Where names return, the node that was checked may have been another's.
+      if (!this.#place.isUnique) await client.retry(() => this.#expectOwnNode(), { signal: ended })
+      return new ReadHeld(client, lock, place, { ...this.#options, token })
+    })
+  }
+
+  /** Until the write node is gone nobody else comes in, and the read lock can still be lost. */
+  async #giveWriteBack(place: Place, read: ReadHeld): Promise<void> {
+    await contend(this.client, this.lock, place, { signal: read.signal }, async () => {
+      await super.release()
+      return read
+    })
+  }
+
   /** The place at the write node's own number, for as long as the write node is there. */
-  #besides() {
-    const { client, acl } = this.#readers
-    const { path: written, name } = this.#place.node
-    const digits = name.slice(-10)
-    const create = async (prefix: string, data: Data): Promise<Found> => {
-      const path = `${prefix}${digits}`
-      await client.multi([{ check: written }, { create: path, data, mode: 'ephemeral', ...(acl && { acl }) }])
-      // Servers leave the stat out of a multi's reply (ZOOKEEPER-4026).
-      const stat = await persist(client, () => client.exists(path)).catch(async (error: unknown) => {
-        // Refused, where it may not be looked at (ZOOKEEPER-2590).
-        await persist(client, () => client.delete(path))
-        throw error
-      })
-      return stat === null ? create(prefix, data) : { path, stat }
-    }
+  #besides(): Spot {
+    const create = (prefix: string, data: Data) => this.#createBeside(prefix, data)
     // What is missing is the write node. There is nothing to trade in then, and nothing to be made.
     return { ...endOf(this.#readers, create), makeParent: () => Promise.reject(this.#gone()) }
+  }
+
+  async #createBeside(prefix: string, data: Data): Promise<Found> {
+    const { client, acl } = this.#readers
+    const { path: written, name } = this.#place.node
+    const path = `${prefix}${name.slice(-10)}`
+    await client.multi([{ check: written }, { create: path, data, mode: 'ephemeral', ...(acl && { acl }) }])
+    const stat = await this.#lookedAt(path)
+    // Somebody has deleted it already.
+    return stat === null ? this.#createBeside(prefix, data) : { path, stat }
+  }
+
+  /** Of a node that was just created: servers leave its Stat out of a multi's reply (ZOOKEEPER-4026). */
+  async #lookedAt(path: string): Promise<Stat | null> {
+    const { client } = this.#readers
+    try {
+      return await persist(client, () => client.exists(path))
+    } catch (error) {
+      // Refused, where it may not be looked at (ZOOKEEPER-2590).
+      await persist(client, () => client.delete(path))
+      throw error
+    }
   }
 
   async #expectOwnNode(): Promise<void> {

@@ -9,7 +9,7 @@ import { contendersIn, endOf, listOf, namesIn, queueOf, type ContenderInfo, type
 import type { LockOptions } from './queue-lock.ts'
 import { onDrawn, onGone, onListed, releasedAs, releasedIn, ticketName, tickets, type Next } from './ticket.ts'
 import { strangerReport, type StrangerReport } from './strangers.ts'
-import { watched } from './watched.ts'
+import { changeOf } from './watched.ts'
 
 /**
  * An exclusive lock whose cost does not grow with the queue. Contenders draw tickets, numbered nodes without a uuid in a persistent
@@ -117,14 +117,8 @@ class Ticket {
 
   async #watch(ticket: number, signal: AbortSignal): Promise<Next> {
     const { client, directory } = this.#queue
-    try {
-      // getData and not exists: of a node that is gone already it leaves no watch behind.
-      const { changed } = await watched(signal, options => client.getData(join(directory, ticketName(ticket)), options))
-      await changed
-    } catch (error) {
-      if (isCode(error, 'NONODE')) return { do: 'list' }
-      throw error
-    }
+    const wasThere = await changeOf(client, join(directory, ticketName(ticket)), signal)
+    if (!wasThere) return { do: 'list' }
     // In this order: a node that is ours afterwards was so when the directory was read.
     const [{ released }, isOurs] = await Promise.all([this.#readDirectory(signal), this.place.isThere({ signal })])
     return onGone(ticket, { isOurs, released })

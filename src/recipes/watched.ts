@@ -1,6 +1,7 @@
 // A read, and a promise of its change.
+import { isCode } from '../protocol/index.ts'
 import { onAbort } from '../session/abort.ts'
-import type { ReadOptions } from '../session/index.ts'
+import type { Client, ReadOptions } from '../session/index.ts'
 
 export interface Watched<T> {
   value: T
@@ -28,5 +29,21 @@ export async function watched<T>(signal: AbortSignal, read: (options: ReadOption
   } catch (error) {
     stopListening()
     throw error
+  }
+}
+
+/**
+ * Waits for the next event of a node, which is its end for the most part; at once where there is no such node. It asks by getData: exists
+ * would leave a watch behind on a node that is gone already.
+ * @returns false where there is no such node
+ */
+export async function changeOf(client: Client, path: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { changed } = await watched(signal, options => client.getData(path, options))
+    await changed
+    return true
+  } catch (error) {
+    if (!isCode(error, 'NONODE')) throw error
+    return false
   }
 }
