@@ -6,6 +6,8 @@ import type { Address } from '../transport/transport.ts'
 /** Host names are the same in any case of letters (RFC 4343). */
 export const keyOf = ({ host, port }: Address): string => `${host.toLowerCase()} ${port}`
 
+const isIn = (hosts: readonly Address[], host: Address): boolean => hosts.some(each => keyOf(each) === keyOf(host))
+
 function distinct(hosts: readonly Address[]): Address[] {
   const keys = hosts.map(keyOf)
   return hosts.filter((host, i) => keys.indexOf(keyOf(host)) === i)
@@ -30,7 +32,13 @@ export class HostList {
   }
 
   has(host: Address): boolean {
-    return this.#hosts.some(each => keyOf(each) === keyOf(host))
+    return isIn(this.#hosts, host)
+  }
+
+  /** All but one; that one, where it is alone. */
+  allBut(host: Address | undefined): readonly Address[] {
+    const others = this.#hosts.filter(each => host === undefined || keyOf(each) !== keyOf(host))
+    return others.length > 0 ? others : this.#hosts
   }
 
   next(): Address {
@@ -47,6 +55,15 @@ export class HostList {
     const { moves, order } = rebalance(this.#hosts, hosts, current, this.#random)
     this.#set(order, behind)
     return moves
+  }
+
+  /**
+   * May `current` be one of other hosts by another name? It may where it was never listed, or where not all hosts are named and it is
+   * not. Then there is no reason to leave it.
+   * @param isWhole all are named
+   */
+  mayBeAmong(hosts: readonly Address[], current: Address, isWhole: boolean): boolean {
+    return !this.has(current) || (!isWhole && !isIn(hosts, current))
   }
 
   /** Takes other hosts for later, with others behind them. */

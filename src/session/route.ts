@@ -3,7 +3,8 @@ import type { Random } from '../machine/random.ts'
 import { ZooKeeperError } from '../protocol/index.ts'
 import type { Address, Dial } from '../transport/transport.ts'
 import type { ConnectString } from './connect-string.ts'
-import { backoff, HostList, keyOf, LONGEST_DELAY } from './hosts.ts'
+import { Attempts } from './attempts.ts'
+import { HostList } from './hosts.ts'
 import { lookUp, type SrvSettings } from './srv-hosts.ts'
 import { WritableSearch } from './writable-search.ts'
 
@@ -35,12 +36,8 @@ export class Route {
   #current: Address | undefined
   /** To be tried before any other. */
   #preferred: Address | undefined
-  /** Attempts that failed, or came to a connection that answered nothing and did not last, in a row. */
-  #failures = 0
-  /** On the connection that is; undefined where there is none. */
-  #arrivedAt: number | undefined
-  /** Those of the last of them that another attempt at the same host would not mend. */
-  #hopeless = 0
+  readonly #attempts = new Attempts()
+  /** It has its connection dropped by choice. */
   #isMoving = false
   #isOver = false
   #timer: unknown
@@ -66,14 +63,14 @@ export class Route {
 
   /** A server gave the session. */
   arrived(isReadOnly: boolean): void {
-    this.#arrivedAt = this.#settings.clock.now()
+    this.#attempts.arrived(this.#settings.clock.now())
     if (isReadOnly) this.#searchForOther()
     this.#refreshLater()
   }
 
   /** A server has answered. */
   proved(): void {
-    this.#failures = 0
+    this.#attempts.proved()
   }
 
   /**
@@ -82,21 +79,17 @@ export class Route {
    * @returns whether all hosts have failed so, one after the other
    */
   lost(isFinal: boolean): boolean {
-    this.#search?.stop()
-    // One that ends at once and answers nothing is a failure too: two clients may be taking one session from each other.
     const { clock } = this.#settings
-    if (this.#arrivedAt !== undefined && clock.now() - this.#arrivedAt >= LONGEST_DELAY) this.#failures = 0
-    this.#arrivedAt = undefined
+    this.#search?.stop()
     clock.clearTimeout(this.#refreshTimer)
-    this.#hopeless = isFinal ? this.#hopeless + 1 : 0
-    return isFinal && this.#hopeless >= this.#hosts.all.length
+    const hopeless = this.#attempts.ended(clock.now(), isFinal)
+    return isFinal && hopeless >= this.#hosts.all.length
   }
 
   /** Has it dial again: at once where it left by choice. */
   retry(): void {
     const { clock, random } = this.#settings
-    const pause = this.#isMoving ? 0 : backoff(this.#failures++, random)
-    this.#isMoving = false
+    const pause = this.#isMoving ? 0 : this.#attempts.pause(random)
     this.#timer = clock.setTimeout(() => this.begin(), pause)
   }
 
@@ -115,9 +108,7 @@ export class Route {
     const isFirst = !this.#isFollowing
     this.#isFollowing = true
     const current = this.#current
-    const isListed = hosts.some(host => current !== undefined && keyOf(host) === keyOf(current))
-    // Where the present host was never listed, or is not now that not all are, it may be one of them by another name: it is not left.
-    const stays = isFirst || current === undefined || !this.#hosts.has(current) || (!isWhole && !isListed)
+    const stays = isFirst || current === undefined || this.#hosts.mayBeAmong(hosts, current, isWhole)
     if (stays) this.#hosts.adopt(hosts, this.#named.hosts)
     else this.#replace(hosts, this.#named.hosts)
   }
@@ -128,20 +119,13 @@ export class Route {
     for (const timer of [this.#timer, this.#refreshTimer]) this.#settings.clock.clearTimeout(timer)
   }
 
-  /** All but the present one; that, where it is alone: its name may stand for several servers. */
-  get #others(): readonly Address[] {
-    const { all } = this.#hosts
-    const current = this.#current === undefined ? '' : keyOf(this.#current)
-    const others = all.filter(host => keyOf(host) !== current)
-    return others.length > 0 ? others : all
-  }
-
   #searchForOther(): void {
     this.#search ??= new WritableSearch(this.#settings, host => {
       this.#preferred = host
       this.#move(`${host.host}:${host.port} takes writes`)
     })
-    this.#search.start(() => this.#others)
+    // The present one too, where it is alone: its name may stand for several servers.
+    this.#search.start(() => this.#hosts.allBut(this.#current))
   }
 
   #replace(hosts: readonly Address[], behind: readonly Address[] = []): void {
