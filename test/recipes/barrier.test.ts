@@ -3,15 +3,10 @@ import { openACL, readOnlyACL } from '../../src/index.ts'
 import { Barrier, DoubleBarrier } from '../../src/recipes/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import { failureOf, watched } from '../support/outcome.ts'
-import { Saboteur } from '../support/saboteur.ts'
-import { expireSession } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
-import { Ground } from './ground.ts'
+import { onGrounds } from './ground.ts'
 
-describe('Barrier', () => {
-  const ground = Ground.lay('barrier')
-
-  it('holds everybody up while it is raised', async () => {
+onGrounds('Barrier', (ground, { it, everywhere }) => {
+  everywhere('holds everybody up while it is raised', async () => {
     const clients = await ground.many(5)
     const barrier = new Barrier(ground.observer, `${ground.path}/up`)
     await barrier.raise()
@@ -57,20 +52,18 @@ describe('Barrier', () => {
     expect(await failureOf(barrier.wait({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
   })
 
-  it('tells who waits of the end of the session', async () => {
+  everywhere('tells who waits of the end of the session', async () => {
     const client = await ground.open()
     await new Barrier(client, `${ground.path}/up`).raise()
     const failing = failureOf(new Barrier(client, `${ground.path}/up`).wait())
     await client.exists('/')
-    await expireSession(ground.server, client.sessionId, client.sessionPassword)
+    await ground.expire(client)
     expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
   })
 })
 
-describe('DoubleBarrier', () => {
-  const ground = Ground.lay('double-barrier')
-
-  it('lets all in together and out together, passage after passage', async () => {
+onGrounds('DoubleBarrier', (ground, { it, everywhere }) => {
+  everywhere('lets all in together and out together, passage after passage', async () => {
     const clients = await ground.many(6)
     let inside = 0
     let outside = 0
@@ -100,7 +93,7 @@ describe('DoubleBarrier', () => {
     const [barrier, other] = [new DoubleBarrier(b, ground.path, 2), new DoubleBarrier(c, ground.path, 2)]
     const entering = barrier.enter()
     const isInside = watched(entering)
-    await until(async () => (await ground.nodes()).length === 1)
+    await ground.until(async () => (await ground.nodes()).length === 1)
     await b.exists('/')
     expect(isInside()).to.equal(false)
     await other.enter()
@@ -108,26 +101,26 @@ describe('DoubleBarrier', () => {
     await Promise.all([barrier.leave(), other.leave()])
   })
 
-  it('counts who has died no more, and waits for them no more', async () => {
+  everywhere('counts who has died no more, and waits for them no more', async () => {
     const [a, b, c] = [await ground.open(), await ground.open(), await ground.open()]
     const died = new DoubleBarrier(a, ground.path, 2).enter()
     const failing = failureOf(died)
-    await until(async () => (await ground.nodes()).length === 1)
-    await expireSession(ground.server, a.sessionId, a.sessionPassword)
+    await ground.until(async () => (await ground.nodes()).length === 1)
+    await ground.expire(a)
     expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
     const [left, right] = [new DoubleBarrier(b, ground.path, 2), new DoubleBarrier(c, ground.path, 2)]
     await Promise.all([left.enter(), right.enter()])
     const leaving = left.leave()
-    await until(async () => (await ground.nodes()).length <= 2)
-    await expireSession(ground.server, c.sessionId, c.sessionPassword)
+    await ground.until(async () => (await ground.nodes()).length <= 2)
+    await ground.expire(c)
     await leaving
   })
 
   it('is not open to who comes after all have died inside', async () => {
     const [a, b] = [await ground.open(), await ground.open()]
     await Promise.all([a, b].map(client => new DoubleBarrier(client, ground.path, 2).enter()))
-    for (const { sessionId, sessionPassword } of [a, b]) await expireSession(ground.server, sessionId, sessionPassword)
-    await until(async () => (await ground.nodes()).length === 0)
+    for (const client of [a, b]) await ground.expire(client)
+    await ground.until(async () => (await ground.nodes()).length === 0)
     for (let passage = 1; passage <= 2; passage++) {
       const [c, d] = [await ground.open(), await ground.open()]
       const [first, second] = [new DoubleBarrier(c, ground.path, 2), new DoubleBarrier(d, ground.path, 2)]
@@ -164,7 +157,7 @@ describe('DoubleBarrier', () => {
     const [a, b] = [await ground.open(), await ground.open()]
     const barrier = new DoubleBarrier(a, ground.path, 2)
     const entering = barrier.enter()
-    await until(async () => (await ground.nodes()).length === 1)
+    await ground.until(async () => (await ground.nodes()).length === 1)
     await ground.observer.delete((await ground.nodes())[0] ?? '')
     const other = new DoubleBarrier(b, ground.path, 2)
     await other.enter()
@@ -174,9 +167,8 @@ describe('DoubleBarrier', () => {
   })
 
   for (const opcode of [opcodes.create2, opcodes.getChildren2, opcodes.exists] as const) {
-    it(`is entered and left, with one node, when the answer to ${nameOf(opcode)} is lost`, async () => {
-      const saboteur = new Saboteur()
-      const [a, b] = [await ground.open({ dial: saboteur.dial }), await ground.open()]
+    everywhere(`is entered and left, with one node, when the answer to ${nameOf(opcode)} is lost`, async () => {
+      const [{ saboteur, client: a }, b] = [await ground.sabotaged(), await ground.open()]
       await a.ensurePath(ground.path)
       const lost = saboteur.loseReply(opcode)
       const [first, second] = [new DoubleBarrier(a, ground.path, 2), new DoubleBarrier(b, ground.path, 2)]

@@ -1,30 +1,23 @@
-// From the write lock down to the read lock, on a real server: nobody gets in between, whatever is lost on the way.
+// From the write lock down to the read lock: nobody gets in between, whatever is lost on the way.
 import { expect } from 'chai'
 import { once } from 'node:events'
-import { aclOf, connect, openACL, perms, type Client, type ConnectOptions } from '../../src/index.ts'
-import { systemClock } from '../../src/machine/clock.ts'
+import { aclOf, openACL, perms, type Client } from '../../src/index.ts'
 import { MultiRequest, opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { LockError, ReadWriteLock, type ReadWriteLockOptions } from '../../src/recipes/index.ts'
-import { Server, VirtualClock } from '../../src/server/index.ts'
 import { failureOf, watched } from '../support/outcome.ts'
-import { hastyClock } from '../support/hasty-clock.ts'
-import { Saboteur } from '../support/saboteur.ts'
-import { expireSession } from '../support/shared-server.ts'
-import { Ground } from './ground.ts'
+import { onGrounds } from './ground.ts'
 
 const hosts = {
   read: { prefix: 'host-R-', pattern: /^host-R-(\d+)$/ },
   write: { prefix: 'host-W-', pattern: /^host-W-(\d+)$/ },
 }
 
-describe('a downgrade', () => {
-  const ground = Ground.lay('downgrade')
+onGrounds('a downgrade', (ground, { it, everywhere }) => {
   const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, ground.path, options)
   const paths = () => ground.nodesIn()
 
-  async function sabotaged(options?: ConnectOptions & ReadWriteLockOptions) {
-    const saboteur = new Saboteur()
-    const client = await ground.open({ dial: saboteur.dial, clock: hastyClock, ...options })
+  async function sabotaged(options?: ReadWriteLockOptions) {
+    const { saboteur, client } = await ground.sabotaged()
     const held = await lockOf(client, options).writeLock.acquire()
     return { saboteur, client, held }
   }
@@ -35,7 +28,7 @@ describe('a downgrade', () => {
     ['by names of one’s own', { dialect: hosts }],
     ['in the herd', { herd: true }],
   ] satisfies [string, ReadWriteLockOptions][])
-    it(`lets the readers behind in and no writer who waits, ${whose}`, async () => {
+    everywhere(`lets the readers behind in and no writer who waits, ${whose}`, async () => {
       const [client, writer, reader] = [await ground.open(), await ground.open(), await ground.open()]
       const held = await lockOf(client, options).writeLock.acquire()
       const reading = lockOf(reader, options).readLock.acquire()
@@ -60,7 +53,7 @@ describe('a downgrade', () => {
       await written.release()
     })
 
-  it('is one transaction that checks the write node, and then its delete', async () => {
+  everywhere('is one transaction that checks the write node, and then its delete', async () => {
     const sent: number[] = []
     let multi: Uint8Array | undefined
     const client = await ground.open({
@@ -98,7 +91,7 @@ describe('a downgrade', () => {
     expect(held.signal.aborted).to.equal(false)
   })
 
-  it('is watched as the write lock was', async () => {
+  everywhere('is watched as the write lock was', async () => {
     const read = await (await lockOf(await ground.open()).writeLock.acquire({ watchOwnNode: true })).downgrade()
     const lost = once(read.signal, 'abort')
     await ground.observer.delete(read.path)
@@ -130,7 +123,7 @@ describe('a downgrade', () => {
     expect(held.signal.aborted).to.equal(false)
   })
 
-  it('leaves the write lock as it is where it is refused', async () => {
+  everywhere('leaves the write lock as it is where it is refused', async () => {
     const held = await lockOf(await ground.open()).writeLock.acquire()
     await ground.observer.setACL(ground.path, [aclOf('world', 'anyone', perms.all & ~perms.create)])
     expect(await failureOf(held.downgrade())).to.have.property('code', 'NOAUTH')
@@ -150,7 +143,7 @@ describe('a downgrade', () => {
     await lost
   })
 
-  it('is refused by what bears the read node’s name already, and leaves that alone', async () => {
+  everywhere('is refused by what bears the read node’s name already, and leaves that alone', async () => {
     const { held } = await sabotaged({ dialect: hosts })
     const taken = `${ground.path}/host-R-${held.path.slice(-10)}`
     await ground.observer.create(taken)
@@ -172,23 +165,26 @@ describe('a downgrade', () => {
 
       for (const [step, opcode] of steps) {
         for (const fault of ['loseRequest', 'loseReply'] as const)
-          it(`is done once when ${fault === 'loseReply' ? 'the answer' : 'the request'} is lost while ${step}`, async () => {
-            const { saboteur, client, held } = await sabotaged({ dialect })
-            const happened = saboteur[fault](opcode)
-            const [read] = await Promise.all([held.downgrade(), happened])
-            expect(await paths()).to.deep.equal([read.path])
-            expect((await ground.observer.exists(read.path))?.ephemeralOwner).to.equal(client.sessionId)
-            expect([read.token, read.signal.aborted]).to.deep.equal([held.token, false])
-            expect(held.signal.aborted).to.equal(false)
-            await read.release()
-          })
+          everywhere(
+            `is done once when ${fault === 'loseReply' ? 'the answer' : 'the request'} is lost while ${step}`,
+            async () => {
+              const { saboteur, client, held } = await sabotaged({ dialect })
+              const happened = saboteur[fault](opcode)
+              const [read] = await Promise.all([held.downgrade(), happened])
+              expect(await paths()).to.deep.equal([read.path])
+              expect((await ground.observer.exists(read.path))?.ephemeralOwner).to.equal(client.sessionId)
+              expect([read.token, read.signal.aborted]).to.deep.equal([held.token, false])
+              expect(held.signal.aborted).to.equal(false)
+              await read.release()
+            },
+          )
 
         it(`fails with LOST when the session expires while ${step}`, async () => {
-          const { saboteur, client, held } = await sabotaged({ dialect, clock: systemClock })
+          const { saboteur, client, held } = await sabotaged({ dialect })
           const arrived = saboteur.holdReply(opcode)
           const failing = failureOf(held.downgrade())
           await arrived
-          await expireSession(ground.server, client.sessionId, client.sessionPassword)
+          await ground.expire(client)
           expect(await failing)
             .to.be.instanceOf(LockError)
             .with.property('code', 'LOST')
@@ -196,28 +192,22 @@ describe('a downgrade', () => {
         })
 
         it(`fails with LOST, and leaves nothing, when the session must be presumed lost while ${step}`, async () => {
-          const clock = new VirtualClock()
-          // Its ticks are so long that it counts the session out late: the clean-up finds it alive.
-          const server = await Server.start({ listen: false, clock, tickTime: 10_000 })
-          const saboteur = new Saboteur(server.dial)
-          const client = await connect(server.connectString, { dial: saboteur.dial, clock })
-          const held = await lockOf(client, { dialect }).writeLock.acquire()
+          const { saboteur, client, held } = await sabotaged({ dialect })
           const arrived = saboteur.holdReply(opcode)
           const failing = failureOf(held.downgrade())
-          await clock.until(arrived)
+          await arrived
           saboteur.refuse()
-          expect(await clock.until(failing))
+          // It counts nobody out meanwhile: the clean-up finds the session alive.
+          ground.embedded.pause()
+          expect(await failing)
             .to.be.instanceOf(LockError)
             .with.property('code', 'LOST')
           expect([client.state, held.validFor()]).to.deep.equal(['suspended', 0])
           saboteur.accept()
-          await clock.until(client.settled())
+          await ground.pass(1500)
+          ground.embedded.resume()
+          await client.settled()
           expect(client.state).to.equal('connected')
-          const { watches, sessions } = server.snapshot()
-          expect([watches, sessions.flatMap(({ ephemerals }) => ephemerals)]).to.deep.equal([[], []])
-          await clock.until(client.close())
-          await server.close()
-          expect(clock.pendingTimers).to.equal(0)
         })
       }
 
@@ -231,7 +221,7 @@ describe('a downgrade', () => {
         await held.release()
       })
 
-      it('fails with LOST when the whole directory was deleted', async () => {
+      everywhere('fails with LOST when the whole directory was deleted', async () => {
         const { held } = await sabotaged({ dialect })
         await ground.observer.deleteRecursive(ground.path)
         expect(await failureOf(held.downgrade())).to.have.property('code', 'LOST')
@@ -254,7 +244,7 @@ describe('a downgrade', () => {
     })
   }
 
-  it('fails with LOST when another’s node has the write node’s name in a directory made anew', async () => {
+  everywhere('fails with LOST when another’s node has the write node’s name in a directory made anew', async () => {
     const { held } = await sabotaged({ dialect: hosts })
     await ground.observer.deleteRecursive(ground.path)
     await ground.observer.create(ground.path)

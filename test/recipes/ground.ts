@@ -1,10 +1,32 @@
-// Where tests of a recipe take place: on the shared server, each at a path of its own, and none may leave anything there.
+// Where tests of a recipe take place: on the embedded server in virtual time, and those that hang on what Apache's does, there as well. None
+// may leave anything behind.
 import { expect } from 'chai'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { sharedServer } from '../support/shared-server.ts'
+import type { Server } from '../../src/server/index.ts'
+import { Saboteur } from '../support/saboteur.ts'
 import { until } from '../support/until.ts'
 import { Sessions } from './sessions.ts'
+import { EmbeddedSite, realSite, type Site } from './site.ts'
+
+type Sentence = (title: string, test: () => unknown) => void
+
+/** `it` is a test in virtual time, where a promise that never settles fails at once; one `everywhere` is true of both servers. */
+export interface Sentences {
+  it: Sentence
+  everywhere: Sentence
+}
+
+/** @param suite is read for each server, and says what is true there */
+export function onGrounds(title: string, suite: (ground: Ground, sentences: Sentences) => void): void {
+  const read = (on: string, open: () => Promise<Site>, isVirtual: boolean) =>
+    describe(`${title}, ${on}`, () => {
+      const ground = Ground.lay(title, open)
+      const everywhere: Sentence = (sentence, test) => it(sentence, () => ground.run(test))
+      suite(ground, { it: isVirtual ? everywhere : () => undefined, everywhere })
+    })
+  read('in virtual time', () => EmbeddedSite.open(), true)
+  read('on Apache ZooKeeper', realSite, false)
+}
 
 export class Ground {
   readonly sessions = new Sessions()
@@ -12,55 +34,96 @@ export class Ground {
   path = ''
   /** Watches of nobody's. */
   watchesBefore = 0
-  #server: ApacheZooKeeper | undefined
+  #site: Site | undefined
   #observer: Client | undefined
 
-  /**
-   * For the tests of the suite in which it is called.
-   * @param name begins the paths
-   */
-  static lay(name: string): Ground {
+  /** For the tests of the suite in which it is called. */
+  static lay(title: string, open: () => Promise<Site>): Ground {
     const ground = new Ground()
+    const name = title.replaceAll(/\W+/g, '-')
     let run = 0
-    before(async () => {
-      ground.#server = await sharedServer()
-    })
     beforeEach(async () => {
+      ground.#site = await open()
       ground.path = `/${name}-${++run}`
-      ground.#observer = await connect(ground.server.connectString)
-      await ground.observer.create(ground.path)
-      ground.watchesBefore = await ground.server.watchCount()
+      await ground.run(() => ground.#enter())
     })
-    afterEach(async () => {
-      await ground.sessions.settled()
-      const left = await ground.nodes()
-      const watches = await ground.server.watchCount()
-      await ground.sessions.close()
-      await ground.observer.deleteRecursive(ground.path)
-      await ground.observer.close()
-      expect(left, 'nodes left behind').to.deep.equal([])
-      expect(watches, 'watches left behind').to.equal(ground.watchesBefore)
-    })
+    afterEach(() => ground.run(() => ground.#leave()))
     return ground
   }
 
-  get server(): ApacheZooKeeper {
-    if (this.#server === undefined) throw new Error('it is not laid yet')
-    return this.#server
+  async #enter(): Promise<void> {
+    this.#observer = await connect(this.site.connectString, this.site.options)
+    await this.observer.create(this.path)
+    this.watchesBefore = await this.watchCount()
+  }
+
+  async #leave(): Promise<void> {
+    await this.sessions.settled()
+    await this.observer.settled()
+    const left = await this.nodes()
+    const watches = await this.watchCount()
+    await this.sessions.close()
+    await this.observer.deleteRecursive(this.path)
+    await this.observer.close()
+    await this.site.close()
+    expect(left, 'nodes left behind').to.deep.equal([])
+    expect(watches, 'watches left behind').to.equal(this.watchesBefore)
+  }
+
+  get site(): Site {
+    return this.#site ?? expect.fail('it is not laid yet')
+  }
+
+  /** In virtual time only. */
+  get embedded(): Server {
+    return this.#embedded.server
+  }
+
+  /** How many are set, in virtual time only. */
+  timers(): number {
+    return this.#embedded.clock.pendingTimers
+  }
+
+  get #embedded(): EmbeddedSite {
+    return this.site instanceof EmbeddedSite ? this.site : expect.fail('this is not the embedded server')
   }
 
   /** A session beside those under test. */
   get observer(): Client {
-    if (this.#observer === undefined) throw new Error('it is not laid yet')
-    return this.#observer
+    return this.#observer ?? expect.fail('it is not laid yet')
+  }
+
+  run<T>(work: () => T | Promise<T>): Promise<T> {
+    return this.site.run(work)
   }
 
   open(options?: ConnectOptions): Promise<Client> {
-    return this.sessions.open(this.server.connectString, options)
+    return this.sessions.open(this.site.connectString, { ...this.site.options, ...options })
   }
 
-  many(count: number): Promise<Client[]> {
-    return this.sessions.many(count, this.server.connectString)
+  many(count: number, options?: ConnectOptions): Promise<Client[]> {
+    return this.sessions.many(count, this.site.connectString, { ...this.site.options, ...options })
+  }
+
+  /** A session whose connection can be cut at exact places. */
+  async sabotaged(options?: ConnectOptions): Promise<{ saboteur: Saboteur; client: Client }> {
+    const saboteur = new Saboteur(this.site.dial)
+    return { saboteur, client: await this.open({ dial: saboteur.dial, ...this.site.hasty, ...options }) }
+  }
+
+  /** Ends a session at the server. */
+  async expire(client: Client): Promise<void> {
+    await this.site.expire(client)
+  }
+
+  /** Lets so much time pass, ms: in virtual time only, where nobody has to be given a chance. */
+  async pass(ms: number): Promise<void> {
+    const { clock } = this.#embedded
+    await new Promise<void>(resolve => void clock.setTimeout(resolve, ms))
+  }
+
+  until(condition: () => boolean | Promise<boolean>): Promise<void> {
+    return until(condition, this.site)
   }
 
   /** The ephemeral nodes at and below the path. */
@@ -80,8 +143,12 @@ export class Ground {
     return children.sort((a, b) => (a.slice(-10) < b.slice(-10) ? -1 : 1)).map(name => `${full}/${name}`)
   }
 
+  async watchCount(): Promise<number> {
+    return this.site.watchCount()
+  }
+
   /** So many watches have been set. */
   watches(count: number): Promise<void> {
-    return until(async () => (await this.server.watchCount()) >= this.watchesBefore + count)
+    return this.until(async () => (await this.watchCount()) >= this.watchesBefore + count)
   }
 }

@@ -1,22 +1,17 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
-import { connect, type Client } from '../../src/index.ts'
+import type { Client } from '../../src/index.ts'
 import { LeaderElection, type Held, type Participant } from '../../src/recipes/index.ts'
-import { Server } from '../../src/server/index.ts'
 import { failureOf } from '../support/outcome.ts'
-import { expireSession } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
-import { Ground } from './ground.ts'
+import { onGrounds } from './ground.ts'
 
-describe('LeaderElection', () => {
-  const ground = Ground.lay('election')
-
-  it('has the first to campaign lead, and the next one when it resigns, with a larger token', async () => {
+onGrounds('LeaderElection', (ground, { it, everywhere }) => {
+  everywhere('has the first to campaign lead, and the next one when it resigns, with a larger token', async () => {
     const [a, b] = [await ground.open(), await ground.open()]
     const first = await new LeaderElection(a, ground.path, { id: 'a' }).campaign()
     const next = new LeaderElection(b, ground.path, { id: 'b' }).campaign()
     const watcher = new LeaderElection(ground.observer, ground.path)
-    await until(async () => (await watcher.participants()).length === 2)
+    await ground.until(async () => (await watcher.participants()).length === 2)
     expect((await watcher.participants()).map(({ id, isLeader }) => ({ id, isLeader }))).to.deep.equal([
       { id: 'a', isLeader: true },
       { id: 'b', isLeader: false },
@@ -37,13 +32,13 @@ describe('LeaderElection', () => {
     await held.release()
   })
 
-  it('names its nodes as Curator’s LeaderLatch does', async () => {
+  everywhere('names its nodes as Curator’s LeaderLatch does', async () => {
     const held = await new LeaderElection(await ground.open(), ground.path, { id: 'a' }).campaign()
     expect(held.path.slice(ground.path.length)).to.match(/^\/_c_[0-9a-f-]{36}-latch-\d{10}$/)
     await held.release()
   })
 
-  it('campaigns again when its leadership is lost, and never leads twice at a time', async () => {
+  everywhere('campaigns again when its leadership is lost, and never leads twice at a time', async () => {
     const client = await ground.open()
     const stop = new AbortController()
     const terms: Held[] = []
@@ -59,10 +54,10 @@ describe('LeaderElection', () => {
       { signal: stop.signal },
     )
     for (let term = 1; term <= 3; term++) {
-      await until(() => terms.length === term)
+      await ground.until(() => terms.length === term)
       await ground.observer.delete(terms[term - 1]?.path ?? '')
     }
-    await until(() => terms.length === 4)
+    await ground.until(() => terms.length === 4)
     stop.abort()
     await ground.observer.delete(terms[3]?.path ?? '')
     await leading
@@ -79,7 +74,7 @@ describe('LeaderElection', () => {
           order.push(id)
           if (order.length === 6) stop.abort()
           // Until the other has come back to the queue.
-          else await until(async () => (await ground.nodes()).length === 2)
+          else await ground.until(async () => (await ground.nodes()).length === 2)
         },
         { signal: stop.signal },
       )
@@ -94,15 +89,15 @@ describe('LeaderElection', () => {
     expect(await election.leader()).to.equal(null)
   })
 
-  it('rejects at the end of the session', async () => {
+  everywhere('rejects at the end of the session', async () => {
     const client = await ground.open()
     const leading = failureOf(
       new LeaderElection(client, ground.path).lead(async held => {
         await once(held.signal, 'abort')
       }),
     )
-    await until(async () => (await ground.nodes()).length === 1)
-    await expireSession(ground.server, client.sessionId, client.sessionPassword)
+    await ground.until(async () => (await ground.nodes()).length === 1)
+    await ground.expire(client)
     expect(await leading).to.have.property('code', 'SESSIONEXPIRED')
   })
 
@@ -111,14 +106,14 @@ describe('LeaderElection', () => {
     const held = await new LeaderElection(a, ground.path).campaign()
     const stop = new AbortController()
     const leading = new LeaderElection(b, ground.path).lead(() => expect.fail('it leads'), { signal: stop.signal })
-    await until(async () => (await ground.nodes()).length === 2)
+    await ground.until(async () => (await ground.nodes()).length === 2)
     stop.abort(new Error('enough'))
     await leading
     await held.release()
   })
 
   describe('observed', () => {
-    it('tells who leads, from before the directory exists to after the last one', async () => {
+    everywhere('tells who leads, from before the directory exists to after the last one', async () => {
       const path = `${ground.path}/later`
       const [a, b] = [await ground.open(), await ground.open()]
       const stop = new AbortController()
@@ -127,12 +122,13 @@ describe('LeaderElection', () => {
         const election = new LeaderElection(await ground.open(), path)
         for await (const leader of election.observe({ signal: stop.signal })) seen.push(leader && leader.id)
       })()
-      const told = (...expected: (string | null)[]) => until(() => JSON.stringify(seen) === JSON.stringify(expected))
+      const told = (...expected: (string | null)[]) =>
+        ground.until(() => JSON.stringify(seen) === JSON.stringify(expected))
       await told(null)
       const first = await new LeaderElection(a, path, { id: 'a' }).campaign()
       await told(null, 'a')
       const next = new LeaderElection(b, path, { id: 'b' }).campaign()
-      await until(async () => (await ground.nodes()).length === 2)
+      await ground.until(async () => (await ground.nodes()).length === 2)
       await first.release()
       await told(null, 'a', 'b')
       await (await next).release()
@@ -144,11 +140,11 @@ describe('LeaderElection', () => {
     it('takes its watch back when the loop is left', async () => {
       const client = await ground.open()
       const held = await new LeaderElection(client, ground.path, { id: 'a' }).campaign({ watchOwnNode: false })
-      const watchesBefore = await ground.server.watchCount()
+      const watchesBefore = await ground.watchCount()
       let leader: Participant | null = null
       for await (leader of new LeaderElection(client, ground.path).observe()) break
       expect(leader).to.include({ id: 'a' })
-      await until(async () => (await ground.server.watchCount()) === watchesBefore)
+      await ground.until(async () => (await ground.watchCount()) === watchesBefore)
       await held.release()
     })
 
@@ -158,16 +154,15 @@ describe('LeaderElection', () => {
       ['the directory is made just behind the list', 'getChildren', 2],
     ] as const)
       it(`has one watch, also when ${title}`, async () => {
-        await using server = await Server.start({ listen: false })
-        const open = () => connect(server.connectString, { dial: server.dial })
-        await using client = await open()
-        await using observer = await open()
-        const held = await new LeaderElection(client, '/election', { id: 'a' }).campaign({ watchOwnNode: false })
-        server.faults.replace(kind, 'NONODE', { times, session: observer.sessionId })
-        for await (const leader of new LeaderElection(observer, '/election').observe()) {
+        const client = await ground.open()
+        const { observer, embedded, path } = ground
+        const held = await new LeaderElection(client, path, { id: 'a' }).campaign({ watchOwnNode: false })
+        embedded.faults.replace(kind, 'NONODE', { times, session: observer.sessionId })
+        for await (const leader of new LeaderElection(observer, path).observe()) {
           expect(leader).to.include({ id: 'a' })
           await observer.settled()
-          expect(server.snapshot().watches.map(({ path }) => path)).to.deep.equal([held.path])
+          expect(embedded.snapshot().watches.map(watch => watch.path)).to.deep.equal([held.path])
+          await held.release()
           break
         }
       })
@@ -179,8 +174,8 @@ describe('LeaderElection', () => {
         for await (const leader of new LeaderElection(client, ground.path).observe()) seen.push(leader)
       })()
       const failing = failureOf(observing)
-      await until(() => seen.length === 1)
-      await expireSession(ground.server, client.sessionId, client.sessionPassword)
+      await ground.until(() => seen.length === 1)
+      await ground.expire(client)
       expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
     })
   })

@@ -2,15 +2,12 @@ import { expect } from 'chai'
 import { aclOf, openACL, perms } from '../../src/index.ts'
 import { MultiLock, Mutex, TicketMutex } from '../../src/recipes/index.ts'
 import { failureOf, watched } from '../support/outcome.ts'
-import { expireSession } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
-import { Ground } from './ground.ts'
+import { onGrounds } from './ground.ts'
 
-describe('MultiLock', () => {
-  const ground = Ground.lay('multi-lock')
+onGrounds('MultiLock', (ground, { it, everywhere }) => {
   const at = (name: string) => `${ground.path}/${name}`
 
-  it('holds all of its locks, and releases the last one first', async () => {
+  everywhere('holds all of its locks, and releases the last one first', async () => {
     const client = await ground.open()
     const locks = ['c', 'a', 'b'].map(name => new Mutex(client, at(name)))
     const held = await new MultiLock(locks).acquire()
@@ -28,7 +25,7 @@ describe('MultiLock', () => {
     expect(held.validFor()).to.equal(0)
   })
 
-  it('never has two wait for each other, in whatever order each names the locks', async () => {
+  everywhere('never has two wait for each other, in whatever order each names the locks', async () => {
     const clients = await ground.many(6)
     let inside = 0
     const pass = async (client: (typeof clients)[number], i: number) => {
@@ -50,7 +47,7 @@ describe('MultiLock', () => {
     const nest = new MultiLock([new MultiLock([a, c]), b])
     const taken = await new Mutex(other, at('b')).acquire()
     const acquiring = nest.acquire()
-    await until(async () => (await ground.nodesIn('/b')).length === 2)
+    await ground.until(async () => (await ground.nodesIn('/b')).length === 2)
     expect(await ground.nodesIn('/c')).to.deep.equal([])
     await taken.release()
     const held = await acquiring
@@ -89,7 +86,7 @@ describe('MultiLock', () => {
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
     const held = await multi.acquire({ watchOwnNode: true })
     await ground.observer.delete(held.held[0]?.path ?? '')
-    await until(() => held.signal.aborted)
+    await ground.until(() => held.signal.aborted)
     expect(held.signal.reason).to.have.property('code', 'LOST')
     expect(held.validFor()).to.equal(0)
     expect(await ground.nodes()).to.deep.equal([held.held[1]?.path])
@@ -101,14 +98,16 @@ describe('MultiLock', () => {
     const taken = await new Mutex(other, at('b')).acquire()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
     const acquiring = multi.acquire({ watchOwnNode: true })
-    await until(async () => (await ground.nodes()).length === 3)
+    await ground.until(async () => (await ground.nodes()).length === 3)
     const [first = ''] = await ground.nodesIn('/a')
     await ground.observer.delete(first)
     const rival = await new Mutex(other, at('a')).acquire()
     const isGranted = watched(acquiring)
     await taken.release()
     // Behind the rival, with nothing of the second lock in its hands.
-    await until(async () => (await ground.nodesIn('/a')).length === 2 && (await ground.nodesIn('/b')).length === 0)
+    await ground.until(
+      async () => (await ground.nodesIn('/a')).length === 2 && (await ground.nodesIn('/b')).length === 0,
+    )
     expect(isGranted()).to.equal(false)
     await rival.release()
     const held = await acquiring
@@ -117,13 +116,13 @@ describe('MultiLock', () => {
     await held.release()
   })
 
-  it('fails with SESSIONEXPIRED when the session expires while it waits for the second', async () => {
+  everywhere('fails with SESSIONEXPIRED when the session expires while it waits for the second', async () => {
     const [client, other] = [await ground.open(), await ground.open()]
     const taken = await new Mutex(other, at('b')).acquire()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
     const failing = failureOf(multi.acquire())
-    await until(async () => (await ground.nodes()).length === 3)
-    await expireSession(ground.server, client.sessionId, client.sessionPassword)
+    await ground.until(async () => (await ground.nodes()).length === 3)
+    await ground.expire(client)
     expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
     await taken.release()
   })
@@ -136,11 +135,11 @@ describe('MultiLock', () => {
     expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
     await ground.observer.setACL(at('a'), openACL)
     await ground.observer.delete(held.held[0]?.path ?? '')
-    await until(() => held.signal.aborted)
+    await ground.until(() => held.signal.aborted)
     await held.release()
   })
 
-  it('guards with the nodes of all', async () => {
+  everywhere('guards with the nodes of all', async () => {
     const client = await ground.open()
     await client.create('/guarded', '')
     const held = await new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))]).acquire()

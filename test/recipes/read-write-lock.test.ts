@@ -1,4 +1,4 @@
-// What ReadWriteLock promises beyond what each of its sides has in common with other locks, on a real server.
+// What ReadWriteLock promises beyond what each of its sides has in common with other locks.
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { once } from 'node:events'
@@ -12,8 +12,7 @@ import {
   type ReadWriteLockOptions,
 } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
-import { until } from '../support/until.ts'
-import { Ground } from './ground.ts'
+import { onGrounds } from './ground.ts'
 
 const ACTS = ['read', 'write', 'tryRead', 'tryWrite', 'downgrade', 'giveUp'] as const
 type Act = (typeof ACTS)[number]
@@ -24,69 +23,71 @@ const HOSTS: ReadWriteDialect = {
   write: { prefix: 'host-W-', pattern: /^host-W-(\d+)$/ },
 }
 
-describe('ReadWriteLock', () => {
-  const ground = Ground.lay('read-write')
+onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
   const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, ground.path, options)
 
   /** One more waits: its node is there, and its watch. */
   async function queueUp<H extends Held>(lock: Lock<H>): Promise<{ acquiring: Promise<H>; isGranted: () => boolean }> {
-    const before = await ground.server.watchCount()
+    const before = await ground.watchCount()
     const acquiring = lock.acquire()
-    await until(async () => (await ground.server.watchCount()) > before)
+    await ground.until(async () => (await ground.watchCount()) > before)
     return { acquiring, isGranted: watched(acquiring) }
   }
 
   for (const herd of [false, true]) {
     describe(herd ? 'in the herd' : 'with predecessors', () => {
-      it('lets readers in together and each writer in alone, in the order of the queue, whatever they do', async () => {
-        const clients = await ground.many(8)
-        const acts = fc.constantFrom(...ACTS)
-        const plans = fc.array(fc.array(acts, { maxLength: 6 }), { minLength: 8, maxLength: 8 })
-        await fc.assert(
-          fc.asyncProperty(plans, async plan => {
-            const history = new History()
-            const live = async (client: Client, todo: Act[]) => {
-              const { readLock, writeLock } = lockOf(client, { herd })
-              const visit = async (writes: boolean, held: Held) => {
-                const leave = history.enter(writes, held)
-                await client.exists('/')
-                leave()
-              }
-              const stay = async (writes: boolean, held: Held | null) => {
-                if (held === null) return
-                await visit(writes, held)
-                await held.release()
-              }
-              const doing: Record<Act, () => Promise<void>> = {
-                read: async () => stay(false, await readLock.acquire()),
-                write: async () => stay(true, await writeLock.acquire()),
-                tryRead: async () => stay(false, await readLock.tryAcquire()),
-                tryWrite: async () => stay(true, await writeLock.tryAcquire()),
-                async downgrade() {
-                  const held = await writeLock.acquire()
-                  await visit(true, held)
-                  await stay(false, await held.downgrade())
-                },
-                async giveUp() {
-                  const abort = new AbortController()
-                  const outcome = outcomeOf(writeLock.acquire({ signal: abort.signal }))
+      everywhere(
+        'lets readers in together and each writer in alone, in the order of the queue, whatever they do',
+        async () => {
+          const clients = await ground.many(8)
+          const acts = fc.constantFrom(...ACTS)
+          const plans = fc.array(fc.array(acts, { maxLength: 6 }), { minLength: 8, maxLength: 8 })
+          await fc.assert(
+            fc.asyncProperty(plans, async plan => {
+              const history = new History()
+              const live = async (client: Client, todo: Act[]) => {
+                const { readLock, writeLock } = lockOf(client, { herd })
+                const visit = async (writes: boolean, held: Held) => {
+                  const leave = history.enter(writes, held)
                   await client.exists('/')
-                  abort.abort(null)
-                  await stay(true, (await outcome) as Held | null)
-                },
+                  leave()
+                }
+                const stay = async (writes: boolean, held: Held | null) => {
+                  if (held === null) return
+                  await visit(writes, held)
+                  await held.release()
+                }
+                const doing: Record<Act, () => Promise<void>> = {
+                  read: async () => stay(false, await readLock.acquire()),
+                  write: async () => stay(true, await writeLock.acquire()),
+                  tryRead: async () => stay(false, await readLock.tryAcquire()),
+                  tryWrite: async () => stay(true, await writeLock.tryAcquire()),
+                  async downgrade() {
+                    const held = await writeLock.acquire()
+                    await visit(true, held)
+                    await stay(false, await held.downgrade())
+                  },
+                  async giveUp() {
+                    const abort = new AbortController()
+                    const outcome = outcomeOf(writeLock.acquire({ signal: abort.signal }))
+                    await client.exists('/')
+                    abort.abort(null)
+                    await stay(true, (await outcome) as Held | null)
+                  },
+                }
+                for (const act of todo) await doing[act]()
               }
-              for (const act of todo) await doing[act]()
-            }
-            await Promise.all(clients.map((client, i) => live(client, plan[i] ?? [])))
-            history.expectOrder()
-          }),
-          { numRuns: 8 },
-        )
-      })
+              await Promise.all(clients.map((client, i) => live(client, plan[i] ?? [])))
+              history.expectOrder()
+            }),
+            { numRuns: 8 },
+          )
+        },
+      )
     })
   }
 
-  it('has a reader wait behind a writer who waits, so that readers do not starve writers', async () => {
+  everywhere('has a reader wait behind a writer who waits, so that readers do not starve writers', async () => {
     const [first, writer, second] = [await ground.open(), await ground.open(), await ground.open()]
     const reading = await lockOf(first).readLock.acquire()
     const writing = await queueUp(lockOf(writer).writeLock)
@@ -122,7 +123,7 @@ describe('ReadWriteLock', () => {
     /** Everything that the server had to tell them has arrived. */
     const heard = (clients: readonly Client[]) => Promise.all(clients.map(client => client.sync('/')))
 
-    it('wakes a writer by the release of the nearest reader before it, and by no other’s', async () => {
+    everywhere('wakes a writer by the release of the nearest reader before it, and by no other’s', async () => {
       const clients = await ground.many(4)
       const [writer, ...readers] = clients as [Client, Client, Client, Client]
       const reading = []
@@ -137,7 +138,7 @@ describe('ReadWriteLock', () => {
       await (await writing.acquiring).release()
     })
 
-    it('wakes by a writer’s release the readers behind it, all at once, and nobody else', async () => {
+    everywhere('wakes by a writer’s release the readers behind it, all at once, and nobody else', async () => {
       const clients = await ground.many(6)
       const [first, a, b, c, second, late] = clients as [Client, Client, Client, Client, Client, Client]
       const writing = await lockOf(first).writeLock.acquire()
@@ -158,13 +159,13 @@ describe('ReadWriteLock', () => {
       expect(events()).to.deep.equal([0, 1, 1, 1, 1, 1])
     })
 
-    it('wakes in the herd everybody who waits, by each release', async () => {
+    everywhere('wakes in the herd everybody who waits, by each release', async () => {
       const clients = await ground.many(5)
       const [first, a, b, c, d] = clients as [Client, Client, Client, Client, Client]
       const herd = true
       const writing = await lockOf(first, { herd }).writeLock.acquire()
       // The herd's holder takes its own watch back.
-      await until(async () => (await ground.server.watchCount()) === ground.watchesBefore)
+      await ground.until(async () => (await ground.watchCount()) === ground.watchesBefore)
       const waiting = []
       for (const each of [a, b]) waiting.push(await queueUp(lockOf(each, { herd }).writeLock))
       for (const each of [c, d]) waiting.push(await queueUp(lockOf(each, { herd }).readLock))
@@ -189,13 +190,13 @@ describe('ReadWriteLock', () => {
       return seen
     }
 
-    it('is Curator’s', async () => {
+    everywhere('is Curator’s', async () => {
       const [read, write] = await written({})
       expect(read).to.match(/^_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-__READ__0000000000$/)
       expect(write).to.match(/^_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-__WRIT__0000000001$/)
     })
 
-    it('is kazoo’s', async () => {
+    everywhere('is kazoo’s', async () => {
       const seen = (await written({ dialect: 'kazoo' })).map(name => name.replace(/^[\da-f]{32}/, ''))
       expect(seen).to.deep.equal(['__rlock__0000000000', '__lock__0000000001'])
     })
@@ -270,7 +271,7 @@ describe('ReadWriteLock', () => {
       await (await writeLock.acquire({ owner: 7 })).release()
     })
 
-    it('forgets who has lost the lock', async () => {
+    everywhere('forgets who has lost the lock', async () => {
       const client = await ground.open()
       const { readLock, writeLock } = lockOf(client)
       const held = await readLock.acquire({ owner: 7, watchOwnNode: true })

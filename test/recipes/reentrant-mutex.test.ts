@@ -7,15 +7,11 @@ import { openACL, perms, type ObservedFrame } from '../../src/index.ts'
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { seed } from '../support/chance.ts'
 import { failureOf, watched } from '../support/outcome.ts'
-import { expireSession } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
-import { Ground } from './ground.ts'
+import { onGrounds } from './ground.ts'
 import { reentrantWorld } from './reentrant-world.ts'
 
-describe('ReentrantMutex', () => {
-  const ground = Ground.lay('reentrant')
-
-  it('lets the same owner in again, with the same token, until each entry is released', async () => {
+onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
+  everywhere('lets the same owner in again, with the same token, until each entry is released', async () => {
     const lock = new ReentrantMutex(await ground.open(), ground.path)
     const first = await lock.acquire({ owner: 'me' })
     const second = await lock.acquire({ owner: 'me' })
@@ -50,7 +46,7 @@ describe('ReentrantMutex', () => {
     const giveUp = new AbortController()
     const first = failureOf(lock.acquire({ owner: 'me', signal: giveUp.signal }))
     const second = lock.acquire({ owner: 'me' })
-    await until(async () => (await ground.nodes()).length === 2)
+    await ground.until(async () => (await ground.nodes()).length === 2)
     giveUp.abort(new Error('given up'))
     expect(await first).to.have.property('message', 'given up')
     await elsewhere.release()
@@ -62,14 +58,14 @@ describe('ReentrantMutex', () => {
     const lock = new ReentrantMutex(client, ground.path)
     const first = await lock.acquire({ owner: 'me' })
     const elsewhere = new Mutex(other, ground.path).acquire()
-    await until(async () => (await ground.nodes()).length === 2)
+    await ground.until(async () => (await ground.nodes()).length === 2)
     const released = first.release()
     expect(await lock.tryAcquire({ owner: 'me' })).to.equal(null)
     const again = lock.acquire({ owner: 'me' })
     const isIn = watched(again)
     const theirs = await elsewhere
     await released
-    await until(async () => (await ground.nodes()).length === 2)
+    await ground.until(async () => (await ground.nodes()).length === 2)
     expect(isIn()).to.equal(false)
     await theirs.release()
     expect((await again).token > theirs.token).to.equal(true)
@@ -91,14 +87,7 @@ describe('ReentrantMutex', () => {
     await again
   })
 
-  for (let i = 0; i < 10; i++)
-    it(`keeps owners and contexts of three sessions apart in a world made by chance (SEED=${seed + i})`, async () => {
-      const { stays, wrong } = await reentrantWorld(seed + i)
-      expect(wrong).to.deep.equal([])
-      expect(stays).to.be.above(100)
-    })
-
-  it('is held as before when the server refuses to have it back, and can be given back later', async () => {
+  everywhere('is held as before when the server refuses to have it back, and can be given back later', async () => {
     const all = openACL[0]?.id ?? expect.fail()
     const [client, directory] = [await ground.open(), `${ground.path}/kept`]
     await ground.observer.create(directory, '', { acl: [{ id: all, perms: perms.all & ~perms.delete }] })
@@ -148,42 +137,48 @@ describe('ReentrantMutex', () => {
     await (await next).release()
   })
 
-  it('costs one node and one watch for a thousand who wait in this process, and lets them in as they came', async () => {
-    const [client, other] = [await ground.open(), await ground.open()]
-    const elsewhere = await new Mutex(other, ground.path).acquire()
-    const watchesBefore = await ground.server.watchCount()
-    const order: number[] = []
-    const tokens: bigint[] = []
-    const waiting = Array.from({ length: 1000 }, (_, i) =>
-      new ReentrantMutex(client, ground.path).use(
-        held => {
-          order.push(i)
-          tokens.push(held.token)
-        },
-        { watchOwnNode: false },
-      ),
-    )
-    await until(async () => (await ground.nodes()).length === 2)
-    await until(async () => (await ground.server.watchCount()) === watchesBefore + 1)
-    expect(await ground.nodes()).to.have.length(2)
-    await elsewhere.release()
-    await Promise.all(waiting)
-    expect(order).to.deep.equal(Array.from({ length: 1000 }, (_, i) => i))
-    expect(tokens).to.deep.equal([...new Set(tokens)].sort((a, b) => (a < b ? -1 : 1)))
-  })
+  everywhere(
+    'costs one node and one watch for a thousand who wait in this process, and lets them in as they came',
+    async () => {
+      const [client, other] = [await ground.open(), await ground.open()]
+      const elsewhere = await new Mutex(other, ground.path).acquire()
+      const watchesBefore = await ground.watchCount()
+      const order: number[] = []
+      const tokens: bigint[] = []
+      const waiting = Array.from({ length: 1000 }, (_, i) =>
+        new ReentrantMutex(client, ground.path).use(
+          held => {
+            order.push(i)
+            tokens.push(held.token)
+          },
+          { watchOwnNode: false },
+        ),
+      )
+      await ground.until(async () => (await ground.nodes()).length === 2)
+      await ground.until(async () => (await ground.watchCount()) === watchesBefore + 1)
+      expect(await ground.nodes()).to.have.length(2)
+      await elsewhere.release()
+      await Promise.all(waiting)
+      expect(order).to.deep.equal(Array.from({ length: 1000 }, (_, i) => i))
+      expect(tokens).to.deep.equal([...new Set(tokens)].sort((a, b) => (a < b ? -1 : 1)))
+    },
+  )
 
-  it('gives the lock back at the server before the next one here asks for it, so that other processes get their turn', async () => {
-    const [client, other] = [await ground.open(), await ground.open()]
-    const lock = new ReentrantMutex(client, ground.path)
-    const order: string[] = []
-    const first = await lock.acquire()
-    const here = lock.use(() => order.push('here'))
-    const elsewhere = new Mutex(other, ground.path).use(() => order.push('elsewhere'))
-    await until(async () => (await ground.nodes()).length === 2)
-    await first.release()
-    await Promise.all([here, elsewhere])
-    expect(order).to.deep.equal(['elsewhere', 'here'])
-  })
+  everywhere(
+    'gives the lock back at the server before the next one here asks for it, so that other processes get their turn',
+    async () => {
+      const [client, other] = [await ground.open(), await ground.open()]
+      const lock = new ReentrantMutex(client, ground.path)
+      const order: string[] = []
+      const first = await lock.acquire()
+      const here = lock.use(() => order.push('here'))
+      const elsewhere = new Mutex(other, ground.path).use(() => order.push('elsewhere'))
+      await ground.until(async () => (await ground.nodes()).length === 2)
+      await first.release()
+      await Promise.all([here, elsewhere])
+      expect(order).to.deep.equal(['elsewhere', 'here'])
+    },
+  )
 
   it('is one queue for all views of a session, by the path at the server', async () => {
     const client = await ground.open()
@@ -242,13 +237,13 @@ describe('ReentrantMutex', () => {
     await (await second).release()
   })
 
-  it('fails everybody here with SESSIONEXPIRED when the session expires', async () => {
+  everywhere('fails everybody here with SESSIONEXPIRED when the session expires', async () => {
     const client = await ground.open()
     const lock = new ReentrantMutex(client, ground.path)
     const held = await lock.acquire()
     const waiting = [failureOf(lock.acquire()), failureOf(lock.acquire())]
-    await expireSession(ground.server, client.sessionId, client.sessionPassword)
-    await until(() => held.signal.aborted)
+    await ground.expire(client)
+    await ground.until(() => held.signal.aborted)
     await held.release()
     for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'SESSIONEXPIRED')
   })
@@ -273,7 +268,7 @@ describe('ReentrantMutex', () => {
     const lock = new ReentrantMutex(client, ground.path)
     await lock.acquire()
     const waiting = [failureOf(lock.acquire()), failureOf(lock.acquire())]
-    await expireSession(ground.server, client.sessionId, client.sessionPassword)
+    await ground.expire(client)
     for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'SESSIONEXPIRED')
   })
 
@@ -285,7 +280,7 @@ describe('ReentrantMutex', () => {
     const held = await lock.acquire()
     const waiting = failureOf(lock.acquire())
     expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
-    await expireSession(ground.server, client.sessionId, client.sessionPassword)
+    await ground.expire(client)
     expect(await waiting).to.have.property('code', 'SESSIONEXPIRED')
     expect(held.signal.aborted).to.equal(true)
   })
@@ -297,7 +292,7 @@ describe('ReentrantMutex', () => {
         lock.use(
           async inner => {
             await ground.observer.delete(inner.path)
-            await until(() => inner.signal.aborted)
+            await ground.until(() => inner.signal.aborted)
           },
           { owner: 'me' },
         ),
@@ -312,7 +307,7 @@ describe('ReentrantMutex', () => {
     await lock.use(
       async ({ path, signal }) => {
         await ground.observer.delete(path)
-        await until(() => signal.aborted)
+        await ground.until(() => signal.aborted)
       },
       { owner },
     )
@@ -322,7 +317,7 @@ describe('ReentrantMutex', () => {
     // Both ask at once, and the second comes in by the first.
     const both = await Promise.all([lock.acquire({ owner }), lock.acquire({ owner, watchOwnNode: true })])
     await ground.observer.delete(both[0].path)
-    await until(() => both[0].signal.aborted)
+    await ground.until(() => both[0].signal.aborted)
     for (const held of both) await held.release()
   })
 
@@ -377,12 +372,6 @@ describe('ReentrantMutex', () => {
         expect(both[0].token).to.equal(both[1].token)
         await Promise.all(both.map(held => held.release()))
       })
-    })
-
-    it('does not let in who waits for the task that was the first of the process to have a context', async () => {
-      const script = fileURLToPath(new URL('first-context.ts', import.meta.url))
-      const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], { timeout: 60_000 })
-      expect(stdout).to.match(/^token \d+, out\n$/)
     })
 
     it('has a context queue like anybody else whose hold has ended', async () => {
@@ -458,7 +447,7 @@ describe('ReentrantMutex', () => {
       let giveBack!: () => void
       await lock.use(async () => {
         elsewhere = new Mutex(other, ground.path).acquire()
-        await until(async () => (await ground.nodes()).length === 2)
+        await ground.until(async () => (await ground.nodes()).length === 2)
         branch = new Promise<void>(resolve => (giveBack = resolve)).then(() => lock.acquire())
         // In the turn in which the function ends, so that the branch asks while the lock is being given back.
         queueMicrotask(() => queueMicrotask(() => queueMicrotask(() => queueMicrotask(giveBack))))
@@ -469,5 +458,20 @@ describe('ReentrantMutex', () => {
       expect((await branch).token > theirs.token).to.equal(true)
       await (await branch).release()
     })
+  })
+})
+
+describe('ReentrantMutex, in processes and worlds of its own', () => {
+  for (let i = 0; i < 10; i++)
+    it(`keeps owners and contexts of three sessions apart in a world made by chance (SEED=${seed + i})`, async () => {
+      const { stays, wrong } = await reentrantWorld(seed + i)
+      expect(wrong).to.deep.equal([])
+      expect(stays).to.be.above(100)
+    })
+
+  it('does not let in who waits for the task that was the first of the process to have a context', async () => {
+    const script = fileURLToPath(new URL('first-context.ts', import.meta.url))
+    const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], { timeout: 60_000 })
+    expect(stdout).to.match(/^token \d+, out\n$/)
   })
 })

@@ -1,4 +1,4 @@
-// What Semaphore promises beyond what it has in common with other locks, on a real server.
+// What Semaphore promises beyond what it has in common with other locks.
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { once } from 'node:events'
@@ -6,9 +6,8 @@ import { ZooKeeperError, type Client, type ObservedFrame } from '../../src/index
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { LockError, revoke, Semaphore, type Held, type LockOptions } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
-import { Saboteur } from '../support/saboteur.ts'
-import { until } from '../support/until.ts'
-import { Ground } from './ground.ts'
+import type { Saboteur } from '../support/saboteur.ts'
+import { onGrounds } from './ground.ts'
 
 const ACTS = ['acquire', 'tryAcquire', 'giveUp', 'breakGate', 'cut'] as const
 type Act = (typeof ACTS)[number]
@@ -16,14 +15,13 @@ type Act = (typeof ACTS)[number]
 /** Of one who stands in the gate and waits for a lease: on the leases, and on his node at the gate. */
 const WATCHES_IN_THE_GATE = 2
 
-describe('Semaphore', () => {
-  const ground = Ground.lay('semaphore')
+onGrounds('Semaphore', (ground, { it, everywhere }) => {
   const gate = () => ground.nodesIn('/locks')
   const leases = () => ground.nodesIn('/leases')
   const semaphoreOf = (client: Client, leases: number, options?: LockOptions) =>
     new Semaphore(client, ground.path, leases, options)
 
-  it('lets in no more than it has leases, and everybody in the end', async () => {
+  everywhere('lets in no more than it has leases, and everybody in the end', async () => {
     const clients = await ground.many(20)
     let inside = 0
     let most = 0
@@ -33,7 +31,7 @@ describe('Semaphore', () => {
         await semaphoreOf(client, 3).use(async () => {
           most = Math.max(most, ++inside)
           // The first ones stay until there are as many as may be.
-          await until(() => most >= 3)
+          await ground.until(() => most >= 3)
           await client.exists('/')
           inside--
           passes++
@@ -44,8 +42,7 @@ describe('Semaphore', () => {
   })
 
   it('lets in no more than that whoever gives up, loses his connection, or has his place at the gate deleted', async () => {
-    const saboteurs = Array.from({ length: 8 }, () => new Saboteur())
-    const clients = await Promise.all(saboteurs.map(({ dial }) => ground.open({ dial })))
+    const all = await Promise.all(Array.from({ length: 8 }, () => ground.sabotaged()))
     const plans = fc.array(fc.array(fc.constantFrom(...ACTS), { maxLength: 6 }), { minLength: 8, maxLength: 8 })
     const live = async (client: Client, saboteur: Saboteur, todo: Act[], stay: (held: unknown) => Promise<void>) => {
       const semaphore = semaphoreOf(client, 2)
@@ -77,13 +74,13 @@ describe('Semaphore', () => {
           inside--
           await (held as Held).release()
         }
-        await Promise.all(clients.map((client, i) => live(client, saboteurs[i] as Saboteur, plan[i] ?? [], stay)))
+        await Promise.all(all.map(({ client, saboteur }, i) => live(client, saboteur, plan[i] ?? [], stay)))
       }),
       { numRuns: 10 },
     )
   })
 
-  it('is laid out as Curator’s', async () => {
+  everywhere('is laid out as Curator’s', async () => {
     const [first, second] = [await ground.open(), await ground.open()]
     const held = await semaphoreOf(first, 1, { data: 'me' }).acquire()
     expect(await leases()).to.deep.equal([held.path])
@@ -98,7 +95,7 @@ describe('Semaphore', () => {
     await (await acquiring).release()
   })
 
-  it('is given in the order of those who wait, of whom a release wakes one', async () => {
+  everywhere('is given in the order of those who wait, of whom a release wakes one', async () => {
     const clients = await ground.many(5)
     const [a, b, ...others] = clients as [Client, Client, ...Client[]]
     const first = await semaphoreOf(a, 2).acquire()
@@ -114,7 +111,7 @@ describe('Semaphore', () => {
     await second.release()
     const third = await acquiring[0]
     // The next one is in the gate then.
-    await until(() => events()[1] !== 0)
+    await ground.until(() => events()[1] !== 0)
     await Promise.all(others.map(client => client.sync('/')))
     expect(events().slice(1)).to.deep.equal([1, 0])
     expect(granted.map(isGranted => isGranted())).to.deep.equal([true, false, false])
@@ -168,7 +165,7 @@ describe('Semaphore', () => {
     await got?.release()
   })
 
-  it('gives back what it took when one who only tries comes at the same moment as others', async () => {
+  everywhere('gives back what it took when one who only tries comes at the same moment as others', async () => {
     const clients = await ground.many(8)
     const tries = await Promise.all(clients.map(client => semaphoreOf(client, 2).tryAcquire()))
     const got = tries.filter(held => held !== null)
@@ -189,7 +186,7 @@ describe('Semaphore', () => {
     await ground.observer.delete((await gate())[0] ?? '')
     const isPushedIn = watched(pushed)
     // The other is in the gate, with a lease, and the first one behind it again, without.
-    await until(async () => (await gate()).length === 2 && (await leases()).length === 2)
+    await ground.until(async () => (await gate()).length === 2 && (await leases()).length === 2)
     await ground.watches(WATCHES_IN_THE_GATE + 1)
     await held.release()
     await (await next).release()
@@ -204,19 +201,19 @@ describe('Semaphore', () => {
     await ground.watches(WATCHES_IN_THE_GATE)
     const [, victim] = await leases()
     await ground.observer.delete(victim ?? '')
-    await until(async () => (await leases()).length === 2)
+    await ground.until(async () => (await leases()).length === 2)
     await held.release()
     const got = await acquiring
     expect(got.path).not.to.equal(victim)
     await got.release()
   })
 
-  it('is made anew when all of it is deleted under those who wait', async () => {
+  everywhere('is made anew when all of it is deleted under those who wait', async () => {
     const [holder, ...others] = await ground.many(4)
     const held = await semaphoreOf(holder as Client, 1).acquire()
     const passing = others.map(client => semaphoreOf(client, 1).use(() => client.sessionId))
     await ground.watches(WATCHES_IN_THE_GATE + 2)
-    await until(() =>
+    await ground.until(() =>
       ground.observer.deleteRecursive(ground.path).then(
         () => true,
         () => false,
@@ -226,7 +223,7 @@ describe('Semaphore', () => {
     await held.release()
   })
 
-  it('tells a holder when somebody deletes its lease, or asks for it', async () => {
+  everywhere('tells a holder when somebody deletes its lease, or asks for it', async () => {
     const held = await semaphoreOf(await ground.open(), 2).acquire({ watchOwnNode: true })
     const revoked = once(held.revoked, 'abort')
     await revoke(ground.observer, held.path)
