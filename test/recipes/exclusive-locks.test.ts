@@ -1,54 +1,31 @@
-// What the exclusive locks promise alike, on a real server.
+// What the exclusive locks promise alike.
 import { expect } from 'chai'
 import { once } from 'node:events'
-import { aclOf, connect, creatorAllACL, openACL, type Client, type ObservedFrame } from '../../src/index.ts'
+import { aclOf, creatorAllACL, openACL, type Client, type ObservedFrame } from '../../src/index.ts'
 import { CreateRequest, opcodes, parentOf, perms, RequestHeader } from '../../src/protocol/index.ts'
 import { Held, LockError, revoke, type AcquireOptions } from '../../src/recipes/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf } from '../support/outcome.ts'
-import { Saboteur } from '../support/saboteur.ts'
-import { expireSession, sharedServer } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
 import { kinds } from './exclusive-kinds.ts'
-import { Sessions } from './sessions.ts'
+import { onGrounds } from './ground.ts'
 
 for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
-  describe(Lock.name, () => {
-    const sessions = new Sessions()
-    let server: ApacheZooKeeper
+  onGrounds(Lock.name, (ground, { it, everywhere }) => {
     let directory: string
     let path: string
-    let watchesBefore: number
-    let run = 0
 
-    before(async () => {
-      server = await sharedServer()
-    })
-    beforeEach(async () => {
-      directory = `/${Lock.name}/${++run}`
+    beforeEach(() => {
+      directory = `${ground.path}/above`
       path = `${directory}/lock`
-      watchesBefore = await server.watchCount()
-    })
-    afterEach(async () => {
-      await sessions.settled()
-      expect(await server.watchCount(), 'watches left behind').to.equal(watchesBefore)
-      const observer = await connect(server.connectString)
-      const left = await new Lock(observer, path).contenders()
-      await observer.deleteRecursive(`/${Lock.name}`)
-      await observer.close()
-      await sessions.close()
-      expect(left, 'nodes left behind').to.deep.equal([])
     })
 
     /** Those of so many sessions wait; each has a watch then, and a holder may have others. */
     const waiting = async (count: number, holder: Client, watches = 0) => {
       await holder.settled()
-      await until(async () => (await server.watchCount()) >= watchesBefore + watches + count)
+      await ground.watches(watches + count)
     }
-    const open = (options = {}): Promise<Client> => sessions.open(server.connectString, options)
 
-    it('lets one in at a time, in the order of the queue, with tokens that grow', async () => {
-      const clients = await sessions.many(20, server.connectString)
+    everywhere('lets one in at a time, in the order of the queue, with tokens that grow', async () => {
+      const clients = await ground.many(20)
       let inside = 0
       const tokens: bigint[] = []
       const work = async (client: Client) => {
@@ -66,7 +43,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('keeps contenders of one session apart', async () => {
-      const client = await open()
+      const client = await ground.open()
       const first = await new Lock(client, path).acquire()
       const second = new Lock(client, path).acquire()
       expect((await new Lock(client, path).contenders()).length).to.be.at.least(1)
@@ -74,9 +51,9 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       await (await second).release()
     })
 
-    it('takes one round trip when it is free', async () => {
+    everywhere('takes one round trip when it is free', async () => {
       const frames: ObservedFrame[] = []
-      const client = await open({ observe: (frame: ObservedFrame) => frames.push(frame) })
+      const client = await ground.open({ observe: (frame: ObservedFrame) => frames.push(frame) })
       await client.ensurePath(isQueue ? path : directory)
       frames.length = 0
       const held = await new Lock(client, path).acquire()
@@ -90,7 +67,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
 
     it('makes what is missing above its node', async () => {
       const made: string[] = []
-      const client = await open({
+      const client = await ground.open({
         observe: ({ from, first, bytes }: ObservedFrame) => {
           if (from === 'server' || first || RequestHeader.decode(bytes).type !== making) return
           made.push(CreateRequest.decode(bytes.subarray(8)).path)
@@ -102,11 +79,11 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       await held.release()
     })
 
-    it('gives its ACL to its node and its directory, and not to what is missing above that', async () => {
-      const owner = await open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
+    everywhere('gives its ACL to its node and its directory, and not to what is missing above that', async () => {
+      const owner = await ground.open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
       const above = `${directory}/team/locks`
       const held = await new Lock(owner, `${above}/mine/lock`, { acl: creatorAllACL }).acquire()
-      const other = await open()
+      const other = await ground.open()
       const mayCreate = async (at: string) => {
         const { path: made } = await other.create(`${at}/theirs`, '', { mode: 'ephemeral' })
         await other.delete(made)
@@ -120,7 +97,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('holds the node’s czxid as its token, and the data it was given', async () => {
-      const client = await open()
+      const client = await ground.open()
       const held = await new Lock(client, path, { data: 'me' }).acquire()
       expect(held.token).to.equal((await client.exists(held.path))?.czxid)
       expect(held.validFor()).to.be.within(1, client.sessionTimeout)
@@ -132,14 +109,14 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('releases once, however often it is asked', async () => {
-      const client = await open()
+      const client = await ground.open()
       const held = await new Lock(client, path).acquire()
       await Promise.all([held.release(), held.release()])
       await held.release()
     })
 
     it('is released at the end of its scope', async () => {
-      const client = await open()
+      const client = await ground.open()
       {
         await using held = await new Lock(client, path).acquire()
         expect(held).to.be.instanceOf(Held)
@@ -148,7 +125,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('gives what the function under it gives, and is released when that throws', async () => {
-      const client = await open()
+      const client = await ground.open()
       const lock = new Lock(client, path)
       expect(await lock.use(() => 42)).to.equal(42)
       const error = await failureOf(lock.use(() => Promise.reject(new Error('mine'))))
@@ -157,9 +134,9 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('is not there for a second one who only tries, who writes nothing', async () => {
-      const holder = await open()
+      const holder = await ground.open()
       const sent: number[] = []
-      const other = await open({
+      const other = await ground.open({
         observe: ({ from, first, bytes }: ObservedFrame) => {
           if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
         },
@@ -174,7 +151,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('goes to no more than one of many who only try at once', async () => {
-      const clients = await sessions.many(8, server.connectString)
+      const clients = await ground.many(8)
       const tries = await Promise.all(clients.map(client => new Lock(client, path).tryAcquire()))
       const got = tries.filter(held => held !== null)
       expect(got.length).to.be.at.most(1)
@@ -182,7 +159,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('rejects when the whole call takes longer than its timeout', async () => {
-      const [holder, other] = [await open(), await open()]
+      const [holder, other] = [await ground.open(), await ground.open()]
       const held = await new Lock(holder, path).acquire()
       const error = await failureOf(new Lock(other, path).acquire({ timeout: 50 }))
       expect(error).to.be.instanceOf(LockError).with.property('code', 'TIMEOUT')
@@ -191,15 +168,23 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       await held.release()
     })
 
+    it('leaves no timer behind when it comes within its timeout', async () => {
+      const client = await ground.open()
+      const timersBefore = ground.timers()
+      const held = await new Lock(client, path).acquire({ timeout: 60_000 })
+      expect(ground.timers()).to.equal(timersBefore)
+      await held.release()
+    })
+
     it('refuses a timeout that is none, and takes no place', async () => {
-      const client = await open()
+      const client = await ground.open()
       for (const timeout of [-1, NaN, 'soon' as never])
         expect(await failureOf(new Lock(client, path).acquire({ timeout }))).to.include({ code: 'BADARGUMENTS', path })
       expect(await client.exists(path)).to.equal(null)
     })
 
     it('rejects with the signal’s reason, at once, and another waiter takes the place', async () => {
-      const [holder, quitter, other] = [await open(), await open(), await open()]
+      const [holder, quitter, other] = [await ground.open(), await ground.open(), await ground.open()]
       const held = await new Lock(holder, path).acquire()
       const abort = new AbortController()
       const quitting = failureOf(new Lock(quitter, path).acquire({ signal: abort.signal }))
@@ -214,16 +199,14 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('sends nothing for one who gave up before there was a connection', async () => {
-      const saboteur = new Saboteur()
       const asked: number[] = []
-      const client = await open({
-        dial: saboteur.dial,
+      const { saboteur, client } = await ground.sabotaged({
         observe: ({ from, first, bytes }: ObservedFrame) => {
           if (from === 'client' && !first) asked.push(RequestHeader.decode(bytes).type)
         },
       })
       saboteur.refuse()
-      await until(() => client.state === 'suspended')
+      await ground.until(() => client.state === 'suspended')
       const abort = new AbortController()
       const reason = new Error('given up')
       const failing = failureOf(new Lock(client, path).acquire({ signal: abort.signal }))
@@ -239,7 +222,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       const warnings: Error[] = []
       const onWarning = (warning: Error) => void warnings.push(warning)
       process.on('warning', onWarning)
-      const client = await open()
+      const client = await ground.open()
       const { signal } = new AbortController()
       const paths = Array.from({ length: 12 }, (_, i) => `${path}/${i}`)
       const all = await Promise.all(paths.map(each => new Lock(client, each).acquire({ signal, watchOwnNode: true })))
@@ -252,7 +235,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('sends nothing for a signal that has aborted already', async () => {
-      const client = await open()
+      const client = await ground.open()
       const reason = new Error('before')
       expect(await failureOf(new Lock(client, path).acquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
       expect(await failureOf(new Lock(client, path).tryAcquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
@@ -261,7 +244,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
 
     if (isQueue)
       it('passes over foreign names in its directory', async () => {
-        const client = await open()
+        const client = await ground.open()
         await client.ensurePath(path)
         for (const name of ['foreign', 'foreign-0000000000', 'foreign__lock__0000000000'])
           await client.create(`${path}/${name}`)
@@ -270,13 +253,13 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
         expect(await lock.contenders()).to.deep.equal([])
       })
 
-    it('tells a holder whose session has expired, and lets the next one in', async () => {
-      const [holder, other] = [await open(), await open()]
+    everywhere('tells a holder whose session has expired, and lets the next one in', async () => {
+      const [holder, other] = [await ground.open(), await ground.open()]
       const held = await new Lock(holder, path).acquire()
       const acquiring = new Lock(other, path).acquire()
       await waiting(1, holder)
       const lost = once(held.signal, 'abort')
-      await expireSession(server, holder.sessionId, holder.sessionPassword)
+      await ground.expire(holder)
       await lost
       expect(held.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
       expect(held.validFor()).to.equal(0)
@@ -287,20 +270,20 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('fails a waiter whose session has expired, and others go on', async () => {
-      const [holder, dead, other] = [await open(), await open(), await open()]
+      const [holder, dead, other] = [await ground.open(), await ground.open(), await ground.open()]
       const held = await new Lock(holder, path).acquire()
       const failing = failureOf(new Lock(dead, path).acquire())
       await waiting(1, holder)
       const next = new Lock(other, path).acquire()
       await waiting(2, holder)
-      await expireSession(server, dead.sessionId, dead.sessionPassword)
+      await ground.expire(dead)
       expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
       await held.release()
       await (await next).release()
     })
 
-    it('tells a holder that watches its own node when an outsider deletes that', async () => {
-      const [holder, outsider] = [await open(), await open()]
+    everywhere('tells a holder that watches its own node when an outsider deletes that', async () => {
+      const [holder, outsider] = [await ground.open(), await ground.open()]
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
       const lost = once(held.signal, 'abort')
       await outsider.setData(held.path, 'only changed')
@@ -311,8 +294,8 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     if (isUnique)
-      it('guards what is written under it: nothing is when an outsider has deleted its node', async () => {
-        const [holder, outsider] = [await open(), await open()]
+      everywhere('guards what is written under it: nothing is when an outsider has deleted its node', async () => {
+        const [holder, outsider] = [await ground.open(), await ground.open()]
         await outsider.ensurePath(directory)
         const held = await new Lock(holder, path).acquire()
         await held.guard().setData(directory, 'under the lock').commit()
@@ -322,21 +305,33 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
         expect((await outsider.getData(directory)).data?.toString()).to.equal('under the lock')
         await held.release()
       })
-    else
+    else {
       it('has no guard, since another node may come to have its name', async () => {
-        const held = await new Lock(await open(), path).acquire()
+        const held = await new Lock(await ground.open(), path).acquire()
         expect(() => held.guard())
           .to.throw(LockError)
           .with.property('code', 'UNSUPPORTED')
         await held.release()
       })
 
+      it('tells a holder that watches its own node when another has come to bear its name, and leaves that alone', async () => {
+        const [holder, outsider] = [await ground.open(), await ground.open()]
+        const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
+        const lost = once(held.signal, 'abort')
+        await outsider.multi([{ delete: held.path }, { create: held.path, mode: 'ephemeral' }])
+        await lost
+        await holder.settled()
+        expect(await outsider.getEphemerals()).to.deep.equal([held.path])
+        await outsider.delete(held.path)
+      })
+    }
+
     describe('whose release is refused', () => {
       const noDelete = [aclOf('world', 'anyone', perms.all & ~perms.delete)]
 
       /** Refused once, and permitted now. */
       async function refused(options: AcquireOptions) {
-        const [holder, outsider] = [await open(), await open()]
+        const [holder, outsider] = [await ground.open(), await ground.open()]
         const held = await new Lock(holder, path).acquire(options)
         await outsider.setACL(parentOf(held.path), noDelete)
         expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
@@ -345,7 +340,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
         return { holder, outsider, held }
       }
 
-      it('is held as before, and released when that is permitted', async () => {
+      everywhere('is held as before, and released when that is permitted', async () => {
         const { held, outsider } = await refused({ watchOwnNode: true })
         await held.release()
         expect(held.signal.aborted).to.equal(false)
@@ -353,7 +348,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       })
 
       it('is told by use(), alone or beside what the function threw that ran under it', async () => {
-        const [holder, outsider] = [await open(), await open()]
+        const [holder, outsider] = [await ground.open(), await ground.open()]
         const failureUnder = async (end: () => void): Promise<unknown> => {
           let held!: Held
           const failure = await failureOf(
@@ -381,7 +376,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       it('tells of the end of its session', async () => {
         const { holder, held } = await refused({})
         const lost = once(held.signal, 'abort')
-        await expireSession(server, holder.sessionId, holder.sessionPassword)
+        await ground.expire(holder)
         await lost
         expect(held.signal.reason).to.have.property('code', 'LOST')
       })
@@ -395,8 +390,8 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       })
     })
 
-    it('holds a lock whose node it may not read, though the server tells it nothing of that node', async () => {
-      const [holder, outsider] = [await open(), await open()]
+    everywhere('holds a lock whose node it may not read, though the server tells it nothing of that node', async () => {
+      const [holder, outsider] = [await ground.open(), await ground.open()]
       await outsider.ensurePath(isQueue ? path : directory)
       const acl = [aclOf('world', 'anyone', perms.all & ~perms.read)]
       const held = await new Lock(holder, path, { acl }).acquire({ watchOwnNode: true })
@@ -409,7 +404,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('tells a holder that watches its own node when it is asked for the lock, and keeps it', async () => {
-      const [holder, outsider] = [await open(), await open()]
+      const [holder, outsider] = [await ground.open(), await ground.open()]
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
       const asked = once(held.revoked, 'abort')
       expect(await revoke(outsider, held.path)).to.equal(true)
@@ -421,12 +416,12 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     if (isQueue)
-      it('has a waiter whose node was deleted by an outsider queue again', async () => {
-        const [holder, waiter] = [await open(), await open()]
+      everywhere('has a waiter whose node was deleted by an outsider queue again', async () => {
+        const [holder, waiter] = [await ground.open(), await ground.open()]
         const held = await new Lock(holder, path).acquire()
         const acquiring = new Lock(waiter, path).acquire()
         const others = async () => (await new Lock(holder, path).contenders()).filter(each => each.path !== held.path)
-        await until(async () => (await others()).length >= 1)
+        await ground.until(async () => (await others()).length >= 1)
         const [victim] = await others()
         await holder.delete(victim?.path ?? '')
         await held.release()
@@ -436,8 +431,8 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
         await next.release()
       })
 
-    it('is made anew when its whole directory is deleted under the waiters', async () => {
-      const [holder, ...waiters] = await sessions.many(4, server.connectString)
+    everywhere('is made anew when its whole directory is deleted under the waiters', async () => {
+      const [holder, ...waiters] = await ground.many(4)
       if (holder === undefined) throw new Error('no session')
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
       const passing = waiters.map(client => new Lock(client, path).use(() => client.sessionId))

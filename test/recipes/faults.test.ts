@@ -1,17 +1,10 @@
-// Each exclusive lock under faults at each step of its way, on a real server: what is lost is found, and nothing is left behind.
+// Each lock under faults at each step of its way: what is lost is found, and nothing is left behind.
 import { expect } from 'chai'
-import { setImmediate as turn } from 'node:timers/promises'
-import { connect, type Client } from '../../src/index.ts'
-import { systemClock } from '../../src/machine/clock.ts'
-import { Mutex, type Held } from '../../src/recipes/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { parentOf } from '../../src/protocol/index.ts'
+import type { Held } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
-import { hastyClock } from '../support/hasty-clock.ts'
-import { Saboteur } from '../support/saboteur.ts'
-import { expireSession, sharedServer } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
 import { kindsUnderFaults, type Step } from './exclusive-kinds.ts'
-import { Sessions } from './sessions.ts'
+import { onGrounds } from './ground.ts'
 
 const FREE: Step = { name: 'it is free', opcode: 0 }
 const TAKEN: Step = { name: 'somebody has it', opcode: 0, isTaken: true }
@@ -26,51 +19,29 @@ for (const {
   steps,
   leaving,
 } of kindsUnderFaults) {
-  describe(`${Lock.name} under faults`, () => {
-    const sessions = new Sessions()
-    let server: ApacheZooKeeper
-    let observer: Client
-    let root: string
+  onGrounds(`${Lock.name} under faults`, (ground, { it, everywhere }) => {
     let path: string
-    let watchesBefore: number
-    let run = 0
 
-    before(async () => {
-      server = await sharedServer()
-    })
-    beforeEach(async () => {
-      observer = await connect(server.connectString)
-      watchesBefore = await server.watchCount()
-      root = `/faults-${Lock.name}-${++run}`
-      path = `${root}/lock`
-    })
-    afterEach(async () => {
-      await sessions.settled()
-      const left = await new Lock(observer, path).contenders()
-      const watches = await server.watchCount()
-      await sessions.close()
-      await observer.deleteRecursive(root)
-      await observer.close()
-      expect(left, 'nodes left behind').to.deep.equal([])
-      expect(watches, 'watches left behind').to.equal(watchesBefore)
+    beforeEach(() => {
+      path = `${ground.path}/above/lock`
     })
 
-    const contenders = async () => (await new Lock(observer, path).contenders()).map(each => each.session)
-    const somebodyWaits = () => until(async () => (await server.watchCount()) >= watchesBefore + own)
+    const contenders = async () => (await new Lock(ground.observer, path).contenders()).map(each => each.session)
+    const somebodyWaits = () => ground.watches(own)
 
     /** A session under sabotage, and where the step wants it, somebody who holds the lock. */
-    async function prepare({ isMissing = false, isTaken = false, hasGap = false }: Step, clock = hastyClock) {
-      const saboteur = new Saboteur()
-      const client = await sessions.open(server.connectString, { dial: saboteur.dial, clock })
-      if (!isMissing) await observer.ensurePath(isQueue ? path : root)
+    async function prepare({ isMissing = false, isTaken = false, hasGap = false }: Step) {
+      const { observer } = ground
+      const sabotaged = await ground.sabotaged()
+      if (!isMissing) await observer.ensurePath(isQueue ? path : parentOf(path))
       let held: Held | undefined
       if (isTaken) {
-        const holder = await sessions.open(server.connectString)
+        const holder = await ground.open()
         held = await new Rival(holder, path).acquire()
         await holder.settled()
       }
       if (hasGap) await observer.delete((await observer.create(`${path}/t-`, '', { mode: 'ephemeralSequential' })).path)
-      return { saboteur, client, held }
+      return { ...sabotaged, held }
     }
 
     /** Begins to acquire, and resolves when the fault has happened; a step behind the wake-up has the holder release. */
@@ -93,7 +64,8 @@ for (const {
     for (const step of steps) {
       for (const fault of ['loseRequest', 'loseReply'] as const) {
         const what = fault === 'loseRequest' ? 'the request is lost' : 'the answer is lost'
-        it(`is acquired with one node when ${what} while ${step.name}`, async () => {
+        const sentence = fault === 'loseRequest' ? it : everywhere
+        sentence(`is acquired with one node when ${what} while ${step.name}`, async () => {
           const { saboteur, client, held } = await prepare(step)
           const happened = saboteur[fault](step.opcode, step.k)
           const acquiring = new Lock(client, path).acquire()
@@ -105,7 +77,7 @@ for (const {
           await happened
           const got = await acquiring
           expect(await contenders()).to.deep.equal([client.sessionId])
-          expect(got.token).to.equal((await observer.exists(got.path))?.czxid)
+          expect(got.token).to.equal((await ground.observer.exists(got.path))?.czxid)
           expect(got.signal.aborted).to.equal(false)
           await got.release()
         })
@@ -129,17 +101,17 @@ for (const {
           saboteur[end]()
           await client.settled()
           // Where a connection has died, the server may be the last to notice.
-          if (end === 'cut') await until(async () => (await server.watchCount()) === watchesBefore)
-          expect(await server.watchCount(), 'watches after the clean-up').to.equal(watchesBefore)
+          if (end === 'cut') await ground.until(async () => (await ground.watchCount()) === ground.watchesBefore)
+          expect(await ground.watchCount(), 'watches after the clean-up').to.equal(ground.watchesBefore)
           await held?.release()
         })
 
       it(`fails with SESSIONEXPIRED when the session expires while ${step.name}`, async () => {
-        const { saboteur, client, held } = await prepare(step, systemClock)
+        const { saboteur, client, held } = await prepare(step)
         const arrived = saboteur.holdReply(step.opcode, step.k)
         const failing = failureOf(meet(step, held, arrived, () => new Lock(client, path).acquire()))
         await arrived
-        await expireSession(server, client.sessionId, client.sessionPassword)
+        await ground.expire(client)
         expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
         await held?.release()
       })
@@ -154,20 +126,20 @@ for (const {
       abort.abort(reason)
       expect(await failing).to.equal(reason)
       await client.settled()
-      expect(await server.watchCount(), 'watches after the clean-up').to.equal(watchesBefore)
+      expect(await ground.watchCount(), 'watches after the clean-up').to.equal(ground.watchesBefore)
       await held?.release()
     })
 
-    it('fails with SESSIONEXPIRED when the session expires while it waits', async () => {
-      const { client, held } = await prepare(TAKEN, systemClock)
+    everywhere('fails with SESSIONEXPIRED when the session expires while it waits', async () => {
+      const { client, held } = await prepare(TAKEN)
       const failing = failureOf(new Lock(client, path).acquire())
       await somebodyWaits()
-      await expireSession(server, client.sessionId, client.sessionPassword)
+      await ground.expire(client)
       expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
       await held?.release()
     })
 
-    it('is acquired when the connection dies while it waits, and the holder releases', async () => {
+    everywhere('is acquired when the connection dies while it waits, and the holder releases', async () => {
       const { saboteur, client, held } = await prepare(TAKEN)
       const acquiring = new Lock(client, path).acquire()
       await somebodyWaits()
@@ -177,7 +149,7 @@ for (const {
       await (await acquiring).release()
     })
 
-    it('is acquired when the holder releases while the one who waits has no connection', async () => {
+    everywhere('is acquired when the holder releases while the one who waits has no connection', async () => {
       const { saboteur, client, held } = await prepare(TAKEN)
       const acquiring = new Lock(client, path).acquire()
       await somebodyWaits()
@@ -211,7 +183,8 @@ for (const {
     for (const step of leaving) {
       for (const fault of ['loseRequest', 'loseReply'] as const) {
         const what = fault === 'loseRequest' ? 'the request is lost' : 'the answer is lost'
-        it(`is released when ${what} while ${step.name}`, async () => {
+        const sentence = fault === 'loseRequest' ? it : everywhere
+        sentence(`is released when ${what} while ${step.name}`, async () => {
           const { saboteur, client } = await prepare(FREE)
           const held = await new Lock(client, path).acquire()
           const happened = saboteur[fault](step.opcode)
@@ -221,12 +194,12 @@ for (const {
       }
 
       it(`is released when the session expires while ${step.name}`, async () => {
-        const { saboteur, client } = await prepare(FREE, systemClock)
+        const { saboteur, client } = await prepare(FREE)
         const held = await new Lock(client, path).acquire()
         const arrived = saboteur.holdReply(step.opcode)
         const releasing = held.release()
         await arrived
-        await expireSession(server, client.sessionId, client.sessionPassword)
+        await ground.expire(client)
         await releasing
         await held.release()
       })
@@ -239,7 +212,7 @@ for (const {
       const releasing = held.release()
       const isReleased = watched(releasing)
       expect(held.validFor()).to.equal(0)
-      for (let i = 0; i < 20; i++) await turn()
+      await ground.pass(1000)
       expect(isReleased()).to.equal(false)
       expect(await contenders()).to.deep.equal([client.sessionId])
       saboteur.accept()
@@ -255,26 +228,5 @@ for (const {
         await held?.release()
       }
     })
-
-    // Of the others leases.test.ts tells it on a clock of its own; when a real server ends a session is the same for all of them.
-    if (Lock === Mutex)
-      it('is presumed lost before another can have it, and its node goes when the session comes back', async () => {
-        const saboteur = new Saboteur()
-        const client = await sessions.open(server.connectString, { dial: saboteur.dial, sessionTimeout: 1000 })
-        const held = await new Lock(client, path).acquire()
-        const order: string[] = []
-        held.signal.addEventListener('abort', () => order.push('lost'))
-        const other = await sessions.open(server.connectString)
-        saboteur.refuse()
-        const next = await new Rival(other, path).acquire()
-        order.push('granted')
-        expect(order).to.deep.equal(['lost', 'granted'])
-        expect(next.token > held.token).to.equal(true)
-        expect(held.validFor()).to.equal(0)
-        expect(client.state).to.equal('suspended')
-        saboteur.accept()
-        await held.release()
-        await next.release()
-      })
   })
 }

@@ -9,13 +9,14 @@ import type { Held } from '../../src/recipes/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { BUSY } from '../support/busy.ts'
 import { lastWill } from '../support/last-will.ts'
+import { Saboteur } from '../support/saboteur.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 import { kinds, type Kind } from './exclusive-kinds.ts'
 import { Sessions } from './sessions.ts'
 
 /** Milliseconds. */
-const T = 3000
+const T = 2000
 const TICK = 250
 /** The timeout of those who wait: a server takes its time to start. */
 const PATIENCE = 30_000
@@ -134,6 +135,23 @@ describe('a lock of every kind', function () {
     const granted = await waiters()
     await expireSession(server, client.sessionId, client.sessionPassword)
     await expectGrants(granted, performance.now())
+  })
+
+  it('is presumed lost before another has it when its holder is cut off', async () => {
+    const saboteur = new Saboteur()
+    const client = await sessions.open(server.connectString, { sessionTimeout: T / 2, dial: saboteur.dial })
+    const all = await Promise.all(kinds.map(kind => lockOf(kind, client).acquire()))
+    await client.settled()
+    const overtaken = (await waiters()).map(async (granting, i) => {
+      const { held } = await granting
+      expect(all[i]?.validFor(), held.path).to.equal(0)
+      expect(held.token > (all[i]?.token ?? held.token)).to.equal(true)
+      return held
+    })
+    saboteur.refuse()
+    for (const held of await Promise.all(overtaken)) await held.release()
+    saboteur.accept()
+    await Promise.all(all.map(held => held.release()))
   })
 
   it('goes on when the node of its holder is deleted', async () => {
