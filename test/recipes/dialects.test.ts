@@ -1,53 +1,22 @@
 // The names by which contenders queue: those of other libraries, one's own, foreign ones, and names that come back.
 import { expect } from 'chai'
-import { connect, type Client, type ObservedFrame } from '../../src/index.ts'
+import type { Client, ObservedFrame } from '../../src/index.ts'
 import { CreateRequest, opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { HerdMutex, Mutex, TicketMutex, type Dialect, type Held, type MutexOptions } from '../../src/recipes/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf } from '../support/outcome.ts'
-import { hastyClock } from '../support/hasty-clock.ts'
-import { Saboteur } from '../support/saboteur.ts'
-import { sharedServer } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
-import { Sessions } from './sessions.ts'
+import { onGrounds } from './ground.ts'
 
 const named = (name: string): Dialect => ({ prefix: `${name}_lock_`, pattern: new RegExp(`^${name}_lock_(\\d{10})$`) })
 
-describe('a dialect', () => {
-  const sessions = new Sessions()
-  let server: ApacheZooKeeper
+onGrounds('a dialect', (ground, { it, everywhere }) => {
   let observer: Client
   let path: string
-  let watchesBefore: number
-  let run = 0
 
-  before(async () => {
-    server = await sharedServer()
-  })
-  beforeEach(async () => {
-    observer = await connect(server.connectString)
-    watchesBefore = await server.watchCount()
-    path = `/dialects-${++run}`
-    await observer.ensurePath(path)
-  })
-  afterEach(async () => {
-    await sessions.settled()
-    await observer.settled()
-    const left = (await observer.exists(path)) ? (await observer.getChildren(path)).children : []
-    const watches = await server.watchCount()
-    await sessions.close()
-    await observer.deleteRecursive(path)
-    await observer.close()
-    expect(
-      left.filter(name => !foreign.includes(name)),
-      'nodes left behind',
-    ).to.deep.equal([])
-    expect(watches, 'watches left behind').to.equal(watchesBefore)
+  beforeEach(() => {
+    ;({ observer, path } = ground)
   })
 
-  const open = (options = {}): Promise<Client> => sessions.open(server.connectString, options)
   const nameOf = (held: Held) => held.path.slice(path.length + 1)
-  const waiting = (count: number) => until(async () => (await server.watchCount()) >= watchesBefore + count)
 
   /** Names that are no contender's, though some look as if. */
   const foreign = [
@@ -91,12 +60,12 @@ describe('a dialect', () => {
       const options: MutexOptions = { dialect: dialect ?? 'curator', data: 'me' }
       const lockOf = (client: Client) => new Mutex(client, path, options)
 
-      it('names its nodes so, in the order of the queue, and shows the data it was given', async () => {
-        const [holder, waiter] = [await open(), await open()]
+      everywhere('names its nodes so, in the order of the queue, and shows the data it was given', async () => {
+        const [holder, waiter] = [await ground.open(), await ground.open()]
         const held = await lockOf(holder).acquire()
         expect(nameOf(held)).to.match(name)
         const acquiring = lockOf(waiter).acquire()
-        await waiting(1)
+        await ground.watches(1)
         const contenders = await lockOf(observer).contenders()
         expect(contenders.map(({ data, session }) => [data?.toString(), session])).to.deep.equal([
           ['me', holder.sessionId],
@@ -108,14 +77,14 @@ describe('a dialect', () => {
 
       it('shows data whole that is a uuid', async () => {
         const data = '123e4567-e89b-42d3-a456-426614174000'
-        const held = await new Mutex(await open(), path, { ...options, data }).acquire()
+        const held = await new Mutex(await ground.open(), path, { ...options, data }).acquire()
         const [contender] = await lockOf(observer).contenders()
         expect(String(contender?.data)).to.equal(data)
         await held.release()
       })
 
       it('keeps apart the locks of one session in one directory', async () => {
-        const client = await open()
+        const client = await ground.open()
         let inside = 0
         const order: bigint[] = []
         const pass = () =>
@@ -129,47 +98,55 @@ describe('a dialect', () => {
         expect(order).to.deep.equal([...order].sort((a, b) => (a < b ? -1 : 1)))
       })
 
-      it('finds the node of a create whose answer was lost, beside another of the same session', async () => {
-        const saboteur = new Saboteur()
-        const client = await open({ dial: saboteur.dial, clock: hastyClock })
-        const held = await lockOf(client).acquire()
-        const lost = saboteur.loseReply(opcodes.create2)
-        const acquiring = lockOf(client).acquire()
-        await lost
-        await waiting(1)
-        expect(await lockOf(observer).contenders()).to.have.length(2)
-        await held.release()
-        const next = await acquiring
-        expect(next.token > held.token).to.equal(true)
-        await next.release()
-      })
+      everywhere(
+        'finds the nodes of two creates whose answers were lost, beside another of the same session',
+        async () => {
+          const { saboteur, client } = await ground.sabotaged()
+          const held = await lockOf(client).acquire()
+          const lost = saboteur.loseReply(opcodes.create2)
+          const acquiring = [lockOf(client).acquire(), lockOf(client).acquire()]
+          await lost
+          await ground.watches(2)
+          expect(await lockOf(observer).contenders()).to.have.length(3)
+          let { token } = held
+          await held.release()
+          for (const each of acquiring) {
+            const next = await each
+            expect(next.token > token).to.equal(true)
+            token = next.token
+            await next.release()
+          }
+        },
+      )
 
       it('gives back a node whose create was given up and not answered, and no other of the same session', async () => {
-        const saboteur = new Saboteur()
-        const client = await open({ dial: saboteur.dial, clock: hastyClock })
+        const { saboteur, client } = await ground.sabotaged()
         const held = await lockOf(client).acquire()
         const abort = new AbortController()
         const arrived = saboteur.holdReply(opcodes.create2)
         const failing = failureOf(lockOf(client).acquire({ signal: abort.signal }))
+        const behind = lockOf(client).acquire()
         await arrived
         abort.abort(new Error('enough'))
         await failing
         saboteur.cut()
+        await ground.watches(1)
         await client.settled()
-        expect((await lockOf(observer).contenders()).map(each => each.path)).to.deep.equal([held.path])
+        expect((await lockOf(observer).contenders()).map(({ sequence }) => sequence)).to.deep.equal([0, 2])
         await held.release()
+        await (await behind).release()
       })
 
       it('is blocked by no foreign name, and throws at none', async () => {
         for (const each of foreign) await observer.create(`${path}/${each}`)
-        const held = await lockOf(await open()).acquire()
+        const held = await lockOf(await ground.open()).acquire()
         expect(await lockOf(observer).contenders()).to.have.length(1)
         expect(await lockOf(observer).tryAcquire()).to.equal(null)
         await held.release()
       })
 
       it(isUnique ? 'offers a guard' : 'offers no guard', async () => {
-        const held = await lockOf(await open()).acquire()
+        const held = await lockOf(await ground.open()).acquire()
         if (isUnique) await held.guard().setData(path, '').commit()
         else
           expect(() => held.guard())
@@ -181,39 +158,41 @@ describe('a dialect', () => {
   }
 
   for (const Lock of [Mutex, HerdMutex])
-    it(`of names that come back: in a directory made again, ${Lock.name} does not take a namesake for its own`, async () => {
-      const options = { dialect: named('orders') }
-      const saboteur = new Saboteur()
-      const [first, client] = [await open(), await open({ dial: saboteur.dial, clock: hastyClock })]
-      const old = await new Lock(first, path, options).acquire()
-      const acquiring = new Lock(client, path, options).acquire()
-      await first.settled()
-      await waiting(1)
-      saboteur.refuse()
-      await observer.deleteRecursive(path)
-      await until(async () => (await server.watchCount()) === watchesBefore)
-      const [third, fourth] = [await open(), await open()]
-      const held = await new Lock(third, path, options).acquire()
-      expect(held.path).to.equal(old.path)
-      const next = new Lock(fourth, path, options).acquire()
-      await third.settled()
-      await waiting(1)
-      let isIn = false
-      void acquiring.then(() => (isIn = true))
-      saboteur.accept()
-      await until(async () => isIn || (await new Lock(observer, path, options).contenders()).length === 3)
-      await held.release()
-      const second = await next
-      await client.sync(path)
-      expect(isIn).to.equal(false)
-      await old.release()
-      expect((await observer.exists(second.path))?.czxid).to.equal(second.token)
-      await second.release()
-      await (await acquiring).release()
-    })
+    everywhere(
+      `of names that come back: in a directory made again, ${Lock.name} does not take a namesake for its own`,
+      async () => {
+        const options = { dialect: named('orders') }
+        const [first, { saboteur, client }] = [await ground.open(), await ground.sabotaged()]
+        const old = await new Lock(first, path, options).acquire()
+        const acquiring = new Lock(client, path, options).acquire()
+        await first.settled()
+        await ground.watches(1)
+        saboteur.refuse()
+        await observer.deleteRecursive(path)
+        await ground.until(async () => (await ground.watchCount()) === ground.watchesBefore)
+        const [third, fourth] = [await ground.open(), await ground.open()]
+        const held = await new Lock(third, path, options).acquire()
+        expect(held.path).to.equal(old.path)
+        const next = new Lock(fourth, path, options).acquire()
+        await third.settled()
+        await ground.watches(1)
+        let isIn = false
+        void acquiring.then(() => (isIn = true))
+        saboteur.accept()
+        await ground.until(async () => isIn || (await new Lock(observer, path, options).contenders()).length === 3)
+        await held.release()
+        const second = await next
+        await client.sync(path)
+        expect(isIn).to.equal(false)
+        await old.release()
+        expect((await observer.exists(second.path))?.czxid).to.equal(second.token)
+        await second.release()
+        await (await acquiring).release()
+      },
+    )
 
   it('of its own lets several named locks stand in one directory', async () => {
-    const client = await open()
+    const client = await ground.open()
     const orders = await new Mutex(client, path, { dialect: named('orders') }).acquire()
     const stock = await new Mutex(client, path, { dialect: named('stock') }).acquire()
     expect([nameOf(orders), nameOf(stock)]).to.deep.equal(['orders_lock_0000000000', 'stock_lock_0000000001'])
@@ -229,8 +208,8 @@ describe('a dialect', () => {
       ['zookeeper', 'x-00c0ffee00c0ffee-'],
     ] as const) {
       const before = await observer.create(`${path}/${prefix}`, '', theirs)
-      const acquiring = new Mutex(await open(), path, { dialect }).acquire()
-      await waiting(1)
+      const acquiring = new Mutex(await ground.open(), path, { dialect }).acquire()
+      await ground.watches(1)
       await observer.delete(before.path)
       await (await acquiring).release()
     }
@@ -255,7 +234,7 @@ describe('a dialect', () => {
         // It also takes a number, as theirs do.
         await observer.create(`${path}/${stranger}`, '', { mode: 'ephemeral' })
         const reports: unknown[] = []
-        const lock = lockOf(await open(), { onStrangers: (...report: unknown[]) => reports.push(report) })
+        const lock = lockOf(await ground.open(), { onStrangers: (...report: unknown[]) => reports.push(report) })
         for (let i = 0; i < 3; i++) await (await lock.acquire()).release()
         expect(reports).to.deep.equal([[[stranger], path]])
         await observer.delete(`${path}/${stranger}`)
@@ -266,8 +245,8 @@ describe('a dialect', () => {
         const onWarning = (warning: Error) => void warnings.push(warning)
         process.on('warning', onWarning)
         await observer.create(`${path}/${stranger}`, '', { mode: 'ephemeral' })
-        await (await lockOf(await open(), {}).acquire()).release()
-        await until(() => warnings.length > 0)
+        await (await lockOf(await ground.open(), {}).acquire()).release()
+        await ground.until(() => warnings.length > 0)
         process.off('warning', onWarning)
         expect(warnings).to.have.length(1)
         expect(warnings[0]).to.have.property('code', 'ZKWIRE_STRANGERS')
@@ -280,7 +259,7 @@ describe('a dialect', () => {
       const stranger = await observer.create(`${path}/${strangers['Mutex']}`)
       const [thrown, rejected] = [new Error('thrown'), new Error('rejected')]
       const errors: unknown[] = []
-      const client = await open({ onCallbackError: (error: unknown) => errors.push(error) })
+      const client = await ground.open({ onCallbackError: (error: unknown) => errors.push(error) })
       const throwing = () => {
         throw thrown
       }
@@ -295,26 +274,25 @@ describe('a dialect', () => {
       const reports: unknown[] = []
       const onStrangers = (...report: unknown[]) => reports.push(report)
       for (const dialect of ['curator', 'kazoo', named('orders')] as const)
-        await (await new Mutex(await open(), path, { dialect, onStrangers }).acquire()).release()
+        await (await new Mutex(await ground.open(), path, { dialect, onStrangers }).acquire()).release()
       expect(reports).to.deep.equal([])
     })
   })
 
   it('takes the node’s owner for whose it is, not the data alone: what another session has copied is not adopted', async () => {
-    const saboteur = new Saboteur()
     let created: Buffer = Buffer.alloc(0)
     const observe = ({ from, first, bytes }: ObservedFrame) => {
       if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.create2)
         created = CreateRequest.decode(bytes.subarray(8)).data ?? created
     }
-    const client = await open({ dial: saboteur.dial, clock: hastyClock, observe })
+    const { saboteur, client } = await ground.sabotaged({ observe })
     const options = { dialect: named('orders') }
     const lost = saboteur.loseRequest(opcodes.create2).then(() => saboteur.refuse())
     const acquiring = new Mutex(client, path, options).acquire()
     await lost
     const copy = await observer.create(`${path}/orders_lock_`, created, { mode: 'ephemeralSequential' })
     saboteur.accept()
-    await waiting(1)
+    await ground.watches(1)
     await observer.delete(copy.path)
     const held = await acquiring
     expect(held.path).not.to.equal(copy.path)

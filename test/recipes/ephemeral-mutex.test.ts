@@ -1,60 +1,31 @@
-// What is EphemeralMutex's own: one node that everybody wants, on a real server.
+// What is EphemeralMutex's own: one node that everybody wants.
 import { expect } from 'chai'
-import { connect, type Client, type ObservedFrame } from '../../src/index.ts'
+import type { Client, ObservedFrame } from '../../src/index.ts'
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { EphemeralMutex } from '../../src/recipes/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf } from '../support/outcome.ts'
-import { hastyClock } from '../support/hasty-clock.ts'
-import { Saboteur } from '../support/saboteur.ts'
-import { sharedServer } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
-import { Sessions } from './sessions.ts'
+import { onGrounds } from './ground.ts'
 
-describe('EphemeralMutex', () => {
-  const sessions = new Sessions()
-  let server: ApacheZooKeeper
+onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
   let observer: Client
-  let directory: string
   let path: string
-  let watchesBefore: number
-  let run = 0
 
-  before(async () => {
-    server = await sharedServer()
-  })
-  beforeEach(async () => {
-    observer = await connect(server.connectString)
-    watchesBefore = await server.watchCount()
-    directory = `/ephemeral-${++run}`
-    path = `${directory}/lock`
-    await observer.ensurePath(directory)
-  })
-  afterEach(async () => {
-    await sessions.settled()
-    await observer.settled()
-    const left = await observer.exists(path)
-    const watches = await server.watchCount()
-    await sessions.close()
-    await observer.deleteRecursive(directory)
-    await observer.close()
-    expect(left, 'a node left behind').to.equal(null)
-    expect(watches, 'watches left behind').to.equal(watchesBefore)
+  beforeEach(() => {
+    observer = ground.observer
+    path = `${ground.path}/lock`
   })
 
-  const open = (options = {}): Promise<Client> => sessions.open(server.connectString, options)
   const ownerOf = async () => (await observer.exists(path))?.ephemeralOwner
 
   /** A session that is cut off as soon as the fault has happened, until it is let in again. */
   async function cutOff(fault: 'loseRequest' | 'loseReply', opcode: number) {
-    const saboteur = new Saboteur()
-    const client = await open({ dial: saboteur.dial, clock: hastyClock })
+    const { saboteur, client } = await ground.sabotaged()
     const lose = () => saboteur[fault](opcode).then(() => saboteur.refuse())
     return { saboteur, client, lose }
   }
 
-  it('is the node of its path, which begins with the attempt’s uuid and shows the data behind it', async () => {
-    const client = await open()
+  everywhere('is the node of its path, which begins with the attempt’s uuid and shows the data behind it', async () => {
+    const client = await ground.open()
     const held = await new EphemeralMutex(client, path, { data: 'me' }).acquire()
     expect(held.path).to.equal(path)
     const { data, stat } = await observer.getData(path)
@@ -66,12 +37,12 @@ describe('EphemeralMutex', () => {
     await held.release()
   })
 
-  it('wakes everybody on a release: each tries to create the node, and one does', async () => {
+  everywhere('wakes everybody on a release: each tries to create the node, and one does', async () => {
     const creates: number[] = []
     const count = 20
     const clients = await Promise.all(
       Array.from({ length: count }, (_, i) =>
-        open({
+        ground.open({
           observe: ({ from, first, bytes }: ObservedFrame) => {
             if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.create2) creates.push(i)
           },
@@ -85,19 +56,20 @@ describe('EphemeralMutex', () => {
       granted++
       return own
     })
-    const allWait = () => until(async () => (await server.watchCount()) === watchesBefore + count - granted)
+    const allWait = () =>
+      ground.until(async () => (await ground.watchCount()) === ground.watchesBefore + count - granted)
     await allWait()
     expect(creates).to.have.length(count)
     creates.length = 0
     await held.release()
-    await until(() => granted === 1 && creates.length === count)
+    await ground.until(() => granted === 1 && creates.length === count)
     await allWait()
     expect([granted, creates.length]).to.deep.equal([1, count])
     await Promise.all(acquiring.map(async own => (await own).release()))
     expect(granted).to.equal(count)
   })
 
-  it('takes no second attempt of one session for the first, whose answer was lost', async () => {
+  everywhere('takes no second attempt of one session for the first, whose answer was lost', async () => {
     const { saboteur, client, lose } = await cutOff('loseReply', opcodes.create2)
     const held = await new EphemeralMutex(client, path).acquire()
     const lost = lose()
@@ -105,7 +77,7 @@ describe('EphemeralMutex', () => {
     const acquiring = new EphemeralMutex(client, path).acquire().finally(() => (isIn = true))
     await lost
     saboteur.accept()
-    await until(async () => (await server.watchCount()) > watchesBefore)
+    await ground.watches(1)
     expect(isIn).to.equal(false)
     await held.release()
     const next = await acquiring
@@ -114,7 +86,7 @@ describe('EphemeralMutex', () => {
   })
 
   for (const fault of ['loseRequest', 'loseReply'] as const) {
-    it(`goes to another while a create is cut off, who keeps it (${fault})`, async () => {
+    everywhere(`goes to another while a create is cut off, who keeps it (${fault})`, async () => {
       const { saboteur, client, lose } = await cutOff(fault, opcodes.create2)
       const lost = lose()
       const acquiring = new EphemeralMutex(client, path).acquire()
@@ -123,7 +95,7 @@ describe('EphemeralMutex', () => {
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
       saboteur.accept()
-      await until(async () => (await server.watchCount()) > watchesBefore)
+      await ground.watches(1)
       expect(await ownerOf()).to.equal(observer.sessionId)
       await held.release()
       await (await acquiring).release()
@@ -173,7 +145,7 @@ describe('EphemeralMutex', () => {
       await held.release()
     })
 
-    it(`goes to another while a release is cut off, who keeps it (${fault})`, async () => {
+    everywhere(`goes to another while a release is cut off, who keeps it (${fault})`, async () => {
       const { saboteur, client, lose } = await cutOff(fault, opcodes.delete)
       const old = await new EphemeralMutex(client, path).acquire()
       const lost = lose()
@@ -188,21 +160,23 @@ describe('EphemeralMutex', () => {
     })
   }
 
-  it('is left alone by a holder whose node an outsider has deleted', async () => {
-    const old = await new EphemeralMutex(await open(), path).acquire()
-    await observer.delete(path)
-    const held = await new EphemeralMutex(observer, path).acquire()
-    await old.release()
-    expect((await observer.exists(path))?.czxid).to.equal(held.token)
-    await held.release()
-  })
+  for (const whose of ['another session', 'the same session'])
+    it(`of ${whose} is left alone by a holder whose node an outsider has deleted`, async () => {
+      const client = await ground.open()
+      const old = await new EphemeralMutex(client, path).acquire()
+      await observer.delete(path)
+      const held = await new EphemeralMutex(whose === 'the same session' ? client : observer, path).acquire()
+      await old.release()
+      expect((await observer.exists(path))?.czxid).to.equal(held.token)
+      await held.release()
+    })
 
   it('waits for a node that is no lock of anybody to go', async () => {
     await observer.create(path, 'something else')
-    const client = await open()
+    const client = await ground.open()
     expect(await new EphemeralMutex(client, path).tryAcquire()).to.equal(null)
     const acquiring = new EphemeralMutex(client, path).acquire()
-    await until(async () => (await server.watchCount()) > watchesBefore)
+    await ground.watches(1)
     await observer.setData(path, 'changed')
     await observer.delete(path)
     await (await acquiring).release()

@@ -1,52 +1,29 @@
-// What is TicketMutex's own: tickets without a name of their own, in directories that come and go, on a real server.
+// What is TicketMutex's own: tickets without a name of their own, in directories that come and go.
 import { expect } from 'chai'
 import { aclOf, connect, type Client, type ConnectOptions, type ObservedFrame } from '../../src/index.ts'
 import { opcodes, perms, ReplyHeader, RequestHeader, xids } from '../../src/protocol/index.ts'
 import { Mutex, TicketMutex, type Held } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf } from '../support/outcome.ts'
-import { hastyClock } from '../support/hasty-clock.ts'
-import { Saboteur } from '../support/saboteur.ts'
-import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
-import { Sessions } from './sessions.ts'
+import { onGrounds } from './ground.ts'
 
-describe('TicketMutex', () => {
-  const sessions = new Sessions()
-  let server: ApacheZooKeeper
+onGrounds('TicketMutex', (ground, { it, everywhere }) => {
   let observer: Client
   let path: string
-  let watchesBefore: number
-  let run = 0
 
-  before(async () => {
-    server = await sharedServer()
-  })
-  beforeEach(async () => {
-    observer = await connect(server.connectString)
-    watchesBefore = await server.watchCount()
-    path = `/tickets-${++run}`
-  })
-  afterEach(async () => {
-    await sessions.settled()
-    const left = (await observer.exists(path)) ? (await observer.getChildren(path)).children : []
-    const watches = await server.watchCount()
-    await sessions.close()
-    await observer.deleteRecursive(path)
-    await observer.close()
-    expect(left, 'nodes left behind').to.deep.equal([])
-    expect(watches, 'watches left behind').to.equal(watchesBefore)
+  beforeEach(() => {
+    observer = ground.observer
+    path = `${ground.path}/lock`
   })
 
-  const waiting = (count: number) => until(async () => (await server.watchCount()) >= watchesBefore + count)
   const numbers = async () => (await new TicketMutex(observer, path).contenders()).map(({ sequence }) => sequence)
 
   /** Sessions that queue one after the other; each is noted when it is let in. */
   async function queue(count: number, options: ConnectOptions = {}) {
     const order: number[] = []
     const all: { client: Client; abort: AbortController; granted: Promise<Held> }[] = []
-    for (const [i, client] of (await sessions.many(count, server.connectString, options)).entries()) {
+    for (const [i, client] of (await ground.many(count, options)).entries()) {
       const abort = new AbortController()
       const granted = new TicketMutex(client, path).acquire({ signal: abort.signal })
       all.push({ client, abort, granted })
@@ -55,7 +32,7 @@ describe('TicketMutex', () => {
         () => undefined,
       )
       if (i === 0) await granted
-      else await waiting(i)
+      else await ground.watches(i)
     }
     const at = (i: number) => all[i] ?? expect.fail(`there is no contender ${i}`)
     const release = async (...those: number[]) => {
@@ -64,7 +41,7 @@ describe('TicketMutex', () => {
     return { order, at, release }
   }
 
-  it('grants the queue in its order, each behind a release without a list', async () => {
+  everywhere('grants the queue in its order, each behind a release without a list', async () => {
     let lists = 0
     const observe = ({ from, first, bytes }: ObservedFrame) => {
       if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.getChildren2) lists++
@@ -78,15 +55,15 @@ describe('TicketMutex', () => {
   })
 
   it('keeps several contenders of one session apart, in their order', async () => {
-    const client = await sessions.open(server.connectString)
+    const client = await ground.open()
     const order: number[] = []
     const pass = (i: number) => new TicketMutex(client, path).use(() => order.push(i))
     await Promise.all(Array.from({ length: 20 }, (_, i) => pass(i)))
     expect(order).to.deep.equal(Array.from({ length: 20 }, (_, i) => i))
   })
 
-  it('makes a directory that stays when it is empty, or its numbers would begin anew', async () => {
-    const client = await sessions.open(server.connectString)
+  everywhere('makes a directory that stays when it is empty, or its numbers would begin anew', async () => {
+    const client = await ground.open()
     await (await new TicketMutex(client, path).acquire()).release()
     expect((await observer.exists(path))?.ephemeralOwner).to.equal(0n)
   })
@@ -98,14 +75,14 @@ describe('TicketMutex', () => {
       abort.abort(new Error('enough'))
       await failing
     }
-    await until(async () => (await numbers()).length === 3)
+    await ground.until(async () => (await numbers()).length === 3)
     await release(0, 1, 3)
     expect(order).to.deep.equal([0, 1, 3])
   })
 
-  it('goes past those who die, the holder and one who waits', async () => {
+  everywhere('goes past those who die, the holder and one who waits', async () => {
     const { at, order, release } = await queue(4)
-    for (const { client } of [at(2), at(0)]) await expireSession(server, client.sessionId, client.sessionPassword)
+    for (const { client } of [at(2), at(0)]) await ground.expire(client)
     expect(await failureOf(at(2).granted)).to.have.property('code', 'SESSIONEXPIRED')
     await release(1, 3)
     expect(order).to.deep.equal([0, 1, 3])
@@ -119,26 +96,28 @@ describe('TicketMutex', () => {
   })
 
   describe('in a directory that was deleted and made again', () => {
-    it('has an old holder’s release leave the namesake’s ticket alone', async () => {
-      const old = await (await queue(1)).at(0).granted
-      await observer.deleteRecursive(path)
-      const held = await new TicketMutex(await sessions.open(server.connectString), path).acquire()
-      expect(held.path).to.equal(old.path)
-      await old.release()
-      expect((await observer.exists(held.path))?.czxid).to.equal(held.token)
-      await held.release()
-    })
+    for (const whose of ['another session', 'the same session'])
+      it(`has an old holder’s release leave the ticket of a namesake of ${whose} alone`, async () => {
+        const client = await ground.open()
+        const old = await new TicketMutex(client, path).acquire()
+        await observer.deleteRecursive(path)
+        const namesake = whose === 'the same session' ? client : await ground.open()
+        const held = await new TicketMutex(namesake, path).acquire()
+        expect(held.path).to.equal(old.path)
+        await old.release()
+        expect((await observer.exists(held.path))?.czxid).to.equal(held.token)
+        await held.release()
+      })
 
     for (const fault of ['loseRequest', 'loseReply'] as const)
-      it(`has a release leave the namesake’s ticket alone when it is repeated (${fault})`, async () => {
-        const saboteur = new Saboteur()
-        const client = await sessions.open(server.connectString, { dial: saboteur.dial, clock: hastyClock })
+      everywhere(`has a release leave the namesake’s ticket alone when it is repeated (${fault})`, async () => {
+        const { saboteur, client } = await ground.sabotaged()
         const old = await new TicketMutex(client, path).acquire()
         const happened = saboteur[fault](opcodes.multi).then(() => saboteur.refuse())
         const releasing = old.release()
         await happened
         await observer.deleteRecursive(path)
-        const held = await new TicketMutex(await sessions.open(server.connectString), path).acquire()
+        const held = await new TicketMutex(await ground.open(), path).acquire()
         expect(held.path).to.equal(old.path)
         saboteur.accept()
         await releasing
@@ -148,28 +127,24 @@ describe('TicketMutex', () => {
 
     /** One waits behind a holder, and loses its connection; meanwhile two namesakes stand in a new directory. */
     async function overtaken() {
-      const saboteur = new Saboteur()
-      const [first, client] = [
-        await sessions.open(server.connectString),
-        await sessions.open(server.connectString, { dial: saboteur.dial, clock: hastyClock }),
-      ]
+      const [first, { saboteur, client }] = [await ground.open(), await ground.sabotaged()]
       const old = await new TicketMutex(first, path).acquire()
       const abort = new AbortController()
       const acquiring = new TicketMutex(client, path).acquire({ signal: abort.signal })
       acquiring.catch(() => undefined)
-      await waiting(1)
+      await ground.watches(1)
       saboteur.refuse()
-      await until(async () => (await server.watchCount()) === watchesBefore)
+      await ground.until(async () => (await ground.watchCount()) === ground.watchesBefore)
       await observer.deleteRecursive(path)
       const namesakes = await queue(2)
       expect(await numbers()).to.deep.equal([0, 1])
       return { saboteur, client, old, abort, acquiring, namesakes }
     }
 
-    it('has one who waited draw again, and does not take the namesake’s turn for its own', async () => {
+    everywhere('has one who waited draw again, and does not take the namesake’s turn for its own', async () => {
       const { saboteur, client, old, acquiring, namesakes } = await overtaken()
       saboteur.accept()
-      await until(async () => (await numbers()).length === 3)
+      await ground.until(async () => (await numbers()).length === 3)
       let isIn = false
       void acquiring.then(() => (isIn = true))
       await namesakes.release(0)
@@ -192,9 +167,8 @@ describe('TicketMutex', () => {
     })
 
     it('does not believe what stood there when it drew: the directory read behind the draw is another', async () => {
-      const saboteur = new Saboteur()
-      const client = await sessions.open(server.connectString, { dial: saboteur.dial, clock: hastyClock })
-      const old = await new TicketMutex(await sessions.open(server.connectString), path).acquire()
+      const { saboteur, client } = await ground.sabotaged()
+      const old = await new TicketMutex(await ground.open(), path).acquire()
       // The ticket is 1, and the directory is read on the next connection: there 0 was given back, and 1 is held.
       const lost = saboteur.loseReply(opcodes.getData).then(() => saboteur.refuse())
       const acquiring = new TicketMutex(client, path).acquire()
@@ -206,7 +180,7 @@ describe('TicketMutex', () => {
       let isIn = false
       void acquiring.then(() => (isIn = true))
       saboteur.accept()
-      await until(async () => isIn || (await numbers()).includes(2))
+      await ground.until(async () => isIn || (await numbers()).includes(2))
       expect(isIn).to.equal(false)
       await held.release()
       await (await acquiring).release()
@@ -214,7 +188,7 @@ describe('TicketMutex', () => {
     })
   })
 
-  it('goes on where contenders may not write the directory, by lists', async () => {
+  everywhere('goes on where contenders may not write the directory, by lists', async () => {
     await observer.create(path, 'hands off', { acl: [aclOf('world', 'anyone', perms.all & ~perms.write)] })
     const { order, release } = await queue(4)
     await release(0, 1, 2, 3)
@@ -244,7 +218,6 @@ describe('TicketMutex', () => {
     expect(await numbers()).not.to.deep.equal([0, 1, 2])
     await release(0, 1, 2)
     expect(order).to.deep.equal([0, 1, 2])
-    for (const name of (await observer.getChildren(path)).children) await observer.delete(`${path}/${name}`)
   })
 })
 
