@@ -11,10 +11,8 @@ import {
   TicketMutex,
   type Lock,
 } from '../../src/recipes/index.ts'
-import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf } from '../support/outcome.ts'
-import { setCounters } from '../support/sequence-counter.ts'
-import { Sessions } from './sessions.ts'
+import { onGrounds } from './ground.ts'
 
 const LAST = 0x7fff_ffff
 
@@ -31,67 +29,44 @@ const locks: Record<string, (client: Client, path: string) => Lock> = {
   'the write lock of ReadWriteLock': (client, path) => new ReadWriteLock(client, path).writeLock,
   'Semaphore among its leases': (client, path) => new Semaphore(client, parentOf(path), 1),
 }
-const recipes = Object.entries(locks)
-
-describe('a directory whose numbers are used up', () => {
-  const sessions = new Sessions()
-  let server: ApacheZooKeeper
+onGrounds('a directory whose numbers are used up', (ground, { it }) => {
   let client: Client
-  const directoryOf = (i: number, what: string) => `/${what}-${i}-/leases`
+  let path: string
 
-  before(async function () {
-    this.timeout(60_000)
-    server = await startApacheZooKeeper()
-    const maker = await sessions.open(server.connectString)
-    const counters: Record<string, number> = {}
-    for (const i of recipes.keys()) {
-      for (const what of ['last', 'negative']) await maker.ensurePath(directoryOf(i, what))
-      counters[directoryOf(i, 'last')] = LAST - 1
-      // Its digits alone would be a number that may be used.
-      counters[directoryOf(i, 'negative')] = -LAST + 7
-    }
-    await maker.close()
-    // One start writes the snapshot, and the next one reads it.
-    await server.kill()
-    await server.start()
-    await server.kill()
-    setCounters(server.directory, counters)
-    await server.start()
-    client = await sessions.open(server.connectString)
-  })
-  after(async () => {
-    await sessions.close()
-    await server.close()
-  })
+  /** Its next child has that number. What a real server's counter does at its ends is told by the contract's chapter on it. */
+  async function prepare(next: number): Promise<void> {
+    client = await ground.open()
+    path = `${ground.path}/leases`
+    await client.create(path)
+    ground.embedded.setSequence(path, next)
+  }
 
-  const left = async (path: string) => (await client.getChildren(path)).children
+  const left = async () => (await client.getChildren(path)).children
 
-  for (const [i, [name, lockAt]] of recipes.entries()) {
+  for (const [name, lockAt] of Object.entries(locks)) {
     it(`is used by ${name} up to the last number but one, and refused from there on`, async () => {
-      const path = directoryOf(i, 'last')
+      await prepare(LAST - 1)
       const held = await lockAt(client, path).acquire()
       expect(held.path).to.match(/2147483646$/)
-      const others = await sessions.many(3, server.connectString)
-      const failures = await Promise.all([
-        ...others.map(other => failureOf(lockAt(other, path).acquire())),
-        failureOf(lockAt(client, path).acquire()),
-      ])
+      const others = await ground.many(3)
+      const failures = await Promise.all([...others, client].map(each => failureOf(lockAt(each, path).acquire())))
       for (const failure of failures) expect(failure).to.be.instanceOf(LockError).with.property('code', 'EXHAUSTED')
-      await sessions.settled()
-      expect(await left(path)).to.deep.equal([held.path.slice(path.length + 1)])
+      await ground.sessions.settled()
+      expect(await left()).to.deep.equal([held.path.slice(path.length + 1)])
       expect(await lockAt(client, path).tryAcquire()).to.equal(null)
       await held.release()
       expect(await failureOf(lockAt(client, path).tryAcquire())).to.have.property('code', 'EXHAUSTED')
       await client.settled()
-      expect(await left(path)).to.deep.equal([])
+      expect(await left()).to.deep.equal([])
     })
 
     it(`is refused by ${name} where its numbers are negative`, async () => {
-      const path = directoryOf(i, 'negative')
+      // Its digits alone would be a number that may be used.
+      await prepare(-LAST + 7)
       const failure = await failureOf(lockAt(client, path).acquire())
       expect(failure).to.be.instanceOf(LockError).with.property('code', 'EXHAUSTED')
       await client.settled()
-      expect(await left(path)).to.deep.equal([])
+      expect(await left()).to.deep.equal([])
     })
   }
 })
