@@ -34,8 +34,8 @@ describe('a crowd of contenders on an embedded server', () => {
   for (const [Lock, count] of [
     [Mutex, 1000],
     [TicketMutex, 1000],
-    [HerdMutex, 150],
-    [EphemeralMutex, 150],
+    [HerdMutex, 100],
+    [EphemeralMutex, 100],
   ] as const)
     it(`passes through ${Lock.name}, ${count} of them, each once, and leaves nothing`, async () => {
       const clock = new VirtualClock()
