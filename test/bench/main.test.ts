@@ -24,7 +24,7 @@ describe('npm start', function () {
   after(() => rm(directory, { recursive: true }))
 
   // Of the first number of sessions nothing is left out, however busy the machine is.
-  const few = ['--scenarios', 'mutex,herd,data', '--sessions', '4', '--seconds', '2']
+  const few = ['--scenarios', 'mutex,herd,data', '--sessions', '4', '--seconds', '1']
 
   it('prints a table, writes the raw figures where it says, and ends by itself', async () => {
     const { connectString } = await sharedServer()

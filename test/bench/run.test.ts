@@ -50,7 +50,7 @@ describe('a run of the benchmark on a real server', function () {
   it('finds the same in another run, to the byte', async () => {
     const others = ['mutex', 'herd', 'ticket', 'data']
     const chosen = scenarios.filter(({ name }) => others.includes(name))
-    const again = new Run(options({ scenarios: chosen, sizes: [5], seconds: 6 }), given, silent, new AbortController())
+    const again = new Run(options({ scenarios: chosen, sizes: [5] }), given, silent, new AbortController())
     await again.measure()
     expect(again.cells).to.have.length(others.length)
     for (const cell of again.cells) {
@@ -100,7 +100,7 @@ describe('a run of the benchmark on a real server', function () {
   it('finds that a ReentrantMutex queues at the server once in each session, and else in the process', async () => {
     for (const { step } of found('reentrant')) expect(step['join']).to.include({ framesSent: 3, framesReceived: 3 })
     const chosen = scenarios.filter(({ name }) => name === 'reentrant')
-    const crowd = new Run(options({ scenarios: chosen, sizes: [30], seconds: 1 }), given, silent, new AbortController())
+    const crowd = new Run(options({ scenarios: chosen, sizes: [30] }), given, silent, new AbortController())
     await crowd.measure()
     for (const step of crowd.cells.flatMap(stepsOf)) expect(step['join']).to.deep.equal(noCounts())
   })
@@ -143,7 +143,7 @@ describe('a run of the benchmark on a real server', function () {
   })
 
   it('finds that sessions that expire are each told of once, and come back each with a node of its own', async () => {
-    const expiring = options({ scenarios: scenarios.filter(({ name }) => name === 'expire'), sizes: [5], seconds: 1 })
+    const expiring = options({ scenarios: scenarios.filter(({ name }) => name === 'expire'), sizes: [5] })
     const run = new Run(expiring, given, silent, new AbortController())
     await run.measure()
     const [cell] = run.cells
@@ -190,7 +190,7 @@ describe('a run of the benchmark on a real server', function () {
         if (text.includes('round 2')) stop.abort(new Error('enough'))
       },
     }
-    const endless = options({ scenarios: scenarios.filter(({ name }) => name === 'mutex'), sizes: [10], seconds: 60 })
+    const endless = options({ scenarios: scenarios.filter(({ name }) => name === 'mutex'), sizes: [10], seconds: 20 })
     const early = new Run(endless, given, new Progress(screen), stop)
     const error: unknown = await early.measure().catch((e: unknown) => e)
     expect(error).to.be.an('error').with.property('message', 'enough')
@@ -211,7 +211,7 @@ describe('a run of the benchmark on a real server', function () {
 /** On a busy machine too nothing is left out. */
 const options = (some: Partial<Options>): RunOptions => ({
   overtime: 10,
-  ...{ sizes: SIZES, scenarios: [], seconds: 5, seed: 1, threads: 2, all: false },
+  ...{ sizes: SIZES, scenarios: [], seconds: 1, seed: 1, threads: 2, all: false },
   ...some,
 })
 
