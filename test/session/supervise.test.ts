@@ -1,14 +1,13 @@
-// A function that outlives sessions, on a real server.
+// A function that outlives sessions.
 import { expect } from 'chai'
-import { connect, supervise } from '../../src/index.ts'
+import { supervise, type Client, type ConnectOptions, type Work } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { EmbeddedSite } from '../recipes/site.ts'
 import { FakeClock, settle } from '../support/fake-clock.ts'
-import { freePort } from '../support/free-port.ts'
+import { failureOf } from '../support/outcome.ts'
 import { Saboteur } from '../support/saboteur.ts'
 import { ScriptedServer } from '../support/scripted-server.ts'
-import { expireSession, sharedServer } from '../support/shared-server.ts'
-import { failureOf } from '../support/outcome.ts'
+import { EachOn } from './each-on.ts'
 
 const aborted = (signal: AbortSignal) =>
   new Promise<void>(resolve => {
@@ -16,34 +15,34 @@ const aborted = (signal: AbortSignal) =>
   })
 
 describe('supervise', () => {
-  let server: ApacheZooKeeper
-  before(async () => {
-    server = await sharedServer()
-  })
+  const each = new EachOn(() => EmbeddedSite.open())
 
-  it('gives what the work gives, and closes the session', async () => {
+  const run = <T>(work: Work<T>, options?: ConnectOptions) =>
+    supervise(each.site.connectString, { ...each.site.options, ...options }, work)
+
+  each.it('gives what the work gives, and closes the session', async () => {
     let id = 0n
-    const value = await supervise(server.connectString, {}, async zk => {
+    const value = await run(async zk => {
       id = zk.sessionId
       await zk.create('/supervised', '', { mode: 'ephemeral' })
       return 42
     })
     expect(value).to.equal(42)
-    const observer = await connect(server.connectString)
+    const observer = await each.open()
     expect(id).not.to.equal(0n)
     expect(await observer.exists('/supervised')).to.equal(null)
     await observer.close()
   })
 
-  it('runs the work again on a new session after each expiry, one run at a time', async () => {
+  each.it('runs the work again on a new session after each expiry, one run at a time', async () => {
     const ids = new Set<bigint>()
     let running = 0
-    const tokens = await supervise(server.connectString, {}, async (zk, signal) => {
+    const tokens = await run(async (zk, signal) => {
       expect(++running).to.equal(1)
       ids.add(zk.sessionId)
       const held = await new Mutex(zk, '/supervised-lock').acquire({ signal })
       if (ids.size < 3) {
-        await Promise.all([aborted(signal), expireSession(server, zk.sessionId, zk.sessionPassword)])
+        await Promise.all([aborted(signal), each.site.expire(zk)])
         expect(held.signal.aborted).to.equal(true)
       }
       running--
@@ -52,55 +51,67 @@ describe('supervise', () => {
     expect(tokens).to.equal(3)
   })
 
-  it('runs again when the session had to be presumed lost, whatever the work threw then', async () => {
-    const saboteur = new Saboteur()
+  each.it('runs again when the session had to be presumed lost, whatever the work threw then', async () => {
+    const saboteur = new Saboteur(each.site.dial)
     let runs = 0
-    await supervise(server.connectString, { sessionTimeout: 1000, dial: saboteur.dial }, async (_zk, signal) => {
+    const work = async (_zk: Client, signal: AbortSignal) => {
       if (++runs > 1) return
       saboteur.refuse()
       await aborted(signal)
       saboteur.accept()
       throw new Error('lost it')
-    })
+    }
+    await run(work, { dial: saboteur.dial })
     expect(runs).to.equal(2)
   })
 
-  it('throws what the work throws while its session lives', async () => {
+  each.it('throws what the work throws while its session lives', async () => {
     const error = new Error('a bug of mine')
-    const call = supervise(server.connectString, {}, () => {
+    const call = run(() => {
       throw error
     })
     expect(await failureOf(call)).to.equal(error)
   })
 
-  it('waits for a server that is not there yet', async () => {
+  each.it('waits for a server that is not there yet', async () => {
+    const saboteur = new Saboteur(each.site.dial)
+    saboteur.refuse()
+    const { clock } = each.site
+    clock.setTimeout(() => saboteur.accept(), 600_000)
+    await run(() => undefined, { dial: saboteur.dial, connectTimeout: 20 })
+    expect(clock.now()).to.be.above(600_000)
+  })
+
+  each.it('waits no longer when its signal aborts', async () => {
     const abort = new AbortController()
-    const port = await freePort()
-    const call = supervise(`127.0.0.1:${port}`, { connectTimeout: 20, signal: abort.signal }, () => 'never')
+    const saboteur = new Saboteur(each.site.dial)
+    saboteur.refuse()
+    const call = run(() => 'never', { dial: saboteur.dial, connectTimeout: 20, signal: abort.signal })
     const reason = new Error('enough')
-    setTimeout(() => abort.abort(reason), 100)
+    each.site.clock.setTimeout(() => abort.abort(reason), 100)
     expect(await failureOf(call)).to.equal(reason)
   })
 
-  it('ends with its signal, behind the work', async () => {
+  each.it('ends with its signal, behind the work', async () => {
     const abort = new AbortController()
     const reason = new Error('shut down')
     let ended = false
-    const call = supervise(server.connectString, { signal: abort.signal }, async (_zk, signal) => {
+    const work = async (_zk: Client, signal: AbortSignal) => {
       abort.abort(reason)
       expect(signal.aborted).to.equal(true)
       await Promise.resolve()
       ended = true
-    })
+    }
+    const call = run(work, { signal: abort.signal })
     expect(await failureOf(call)).to.equal(reason)
     expect(ended).to.equal(true)
   })
 
-  it('starts anew when a session that was handed in is gone', async () => {
-    const dead = await connect(server.connectString)
+  each.it('starts anew when a session that was handed in is gone', async () => {
+    const dead = await each.open()
     const session = { id: dead.sessionId, password: dead.sessionPassword }
     await dead.close()
-    const id = await supervise(server.connectString, { session }, zk => zk.sessionId)
+    const id = await run(zk => zk.sessionId, { session })
     expect(id).not.to.equal(session.id)
   })
 
@@ -132,19 +143,19 @@ describe('supervise', () => {
     expect(ids[1]).not.to.equal(ids[0])
   })
 
-  it('is done where the work begins to close its session, and gives what the work gives', async () => {
+  each.it('is done where the work begins to close its session, and gives what the work gives', async () => {
     let runs = 0
-    const value = await supervise(server.connectString, {}, zk => {
+    const value = await run(zk => {
       void zk.close()
       return ++runs
     })
     expect([value, runs]).to.deep.equal([1, 1])
   })
 
-  it('does not try again where the arguments are at fault', async () => {
+  each.it('does not try again where the arguments are at fault', async () => {
     expect(await failureOf(supervise('', {}, () => 0))).to.have.property('code', 'BADARGUMENTS')
     for (const [options, work] of [[{}], [() => 0], [undefined, () => 0]])
-      expect(await failureOf(supervise(server.connectString, options as never, work as never))).to.have.property(
+      expect(await failureOf(supervise(each.site.connectString, options as never, work as never))).to.have.property(
         'code',
         'BADARGUMENTS',
       )
