@@ -3,24 +3,26 @@ import { expect } from 'chai'
 import { connect, openACL, readOnlyACL, supervise, ZooKeeperError, type Client } from '../../src/index.ts'
 import { errnos } from '../../src/protocol/index.ts'
 import { Server } from '../../src/server/index.ts'
+import { EmbeddedSite } from '../recipes/site.ts'
 import { settle } from '../support/fake-clock.ts'
 import { statOf } from '../support/scripted-server.ts'
 import { scripted } from '../support/scripted-session.ts'
-import { sharedServer } from '../support/shared-server.ts'
 import { failureOf } from '../support/outcome.ts'
+import { EachOn } from './each-on.ts'
 
-describe('on a real server', () => {
+describe('a second look', () => {
+  const each = new EachOn(() => EmbeddedSite.open())
   let zk: Client
-  beforeEach(async () => {
-    zk = await connect((await sharedServer()).connectString)
+  each.beforeEach(async () => {
+    zk = await each.open()
     await zk.create('/refusals')
   })
-  afterEach(async () => {
+  each.afterEach(async () => {
     await zk.deleteRecursive('/refusals')
     await zk.close()
   })
 
-  it('a sequential node at the root of a client lies below that root', async () => {
+  each.it('a sequential node at the root of a client lies below that root', async () => {
     const view = zk.chroot('/refusals')
     expect((await view.create('/', '', { mode: 'persistentSequential' })).path).to.equal('/0000000000')
     const [created] = await view.multi([{ create: '/', mode: 'persistentSequential' }])
@@ -28,13 +30,13 @@ describe('on a real server', () => {
     expect((await view.getChildren('/')).children).to.have.members(['0000000000', '0000000001'])
   })
 
-  it('a check without a version is of any', async () => {
+  each.it('a check without a version is of any', async () => {
     await zk.setData('/refusals', 'x')
     expect(await zk.multi([{ check: '/refusals' }])).to.deep.equal([undefined])
     expect(await failureOf(zk.multi([{ check: '/refusals', version: 0 }]))).to.have.property('code', 'BADVERSION')
   })
 
-  it('data and versions of the wrong kind are refused by a promise', async () => {
+  each.it('data and versions of the wrong kind are refused by a promise', async () => {
     for (const call of [
       zk.setData('/refusals', undefined as never),
       zk.multi([{ setData: '/refusals', data: undefined as never }]),
@@ -49,7 +51,7 @@ describe('on a real server', () => {
       expect(await failureOf(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
   })
 
-  it('what stands in the place of options is refused, and not passed over', async () => {
+  each.it('what stands in the place of options is refused, and not passed over', async () => {
     const told = () => undefined
     for (const call of [
       zk.create('/refusals/a', '', 'ephemeral' as never),
@@ -79,7 +81,7 @@ describe('on a real server', () => {
     expect((await zk.getChildren('/refusals')).children).to.deep.equal([])
   })
 
-  it('the version of a check in a transaction may stand alone', async () => {
+  each.it('the version of a check in a transaction may stand alone', async () => {
     const { version } = await zk.setData('/refusals', 'x')
     await zk.transaction().check('/refusals', version).check('/refusals', { version }).check('/refusals').commit()
     for (const wrong of [version + 1, { version: version + 1 }])
@@ -89,8 +91,8 @@ describe('on a real server', () => {
       )
   })
 
-  it('a directory that is wider than the client may have requests pending is deleted', async () => {
-    const narrow = await connect((await sharedServer()).connectString, { maxPending: 150 })
+  each.it('a directory that is wider than the client may have requests pending is deleted', async () => {
+    const narrow = await each.open({ maxPending: 150 })
     for (let i = 0; i < 200; i += 100)
       await Promise.all(Array.from({ length: 100 }, (_, n) => narrow.create(`/refusals/${i + n}`)))
     await narrow.deleteRecursive('/refusals')
@@ -98,8 +100,8 @@ describe('on a real server', () => {
     await narrow.close()
   })
 
-  it('a plain watch misses nothing while a recursive one joins it', async () => {
-    const other = await connect((await sharedServer()).connectString)
+  each.it('a plain watch misses nothing while a recursive one joins it', async () => {
+    const other = await each.open()
     const plain = await zk.addWatch('/refusals', { capacity: 2000 })
     const changes = (async () => {
       for (let i = 0; i < 200; i++) await other.create('/refusals/n-', '', { mode: 'persistentSequential' })
@@ -119,9 +121,9 @@ describe('on a real server', () => {
     await other.close()
   })
 
-  it('a supervised function that closes its session has done its work', async () => {
+  each.it('a supervised function that closes its session has done its work', async () => {
     let runs = 0
-    const value = await supervise((await sharedServer()).connectString, {}, async client => {
+    const value = await supervise(each.site.connectString, each.site.options, async client => {
       runs++
       await client.close()
       return 'stopped'
@@ -165,11 +167,12 @@ describe('a one-shot watch that relied on a persistent one', () => {
 })
 
 describe('a tap that closes the client', () => {
-  it('does so in peace, whatever frame it was shown', async () => {
+  const each = new EachOn(() => EmbeddedSite.open())
+
+  each.it('does so in peace, whatever frame it was shown', async () => {
     const abort = new AbortController()
-    const server = await sharedServer()
     const reason = new Error('seen enough')
-    const call = connect(server.connectString, {
+    const call = each.open({
       signal: abort.signal,
       observe: ({ from }) => {
         if (from === 'server') abort.abort(reason)
