@@ -42,6 +42,7 @@ describe('a session through faults', () => {
     proxy.weather.blackHole = 'down'
     await using other = await connect(server.connectString)
     await other.multi([{ setData: path, data: 'x' }, { create: `${path}/created` }, { delete: `${path}/deleted` }])
+    proxy.resetAll()
     await stateOf(client, 'suspended')
     expect(heard).to.deep.equal([])
     proxy.pass()
