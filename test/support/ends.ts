@@ -1,13 +1,28 @@
-// A run of mocha ends by itself: what a test leaves open is told, and fails the run, but doesn't keep it for ever.
+// Nothing outlives its tests. What is left open is told, and fails the run, but doesn't keep it for ever: behind each file where files take
+// turns in several processes, which are ended from outside then; behind the last one where they run in one.
+import { until } from './until.ts'
 
-/** Milliseconds that what is open has after the last test: a server and its files take a moment to go. */
+/** Milliseconds that what is open has: a server and its files take a moment to go. */
 const LEAVE = 20_000
 
+/** The process's own: its output, and the channel to the one that hands the files out. */
+const own = ['PipeWrap', 'TTYWrap']
+
+const open = () => process.getActiveResourcesInfo().filter(resource => !own.includes(resource))
+
+export const mochaHooks = {
+  async afterAll(this: Mocha.Context) {
+    const isDone = () => {
+      // mocha's own timer would be one that is left: it sets one even where it has no limit.
+      this.runnable().clearTimeout()
+      return open().length === 0
+    }
+    await until(isDone, { within: LEAVE }).catch(() => {
+      throw new Error(`the tests are over, and this is still open: ${open().join(', ')}`)
+    })
+  },
+}
+
 export function mochaGlobalTeardown(): void {
-  setTimeout(() => {
-    console.error(`the tests are over, and this is still open: ${process.getActiveResourcesInfo().join(', ')}`)
-    // Behind mocha's own listener, which sets what the tests came to.
-    process.once('exit', () => (process.exitCode = 1))
-    process.exit()
-  }, LEAVE).unref()
+  setTimeout(() => process.exit(), 1000).unref()
 }

@@ -39,9 +39,3 @@ export async function mochaGlobalSetup(): Promise<void> {
   await findApacheZooKeeper().catch(() => undefined)
 }
 
-export const mochaHooks = {
-  async afterAll(): Promise<void> {
-    const started = await server?.catch(() => undefined)
-    await started?.close()
-  },
-}
