@@ -70,7 +70,7 @@ describe('a changed list of hosts', () => {
   it('leaves an even load, whatever hosts come and go', () => {
     fc.assert(
       fc.property(names, names, fc.integer(), (before, after, seed) => {
-        const each = 4200
+        const each = 1260
         const { load } = crowd(hosts(...before), hosts(...after), seeded(seed), before.length * each)
         const even = (before.length * each) / after.length
         // Six deviations of a binomial that is at most as wide as this.
