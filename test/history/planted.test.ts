@@ -1,12 +1,10 @@
 // The rules are to be believed only if they find bugs: locks with one each, in the story that shows it. The same story with a lock that
 // is right shows nothing.
 import { expect } from 'chai'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import type { ExclusiveLock } from '../../src/recipes/queue-lock.ts'
-import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import type { Violation } from './invariants.ts'
 import {
   AdoptsWhatItFinds,
@@ -20,9 +18,7 @@ import {
   WakeUpMeansGranted,
 } from './planted.ts'
 import { kinds } from './reigns.ts'
-import { PATIENCE, trial, type Actor } from './trial.ts'
-
-type Enter = () => Promise<Actor>
+import { PATIENCE, trial, type Enter, type Suspect } from './trial.ts'
 
 /** Somebody in the middle of the queue gives up. */
 async function waiterGivesUp(enter: Enter): Promise<void> {
@@ -79,7 +75,8 @@ async function holderGoesUnwatched(enter: Enter): Promise<void> {
   await listed
   await holder.go()
   waiter.saboteur.deliver()
-  await Promise.race([waiter.go(), delay(PATIENCE + 300)])
+  const isOver = new Promise<void>(resolve => void waiter.clock.setTimeout(resolve, PATIENCE + 300))
+  await Promise.race([waiter.go(), isOver])
   await waiter.giveUp()
 }
 
@@ -111,19 +108,8 @@ const plants: Plant[] = [
 ]
 
 describe('the rules of a history', () => {
-  let server: ApacheZooKeeper
-  let run = 0
-
-  before(async () => {
-    server = await startApacheZooKeeper({ config: { tickTime: 200, minSessionTimeout: 400 } })
-  })
-  after(() => server.close())
-
-  async function broken(
-    story: Plant['story'],
-    make: (client: Client, path: string) => ExclusiveLock,
-  ): Promise<string[]> {
-    const { violations, leftWatches } = await trial(server, { path: `/trial-${++run}`, kind: kinds.queue, make }, story)
+  async function broken(story: Plant['story'], make: Suspect['make']): Promise<string[]> {
+    const { violations, leftWatches } = await trial({ kind: kinds.queue, make }, story)
     return [...violations.map(({ rule }) => rule), ...(leftWatches === 0 ? [] : ['left watches'])]
   }
 

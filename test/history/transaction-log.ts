@@ -1,7 +1,8 @@
 // The server's own word on what was done, and in which order: its transaction log, read as it lies on the disk.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { opcodes, Reader, record, type Codec } from '../../src/protocol/index.ts'
+import { eventTypes, opcodes, Reader, record, type Codec } from '../../src/protocol/index.ts'
+import type { TransactionRecord } from '../../src/server/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 
 export interface Transaction {
@@ -99,4 +100,16 @@ function changesOf(type: number, reader: Reader): Change[] {
     default:
       return []
   }
+}
+
+const WORDS = new Map([
+  [eventTypes.NodeCreated, 'created'],
+  [eventTypes.NodeDeleted, 'deleted'],
+  [eventTypes.NodeDataChanged, 'written'],
+])
+
+/** In the same words, what the embedded server tells. */
+export function transactionOf({ zxid, time, session, opcode, changes }: TransactionRecord): Transaction {
+  const changed = changes.map(({ type, path }) => ({ is: WORDS.get(type), path, data: null }) as Change)
+  return { zxid, at: time, session, type: opcode, changes: changed }
 }

@@ -1,24 +1,27 @@
-// Few sessions that want one lock, step by step, on the shared server; and what the rules say to it.
+// Few sessions that want one lock, step by step, in virtual time; and what the rules say to it.
 import type { Client } from '../../src/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import type { ExclusiveLock } from '../../src/recipes/queue-lock.ts'
-import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { hastyClock } from '../support/hasty-clock.ts'
+import { Server, VirtualClock, type TransactionRecord } from '../../src/server/index.ts'
+import { seeded } from '../support/chance.ts'
 import { Saboteur } from '../support/saboteur.ts'
 import { until } from '../support/until.ts'
-import { now, type Event } from './history.ts'
+import type { Event } from './history.ts'
 import { violations, type Violation } from './invariants.ts'
 import { Recorder, type Contestant } from './recorder.ts'
 import type { Kind } from './reigns.ts'
-import { readTransactionLog } from './transaction-log.ts'
+import { transactionOf, type Transaction } from './transaction-log.ts'
 
 export const PATIENCE = 1000
 const SESSION_TIMEOUT = 1000
+const TICK = 200
+const PATH = '/trial'
 
 /** One who wants the lock once, and holds it until told to go. */
 export class Actor {
   readonly saboteur: Saboteur
   readonly client: Client
+  readonly clock: VirtualClock
   readonly #contestant: Contestant
   readonly #lock: ExclusiveLock
   readonly #abort = new AbortController()
@@ -27,7 +30,8 @@ export class Actor {
   #passing: Promise<void> = Promise.resolve()
   held: Held | undefined
 
-  constructor(saboteur: Saboteur, contestant: Contestant, lock: ExclusiveLock) {
+  constructor(clock: VirtualClock, saboteur: Saboteur, contestant: Contestant, lock: ExclusiveLock) {
+    this.clock = clock
     this.saboteur = saboteur
     this.client = contestant.client
     this.#contestant = contestant
@@ -45,13 +49,14 @@ export class Actor {
 
   async hold(): Promise<this> {
     this.begin()
-    await until(() => this.held !== undefined)
+    await until(() => this.held !== undefined, this)
     return this
   }
 
   /** Whether it stands in the queue, as a node of its session. */
   async waits(): Promise<this> {
-    await until(async () => (await this.#lock.contenders()).some(({ session }) => session === this.client.sessionId))
+    const { sessionId } = this.client
+    await until(async () => (await this.#lock.contenders()).some(({ session }) => session === sessionId), this)
     await this.keepsUp()
     return this
   }
@@ -74,28 +79,40 @@ export class Actor {
   }
 }
 
+/** What is to be judged: a lock, of a kind. */
+export interface Suspect {
+  kind: Kind
+  make: (client: Client, path: string) => ExclusiveLock
+}
+
+export type Enter = () => Promise<Actor>
+
 /** @returns what it broke: rules, and whether watches are left at the server */
 export async function trial(
-  server: ApacheZooKeeper,
-  { path, kind, make }: { path: string; kind: Kind; make: (client: Client, path: string) => ExclusiveLock },
-  play: (enter: () => Promise<Actor>) => Promise<void>,
+  { kind, make }: Suspect,
+  play: (enter: Enter) => Promise<void>,
 ): Promise<{ violations: Violation[]; leftWatches: number }> {
-  const events: Event[] = []
-  const recorder = new Recorder(event => events.push(event))
+  const clock = new VirtualClock()
+  const [events, log]: [Event[], Transaction[]] = [[], []]
+  const onTransaction = (record: TransactionRecord) => log.push(transactionOf(record))
+  await using server = await Server.start({ listen: false, clock, tickTime: TICK, onTransaction })
+  // No two events at the same time: what comes later in a turn is later.
+  const recorder = new Recorder(
+    event => events.push(event),
+    () => clock.now() + events.length * 1e-6,
+  )
   const clients: Client[] = []
   const enter = async () => {
-    const saboteur = new Saboteur()
-    const options = { sessionTimeout: SESSION_TIMEOUT, connectTimeout: 10_000, dial: saboteur.dial, clock: hastyClock }
+    const saboteur = new Saboteur(server.dial)
+    const options = { sessionTimeout: SESSION_TIMEOUT, dial: saboteur.dial, clock, random: seeded(1) }
     const contestant = await recorder.open(server.connectString, options)
     clients.push(contestant.client)
-    return new Actor(saboteur, contestant, make(contestant.client, path))
+    return new Actor(clock, saboteur, contestant, make(contestant.client, PATH))
   }
-  const before = await server.watchCount()
-  await play(enter)
-  await Promise.all(clients.map(client => client.settled()))
-  const leftWatches = (await server.watchCount()) - before
-  const log = readTransactionLog(server)
-  await Promise.all(clients.map(client => client.close()))
-  const evidence = { locks: new Map([[path, kind]]), events, log, wallAhead: Date.now() - now() }
+  await clock.until(play(enter))
+  await clock.until(Promise.all(clients.map(client => client.settled())))
+  const leftWatches = server.snapshot().watches.length
+  const evidence = { locks: new Map([[PATH, kind]]), events, log: [...log], wallAhead: clock.wallNow() - clock.now() }
+  await clock.until(Promise.all(clients.map(client => client.close())))
   return { violations: violations({ ...evidence, patience: PATIENCE, grace: 2 * SESSION_TIMEOUT }), leftWatches }
 }

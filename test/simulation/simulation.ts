@@ -1,12 +1,11 @@
 // A world in one process, in virtual time, that a seed makes: machines with sessions that want locks, an embedded server, and whatever can
 // go wrong between them. The same seed makes the same again, to the last packet.
 import { connect, type Client } from '../../src/index.ts'
-import { eventTypes } from '../../src/protocol/index.ts'
-import { Server, VirtualClock, type FaultKind, type Life, type TransactionRecord } from '../../src/server/index.ts'
+import { Server, VirtualClock, type FaultKind, type Life } from '../../src/server/index.ts'
 import { toLine, type Event } from '../history/history.ts'
 import { violations } from '../history/invariants.ts'
 import { Recorder, type Contestant } from '../history/recorder.ts'
-import type { Change, Transaction } from '../history/transaction-log.ts'
+import { transactionOf, type Transaction } from '../history/transaction-log.ts'
 import { kindsOf, type TorturedLocks } from '../history/wanting.ts'
 import { oneOf, seeded, type Chance } from '../support/chance.ts'
 import { Machine } from './machine.ts'
@@ -32,12 +31,6 @@ const KINDS: readonly FaultKind[] = [
   ...(['create', 'create', 'delete', 'exists', 'getChildren', 'getData', 'multi', 'sync'] as const),
   ...(['removeWatches', 'setWatches', 'ping', 'connect', 'event'] as const),
 ]
-
-const WORDS = new Map([
-  [eventTypes.NodeCreated, 'created'],
-  [eventTypes.NodeDeleted, 'deleted'],
-  [eventTypes.NodeDataChanged, 'written'],
-])
 
 export const simulate = (seed: number, locks: TorturedLocks): Promise<Outcome> => new Simulation(seed, locks).run()
 
@@ -94,7 +87,7 @@ class Simulation {
       minSessionTimeout: 100,
       // Empty directories go at once, so that their numbers begin anew again and again.
       containerCheckInterval: oneOf(random, [100, 500]),
-      onTransaction: transaction => this.#onTransaction(transaction),
+      onTransaction: record => this.#onTransaction(transactionOf(record)),
     })
     this.#outsider = await connect(this.#server.connectString, {
       dial: this.#server.dial,
@@ -346,11 +339,9 @@ class Simulation {
 
   // The rest
 
-  #onTransaction({ zxid, time, session, opcode, changes }: TransactionRecord): void {
-    const changed = changes.map(({ type, path }) => ({ is: WORDS.get(type), path, data: null }) as Change)
-    const transaction = { zxid, at: time, session, type: opcode, changes: changed }
+  #onTransaction(transaction: Transaction): void {
     this.#log.push(transaction)
-    if (changed.length > 0) this.#note(transaction)
+    if (transaction.changes.length > 0) this.#note(transaction)
   }
 
   #note(what: string | Event | Transaction): void {
