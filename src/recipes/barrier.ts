@@ -199,7 +199,10 @@ export class DoubleBarrier {
  * How a member leaves, by the names of those that are still inside: the lowest stays to the last and waits for the highest; each other
  * goes first and waits for the lowest. So nobody wakes a herd.
  */
-function leaving(inside: readonly string[], own: string | undefined): { goes: boolean; behind: string | undefined } {
+export function leaving(
+  inside: readonly string[],
+  own: string | undefined,
+): { goes: boolean; behind: string | undefined } {
   const [lowest, ...others] = [...inside].sort()
   return lowest === own ? { goes: others.length === 0, behind: others.at(-1) } : { goes: true, behind: lowest }
 }

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { openACL, readOnlyACL } from '../../src/index.ts'
 import { Barrier, DoubleBarrier } from '../../src/recipes/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
+import { leaving } from '../../src/recipes/barrier.ts'
 import { failureOf, watched } from '../support/outcome.ts'
 import { onGrounds } from './ground.ts'
 
@@ -59,6 +60,16 @@ onGrounds('Barrier', (ground, { it, everywhere }) => {
     await client.exists('/')
     await ground.expire(client)
     expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
+  })
+})
+
+describe('how a member leaves a double barrier', () => {
+  it('is behind the highest where it is the lowest, and else at once, to wait for the lowest', () => {
+    expect(leaving(['b', 'c', 'a'], 'a')).to.deep.equal({ goes: false, behind: 'c' })
+    expect(leaving(['b', 'c', 'a'], 'b')).to.deep.equal({ goes: true, behind: 'a' })
+    expect(leaving(['b', 'c', 'a'], undefined)).to.deep.equal({ goes: true, behind: 'a' })
+    expect(leaving(['a'], 'a')).to.deep.equal({ goes: true, behind: undefined })
+    for (const gone of ['a', undefined]) expect(leaving([], gone)).to.deep.equal({ goes: true, behind: undefined })
   })
 })
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { connect, ZooKeeperError } from '../../src/index.ts'
 import { LockError } from '../../src/recipes/index.ts'
-import { Place } from '../../src/recipes/place.ts'
+import { Place, type Found } from '../../src/recipes/place.ts'
 import { Server } from '../../src/server/index.ts'
 import { failureOf } from '../support/outcome.ts'
 
@@ -28,5 +28,26 @@ describe('a place', () => {
     expect(await failureOf(place.take(() => Promise.resolve(), signal))).to.have.property('code', 'THROTTLEDOP')
     await place.leave()
     expect(await client.exists(node.path)).to.equal(null)
+  })
+
+  it('looks again where the server did not know what became of the create: the look beside it may have come first', async () => {
+    await using server = await Server.start({ listen: false })
+    await using client = await connect(server.connectString, { dial: server.dial })
+    let node: Found | undefined
+    const place = new Place({
+      client,
+      isUnique: true,
+      async create() {
+        node = await client.create('/node', '', { mode: 'ephemeral' })
+        throw new ZooKeeperError('REQUESTTIMEOUT', { fate: 'unknown' })
+      },
+      find: () => Promise.resolve(node),
+      makeParent: () => Promise.reject(new Error('it is there')),
+    })
+    let looks = 0
+    expect(await place.take(() => Promise.resolve(++looks), new AbortController().signal)).to.equal(2)
+    expect(place.node.path).to.equal('/node')
+    await place.leave()
+    expect(await client.exists('/node')).to.equal(null)
   })
 })

@@ -5,6 +5,7 @@ import { connect as open, type Socket } from 'node:net'
 import {
   ConnectRequest,
   ConnectResponse,
+  createModes,
   errnos,
   LegacyConnectRequest,
   opcodes,
@@ -147,6 +148,18 @@ describe('a connection to the embedded server', () => {
     const reader = new Reader(answer)
     expect(ReplyHeader.read(reader)).to.include({ err: 0 })
     expect(SetSASLResponse.read(reader)).to.deep.equal({ token: null })
+  })
+
+  it('refuses a createTTL of another mode, which 3.8.0 takes with a ttl of -1 and stops itself over', async () => {
+    const session = await RawSession.open(server)
+    const body = { path: '/a', data: '', acl: [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }] }
+    for (const flags of [createModes.persistent, createModes.ephemeral])
+      for (const ttl of [-1, 5])
+        expect(await failureOf(session.request(operations.createTTL, { ...body, flags, ttl }))).to.have.property(
+          'code',
+          'BADARGUMENTS',
+        )
+    session.drop()
   })
 
   describe('answers the word', () => {

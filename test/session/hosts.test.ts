@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { backoff, HostList } from '../../src/session/hosts.ts'
+import type { Address } from '../../src/transport/transport.ts'
 import { seeded } from '../support/chance.ts'
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
@@ -32,6 +33,23 @@ describe('a list of hosts', () => {
       { host: 'b', port: 2 },
     ])
     expect(new HostList(hosts, () => 0).next()).to.be.oneOf([...hosts])
+  })
+
+  it('does not know whether a host is another by another name, unless it was listed and all are', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map(host => ({ host, port: 1 })) as [Address, Address, Address]
+    const list = new HostList([a, b], () => 0)
+    const among = (hosts: Address[], current: Address) =>
+      [true, false].map(isWhole => list.mayBeAmong(hosts, current, isWhole))
+    expect(among([b], c), 'never listed').to.deep.equal([true, true])
+    expect(among([b], a), 'listed before, and not now').to.deep.equal([false, true])
+    expect(among([b], b), 'listed now too').to.deep.equal([false, false])
+  })
+
+  it('has all but one, and that one where it is alone', () => {
+    const [a, b] = ['a', 'b'].map(host => ({ host, port: 1 })) as [Address, Address]
+    expect(new HostList([a, b], () => 0).allBut({ ...a, host: 'A' })).to.deep.equal([b])
+    expect(new HostList([a, b], () => 0).allBut(undefined)).to.have.members([a, b])
+    expect(new HostList([a], () => 0).allBut(a)).to.deep.equal([a])
   })
 })
 
