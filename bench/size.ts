@@ -52,7 +52,7 @@ const parts: Readonly<Record<string, RegExp>> = {
   'the protocol: Jute, records, operations, errors': /^protocol/,
   'a method for each operation, views': /^session.(acl|arguments|chroot|client|nodes|tree|uuid)/,
   'multi, multiRead, transactions': /^session.(multi|transaction)/,
-  'watches: one-shot, persistent, set again': /^session.(owned|persistent|watch)/,
+  'watches: one-shot, persistent, set again': /^(session.(owned|persistent|watch)|machine.path-map)/,
   'which servers: connect string, SRV, reconfig, read-only':
     /^(session.(connect-string|srv|ensemble|reconfig|writable)|transport.srv)/,
   'the session: handshakes, requests, reconnecting, the lease': /^session/,

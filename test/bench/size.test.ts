@@ -10,7 +10,7 @@ import { readDocument } from '../support/document.ts'
 const root = join(import.meta.dirname, '..', '..')
 
 /** Bytes. What it has come to, and some room. It is to grow by decision only. */
-const BUDGET = { minified: 83_000, brotli: 26_000 }
+const BUDGET = { minified: 85_000, brotli: 26_500 }
 
 describe('the size of the client', () => {
   let size: Size
