@@ -8,7 +8,7 @@ import { Server, VirtualClock } from '../../src/server/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf } from '../support/outcome.ts'
 import { until } from '../support/until.ts'
-import { Sessions } from './sessions.ts'
+import { HASTY_ATTEMPTS, Sessions } from './sessions.ts'
 
 /** What a lock let through: it fails the test when two are inside at a time. */
 class Gate {
@@ -99,7 +99,7 @@ function heapInUse(): number {
 describe('a crowd of contenders on a real server', function () {
   this.timeout(90_000)
   const sessions = new Sessions()
-  const options = { sessionTimeout: 40_000 }
+  const options = { sessionTimeout: 40_000, ...HASTY_ATTEMPTS }
   let server: ApacheZooKeeper
 
   before(async () => {

@@ -13,7 +13,7 @@ import { Saboteur } from '../support/saboteur.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 import { kinds, type Kind } from './exclusive-kinds.ts'
-import { Sessions } from './sessions.ts'
+import { HASTY_ATTEMPTS, Sessions } from './sessions.ts'
 
 /** Milliseconds. */
 const T = 2000
@@ -39,7 +39,7 @@ describe('a lock of every kind', function () {
   })
   after(() => server.close())
   beforeEach(async () => {
-    observer = await sessions.open(server.connectString)
+    observer = await open()
     root = `/killed-${++run}`
     await observer.ensurePath(root)
   })
@@ -52,7 +52,7 @@ describe('a lock of every kind', function () {
     expect(await server.watchCount()).to.equal(0)
   })
 
-  const open = (sessionTimeout = PATIENCE) => sessions.open(server.connectString, { sessionTimeout })
+  const open = (sessionTimeout = PATIENCE) => sessions.open(server.connectString, { sessionTimeout, ...HASTY_ATTEMPTS })
   const lockOf = ({ Lock }: Kind, client: Client) => new Lock(client, `${root}/${Lock.name}`)
 
   /** For each kind a session that waits for its lock, in line; resolves when they do. The promises tell when it was let in. */
