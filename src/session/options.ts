@@ -92,9 +92,9 @@ export function settingsOf(options: ConnectOptions): Settings {
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     onCallbackError: options.onCallbackError ?? printError,
-    sasl: options.sasl,
-    session: options.session,
-    observe: options.observe,
+    sasl: options.sasl ?? undefined,
+    session: options.session ?? undefined,
+    observe: options.observe ?? undefined,
   }
 }
 
