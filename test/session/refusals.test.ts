@@ -3,26 +3,20 @@ import { expect } from 'chai'
 import { connect, openACL, readOnlyACL, supervise, ZooKeeperError, type Client } from '../../src/index.ts'
 import { errnos } from '../../src/protocol/index.ts'
 import { Server } from '../../src/server/index.ts'
-import { EmbeddedSite } from '../recipes/site.ts'
+import { onGrounds } from '../recipes/ground.ts'
 import { settle } from '../support/fake-clock.ts'
 import { statOf } from '../support/scripted-server.ts'
 import { scripted } from '../support/scripted-session.ts'
 import { failureOf } from '../support/outcome.ts'
-import { EachOn } from './each-on.ts'
 
-describe('a second look', () => {
-  const each = new EachOn(() => EmbeddedSite.open())
+onGrounds('a second look', (ground, { it }) => {
   let zk: Client
-  each.beforeEach(async () => {
-    zk = await each.open()
+  beforeEach(async () => {
+    zk = await ground.open()
     await zk.create('/refusals')
   })
-  each.afterEach(async () => {
-    await zk.deleteRecursive('/refusals')
-    await zk.close()
-  })
 
-  each.it('a sequential node at the root of a client lies below that root', async () => {
+  it('a sequential node at the root of a client lies below that root', async () => {
     const view = zk.chroot('/refusals')
     expect((await view.create('/', '', { mode: 'persistentSequential' })).path).to.equal('/0000000000')
     const [created] = await view.multi([{ create: '/', mode: 'persistentSequential' }])
@@ -30,13 +24,13 @@ describe('a second look', () => {
     expect((await view.getChildren('/')).children).to.have.members(['0000000000', '0000000001'])
   })
 
-  each.it('a check without a version is of any', async () => {
+  it('a check without a version is of any', async () => {
     await zk.setData('/refusals', 'x')
     expect(await zk.multi([{ check: '/refusals' }])).to.deep.equal([undefined])
     expect(await failureOf(zk.multi([{ check: '/refusals', version: 0 }]))).to.have.property('code', 'BADVERSION')
   })
 
-  each.it('data and versions of the wrong kind are refused by a promise', async () => {
+  it('data and versions of the wrong kind are refused by a promise', async () => {
     for (const call of [
       zk.setData('/refusals', undefined as never),
       zk.multi([{ setData: '/refusals', data: undefined as never }]),
@@ -51,7 +45,7 @@ describe('a second look', () => {
       expect(await failureOf(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
   })
 
-  each.it('what stands in the place of options is refused, and not passed over', async () => {
+  it('what stands in the place of options is refused, and not passed over', async () => {
     const told = () => undefined
     for (const call of [
       zk.create('/refusals/a', '', 'ephemeral' as never),
@@ -81,7 +75,7 @@ describe('a second look', () => {
     expect((await zk.getChildren('/refusals')).children).to.deep.equal([])
   })
 
-  each.it('the version of a check in a transaction may stand alone', async () => {
+  it('the version of a check in a transaction may stand alone', async () => {
     const { version } = await zk.setData('/refusals', 'x')
     await zk.transaction().check('/refusals', version).check('/refusals', { version }).check('/refusals').commit()
     for (const wrong of [version + 1, { version: version + 1 }])
@@ -91,8 +85,8 @@ describe('a second look', () => {
       )
   })
 
-  each.it('a directory that is wider than the client may have requests pending is deleted', async () => {
-    const narrow = await each.open({ maxPending: 150 })
+  it('a directory that is wider than the client may have requests pending is deleted', async () => {
+    const narrow = await ground.open({ maxPending: 150 })
     for (let i = 0; i < 200; i += 100)
       await Promise.all(Array.from({ length: 100 }, (_, n) => narrow.create(`/refusals/${i + n}`)))
     await narrow.deleteRecursive('/refusals')
@@ -100,8 +94,8 @@ describe('a second look', () => {
     await narrow.close()
   })
 
-  each.it('a plain watch misses nothing while a recursive one joins it', async () => {
-    const other = await each.open()
+  it('a plain watch misses nothing while a recursive one joins it', async () => {
+    const other = await ground.open()
     const plain = await zk.addWatch('/refusals', { capacity: 2000 })
     const changes = (async () => {
       for (let i = 0; i < 200; i++) await other.create('/refusals/n-', '', { mode: 'persistentSequential' })
@@ -121,9 +115,9 @@ describe('a second look', () => {
     await other.close()
   })
 
-  each.it('a supervised function that closes its session has done its work', async () => {
+  it('a supervised function that closes its session has done its work', async () => {
     let runs = 0
-    const value = await supervise(each.site.connectString, each.site.options, async client => {
+    const value = await supervise(ground.site.connectString, ground.site.options, async client => {
       runs++
       await client.close()
       return 'stopped'
@@ -166,13 +160,11 @@ describe('a one-shot watch that relied on a persistent one', () => {
   })
 })
 
-describe('a tap that closes the client', () => {
-  const each = new EachOn(() => EmbeddedSite.open())
-
-  each.it('does so in peace, whatever frame it was shown', async () => {
+onGrounds('a tap that closes the client', (ground, { it }) => {
+  it('does so in peace, whatever frame it was shown', async () => {
     const abort = new AbortController()
     const reason = new Error('seen enough')
-    const call = each.open({
+    const call = ground.open({
       signal: abort.signal,
       observe: ({ from }) => {
         if (from === 'server') abort.abort(reason)

@@ -2,25 +2,22 @@
 import { expect } from 'chai'
 import { supervise, type Client, type ConnectOptions, type Work } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
-import { EmbeddedSite } from '../recipes/site.ts'
+import { onGrounds } from '../recipes/ground.ts'
 import { FakeClock, settle } from '../support/fake-clock.ts'
 import { failureOf } from '../support/outcome.ts'
 import { Saboteur } from '../support/saboteur.ts'
 import { ScriptedServer } from '../support/scripted-server.ts'
-import { EachOn } from './each-on.ts'
 
 const aborted = (signal: AbortSignal) =>
   new Promise<void>(resolve => {
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-describe('supervise', () => {
-  const each = new EachOn(() => EmbeddedSite.open())
-
+onGrounds('supervise', (ground, { it }) => {
   const run = <T>(work: Work<T>, options?: ConnectOptions) =>
-    supervise(each.site.connectString, { ...each.site.options, ...options }, work)
+    supervise(ground.site.connectString, { ...ground.site.options, ...options }, work)
 
-  each.it('gives what the work gives, and closes the session', async () => {
+  it('gives what the work gives, and closes the session', async () => {
     let id = 0n
     const value = await run(async zk => {
       id = zk.sessionId
@@ -28,13 +25,13 @@ describe('supervise', () => {
       return 42
     })
     expect(value).to.equal(42)
-    const observer = await each.open()
+    const observer = await ground.open()
     expect(id).not.to.equal(0n)
     expect(await observer.exists('/supervised')).to.equal(null)
     await observer.close()
   })
 
-  each.it('runs the work again on a new session after each expiry, one run at a time', async () => {
+  it('runs the work again on a new session after each expiry, one run at a time', async () => {
     const ids = new Set<bigint>()
     let running = 0
     const tokens = await run(async (zk, signal) => {
@@ -42,7 +39,7 @@ describe('supervise', () => {
       ids.add(zk.sessionId)
       const held = await new Mutex(zk, '/supervised-lock').acquire({ signal })
       if (ids.size < 3) {
-        await Promise.all([aborted(signal), each.site.expire(zk)])
+        await Promise.all([aborted(signal), ground.expire(zk)])
         expect(held.signal.aborted).to.equal(true)
       }
       running--
@@ -51,8 +48,8 @@ describe('supervise', () => {
     expect(tokens).to.equal(3)
   })
 
-  each.it('runs again when the session had to be presumed lost, whatever the work threw then', async () => {
-    const saboteur = new Saboteur(each.site.dial)
+  it('runs again when the session had to be presumed lost, whatever the work threw then', async () => {
+    const saboteur = new Saboteur(ground.site.dial)
     let runs = 0
     const work = async (_zk: Client, signal: AbortSignal) => {
       if (++runs > 1) return
@@ -65,7 +62,7 @@ describe('supervise', () => {
     expect(runs).to.equal(2)
   })
 
-  each.it('throws what the work throws while its session lives', async () => {
+  it('throws what the work throws while its session lives', async () => {
     const error = new Error('a bug of mine')
     const call = run(() => {
       throw error
@@ -73,26 +70,26 @@ describe('supervise', () => {
     expect(await failureOf(call)).to.equal(error)
   })
 
-  each.it('waits for a server that is not there yet', async () => {
-    const saboteur = new Saboteur(each.site.dial)
+  it('waits for a server that is not there yet', async () => {
+    const saboteur = new Saboteur(ground.site.dial)
     saboteur.refuse()
-    const { clock } = each.site
+    const { clock } = ground.site
     clock.setTimeout(() => saboteur.accept(), 600_000)
     await run(() => undefined, { dial: saboteur.dial, connectTimeout: 20 })
     expect(clock.now()).to.be.above(600_000)
   })
 
-  each.it('waits no longer when its signal aborts', async () => {
+  it('waits no longer when its signal aborts', async () => {
     const abort = new AbortController()
-    const saboteur = new Saboteur(each.site.dial)
+    const saboteur = new Saboteur(ground.site.dial)
     saboteur.refuse()
     const call = run(() => 'never', { dial: saboteur.dial, connectTimeout: 20, signal: abort.signal })
     const reason = new Error('enough')
-    each.site.clock.setTimeout(() => abort.abort(reason), 100)
+    ground.site.clock.setTimeout(() => abort.abort(reason), 100)
     expect(await failureOf(call)).to.equal(reason)
   })
 
-  each.it('ends with its signal, behind the work', async () => {
+  it('ends with its signal, behind the work', async () => {
     const abort = new AbortController()
     const reason = new Error('shut down')
     let ended = false
@@ -107,8 +104,8 @@ describe('supervise', () => {
     expect(ended).to.equal(true)
   })
 
-  each.it('starts anew when a session that was handed in is gone', async () => {
-    const dead = await each.open()
+  it('starts anew when a session that was handed in is gone', async () => {
+    const dead = await ground.open()
     const session = { id: dead.sessionId, password: dead.sessionPassword }
     await dead.close()
     const id = await run(zk => zk.sessionId, { session })
@@ -143,7 +140,7 @@ describe('supervise', () => {
     expect(ids[1]).not.to.equal(ids[0])
   })
 
-  each.it('is done where the work begins to close its session, and gives what the work gives', async () => {
+  it('is done where the work begins to close its session, and gives what the work gives', async () => {
     let runs = 0
     const value = await run(zk => {
       void zk.close()
@@ -152,10 +149,10 @@ describe('supervise', () => {
     expect([value, runs]).to.deep.equal([1, 1])
   })
 
-  each.it('does not try again where the arguments are at fault', async () => {
+  it('does not try again where the arguments are at fault', async () => {
     expect(await failureOf(supervise('', {}, () => 0))).to.have.property('code', 'BADARGUMENTS')
     for (const [options, work] of [[{}], [() => 0], [undefined, () => 0]])
-      expect(await failureOf(supervise(each.site.connectString, options as never, work as never))).to.have.property(
+      expect(await failureOf(supervise(ground.site.connectString, options as never, work as never))).to.have.property(
         'code',
         'BADARGUMENTS',
       )
