@@ -1,6 +1,7 @@
 // A call that can be given up: it rejects at once, and what it had begun is undone behind it.
 import { onAbort } from '../session/abort.ts'
 import { badArguments } from '../protocol/index.ts'
+import { readProblem } from '../session/arguments.ts'
 import type { Client } from '../session/index.ts'
 import { LockError } from './lock-error.ts'
 
@@ -21,16 +22,18 @@ const OVER = new Error('the attempt is over')
  * @param lock its path, for errors
  * @param work hears by its signal that it was given up or, for what it left armed, that it has ended
  * @param undo cleans up behind a work that was given up or failed; it is handed what the work comes to
- * @throws ZooKeeperError BADARGUMENTS where the timeout is none, before anything is done
+ * @throws ZooKeeperError BADARGUMENTS where the options, the timeout or the signal are none, before anything is done
  */
 export async function attempt<T>(
   client: Client,
   lock: string,
-  { signal, timeout = Infinity }: AttemptOptions,
+  options: AttemptOptions,
   work: (signal: AbortSignal) => Promise<T>,
   undo: (done: Promise<T>) => Promise<void>,
 ): Promise<T> {
-  if (!(timeout >= 0)) throw badArguments('acquire', lock, `a timeout is in milliseconds, from 0, not ${timeout}`)
+  const problem = attemptProblem(options)
+  if (problem !== undefined) throw badArguments('acquire', lock, problem)
+  const { signal, timeout = Infinity } = options
   signal?.throwIfAborted()
   const scope = new AbortController()
   const givenUp = new Promise<never>((_, reject) => {
@@ -50,4 +53,11 @@ export async function attempt<T>(
     stopListening()
     scope.abort(OVER)
   }
+}
+
+function attemptProblem(options: AttemptOptions): string | undefined {
+  const problem = readProblem(options)
+  if (problem !== undefined) return problem
+  const { timeout = Infinity } = options
+  return timeout >= 0 ? undefined : `a timeout is in milliseconds, from 0, not ${timeout}`
 }

@@ -1,5 +1,5 @@
 // Barriers: many wait for one, and many for each other. Curator's nodes.
-import { badArguments, isCode, join, nameOf, type ACL, type Stat } from '../protocol/index.ts'
+import { badArguments, isCode, join, nameOf, pathProblem, type ACL, type Stat } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import { attempt, type AttemptOptions } from './attempt.ts'
 import { makeDirectory } from './directory.ts'
@@ -64,8 +64,9 @@ export class DoubleBarrier {
    * @throws ZooKeeperError BADARGUMENTS
    */
   constructor(client: Client, path: string, count: number, { acl }: BarrierOptions = {}) {
-    if (!Number.isSafeInteger(count) || count < 1)
-      throw refuse(path, `a count is an integer of at least 1, not ${count}`)
+    const isNumber = Number.isSafeInteger(count) && count >= 1
+    const problem = pathProblem(path) ?? (isNumber ? undefined : `a count is an integer of at least 1, not ${count}`)
+    if (problem !== undefined) throw refuse(path, problem)
     this.path = path
     this.count = count
     this.#client = client.chroot('/')

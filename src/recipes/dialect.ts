@@ -36,18 +36,22 @@ export interface Names extends Naming {
 const SAMPLE = '01234567-89ab-4cde-8f01-23456789abcd'
 const withoutDashes = (text: string) => text.replaceAll('-', '')
 
-/** @throws LockError UNSUPPORTED where nobody could find his own node by the pattern */
+/** @throws LockError UNSUPPORTED where there is no such dialect, or nobody could find his own node by the pattern */
 export function namesOf(dialect: DialectName | Dialect | Naming, directory: string): Names {
-  const { prefix, sequenceOf } = namingOf(dialect)
+  const naming = namingOf(dialect)
+  if (naming === undefined) throw unsupported(directory, `there is no dialect ${dialect as string}`)
+  const { prefix, sequenceOf } = naming
   const sample = prefix(SAMPLE, 0x1000_2d5f_6a1e_0000n)
-  if (sample.includes('/') || sequenceOf(`${sample}0000000007`) !== 7) {
-    const cause = new Error(`a contender's number must be found in ${sample}0000000007, where no / may be`)
-    throw new LockError('UNSUPPORTED', directory, { cause })
-  }
+  if (sample.includes('/') || sequenceOf(`${sample}0000000007`) !== 7)
+    throw unsupported(directory, `a contender's number must be found in ${sample}0000000007, where no / may be`)
   return { prefix, sequenceOf, areUnique: withoutDashes(sample).includes(withoutDashes(SAMPLE)) }
 }
 
-function namingOf(dialect: DialectName | Dialect | Naming): Naming {
+export const unsupported = (directory: string, detail: string): LockError =>
+  new LockError('UNSUPPORTED', directory, { cause: new Error(detail) })
+
+/** Undefined where there is none of that name. */
+function namingOf(dialect: DialectName | Dialect | Naming): Naming | undefined {
   if (typeof dialect === 'string') return dialects[dialect]
   if ('sequenceOf' in dialect) return dialect
   const { prefix, pattern } = dialect

@@ -1,6 +1,7 @@
 // Several locks as one: all of them or none.
 import { badArguments } from '../protocol/index.ts'
 import { onAbort } from '../session/abort.ts'
+import { isListOfObjects } from '../session/arguments.ts'
 import type { Transaction } from '../session/index.ts'
 import { contend, type AcquireOptions } from './contend.ts'
 import { Held } from './held.ts'
@@ -17,6 +18,7 @@ export class MultiLock extends Lock<MultiHeld> {
 
   /** @throws ZooKeeperError BADARGUMENTS where there is no lock, or two have the same path: they would wait for each other */
   constructor(locks: readonly Lock[]) {
+    if (!isListOfObjects(locks)) throw refuse('it is made of a list of locks')
     const sorted = inOrder(locks.flatMap(lock => (lock instanceof MultiLock ? lock.#locks : [lock])))
     super(sorted[0].client, sorted.map(({ path }) => path).join(', '))
     this.#locks = sorted
@@ -147,9 +149,10 @@ const serverPathOf = ({ client, path }: Lock) => client.serverPath(path)
 const rootsOf = (locks: readonly Lock[]) => new Set(locks.map(({ client }) => client.serverPath('/')))
 
 function inOrder(locks: readonly Lock[]): readonly [Lock, ...Lock[]] {
-  const refuse = (detail: string) => badArguments('MultiLock', '', detail)
   const [first, ...others] = locks.toSorted((a, b) => (serverPathOf(a) < serverPathOf(b) ? -1 : 1))
   if (first === undefined) throw refuse('there is no lock')
   if (new Set(locks.map(serverPathOf)).size < locks.length) throw refuse('two of the locks have the same path')
   return [first, ...others]
 }
+
+const refuse = (detail: string) => badArguments('MultiLock', '', detail)

@@ -1,6 +1,13 @@
 // How readers and writers are named, so that each is known from the other.
-import { behind, dialects as exclusive, namesOf, type Dialect, type Names, type Naming } from './dialect.ts'
-import { LockError } from './lock-error.ts'
+import {
+  behind,
+  dialects as exclusive,
+  namesOf,
+  unsupported,
+  type Dialect,
+  type Names,
+  type Naming,
+} from './dialect.ts'
 
 /** Both kinds stand in one directory. A writer's pattern matches no reader's name. */
 export interface ReadWriteDialect {
@@ -14,7 +21,12 @@ export interface ReadWriteDialect {
  */
 export type ReadWriteDialectName = 'curator' | 'kazoo'
 
-const dialects: Readonly<Record<ReadWriteDialectName, { read: Naming; write: Naming }>> = {
+interface Pair {
+  read: Naming
+  write: Naming
+}
+
+const dialects: Readonly<Record<ReadWriteDialectName, Pair>> = {
   curator: {
     read: { prefix: uuid => `_c_${uuid}-__READ__`, sequenceOf: behind('__READ__') },
     write: { prefix: uuid => `_c_${uuid}-__WRIT__`, sequenceOf: behind('__WRIT__') },
@@ -34,14 +46,12 @@ export interface ReadWriteNames {
 
 /** @throws LockError UNSUPPORTED where nobody could find his own node by the pattern, or tell readers from writers */
 export function readWriteNamesOf(dialect: ReadWriteDialectName | ReadWriteDialect, directory: string): ReadWriteNames {
-  const both = typeof dialect === 'string' ? dialects[dialect] : dialect
+  const both = typeof dialect === 'string' ? (dialects[dialect] as Pair | undefined) : dialect
+  if (both === undefined) throw unsupported(directory, `there is no dialect ${dialect as string} of readers and writers`)
   const [read, write] = [namesOf(both.read, directory), namesOf(both.write, directory)]
   const isWriter = (name: string) => write.sequenceOf(name) !== undefined
   const reader = `${read.prefix('01234567-89ab-4cde-8f01-23456789abcd', 1n)}0000000007`
-  if (isWriter(reader)) {
-    const cause = new Error(`the writers' pattern must not match the reader ${reader}`)
-    throw new LockError('UNSUPPORTED', directory, { cause })
-  }
+  if (isWriter(reader)) throw unsupported(directory, `the writers' pattern must not match the reader ${reader}`)
   const sequenceOf = (name: string) => write.sequenceOf(name) ?? read.sequenceOf(name)
   return { read: { ...read, sequenceOf }, write: { ...write, sequenceOf }, isWriter }
 }

@@ -1,5 +1,5 @@
 // A number of permits, for those who may work at the same time.
-import { badArguments, join } from '../protocol/index.ts'
+import { badArguments, join, pathProblem } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import { contend, type AcquireOptions, type Waiting } from './contend.ts'
 import { behind, namesOf, type Naming } from './dialect.ts'
@@ -45,11 +45,12 @@ export class Semaphore extends Lock {
   readonly #queue: Queue
   readonly #waiting: Waiting
 
-  /** @throws ZooKeeperError BADARGUMENTS where the number of leases is no positive integer */
+  /** @throws ZooKeeperError BADARGUMENTS where the path is none, or the number of leases no positive integer */
   constructor(client: Client, path: string, leases: number, options: LockOptions = {}) {
     super(client, path)
-    if (!Number.isSafeInteger(leases) || leases < 1)
-      throw badArguments('Semaphore', path, `leases is a positive integer, not ${String(leases)}`)
+    const isNumber = Number.isSafeInteger(leases) && leases >= 1
+    const problem = pathProblem(path) ?? (isNumber ? undefined : `leases is a positive integer, not ${String(leases)}`)
+    if (problem !== undefined) throw badArguments('Semaphore', path, problem)
     this.leases = leases
     this.#gate = new Mutex(client, join(path, 'locks'), options)
     this.#queue = queueOf(client, join(path, 'leases'), namesOf(curators, path), options)

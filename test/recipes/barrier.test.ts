@@ -192,7 +192,7 @@ onGrounds('DoubleBarrier', (ground, { it, everywhere }) => {
     })
   }
 
-  it('refuses to be entered twice, to be left before, and a count that is none', async () => {
+  it('refuses to be entered twice, to be left before, and a count and a path that are none', async () => {
     const client = await ground.open()
     const barrier = new DoubleBarrier(client, ground.path, 1)
     expect(await failureOf(barrier.leave())).to.have.property('code', 'BADARGUMENTS')
@@ -203,6 +203,10 @@ onGrounds('DoubleBarrier', (ground, { it, everywhere }) => {
       expect(() => new DoubleBarrier(client, ground.path, count))
         .to.throw()
         .with.property('code', 'BADARGUMENTS')
+    // Below it members would stand at the root.
+    expect(() => new DoubleBarrier(client, '', 1))
+      .to.throw()
+      .with.property('code', 'BADARGUMENTS')
   })
 })
 

@@ -101,12 +101,12 @@ onGrounds('the clean-up of a lock', (ground, { it, everywhere }) => {
     await (await waiting).release()
   })
 
-  it('is not trusted to a dialect whose pattern does not find its own nodes', async () => {
+  it('is not trusted to a dialect whose pattern does not find its own nodes, or that there is not', async () => {
     const client = await ground.open()
-    const dialect = { prefix: 'y-', pattern: /x-(\d+)$/ }
-    expect(() => new Mutex(client, path, { dialect }))
-      .to.throw(LockError)
-      .with.property('code', 'UNSUPPORTED')
+    for (const dialect of [{ prefix: 'y-', pattern: /x-(\d+)$/ }, 'curatr' as never])
+      expect(() => new Mutex(client, path, { dialect }))
+        .to.throw(LockError)
+        .with.property('code', 'UNSUPPORTED')
   })
 
   it('minds no pattern that remembers where it stood', async () => {

@@ -176,10 +176,12 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       await held.release()
     })
 
-    it('refuses a timeout that is none, and takes no place', async () => {
+    it('refuses a timeout, options and a signal that are none, and takes no place', async () => {
       const client = await ground.open()
       for (const timeout of [-1, NaN, 'soon' as never])
         expect(await failureOf(new Lock(client, path).acquire({ timeout }))).to.include({ code: 'BADARGUMENTS', path })
+      for (const options of [50, () => 0, { signal: new AbortController() }] as never[])
+        expect(await failureOf(new Lock(client, path).acquire(options))).to.include({ code: 'BADARGUMENTS', path })
       expect(await client.exists(path)).to.equal(null)
     })
 

@@ -205,6 +205,12 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
       expect(await written({ dialect: HOSTS })).to.deep.equal(['host-R-0000000000', 'host-W-0000000001'])
     })
 
+    it('is refused where there is none of that name', () => {
+      expect(() => lockOf(ground.observer, { dialect: 'zookeeper' as never }))
+        .to.throw(LockError)
+        .with.property('code', 'UNSUPPORTED')
+    })
+
     it('is refused where a writer’s pattern finds readers', () => {
       const dialect = { read: HOSTS.read, write: { prefix: 'host-W-', pattern: /^host-\w-(\d+)$/ } }
       expect(() => lockOf(ground.observer, { dialect }))

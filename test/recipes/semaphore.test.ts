@@ -252,6 +252,13 @@ onGrounds('Semaphore', (ground, { it, everywhere }) => {
         .with.property('code', 'BADARGUMENTS')
   })
 
+  it('takes no path that is none, whose leases would lie elsewhere', () => {
+    for (const path of ['', 'leases', '/a/'])
+      expect(() => new Semaphore(ground.observer, path, 1))
+        .to.throw(ZooKeeperError)
+        .with.property('code', 'BADARGUMENTS')
+  })
+
   describe('of which users have different numbers', () => {
     it('lets one of a larger number in beside as many as that allows', async () => {
       const [small, large] = [await ground.open(), await ground.open()]
