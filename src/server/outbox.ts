@@ -4,10 +4,17 @@ import type { AcceptedTransport } from '../transport/transport.ts'
 
 const LENGTH_BYTES = 4
 
+/** What was written behind a hold, and before the next. */
+interface Hold {
+  isOn: boolean
+  readonly chunks: Buffer[]
+}
+
 export class Outbox {
   readonly #transport: AcceptedTransport
   readonly #writer = new Writer()
-  #holds = 0
+  /** In their order; the first is in the way of all. */
+  readonly #holds: Hold[] = []
   #isEnding = false
   #isScheduled = false
   #left = Infinity
@@ -30,15 +37,13 @@ export class Outbox {
     this.#schedule()
   }
 
-  /** What was written until now leaves; what comes behind it waits until the returned function is called. */
+  /** What was written until now does not wait for this; what comes behind it waits until the returned function is called. */
   hold(): () => void {
     this.#flush()
-    this.#holds++
-    let isHeld = true
+    const hold = { isOn: true, chunks: [] }
+    this.#holds.push(hold)
     return () => {
-      if (!isHeld) return
-      isHeld = false
-      this.#holds--
+      hold.isOn = false
       this.#flush()
     }
   }
@@ -46,7 +51,8 @@ export class Outbox {
   /** The stream ends behind the next `bytes` bytes, in the middle of a frame if need be. What is held by now goes before them. */
   cutAfter(bytes: number): void {
     this.#flush()
-    this.#left = Math.min(this.#left, this.#writer.pending + bytes)
+    const held = this.#holds.flatMap(({ chunks }) => chunks).reduce((sum, { length }) => sum + length, 0)
+    this.#left = Math.min(this.#left, held + bytes)
   }
 
   /** The stream ends behind what was written until now. */
@@ -58,6 +64,7 @@ export class Outbox {
   destroy(): void {
     this.#isEnding = true
     this.#writer.truncate(0)
+    this.#holds.length = 0
     this.#transport.destroy()
   }
 
@@ -71,11 +78,17 @@ export class Outbox {
   }
 
   #flush(): void {
-    if (this.#holds > 0) return
-    const bytes = this.#writer.take()
+    const written = this.#writer.take()
+    const last = this.#holds.at(-1)
+    if (last !== undefined && written.length > 0) last.chunks.push(written)
+    while (this.#holds[0]?.isOn === false) this.#holds.shift()?.chunks.forEach(chunk => this.#send(chunk))
+    if (last === undefined) this.#send(written)
+    if (this.#left <= 0 || (this.#isEnding && this.#holds.length === 0)) this.#transport.end()
+  }
+
+  #send(bytes: Buffer): void {
     if (bytes.length > this.#left) this.#isEnding = true
-    if (bytes.length > 0) this.#transport.write(bytes.subarray(0, this.#left))
+    if (bytes.length > 0 && this.#left > 0) this.#transport.write(bytes.subarray(0, this.#left))
     this.#left -= bytes.length
-    if (this.#isEnding || this.#left <= 0) this.#transport.end()
   }
 }

@@ -36,8 +36,10 @@ export class Sessions<Connection> {
   constructor(options: SessionsOptions, onExpiry: (session: Session<Connection>) => void) {
     this.#options = options
     this.#onExpiry = onExpiry
-    // The server's number, 1 alone, and the time of its start: SessionTrackerImpl.initializeNextSessionId.
-    this.#nextId = (1n << 56n) | BigInt.asUintN(56, BigInt(Math.floor(options.clock.wallNow())) << 16n)
+    // The server's number, 1 alone, and milliseconds since some moment of its machine's: SessionTrackerImpl.initializeNextSessionId.
+    // Each server here has a moment of its own, so that sessions of two that are started together are not taken for the same.
+    const elapsed = options.clock.wallNow() - options.random() * 2 ** 32
+    this.#nextId = (1n << 56n) | BigInt.asUintN(56, BigInt(Math.floor(elapsed)) << 16n)
   }
 
   get all(): Iterable<Session<Connection>> {

@@ -81,6 +81,39 @@ describe('faults of an embedded server', () => {
     expect(await codesOf(2)).to.deep.equal(['THROTTLEDOP', 'OK'])
   })
 
+  it('that hold one answer behind another let each go by itself, and never out of order', async () => {
+    for (const first of [0, 1] as const) {
+      const heard: string[] = []
+      const told = (name: string, answer: Promise<unknown>) => void answer.then(() => heard.push(name))
+      const held = [server.faults.hold('exists'), server.faults.hold('getData')] as const
+      told('exists', zk.exists('/'))
+      told('between', zk.sync('/'))
+      told('getData', zk.getData('/'))
+      told('behind', zk.sync('/'))
+      await clock.until(Promise.all(held.map(({ met }) => met)))
+      held[first].release()
+      await clock.advance(0)
+      expect(heard).to.deep.equal(first === 0 ? ['exists', 'between'] : [])
+      held[1 - first]?.release()
+      await clock.advance(0)
+      expect(heard).to.deep.equal(['exists', 'between', 'getData', 'behind'])
+    }
+  })
+
+  it('cut behind all that is held, and let that go one by one', async () => {
+    const [first, second] = [server.faults.hold('exists'), server.faults.hold('getData')]
+    const answers = [outcomeOf(zk.exists('/')), outcomeOf(zk.getData('/'))] as const
+    await clock.until(Promise.all([first.met, second.met]))
+    const cut = server.faults.cutAfter(0)
+    const behind = outcomeOf(zk.sync('/'))
+    await clock.until(cut.met)
+    first.release()
+    expect(await clock.until(answers[0])).to.include({ ephemeralOwner: 0n })
+    second.release()
+    expect(await clock.until(answers[1])).to.have.property('stat')
+    expect(await clock.until(behind)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
+  })
+
   it('count each of their kind, also those that happen to another fault', async () => {
     server.faults.replace('exists', 'THROTTLEDOP')
     server.faults.replace('exists', 'NOAUTH', { nth: 2 })

@@ -1,7 +1,7 @@
 // What a server in each test costs, counted: no figure of time, which the machine would decide.
 import { expect } from 'chai'
 import { connect } from '../../src/index.ts'
-import { Server } from '../../src/server/index.ts'
+import { Server, VirtualClock } from '../../src/server/index.ts'
 import { until } from '../support/until.ts'
 
 /** How often the event loop came round while something was done. */
@@ -43,6 +43,18 @@ describe('the life of an embedded server', () => {
       await server.close()
     })
     expect(turns).to.be.at.most(3)
+  })
+
+  it('gives sessions that no other server of the process has, and be it started in the same millisecond', async () => {
+    const clock = new VirtualClock()
+    const servers = await Promise.all([1, 2, 3].map(() => Server.start({ listen: false, clock })))
+    const ids = servers.map(async ({ connectString, dial }) => {
+      const zk = await connect(connectString, { dial, clock })
+      await zk.close()
+      return zk.sessionId
+    })
+    expect(new Set(await clock.until(Promise.all(ids))).size).to.equal(3)
+    for (const server of servers) await server.close()
   })
 
   it('leaves no handle behind, and a port that can be had again', async () => {
