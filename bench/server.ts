@@ -122,14 +122,31 @@ export function countsOf(server: Pick<ApacheZooKeeper, 'command'>): Server['pass
   }
 }
 
-/** Of the first server that says it. A server may be told to keep silent about itself: that is no failure. */
+/**
+ * Of the first server that says it. A server may be told to keep silent about itself: that is no failure.
+ * @throws Error where at none of the addresses anybody listens: it should not be told after a minute
+ */
 async function aboutFirst(servers: string): Promise<ReturnType<typeof aboutOf>> {
-  for (const { host, port } of parseConnectString(servers).hosts) {
-    const answer = await fourLetterWord(host, port, 'srvr', 3000).catch(() => '')
+  const { hosts } = parseConnectString(servers)
+  const refusals: unknown[] = []
+  for (const { host, port } of hosts) {
+    const answer = await fourLetterWord(host, port, 'srvr', 3000).catch((error: unknown) => {
+      if (isOfTheNetwork(error)) refusals.push(error)
+      return ''
+    })
     if (answer.includes('Mode:')) return aboutOf(answer)
   }
+  if (hosts.length > 0 && refusals.length === hosts.length)
+    throw new Error(`--server: no ZooKeeper at ${servers} (${messageOf(refusals.at(-1))})`)
   return aboutOf('')
 }
+
+/** Not of a server that keeps us waiting. */
+const isOfTheNetwork = (error: unknown): boolean => error instanceof Error && 'code' in error
+
+/** Where a name has several addresses, node:net says nothing of its own. */
+const messageOf = (error: unknown): string =>
+  error instanceof AggregateError ? messageOf(error.errors.at(-1)) : (error as Error).message
 
 /** From what `srvr` answers. */
 export function aboutOf(srvr: string): Pick<Server, 'version' | 'mode'> {

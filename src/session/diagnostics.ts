@@ -20,7 +20,7 @@ export interface ConnectMessage {
   sessionId: bigint
   readOnly: boolean
 }
-/** On `zkwire:disconnect`: a connection has ended, or an attempt has failed. */
+/** On `zkwire:disconnect`: a connection was lost, or an attempt has failed; of the end of the session `zkwire:state` tells. */
 export interface DisconnectMessage {
   sessionId: bigint
   cause: Error
@@ -53,7 +53,7 @@ export interface WatchMessage {
 export interface Counters {
   /** Times that a server gave the session. */
   connects: number
-  /** Connections that ended, and attempts that failed. */
+  /** Connections that were lost, and attempts that failed. */
   disconnects: number
   /** Answers to requests, with errors among them. */
   replies: number

@@ -82,6 +82,12 @@ describe('npm start', function () {
     expect(stderr).to.match(/^\d+ sessions at a time need \d+ file descriptors.*ulimit -n.*\n$/)
   })
 
+  it('says in one line, and at once, that there is no server where it was told', async () => {
+    const { exitCode, stdout, stderr } = await start('--server', '127.0.0.1:1,localhost:1').ended
+    expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' })
+    expect(stderr).to.match(/^--server: no ZooKeeper at 127\.0\.0\.1:1,localhost:1 \(connect E[A-Z]+ .*\)\n$/)
+  })
+
   it('explains itself', async () => {
     const { exitCode, stdout } = await start('--help').ended
     expect(exitCode).to.equal(0)
