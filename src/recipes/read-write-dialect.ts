@@ -47,7 +47,8 @@ export interface ReadWriteNames {
 /** @throws LockError UNSUPPORTED where nobody could find his own node by the pattern, or tell readers from writers */
 export function readWriteNamesOf(dialect: ReadWriteDialectName | ReadWriteDialect, directory: string): ReadWriteNames {
   const both = typeof dialect === 'string' ? (dialects[dialect] as Pair | undefined) : dialect
-  if (both === undefined) throw unsupported(directory, `there is no dialect ${dialect as string} of readers and writers`)
+  if (both === undefined)
+    throw unsupported(directory, `there is no dialect ${dialect as string} of readers and writers`)
   const [read, write] = [namesOf(both.read, directory), namesOf(both.write, directory)]
   const isWriter = (name: string) => write.sequenceOf(name) !== undefined
   const reader = `${read.prefix('01234567-89ab-4cde-8f01-23456789abcd', 1n)}0000000007`

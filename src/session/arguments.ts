@@ -25,10 +25,10 @@ const LONGEST_TTL = 2 ** 40 - 1
 export const optionsProblem = (options: unknown): string | undefined =>
   typeof options === 'object' && options !== null ? undefined : 'options are an object'
 
-export function createProblem(path: string, options: CreateOptions): string | undefined {
-  const none = optionsProblem(options)
-  if (none !== undefined) return none
-  const { mode = 'persistent', acl = openACL, ttl } = options
+export function createProblem(
+  path: string,
+  { mode = 'persistent', acl = openACL, ttl }: CreateOptions,
+): string | undefined {
   if (!Object.hasOwn(createModes, mode)) return `there is no mode ${JSON.stringify(mode)}`
   const needsTtl = mode.endsWith('TTL')
   if (!needsTtl && ttl !== undefined) return `mode ${mode} takes no ttl`
@@ -47,28 +47,22 @@ export const newDataProblem = (data: unknown): string | undefined =>
     ? undefined
     : `data is a Uint8Array, a string or null, not ${typeof data}`
 
-export function versionProblem(options: { version?: number }): string | undefined {
-  const none = optionsProblem(options)
-  if (none !== undefined) return none
-  const { version } = options
-  return version === undefined || version === (version | 0)
-    ? undefined
-    : `a version is a 32-bit integer, not ${version}`
-}
+export const versionProblem = (options: { version?: number }): string | undefined =>
+  optionsProblem(options) ?? problemOf(options.version)
 
-export function readProblem(options: { watch?: unknown; signal?: unknown }): string | undefined {
-  const none = optionsProblem(options)
-  if (none !== undefined) return none
-  const { watch, signal } = options
-  if (watch !== undefined && typeof watch !== 'function') return 'a watch is a function'
-  return signal === undefined || isSignal(signal) ? undefined : 'a signal is an AbortSignal'
-}
+const problemOf = (version: number | undefined): string | undefined =>
+  version === undefined || version === (version | 0) ? undefined : `a version is a 32-bit integer, not ${version}`
+
+export const readProblem = (options: { watch?: unknown; signal?: unknown }): string | undefined =>
+  optionsProblem(options) ??
+  (options.watch === undefined || typeof options.watch === 'function' ? undefined : 'a watch is a function') ??
+  (options.signal === undefined || isSignal(options.signal) ? undefined : 'a signal is an AbortSignal')
 
 /** One of another realm, or of a library, will do. */
-export const isSignal = (value: unknown): boolean => has(value, 'addEventListener', 'throwIfAborted')
+export const isSignal = (value: unknown): boolean => has(value, 'throwIfAborted')
 
-export const has = (value: unknown, ...methods: readonly string[]): boolean =>
-  methods.every(method => typeof (value as Readonly<Record<string, unknown>> | null)?.[method] === 'function')
+export const has = (value: unknown, method: string): boolean =>
+  typeof (value as Readonly<Record<string, unknown>> | null)?.[method] === 'function'
 
 export const kindProblem = (kind: string): string | undefined =>
   ['data', 'children', 'any'].includes(kind) ? undefined : `there is no kind ${kind}`

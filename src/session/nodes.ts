@@ -84,7 +84,7 @@ export abstract class Nodes {
    * mode that is switched off at the server
    */
   create(path: string, data: Data = '', options: CreateOptions = {}): Promise<{ path: string; stat: Stat }> {
-    const problem = createProblem(path, options) ?? dataProblem(data)
+    const problem = optionsProblem(options) ?? createProblem(path, options) ?? dataProblem(data)
     if (problem !== undefined) return refuse('create', path, problem)
     const { mode = 'persistent', acl = openACL, ttl } = options
     const body = { path: this.root.add(path, isSequential(mode)), data, acl, flags: createModes[mode] }

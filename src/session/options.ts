@@ -101,13 +101,13 @@ export function settingsOf(options: ConnectOptions): Settings {
 /** What is no number. Without types a wrong one would come to light far from here: as an exception that nobody catches, or never. */
 const shapes: readonly (readonly [what: string, is: (value: unknown) => boolean, ...(keyof ConnectOptions)[]])[] = [
   ['true or false', value => typeof value === 'boolean', 'readOnly', 'followReconfig'],
-  ['true, false or options of node:tls', value => ['boolean', 'object'].includes(typeof value), 'tls'],
+  ['true or options of node:tls', value => ['boolean', 'object'].includes(typeof value), 'tls'],
   ['a function', isFunction, 'dial', 'random', 'observe', 'resolveSrv', 'onCallbackError'],
   ['an AbortSignal', isSignal, 'signal'],
   ['a mechanism', value => has(value, 'start'), 'sasl'],
   ['a list of {scheme, auth}', isListOfObjects, 'auth'],
   ['{id, password}, a bigint and a Uint8Array', isSession, 'session'],
-  ['a clock', value => has(value, 'now', 'wallNow'), 'clock'],
+  ['a clock', value => has(value, 'wallNow'), 'clock'],
 ]
 
 function checkShapes(options: ConnectOptions): void {
