@@ -39,8 +39,10 @@ export interface ObservedFrame {
 
 /** What a connection tells the session that owns it. */
 export interface ConnectionOwner {
-  /** The first thing in each callback of the runtime, before anything that came is believed. */
-  /** Returns the milliseconds after which it wants to be told so again, at the latest. */
+  /**
+   * The first thing in each callback of the runtime, before anything that came is believed. Returns the milliseconds after which it wants to
+   * be told so again, at the latest.
+   */
   awake(moment?: Moment): number
   /** How the session introduces itself. */
   readonly hello: Encodable<TypeOf<typeof ConnectRequest>>

@@ -38,4 +38,3 @@ export async function expireSession(server: Address, sessionId: bigint, password
 export async function mochaGlobalSetup(): Promise<void> {
   await findApacheZooKeeper().catch(() => undefined)
 }
-
