@@ -8,7 +8,6 @@ import { stagesOf, tasksOf } from './plan.ts'
 import { Progress } from './progress.ts'
 import { recordAll } from './recording.ts'
 import { remarksOn } from './remarks.ts'
-import { reportOf } from './report/report.ts'
 import { readResult, resultOf, thisMachine, write, writeResult, type Result } from './result.ts'
 import { Run } from './run.ts'
 import { nameOf, serverFor, type Server } from './server.ts'
@@ -86,6 +85,8 @@ async function tell(run: Run, server: Server, options: Options, args: readonly s
   const machine = thisMachine()
   const result = resultOf(findings, options, args, machine, new Date())
   await writeResult(options.json, result)
+  // What draws takes longer to load than all else, and most of what ends early draws nothing.
+  const { reportOf } = await import('./report/report.ts')
   await write(options.report, await reportOf(result))
   const took = `${end === undefined ? 'Took' : `${end.message} after`} ${Math.round(seconds)} s.`
   process.stdout.write(`
