@@ -51,7 +51,7 @@ export async function deleteRecursive(client: Tree, path: string): Promise<void>
     try {
       const { children } = await client.retry(() => client.getChildren(path))
       for (let i = 0; i < children.length; i += AT_ONCE)
-        await Promise.all(children.slice(i, i + AT_ONCE).map(name => deleteRecursive(client, join(path, name))))
+        await all(children.slice(i, i + AT_ONCE).map(name => deleteRecursive(client, join(path, name))))
       await client.retry(() => client.delete(path))
       return
     } catch (error) {
@@ -59,4 +59,10 @@ export async function deleteRecursive(client: Tree, path: string): Promise<void>
       if (!isCode(error, 'NOTEMPTY') || round === ROUNDS) throw error
     }
   }
+}
+
+/** As Promise.all, but nothing goes on behind a rejection: what the caller does next would be undone by it. */
+async function all(tasks: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
 }

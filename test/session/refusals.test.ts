@@ -1,6 +1,6 @@
 // What was let through once: arguments, paths and watches that need a second look.
 import { expect } from 'chai'
-import { connect, openACL, readOnlyACL, supervise, ZooKeeperError, type Client } from '../../src/index.ts'
+import { aclOf, connect, openACL, perms, readOnlyACL, supervise, ZooKeeperError, type Client } from '../../src/index.ts'
 import { errnos } from '../../src/protocol/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { onGrounds } from '../recipes/ground.ts'
@@ -92,6 +92,14 @@ onGrounds('a second look', (ground, { it }) => {
     await narrow.deleteRecursive('/refusals')
     await narrow.create('/refusals')
     await narrow.close()
+  })
+
+  it('a branch of which a part may not be deleted is told of when all else is gone, and nothing goes on behind that', async () => {
+    await Promise.all([zk.ensurePath('/refusals/shut/in'), zk.ensurePath('/refusals/a/b/c/d/e')])
+    await zk.setACL('/refusals/shut', [aclOf('world', 'anyone', perms.read | perms.admin)])
+    expect(await failureOf(zk.deleteRecursive('/refusals'))).to.include({ code: 'NOAUTH', path: '/refusals/shut/in' })
+    expect((await zk.getChildren('/refusals')).children).to.deep.equal(['shut'])
+    await zk.setACL('/refusals/shut', openACL)
   })
 
   it('a plain watch misses nothing while a recursive one joins it', async () => {
