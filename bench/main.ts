@@ -8,7 +8,7 @@ import { stagesOf, tasksOf } from './plan.ts'
 import { Progress } from './progress.ts'
 import { recordAll } from './recording.ts'
 import { remarksOn } from './remarks.ts'
-import { readResult, resultOf, thisMachine, write, writeResult, type Result } from './result.ts'
+import { makeRoomFor, readResult, resultOf, thisMachine, write, writeResult, type Result } from './result.ts'
 import { Run } from './run.ts'
 import { nameOf, serverFor, type Server } from './server.ts'
 import { tableOf } from './table.ts'
@@ -55,6 +55,7 @@ async function main(args: readonly string[]): Promise<number> {
 async function measure(options: Options, args: readonly string[], stop: AbortController): Promise<number> {
   // What is wrong with it should not be told after a minute.
   const older = options.compare === undefined ? undefined : await readResult(options.compare)
+  for (const file of [options.json, options.report]) await makeRoomFor(file)
   const progress = new Progress(process.stderr)
   progress.say(`${options.server}: is it there?`)
   const server = await serverFor(options.server).finally(() => progress.clear())

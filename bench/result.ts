@@ -1,5 +1,5 @@
 // The result as JSON: what was found, and what is needed to judge it.
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { access, constants, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import type { BothSides } from './both-sides.ts'
@@ -107,8 +107,14 @@ export const writeResult = (file: string, result: Result): Promise<void> =>
   write(file, JSON.stringify(result, undefined, 1) + '\n')
 
 export async function write(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true })
+  await makeRoomFor(file)
   await writeFile(file, text)
+}
+
+/** @throws Error of node:fs where nothing can be written there */
+export async function makeRoomFor(file: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  await access(dirname(file), constants.W_OK)
 }
 
 /** @throws Error that names the file, where there is no such result in it */

@@ -69,6 +69,12 @@ describe('npm start', function () {
     expect(stderr).to.match(/^[^\n]*main\.ts: [^\n]+\n$/)
   })
 
+  it('says in one line that a result can not be written where it is to go, before it starts anything', async () => {
+    const { exitCode, stdout, stderr } = await start('--json', join(main, 'figures.json')).ended
+    expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' })
+    expect(stderr).to.match(/^E[A-Z]+: [^\n]*main\.ts[^\n]*\n$/)
+  })
+
   it('says that all it is asked for is too much, before it starts anything', async () => {
     const { exitCode, stderr } = await start('--sessions', '10000', '--scenarios', 'herd').ended
     expect(exitCode).to.equal(2)
