@@ -178,12 +178,14 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
   })
 
   everywhere('tells of the session’s end, and ends', async () => {
-    const watcher = await zk.addWatch(path)
+    // Not the hasty one, which would take its session back before it has ended.
+    const client = await ground.open()
+    const watcher = await client.addWatch(path)
     const seen: WatchEvent[] = []
     const reading = (async () => {
       for await (const event of watcher) seen.push(event)
     })()
-    await ground.expire(zk)
+    await ground.expire(client)
     await reading
     expect(seen.at(-1)).to.deep.include({ type: 'Session', state: 'expired', path })
   })
