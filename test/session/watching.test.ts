@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { errnos, eventTypes, operations } from '../../src/protocol/index.ts'
 import type { WatchEvent } from '../../src/session/index.ts'
 import { settle } from '../support/fake-clock.ts'
+import { failureOf } from '../support/outcome.ts'
 import { eventFrame, statOf, type Answer, type Received } from '../support/scripted-server.ts'
 import { closeCleanly, dataReply, reconnect, scripted, T, type Scripted } from '../support/scripted-session.ts'
 
@@ -527,6 +528,41 @@ describe('a persistent watch', () => {
     const third = await lose(all, second)
     expect(third.received.map(({ body }) => body)).to.containSubset([{ persistentWatches: ['/a'] }])
     expect((await watcher.next()).value).to.include({ type: 'resync' })
+  })
+
+  it('that is refused has those who watch the same path look again: it may have taken the place of their watch', async () => {
+    const all = await scripted()
+    const { client, connection } = all
+    const events: WatchEvent[] = []
+    await arm(all, 'getData', '/a', event => events.push(event))
+    const refused = failureOf(client.addWatch('/a'))
+    connection.reply(await connection.next(), { err: errnos.NOAUTH })
+    expect(await refused).to.have.property('code', 'NOAUTH')
+    await settle()
+    expect(events).to.deep.equal([{ type: 'resync', state: 'connected', path: '/a' }])
+    connection.event(eventTypes.NodeDataChanged, '/a')
+    await settle()
+    expect(events).to.have.length(1)
+  })
+
+  it('hears of a list once where a recursive one is on its path, and the server tells of the list too (ZOOKEEPER-4475)', async () => {
+    const { client, connection } = await scripted()
+    const watchers = []
+    for (const recursive of [false, true]) {
+      const adding = client.addWatch('/a', { recursive })
+      connection.reply(await connection.next())
+      watchers.push(await adding)
+    }
+    connection.event(eventTypes.NodeCreated, '/a/b')
+    connection.event(eventTypes.NodeChildrenChanged, '/a')
+    connection.event(eventTypes.NodeDataChanged, '/a')
+    const heard = await Promise.all(
+      watchers.map(async watcher => [(await watcher.next()).value?.type, (await watcher.next()).value?.type]),
+    )
+    expect(heard).to.deep.equal([
+      ['NodeChildrenChanged', 'NodeDataChanged'],
+      ['NodeCreated', 'NodeDataChanged'],
+    ])
   })
 
   it('is set again as the server has it, where a stronger one is still on its way', async () => {
