@@ -1,5 +1,5 @@
 // The lock that is one node: whoever creates it has it, and everybody else watches it. Kept to be measured and taught.
-import { isCode, parentOf, type Stat } from '../protocol/index.ts'
+import { badArguments, isCode, parentOf, type Stat } from '../protocol/index.ts'
 import type { Client, ReadOptions } from '../session/index.ts'
 import { contend, type AcquireOptions } from './contend.ts'
 import { makeDirectory } from './directory.ts'
@@ -22,8 +22,10 @@ export class EphemeralMutex extends Lock {
   readonly #view: Client
   readonly #options: EphemeralMutexOptions
 
+  /** @throws ZooKeeperError BADARGUMENTS where the path is the server's root, which nobody can create */
   constructor(client: Client, path: string, options: EphemeralMutexOptions = {}) {
     super(client, path)
+    if (client.serverPath(path) === '/') throw badArguments('EphemeralMutex', path, 'the root is always there')
     this.#view = client.chroot('/')
     this.#options = options
   }

@@ -1,6 +1,6 @@
 // What is EphemeralMutex's own: one node that everybody wants.
 import { expect } from 'chai'
-import type { Client, ObservedFrame } from '../../src/index.ts'
+import { ZooKeeperError, type Client, type ObservedFrame } from '../../src/index.ts'
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { EphemeralMutex } from '../../src/recipes/index.ts'
 import { failureOf } from '../support/outcome.ts'
@@ -34,6 +34,16 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
     const [holder, ...others] = await new EphemeralMutex(observer, path).contenders()
     expect(holder).to.deep.equal({ path, sequence: 0, data: Buffer.from('me'), session: client.sessionId })
     expect(others).to.deep.equal([])
+    await held.release()
+  })
+
+  it('cannot be the root, for which one would wait for ever; but the root of a view it can', async () => {
+    const client = await ground.open()
+    expect(() => new EphemeralMutex(client, '/'))
+      .to.throw(ZooKeeperError)
+      .with.property('code', 'BADARGUMENTS')
+    const held = await new EphemeralMutex(client.chroot(path), '/').acquire()
+    expect(await ownerOf()).to.equal(client.sessionId)
     await held.release()
   })
 
