@@ -65,6 +65,11 @@ class Spot {
     }
   }
 
+  /** As what the server has its watch on the path, or its watches: each once. */
+  kinds(): Iterable<WatchKind> {
+    return new Set(this.all().flatMap(({ armed }) => armed ?? []))
+  }
+
   /** Oldest first. */
   all(): readonly Watch[] {
     if (this.watches === undefined) return []
@@ -168,9 +173,10 @@ export class WatchRegistry {
 
   /** The paths to set again after a reconnect. */
   paths(): Readonly<Record<WatchKind, string[]>> {
-    const paths = { data: new Set<string>(), exist: new Set<string>(), children: new Set<string>() }
-    for (const { armed, serverPath } of this.all()) if (armed !== undefined) paths[armed].add(serverPath)
-    return { data: [...paths.data], exist: [...paths.exist], children: [...paths.children] }
+    const paths: Record<WatchKind, string[]> = { data: [], exist: [], children: [] }
+    for (const table of [this.#data, this.#children])
+      for (const [path, spot] of table ?? []) for (const kind of spot.kinds()) paths[kind].push(path)
+    return paths
   }
 
   #table(table: ServerTable): PathMap<Spot> | undefined {
