@@ -131,7 +131,8 @@ for (const {
     })
 
     everywhere('fails with SESSIONEXPIRED when the session expires while it waits', async () => {
-      const { client, held } = await prepare(TAKEN)
+      const { held } = await prepare(TAKEN)
+      const client = await ground.open()
       const failing = failureOf(new Lock(client, path).acquire())
       await somebodyWaits()
       await ground.expire(client)

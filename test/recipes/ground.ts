@@ -36,6 +36,7 @@ export class Ground {
   watchesBefore = 0
   #site: Site | undefined
   #observer: Client | undefined
+  readonly #hasty = new WeakSet<Client>()
 
   /** For the tests of the suite in which it is called. */
   static lay(title: string, open: () => Promise<Site>): Ground {
@@ -108,11 +109,15 @@ export class Ground {
   /** A session whose connection can be cut at exact places. */
   async sabotaged(options?: ConnectOptions): Promise<{ saboteur: Saboteur; client: Client }> {
     const saboteur = new Saboteur(this.site.dial)
-    return { saboteur, client: await this.open({ dial: saboteur.dial, ...this.site.hasty, ...options }) }
+    const { hasty } = this.site
+    const client = await this.open({ dial: saboteur.dial, ...hasty, ...options })
+    if (hasty.clock !== undefined) this.#hasty.add(client)
+    return { saboteur, client }
   }
 
   /** Ends a session at the server. */
   async expire(client: Client): Promise<void> {
+    if (this.#hasty.has(client)) expect.fail('it would take its session back before it has ended: see hasty-clock.ts')
     await this.site.expire(client)
   }
 
