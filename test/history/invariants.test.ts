@@ -62,6 +62,9 @@ describe('a rule of a history', () => {
 
   it('is kept by two who hold the lock one after the other', () => isFine([holds(10, 20), holds(30, 40)]))
 
+  it('is kept by as many as a soak has', () =>
+    isFine(Array.from({ length: 50_000 }, (_, i) => holds(10 * i + 10, 10 * i + 15))))
+
   it('has everybody get an answer, and get rid of the lock', () => {
     breaks('settles once', [{ asked: 1, made: 2, deleted: 3 }])
     breaks('settles once', [{ asked: 1, made: 2, granted: 3, releasing: 4, deleted: 5 }])

@@ -236,7 +236,7 @@ function* overlaps({ grants, reignOf, robbed, grace, blind = [] }: Case): Genera
 
 /** Whose turn it is gets to know, unless cut off; and whoever has given up is not in the way. */
 function* lostWakeUp({ events, attempts, reigns, reignOf, patience, wallAhead, harm = [] }: Case): Generator<Finding> {
-  const ends = Math.max(...events.map(({ at }) => at))
+  const ends = events.reduce((latest, { at }) => Math.max(latest, at), -Infinity)
   const granted = new Map([...reignOf].map(([grant, reign]) => [reign, grant]))
   const links = new Map<bigint, Turn[]>()
   for (const { session, id } of attempts) if (!links.has(session)) links.set(session, turnsOf(id, harm))
