@@ -51,6 +51,8 @@ export class Request {
   xid = 0
   /** When its bytes were handed to the connection. */
   sentAt: Moment | undefined
+  /** Who waits until there can be no answer any more, and no watch of it. */
+  whenOver: (() => void) | undefined
 
   constructor(call: AnyCall) {
     this.call = call

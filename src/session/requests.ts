@@ -23,6 +23,7 @@ export interface RequestHost {
   readonly watching: Watching
   /** What ended the last connection or attempt. */
   readonly lastCause: ZooKeeperError | undefined
+  inBackground(work: Promise<unknown>): void
 }
 
 export interface RequestLimits {
@@ -88,6 +89,7 @@ export class Requests {
       isDone = request.answer(err, body, this.#host.watching)
     } finally {
       if (!isDone) this.#watchNotSet(request)
+      request.whenOver?.()
     }
   }
 
@@ -150,12 +152,15 @@ export class Requests {
   #cancel(request: Request): void {
     request.reject(request.call.signal?.reason)
     if (this.#backlog?.remove(request) === true) this.#leave(request)
+    else if (request.call.watch !== undefined)
+      this.#host.inBackground(new Promise<void>(resolve => (request.whenOver = resolve)))
   }
 
   /** An admitted request will have no answer. */
   #leave(request: Request): void {
     this.#pending--
     this.#watchNotSet(request)
+    request.whenOver?.()
   }
 
   #watchNotSet({ call: { op, watch } }: Request): void {

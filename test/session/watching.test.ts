@@ -261,6 +261,40 @@ describe('giving a watch up', () => {
     await settled
   })
 
+  it('is in the background as soon as the call that sets it is given up', async () => {
+    const all = await scripted()
+    const given = new AbortController()
+    const givenUp = failureOf(all.client.exists('/a', { watch: () => undefined, signal: given.signal }))
+    const setting = await all.connection.next()
+    given.abort()
+    await givenUp
+    let isSettled = false
+    const settled = all.client.settled().then(() => (isSettled = true))
+    await settle()
+    expect(isSettled, 'before the answer').to.equal(false)
+    all.connection.reply(setting, answers.exists())
+    const removal = await all.connection.next()
+    expect(removal.op).to.equal(operations.removeWatches)
+    expect(isSettled, 'before the watch is removed').to.equal(false)
+    all.connection.reply(removal)
+    await settled
+  })
+
+  it('is over when the call that sets it is refused, or loses its connection', async () => {
+    for (const end of ['refused', 'lost'] as const) {
+      const all = await scripted()
+      const given = new AbortController()
+      const givenUp = failureOf(all.client.getData('/a', { watch: () => undefined, signal: given.signal }))
+      const setting = await all.connection.next()
+      given.abort()
+      await givenUp
+      const settled = all.client.settled()
+      if (end === 'refused') all.connection.reply(setting, { err: errnos.NONODE })
+      else all.connection.close()
+      await settled
+    }
+  })
+
   it('leaves the server’s to others on the same table and path, and only to those', async () => {
     const all = await scripted()
     const [one, two, other] = [new AbortController(), new AbortController(), new AbortController()]
