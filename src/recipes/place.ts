@@ -1,6 +1,7 @@
 // One's own node: how it comes to be, and how it surely goes, whatever happens to the answers.
 import { isCode, nameOf, ZooKeeperError, type Stat } from '../protocol/index.ts'
 import type { Client, ReadOptions } from '../session/index.ts'
+import { isTerminal } from '../session/states.ts'
 import type { Stake } from './held.ts'
 import { persist } from './persist.ts'
 
@@ -128,6 +129,8 @@ export class Place implements Stake {
       this.#node = undefined
     } catch (error) {
       if (!isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) throw error
+      // A client that is being closed refuses calls before its nodes are gone.
+      await ended(client)
     }
   }
 
@@ -162,3 +165,15 @@ export class Place implements Stake {
 }
 
 const fateOf = (error: unknown) => (error instanceof ZooKeeperError ? error.fate : undefined)
+
+/** Resolves when the session is over. */
+const ended = (client: Client) =>
+  new Promise<void>(resolve => {
+    const look = () => {
+      if (!isTerminal(client.state)) return
+      client.off('state', look)
+      resolve()
+    }
+    client.on('state', look)
+    look()
+  })

@@ -24,6 +24,21 @@ onGrounds('the clean-up of a lock', (ground, { it, everywhere }) => {
     await (await waiting).release()
   })
 
+  it('of a client that is being closed is done when the session is over', async () => {
+    const client = await ground.open()
+    const held = await new Mutex(client, path).acquire()
+    ground.embedded.pause()
+    const closing = client.close()
+    let isReleased = false
+    const releasing = held.release().then(() => (isReleased = true))
+    await ground.pass(100)
+    expect(isReleased, 'while the server has not heard of it').to.equal(false)
+    ground.embedded.resume()
+    await releasing
+    expect(ground.embedded.snapshot().nodes.has(held.path)).to.equal(false)
+    await closing
+  })
+
   it('waits until the client may ask for anything again', async () => {
     const client = await ground.open({ maxPending: 3 })
     const held = await new Mutex(client, path).acquire()
