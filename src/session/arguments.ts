@@ -64,6 +64,10 @@ export const isSignal = (value: unknown): boolean => has(value, 'throwIfAborted'
 export const has = (value: unknown, method: string): boolean =>
   typeof (value as Readonly<Record<string, unknown>> | null)?.[method] === 'function'
 
+/** Of a branch: whoever made its nodes sequential would make them for ever, each beside the last. */
+export const branchProblem = ({ mode = 'persistent' }: { mode?: string }): string | undefined =>
+  ['persistent', 'container'].includes(mode) ? undefined : `the nodes of a branch are no ${mode}`
+
 export const kindProblem = (kind: string): string | undefined =>
   ['data', 'children', 'any'].includes(kind) ? undefined : `there is no kind ${kind}`
 

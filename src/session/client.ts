@@ -2,7 +2,7 @@
 import type { Clock } from '../machine/clock.ts'
 import { badArguments, pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
 import { onAbort } from './abort.ts'
-import { kindProblem, optionsProblem, readProblem } from './arguments.ts'
+import { branchProblem, kindProblem, optionsProblem, readProblem } from './arguments.ts'
 import { Chroot, ROOT } from './chroot.ts'
 import { parseConnectString } from './connect-string.ts'
 import type { Counters } from './diagnostics.ts'
@@ -99,7 +99,7 @@ export class Client extends Nodes implements AsyncDisposable {
     path: string,
     options: { mode?: 'persistent' | 'container'; acl?: readonly ACL[]; signal?: AbortSignal } = {},
   ): Promise<void> {
-    const problem = pathProblem(path) ?? readProblem(options)
+    const problem = pathProblem(path) ?? readProblem(options) ?? branchProblem(options)
     if (problem !== undefined) return refuse('ensurePath', path, problem)
     const { mode = 'persistent', acl, signal } = options
     // From the server's root: the chroot's own nodes may be missing too.

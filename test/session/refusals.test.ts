@@ -61,6 +61,7 @@ onGrounds('a second look', (ground, { it }) => {
       zk.getConfig(told as never),
       zk.addWatch('/refusals', 'recursive' as never),
       zk.ensurePath('/refusals/a', 'container' as never),
+      zk.ensurePath('/refusals/a/b', { mode: 'persistentSequential' as never }),
       zk.reconfig(null as never),
       zk.removeWatches('/refusals', 'child' as never),
       zk.checkWatches('/refusals', 'persistent' as never),
