@@ -1,5 +1,5 @@
 // Whole branches of the tree. Each step may be done twice without harm, so that lost connections are lived through.
-import { isCode, join, parentOf, type ACL } from '../protocol/index.ts'
+import { isCode, join, parentOf, ZooKeeperError, type ACL } from '../protocol/index.ts'
 import type { CreateOptions } from './arguments.ts'
 
 /** What is needed of a client. */
@@ -56,7 +56,9 @@ export async function deleteRecursive(client: Tree, path: string): Promise<void>
       return
     } catch (error) {
       if (isCode(error, 'NONODE')) return
-      if (!isCode(error, 'NOTEMPTY') || round === ROUNDS) throw error
+      // Of a child that its own rounds did not empty: every floor would go round a hundred times for each of the floor above.
+      const isOwn = error instanceof ZooKeeperError && error.path === path
+      if (!isCode(error, 'NOTEMPTY') || !isOwn || round === ROUNDS) throw error
     }
   }
 }

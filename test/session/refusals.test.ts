@@ -103,6 +103,14 @@ onGrounds('a second look', (ground, { it }) => {
     await zk.setACL('/refusals/shut', openACL)
   })
 
+  it('a node in which others go on creating is given up after a hundred rounds, however deep it lies', async () => {
+    await zk.ensurePath('/refusals/a/b')
+    const { faults } = ground.embedded
+    faults.replace('delete', 'NOTEMPTY', { times: 1000 })
+    expect(await failureOf(zk.deleteRecursive('/refusals'))).to.include({ code: 'NOTEMPTY', path: '/refusals/a/b' })
+    faults.clear()
+  })
+
   it('a plain watch misses nothing while a recursive one joins it', async () => {
     const other = await ground.open()
     const plain = await zk.addWatch('/refusals', { capacity: 2000 })
