@@ -1,5 +1,6 @@
 // A multi, written call by call.
 import { badArguments } from '../protocol/index.ts'
+import { openACL } from './acl.ts'
 import { optionsProblem, type CreateOptions, type Data } from './arguments.ts'
 import type { MultiOp, MultiResult } from './multi.ts'
 import type { VersionOption } from './nodes.ts'
@@ -17,21 +18,25 @@ export class Transaction {
   }
 
   create(path: string, data: Data = '', options: CreateOptions = {}): this {
-    return this.#add({ create: path, data, ...checked('create', path, options) })
+    const { mode = 'persistent', acl = openACL, ttl } = checked('create', path, options)
+    return this.#add({ create: path, data, mode, acl, ...(ttl !== undefined && { ttl }) })
   }
 
   setData(path: string, data: Data, options: VersionOption = {}): this {
-    return this.#add({ setData: path, data, ...checked('setData', path, options) })
+    const { version = -1 } = checked('setData', path, options)
+    return this.#add({ setData: path, data, version })
   }
 
   delete(path: string, options: VersionOption = {}): this {
-    return this.#add({ delete: path, ...checked('delete', path, options) })
+    const { version = -1 } = checked('delete', path, options)
+    return this.#add({ delete: path, version })
   }
 
   /** Makes the whole depend on a node being there, at that version, which may stand alone. */
-  check(path: string, version: number | VersionOption = {}): this {
-    const options = typeof version === 'number' ? { version } : version
-    return this.#add({ check: path, ...checked('check', path, options) })
+  check(path: string, expected: number | VersionOption = {}): this {
+    const options = typeof expected === 'number' ? { version: expected } : expected
+    const { version = -1 } = checked('check', path, options)
+    return this.#add({ check: path, version })
   }
 
   /**

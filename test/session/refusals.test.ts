@@ -86,6 +86,25 @@ onGrounds('a second look', (ground, { it }) => {
       )
   })
 
+  it('a transaction takes options as a call does: from an object of a class too, and nothing but what they are', async () => {
+    const { version } = await zk.setData('/refusals', 'x')
+    class Expected {
+      get version() {
+        return version + 1
+      }
+    }
+    for (const transaction of [
+      zk.transaction().setData('/refusals', 'y', new Expected()),
+      zk.transaction().delete('/refusals', new Expected()),
+      zk.transaction().check('/refusals', new Expected()),
+    ])
+      expect(await failureOf(transaction.commit())).to.have.property('code', 'BADVERSION')
+    const more = { version, mode: 'persistent', data: 'other', create: '/refusals/other' } as const
+    await zk.transaction().create('/refusals/a', 'mine', more).setData('/refusals', 'mine', more).commit()
+    expect((await zk.getChildren('/refusals')).children).to.deep.equal(['a'])
+    for (const path of ['/refusals', '/refusals/a']) expect((await zk.getData(path)).data?.toString()).to.equal('mine')
+  })
+
   it('a directory that is wider than the client may have requests pending is deleted', async () => {
     const narrow = await ground.open({ maxPending: 150 })
     for (let i = 0; i < 200; i += 100)
