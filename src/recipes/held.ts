@@ -1,6 +1,7 @@
 // A lock that is held.
 import { isCode } from '../protocol/index.ts'
 import { Abort, onAbort } from '../session/abort.ts'
+import { optionsProblem } from '../session/arguments.ts'
 import type { Client, Transaction } from '../session/index.ts'
 import { LockError } from './lock-error.ts'
 import { persist } from './persist.ts'
@@ -83,6 +84,10 @@ export interface HoldOptions {
    */
   watchOwnNode?: boolean
 }
+
+/** With {@link HoldOptions.watchOwnNode}, unless they say otherwise. What is no options stays so, for the call to refuse. */
+export const watchful = <O extends HoldOptions>(options: O): O =>
+  optionsProblem(options) === undefined ? { ...options, watchOwnNode: options.watchOwnNode ?? true } : options
 
 export class NodeHeld extends Held {
   override readonly path: string

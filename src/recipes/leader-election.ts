@@ -3,7 +3,7 @@ import { isCode, join } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import type { AcquireOptions } from './contend.ts'
 import { behind, type Names, type Naming } from './dialect.ts'
-import { during, type Held } from './held.ts'
+import { during, watchful, type Held } from './held.ts'
 import { behindPredecessor } from './mutex.ts'
 import { namesIn } from './queue.ts'
 import { ExclusiveLock, type LockOptions } from './queue-lock.ts'
@@ -35,7 +35,7 @@ export class LeaderElection extends ExclusiveLock {
 
   /** Resolves when this participant leads, until the release of what it comes to. Throws as {@link Lock.acquire}. */
   campaign(options: AcquireOptions = {}): Promise<Held> {
-    return this.acquire({ watchOwnNode: true, ...options })
+    return this.acquire(watchful(options))
   }
 
   /**

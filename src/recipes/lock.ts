@@ -1,7 +1,7 @@
 // What every lock offers.
 import type { Client } from '../session/index.ts'
 import type { AcquireOptions } from './contend.ts'
-import { during, type Held } from './held.ts'
+import { during, watchful, type Held } from './held.ts'
 
 export abstract class Lock<H extends Held = Held> {
   /** The client it was made with. */
@@ -33,7 +33,7 @@ export abstract class Lock<H extends Held = Held> {
    * and the release is refused too
    */
   async use<T>(fn: (held: H) => T | Promise<T>, options: AcquireOptions = {}): Promise<T> {
-    const held = await this.acquire({ watchOwnNode: true, ...options })
+    const held = await this.acquire(watchful(options))
     return during(held, () => fn(held))
   }
 }

@@ -2,7 +2,7 @@
 import type { Client } from '../session/index.ts'
 import { comeUnder, follow, isUnder, under } from './context.ts'
 import { contend, type AcquireOptions } from './contend.ts'
-import { during, type Held } from './held.ts'
+import { during, watchful, type Held } from './held.ts'
 import { Claim, LocalLock, type Entry } from './local-lock.ts'
 import { Lock } from './lock.ts'
 import { Mutex } from './mutex.ts'
@@ -59,7 +59,7 @@ export class ReentrantMutex extends Lock {
 
   override async use<T>(fn: (held: Held) => T | Promise<T>, options: ReentrantAcquireOptions = {}): Promise<T> {
     if (!this.#isByContext(options)) return super.use(fn, options)
-    const entry = await this.#acquire({ watchOwnNode: true, ...options })
+    const entry = await this.#acquire(watchful(options))
     return during(entry, () => under(entry.claim, () => fn(entry)))
   }
 

@@ -25,6 +25,11 @@ onGrounds('LeaderElection', (ground, { it, everywhere }) => {
     expect(await watcher.leader()).to.equal(null)
   })
 
+  it('refuses what stands in the place of options', async () => {
+    const election = new LeaderElection(await ground.open(), ground.path)
+    expect(await failureOf(election.campaign(50 as never))).to.have.property('code', 'BADARGUMENTS')
+  })
+
   it('knows a participant by an id that is a uuid', async () => {
     const id = '123e4567-e89b-42d3-a456-426614174000'
     const held = await new LeaderElection(await ground.open(), ground.path, { id }).campaign()

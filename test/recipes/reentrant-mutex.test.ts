@@ -350,6 +350,12 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
       expect(new Set(tokens).size).to.equal(1)
     })
 
+    it('refuses what stands in the place of options', async () => {
+      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+      const used = lock.use(() => expect.fail('it was taken'), 50 as never)
+      expect(await failureOf(used)).to.have.property('code', 'BADARGUMENTS')
+    })
+
     it('keeps functions apart that were started beside each other', async () => {
       const lock = new ReentrantMutex(await ground.open(), ground.path)
       let inside = 0
