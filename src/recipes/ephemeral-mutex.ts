@@ -25,7 +25,7 @@ export class EphemeralMutex extends Lock {
   /** @throws ZooKeeperError BADARGUMENTS where the path is the server's root, which nobody can create */
   constructor(client: Client, path: string, options: EphemeralMutexOptions = {}) {
     super(client, path)
-    if (client.serverPath(path) === '/') throw badArguments('EphemeralMutex', path, 'the root is always there')
+    if (client.serverPath(path) === '/') throw refuse(path, 'the root is always there')
     this.#view = client.chroot('/')
     this.#options = options
   }
@@ -98,8 +98,16 @@ export class EphemeralMutex extends Lock {
         const isOurs = node?.stat.ephemeralOwner === client.sessionId && isMarked(node.data, uuid)
         return isOurs ? { path, stat: node.stat } : undefined
       },
-      makeParent: signal => makeDirectory(client, parentOf(path), { mode: 'container', acl, signal }),
+      makeParent: signal => this.#makeParent(signal),
     }
     return new Place(spot)
   }
+
+  async #makeParent(signal: AbortSignal): Promise<void> {
+    // A view makes its root with what is missing above it: a node that nobody holds, and that would be in everybody's way for ever.
+    if (this.path === '/') throw refuse(this.path, 'there is no node in which the root could be made')
+    await makeDirectory(this.#view, parentOf(this.path), { mode: 'container', acl: this.#options.acl, signal })
+  }
 }
+
+const refuse = (path: string, detail: string) => badArguments('EphemeralMutex', path, detail)

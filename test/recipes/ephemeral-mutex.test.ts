@@ -47,6 +47,13 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
     await held.release()
   })
 
+  it('cannot be the root of a view where there is nothing in which to make it', async () => {
+    const client = await ground.open()
+    const error = await failureOf(new EphemeralMutex(client.chroot(`${path}/view`), '/').acquire())
+    expect(error).to.have.property('code', 'BADARGUMENTS')
+    expect(await observer.exists(path)).to.equal(null)
+  })
+
   everywhere('wakes everybody on a release: each tries to create the node, and one does', async () => {
     const creates: number[] = []
     const count = 20
