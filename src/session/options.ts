@@ -136,8 +136,10 @@ const printError = (error: unknown): void => console.error(error)
 /** One for all who leave chance to the machine. */
 const dialTcpAtRandom = tcp({ random: systemRandom })
 
-function dialOf({ dial, tls = false, random = systemRandom, followReconfig = false }: ConnectOptions): Dial {
-  if (followReconfig && tls !== false) throw bad('followReconfig leads to ports in plaintext, and tls is asked for')
+function dialOf(options: ConnectOptions): Dial {
+  const [dial, tls, random] = [options.dial ?? undefined, options.tls ?? false, options.random ?? systemRandom]
+  if (options.followReconfig && tls !== false)
+    throw bad('followReconfig leads to ports in plaintext, and tls is asked for')
   // A dial that knows nothing of TLS must not take the place of it.
   if (dial !== undefined && tls !== false) throw bad('tls is for the default dial only')
   if (dial !== undefined) return dial

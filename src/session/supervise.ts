@@ -37,7 +37,7 @@ export async function supervise<T>(servers: string, options: ConnectOptions, wor
     if (outcome !== LOST) return outcome
     failures = clock.now() - startedAt > SETTLED ? 0 : failures + 1
     next = later
-    await pause(backoff(failures, random), clock, options.signal)
+    await pause(backoff(failures, random), clock, options.signal ?? undefined)
   }
 }
 

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { inspect } from 'node:util'
 import { errnos, xids } from '../../src/protocol/index.ts'
 import { connect, type ConnectOptions } from '../../src/session/index.ts'
+import { Server } from '../../src/server/index.ts'
 import { failureOf } from '../support/outcome.ts'
 import { replyFrame } from '../support/scripted-server.ts'
 import { redial, scripted, scriptedOpening, T } from '../support/scripted-session.ts'
@@ -138,5 +139,13 @@ describe('connect', () => {
   it('takes null for an option that is left out', async () => {
     const { client } = await scripted({ signal: null, observe: null, session: null, auth: null, sasl: null } as never)
     expect(client.state).to.equal('connected')
+  })
+
+  it('takes null for the dial, tls and randomness that are left out', async () => {
+    const server = await Server.start()
+    const client = await connect(server.connectString, { dial: null, tls: null, random: null } as never)
+    expect(client.state).to.equal('connected')
+    await client.close()
+    await server.close()
   })
 })

@@ -79,6 +79,13 @@ onGrounds('supervise', (ground, { it }) => {
     expect(clock.now()).to.be.above(600_000)
   })
 
+  it('takes null for a signal that is left out', async () => {
+    const saboteur = new Saboteur(ground.site.dial)
+    saboteur.refuse()
+    ground.site.clock.setTimeout(() => saboteur.accept(), 100)
+    await run(() => undefined, { dial: saboteur.dial, connectTimeout: 20, signal: null as never })
+  })
+
   it('waits no longer when its signal aborts', async () => {
     const abort = new AbortController()
     const saboteur = new Saboteur(ground.site.dial)
