@@ -59,5 +59,6 @@ function attemptProblem(options: AttemptOptions): string | undefined {
   const problem = readProblem(options)
   if (problem !== undefined) return problem
   const { timeout = Infinity } = options
-  return timeout >= 0 ? undefined : `a timeout is in milliseconds, from 0, not ${timeout}`
+  const isNumber = typeof timeout === 'number' && timeout >= 0
+  return isNumber ? undefined : `a timeout is in milliseconds, from 0, not ${timeout}`
 }

@@ -178,7 +178,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
 
     it('refuses a timeout, options and a signal that are none, and takes no place', async () => {
       const client = await ground.open()
-      for (const timeout of [-1, NaN, 'soon' as never])
+      for (const timeout of [-1, NaN, 'soon', '50', null, 5n] as never[])
         expect(await failureOf(new Lock(client, path).acquire({ timeout }))).to.include({ code: 'BADARGUMENTS', path })
       for (const options of [50, () => 0, { signal: new AbortController() }] as never[]) {
         expect(await failureOf(new Lock(client, path).acquire(options))).to.include({ code: 'BADARGUMENTS', path })
