@@ -71,8 +71,9 @@ export const branchProblem = ({ mode = 'persistent' }: { mode?: string }): strin
 export const kindProblem = (kind: string): string | undefined =>
   ['data', 'children', 'any'].includes(kind) ? undefined : `there is no kind ${kind}`
 
+/** Without holes, over which `every` passes. */
 export const isListOfObjects = (list: unknown): boolean =>
-  Array.isArray(list) && list.every(each => typeof each === 'object' && each !== null)
+  Array.isArray(list) && list.findIndex(each => typeof each !== 'object' || each === null) === -1
 
 export const opsProblem = (ops: readonly unknown[]): string | undefined =>
   isListOfObjects(ops) ? undefined : 'operations are a list of objects'
@@ -80,7 +81,7 @@ export const opsProblem = (ops: readonly unknown[]): string | undefined =>
 export function aclProblem(acl: readonly ACL[]): string | undefined {
   const isEntry = ({ perms, id }: Partial<ACL>) =>
     Number.isInteger(perms) && typeof id?.scheme === 'string' && typeof id.id === 'string'
-  return Array.isArray(acl) && acl.length > 0 && acl.every(isEntry)
+  return isListOfObjects(acl) && acl.length > 0 && acl.every(isEntry)
     ? undefined
     : 'an acl is a list of {perms, id: {scheme, id}}'
 }
