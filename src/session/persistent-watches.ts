@@ -32,6 +32,8 @@ interface Spot {
   mode: PersistentMode | undefined
   /** What a server has said yes to. What it has not will be asked for, or is on its way. */
   confirmed: PersistentMode | undefined
+  /** Requests under way that will leave a watch at the server, whether anybody still needs it then or not. */
+  arriving: number
 }
 
 /**
@@ -48,13 +50,19 @@ export class PersistentWatches {
     return this.#spots === undefined || this.#spots.size === 0
   }
 
-  /** Returns the mode to ask the server for. */
+  /** Returns the mode to ask the server for. What comes of that is to be told by {@link confirm} or {@link refuse}. */
   add(subscription: Subscription): PersistentMode {
     const { serverPath, mode } = subscription
     this.#spots ??= new PathMap()
-    const spot = this.#spots.get(serverPath) ?? { subscriptions: new Set(), mode: undefined, confirmed: undefined }
+    const spot: Spot = this.#spots.get(serverPath) ?? {
+      subscriptions: new Set(),
+      mode: undefined,
+      confirmed: undefined,
+      arriving: 0,
+    }
     this.#spots.set(serverPath, spot)
     spot.subscriptions.add(subscription)
+    spot.arriving++
     this.#owned.add(subscription)
     spot.mode = spot.mode === 'persistentRecursive' ? 'persistentRecursive' : mode
     return spot.mode
@@ -83,11 +91,22 @@ export class PersistentWatches {
   confirm(subscription: Subscription, mode: PersistentMode): void {
     subscription.isSet = true
     const spot = this.#spots?.get(subscription.serverPath)
-    if (spot?.mode !== undefined) spot.confirmed = mode
+    if (spot === undefined) return
+    spot.arriving--
+    spot.confirmed = mode
   }
 
+  /** The server has said no, or the request was lost. */
+  refuse(subscription: Subscription): void {
+    const spot = this.#spots?.get(subscription.serverPath)
+    if (spot !== undefined) spot.arriving--
+    this.remove(subscription)
+  }
+
+  /** Does anybody have it, or is a request for it under way? */
   isSubscribed(serverPath: string): boolean {
-    return (this.#spots?.get(serverPath)?.subscriptions.size ?? 0) > 0
+    const spot = this.#spots?.get(serverPath)
+    return spot !== undefined && (spot.subscriptions.size > 0 || spot.arriving > 0)
   }
 
   /** The server's watch is gone, or about to go. */

@@ -156,6 +156,8 @@ export class Watching {
       path,
       result: () => {
         this.#persistent.confirm(subscription, asked)
+        // It may have been given up meanwhile.
+        void this.#releasePersistent(serverPath)
         return watcher
       },
     })
@@ -164,7 +166,7 @@ export class Watching {
   }
 
   #notAdded(subscription: Subscription): void {
-    this.#persistent.remove(subscription)
+    this.#persistent.refuse(subscription)
     const { serverPath } = subscription
     if (this.#persistent.isSubscribed(serverPath)) return
     this.#persistent.release(serverPath)

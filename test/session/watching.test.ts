@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { errnos, eventTypes, operations } from '../../src/protocol/index.ts'
+import { errnos, eventTypes, operations, watcherTypes } from '../../src/protocol/index.ts'
 import type { WatchEvent } from '../../src/session/index.ts'
 import { settle } from '../support/fake-clock.ts'
 import { failureOf } from '../support/outcome.ts'
@@ -533,6 +533,20 @@ describe('a view', () => {
     await settle()
     expect(removals(all.connection.requests)).to.deep.equal([{ path: '/app/a', type: 2 }])
     expect(heard).to.deep.equal(['Session closed'])
+  })
+
+  it('that ends while its persistent watch waits for a connection leaves none at the server', async () => {
+    const all = await scripted()
+    all.connection.close()
+    const view = all.client.chroot('/app')
+    const adding = view.addWatch('/a')
+    await view.close()
+    const second = await reconnect(all)
+    const added = await second.next()
+    expect(added.op).to.equal(operations.addWatch)
+    second.reply(added)
+    expect((await (await adding).next()).value).to.include({ type: 'Session', state: 'closed' })
+    expect(removals(second.requests)).to.deep.equal([{ path: '/app/a', type: watcherTypes.any }])
   })
 
   it('of a view is rooted below it, and one of / is the view again', async () => {
