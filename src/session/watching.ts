@@ -84,7 +84,8 @@ export class Watching {
         return this.#dropUnused(table, serverPath)
       case 'missing':
         // Whoever waits is to look again.
-        return this.#tell([watch], 'resync')
+        this.#tell([watch], 'resync')
+        return this.#dropUnused(table, serverPath)
     }
   }
 
@@ -170,10 +171,11 @@ export class Watching {
     const { serverPath } = subscription
     if (this.#persistent.isSubscribed(serverPath)) return
     this.#persistent.release(serverPath)
-    // One-shot watches that relied on it have no watch at the server: whoever waits is to look again.
+    // One-shot watches that relied on it have no watch at the server, which has those that were set before: whoever waits is to look again.
     const orphans = this.#registry.on(serverPath, serverTables)
     for (const watch of orphans) this.#registry.disarm(watch)
     this.#tell(orphans, 'resync')
+    for (const table of serverTables) this.#dropUnused(table, serverPath)
   }
 
   async #unsubscribe(subscription: Subscription): Promise<void> {

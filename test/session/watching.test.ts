@@ -588,6 +588,10 @@ describe('a persistent watch', () => {
     expect(await refused).to.have.property('code', 'NOAUTH')
     await settle()
     expect(events).to.deep.equal([{ type: 'resync', state: 'connected', path: '/a' }])
+    expect(removals(connection.requests)).to.deep.equal([
+      { path: '/a', type: watcherTypes.data },
+      { path: '/a', type: watcherTypes.children },
+    ])
     connection.event(eventTypes.NodeDataChanged, '/a')
     await settle()
     expect(events).to.have.length(1)
