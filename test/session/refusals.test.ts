@@ -36,6 +36,7 @@ onGrounds('a second look', (ground, { it }) => {
       zk.multi([{ setData: '/refusals', data: undefined as never }]),
       zk.multi([null as never]),
       zk.multi(new Array(1)),
+      zk.multi([{ check: '/refusals', version: 7, setData: '/refusals', data: 'x' }]),
       zk.create('/refusals/a', '', { acl: [null as never] }),
       zk.setACL('/refusals', [null as never]),
       zk.multi(5 as never),
