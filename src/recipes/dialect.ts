@@ -33,7 +33,8 @@ export interface Names extends Naming {
   readonly areUnique: boolean
 }
 
-const SAMPLE = '01234567-89ab-4cde-8f01-23456789abcd'
+/** For trying a pattern. */
+export const SAMPLE = '01234567-89ab-4cde-8f01-23456789abcd'
 const withoutDashes = (text: string) => text.replaceAll('-', '')
 
 /** @throws LockError UNSUPPORTED where there is no such dialect, or nobody could find his own node by the pattern */

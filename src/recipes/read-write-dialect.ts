@@ -3,6 +3,7 @@ import {
   behind,
   dialects as exclusive,
   namesOf,
+  SAMPLE,
   unsupported,
   type Dialect,
   type Names,
@@ -51,7 +52,7 @@ export function readWriteNamesOf(dialect: ReadWriteDialectName | ReadWriteDialec
     throw unsupported(directory, `there is no dialect ${dialect as string} of readers and writers`)
   const [read, write] = [namesOf(both.read, directory), namesOf(both.write, directory)]
   const isWriter = (name: string) => write.sequenceOf(name) !== undefined
-  const reader = `${read.prefix('01234567-89ab-4cde-8f01-23456789abcd', 1n)}0000000007`
+  const reader = `${read.prefix(SAMPLE, 1n)}0000000007`
   if (isWriter(reader)) throw unsupported(directory, `the writers' pattern must not match the reader ${reader}`)
   const sequenceOf = (name: string) => write.sequenceOf(name) ?? read.sequenceOf(name)
   return { read: { ...read, sequenceOf }, write: { ...write, sequenceOf }, isWriter }
