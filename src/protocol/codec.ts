@@ -15,6 +15,8 @@ export interface Letters {
   /** UTF-8 that is never null where ZooKeeper uses it. A null on the wire is refused. */
   string(): string
   stringOrNull(): string | null
+  /** Null is read as empty, and never written: kazoo writes null for an empty string. */
+  stringOrEmpty(): string
   /** Bytes; null (length -1) and empty (length 0) are different values, and ZooKeeper keeps both. */
   buffer(): Buffer | null
   strings(): string[]
@@ -25,7 +27,7 @@ export interface Letters {
 
 /** What a letter stands for, as data. */
 export type Type =
-  | { is: 'bool' | 'int' | 'long' | 'time' | 'string' | 'stringOrNull' | 'buffer' | 'strings' }
+  | { is: 'bool' | 'int' | 'long' | 'time' | 'string' | 'stringOrNull' | 'stringOrEmpty' | 'buffer' | 'strings' }
   | { is: 'vector' | 'vectorOrNull' | 'record'; of: Codec<unknown> }
 
 export interface Field {

@@ -44,6 +44,7 @@ const writers: Record<Type['is'], Column['write']> = {
   time: (w, v) => w.time(v as number),
   string: (w, v) => w.string(v as string),
   stringOrNull: (w, v) => (v === null ? w.int(-1) : w.string(v as string)),
+  stringOrEmpty: (w, v) => w.string(v as string),
   buffer: (w, v) => w.buffer(v as Uint8Array | string | null),
   strings(w, v) {
     const all = v as readonly string[]

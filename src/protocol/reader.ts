@@ -76,6 +76,10 @@ export class Reader implements Letters {
     return this.#isNull() ? null : this.string()
   }
 
+  stringOrEmpty(): string {
+    return this.stringOrNull() ?? ''
+  }
+
   /** A copy, since the frame's memory is only lent; but for what is most of a frame in memory of its own, which is a long one. */
   buffer(): Buffer | null {
     if (this.#isNull()) return null

@@ -293,6 +293,7 @@ function kindOf(type: Type): Told {
     case 'time':
       return 'long'
     case 'stringOrNull':
+    case 'stringOrEmpty':
       return 'string'
     case 'strings':
       return { vector: ['string'] }

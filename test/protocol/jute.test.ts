@@ -5,6 +5,7 @@ import {
   ConnectResponse,
   GetACLResponse,
   GetDataResponse,
+  Id,
   JuteError,
   LegacyConnectRequest,
   LegacyConnectResponse,
@@ -104,6 +105,11 @@ describe('jute', () => {
       const config = { joiningServers: null, leavingServers: '', newMembers: null, curConfigId: 0n }
       expect(ReconfigRequest.encode(config).toString('hex', 0, 12)).to.equal('ffffffff00000000ffffffff')
       expect(ReconfigRequest.decode(ReconfigRequest.encode(config))).to.deep.equal(config)
+    })
+
+    it('is read as empty, for who is meant in an access control list: kazoo writes it so', () => {
+      const [scheme, nobody] = [Buffer.from('0000000461757468', 'hex'), Buffer.from('ffffffff', 'hex')]
+      expect(Id.decode(Buffer.concat([scheme, nobody]))).to.deep.equal({ scheme: 'auth', id: '' })
     })
 
     it('is another value than empty, for a vector that may be null', () => {

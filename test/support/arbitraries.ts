@@ -86,6 +86,7 @@ function valuesOfType(type: Type, string: fc.Arbitrary<string>): fc.Arbitrary<un
     case 'time':
       return times
     case 'string':
+    case 'stringOrEmpty':
       return string
     case 'stringOrNull':
       return fc.option(string)

@@ -1,12 +1,26 @@
 // Who may do what, and who somebody is.
 import { expect } from 'chai'
 import { aclOf, creatorAllACL, digest, perms, ZooKeeperError, type Client } from '../../../src/index.ts'
-import { errnos, operations } from '../../../src/protocol/index.ts'
+import { errnos, operations, record } from '../../../src/protocol/index.ts'
 import { failureOf } from '../../support/outcome.ts'
 import { chapter, errOf, openACL } from '../chapter.ts'
 
 const ann = digest('ann', 'secret')
 const bob = digest('bob', 'other')
+
+const kazooACL = record('ACL', f => ({
+  perms: f.int(),
+  id: f.record(record('Id', f => ({ scheme: f.string(), id: f.stringOrNull() }))),
+}))
+const kazooCreate = {
+  ...operations.create,
+  request: record('CreateRequest', f => ({
+    path: f.string(),
+    data: f.buffer(),
+    acl: f.vector(kazooACL),
+    flags: f.int(),
+  })),
+}
 
 export const acl = chapter('access control', it => {
   it('each permission allows its own operations, and no others', async world => {
@@ -106,6 +120,15 @@ export const acl = chapter('access control', it => {
       ...[ann, bob].map(id => aclOf('digest', id, perms.read | perms.admin)),
       aclOf('world', 'anyone', perms.write),
     ])
+  })
+
+  it('auth in a list may come with null for an id, by which kazoo means an empty one', async world => {
+    const session = await world.session()
+    await session.request(operations.auth, { type: 0, scheme: 'digest', auth: 'ann:secret' })
+    const acl = [{ perms: perms.all, id: { scheme: 'auth', id: null } }]
+    await session.request(kazooCreate, { path: world.at('/a'), data: '', acl, flags: 0 })
+    await world.zk.addAuth('digest', 'ann:secret')
+    expect((await world.zk.getACL('/a')).acl).to.deep.equal([aclOf('digest', ann)])
   })
 
   it('an entry is kept once, in its place', async ({ zk }) => {

@@ -5,7 +5,7 @@ import threading
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException
-from kazoo.security import make_acl, make_digest_acl
+from kazoo.security import CREATOR_ALL_ACL, make_acl, make_digest_acl
 
 logging.basicConfig(level=logging.ERROR)
 PATIENCE = 10
@@ -91,6 +91,8 @@ say([type(each).__name__ for each in transaction.commit()], zk.exists("/k/u"))
 zk.add_auth("digest", "ann:secret")
 zk.create("/k/mine", b"", acl=[make_digest_acl("ann", "secret", all=True)])
 say(outcome(other.get, "/k/mine"), zk.get("/k/mine")[0], zk.get_acls("/k/mine")[0][0].id.id.split(":")[0])
+zk.create("/k/whoever", b"", acl=CREATOR_ALL_ACL)
+say(zk.get_acls("/k/whoever")[0], outcome(other.get, "/k/whoever"))
 say(stat(zk.set_acls("/k/mine", [make_acl("world", "anyone", read=True), make_digest_acl("ann", "secret", all=True)])))
 say(other.get("/k/mine")[0], other.get_acls("/k/mine")[0][1].id.id, outcome(other.set, "/k/mine", b""))
 
