@@ -122,6 +122,20 @@ describe('the house rules', () => {
       const lengths = [...sources].map(([path, text]) => ({ path, lines: text.trimEnd().split('\n').length }))
       expect(lengths.filter(({ lines }) => lines > LONGEST)).to.deep.equal([])
     })
+
+    it('of tests are run in folders of folders too, by every configuration of mocha’s', () => {
+      const configurations = [
+        '.mocharc.json',
+        ...readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
+          .filter(path => path.endsWith('mocharc.json'))
+          .map(path => `test/${path}`),
+      ]
+      const shallow = configurations.filter(path => {
+        const { recursive } = JSON.parse(readFileSync(root + path, 'utf8')) as { recursive?: boolean }
+        return recursive !== true
+      })
+      expect(shallow).to.deep.equal([])
+    })
   })
 
   describe('time, chance, sockets and code from strings', () => {
