@@ -33,15 +33,22 @@ export const multi = chapter('multi', it => {
 
   it('does nothing where one of them is refused, and says which', async ({ zk }) => {
     await zk.create('/a', 'x')
-    const before = [await zk.exists('/'), await zk.getData('/a')]
+    await zk.create('/gone')
+    const before = [await zk.exists('/'), await zk.getData('/a'), await zk.getData('/gone')]
     const error = await failureOf(
-      zk.multi([{ setData: '/a', data: 'y' }, { create: '/b' }, { delete: '/nothing' }, { delete: '/a' }]),
+      zk.multi([
+        { setData: '/a', data: 'y' },
+        { delete: '/gone' },
+        { create: '/b' },
+        { delete: '/nothing' },
+        { delete: '/a' },
+      ]),
     )
     expect(error).to.be.instanceOf(MultiError)
     expect((error as MultiError).results.map(({ errno }) => errno)).to.deep.equal([
-      ...[OK, OK, NONODE, RUNTIMEINCONSISTENCY],
+      ...[OK, OK, OK, NONODE, RUNTIMEINCONSISTENCY],
     ])
-    expect([await zk.exists('/'), await zk.getData('/a')]).to.deep.equal(before)
+    expect([await zk.exists('/'), await zk.getData('/a'), await zk.getData('/gone')]).to.deep.equal(before)
   })
 
   it('sees what those before it did', async ({ zk }) => {

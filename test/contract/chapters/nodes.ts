@@ -4,6 +4,7 @@ import type { CreateMode, Stat } from '../../../src/index.ts'
 import { errnos, operations, opcodes } from '../../../src/protocol/index.ts'
 import { failureOf } from '../../support/outcome.ts'
 import { call } from '../../support/raw-session.ts'
+import { until } from '../../support/until.ts'
 import { chapter, errOf, openACL, type World } from '../chapter.ts'
 
 const statOf = async (zk: World['zk'], path: string) => (await zk.exists(path)) as Stat
@@ -42,6 +43,12 @@ export const nodes = chapter('nodes', it => {
     expect(next.mzxid > stat.mzxid).to.equal(true)
     expect(next.mtime).to.be.at.least(stat.mtime)
     expect((await zk.setData('/a', 'longer')).version, 'the same once more').to.equal(2)
+  })
+
+  it('new data have a time of their own', async ({ zk }) => {
+    const { stat } = await zk.create('/a')
+    await until(async () => (await zk.setData('/a', '')).mtime > stat.mtime)
+    expect((await statOf(zk, '/a')).ctime).to.equal(stat.ctime)
   })
 
   it('a new access control list counts as an aversion, and leaves the rest alone', async ({ zk }) => {

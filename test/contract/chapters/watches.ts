@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { aclOf, digest } from '../../../src/index.ts'
 import { addWatchModes, errnos, eventTypes, operations, watcherTypes } from '../../../src/protocol/index.ts'
 import { call, type Heard, type RawSession } from '../../support/raw-session.ts'
+import { until } from '../../support/until.ts'
 import { chapter, errOf, openACL, type World } from '../chapter.ts'
 
 const typeNames = new Map<number, string>(Object.entries(eventTypes).map(([name, number]) => [number, name]))
@@ -182,6 +183,13 @@ export const watches = chapter('watches', it => {
     }
   })
 
+  it('recursive, on the root of all: told of the nodes below too', async world => {
+    const session = await world.session()
+    await session.request(operations.addWatch, { path: '/', mode: addWatchModes.persistentRecursive })
+    await world.zk.create('/a')
+    expect(await meanwhile(world, session)).to.deep.equal(['NodeCreated /a'])
+  })
+
   it('recursive, twice above a node: told once', async world => {
     const session = await world.session()
     await add(world, session, '/', 'persistentRecursive')
@@ -230,6 +238,19 @@ export const watches = chapter('watches', it => {
     await life(world, '/a').catch(() => undefined)
     await world.zk.setData('/a', '')
     expect(await meanwhile(world, again)).to.deep.equal([])
+  })
+
+  it('nobody watches any more, when the connection of who did is gone', async world => {
+    const session = await world.session()
+    const other = await world.session()
+    const path = world.at('/')
+    await session.request(operations.getData, { path, watch: true })
+    await session.request(operations.getChildren, { path, watch: true })
+    const areThere = async (type: keyof typeof watcherTypes) =>
+      (await errOf(other, operations.checkWatches, { path, type: watcherTypes[type] })) === 0
+    expect([await areThere('data'), await areThere('children')]).to.deep.equal([true, true])
+    session.drop()
+    await until(async () => !(await areThere('data')) && !(await areThere('children')))
   })
 
   it('setWatches tells what was missed, each by its kind, and sets the rest', async world => {

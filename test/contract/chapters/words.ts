@@ -46,6 +46,13 @@ export const words = chapter('four-letter words', it => {
     expect(BigInt(/Zxid: (.*)/.exec(answer)?.[1] ?? 0) >= zxid).to.equal(true)
   })
 
+  it('srvr and mntr: all nodes, the root by two names', async world => {
+    const session = await world.session()
+    const { totalNumber } = await session.request(operations.getAllChildrenNumber, { path: '/' })
+    expect(await said(world, 'srvr')).to.include(`\nNode count: ${totalNumber + 2}\n`)
+    expect(await said(world, 'mntr')).to.include(`\nzk_znode_count\t${totalNumber + 2}\n`)
+  })
+
   it('stat: srvr, and who is connected', async world => {
     await someone(world)
     expect(await said(world, 'stat')).to.match(
