@@ -62,6 +62,7 @@ export class Database {
   closeSession(session: bigint): void {
     this.transact({ session, opcode: opcodes.closeSession }, tx => {
       for (const path of this.tree.ephemeralsOf(session)) this.tree.delete(tx, path)
+      this.tree.forget(session)
     })
   }
 

@@ -33,6 +33,7 @@ export const specialPaths: ReadonlySet<string> = new Set(['/', '/zookeeper', '/z
 
 export class Tree {
   readonly #nodes = new Map<string, Node>()
+  /** Once a session has owned a node it stands here until it is forgotten, with no path too (DataTree.ephemerals). */
   readonly #ephemerals = new Map<bigint, Set<string>>()
   readonly #reapable = new Set<string>()
 
@@ -78,6 +79,8 @@ export class Tree {
     const next = (this.counter(tx, parent) + 1) | 0
     tx.counters.set(parent, next)
     const node = nodeOf({ ...what, zxid: tx.zxid, time: tx.time })
+    const owner = node.life.is === 'ephemeral' ? node.life.session : undefined
+    const isFirst = owner !== undefined && !this.#ephemerals.has(owner)
     this.#add(path, node)
     // At its end the counter sticks, and pzxid with it: the server believes only a cversion that grew (DataTree.createNode).
     if (next > created) {
@@ -86,6 +89,7 @@ export class Tree {
     }
     const undo = () => {
       this.#remove(path)
+      if (isFirst) this.forget(owner)
       Object.assign(parent, { created, pzxid })
     }
     tx.did(undo, { type: eventTypes.NodeCreated, path, acl: node.acl, parentACL: parent.acl })
@@ -127,7 +131,12 @@ export class Tree {
     return [...(this.#ephemerals.get(session) ?? [])]
   }
 
-  /** Sessions that own nodes, with their paths. */
+  /** A session that owns nothing, and will not. */
+  forget(session: bigint): void {
+    this.#ephemerals.delete(session)
+  }
+
+  /** Sessions that own nodes, or did, with their paths. */
   get ephemerals(): ReadonlyMap<bigint, ReadonlySet<string>> {
     return this.#ephemerals
   }
@@ -166,10 +175,7 @@ export class Tree {
     this.#nodes.delete(path)
     this.get(parentOf(path)).children.delete(nameOf(path))
     this.#reapable.delete(path)
-    if (life.is !== 'ephemeral') return
-    const owned = this.#ephemerals.get(life.session)
-    owned?.delete(path)
-    if (owned?.size === 0) this.#ephemerals.delete(life.session)
+    if (life.is === 'ephemeral') this.#ephemerals.get(life.session)?.delete(path)
   }
 }
 

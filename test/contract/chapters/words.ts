@@ -1,6 +1,6 @@
 // The four-letter words: the lines that people and their tools read.
 import { expect } from 'chai'
-import { operations } from '../../../src/protocol/index.ts'
+import { opcodes, operations } from '../../../src/protocol/index.ts'
 import { fourLetterWord } from '../../support/four-letter-word.ts'
 import type { RawSession } from '../../support/raw-session.ts'
 import { until } from '../../support/until.ts'
@@ -129,6 +129,25 @@ export const words = chapter('four-letter words', it => {
     expect(answer).to.match(/Session Sets \(\d+\)\/\(\d+\):\n/)
     expect(answer).to.match(new RegExp(`\n\t${hex(session)}\n`))
     expect(answer).to.match(new RegExp(`\n${hex(session)}:\n\t${world.at('/e')}\n`))
+  })
+
+  it('dump: a session that has had ephemeral nodes, also when it has none', async world => {
+    const session = await someone(world)
+    const list = async () => new RegExp(`\n${hex(session)}:\n(\t.*\n)*`).exec(await said(world, 'dump'))?.[0]
+    await session.request(operations.delete, { path: world.at('/e'), version: -1 })
+    expect(await list()).to.equal(`\n${hex(session)}:\n`)
+    await session.request(operations.closeSession, {})
+    expect(await list()).to.equal(undefined)
+  })
+
+  it('dump: no session whose ephemeral node was refused', async world => {
+    const session = await world.session()
+    const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
+    await session.request(operations.multi, [
+      { type: opcodes.create, body: { path: world.at('/e'), data: '', acl, flags: 1 } },
+      { type: opcodes.check, body: { path: world.at('/nothing'), version: 0 } },
+    ])
+    expect(await said(world, 'dump')).not.to.include(`\n${hex(session)}:\n`)
   })
 
   it('cons: each connection, with its session and what it asked last', async world => {
