@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { totalOf } from './both-sides.ts'
 import type { Cell } from './cell.ts'
 import { comparisonOf } from './compare.ts'
-import { help, parseOptions, UsageError, type Options } from './options.ts'
+import { help, parseOptions, type Options } from './options.ts'
 import { stagesOf, tasksOf } from './plan.ts'
 import { Progress } from './progress.ts'
 import { recordAll } from './recording.ts'
@@ -12,6 +12,7 @@ import { makeRoomFor, readResult, resultOf, thisMachine, write, writeResult, typ
 import { Run } from './run.ts'
 import { nameOf, serverFor, type Server } from './server.ts'
 import { tableOf } from './table.ts'
+import { UsageError } from './usage.ts'
 
 class Interrupted extends Error {
   readonly exitCode: number

@@ -1,7 +1,7 @@
 // The command line of `npm start`.
-import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import { parseConnectString } from '../src/session/connect-string.ts'
+import { UsageError, valuesOf } from './usage.ts'
 import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
@@ -23,9 +23,6 @@ export interface Options {
   /** An earlier result, to be set beside this one. */
   compare: string | undefined
 }
-
-/** What is wrong with the command line, in one line. */
-export class UsageError extends Error {}
 
 const KINDS = { locks: 'lock', watches: 'watch', sessions: 'session' } as const
 
@@ -78,37 +75,32 @@ and leaves nothing behind.
  * @throws UsageError
  */
 export function parseOptions(args: readonly string[]): Options | 'help' {
-  const given = valuesOf(args)
-  if (given.help === true) return 'help'
-  const json = given.json ?? DEFAULTS.json
+  const values = given(args)
+  if (values.help === true) return 'help'
+  const json = values.json ?? DEFAULTS.json
   return {
-    server: serverOf(given),
-    sizes: sizesOf(given.sessions ?? DEFAULTS.sessions),
-    scenarios: scenariosOf(given.scenarios ?? DEFAULTS.scenarios),
-    seconds: numberOf('seconds', given.seconds ?? DEFAULTS.seconds, value => value > 0 && value < 1e6),
-    threads: numberOf('threads', given.threads ?? DEFAULTS.threads, isWhole(1, MOST_THREADS)),
-    seed: numberOf('seed', given.seed ?? DEFAULTS.seed, isWhole(0, 0xffff_ffff)),
-    all: given.all ?? false,
+    server: serverOf(values),
+    sizes: sizesOf(values.sessions ?? DEFAULTS.sessions),
+    scenarios: scenariosOf(values.scenarios ?? DEFAULTS.scenarios),
+    seconds: numberOf('seconds', values.seconds ?? DEFAULTS.seconds, value => value > 0 && value < 1e6),
+    threads: numberOf('threads', values.threads ?? DEFAULTS.threads, isWhole(1, MOST_THREADS)),
+    seed: numberOf('seed', values.seed ?? DEFAULTS.seed, isWhole(0, 0xffff_ffff)),
+    all: values.all ?? false,
     json,
-    report: given.report ?? json.replace(/(\.json)?$/, '.html'),
-    compare: given.compare,
+    report: values.report ?? json.replace(/(\.json)?$/, '.html'),
+    compare: values.compare,
   }
 }
 
-function valuesOf(args: readonly string[]) {
+function given(args: readonly string[]) {
   const text = { type: 'string' } as const
-  try {
-    const texts = { server: text, sessions: text, scenarios: text, seconds: text, threads: text, seed: text }
-    const flag = { type: 'boolean' } as const
-    const options = { ...texts, json: text, report: text, compare: text, apache: flag, all: flag, help: flag }
-    return parseArgs({ args: [...args], options }).values
-  } catch (error) {
-    // Behind the first sentence, Node tells how to pass what is not wanted here.
-    throw new UsageError((error as Error).message.split(/\.\s|\n/)[0])
-  }
+  const texts = { server: text, sessions: text, scenarios: text, seconds: text, threads: text, seed: text }
+  const flag = { type: 'boolean' } as const
+  const options = { ...texts, json: text, report: text, compare: text, apache: flag, all: flag, help: flag }
+  return valuesOf({ args: [...args], options })
 }
 
-function serverOf({ server, apache }: ReturnType<typeof valuesOf>): string {
+function serverOf({ server, apache }: ReturnType<typeof given>): string {
   if (apache === true && server !== undefined) throw new UsageError('--apache and --server: only one of them, please')
   if (server === undefined) return apache === true ? 'apache' : DEFAULTS.server
   let chroot: string

@@ -2,6 +2,7 @@
 import { relative } from 'node:path'
 import { Progress } from '../progress.ts'
 import { thisMachine, write } from '../result.ts'
+import { asked } from '../usage.ts'
 import { findingsOf, LIMITS } from './judge.ts'
 import { help, parseOptions, type Options } from './options.ts'
 import { pageOf } from './page.ts'
@@ -27,6 +28,6 @@ Plots: ${relative('.', options.report)}
   return findings.every(({ isFlat }) => isFlat) ? 0 : 1
 }
 
-const options = parseOptions(process.argv.slice(2))
+const options = asked('npm run bench:growth', parseOptions)
 if (options === 'help') process.stdout.write(help)
 else process.exitCode = await main(options)

@@ -1,6 +1,6 @@
 // The command line of `npm run bench:growth`.
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { UsageError, valuesOf } from '../usage.ts'
 import { wholeNumber } from '../whole-number.ts'
 import { curves, populations } from './curves.ts'
 import type { Plan } from './run.ts'
@@ -33,9 +33,10 @@ curve, draws them, and exits with 1 where one is not flat. bench/README.md tells
   --help                   this
 `
 
+/** @throws UsageError */
 export function parseOptions(args: readonly string[]): Options | 'help' {
   const text = { type: 'string' } as const
-  const { values } = parseArgs({
+  const values = valuesOf({
     args: [...args],
     options: {
       ...{ only: text, most: text, rounds: text, 'warm-up': text, span: text, json: text, report: text },
@@ -45,7 +46,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   if (values.help === true) return 'help'
   const { only = '', quick = false } = values
   const chosen = curves.filter(curve => nameOf(curve).includes(only))
-  if (chosen.length === 0) throw new Error(`no curve is called like ${JSON.stringify(only)}`)
+  if (chosen.length === 0) throw new UsageError(`no curve is called like ${JSON.stringify(only)}`)
   const defaults = quick ? QUICK : FULL
   const most = values.most === undefined ? Infinity : wholeNumber('most', values.most)
   return {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { connect, type Client } from '../../src/index.ts'
 import { startApacheZooKeeper } from '../../test/support/apache-zookeeper.ts'
 import { thisMachine } from '../result.ts'
+import { asked } from '../usage.ts'
 import { buildChild } from './child-program.ts'
 import { Curator } from './curator.ts'
 import { verdictsOf } from './judge.ts'
@@ -172,6 +173,6 @@ ${verdictTableOf(verdicts)}
 `)
 }
 
-const options = parseOptions(process.argv.slice(2))
+const options = asked('npm run bench:throughput', parseOptions)
 if (options === 'help') process.stdout.write(help)
 else await main(options)

@@ -1,6 +1,6 @@
 // The command line of `npm run bench:throughput`.
-import { parseArgs } from 'node:util'
 import { pathToFileURL } from 'node:url'
+import { UsageError, valuesOf } from '../usage.ts'
 import { wholeNumber } from '../whole-number.ts'
 import { contestants, workloads, type ContestantName, type Workload } from './workloads.ts'
 
@@ -34,9 +34,10 @@ and (one lock) Curator, in turns, on an Apache ZooKeeper and a mock that are sta
   --help                   this
 `
 
+/** @throws UsageError */
 export function parseOptions(args: readonly string[]): Options | 'help' {
   const text = { type: 'string' } as const
-  const { values } = parseArgs({
+  const values = valuesOf({
     args: [...args],
     options: {
       ...{ rounds: text, 'peer-rounds': text, only: text, contestants: text, 'warm-up': text, span: text, json: text },
@@ -46,7 +47,10 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   if (values.help === true) return 'help'
   const { only = '', contestants: names = contestants.join(',') } = values
   const chosen = workloads.filter(({ name }) => name.includes(only))
-  if (chosen.length === 0) throw new Error(`no workload is called like ${JSON.stringify(only)}`)
+  if (chosen.length === 0)
+    throw new UsageError(
+      `no workload is called like ${JSON.stringify(only)}: there are ${workloads.map(({ name }) => name).join('; ')}`,
+    )
   return {
     rounds: wholeNumber('rounds', values.rounds ?? '9'),
     peerRounds: wholeNumber('peer-rounds', values['peer-rounds'] ?? '3'),
@@ -63,6 +67,6 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
 function contestantOf(name: string): ContestantName {
   const found = contestants.find(each => each === name)
   if (found === undefined)
-    throw new Error(`--contestants: ${JSON.stringify(name)} is none of ${contestants.join(', ')}`)
+    throw new UsageError(`--contestants: ${JSON.stringify(name)} is none of ${contestants.join(', ')}`)
   return found
 }

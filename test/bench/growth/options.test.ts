@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { curves, populations } from '../../../bench/growth/curves.ts'
 import { help, parseOptions, type Options } from '../../../bench/growth/options.ts'
+import { UsageError } from '../../../bench/usage.ts'
 
 const parsed = (...args: string[]) => parseOptions(args) as Options
 
@@ -45,7 +46,7 @@ describe('the command line of the growth benchmark', () => {
     expect(() => parsed('--only', 'sockets')).to.throw('no curve is called like "sockets"')
     for (const rounds of ['0', '1.5', 'many'])
       expect(() => parsed('--rounds', rounds)).to.throw(`--rounds: "${rounds}"`)
-    expect(() => parsed('--round', '3')).to.throw("'--round'")
+    expect(() => parsed('--round', '3')).to.throw(UsageError, "'--round'")
   })
 
   it('tells of every option it has', () => {
