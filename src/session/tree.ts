@@ -8,6 +8,7 @@ interface Tree {
   delete(path: string): Promise<void>
   exists(path: string): Promise<object | null>
   getChildren(path: string): Promise<{ children: string[] }>
+  connected(options: { signal: AbortSignal; readOnly: boolean }): Promise<void>
   retry<T>(task: () => Promise<T>, options?: { signal?: AbortSignal | undefined }): Promise<T>
 }
 
@@ -17,6 +18,8 @@ export async function ensurePath(
   options: { mode: 'persistent' | 'container'; acl: readonly ACL[] | undefined; signal: AbortSignal | undefined },
 ): Promise<void> {
   const { mode, acl, signal } = options
+  // A create that waits for a connection cannot be taken back.
+  if (signal) await client.connected({ signal, readOnly: true })
   try {
     await client.retry(() => client.create(path, '', { mode, ...(acl && { acl }) }), { signal })
   } catch (error) {

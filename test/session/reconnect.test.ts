@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { errnos, eventTypes, operations, xids, ZooKeeperError } from '../../src/protocol/index.ts'
 import type { State } from '../../src/session/index.ts'
 import { settle } from '../support/fake-clock.ts'
+import { failureOf } from '../support/outcome.ts'
 import { PASSWORD, pongFrame, replyFrame, SESSION_ID, statOf } from '../support/scripted-server.ts'
 import { dataReply, reconnect, redial, scripted, scriptedOpening, T } from '../support/scripted-session.ts'
 
@@ -179,6 +180,18 @@ describe('a new connection', () => {
       ['suspended', 'connected'],
       ['connectedReadOnly', 'suspended'],
     ])
+  })
+
+  it('is asked for no branch that was given up before there was one', async () => {
+    const all = await scripted()
+    all.connection.close()
+    const abort = new AbortController()
+    const made = failureOf(all.client.ensurePath('/a/b', { signal: abort.signal }))
+    const reason = new Error('given up')
+    abort.abort(reason)
+    expect(await made).to.equal(reason)
+    const connection = await reconnect(all)
+    expect(connection.requests.map(({ op }) => op)).to.deep.equal([])
   })
 
   it('A8: that takes no session within its time is given up', async () => {
