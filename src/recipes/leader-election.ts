@@ -1,5 +1,6 @@
 // Who leads: Curator's LeaderLatch, as a lock that names its contenders.
-import { isCode, join } from '../protocol/index.ts'
+import { badArguments, isCode, join } from '../protocol/index.ts'
+import { readProblem } from '../session/arguments.ts'
 import type { Client } from '../session/index.ts'
 import type { AcquireOptions } from './contend.ts'
 import { behind, type Names, type Naming } from './dialect.ts'
@@ -43,7 +44,8 @@ export class LeaderElection extends ExclusiveLock {
    * to end when `held.signal` aborts; what it throws after that is taken for its way to end. Resolves when the signal aborts.
    * @throws what the function throws while it leads; ZooKeeperError at the end of the session (`supervise` lives through that)
    */
-  async lead(fn: (held: Held) => void | Promise<void>, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+  async lead(fn: (held: Held) => void | Promise<void>, options: { signal?: AbortSignal } = {}): Promise<void> {
+    const { signal } = this.#checked('lead', options)
     while (!signal?.aborted) {
       let held: Held
       try {
@@ -83,7 +85,8 @@ export class LeaderElection extends ExclusiveLock {
    * and go in between are passed over. Ends when the signal aborts.
    * @throws ZooKeeperError at the end of the session
    */
-  async *observe({ signal }: { signal?: AbortSignal } = {}): AsyncGenerator<Participant | null, void, undefined> {
+  async *observe(options: { signal?: AbortSignal } = {}): AsyncGenerator<Participant | null, void, undefined> {
+    const { signal } = this.#checked('observe', options)
     const watching = new AbortController()
     const stop = signal ? AbortSignal.any([signal, watching.signal]) : watching.signal
     let told: string | null | undefined
@@ -99,6 +102,12 @@ export class LeaderElection extends ExclusiveLock {
     } finally {
       watching.abort()
     }
+  }
+
+  #checked<O extends object>(op: string, options: O): O {
+    const problem = readProblem(options)
+    if (problem !== undefined) throw badArguments(op, this.path, problem)
+    return options
   }
 
   async #watchLeader(signal: AbortSignal): Promise<{ leader: Participant | null; changed: Promise<void> }> {

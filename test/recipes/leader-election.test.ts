@@ -27,7 +27,12 @@ onGrounds('LeaderElection', (ground, { it, everywhere }) => {
 
   it('refuses what stands in the place of options', async () => {
     const election = new LeaderElection(await ground.open(), ground.path)
-    expect(await failureOf(election.campaign(50 as never))).to.have.property('code', 'BADARGUMENTS')
+    for (const refused of [
+      election.campaign(50 as never),
+      election.lead(() => expect.fail('it led'), 50 as never),
+      election.observe(50 as never).next(),
+    ])
+      expect(await failureOf(refused)).to.include({ code: 'BADARGUMENTS', path: ground.path })
   })
 
   it('knows a participant by an id that is a uuid', async () => {
