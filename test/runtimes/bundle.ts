@@ -6,15 +6,16 @@ import { root } from './install.ts'
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   name: string
-  exports: Record<string, { default: string }>
+  exports: Record<string, { default: string } | string>
 }
 
-/** By each door's source, the name that users import it by. */
+/** By each door's source, the name that users import it by; package.json has none. */
 const doors = new Map(
-  Object.entries(manifest.exports).map(([door, { default: built }]) => [
-    built.replace('./dist/', '').replace(/\.js$/, '.ts'),
-    manifest.name + door.slice(1),
-  ]),
+  Object.entries(manifest.exports).flatMap(([door, module]) =>
+    typeof module === 'string'
+      ? []
+      : [[module.default.replace('./dist/', '').replace(/\.js$/, '.ts'), manifest.name + door.slice(1)] as const],
+  ),
 )
 
 /** The tests are checked against the sources, and run on the package. A source that is no door fails. */
