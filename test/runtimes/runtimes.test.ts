@@ -63,37 +63,6 @@ let impostors: TlsServer[]
 /** What was said to impostors. */
 const betrayed: Buffer[] = []
 
-before(async function () {
-  this.timeout(300_000)
-  at = await installed()
-  await compile(join(import.meta.dirname, 'main.ts'), join(at.user, 'suite-main.js'))
-  await compile(join(import.meta.dirname, 'worker.ts'), join(at.user, 'suite-worker.js'))
-  proxy = await FaultProxy.start(await sharedServer())
-  control = createServer((_, response) => {
-    proxy.resetAll()
-    response.end()
-  })
-  await listening(control)
-  ca = await CertificateAuthority.start('ours')
-  // miniflare has workerd believe what is named there, and reads it once.
-  process.env['NODE_EXTRA_CA_CERTS'] = ca.file
-  secure = await startSecureZooKeeper(await ca.issue('server', 'IP:127.0.0.1'), ca)
-  const otherCa = await CertificateAuthority.start('another')
-  const unbelievable = [await ca.issue('elsewhere', 'IP:127.0.0.9'), await otherCa.issue('stranger', 'IP:127.0.0.1')]
-  await otherCa.close()
-  impostors = unbelievable.map(certificate =>
-    createTlsServer(certificate, socket =>
-      socket.on('error', () => undefined).on('data', (data: Buffer) => betrayed.push(data)),
-    ),
-  )
-  await Promise.all(impostors.map(listening))
-})
-
-after(async () => {
-  for (const server of [control, ...impostors]) server.close()
-  await Promise.all([proxy, ca, secure.server].map(each => each.close()))
-})
-
 async function listening(server: Server | TlsServer): Promise<void> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -101,34 +70,67 @@ async function listening(server: Server | TlsServer): Promise<void> {
 
 const addressOf = (server: Server | TlsServer) => `127.0.0.1:${(server.address() as AddressInfo).port}`
 
-for (const [name, { start, is }] of Object.entries(runtimes)) {
-  describe(name, () => {
-    const chroot = `/${name.replaceAll(/\W+/g, '-')}`
-    let outcome: Outcome
-    before(async () => {
-      await using zk = await connect((await sharedServer()).connectString)
-      await zk.ensurePath(chroot)
-      outcome = await start({
-        servers: proxy.connectString + chroot,
-        cut: `http://${addressOf(control)}/`,
-        secure: { servers: `127.0.0.1:${secure.securePort}`, ca: ca.cert, impostors: impostors.map(addressOf) },
-      })
-      await zk.deleteRecursive(chroot)
+describe('the package', () => {
+  before(async function () {
+    this.timeout(300_000)
+    at = await installed()
+    await compile(join(import.meta.dirname, 'main.ts'), join(at.user, 'suite-main.js'))
+    await compile(join(import.meta.dirname, 'worker.ts'), join(at.user, 'suite-worker.js'))
+    proxy = await FaultProxy.start(await sharedServer())
+    control = createServer((_, response) => {
+      proxy.resetAll()
+      response.end()
     })
-
-    it('is the one that it is taken for', () => expect(outcome.runtime).to.match(is))
-
-    for (const step of Object.keys(steps)) {
-      it(step, () => expect(outcome.results[step], outcome.results[step] ?? 'it was not run').to.equal(null))
-    }
+    await listening(control)
+    ca = await CertificateAuthority.start('ours')
+    // miniflare has workerd believe what is named there, and reads it once.
+    process.env['NODE_EXTRA_CA_CERTS'] = ca.file
+    secure = await startSecureZooKeeper(await ca.issue('server', 'IP:127.0.0.1'), ca)
+    const otherCa = await CertificateAuthority.start('another')
+    const unbelievable = [await ca.issue('elsewhere', 'IP:127.0.0.9'), await otherCa.issue('stranger', 'IP:127.0.0.1')]
+    await otherCa.close()
+    impostors = unbelievable.map(certificate =>
+      createTlsServer(certificate, socket =>
+        socket.on('error', () => undefined).on('data', (data: Buffer) => betrayed.push(data)),
+      ),
+    )
+    await Promise.all(impostors.map(listening))
   })
-}
 
-describe('all of them', () => {
-  it('say nothing to servers that they cannot believe', () => expect(Buffer.concat(betrayed).toString()).to.equal(''))
+  after(async () => {
+    for (const server of [control, ...impostors]) server.close()
+    await Promise.all([proxy, ca, secure.server].map(each => each.close()))
+  })
 
-  it('leave no session on the server', async () => {
-    const server = await sharedServer()
-    expect((await server.mntr()).get('zk_global_sessions')).to.equal('0')
+  for (const [name, { start, is }] of Object.entries(runtimes)) {
+    describe(name, () => {
+      const chroot = `/${name.replaceAll(/\W+/g, '-')}`
+      let outcome: Outcome
+      before(async () => {
+        await using zk = await connect((await sharedServer()).connectString)
+        await zk.ensurePath(chroot)
+        outcome = await start({
+          servers: proxy.connectString + chroot,
+          cut: `http://${addressOf(control)}/`,
+          secure: { servers: `127.0.0.1:${secure.securePort}`, ca: ca.cert, impostors: impostors.map(addressOf) },
+        })
+        await zk.deleteRecursive(chroot)
+      })
+
+      it('is the one that it is taken for', () => expect(outcome.runtime).to.match(is))
+
+      for (const step of Object.keys(steps)) {
+        it(step, () => expect(outcome.results[step], outcome.results[step] ?? 'it was not run').to.equal(null))
+      }
+    })
+  }
+
+  describe('all of them', () => {
+    it('say nothing to servers that they cannot believe', () => expect(Buffer.concat(betrayed).toString()).to.equal(''))
+
+    it('leave no session on the server', async () => {
+      const server = await sharedServer()
+      expect((await server.mntr()).get('zk_global_sessions')).to.equal('0')
+    })
   })
 })

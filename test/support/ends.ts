@@ -1,5 +1,6 @@
 // Nothing outlives its tests. What is left open is told, and fails the run, but doesn't keep it for ever: behind each file where files take
-// turns in several processes, which are ended from outside then; behind the last one where they run in one.
+// turns in several processes, which are ended from outside then; behind the last one where they run in one. An `after` of a file that stands in no
+// `describe` would come too late.
 import { until } from './until.ts'
 
 /** Milliseconds that what is open has: a server and its files take a moment to go. */
