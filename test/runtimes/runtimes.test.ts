@@ -70,6 +70,14 @@ async function listening(server: Server | TlsServer): Promise<void> {
 
 const addressOf = (server: Server | TlsServer) => `127.0.0.1:${(server.address() as AddressInfo).port}`
 
+// miniflare has workerd believe what is named there, and reads it once: before the first worker, which is another file's.
+before(async () => {
+  ca = await CertificateAuthority.start('ours')
+  process.env['NODE_EXTRA_CA_CERTS'] = ca.file
+})
+
+after(() => ca.close())
+
 describe('the package', () => {
   before(async function () {
     this.timeout(300_000)
@@ -82,9 +90,6 @@ describe('the package', () => {
       response.end()
     })
     await listening(control)
-    ca = await CertificateAuthority.start('ours')
-    // miniflare has workerd believe what is named there, and reads it once.
-    process.env['NODE_EXTRA_CA_CERTS'] = ca.file
     secure = await startSecureZooKeeper(await ca.issue('server', 'IP:127.0.0.1'), ca)
     const otherCa = await CertificateAuthority.start('another')
     const unbelievable = [await ca.issue('elsewhere', 'IP:127.0.0.9'), await otherCa.issue('stranger', 'IP:127.0.0.1')]
@@ -99,7 +104,7 @@ describe('the package', () => {
 
   after(async () => {
     for (const server of [control, ...impostors]) server.close()
-    await Promise.all([proxy, ca, secure.server].map(each => each.close()))
+    await Promise.all([proxy, secure.server].map(each => each.close()))
   })
 
   for (const [name, { start, is }] of Object.entries(runtimes)) {
