@@ -4,7 +4,7 @@ import type { Client, ReadOptions } from '../session/index.ts'
 import { contend, type AcquireOptions } from './contend.ts'
 import { makeDirectory } from './directory.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { Lock } from './lock.ts'
+import { Lock, optionsOf } from './lock.ts'
 import { isMarked, marked, unmarked } from './mark.ts'
 import { Place, type Spot } from './place.ts'
 import type { ContenderInfo } from './queue.ts'
@@ -27,7 +27,7 @@ export class EphemeralMutex extends Lock {
     super(client, path)
     if (client.serverPath(path) === '/') throw refuse(path, 'the root is always there')
     this.#view = client.chroot('/')
-    this.#options = options
+    this.#options = optionsOf(path, options)
   }
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {

@@ -7,6 +7,7 @@ import { behind, type Names, type Naming } from './dialect.ts'
 import { during, watchful, type Held } from './held.ts'
 import { behindPredecessor } from './mutex.ts'
 import { namesIn } from './queue.ts'
+import { optionsOf } from './lock.ts'
 import { ExclusiveLock, type LockOptions } from './queue-lock.ts'
 import { watched } from './watched.ts'
 
@@ -30,7 +31,8 @@ const latch: Naming = { prefix: uuid => `_c_${uuid}-latch-`, sequenceOf: behind(
  * its `signal` tells of its loss, its `token` grows from leader to leader.
  */
 export class LeaderElection extends ExclusiveLock {
-  constructor(client: Client, path: string, { id = '', ...options }: LeaderElectionOptions = {}) {
+  constructor(client: Client, path: string, given: LeaderElectionOptions = {}) {
+    const { id = '', ...options } = optionsOf(path, given)
     super(client, path, { ...options, data: id, dialect: latch }, behindPredecessor)
   }
 

@@ -4,7 +4,7 @@ import type { Client, Data } from '../session/index.ts'
 import { contend, reachHead, tryHead, type AcquireOptions, type Waiting } from './contend.ts'
 import { namesOf, type Dialect, type DialectName, type Naming } from './dialect.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { Lock } from './lock.ts'
+import { Lock, optionsOf } from './lock.ts'
 import { reportStrangers, type OnStrangers } from './strangers.ts'
 import { Place } from './place.ts'
 import { contendersIn, endOf, queueOf, type ContenderInfo, type Queue } from './queue.ts'
@@ -66,9 +66,10 @@ export class ExclusiveLock extends QueueLock {
   protected constructor(
     client: Client,
     path: string,
-    { dialect = 'curator', onStrangers, ...options }: LockOptions & { dialect?: MutexOptions['dialect'] | Naming },
+    given: LockOptions & { dialect?: MutexOptions['dialect'] | Naming },
     waiting: Waiting,
   ) {
+    const { dialect = 'curator', onStrangers, ...options } = optionsOf(path, given)
     super(client, queueOf(client, path, namesOf(dialect, path), options), waiting, onStrangers)
   }
 

@@ -3,6 +3,7 @@ import type { Client } from '../session/index.ts'
 import type { AcquireOptions, Waiting } from './contend.ts'
 import { inTheHerd } from './herd-mutex.ts'
 import { LockError } from './lock-error.ts'
+import { optionsOf } from './lock.ts'
 import { behindPredecessor } from './mutex.ts'
 import type { Place } from './place.ts'
 import { queueOf, type Queue } from './queue.ts'
@@ -41,7 +42,7 @@ export class ReadWriteLock {
 
   /** @throws LockError UNSUPPORTED where the dialect does not tell readers from writers */
   constructor(client: Client, path: string, options: ReadWriteLockOptions = {}) {
-    const { dialect = 'curator', herd = false, onStrangers, ...rest } = options
+    const { dialect = 'curator', herd = false, onStrangers, ...rest } = optionsOf(path, options)
     const names = readWriteNamesOf(dialect, path)
     const readers = queueOf(client, path, names.read, { ...rest, blocks: ({ name }) => names.isWriter(name) })
     const writers = queueOf(client, path, names.write, rest)

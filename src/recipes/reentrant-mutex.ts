@@ -4,7 +4,7 @@ import { comeUnder, follow, isUnder, under } from './context.ts'
 import { contend, type AcquireOptions } from './contend.ts'
 import { during, watchful, type Held } from './held.ts'
 import { Claim, LocalLock, type Entry } from './local-lock.ts'
-import { Lock } from './lock.ts'
+import { Lock, optionsOf } from './lock.ts'
 import { Mutex } from './mutex.ts'
 import type { ContenderInfo } from './queue.ts'
 import type { MutexOptions } from './queue-lock.ts'
@@ -36,8 +36,9 @@ export class ReentrantMutex extends Lock {
   readonly #mutex: Mutex
   readonly #byContext: boolean
 
-  constructor(client: Client, path: string, { byContext = false, ...options }: ReentrantMutexOptions = {}) {
+  constructor(client: Client, path: string, given: ReentrantMutexOptions = {}) {
     super(client, path)
+    const { byContext = false, ...options } = optionsOf(path, given)
     this.#mutex = new Mutex(client, path, options)
     this.#byContext = byContext
     if (byContext) follow()

@@ -3,7 +3,7 @@ import { isCode, join, MultiError } from '../protocol/index.ts'
 import type { Client } from '../session/index.ts'
 import { contend, type AcquireOptions } from './contend.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { Lock } from './lock.ts'
+import { Lock, optionsOf } from './lock.ts'
 import { Place } from './place.ts'
 import { contendersIn, endOf, listOf, namesIn, queueOf, type ContenderInfo, type Queue } from './queue.ts'
 import type { LockOptions } from './queue-lock.ts'
@@ -23,8 +23,9 @@ export class TicketMutex extends Lock {
   readonly #queue: Queue
   readonly #reportStrangers: StrangerReport
 
-  constructor(client: Client, path: string, { onStrangers, ...options }: LockOptions = {}) {
+  constructor(client: Client, path: string, given: LockOptions = {}) {
     super(client, path)
+    const { onStrangers, ...options } = optionsOf(path, given)
     this.#queue = queueOf(client, path, tickets, { ...options, directoryMode: 'persistent' })
     this.#reportStrangers = strangerReport(onStrangers)
   }

@@ -39,16 +39,19 @@ export type MultiResult = { path: string; stat: Stat | null } | Stat | undefined
 
 type Item = Encodable<TypeOf<typeof MultiRequest>>[number]
 
-export const pathOf = (op: MultiOp): string =>
-  'create' in op ? op.create : 'setData' in op ? op.setData : 'delete' in op ? op.delete : op.check
-
 const names = ['create', 'setData', 'delete', 'check'] as const
-const nameOf = (op: MultiOp): string => names.find(name => name in op) ?? 'check'
+type Name = (typeof names)[number]
+
+const nameOf = (op: MultiOp): Name => names.find(name => name in op) ?? 'check'
+
+/** Each operation has its path by its name. */
+const pathsIn = (op: MultiOp) => op as unknown as Readonly<Record<Name, string>>
+export const pathOf = (op: MultiOp): string => pathsIn(op)[nameOf(op)]
 
 /** Why an operation cannot be sent, or undefined. */
 export function opProblem(op: MultiOp): string | undefined {
   // The types let it pass, and one alone would be done: without the check that somebody had put into it, perhaps.
-  if (names.filter(name => (op as Partial<Record<string, unknown>>)[name] !== undefined).length > 1)
+  if (names.filter(name => (pathsIn(op)[name] as unknown) !== undefined).length > 1)
     return 'an operation is a create, a setData, a delete or a check'
   if ('create' in op) return createProblem(op.create, op) ?? dataProblem(op.data)
   const problem = pathProblem(pathOf(op)) ?? versionProblem(op)
