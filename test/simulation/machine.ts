@@ -13,8 +13,10 @@ export class Machine implements Clock {
   readonly #random: () => number
   readonly #wires = new Set<Wire>()
   readonly #blocked = new Set<Direction>()
-  /** What came while the process stood still. */
+  /** What is to run when the process no longer stands still. */
   #backlog: (() => void)[] | undefined
+  /** What came, and was not heard yet. */
+  readonly #arrivals: (() => void)[] = []
 
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock
@@ -52,6 +54,12 @@ export class Machine implements Clock {
   run(task: () => void): void {
     if (this.#backlog === undefined) task()
     else this.#backlog.push(task)
+  }
+
+  /** As {@link run}, of what came by the network: whatever comes in between, it is heard in the order in which it came. */
+  hear(task: () => void): void {
+    this.#arrivals.push(task)
+    this.run(() => this.#arrivals.shift()?.())
   }
 
   /** The process stands still: nothing runs in it, and time passes. */
@@ -116,8 +124,8 @@ class Wire implements Transport {
   open(dial: (near: TransportHandler) => Transport): void {
     this.#up.carry(() => {
       this.#far = dial({
-        opened: () => this.#down.carry(() => this.#machine.run(() => this.#handler.opened())),
-        received: chunk => this.#down.carry(() => this.#machine.run(() => this.#handler.received(chunk))),
+        opened: () => this.#down.carry(() => this.#machine.hear(() => this.#handler.opened())),
+        received: chunk => this.#down.carry(() => this.#machine.hear(() => this.#handler.received(chunk))),
         closed: () => {
           this.#up.end()
           this.#down.carry(() => this.#closedHere())
@@ -152,7 +160,7 @@ class Wire implements Transport {
   #closedHere(): void {
     this.#down.end()
     this.#over()
-    this.#machine.run(() => this.#handler.closed())
+    this.#machine.hear(() => this.#handler.closed())
   }
 }
 
