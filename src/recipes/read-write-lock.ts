@@ -94,12 +94,12 @@ abstract class Side<H extends ReadHeld | WriteHeld> extends QueueLock<H> {
   }
 
   override async acquire(options: ReadWriteAcquireOptions = {}): Promise<H> {
-    this.#refuse(options)
+    this.#refuse(optionsOf(this.path, options))
     return super.acquire(options)
   }
 
   override async tryAcquire(options: ReadWriteAcquireOptions = {}): Promise<H | null> {
-    this.#refuse(options)
+    this.#refuse(optionsOf(this.path, options))
     return super.tryAcquire(options)
   }
 

@@ -45,7 +45,9 @@ export class ReentrantMutex extends Lock {
   }
 
   override acquire(options: ReentrantAcquireOptions = {}): Promise<Held> {
-    return this.#acquire(options, this.#isByContext(options) ? comeUnder : undefined)
+    return this.#acquire(options, claim => {
+      if (this.#isByContext(options)) comeUnder(claim)
+    })
   }
 
   /** As of every lock; null too where one here waits for it, and be it the same owner. */
@@ -59,7 +61,7 @@ export class ReentrantMutex extends Lock {
   }
 
   override async use<T>(fn: (held: Held) => T | Promise<T>, options: ReentrantAcquireOptions = {}): Promise<T> {
-    if (!this.#isByContext(options)) return super.use(fn, options)
+    if (!this.#isByContext(optionsOf(this.path, options))) return super.use(fn, options)
     const entry = await this.#acquire(watchful(options))
     return during(entry, () => under(entry.claim, () => fn(entry)))
   }

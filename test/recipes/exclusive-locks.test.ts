@@ -180,7 +180,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       const client = await ground.open()
       for (const timeout of [-1, NaN, 'soon', '50', null, 5n] as never[])
         expect(await failureOf(new Lock(client, path).acquire({ timeout }))).to.include({ code: 'BADARGUMENTS', path })
-      for (const options of [50, () => 0, { signal: new AbortController() }] as never[]) {
+      for (const options of [50, null, () => 0, { signal: new AbortController() }] as never[]) {
         expect(await failureOf(new Lock(client, path).acquire(options))).to.include({ code: 'BADARGUMENTS', path })
         const used = new Lock(client, path).use(() => expect.fail('it was taken'), options)
         expect(await failureOf(used)).to.include({ code: 'BADARGUMENTS', path })

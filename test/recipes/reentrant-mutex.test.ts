@@ -352,8 +352,9 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
 
     it('refuses what stands in the place of options', async () => {
       const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
-      const used = lock.use(() => expect.fail('it was taken'), 50 as never)
-      expect(await failureOf(used)).to.have.property('code', 'BADARGUMENTS')
+      for (const options of [50, null] as never[])
+        for (const refused of [lock.acquire(options), lock.use(() => expect.fail('it was taken'), options)])
+          expect(await failureOf(refused)).to.have.property('code', 'BADARGUMENTS')
     })
 
     it('keeps functions apart that were started beside each other', async () => {
