@@ -6,6 +6,7 @@ import { Mutex } from '../../src/recipes/index.ts'
 import type { Dial } from '../../src/transport/transport.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { BUSY } from '../support/busy.ts'
 import { Ensemble, SYNC_LIMIT, TICK } from '../support/ensemble.ts'
 import { failureOf } from '../support/outcome.ts'
 import { Saboteur } from '../support/saboteur.ts'
@@ -88,7 +89,8 @@ describe('an ensemble that is torn', () => {
 
     expect(write.code).to.be.oneOf(['CONNECTIONLOSS', 'SESSIONEXPIRED'])
     expect(granted.token > held.token, 'a resource that minds tokens refuses the old one').to.equal(true)
-    for (const overlap of overlaps) expect(overlap).to.be.below(UNAWARE)
+    // The leader may have heard of the session a tick before it was cut off. Who never learns would wait for ever above.
+    for (const overlap of overlaps) expect(overlap).to.be.below(UNAWARE + TICK + BUSY)
     const [writing, holding] = overlaps
     if (this.test)
       this.test.title += ` (validFor() said ${Math.round(claimed)} ms; both for ${writing} ms, ${holding} ms without the write)`
