@@ -1,7 +1,6 @@
 // A call that can be given up: it rejects at once, and what it had begun is undone behind it.
 import { onAbort } from '../session/abort.ts'
-import { badArguments } from '../protocol/index.ts'
-import { readProblem } from '../session/arguments.ts'
+import { checked, readProblem } from '../session/arguments.ts'
 import type { Client } from '../session/index.ts'
 import { LockError } from './lock-error.ts'
 
@@ -31,9 +30,7 @@ export async function attempt<T>(
   work: (signal: AbortSignal) => Promise<T>,
   undo: (done: Promise<T>) => Promise<void>,
 ): Promise<T> {
-  const problem = attemptProblem(options)
-  if (problem !== undefined) throw badArguments('acquire', lock, problem)
-  const { signal, timeout = Infinity } = options
+  const { signal, timeout = Infinity } = checked('acquire', lock, options, attemptProblem)
   signal?.throwIfAborted()
   const scope = new AbortController()
   const givenUp = new Promise<never>((_, reject) => {

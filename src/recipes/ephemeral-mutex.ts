@@ -1,10 +1,11 @@
 // The lock that is one node: whoever creates it has it, and everybody else watches it. Kept to be measured and taught.
 import { badArguments, isCode, parentOf, type Stat } from '../protocol/index.ts'
+import { checked } from '../session/arguments.ts'
 import type { Client, ReadOptions } from '../session/index.ts'
 import { contend, type AcquireOptions } from './contend.ts'
 import { makeDirectory } from './directory.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { Lock, optionsOf } from './lock.ts'
+import { Lock } from './lock.ts'
 import { isMarked, marked, unmarked } from './mark.ts'
 import { Place, type Spot } from './place.ts'
 import type { ContenderInfo } from './queue.ts'
@@ -27,7 +28,7 @@ export class EphemeralMutex extends Lock {
     super(client, path)
     if (client.serverPath(path) === '/') throw refuse(path, 'the root is always there')
     this.#view = client.chroot('/')
-    this.#options = optionsOf(path, options)
+    this.#options = checked('lock', path, options)
   }
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {

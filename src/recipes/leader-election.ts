@@ -1,13 +1,12 @@
 // Who leads: Curator's LeaderLatch, as a lock that names its contenders.
-import { badArguments, isCode, join } from '../protocol/index.ts'
-import { readProblem } from '../session/arguments.ts'
+import { isCode, join } from '../protocol/index.ts'
+import { checked, readProblem } from '../session/arguments.ts'
 import type { Client } from '../session/index.ts'
 import type { AcquireOptions } from './contend.ts'
 import { behind, type Names, type Naming } from './dialect.ts'
 import { during, watchful, type Held } from './held.ts'
 import { behindPredecessor } from './mutex.ts'
 import { namesIn } from './queue.ts'
-import { optionsOf } from './lock.ts'
 import { ExclusiveLock, type LockOptions } from './queue-lock.ts'
 import { watched } from './watched.ts'
 
@@ -32,7 +31,7 @@ const latch: Naming = { prefix: uuid => `_c_${uuid}-latch-`, sequenceOf: behind(
  */
 export class LeaderElection extends ExclusiveLock {
   constructor(client: Client, path: string, given: LeaderElectionOptions = {}) {
-    const { id = '', ...options } = optionsOf(path, given)
+    const { id = '', ...options } = checked('lock', path, given)
     super(client, path, { ...options, data: id, dialect: latch }, behindPredecessor)
   }
 
@@ -47,7 +46,7 @@ export class LeaderElection extends ExclusiveLock {
    * @throws what the function throws while it leads; ZooKeeperError at the end of the session (`supervise` lives through that)
    */
   async lead(fn: (held: Held) => void | Promise<void>, options: { signal?: AbortSignal } = {}): Promise<void> {
-    const { signal } = this.#checked('lead', options)
+    const { signal } = checked('lead', this.path, options, readProblem)
     while (!signal?.aborted) {
       let held: Held
       try {
@@ -88,7 +87,7 @@ export class LeaderElection extends ExclusiveLock {
    * @throws ZooKeeperError at the end of the session
    */
   async *observe(options: { signal?: AbortSignal } = {}): AsyncGenerator<Participant | null, void, undefined> {
-    const { signal } = this.#checked('observe', options)
+    const { signal } = checked('observe', this.path, options, readProblem)
     const watching = new AbortController()
     const stop = signal ? AbortSignal.any([signal, watching.signal]) : watching.signal
     let told: string | null | undefined
@@ -104,12 +103,6 @@ export class LeaderElection extends ExclusiveLock {
     } finally {
       watching.abort()
     }
-  }
-
-  #checked<O extends object>(op: string, options: O): O {
-    const problem = readProblem(options)
-    if (problem !== undefined) throw badArguments(op, this.path, problem)
-    return options
   }
 
   async #watchLeader(signal: AbortSignal): Promise<{ leader: Participant | null; changed: Promise<void> }> {

@@ -1,6 +1,4 @@
 // What every lock offers.
-import { badArguments } from '../protocol/index.ts'
-import { optionsProblem } from '../session/arguments.ts'
 import type { Client } from '../session/index.ts'
 import type { AcquireOptions } from './contend.ts'
 import { during, watchful, type Held } from './held.ts'
@@ -38,14 +36,4 @@ export abstract class Lock<H extends Held = Held> {
     const held = await this.acquire(watchful(options))
     return during(held, () => fn(held))
   }
-}
-
-/**
- * The options of a lock on that path. Whoever gives the name of a dialect in their place would share the lock with others than he believes.
- * @throws ZooKeeperError BADARGUMENTS where they are none
- */
-export function optionsOf<O extends object>(path: string, options: O): O {
-  const problem = optionsProblem(options)
-  if (problem !== undefined) throw badArguments('lock', path, problem)
-  return options
 }

@@ -1,10 +1,11 @@
 // A lock whose contenders queue as nodes of a directory; such locks differ in how one waits, and for whom.
 import type { ACL } from '../protocol/index.ts'
+import { checked } from '../session/arguments.ts'
 import type { Client, Data } from '../session/index.ts'
 import { contend, reachHead, tryHead, type AcquireOptions, type Waiting } from './contend.ts'
 import { namesOf, type Dialect, type DialectName, type Naming } from './dialect.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { Lock, optionsOf } from './lock.ts'
+import { Lock } from './lock.ts'
 import { reportStrangers, type OnStrangers } from './strangers.ts'
 import { Place } from './place.ts'
 import { contendersIn, endOf, queueOf, type ContenderInfo, type Queue } from './queue.ts'
@@ -69,7 +70,8 @@ export class ExclusiveLock extends QueueLock {
     given: LockOptions & { dialect?: MutexOptions['dialect'] | Naming },
     waiting: Waiting,
   ) {
-    const { dialect = 'curator', onStrangers, ...options } = optionsOf(path, given)
+    // Whoever gives the name of a dialect in their place would share the lock with others than he believes.
+    const { dialect = 'curator', onStrangers, ...options } = checked('lock', path, given)
     super(client, queueOf(client, path, namesOf(dialect, path), options), waiting, onStrangers)
   }
 

@@ -1,9 +1,9 @@
 // The lock that many may hold to read, and one alone to write.
+import { checked } from '../session/arguments.ts'
 import type { Client } from '../session/index.ts'
 import type { AcquireOptions, Waiting } from './contend.ts'
 import { inTheHerd } from './herd-mutex.ts'
 import { LockError } from './lock-error.ts'
-import { optionsOf } from './lock.ts'
 import { behindPredecessor } from './mutex.ts'
 import type { Place } from './place.ts'
 import { queueOf, type Queue } from './queue.ts'
@@ -42,7 +42,7 @@ export class ReadWriteLock {
 
   /** @throws LockError UNSUPPORTED where the dialect does not tell readers from writers */
   constructor(client: Client, path: string, options: ReadWriteLockOptions = {}) {
-    const { dialect = 'curator', herd = false, onStrangers, ...rest } = optionsOf(path, options)
+    const { dialect = 'curator', herd = false, onStrangers, ...rest } = checked('lock', path, options)
     const names = readWriteNamesOf(dialect, path)
     const readers = queueOf(client, path, names.read, { ...rest, blocks: ({ name }) => names.isWriter(name) })
     const writers = queueOf(client, path, names.write, rest)
@@ -94,12 +94,12 @@ abstract class Side<H extends ReadHeld | WriteHeld> extends QueueLock<H> {
   }
 
   override async acquire(options: ReadWriteAcquireOptions = {}): Promise<H> {
-    this.#refuse(optionsOf(this.path, options))
+    this.#refuse(checked('lock', this.path, options))
     return super.acquire(options)
   }
 
   override async tryAcquire(options: ReadWriteAcquireOptions = {}): Promise<H | null> {
-    this.#refuse(optionsOf(this.path, options))
+    this.#refuse(checked('lock', this.path, options))
     return super.tryAcquire(options)
   }
 

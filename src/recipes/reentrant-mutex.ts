@@ -1,10 +1,11 @@
 // A queue inside the process in front of the queue at the server, and a lock that its holder may take again.
+import { checked } from '../session/arguments.ts'
 import type { Client } from '../session/index.ts'
 import { comeUnder, follow, isUnder, under } from './context.ts'
 import { contend, type AcquireOptions } from './contend.ts'
 import { during, watchful, type Held } from './held.ts'
 import { Claim, LocalLock, type Entry } from './local-lock.ts'
-import { Lock, optionsOf } from './lock.ts'
+import { Lock } from './lock.ts'
 import { Mutex } from './mutex.ts'
 import type { ContenderInfo } from './queue.ts'
 import type { MutexOptions } from './queue-lock.ts'
@@ -38,7 +39,7 @@ export class ReentrantMutex extends Lock {
 
   constructor(client: Client, path: string, given: ReentrantMutexOptions = {}) {
     super(client, path)
-    const { byContext = false, ...options } = optionsOf(path, given)
+    const { byContext = false, ...options } = checked('lock', path, given)
     this.#mutex = new Mutex(client, path, options)
     this.#byContext = byContext
     if (byContext) follow()
@@ -61,7 +62,7 @@ export class ReentrantMutex extends Lock {
   }
 
   override async use<T>(fn: (held: Held) => T | Promise<T>, options: ReentrantAcquireOptions = {}): Promise<T> {
-    if (!this.#isByContext(optionsOf(this.path, options))) return super.use(fn, options)
+    if (!this.#isByContext(checked('lock', this.path, options))) return super.use(fn, options)
     const entry = await this.#acquire(watchful(options))
     return during(entry, () => under(entry.claim, () => fn(entry)))
   }

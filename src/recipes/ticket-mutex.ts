@@ -1,9 +1,10 @@
 // The lock in which each knows whom to wait for without a list: a release costs the same however many wait.
 import { isCode, join, MultiError } from '../protocol/index.ts'
+import { checked } from '../session/arguments.ts'
 import type { Client } from '../session/index.ts'
 import { contend, type AcquireOptions } from './contend.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { Lock, optionsOf } from './lock.ts'
+import { Lock } from './lock.ts'
 import { Place } from './place.ts'
 import { contendersIn, endOf, listOf, namesIn, queueOf, type ContenderInfo, type Queue } from './queue.ts'
 import type { LockOptions } from './queue-lock.ts'
@@ -25,7 +26,7 @@ export class TicketMutex extends Lock {
 
   constructor(client: Client, path: string, given: LockOptions = {}) {
     super(client, path)
-    const { onStrangers, ...options } = optionsOf(path, given)
+    const { onStrangers, ...options } = checked('lock', path, given)
     this.#queue = queueOf(client, path, tickets, { ...options, directoryMode: 'persistent' })
     this.#reportStrangers = strangerReport(onStrangers)
   }

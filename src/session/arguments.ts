@@ -1,5 +1,5 @@
 // What callers hand in, checked before anything is sent: a server cuts the connection for some of it, and Jute would write nonsense.
-import { createModes, pathProblem, type ACL, type CreateMode } from '../protocol/index.ts'
+import { badArguments, createModes, pathProblem, type ACL, type CreateMode } from '../protocol/index.ts'
 import { openACL } from './acl.ts'
 
 /** What a node may hold: bytes, or a string that is stored as UTF-8. null is not the same as empty. */
@@ -24,6 +24,21 @@ const LONGEST_TTL = 2 ** 40 - 1
 /** Without types somebody gives a version, a mode or a callback in their place, and nothing would come of it. */
 export const optionsProblem = (options: unknown): string | undefined =>
   typeof options === 'object' && options !== null ? undefined : 'options are an object'
+
+/**
+ * The options, as they are.
+ * @throws ZooKeeperError BADARGUMENTS where there is a problem: by default, where something else stands in their place
+ */
+export function checked<O extends object>(
+  op: string,
+  path: string,
+  options: O,
+  problemOf: (options: O) => string | undefined = optionsProblem,
+): O {
+  const problem = problemOf(options)
+  if (problem !== undefined) throw badArguments(op, path, problem)
+  return options
+}
 
 export function createProblem(
   path: string,

@@ -1,7 +1,6 @@
 // A multi, written call by call.
-import { badArguments } from '../protocol/index.ts'
 import { openACL } from './acl.ts'
-import { optionsProblem, type CreateOptions, type Data } from './arguments.ts'
+import { checked, type CreateOptions, type Data } from './arguments.ts'
 import type { MultiOp, MultiResult } from './multi.ts'
 import type { VersionOption } from './nodes.ts'
 
@@ -51,10 +50,4 @@ export class Transaction {
     this.#ops.push(op)
     return this
   }
-}
-
-function checked<T extends object>(op: string, path: string, options: T): T {
-  const problem = optionsProblem(options)
-  if (problem !== undefined) throw badArguments(op, path, problem)
-  return options
 }
