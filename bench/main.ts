@@ -12,7 +12,7 @@ import { makeRoomFor, readResult, resultOf, thisMachine, write, writeResult, typ
 import { Run } from './run.ts'
 import { nameOf, serverFor, type Server } from './server.ts'
 import { tableOf } from './table.ts'
-import { UsageError } from './usage.ts'
+import { refuse, UsageError } from './usage.ts'
 
 class Interrupted extends Error {
   readonly exitCode: number
@@ -121,7 +121,7 @@ try {
   const exitCode = await main(process.argv.slice(2))
   if (exitCode !== 0) process.exit(exitCode)
 } catch (error) {
-  const hint = error instanceof UsageError ? ' (npm start -- --help tells more)' : ''
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}${hint}\n`)
-  process.exit(error instanceof UsageError ? 2 : error instanceof Interrupted ? error.exitCode : 1)
+  if (error instanceof UsageError) refuse('npm start', error)
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(error instanceof Interrupted ? error.exitCode : 1)
 }

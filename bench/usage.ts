@@ -22,7 +22,12 @@ export function asked<T>(command: string, parse: (args: readonly string[]) => T)
     return parse(process.argv.slice(2))
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    process.stderr.write(`${error.message} (${command} -- --help tells more)\n`)
-    process.exit(2)
+    return refuse(command, error)
   }
+}
+
+/** Ends the process. */
+export function refuse(command: string, { message }: UsageError): never {
+  process.stderr.write(`${message} (${command} -- --help tells more)\n`)
+  process.exit(2)
 }
