@@ -27,6 +27,16 @@ async function arm(
   await call
 }
 
+/** A call that sets a watch, and is given up before its answer. */
+async function givenUp({ client, connection }: Scripted, read: Read): Promise<Received> {
+  const given = new AbortController()
+  const failing = failureOf(client[read]('/a', { watch: () => undefined, signal: given.signal }))
+  const setting = await connection.next()
+  given.abort()
+  await failing
+  return setting
+}
+
 const removals = (requests: readonly Received[]) =>
   requests.filter(({ op }) => op === operations.removeWatches).map(({ body }) => body)
 
@@ -263,11 +273,7 @@ describe('giving a watch up', () => {
 
   it('is in the background as soon as the call that sets it is given up', async () => {
     const all = await scripted()
-    const given = new AbortController()
-    const givenUp = failureOf(all.client.exists('/a', { watch: () => undefined, signal: given.signal }))
-    const setting = await all.connection.next()
-    given.abort()
-    await givenUp
+    const setting = await givenUp(all, 'exists')
     let isSettled = false
     const settled = all.client.settled().then(() => (isSettled = true))
     await settle()
@@ -283,11 +289,7 @@ describe('giving a watch up', () => {
   it('is over when the call that sets it is refused, or loses its connection', async () => {
     for (const end of ['refused', 'lost'] as const) {
       const all = await scripted()
-      const given = new AbortController()
-      const givenUp = failureOf(all.client.getData('/a', { watch: () => undefined, signal: given.signal }))
-      const setting = await all.connection.next()
-      given.abort()
-      await givenUp
+      const setting = await givenUp(all, 'getData')
       const settled = all.client.settled()
       if (end === 'refused') all.connection.reply(setting, { err: errnos.NONODE })
       else all.connection.close()
