@@ -1,8 +1,8 @@
 // The command line of `npm start`.
 import { fileURLToPath } from 'node:url'
-import { parseConnectString } from '../src/session/connect-string.ts'
-import { UsageError, valuesOf } from './usage.ts'
-import type { Scenario } from './scenario.ts'
+import { parseConnectString } from '../src/session/servers/connect-string.ts'
+import { UsageError, valuesOf } from './output/usage.ts'
+import type { Scenario } from './harness/scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
 export interface Options {

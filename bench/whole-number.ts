@@ -1,4 +1,4 @@
-import { UsageError } from './usage.ts'
+import { UsageError } from './output/usage.ts'
 
 /** @throws UsageError that names the option, where its text is no whole number from 1 on */
 export function wholeNumber(option: string, text: string): number {

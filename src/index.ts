@@ -1,5 +1,6 @@
-// The public door: re-exports only.
-export * from './session/index.ts'
+// Entry point `zkwire`: the client. Re-exports only.
+// May import: client/index.ts, protocol/index.ts, transport.
+export * from './client/index.ts'
 export {
   codeOf,
   errnos,
@@ -16,5 +17,11 @@ export {
   type Stat,
 } from './protocol/index.ts'
 export type { TlsOptions } from './transport/tls.ts'
-export { FinalFailure, type Address, type Dial, type Transport, type TransportHandler } from './transport/transport.ts'
+export {
+  PermanentError,
+  type Address,
+  type Dial,
+  type Transport,
+  type TransportHandler,
+} from './transport/transport.ts'
 export type { ResolveSrv, SrvRecord } from './transport/srv.ts'

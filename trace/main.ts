@@ -1,6 +1,6 @@
 // `npm run trace`: shows any client's live session, frame by frame.
 import { parseArgs } from 'node:util'
-import { parseConnectString } from '../src/session/connect-string.ts'
+import { parseConnectString } from '../src/session/servers/connect-string.ts'
 import type { Address } from '../src/transport/transport.ts'
 import { TraceProxy } from './proxy.ts'
 

@@ -1,9 +1,9 @@
 // `npm run bench:growth`: is a cost flat, however many there are? See bench/README.md.
 import { relative } from 'node:path'
-import { Progress } from '../progress.ts'
-import { thisMachine, write } from '../result.ts'
-import { asked } from '../usage.ts'
-import { findingsOf, LIMITS } from './judge.ts'
+import { Progress } from '../output/progress.ts'
+import { thisMachine, write } from '../output/result.ts'
+import { asked } from '../output/usage.ts'
+import { findingsOf, LIMITS } from './verdict.ts'
 import { help, parseOptions, type Options } from './options.ts'
 import { pageOf } from './page.ts'
 import { run } from './run.ts'

@@ -1,8 +1,8 @@
 // The command line of `npm run bench:growth`.
 import { fileURLToPath } from 'node:url'
-import { UsageError, valuesOf } from '../usage.ts'
+import { UsageError, valuesOf } from '../output/usage.ts'
 import { wholeNumber } from '../whole-number.ts'
-import { curves, populations } from './curves.ts'
+import { curves, populations } from './workloads.ts'
 import type { Plan } from './run.ts'
 import { nameOf } from './table.ts'
 

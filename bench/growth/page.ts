@@ -2,9 +2,9 @@
 import { html, type Html } from '../report/html.ts'
 import { pageAround } from '../report/page.ts'
 import { plot } from '../report/plots.ts'
-import type { Machine } from '../result.ts'
-import { populations, type Population } from './curves.ts'
-import type { Finding } from './judge.ts'
+import type { Machine } from '../output/result.ts'
+import { populations, type Population } from './workloads.ts'
+import type { Finding } from './verdict.ts'
 import { summaryOf, tableOf, verdictOf } from './table.ts'
 
 export function pageOf(findings: readonly Finding[], machine: Machine, date: Date): Promise<string> {

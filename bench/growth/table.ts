@@ -1,6 +1,6 @@
 // What was found, as it stands in a terminal. Pure.
-import { populations, type Curve } from './curves.ts'
-import type { Finding, Level } from './judge.ts'
+import { populations, type Curve } from './workloads.ts'
+import type { Finding, Level } from './verdict.ts'
 
 export function tableOf(findings: readonly Finding[]): string {
   return populations

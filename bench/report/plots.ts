@@ -1,7 +1,7 @@
 // Log-log plots, drawn with Observable Plot while the report is made: the page carries pictures, and no library.
 import * as Plot from '@observablehq/plot'
 import { parseHTML } from 'linkedom'
-import type { Point } from '../statistics.ts'
+import type { Point } from '../measure/statistics.ts'
 import { html, Html } from './html.ts'
 
 /** A point, and where it may be as well. */

@@ -1,6 +1,6 @@
 // The tables of the report.
-import type { Result } from '../result.ts'
-import { bytes, figure } from '../table.ts'
+import type { Result } from '../output/result.ts'
+import { bytes, figure } from '../output/table.ts'
 import { html, type Html } from './html.ts'
 
 /** Whatever was measured. */

@@ -1,6 +1,6 @@
 // One release of each lock, frame by frame: a lane for each session, and a column for each frame that passes.
-import type { Happening, Recording } from '../recording.ts'
-import { bytes, figure } from '../table.ts'
+import type { Happening, Recording } from '../measure/recording.ts'
+import { bytes, figure } from '../output/table.ts'
 import { html, type Html } from './html.ts'
 
 const LANE = 22

@@ -7,7 +7,7 @@ import {
   ReentrantMutex,
   TicketMutex,
 } from '../../src/recipes/index.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from '../harness/scenario.ts'
 import { lock } from './locks.ts'
 import { readersAndWriter } from './readers.ts'
 import { reconnectHerd, sessionHerd } from './sessions.ts'

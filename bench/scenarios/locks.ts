@@ -1,7 +1,7 @@
 // N contenders for one lock, each in a session of its own: one holds it, the others wait. A step is a release and a join: so
 // N - 1 wait, always.
 import type { Client } from '../../src/index.ts'
-import type { Member, Scenario, Seat } from '../scenario.ts'
+import type { Member, Scenario, Seat } from '../harness/scenario.ts'
 
 export interface Lock {
   acquire(options: { signal: AbortSignal }): Promise<{ release(): Promise<void> }>

@@ -1,6 +1,6 @@
 // N who read and one who writes, in turns: the writer lets all readers in at once, and waits behind them until the last has left.
 import { ReadWriteLock } from '../../src/recipes/index.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from '../harness/scenario.ts'
 import { contender } from './locks.ts'
 
 export const readersAndWriter = (name: string, about: string, { herd }: { herd: boolean }): Scenario => ({

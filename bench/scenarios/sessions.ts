@@ -1,6 +1,6 @@
 // S sessions lose their server at once; S sessions expire at once.
 import { setMaxListeners } from 'node:events'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from '../harness/scenario.ts'
 
 const WATCHES = 10
 const everyone = (n: number) => n

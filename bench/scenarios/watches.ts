@@ -1,6 +1,6 @@
 // S sessions watch one node, and it changes: how long until the first, the middle one and the last has heard?
 import type { WatchCallback } from '../../src/index.ts'
-import type { Member, Phase, Scenario, Seat } from '../scenario.ts'
+import type { Member, Phase, Scenario, Seat } from '../harness/scenario.ts'
 
 const everyone = (n: number) => n
 const change: Phase = { name: 'change', deed: 'change', by: 'conductor', marks: everyone }

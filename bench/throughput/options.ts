@@ -1,6 +1,6 @@
 // The command line of `npm run bench:throughput`.
 import { pathToFileURL } from 'node:url'
-import { UsageError, valuesOf } from '../usage.ts'
+import { UsageError, valuesOf } from '../output/usage.ts'
 import { wholeNumber } from '../whole-number.ts'
 import { contestants, workloads, type ContestantName, type Workload } from './workloads.ts'
 

@@ -1,6 +1,6 @@
 // What was measured, as it stands in a terminal. Pure.
-import { median } from '../statistics.ts'
-import { figureOf, type Samples, type Verdict } from './judge.ts'
+import { median } from '../measure/statistics.ts'
+import { figureOf, type Samples, type Verdict } from './verdict.ts'
 import type { Figure, Sample, Workload } from './workloads.ts'
 
 export function tableOf(workloads: readonly Workload[], samples: Samples): string {

@@ -28,7 +28,7 @@ describe('the stock', () => {
     await zk.setData('/stock', '3')
     const dropped = server.faults.drop('create') // the lock's node is made, and nobody hears of it
     const left = await sell(zk, 1)
-    await dropped.met
+    await dropped.triggered
     assert.equal(left, 2)
   })
 })

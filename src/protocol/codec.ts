@@ -5,7 +5,7 @@ import type { Writer } from './writer.ts'
  * The alphabet a record is written in. A {@link Reader} is handed in to decode; a scribe that only notes which letters
  * were asked for is handed in once, on first use, to learn the layout.
  */
-export interface Letters {
+export interface FieldReader {
   bool(): boolean
   int(): number
   /** A 64-bit integer that is an identity: session ids, zxids. */
@@ -47,21 +47,21 @@ export type Encodable<T> = T extends Buffer
 /** A way between bytes and values of one type. */
 export interface Codec<T> {
   readonly name: string
-  read(letters: Letters): T
+  read(letters: FieldReader): T
   write(writer: Writer, value: Encodable<T>): void
   /** @throws JuteError where the bytes are not such a value. Bytes behind it are left alone: newer servers may add fields. */
   decode(bytes: Uint8Array): T
   /** @throws JuteError where a string has no UTF-8 form. */
   encode(value: Encodable<T>): Buffer
-  readonly shape: Shape
+  readonly layout: Layout
 }
 
 /** How the bytes of a codec lie: fields in a row, or items that each follow a header naming their type. */
-export type Shape =
+export type Layout =
   | { is: 'fields'; fields: readonly Field[] }
-  | { is: 'tagged'; header: Codec<Tag>; itemFor: (type: number) => Codec<unknown> | undefined }
+  | { is: 'tagged'; header: Codec<ItemHeader>; itemFor: (type: number) => Codec<unknown> | undefined }
 
-export interface Tag {
+export interface ItemHeader {
   type: number
   done: boolean
   err: number

@@ -39,8 +39,8 @@ const serverErrors = {
 const ownErrors = {
   CLOSED: 'the client is closed',
   PROTOCOL: 'the server does not keep to the protocol',
-  REQUESTTOOLARGE: 'the request is larger than maxRequest, and a server would cut the connection for it',
-  REPLYTOOLARGE: 'the reply is larger than maxReply',
+  REQUESTTOOLARGE: 'the request is larger than maxRequestBytes, and a server would cut the connection for it',
+  REPLYTOOLARGE: 'the reply is larger than maxReplyBytes',
   TOOMANYPENDING: 'there are maxPending requests without a reply already',
   CONNECTTIMEOUT: 'no server took the session in time',
   UNKNOWN: 'the server gave an error number that this client does not know',

@@ -2,7 +2,7 @@
 import { createModes, eventTypes, keeperStates, opcodes, xids } from './constants.ts'
 import { codeOf } from './errors.ts'
 import { JuteError } from './jute-error.ts'
-import type { Codec, Tag, Type, TypeOf } from './codec.ts'
+import type { Codec, ItemHeader, Type, TypeOf } from './codec.ts'
 import * as operations from './operations.ts'
 import type { Operation } from './operations.ts'
 import { Reader } from './reader.ts'
@@ -36,14 +36,14 @@ export interface ExplainOptions {
 export function explain(bytes: Uint8Array, options: ExplainOptions = {}): Explanation {
   // An answer of 16 bytes to xid 12 looks like a frame with its length, until one tries to read it.
   for (const start of startsOf(bytes))
-    for (const reading of readingsOf(options)) {
-      const notes = new Notes(bytes, start)
+    for (const reading of interpretations(options)) {
+      const notes = new Annotator(bytes, start)
       if (start > 0) notes.note(0, start, 'length', String(bytes.length - start))
       const told = reading(notes)
       if (told !== undefined) return { ...told, dump: notes.dump() }
     }
-  const harmless = Math.min(bytes.length, HARMLESS)
-  const notes = new Notes(bytes, harmless)
+  const harmless = Math.min(bytes.length, SAFE_PREFIX)
+  const notes = new Annotator(bytes, harmless)
   if (harmless > 0) notes.note(0, harmless, '', '')
   notes.conceal()
   return {
@@ -58,7 +58,7 @@ export function explain(bytes: Uint8Array, options: ExplainOptions = {}): Explan
 const startsOf = (bytes: Uint8Array): number[] =>
   bytes.length >= 4 && new DataView(bytes.buffer, bytes.byteOffset).getInt32(0) === bytes.length - 4 ? [4, 0] : [0]
 
-type Told = Omit<Explanation, 'dump'>
+type Summary = Omit<Explanation, 'dump'>
 
 interface Note {
   at: number
@@ -68,9 +68,9 @@ interface Note {
 }
 
 /** One way to read the frame; undefined where the bytes do not fit it. */
-type Reading = (notes: Notes) => Told | undefined
+type Reading = (notes: Annotator) => Summary | undefined
 
-function readingsOf({ from, opcode, first }: ExplainOptions): Reading[] {
+function interpretations({ from, opcode, first }: ExplainOptions): Reading[] {
   const known = opcode === undefined ? undefined : operationsByOpcode().get(opcode)
   const readings: Record<'client' | 'server', Reading[]> = {
     client: first === true ? [] : [request],
@@ -201,7 +201,7 @@ const remainder =
     return told
   }
 
-const replied = ({ xid, zxid }: { xid: number; zxid: bigint }, op: string | undefined, what: string): Told => ({
+const replied = ({ xid, zxid }: { xid: number; zxid: bigint }, op: string | undefined, what: string): Summary => ({
   from: 'server',
   op: op ?? '',
   xid,
@@ -217,7 +217,7 @@ const operationsByOpcode = () =>
   ))
 
 /** Reads fields out of a frame and notes where each of them stands. */
-class Notes {
+class Annotator {
   readonly #bytes: Uint8Array
   readonly #start: number
   readonly #reader: Reader
@@ -229,8 +229,8 @@ class Notes {
     this.#reader = new Reader(bytes, start)
   }
 
-  again(): Notes {
-    return new Notes(this.#bytes, this.#start)
+  again(): Annotator {
+    return new Annotator(this.#bytes, this.#start)
   }
 
   get left(): number {
@@ -288,17 +288,17 @@ class Notes {
     return value
   }
 
-  #shaped({ shape }: Codec<unknown>, prefix: string): unknown {
+  #shaped({ layout }: Codec<unknown>, prefix: string): unknown {
     const below = (name: string) => (prefix === '' ? name : `${prefix}.${name}`)
-    if (shape.is === 'fields')
-      return Object.fromEntries(shape.fields.map(({ name, type }) => [name, this.#value(type, below(name))]))
+    if (layout.is === 'fields')
+      return Object.fromEntries(layout.fields.map(({ name, type }) => [name, this.#value(type, below(name))]))
     const items: unknown[] = []
     for (;;) {
       const at = below(String(items.length))
-      const header = this.#shaped(shape.header, at) as Tag
+      const header = this.#shaped(layout.header, at) as ItemHeader
       // What ends the items is an error in form. Anything else is no multi, and its bytes are not to be told as one.
       if (header.done && header.type === opcodes.error) return items
-      const item = header.done ? undefined : shape.itemFor(header.type)
+      const item = header.done ? undefined : layout.itemFor(header.type)
       if (item === undefined) throw new JuteError(`an item of type ${header.type}`)
       const op = operationsByOpcode().get(header.type)?.name ?? 'error'
       items.push({ [op]: this.#shaped(item, at) })
@@ -324,7 +324,7 @@ const vocabularies: Readonly<Record<string, Readonly<Record<string, number>>>> =
 const SECRET = /(^|\.)(passwd|auth|token|rest)$/
 
 /** No frame has a credential in its first bytes: the first is a token behind xid, opcode and length. */
-const HARMLESS = 12
+const SAFE_PREFIX = 12
 
 function valueOf(name: string, value: unknown): string {
   const field = name.slice(name.lastIndexOf('.') + 1)

@@ -1,4 +1,5 @@
-// The protocol on its own: bytes to values and back. No socket, clock, promise or randomness.
+// Entry point `zkwire/protocol`: bytes to values and back. Synchronous: no socket, clock, promise or randomness.
+// May import: nothing.
 export * from './constants.ts'
 export * from './errors.ts'
 export * from './explain.ts'
@@ -11,4 +12,5 @@ export { operation, type Operation, type WatchKind } from './operations.ts'
 export * from './paths.ts'
 export * from './reader.ts'
 export * from './records.ts'
+export * from './request-frame.ts'
 export * from './writer.ts'

@@ -1,14 +1,14 @@
 // Jute, ZooKeeper's serialisation: a record is declared once, as a function over the letters of its alphabet.
-import type { Codec, Field, Letters, Shape, Type } from './codec.ts'
+import type { Codec, Field, FieldReader, Layout, Type } from './codec.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
 export type * from './codec.ts'
 
 /** Declares a record: `declare` says its fields, in wire order. Nothing is computed before first use. */
-export function record<T extends object>(name: string, declare: (f: Letters) => T): Codec<T> {
-  let shape: Shape | undefined
-  let columns: Column[] | undefined
+export function record<T extends object>(name: string, declare: (f: FieldReader) => T): Codec<T> {
+  let shape: Layout | undefined
+  let columns: FieldWriter[] | undefined
   return {
     name,
     read: declare,
@@ -22,7 +22,7 @@ export function record<T extends object>(name: string, declare: (f: Letters) => 
       this.write(writer, value)
       return writer.take()
     },
-    get shape() {
+    get layout() {
       return (shape ??= { is: 'fields', fields: layoutOf(declare) })
     },
   }
@@ -31,13 +31,13 @@ export function record<T extends object>(name: string, declare: (f: Letters) => 
 type Row = Record<string, unknown>
 
 /** A field made ready for writing. Values are of the field's type by the declaration's own types, hence the casts. */
-interface Column {
+interface FieldWriter {
   name: string
   write: (writer: Writer, value: unknown, of: Codec<unknown> | undefined) => void
   of: Codec<unknown> | undefined
 }
 
-const writers: Record<Type['is'], Column['write']> = {
+const writers: Record<Type['is'], FieldWriter['write']> = {
   bool: (w, v) => w.bool(v as boolean),
   int: (w, v) => w.int(v as number),
   long: (w, v) => w.long(v as bigint),
@@ -60,16 +60,16 @@ const writers: Record<Type['is'], Column['write']> = {
   record: (w, v, of) => of?.write(w, v),
 }
 
-const column = ({ name, type }: Field): Column => ({
+const column = ({ name, type }: Field): FieldWriter => ({
   name,
   write: writers[type.is],
   of: 'of' in type ? type.of : undefined,
 })
 
-const layoutOf = (declare: (f: Letters) => object): Field[] =>
-  Object.entries(declare(scribe)).map(([name, type]) => ({ name, type: type as Type }))
+const layoutOf = (declare: (f: FieldReader) => object): Field[] =>
+  Object.entries(declare(recorder)).map(([name, type]) => ({ name, type: type as Type }))
 
 /** Answers every letter with its own description, so that a declaration run against it yields the layout. */
-const scribe = Object.fromEntries(
+const recorder = Object.fromEntries(
   Object.keys(writers).map(is => [is, (of?: Codec<unknown>) => (of === undefined ? { is } : { is, of })]),
-) as unknown as Letters
+) as unknown as FieldReader

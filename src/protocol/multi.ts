@@ -1,5 +1,5 @@
 // multi and multiRead: items one after the other, each behind a header that names its type, until a header says done.
-import type { Codec, Encodable, Letters } from './codec.ts'
+import type { Codec, Encodable, FieldReader } from './codec.ts'
 import { JuteError } from './jute-error.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
@@ -16,25 +16,25 @@ import {
   GetDataRequest,
   GetDataResponse,
   MultiHeader,
-  Nothing,
+  EmptyRecord,
   SetDataRequest,
   SetDataResponse,
 } from './records.ts'
 import { opcodes } from './constants.ts'
 
 /** One operation, or the outcome of one: `type` is an opcode, -1 for an error. */
-export type MultiItem<T extends Itemised> = {
+export type MultiItem<T extends ItemCodecs> = {
   [K in keyof T]: { type: K; body: T[K] extends Codec<infer V> ? V : never }
 }[keyof T]
 
-type Itemised = Record<number, Codec<unknown>>
+type ItemCodecs = Record<number, Codec<unknown>>
 
-function itemised<T extends Itemised>(name: string, itemErr: number, items: T): Codec<MultiItem<T>[]> {
+function taggedList<T extends ItemCodecs>(name: string, itemErr: number, items: T): Codec<MultiItem<T>[]> {
   type Items = MultiItem<T>[]
   const codecFor = (type: number) => items[type]
   return {
     name,
-    read(f: Letters): Items {
+    read(f: FieldReader): Items {
       const all: { type: number; body: unknown }[] = []
       for (let header = MultiHeader.read(f); !header.done; header = MultiHeader.read(f)) {
         const codec = codecFor(header.type)
@@ -60,12 +60,12 @@ function itemised<T extends Itemised>(name: string, itemErr: number, items: T): 
       this.write(writer, value)
       return writer.take()
     },
-    shape: { is: 'tagged', header: MultiHeader, itemFor: codecFor },
+    layout: { is: 'tagged', header: MultiHeader, itemFor: codecFor },
   }
 }
 
 /** The operations of one transaction. */
-export const MultiRequest = itemised('MultiRequest', -1, {
+export const MultiRequest = taggedList('MultiRequest', -1, {
   [opcodes.create]: CreateRequest,
   [opcodes.create2]: CreateRequest,
   [opcodes.createContainer]: CreateRequest,
@@ -76,7 +76,7 @@ export const MultiRequest = itemised('MultiRequest', -1, {
 })
 
 /** The reads of one multiRead. */
-export const MultiReadRequest = itemised('MultiReadRequest', -1, {
+export const MultiReadRequest = taggedList('MultiReadRequest', -1, {
   [opcodes.getChildren]: GetChildrenRequest,
   [opcodes.getData]: GetDataRequest,
 })
@@ -85,12 +85,12 @@ export const MultiReadRequest = itemised('MultiReadRequest', -1, {
  * Outcomes, each by its own header's type and not by what was asked: 3.8.0 answers a create2 with type create and no Stat
  * (ZOOKEEPER-4026). After a failure all are errors, 0 for those before it and RUNTIMEINCONSISTENCY for those behind.
  */
-export const MultiResponse = itemised('MultiResponse', 0, {
+export const MultiResponse = taggedList('MultiResponse', 0, {
   [opcodes.create]: CreateResponse,
   [opcodes.create2]: Create2Response,
-  [opcodes.delete]: Nothing,
+  [opcodes.delete]: EmptyRecord,
   [opcodes.setData]: SetDataResponse,
-  [opcodes.check]: Nothing,
+  [opcodes.check]: EmptyRecord,
   [opcodes.getChildren]: GetChildrenResponse,
   [opcodes.getData]: GetDataResponse,
   [opcodes.error]: ErrorResponse,

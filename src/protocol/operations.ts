@@ -39,7 +39,7 @@ export const createContainer = operation(
 export const createTTL = operation('createTTL', opcodes.createTTL, r.CreateTTLRequest, r.Create2Response, {
   method: 'create',
 })
-const delete_ = operation('delete', opcodes.delete, r.DeleteRequest, r.Nothing)
+const delete_ = operation('delete', opcodes.delete, r.DeleteRequest, r.EmptyRecord)
 export { delete_ as delete }
 export const exists = operation('exists', opcodes.exists, r.ExistsRequest, r.ExistsResponse, { watch: 'exist' })
 export const getData = operation('getData', opcodes.getData, r.GetDataRequest, r.GetDataResponse, { watch: 'data' })
@@ -57,17 +57,17 @@ export const getChildren2 = operation(
   { watch: 'children', method: 'getChildren' },
 )
 export const sync = operation('sync', opcodes.sync, r.SyncRequest, r.SyncResponse)
-export const ping = operation('ping', opcodes.ping, r.Nothing, r.Nothing)
+export const ping = operation('ping', opcodes.ping, r.EmptyRecord, r.EmptyRecord)
 /** Stands in a multi. Alone it must not be sent: 3.8.0 answers only where it fails, and else leaves a gap in the replies. */
 export const check = operation('check', opcodes.check, r.CheckVersionRequest, r.SetDataResponse)
 export const multi = operation('multi', opcodes.multi, MultiRequest, MultiResponse)
 export const multiRead = operation('multiRead', opcodes.multiRead, MultiReadRequest, MultiResponse)
 export const reconfig = operation('reconfig', opcodes.reconfig, r.ReconfigRequest, r.GetDataResponse)
-export const checkWatches = operation('checkWatches', opcodes.checkWatches, r.CheckWatchesRequest, r.Nothing)
-export const removeWatches = operation('removeWatches', opcodes.removeWatches, r.RemoveWatchesRequest, r.Nothing)
-export const auth = operation('auth', opcodes.auth, r.AuthPacket, r.Nothing)
-export const setWatches = operation('setWatches', opcodes.setWatches, r.SetWatches, r.Nothing)
-export const setWatches2 = operation('setWatches2', opcodes.setWatches2, r.SetWatches2, r.Nothing)
+export const checkWatches = operation('checkWatches', opcodes.checkWatches, r.CheckWatchesRequest, r.EmptyRecord)
+export const removeWatches = operation('removeWatches', opcodes.removeWatches, r.RemoveWatchesRequest, r.EmptyRecord)
+export const auth = operation('auth', opcodes.auth, r.AuthPacket, r.EmptyRecord)
+export const setWatches = operation('setWatches', opcodes.setWatches, r.SetWatches, r.EmptyRecord)
+export const setWatches2 = operation('setWatches2', opcodes.setWatches2, r.SetWatches2, r.EmptyRecord)
 export const sasl = operation('sasl', opcodes.sasl, r.GetSASLRequest, r.SetSASLResponse)
 export const getEphemerals = operation(
   'getEphemerals',
@@ -82,5 +82,5 @@ export const getAllChildrenNumber = operation(
   r.GetAllChildrenNumberResponse,
 )
 export const addWatch = operation('addWatch', opcodes.addWatch, r.AddWatchRequest, r.ErrorResponse)
-export const whoAmI = operation('whoAmI', opcodes.whoAmI, r.Nothing, r.WhoAmIResponse)
-export const closeSession = operation('closeSession', opcodes.closeSession, r.Nothing, r.Nothing)
+export const whoAmI = operation('whoAmI', opcodes.whoAmI, r.EmptyRecord, r.WhoAmIResponse)
+export const closeSession = operation('closeSession', opcodes.closeSession, r.EmptyRecord, r.EmptyRecord)

@@ -1,11 +1,11 @@
 // Jute letters out of bytes. Every length is checked before it is believed.
-import type { Codec, Letters } from './codec.ts'
+import type { Codec, FieldReader } from './codec.ts'
 import { JuteError } from './jute-error.ts'
 
 /**
  * A cursor over the bytes of one frame. It can be aimed at the next frame, so that a connection needs only one.
  */
-export class Reader implements Letters {
+export class Reader implements FieldReader {
   #chunk: Uint8Array
   /** All of the memory that the chunk lies in: sockets read into the same one over and over, which needs one view then. */
   #bytes: Buffer
@@ -27,7 +27,7 @@ export class Reader implements Letters {
   }
 
   /** @param isOwn the frame lies in memory of its own, which nobody writes any more */
-  aim(bytes: Buffer, start: number, end: number, isOwn = false): void {
+  reset(bytes: Buffer, start: number, end: number, isOwn = false): void {
     if (bytes !== this.#chunk) {
       this.#chunk = bytes
       this.#origin = bytes.byteOffset

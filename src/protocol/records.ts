@@ -75,7 +75,7 @@ export const RequestHeader = record('RequestHeader', f => ({ xid: f.int(), type:
 export const ReplyHeader = record('ReplyHeader', f => ({ xid: f.int(), zxid: f.long(), err: f.int() }))
 
 /** What has no fields: a ping, a delete's reply, and others. */
-export const Nothing = record('Nothing', () => ({}))
+export const EmptyRecord = record('EmptyRecord', () => ({}))
 
 export const AuthPacket = record('AuthPacket', f => ({ type: f.int(), scheme: f.stringOrNull(), auth: f.buffer() }))
 export const GetSASLRequest = record('GetSASLRequest', f => ({ token: f.buffer() }))

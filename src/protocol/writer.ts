@@ -11,15 +11,15 @@ const LARGEST_SPARE = 0x4_0000
 const SHORT = 64
 
 const NOTHING = Buffer.alloc(0)
-const NOWHERE = new DataView(NOTHING.buffer)
+const EMPTY_VIEW = new DataView(NOTHING.buffer)
 
 /** What is left of the slab that was written last, for whoever writes next: a writer holds memory only while something waits in it. */
-const spare = { bytes: NOTHING, view: NOWHERE, offset: 0 }
+const sharedSlab = { bytes: NOTHING, view: EMPTY_VIEW, offset: 0 }
 
 /** An append-only run of bytes. `take()` hands out what was written since the last call. */
 export class Writer {
   #bytes = NOTHING
-  #view = NOWHERE
+  #view = EMPTY_VIEW
   /** Where in the slab the pending bytes begin. */
   #start = 0
   #offset = 0
@@ -95,30 +95,25 @@ export class Writer {
     this.#offset += value.length
   }
 
-  /** Writes a frame: four length bytes, then whatever `body` writes. Returns the body's length. A throw leaves nothing. */
-  frame(body: () => void): number {
-    const before = this.begin()
+  /**
+   * Appends a frame: four length bytes, then what `body` writes. If it throws, the writer is as it was before.
+   * @param maxBytes longest body allowed
+   * @returns the length of the body, in bytes
+   * @throws RangeError if the body is longer than `maxBytes`; what `body` throws
+   */
+  frame(body: () => void, maxBytes = Infinity): number {
+    const before = this.pending
     try {
+      this.int(0)
       body()
+      const length = this.pending - before - 4
+      if (length > maxBytes) throw new RangeError(`${length} bytes, the limit is ${maxBytes}`)
+      this.#view.setInt32(this.#start + before, length)
+      return length
     } catch (error) {
       this.truncate(before)
       throw error
     }
-    return this.end(before)
-  }
-
-  /** Leaves room for a frame's length. Returns where the frame begins, for {@link end} or {@link truncate}. */
-  begin(): number {
-    const before = this.pending
-    this.int(0)
-    return before
-  }
-
-  /** Fills in the length of a frame, and returns it. */
-  end(before: number): number {
-    const length = this.pending - before - 4
-    this.#view.setInt32(this.#start + before, length)
-    return length
   }
 
   /** Forgets what was written behind the first `length` pending bytes. */
@@ -128,36 +123,36 @@ export class Writer {
 
   take(): Buffer {
     const taken = this.#bytes.subarray(this.#start, this.#offset)
-    const isRoomier = this.#bytes.length - this.#offset > spare.bytes.length - spare.offset
+    const isRoomier = this.#bytes.length - this.#offset > sharedSlab.bytes.length - sharedSlab.offset
     if (isRoomier && this.#bytes.length <= LARGEST_SPARE) {
-      spare.bytes = this.#bytes
-      spare.view = this.#view
-      spare.offset = this.#offset
+      sharedSlab.bytes = this.#bytes
+      sharedSlab.view = this.#view
+      sharedSlab.offset = this.#offset
     }
     this.#bytes = NOTHING
-    this.#view = NOWHERE
+    this.#view = EMPTY_VIEW
     this.#start = this.#offset = 0
     return taken
   }
 
   #reserve(more: number): void {
     if (this.#offset + more <= this.#bytes.length) return
-    if (this.#bytes.length === 0 && spare.offset + more <= spare.bytes.length) this.#borrow()
-    else this.#move(more)
+    if (this.#bytes.length === 0 && sharedSlab.offset + more <= sharedSlab.bytes.length) this.#reuse()
+    else this.#grow(more)
   }
 
-  #borrow(): void {
-    this.#bytes = spare.bytes
-    this.#view = spare.view
-    this.#start = this.#offset = spare.offset
-    spare.bytes = NOTHING
-    spare.view = NOWHERE
-    spare.offset = 0
+  #reuse(): void {
+    this.#bytes = sharedSlab.bytes
+    this.#view = sharedSlab.view
+    this.#start = this.#offset = sharedSlab.offset
+    sharedSlab.bytes = NOTHING
+    sharedSlab.view = EMPTY_VIEW
+    sharedSlab.offset = 0
   }
 
-  #move(more: number): void {
+  #grow(more: number): void {
     const pending = this.#bytes.subarray(this.#start, this.#offset)
-    const larger = Math.min(2 * Math.max(this.#bytes.length, spare.bytes.length), LARGEST_SLAB)
+    const larger = Math.min(2 * Math.max(this.#bytes.length, sharedSlab.bytes.length), LARGEST_SLAB)
     this.#bytes = Buffer.allocUnsafe(Math.max(FIRST_SLAB, larger, 2 * (pending.length + more)))
     this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length)
     this.#bytes.set(pending)

@@ -1,4 +1,5 @@
-// SASL mechanisms for connect()'s option `sasl`.
-export type { Exchange, Mechanism, MechanismContext, Step } from '../session/index.ts'
+// Entry point `zkwire/sasl`: SASL mechanisms for the option `sasl`. Re-exports only.
+// May import: client/index.ts, runtime.
+export type { Exchange, Mechanism, MechanismContext, Step } from '../client/index.ts'
 export { digestMd5, type DigestCredentials } from './digest-md5.ts'
 export { SaslError } from './sasl-error.ts'

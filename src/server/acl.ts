@@ -1,7 +1,7 @@
 // Who may do what: access control lists, and the identities they are held against.
 import { perms, type ACL, type Id } from '../protocol/index.ts'
-import { sha1 } from '../machine/hash.ts'
-import { Refusal } from './refusal.ts'
+import { sha1 } from '../runtime/hash.ts'
+import { RequestError } from './refusal.ts'
 
 /** A way of knowing who somebody is (AuthenticationProvider). */
 interface Scheme {
@@ -54,17 +54,17 @@ const isAnyone = ({ scheme, id }: Id): boolean => scheme === 'world' && id === '
  * The list as it is kept: without repetitions, and with the caller's own identities in the place of 'auth'.
  * @throws Refusal INVALIDACL where it is empty, or names nobody that could be known
  */
-export function keptACL(acl: readonly ACL[] | null, identities: readonly Id[]): ACL[] {
+export function fixupACL(acl: readonly ACL[] | null, identities: readonly Id[]): ACL[] {
   const entries = new Map((acl ?? []).map(each => [JSON.stringify(each), each]))
-  if (entries.size === 0) throw new Refusal('INVALIDACL')
+  if (entries.size === 0) throw new RequestError('INVALIDACL')
   return [...entries.values()].flatMap(entry => {
     if (isAnyone(entry.id)) return entry
     if (entry.id.scheme === 'auth') {
       const proven = identities.filter(({ scheme }) => schemeOf(scheme)?.isProof === true)
-      if (proven.length === 0) throw new Refusal('INVALIDACL')
+      if (proven.length === 0) throw new RequestError('INVALIDACL')
       return proven.map(id => ({ perms: entry.perms, id }))
     }
-    if (schemeOf(entry.id.scheme)?.isValid(entry.id.id) !== true) throw new Refusal('INVALIDACL')
+    if (schemeOf(entry.id.scheme)?.isValid(entry.id.id) !== true) throw new RequestError('INVALIDACL')
     return entry
   })
 }
@@ -82,12 +82,12 @@ export const allows = (acl: readonly ACL[], permission: number, identities: read
   )
 
 /** @throws Refusal NOAUTH */
-export function demand(acl: readonly ACL[], permission: number, identities: readonly Id[]): void {
-  if (!allows(acl, permission, identities)) throw new Refusal('NOAUTH')
+export function requirePermission(acl: readonly ACL[], permission: number, identities: readonly Id[]): void {
+  if (!allows(acl, permission, identities)) throw new RequestError('NOAUTH')
 }
 
 /** Who may only read sees no digests: passwords could be guessed from them. */
-export const shownACL = (acl: readonly ACL[], identities: readonly Id[]): ACL[] =>
+export const redactACL = (acl: readonly ACL[], identities: readonly Id[]): ACL[] =>
   acl.map(entry =>
     entry.id.scheme === 'digest' && !allows(acl, perms.admin, identities)
       ? { ...entry, id: { scheme: 'digest', id: entry.id.id.replace(/:.*/, ':x') } }

@@ -19,22 +19,22 @@ import {
   type Id,
   type Writer,
 } from '../protocol/index.ts'
-import type { AcceptedTransport, Address } from '../transport/transport.ts'
+import type { ServerTransport, Address } from '../transport/transport.ts'
 import { allows, identified } from './acl.ts'
 import { noCounts } from './counts.ts'
 import type { Database } from './database.ts'
 import type { Fault, Faults } from './faults.ts'
 import { handlerOf, type Handler } from './operations.ts'
 import { Outbox } from './outbox.ts'
-import { Refusal } from './refusal.ts'
-import type { Session, Sessions } from './sessions.ts'
-import type { Watcher } from './watches.ts'
+import { RequestError } from './refusal.ts'
+import type { ServerSession, Sessions } from './sessions.ts'
+import type { WatchOwner } from './watches.ts'
 import type { WriteSettings } from './writes.ts'
 
 /** What a connection needs of its server. */
-export interface Host {
+export interface ConnectionOwner {
   readonly database: Database
-  readonly sessions: Sessions<Connection>
+  readonly sessions: Sessions<ServerConnection>
   readonly faults: Faults
   readonly settings: WriteSettings
   /** The longest request, bytes. */
@@ -43,9 +43,9 @@ export interface Host {
   /** The answer to a four-letter word; undefined where it is none. */
   wordAnswer(word: string): string | undefined
   /** Ends the session, and its connection unless it is `asking` for it. */
-  endSession(session: Session<Connection>, asking?: Connection): void
+  endSession(session: ServerSession<ServerConnection>, asking?: ServerConnection): void
   /** The stream is closed: nothing more is to be cleared away. */
-  gone(connection: Connection): void
+  gone(connection: ServerConnection): void
 }
 
 type Body = (writer: Writer) => void
@@ -57,9 +57,9 @@ const NO_ZXID = -1n
 
 const none: Body = () => undefined
 
-export class Connection implements Watcher {
+export class ServerConnection implements WatchOwner {
   readonly remote: Address
-  readonly #host: Host
+  readonly #host: ConnectionOwner
   readonly #outbox: Outbox
   readonly #reader = new Reader()
   readonly #framer: Framer
@@ -67,7 +67,7 @@ export class Connection implements Watcher {
   readonly #identities: Id[]
   /** The first bytes, until it is known whether they are a word or a length. */
   #head: Buffer | undefined = Buffer.alloc(0)
-  #session: Session<Connection> | undefined
+  #session: ServerSession<ServerConnection> | undefined
   /** Nothing is read any more. */
   #isOver = false
   /** While the server is paused: what came meanwhile, and what lets the answers go. */
@@ -75,7 +75,7 @@ export class Connection implements Watcher {
   readonly counts = noCounts()
   lastOperation = 'NA'
 
-  constructor(host: Host, transport: AcceptedTransport, remote: Address) {
+  constructor(host: ConnectionOwner, transport: ServerTransport, remote: Address) {
     this.#host = host
     this.remote = remote
     this.#outbox = new Outbox(transport)
@@ -84,7 +84,7 @@ export class Connection implements Watcher {
     if (host.isPaused) this.pause()
   }
 
-  get session(): Session<Connection> | undefined {
+  get session(): ServerSession<ServerConnection> | undefined {
     return this.#session
   }
 
@@ -137,7 +137,7 @@ export class Connection implements Watcher {
 
   notify(type: number, path: string, acl: readonly ACL[] = []): void {
     if (!allows(acl, perms.read, this.#identities)) return
-    const fault = this.#meet(['event'], this.#session?.id)
+    const fault = this.#matchFault(['event'], this.#session?.id)
     this.#answer(fault, xids.notification, NO_ZXID, 0, writer =>
       WatcherEvent.write(writer, { type, state: keeperStates.SyncConnected, path }),
     )
@@ -160,7 +160,7 @@ export class Connection implements Watcher {
     if (this.#isOver) return
     this.counts.received++
     this.counts.bytesReceived += LENGTH_BYTES + end - start
-    this.#reader.aim(bytes, start, end)
+    this.#reader.reset(bytes, start, end)
     if (this.#session === undefined) this.#shakeHands(this.#reader)
     else this.#serve(this.#session, this.#reader)
   }
@@ -169,7 +169,7 @@ export class Connection implements Watcher {
     const { database, sessions } = this.#host
     const asked = LegacyConnectRequest.read(reader)
     const isLegacy = reader.remaining === 0
-    const fault = this.#meet(['connect'], asked.sessionId === 0n ? undefined : asked.sessionId)
+    const fault = this.#matchFault(['connect'], asked.sessionId === 0n ? undefined : asked.sessionId)
     // A client that has seen more than this server is to find another.
     if (fault?.effect.is === 'ignore' || asked.lastZxidSeen > database.zxid) {
       this.close()
@@ -193,7 +193,7 @@ export class Connection implements Watcher {
     if (session === undefined) this.end()
   }
 
-  #serve(session: Session<Connection>, reader: Reader): void {
+  #serve(session: ServerSession<ServerConnection>, reader: Reader): void {
     const { database, sessions } = this.#host
     const { xid, type } = RequestHeader.read(reader)
     const isOfConnection = type === opcodes.auth || type === opcodes.sasl
@@ -206,7 +206,7 @@ export class Connection implements Watcher {
     }
     const { name, method } = handler.operation
     this.lastOperation = name
-    const fault = this.#meet(name === method ? [name] : [name, method], session.id)
+    const fault = this.#matchFault(name === method ? [name] : [name, method], session.id)
     // As if it had been lost on its way: the session was not heard either.
     if (fault?.effect.is === 'ignore') {
       this.end()
@@ -226,7 +226,7 @@ export class Connection implements Watcher {
   #outcomeOf(
     handler: Handler,
     fault: Fault | undefined,
-    { id: session }: Session<Connection>,
+    { id: session }: ServerSession<ServerConnection>,
     reader: Reader,
   ): { err: number; body: Body } | 'silent' {
     if (fault?.effect.is === 'replace') return { err: errnos[fault.effect.code], body: none }
@@ -235,7 +235,7 @@ export class Connection implements Watcher {
       const body = handler.run({ database, settings, session, identities: this.#identities, watcher: this }, reader)
       return body === undefined ? 'silent' : { err: 0, body }
     } catch (error) {
-      if (error instanceof Refusal) return { err: errnos[error.code], body: none }
+      if (error instanceof RequestError) return { err: errnos[error.code], body: none }
       // An auth packet is read where a handshake is: what makes no sense there costs the connection (ZooKeeperServer.processPacket).
       if (error instanceof JuteError && handler.operation !== operations.auth)
         return { err: errnos.MARSHALLINGERROR, body: none }
@@ -264,7 +264,7 @@ export class Connection implements Watcher {
   #identify(reader: Reader): Body {
     const { scheme, auth } = operations.auth.request.read(reader)
     const id = identified(scheme, auth, this.remote.host)
-    if (id === undefined) throw new Refusal('AUTHFAILED')
+    if (id === undefined) throw new RequestError('AUTHFAILED')
     if (!this.#identities.some(each => each.scheme === id.scheme && each.id === id.id)) this.#identities.push(id)
     return none
   }
@@ -285,15 +285,15 @@ export class Connection implements Watcher {
     if (fault?.effect.is === 'drop') {
       this.end()
     } else {
-      if (fault?.effect.is === 'hold' || fault?.effect.is === 'delay') fault.holds(this.#outbox.hold())
+      if (fault?.effect.is === 'hold' || fault?.effect.is === 'delay') fault.hold(this.#outbox.hold())
       this.counts.sent++
       this.counts.bytesSent += this.#outbox.frame(frame)
     }
   }
 
   /** What is to go wrong with an answer. From here on the bytes are counted that a cut lets through, events before the answer too. */
-  #meet(names: readonly string[], session: bigint | undefined): Fault | undefined {
-    const fault = this.#host.faults.meet(names, session)
+  #matchFault(names: readonly string[], session: bigint | undefined): Fault | undefined {
+    const fault = this.#host.faults.match(names, session)
     if (fault?.effect.is === 'cut') this.#outbox.cutAfter(fault.effect.bytes)
     return fault
   }

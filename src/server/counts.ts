@@ -1,6 +1,6 @@
 // What a server has taken in and sent out (ServerStats).
 
-export interface ServerCounts {
+export interface ServerStats {
   /** Frames. */
   received: number
   sent: number
@@ -9,10 +9,10 @@ export interface ServerCounts {
   bytesSent: number
 }
 
-export const noCounts = (): ServerCounts => ({ received: 0, sent: 0, bytesReceived: 0, bytesSent: 0 })
+export const noCounts = (): ServerStats => ({ received: 0, sent: 0, bytesReceived: 0, bytesSent: 0 })
 
-export const addedUp = (all: Iterable<ServerCounts>): ServerCounts => {
+export const addedUp = (all: Iterable<ServerStats>): ServerStats => {
   const total = noCounts()
-  for (const counts of all) for (const key of Object.keys(total) as (keyof ServerCounts)[]) total[key] += counts[key]
+  for (const counts of all) for (const key of Object.keys(total) as (keyof ServerStats)[]) total[key] += counts[key]
   return total
 }

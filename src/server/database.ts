@@ -1,7 +1,7 @@
 // What the server keeps: the tree, who watches it, and the number of the last transaction.
-import type { Clock } from '../machine/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { opcodes } from '../protocol/index.ts'
-import { Transaction, type Change } from './transaction.ts'
+import { TreeTransaction, type TreeChange } from './transaction.ts'
 import { Tree } from './tree.ts'
 import { Watches } from './watches.ts'
 
@@ -18,7 +18,7 @@ export interface TransactionRecord extends Cause {
   /** Milliseconds by the calendar. */
   time: number
   /** Nodes that came, went or got other data, in order: none where a list of permissions was set, or a session began. */
-  changes: readonly Change[]
+  changes: readonly TreeChange[]
 }
 
 export class Database {
@@ -42,8 +42,8 @@ export class Database {
    * Does all of a transaction, and then tells those who watch; or nothing, where it throws. So who writes hears the event of a
    * watch of its own before the answer (FinalRequestProcessor applies, and then answers).
    */
-  transact<T>(cause: Cause, change: (tx: Transaction) => T): T {
-    const tx = new Transaction(++this.#zxid, this.#clock.wallNow())
+  transact<T>(cause: Cause, change: (tx: TreeTransaction) => T): T {
+    const tx = new TreeTransaction(++this.#zxid, this.#clock.wallNow())
     let result
     try {
       result = change(tx)
@@ -53,7 +53,7 @@ export class Database {
     }
     const { zxid, time, changes } = tx
     // A multi that is refused has an answer, and is no more done than what throws.
-    if (!tx.isUndone) this.#tell({ ...cause, zxid, time, changes })
+    if (!tx.rolledBack) this.#tell({ ...cause, zxid, time, changes })
     for (const each of changes) this.watches.fire(each)
     return result
   }

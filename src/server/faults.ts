@@ -1,13 +1,13 @@
 // What goes wrong, because a test wants it to: from the n-th answer of a kind on, or behind a byte.
 import { errnos, operations, type ServerErrorCode } from '../protocol/index.ts'
-import type { Clock } from '../machine/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 
 type OperationName = Exclude<keyof typeof operations, 'operation'>
 
 /** An operation by its name or by that of the client's method ('create' is all that create nodes), the handshake, or an event. */
 export type FaultKind = OperationName | 'connect' | 'event'
 
-export interface FaultChoice {
+export interface FaultMatch {
   /** Which of those that come from now on, whatever else happens to them; 1 is the next. Default 1. */
   nth?: number
   /** How many of them, one behind the other. Default 1; Infinity: until `release()` or `clear()`. */
@@ -17,7 +17,7 @@ export interface FaultChoice {
 }
 
 /** What is to become of an answer. */
-export type Effect =
+export type FaultEffect =
   | { is: 'hold' }
   | { is: 'delay'; ms: number }
   | { is: 'drop' }
@@ -26,11 +26,11 @@ export type Effect =
   | { is: 'cut'; bytes: number }
 
 const operationNames = Object.keys(operations).filter(name => name !== 'operation')
-const said = [...operationNames, 'connect', 'event']
+const allKinds = [...operationNames, 'connect', 'event']
 
 /** What each may happen to. */
-const kindsOf: Readonly<Record<Effect['is'], readonly string[]>> = {
-  ...{ hold: said, delay: said, drop: said, cut: ['anything'] },
+const kindsOf: Readonly<Record<FaultEffect['is'], readonly string[]>> = {
+  ...{ hold: allKinds, delay: allKinds, drop: allKinds, cut: ['anything'] },
   ...{ ignore: [...operationNames, 'connect'], replace: operationNames },
 }
 
@@ -38,7 +38,7 @@ const kindsOf: Readonly<Record<Effect['is'], readonly string[]>> = {
 export class Fault {
   /** 'anything' is whatever a server has to say something on. */
   readonly kind: FaultKind | 'anything'
-  readonly effect: Effect
+  readonly effect: FaultEffect
   readonly #session: bigint | undefined
   readonly #clock: Clock
   #before: number
@@ -49,24 +49,24 @@ export class Fault {
   #resolve: () => void = () => undefined
   #reject: (reason: Error) => void = () => undefined
   /** Resolves when it has happened for the first time; rejects when it is released or cleared before that, and so never happens. */
-  readonly met: Promise<void>
+  readonly triggered: Promise<void>
 
   /** @internal */
-  constructor(clock: Clock, kind: Fault['kind'], effect: Effect, { nth = 1, times = 1, session }: FaultChoice) {
+  constructor(clock: Clock, kind: Fault['kind'], effect: FaultEffect, { nth = 1, times = 1, session }: FaultMatch) {
     if (!kindsOf[effect.is].includes(kind)) throw new RangeError(`there is no ${kind} to ${effect.is}`)
-    demandWhole({ nth, times }, 1)
+    requireWhole({ nth, times }, 1)
     this.kind = kind
     this.effect = effect
     this.#session = session
     this.#clock = clock
     this.#before = nth
     this.#left = times
-    this.met = new Promise((resolve, reject) => {
+    this.triggered = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
     // Whoever asks hears of it; nobody has to.
-    this.met.catch(() => undefined)
+    this.triggered.catch(() => undefined)
   }
 
   /** It will not happen again. */
@@ -93,7 +93,7 @@ export class Fault {
   }
 
   /** @internal Calls `letGo` when what a connection says need not wait for it any more. */
-  holds(letGo: () => void): void {
+  hold(letGo: () => void): void {
     // By whoever heard of the transaction, before the answer was written.
     if (this.#isReleased) return letGo()
     const { effect } = this
@@ -126,28 +126,28 @@ export class Faults {
   }
 
   /** It is done; the answer, and all that follows on that connection, waits for `release()`. */
-  hold(kind: FaultKind, choice: FaultChoice = {}): Fault {
+  hold(kind: FaultKind, choice: FaultMatch = {}): Fault {
     return this.#plan(kind, { is: 'hold' }, choice)
   }
 
   /** It is done; the answer, and all that follows on that connection, comes so many milliseconds later, or at `release()`. */
-  delay(kind: FaultKind, ms: number, choice: FaultChoice = {}): Fault {
+  delay(kind: FaultKind, ms: number, choice: FaultMatch = {}): Fault {
     if (!(ms >= 0 && ms <= 0x7fff_ffff)) throw new RangeError(`ms is to be from 0 to 2147483647, and is ${ms}`)
     return this.#plan(kind, { is: 'delay', ms }, choice)
   }
 
   /** It is done, and the connection ends where the answer would stand. */
-  drop(kind: FaultKind, choice: FaultChoice = {}): Fault {
+  drop(kind: FaultKind, choice: FaultMatch = {}): Fault {
     return this.#plan(kind, { is: 'drop' }, choice)
   }
 
   /** It is not done, and the connection ends: to a client that looks like `drop`. */
-  ignore(kind: Exclude<FaultKind, 'event'>, choice: FaultChoice = {}): Fault {
+  ignore(kind: Exclude<FaultKind, 'event'>, choice: FaultMatch = {}): Fault {
     return this.#plan(kind, { is: 'ignore' }, choice)
   }
 
   /** It is not done, and refused with `code`. */
-  replace(kind: OperationName, code: ServerErrorCode, choice: FaultChoice = {}): Fault {
+  replace(kind: OperationName, code: ServerErrorCode, choice: FaultMatch = {}): Fault {
     if (!Object.hasOwn(errnos, code)) throw new RangeError(`${code} is no error of a server's`)
     return this.#plan(kind, { is: 'replace', code }, choice)
   }
@@ -156,8 +156,8 @@ export class Faults {
    * Ends the next connection that the server has something to say on behind so many more bytes, in the middle of a frame if need be.
    * Bytes that are held before it are not counted.
    */
-  cutAfter(bytes: number, choice: FaultChoice = {}): Fault {
-    demandWhole({ bytes }, 0)
+  cutAfter(bytes: number, choice: FaultMatch = {}): Fault {
+    requireWhole({ bytes }, 0)
     return this.#plan('anything', { is: 'cut', bytes }, choice)
   }
 
@@ -168,7 +168,7 @@ export class Faults {
   }
 
   /** @internal What is to become of an answer, asked by connections; `names` are all that it goes by. */
-  meet(names: readonly string[], session: bigint | undefined): Fault | undefined {
+  match(names: readonly string[], session: bigint | undefined): Fault | undefined {
     let taken: Fault | undefined
     for (const fault of this.#planned)
       if (fault.isOver && !fault.isHolding) this.#planned.delete(fault)
@@ -177,14 +177,14 @@ export class Faults {
     return taken
   }
 
-  #plan(kind: Fault['kind'], effect: Effect, choice: FaultChoice): Fault {
+  #plan(kind: Fault['kind'], effect: FaultEffect, choice: FaultMatch): Fault {
     const fault = new Fault(this.#clock, kind, effect, choice)
     this.#planned.add(fault)
     return fault
   }
 }
 
-function demandWhole(named: Readonly<Record<string, number>>, least: number): void {
+function requireWhole(named: Readonly<Record<string, number>>, least: number): void {
   for (const [name, value] of Object.entries(named))
     if (!(Number.isSafeInteger(value) || value === Infinity) || value < least)
       throw new RangeError(`${name} is to be a whole number from ${least} on, and is ${value}`)

@@ -1,10 +1,11 @@
-// The door to the embedded server.
-export { VirtualClock, type UntilOptions } from '../machine/virtual-clock.ts'
-export type { ServerCounts } from './counts.ts'
+// Entry point `zkwire/server`: an embedded ZooKeeper, in memory, for tests. Re-exports only.
+// May import: testing, transport, protocol, runtime.
+export { VirtualClock, type UntilOptions } from '../testing/virtual-clock.ts'
+export type { ServerStats } from './counts.ts'
 export type { TransactionRecord } from './database.ts'
-export { Fault, Faults, type Effect, type FaultChoice, type FaultKind } from './faults.ts'
+export { Fault, Faults, type FaultEffect, type FaultMatch, type FaultKind } from './faults.ts'
 export type { ServerOptions } from './options.ts'
 export { Server } from './server.ts'
 export type { Snapshot, WatchEntry } from './snapshot.ts'
-export type { Change } from './transaction.ts'
-export type { Life } from './tree.ts'
+export type { TreeChange } from './transaction.ts'
+export type { NodeKind } from './tree.ts'

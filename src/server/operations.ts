@@ -11,15 +11,15 @@ import {
 import { userOf } from './acl.ts'
 import type { Database } from './database.ts'
 import * as reads from './reads.ts'
-import { Refusal } from './refusal.ts'
-import type { Watcher } from './watches.ts'
+import { RequestError } from './refusal.ts'
+import type { WatchOwner } from './watches.ts'
 import * as writes from './writes.ts'
 
 /** Who asks. */
 export interface Caller {
   session: bigint
   identities: readonly Id[]
-  watcher: Watcher
+  watcher: WatchOwner
 }
 
 /** What does an operation. */
@@ -29,16 +29,16 @@ export interface Handler {
    * Reads the request, does it, and returns what writes the answer; undefined where there is to be none.
    * @throws Refusal where the server says no; JuteError where the request makes no sense
    */
-  run(on: Ground, request: Reader): ((writer: Writer) => void) | undefined
+  run(on: OperationContext, request: Reader): ((writer: Writer) => void) | undefined
 }
 
 /** What all operations are done on. */
-export interface Ground extends Caller {
+export interface OperationContext extends Caller {
   database: Database
   settings: writes.WriteSettings
 }
 
-const read = <Q, R>(operation: Operation<Q, R>, run: (on: Ground, request: Q) => Encodable<R>): Handler => ({
+const read = <Q, R>(operation: Operation<Q, R>, run: (on: OperationContext, request: Q) => Encodable<R>): Handler => ({
   operation,
   run(on, request) {
     const answer = run(on, operation.request.read(request))
@@ -49,7 +49,7 @@ const read = <Q, R>(operation: Operation<Q, R>, run: (on: Ground, request: Q) =>
 /** It takes a transaction's number, done or refused, and even where it cannot be read. */
 const write = <Q, R>(
   operation: Operation<Q, R>,
-  run: (on: writes.Writing, request: Q) => Encodable<R> | undefined,
+  run: (on: writes.WriteContext, request: Q) => Encodable<R> | undefined,
 ): Handler => ({
   operation,
   run({ database, ...on }, request) {
@@ -74,7 +74,7 @@ const handlers: readonly Handler[] = [
   write(o.check, (on, { path, version }) => (writes.check(on, path, version), undefined)),
   write(o.multi, writes.multi),
   write(o.reconfig, () => {
-    throw new Refusal('RECONFIGDISABLED')
+    throw new RequestError('RECONFIGDISABLED')
   }),
   read(o.exists, reads.exists),
   read(o.getData, reads.getData),
@@ -90,7 +90,7 @@ const handlers: readonly Handler[] = [
     database.watches.add(path, watcher, mode)
     return { err: 0 }
   }),
-  read(o.checkWatches, ({ database }, { path, type }) => (database.watches.demand(path, type), {})),
+  read(o.checkWatches, ({ database }, { path, type }) => (database.watches.requireWatch(path, type), {})),
   read(o.removeWatches, ({ database, watcher }, { path, type }) => (database.watches.remove(path, watcher, type), {})),
   // One server is always up to date with itself.
   read(o.sync, (_, { path }) => ({ path })),

@@ -1,6 +1,6 @@
 // What may be chosen about an embedded server, in the words of zoo.cfg and of the server's switches.
-import { systemClock, type Clock } from '../machine/clock.ts'
-import { systemRandom, type Random } from '../machine/random.ts'
+import { systemClock, type Clock } from '../runtime/clock.ts'
+import { systemRandom, type Random } from '../runtime/random.ts'
 import type { TransactionRecord } from './database.ts'
 
 export interface ServerOptions {
@@ -17,7 +17,7 @@ export interface ServerOptions {
   /** The longest session timeout, ms. Default: twenty ticks. */
   maxSessionTimeout?: number
   /** The longest request, bytes (jute.maxbuffer): a longer one costs its connection. Default 1 048 575. */
-  maxBuffer?: number
+  maxRequestBytes?: number
   /** May nodes have a ttl (zookeeper.extendedTypesEnabled)? Where not, they are refused as UNIMPLEMENTED. Default false, as in ZooKeeper. */
   extendedTypes?: boolean
   /** How often containers and nodes with a ttl are looked at, ms (znode.container.checkIntervalMs). Default 60 000. */
@@ -44,7 +44,7 @@ export function settingsOf(options: ServerOptions): Settings {
     listen: true,
     minSessionTimeout: 2 * tickTime,
     maxSessionTimeout: 20 * tickTime,
-    maxBuffer: 1_048_575,
+    maxRequestBytes: 1_048_575,
     extendedTypes: false,
     containerCheckInterval: 60_000,
     createdStatInMulti: false,
@@ -58,7 +58,7 @@ export function settingsOf(options: ServerOptions): Settings {
     'tickTime',
     'minSessionTimeout',
     'maxSessionTimeout',
-    'maxBuffer',
+    'maxRequestBytes',
     'containerCheckInterval',
   ] as const) {
     const value = settings[name]

@@ -1,6 +1,6 @@
 // Bytes on their way to a client: one write for all that a turn brings. They can be held back, and cut off.
 import { Writer } from '../protocol/index.ts'
-import type { AcceptedTransport } from '../transport/transport.ts'
+import type { ServerTransport } from '../transport/transport.ts'
 
 const LENGTH_BYTES = 4
 
@@ -11,7 +11,7 @@ interface Hold {
 }
 
 export class Outbox {
-  readonly #transport: AcceptedTransport
+  readonly #transport: ServerTransport
   readonly #writer = new Writer()
   /** In their order; the first is in the way of all. */
   readonly #holds: Hold[] = []
@@ -19,7 +19,7 @@ export class Outbox {
   #isScheduled = false
   #left = Infinity
 
-  constructor(transport: AcceptedTransport) {
+  constructor(transport: ServerTransport) {
     this.#transport = transport
   }
 

@@ -11,39 +11,42 @@ import {
   type Stat,
   type TypeOf,
 } from '../protocol/index.ts'
-import { demand, shownACL } from './acl.ts'
+import { requirePermission, redactACL } from './acl.ts'
 import type { Database } from './database.ts'
-import { Refusal } from './refusal.ts'
+import { RequestError } from './refusal.ts'
 import { statOf } from './tree.ts'
-import type { Watcher } from './watches.ts'
+import type { WatchOwner } from './watches.ts'
 
 /** What is read, and in whose name. */
-export interface Reading {
+export interface ReadContext {
   database: Database
   identities: readonly Id[]
-  watcher: Watcher
+  watcher: WatchOwner
 }
 
-interface Asked {
+interface WatchableRead {
   path: string
   watch: boolean
 }
 
 /** Leaves its watch also where there is no node, and asks for no permission. */
-export function exists({ database: { tree, watches }, watcher }: Reading, { path, watch }: Asked): { stat: Stat } {
-  if (path.includes('\0')) throw new Refusal('BADARGUMENTS')
+export function exists(
+  { database: { tree, watches }, watcher }: ReadContext,
+  { path, watch }: WatchableRead,
+): { stat: Stat } {
+  if (path.includes('\0')) throw new RequestError('BADARGUMENTS')
   if (watch) watches.data.add(path, watcher, 'once')
   return { stat: statOf(tree.get(path)) }
 }
 
-export function getData(reading: Reading, { path, watch }: Asked): { data: Buffer | null; stat: Stat } {
+export function getData(reading: ReadContext, { path, watch }: WatchableRead): { data: Buffer | null; stat: Stat } {
   const { database, watcher } = reading
   const node = readable(reading, path)
   if (watch) database.watches.data.add(path, watcher, 'once')
   return { data: node.data, stat: statOf(node) }
 }
 
-export function getChildren(reading: Reading, { path, watch }: Asked): { children: string[]; stat: Stat } {
+export function getChildren(reading: ReadContext, { path, watch }: WatchableRead): { children: string[]; stat: Stat } {
   const { database, watcher } = reading
   const node = readable(reading, path)
   if (watch) database.watches.children.add(path, watcher, 'once')
@@ -51,32 +54,32 @@ export function getChildren(reading: Reading, { path, watch }: Asked): { childre
   return { children: [...node.children].reverse(), stat: statOf(node) }
 }
 
-export function getACL({ database, identities }: Reading, path: string): { acl: ACL[]; stat: Stat } {
+export function getACL({ database, identities }: ReadContext, path: string): { acl: ACL[]; stat: Stat } {
   const node = database.tree.get(path)
-  demand(node.acl, perms.read | perms.admin, identities)
-  return { acl: shownACL(node.acl, identities), stat: statOf(node) }
+  requirePermission(node.acl, perms.read | perms.admin, identities)
+  return { acl: redactACL(node.acl, identities), stat: statOf(node) }
 }
 
-export function getAllChildrenNumber(reading: Reading, path: string): number {
+export function getAllChildrenNumber(reading: ReadContext, path: string): number {
   readable(reading, path)
   return reading.database.tree.countBelow(path)
 }
 
 /** Paths that begin with `prefix`, which need not be a node's. */
-export function getEphemerals({ database }: Reading, session: bigint, prefix: string): string[] {
+export function getEphemerals({ database }: ReadContext, session: bigint, prefix: string): string[] {
   const all = database.tree.ephemeralsOf(session)
   return ['', '/'].includes(prefix.trim()) ? all : all.filter(path => path.startsWith(prefix))
 }
 
 /** Each by itself, errors in their places. No watch is left, whatever is asked. */
-export function multiRead(reading: Reading, items: TypeOf<typeof MultiReadRequest>): TypeOf<typeof MultiResponse> {
+export function multiRead(reading: ReadContext, items: TypeOf<typeof MultiReadRequest>): TypeOf<typeof MultiResponse> {
   return items.map(({ type, body: { path } }) => {
     try {
       return type === opcodes.getData
         ? { type, body: getData(reading, { path, watch: false }) }
         : { type, body: getChildren(reading, { path, watch: false }) }
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      if (!(error instanceof RequestError)) throw error
       return { type: opcodes.error, body: { err: errnos[error.code] } }
     }
   })
@@ -92,7 +95,7 @@ export interface Remembered {
 }
 
 /** Sets again what a session watched on an earlier connection, and tells at once what it missed. Persistent watches miss silently. */
-export function setWatches({ database: { tree, watches }, watcher }: Reading, before: Remembered): void {
+export function setWatches({ database: { tree, watches }, watcher }: ReadContext, before: Remembered): void {
   const { NodeCreated, NodeDeleted, NodeDataChanged, NodeChildrenChanged } = eventTypes
   for (const path of before.dataWatches) {
     const node = tree.find(path)
@@ -116,8 +119,8 @@ export function setWatches({ database: { tree, watches }, watcher }: Reading, be
   }
 }
 
-function readable({ database, identities }: Reading, path: string) {
+function readable({ database, identities }: ReadContext, path: string) {
   const node = database.tree.get(path)
-  demand(node.acl, perms.read, identities)
+  requirePermission(node.acl, perms.read, identities)
   return node
 }

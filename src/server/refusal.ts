@@ -2,7 +2,7 @@
 import type { ServerErrorCode } from '../protocol/index.ts'
 
 /** Thrown by whatever decides on a request: it is answered with this error, and leaves nothing done. */
-export class Refusal extends Error {
+export class RequestError extends Error {
   override readonly name = 'Refusal'
   readonly code: ServerErrorCode
 

@@ -1,16 +1,16 @@
 // An embedded ZooKeeper, in memory: for tests, demos and teaching. What it forgets when it closes is gone, and there is only one of it:
 // in production the same client is pointed at an Apache ZooKeeper ensemble.
 import { listenTcp, type Listener } from '../transport/listen.ts'
-import { dialInto } from '../transport/memory.ts'
+import { memoryDial } from '../transport/memory.ts'
 import type { Dial } from '../transport/transport.ts'
-import type { ServerCounts } from './counts.ts'
+import type { ServerStats } from './counts.ts'
 import type { Faults } from './faults.ts'
 import { settingsOf, type ServerOptions } from './options.ts'
-import { Service } from './service.ts'
+import { ServerCore } from './service.ts'
 import { snapshotOf, type Snapshot } from './snapshot.ts'
 
 export class Server {
-  readonly #service: Service
+  readonly #service: ServerCore
   readonly #listener: Listener | undefined
   /** Reaches the server without a socket, whatever the address: for `connect(server.connectString, { dial: server.dial })`. */
   readonly dial: Dial
@@ -18,10 +18,10 @@ export class Server {
   /** 0 where it does not listen. */
   readonly port: number
 
-  private constructor(service: Service, listener: Listener | undefined) {
+  private constructor(service: ServerCore, listener: Listener | undefined) {
     this.#service = service
     this.#listener = listener
-    this.dial = dialInto(service.accept)
+    this.dial = memoryDial(service.accept)
     this.host = listener?.address.host ?? 'memory'
     this.port = listener?.address.port ?? 0
   }
@@ -32,7 +32,7 @@ export class Server {
    */
   static async start(options: ServerOptions = {}): Promise<Server> {
     const settings = settingsOf(options)
-    const service = new Service(settings)
+    const service = new ServerCore(settings)
     try {
       return new Server(service, settings.listen ? await listenTcp(settings, service.accept) : undefined)
     } catch (error) {
@@ -53,7 +53,7 @@ export class Server {
   }
 
   /** What it has taken in and sent out since it began: frames, and their bytes with the four of each length. */
-  get counts(): ServerCounts {
+  get stats(): ServerStats {
     return this.#service.counts
   }
 
@@ -88,7 +88,7 @@ export class Server {
    * Lets the counter below `path` go on from `next`, a 32-bit integer: the next sequential child is called by it. At 2147483647 it sticks.
    * @throws RangeError where `next` is no such integer; Error where there is no such node
    */
-  setSequence(path: string, next: number): void {
+  setSequenceCounter(path: string, next: number): void {
     if ((next | 0) !== next) throw new RangeError(`${next} is not a 32-bit integer`)
     const node = this.#service.database.tree.find(path)
     if (node === undefined) throw new Error(`there is no node ${path}`)
@@ -96,7 +96,7 @@ export class Server {
   }
 
   /** Deletes the containers, and the nodes with a ttl, whose time has come, without waiting for the next look at them. */
-  reap(): void {
+  runContainerCheck(): void {
     this.#service.database.reap()
   }
 

@@ -1,19 +1,19 @@
 // A ZooKeeper without its sockets: streams come in, time passes, and all that follows is decided here and below.
 import type { Accept } from '../transport/transport.ts'
-import { Connection, type Host } from './connection.ts'
-import { addedUp, noCounts, type ServerCounts } from './counts.ts'
+import { ServerConnection, type ConnectionOwner } from './connection.ts'
+import { addedUp, noCounts, type ServerStats } from './counts.ts'
 import { Database, type TransactionRecord } from './database.ts'
 import { Faults } from './faults.ts'
 import type { Settings } from './options.ts'
-import { Sessions, type Session } from './sessions.ts'
-import { wordAnswer } from './words.ts'
+import { Sessions, type ServerSession } from './sessions.ts'
+import { wordAnswer } from './four-letter-words.ts'
 
-export class Service implements Host {
+export class ServerCore implements ConnectionOwner {
   readonly settings: Settings
   readonly database: Database
-  readonly sessions: Sessions<Connection>
+  readonly sessions: Sessions<ServerConnection>
   readonly faults: Faults
-  readonly connections = new Set<Connection>()
+  readonly connections = new Set<ServerConnection>()
   readonly startedAt: number
   /** Of the connections that are no more. */
   #counts = noCounts()
@@ -31,21 +31,21 @@ export class Service implements Host {
   }
 
   readonly accept: Accept = (transport, remote) => {
-    const connection = new Connection(this, transport, remote)
+    const connection = new ServerConnection(this, transport, remote)
     if (this.#isClosed) connection.close()
     else this.connections.add(connection)
     return connection
   }
 
   get maxBuffer(): number {
-    return this.settings.maxBuffer
+    return this.settings.maxRequestBytes
   }
 
   get isPaused(): boolean {
     return this.#isPaused
   }
 
-  get counts(): ServerCounts {
+  get counts(): ServerStats {
     return addedUp([this.#counts, ...[...this.connections].map(({ counts }) => counts)])
   }
 
@@ -53,7 +53,7 @@ export class Service implements Host {
     return wordAnswer(word, this)
   }
 
-  endSession(session: Session<Connection>, asking?: Connection): void {
+  endSession(session: ServerSession<ServerConnection>, asking?: ServerConnection): void {
     const { connection } = session
     this.sessions.end(session)
     this.database.closeSession(session.id)
@@ -61,7 +61,7 @@ export class Service implements Host {
     if (connection !== asking) connection?.end()
   }
 
-  gone(connection: Connection): void {
+  gone(connection: ServerConnection): void {
     if (this.connections.delete(connection)) this.#counts = addedUp([this.#counts, connection.counts])
   }
 

@@ -1,8 +1,8 @@
 // The sessions: who is in them, and when they end (SessionTrackerImpl, ExpiryQueue).
-import type { Clock } from '../machine/clock.ts'
-import type { Random } from '../machine/random.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Random } from '../runtime/random.ts'
 
-export interface Session<Connection> {
+export interface ServerSession<Connection> {
   readonly id: bigint
   readonly password: Buffer
   /** Milliseconds, as negotiated with the last connection. */
@@ -26,14 +26,14 @@ const LONGEST_TIMER = 0x7fff_ffff
 
 export class Sessions<Connection> {
   readonly #options: SessionsOptions
-  readonly #onExpiry: (session: Session<Connection>) => void
-  readonly #byId = new Map<bigint, Session<Connection>>()
+  readonly #onExpiry: (session: ServerSession<Connection>) => void
+  readonly #byId = new Map<bigint, ServerSession<Connection>>()
   #nextId: bigint
   #timer: unknown
   #timerAt = Infinity
 
   /** @param onExpiry has to `end` the session */
-  constructor(options: SessionsOptions, onExpiry: (session: Session<Connection>) => void) {
+  constructor(options: SessionsOptions, onExpiry: (session: ServerSession<Connection>) => void) {
     this.#options = options
     this.#onExpiry = onExpiry
     // The server's number, 1 alone, and milliseconds since some moment of its machine's: SessionTrackerImpl.initializeNextSessionId.
@@ -42,7 +42,7 @@ export class Sessions<Connection> {
     this.#nextId = (1n << 56n) | BigInt.asUintN(56, BigInt(Math.floor(elapsed)) << 16n)
   }
 
-  get all(): Iterable<Session<Connection>> {
+  get all(): Iterable<ServerSession<Connection>> {
     return this.#byId.values()
   }
 
@@ -50,11 +50,11 @@ export class Sessions<Connection> {
     return this.#byId.size
   }
 
-  get(id: bigint): Session<Connection> | undefined {
+  get(id: bigint): ServerSession<Connection> | undefined {
     return this.#byId.get(id)
   }
 
-  open(timeout: number): Session<Connection> {
+  open(timeout: number): ServerSession<Connection> {
     const password = Buffer.from(Array.from({ length: 16 }, () => Math.floor(this.#options.random() * 256)))
     const session = { id: this.#nextId++, password, timeout: 0, expiresAt: 0, connection: undefined }
     this.#byId.set(session.id, session)
@@ -63,7 +63,7 @@ export class Sessions<Connection> {
   }
 
   /** The session, with its timeout negotiated anew; undefined where it is gone, or the password is another. */
-  resume(id: bigint, password: Buffer | null, timeout: number): Session<Connection> | undefined {
+  resume(id: bigint, password: Buffer | null, timeout: number): ServerSession<Connection> | undefined {
     const session = this.#byId.get(id)
     if (session === undefined || password?.equals(session.password) !== true) return undefined
     this.#begin(session, timeout)
@@ -71,13 +71,13 @@ export class Sessions<Connection> {
   }
 
   /** Something was heard of it. */
-  touch(session: Session<Connection>): void {
+  touch(session: ServerSession<Connection>): void {
     // Sessions end in groups, at whole ticks: up to one tick later than they asked for.
     const { clock, tickTime } = this.#options
     session.expiresAt = (Math.floor((clock.now() + session.timeout) / tickTime) + 1) * tickTime
   }
 
-  end(session: Session<Connection>): void {
+  end(session: ServerSession<Connection>): void {
     this.#byId.delete(session.id)
     if (this.#byId.size === 0) this.pause()
   }
@@ -105,7 +105,7 @@ export class Sessions<Connection> {
     this.#lookAt(next)
   }
 
-  #begin(session: Session<Connection>, asked: number): void {
+  #begin(session: ServerSession<Connection>, asked: number): void {
     const { minSessionTimeout, maxSessionTimeout } = this.#options
     session.timeout = Math.min(Math.max(asked, minSessionTimeout), maxSessionTimeout)
     this.touch(session)

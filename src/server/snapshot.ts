@@ -1,13 +1,13 @@
 // What a server holds at one moment, as plain values for a test to compare.
 import type { ACL, Stat } from '../protocol/index.ts'
-import { statOf, type Life } from './tree.ts'
-import type { View } from './words.ts'
+import { statOf, type NodeKind } from './tree.ts'
+import type { View } from './four-letter-words.ts'
 
 export interface Snapshot {
   /** The last transaction. */
   zxid: bigint
   /** By path, in the order of paths; without /zookeeper and what is below it. */
-  nodes: ReadonlyMap<string, { data: Buffer | null; acl: readonly ACL[]; stat: Stat; life: Life }>
+  nodes: ReadonlyMap<string, { data: Buffer | null; acl: readonly ACL[]; stat: Stat; life: NodeKind }>
   /** What one-shot and persistent watches there are, in the order of paths. */
   watches: readonly WatchEntry[]
   sessions: readonly { id: bigint; timeout: number; isConnected: boolean; ephemerals: readonly string[] }[]

@@ -2,7 +2,7 @@
 import type { ACL, eventTypes } from '../protocol/index.ts'
 
 /** What a watch may be told of. That its parent's children changed follows from a node's coming and going. */
-export interface Change {
+export interface TreeChange {
   type: (typeof eventTypes)['NodeCreated' | 'NodeDeleted' | 'NodeDataChanged']
   path: string
   /** The node's list, and its parent's: who may not read them is told nothing (CVE-2024-23944). */
@@ -10,13 +10,13 @@ export interface Change {
   parentACL: readonly ACL[]
 }
 
-export class Transaction {
+export class TreeTransaction {
   readonly zxid: bigint
   /** Milliseconds by the calendar: the ctime or mtime of what it changes. */
   readonly time: number
   /** By parent: the number for its next sequential child, where this has created children below it. */
   readonly counters = new Map<object, number>()
-  readonly #changes: Change[] = []
+  readonly #changes: TreeChange[] = []
   readonly #undo: (() => void)[] = []
   #isUndone = false
 
@@ -26,18 +26,18 @@ export class Transaction {
   }
 
   /** What it changed, in order: watches hear of it once all is done. */
-  get changes(): readonly Change[] {
+  get changes(): readonly TreeChange[] {
     return this.#changes
   }
 
   /** Something is done, and `undo` would take it back. */
-  did(undo: () => void, change?: Change): void {
+  record(undo: () => void, change?: TreeChange): void {
     this.#undo.push(undo)
     if (change !== undefined) this.#changes.push(change)
   }
 
   /** It was refused in its middle: nothing of it is done. */
-  get isUndone(): boolean {
+  get rolledBack(): boolean {
     return this.#isUndone
   }
 

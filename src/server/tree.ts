@@ -1,10 +1,10 @@
 // The tree of nodes. It knows how a change is counted, not who may make it: that is for operations to decide (DataTree of the server).
 import { eventTypes, nameOf, parentOf, perms, type ACL, type Stat } from '../protocol/index.ts'
-import { Refusal } from './refusal.ts'
-import type { Transaction } from './transaction.ts'
+import { RequestError } from './refusal.ts'
+import type { TreeTransaction } from './transaction.ts'
 
 /** How long a node stays, when nobody deletes it. */
-export type Life =
+export type NodeKind =
   | { is: 'persistent' }
   | { is: 'ephemeral'; session: bigint }
   /** Until it had children and has none. */
@@ -15,7 +15,7 @@ export type Life =
 export interface Node {
   data: Buffer | null
   acl: readonly ACL[]
-  readonly life: Life
+  readonly life: NodeKind
   readonly children: Set<string>
   /** Children that were ever created, as an int: what the next sequence number is taken from. */
   created: number
@@ -64,16 +64,16 @@ export class Tree {
   /** @throws Refusal NONODE */
   get(path: string): Node {
     const node = this.find(path)
-    if (node === undefined) throw new Refusal('NONODE')
+    if (node === undefined) throw new RequestError('NONODE')
     return node
   }
 
   /** What a sequential child is called by. Within one transaction numbers go on past their end (ChangeRecord of PrepRequestProcessor). */
-  counter(tx: Transaction, parent: Node): number {
+  counter(tx: TreeTransaction, parent: Node): number {
     return tx.counters.get(parent) ?? parent.created
   }
 
-  create(tx: Transaction, path: string, what: Pick<Node, 'data' | 'acl' | 'life'>): Node {
+  create(tx: TreeTransaction, path: string, what: Pick<Node, 'data' | 'acl' | 'life'>): Node {
     const parent = this.get(parentOf(path))
     const { created, pzxid } = parent
     const next = (this.counter(tx, parent) + 1) | 0
@@ -92,11 +92,11 @@ export class Tree {
       if (isFirst) this.forget(owner)
       Object.assign(parent, { created, pzxid })
     }
-    tx.did(undo, { type: eventTypes.NodeCreated, path, acl: node.acl, parentACL: parent.acl })
+    tx.record(undo, { type: eventTypes.NodeCreated, path, acl: node.acl, parentACL: parent.acl })
     return node
   }
 
-  delete(tx: Transaction, path: string): void {
+  delete(tx: TreeTransaction, path: string): void {
     const node = this.get(path)
     const parent = this.get(parentOf(path))
     const { pzxid } = parent
@@ -106,24 +106,24 @@ export class Tree {
       this.#add(path, node)
       parent.pzxid = pzxid
     }
-    tx.did(undo, { type: eventTypes.NodeDeleted, path, acl: node.acl, parentACL: parent.acl })
+    tx.record(undo, { type: eventTypes.NodeDeleted, path, acl: node.acl, parentACL: parent.acl })
   }
 
-  setData(tx: Transaction, path: string, data: Buffer | null): Node {
+  setData(tx: TreeTransaction, path: string, data: Buffer | null): Node {
     const node = this.get(path)
     const { data: before, version, mzxid, mtime } = node
     Object.assign(node, { data, version: (version + 1) | 0, mzxid: tx.zxid, mtime: tx.time })
     const undo = () => void Object.assign(node, { data: before, version, mzxid, mtime })
-    tx.did(undo, { type: eventTypes.NodeDataChanged, path, acl: node.acl, parentACL: [] })
+    tx.record(undo, { type: eventTypes.NodeDataChanged, path, acl: node.acl, parentACL: [] })
     return node
   }
 
   /** It changes neither mzxid nor mtime, and no watch hears of it. */
-  setACL(tx: Transaction, path: string, acl: readonly ACL[]): Node {
+  setACL(tx: TreeTransaction, path: string, acl: readonly ACL[]): Node {
     const node = this.get(path)
     const { acl: before, aversion } = node
     Object.assign(node, { acl, aversion: (aversion + 1) | 0 })
-    tx.did(() => void Object.assign(node, { acl: before, aversion }))
+    tx.record(() => void Object.assign(node, { acl: before, aversion }))
     return node
   }
 

@@ -1,11 +1,11 @@
 // Who is to be told of what: the server's two tables, one of data watches and one of child watches (DataTree, WatchManager).
-import { PathMap } from '../machine/path-map.ts'
+import { SweepingMap } from '../runtime/sweeping-map.ts'
 import { addWatchModes, eventTypes, JuteError, parentOf, watcherTypes, type ACL } from '../protocol/index.ts'
-import { Refusal } from './refusal.ts'
-import type { Change } from './transaction.ts'
+import { RequestError } from './refusal.ts'
+import type { TreeChange } from './transaction.ts'
 
 /** A connection, as watches see it. */
-export interface Watcher {
+export interface WatchOwner {
   readonly sessionId: bigint
   /** @param acl of the node that it is about: it is for the connection to know whether that may be read; left out, nobody asks */
   notify(type: number, path: string, acl?: readonly ACL[]): void
@@ -14,24 +14,24 @@ export interface Watcher {
 export type Mode = 'once' | 'persistent' | 'recursive'
 
 class WatchTable {
-  readonly #byPath = new PathMap<Map<Watcher, Mode>>()
+  readonly #byPath = new SweepingMap<Map<WatchOwner, Mode>>()
   /** Once one has watched, it stands here until it is forgotten, with no path too (WatchManager.watch2Paths). */
-  readonly #byWatcher = new Map<Watcher, PathMap<Mode>>()
+  readonly #byWatcher = new Map<WatchOwner, SweepingMap<Mode>>()
   #recursive = 0
 
   /** A watcher has one watch on a path: a later one takes the place of an earlier one, whatever its mode (ZOOKEEPER-4466). */
-  add(path: string, watcher: Watcher, mode: Mode): void {
+  add(path: string, watcher: WatchOwner, mode: Mode): void {
     this.remove(path, watcher)
     const watchers = this.#byPath.get(path)
     if (watchers === undefined) this.#byPath.set(path, new Map([[watcher, mode]]))
     else watchers.set(watcher, mode)
-    const paths = this.#byWatcher.get(watcher) ?? new PathMap()
+    const paths = this.#byWatcher.get(watcher) ?? new SweepingMap()
     this.#byWatcher.set(watcher, paths)
     paths.set(path, mode)
     if (mode === 'recursive') this.#recursive++
   }
 
-  remove(path: string, watcher: Watcher): boolean {
+  remove(path: string, watcher: WatchOwner): boolean {
     const watchers = this.#byPath.get(path)
     const mode = watchers?.get(watcher)
     if (watchers === undefined || mode === undefined) return false
@@ -42,14 +42,14 @@ class WatchTable {
     return true
   }
 
-  forget(watcher: Watcher): void {
+  forget(watcher: WatchOwner): void {
     for (const [path] of [...(this.#byWatcher.get(watcher) ?? [])]) this.remove(path, watcher)
     this.#byWatcher.delete(watcher)
   }
 
   /** Tells each watcher once, but for those that were `told` already. Returns all that watched. */
-  trigger(type: number, path: string, acl: readonly ACL[], told?: ReadonlySet<Watcher>): ReadonlySet<Watcher> {
-    const concerned = new Set<Watcher>()
+  trigger(type: number, path: string, acl: readonly ACL[], told?: ReadonlySet<WatchOwner>): ReadonlySet<WatchOwner> {
+    const concerned = new Set<WatchOwner>()
     for (const [watcher, mode] of this.#byPath.get(path) ?? []) {
       // A recursive watch hears of each child by itself, so that a change of the list would be said twice.
       if (mode === 'recursive' && type === eventTypes.NodeChildrenChanged) continue
@@ -73,11 +73,11 @@ class WatchTable {
     return this.#byPath.size
   }
 
-  get watchers(): ReadonlyMap<Watcher, Iterable<readonly [path: string, mode: Mode]>> {
+  get watchers(): ReadonlyMap<WatchOwner, Iterable<readonly [path: string, mode: Mode]>> {
     return this.#byWatcher
   }
 
-  get entries(): { path: string; watcher: Watcher; mode: Mode }[] {
+  get entries(): { path: string; watcher: WatchOwner; mode: Mode }[] {
     return [...this.#byPath].flatMap(([path, watchers]) =>
       [...watchers].map(([watcher, mode]) => ({ path, watcher, mode })),
     )
@@ -89,7 +89,7 @@ export class Watches {
   readonly children = new WatchTable()
 
   /** A watch that stays. @throws JuteError where there is no such mode */
-  add(path: string, watcher: Watcher, mode: number): void {
+  add(path: string, watcher: WatchOwner, mode: number): void {
     const name = modeNames.get(mode)
     if (name === undefined) throw new JuteError(`a watch of mode ${mode}`)
     this.data.add(path, watcher, name)
@@ -97,22 +97,22 @@ export class Watches {
   }
 
   /** @throws Refusal NOWATCHER; JuteError where there is no such type */
-  remove(path: string, watcher: Watcher, type: number): void {
+  remove(path: string, watcher: WatchOwner, type: number): void {
     const removed = this.#tablesOf(type).filter(table => table.remove(path, watcher))
-    if (removed.length === 0) throw new Refusal('NOWATCHER')
+    if (removed.length === 0) throw new RequestError('NOWATCHER')
   }
 
   /** Whoever set it: 3.8.0 looks for any watch on the path, not for the caller's own (WatchManager.containsWatcher). */
-  demand(path: string, type: number): void {
-    if (!this.#tablesOf(type).some(table => table.isWatched(path))) throw new Refusal('NOWATCHER')
+  requireWatch(path: string, type: number): void {
+    if (!this.#tablesOf(type).some(table => table.isWatched(path))) throw new RequestError('NOWATCHER')
   }
 
-  forget(watcher: Watcher): void {
+  forget(watcher: WatchOwner): void {
     this.data.forget(watcher)
     this.children.forget(watcher)
   }
 
-  fire({ type, path, acl, parentACL }: Change): void {
+  fire({ type, path, acl, parentACL }: TreeChange): void {
     const told = this.data.trigger(type, path, acl)
     if (type === eventTypes.NodeDataChanged) return
     // Who watches both the data and the children of a node hears of its deletion once.

@@ -13,15 +13,15 @@ import {
   type Stat,
 } from '../protocol/index.ts'
 import type { MultiRequest, MultiResponse, TypeOf } from '../protocol/index.ts'
-import { demand, keptACL } from './acl.ts'
-import { Refusal } from './refusal.ts'
-import type { Transaction } from './transaction.ts'
-import { sequenceSuffix, specialPaths, statOf, type Life, type Tree } from './tree.ts'
+import { requirePermission, fixupACL } from './acl.ts'
+import { RequestError } from './refusal.ts'
+import type { TreeTransaction } from './transaction.ts'
+import { sequenceSuffix, specialPaths, statOf, type NodeKind, type Tree } from './tree.ts'
 
 /** What a write is done on, and in whose name. */
-export interface Writing {
+export interface WriteContext {
   tree: Tree
-  tx: Transaction
+  tx: TreeTransaction
   session: bigint
   identities: readonly Id[]
   settings: WriteSettings
@@ -34,7 +34,7 @@ export interface WriteSettings {
   createdStatInMulti: boolean
 }
 
-export interface Creation {
+export interface CreateRequest {
   path: string
   data: Buffer | null
   acl: ACL[] | null
@@ -50,32 +50,36 @@ const isTTL = (flags: number) => flags === persistentTTL || flags === persistent
 const isSequential = (flags: number) =>
   flags === persistentSequential || flags === ephemeralSequential || flags === persistentSequentialTTL
 
-export function create(on: Writing, opcode: CreateOpcode, asked: Creation): { path: string; stat: Stat } {
+export function create(on: WriteContext, opcode: CreateOpcode, asked: CreateRequest): { path: string; stat: Stat } {
   const { tree, tx, identities } = on
-  demandMode(on.settings, opcode, asked)
+  requireMode(on.settings, opcode, asked)
   const life = lifeOf(on.session, opcode, asked)
   const parentPath = checkedParent(asked.path)
-  const acl = keptACL(asked.acl, identities)
+  const acl = fixupACL(asked.acl, identities)
   const parent = tree.get(parentPath)
-  demand(parent.acl, perms.create, identities)
+  requirePermission(parent.acl, perms.create, identities)
   const path = isSequential(asked.flags) ? asked.path + sequenceSuffix(tree.counter(tx, parent)) : asked.path
-  demandPath(path)
-  if (tree.find(path) !== undefined) throw new Refusal('NODEEXISTS')
-  if (parent.life.is === 'ephemeral') throw new Refusal('NOCHILDRENFOREPHEMERALS')
+  requirePath(path)
+  if (tree.find(path) !== undefined) throw new RequestError('NODEEXISTS')
+  if (parent.life.is === 'ephemeral') throw new RequestError('NOCHILDRENFOREPHEMERALS')
   return { path, stat: statOf(tree.create(tx, path, { data: asked.data, acl, life })) }
 }
 
 /** There is such a mode, the server allows it, and it is given a ttl if it takes one. */
-function demandMode({ extendedTypes }: WriteSettings, opcode: CreateOpcode, { flags, ttl = NO_TTL }: Creation): void {
-  if (flags < 0 || flags > persistentSequentialTTL) throw new Refusal('BADARGUMENTS')
-  if (isTTL(flags) && !extendedTypes) throw new Refusal('UNIMPLEMENTED')
+function requireMode(
+  { extendedTypes }: WriteSettings,
+  opcode: CreateOpcode,
+  { flags, ttl = NO_TTL }: CreateRequest,
+): void {
+  if (flags < 0 || flags > persistentSequentialTTL) throw new RequestError('BADARGUMENTS')
+  if (isTTL(flags) && !extendedTypes) throw new RequestError('UNIMPLEMENTED')
   const isFitting = isTTL(flags) ? ttl > 0 && ttl <= LONGEST_TTL : ttl < 0
   // 3.8.0 takes a createTTL of a ttl of -1 with another mode, and stops itself over it.
-  if (!isFitting || (opcode === opcodes.createTTL && !isTTL(flags))) throw new Refusal('BADARGUMENTS')
+  if (!isFitting || (opcode === opcodes.createTTL && !isTTL(flags))) throw new RequestError('BADARGUMENTS')
 }
 
 /** Containers and nodes with a ttl are known by the opcode, and ephemeral nodes by the flags. */
-function lifeOf(session: bigint, opcode: CreateOpcode, { flags, ttl = NO_TTL }: Creation): Life {
+function lifeOf(session: bigint, opcode: CreateOpcode, { flags, ttl = NO_TTL }: CreateRequest): NodeKind {
   if (opcode === opcodes.createContainer) return { is: 'container' }
   if (opcode === opcodes.createTTL) return { is: 'ttl', ttl }
   return isEphemeral(flags) ? { is: 'ephemeral', session } : { is: 'persistent' }
@@ -85,51 +89,56 @@ const NO_TTL = -1
 /** EphemeralType.TTL: what is left of an ephemeralOwner's bits. */
 const LONGEST_TTL = 0xff_ffff_ffff
 
-export function remove({ tree, tx, identities }: Writing, path: string, version: number): void {
+export function remove({ tree, tx, identities }: WriteContext, path: string, version: number): void {
   const parentPath = checkedParent(path)
-  if (specialPaths.has(path)) throw new Refusal('BADARGUMENTS')
-  demand(tree.get(parentPath).acl, perms.delete, identities)
+  if (specialPaths.has(path)) throw new RequestError('BADARGUMENTS')
+  requirePermission(tree.get(parentPath).acl, perms.delete, identities)
   const node = tree.get(path)
-  demandVersion(node.version, version)
-  if (node.children.size > 0) throw new Refusal('NOTEMPTY')
+  requireVersion(node.version, version)
+  if (node.children.size > 0) throw new RequestError('NOTEMPTY')
   tree.delete(tx, path)
 }
 
-export function setData({ tree, tx, identities }: Writing, path: string, data: Buffer | null, version: number): Stat {
-  demandPath(path)
+export function setData(
+  { tree, tx, identities }: WriteContext,
+  path: string,
+  data: Buffer | null,
+  version: number,
+): Stat {
+  requirePath(path)
   const node = tree.get(path)
-  demand(node.acl, perms.write, identities)
-  demandVersion(node.version, version)
+  requirePermission(node.acl, perms.write, identities)
+  requireVersion(node.version, version)
   return statOf(tree.setData(tx, path, data))
 }
 
-export function setACL({ tree, tx, identities }: Writing, path: string, acl: ACL[] | null, version: number): Stat {
-  demandPath(path)
-  const kept = keptACL(acl, identities)
+export function setACL({ tree, tx, identities }: WriteContext, path: string, acl: ACL[] | null, version: number): Stat {
+  requirePath(path)
+  const kept = fixupACL(acl, identities)
   const node = tree.get(path)
-  demand(node.acl, perms.admin, identities)
-  demandVersion(node.aversion, version)
+  requirePermission(node.acl, perms.admin, identities)
+  requireVersion(node.aversion, version)
   return statOf(tree.setACL(tx, path, kept))
 }
 
-export function check({ tree, identities }: Writing, path: string, version: number): void {
-  demandPath(path)
+export function check({ tree, identities }: WriteContext, path: string, version: number): void {
+  requirePath(path)
   const node = tree.get(path)
-  demand(node.acl, perms.read, identities)
-  demandVersion(node.version, version)
+  requirePermission(node.acl, perms.read, identities)
+  requireVersion(node.version, version)
 }
 
 type Outcomes = TypeOf<typeof MultiResponse>
 type Outcome = Outcomes[number]
 
 /** All of it or nothing. A failure is an outcome too: then there is one error for each operation. */
-export function multi(on: Writing, items: TypeOf<typeof MultiRequest>): Outcomes {
+export function multi(on: WriteContext, items: TypeOf<typeof MultiRequest>): Outcomes {
   const outcomes: Outcome[] = []
   for (const item of items) {
     try {
       outcomes.push(one(on, item))
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      if (!(error instanceof RequestError)) throw error
       on.tx.rollBack()
       const failed = outcomes.length
       return items.map((_, i) => failure(i < failed ? 'OK' : i === failed ? error.code : 'RUNTIMEINCONSISTENCY'))
@@ -138,7 +147,7 @@ export function multi(on: Writing, items: TypeOf<typeof MultiRequest>): Outcomes
   return outcomes
 }
 
-function one(on: Writing, { type, body }: TypeOf<typeof MultiRequest>[number]): Outcome {
+function one(on: WriteContext, { type, body }: TypeOf<typeof MultiRequest>[number]): Outcome {
   switch (type) {
     case opcodes.delete:
       remove(on, body.path, body.version)
@@ -154,7 +163,7 @@ function one(on: Writing, { type, body }: TypeOf<typeof MultiRequest>[number]): 
 }
 
 /** In a multi it is not the opcode but the flags that say what is created (Op.Create of the server). */
-function createdInMulti(on: Writing, type: CreateOpcode, body: Creation): Outcome {
+function createdInMulti(on: WriteContext, type: CreateOpcode, body: CreateRequest): Outcome {
   // Flags that nobody knows count as persistent there, and fail later, by their number.
   const opcode = isTTL(body.flags)
     ? opcodes.createTTL
@@ -176,14 +185,14 @@ const failure = (code: ServerErrorCode | 'OK'): Outcome => ({
 
 /** The parent's path, where there is one to speak of: the whole path is looked at later, if at all. */
 function checkedParent(path: string): string {
-  if (!path.includes('/') || path.includes('\0')) throw new Refusal('BADARGUMENTS')
+  if (!path.includes('/') || path.includes('\0')) throw new RequestError('BADARGUMENTS')
   return parentOf(path)
 }
 
-function demandPath(path: string): void {
-  if (pathProblem(path) !== undefined) throw new Refusal('BADARGUMENTS')
+function requirePath(path: string): void {
+  if (pathProblem(path) !== undefined) throw new RequestError('BADARGUMENTS')
 }
 
-function demandVersion(actual: number, expected: number): void {
-  if (expected !== -1 && expected !== actual) throw new Refusal('BADVERSION')
+function requireVersion(actual: number, expected: number): void {
+  if (expected !== -1 && expected !== actual) throw new RequestError('BADVERSION')
 }

@@ -1,15 +1,15 @@
 // One socket's life: handshake, frames both ways, pings, and the requests that wait for an answer on it.
-import type { Clock } from '../machine/clock.ts'
+import { readClocks, type Clock, type Timestamp } from '../runtime/clock.ts'
 import {
   ConnectRequest,
   ConnectResponse,
+  encodeRequest,
   Framer,
   FrameTooLong,
   JuteError,
   LegacyConnectResponse,
   Reader,
   ReplyHeader,
-  RequestHeader,
   WatcherEvent,
   Writer,
   xids,
@@ -22,10 +22,15 @@ import {
   type TypeOf,
 } from '../protocol/index.ts'
 import * as operations from '../protocol/operations.ts'
-import { FinalFailure, type Address, type Dial, type Transport, type TransportHandler } from '../transport/transport.ts'
-import { momentOf, type Moment } from './lease.ts'
-import { Inflight } from './inflight.ts'
-import type { Request } from './request.ts'
+import {
+  PermanentError,
+  type Address,
+  type Dial,
+  type Transport,
+  type TransportHandler,
+} from '../transport/transport.ts'
+import { Inflight } from './requests/inflight.ts'
+import type { Request } from './requests/request.ts'
 
 /** A frame as it passed, without its four length bytes. `explain(bytes, frame)` tells what it says. */
 export interface ObservedFrame {
@@ -43,29 +48,29 @@ export interface ConnectionOwner {
    * The first thing in each callback of the runtime, before anything that came is believed. Returns the milliseconds after which it wants to
    * be told so again, at the latest.
    */
-  awake(moment?: Moment): number
+  checkLease(moment?: Timestamp): number
   /** How the session introduces itself. */
-  readonly hello: Encodable<TypeOf<typeof ConnectRequest>>
-  established(response: TypeOf<typeof ConnectResponse>, sentAt: Moment): void
+  readonly connectRequest: Encodable<TypeOf<typeof ConnectRequest>>
+  onHandshake(response: TypeOf<typeof ConnectResponse>, sentAt: Timestamp): void
   /** The server answered something that was sent at that moment. */
-  answered(sentAt: Moment): void
-  replied(request: Request, header: TypeOf<typeof ReplyHeader>, body: Reader): void
-  notified(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void
-  authReplied(err: number): void
-  observed?: ((frame: Omit<ObservedFrame, 'sessionId'>) => void) | undefined
+  renewLease(sentAt: Timestamp): void
+  onReply(request: Request, header: TypeOf<typeof ReplyHeader>, body: Reader): void
+  onNotification(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void
+  onAuthReply(err: number): void
+  onFrame?: ((frame: Omit<ObservedFrame, 'sessionId'>) => void) | undefined
   /**
-   * Said once; the connection says nothing afterwards. Its {@link Connection.abandoned} requests are the owner's to settle.
+   * Said once; the connection says nothing afterwards. Its {@link Connection.drainInFlight} requests are the owner's to settle.
    * @param isFinal the same host will do the same again
    */
-  lost(cause: ZooKeeperError, isFinal: boolean): void
+  onConnectionLost(cause: ZooKeeperError, isFinal: boolean): void
 }
 
 export interface ConnectionSettings {
   dial: Dial
   clock: Clock
-  /** From dialling to {@link Connection.begin}, ms. */
+  /** From dialling to {@link Connection.startHeartbeat}, ms. */
   attemptTimeout: number
-  maxReply: number
+  maxReplyBytes: number
 }
 
 /** One for all connections: nothing else runs between the aiming at a frame and the end of its reading. */
@@ -82,15 +87,15 @@ export class Connection implements TransportHandler {
   /** Sent, in the order of the answers. */
   readonly #inflight = new Inflight()
   /** Those of them that were still in the buffer when the last write left. */
-  #unflushed = 0
+  #unwritten = 0
   #established = false
   /** The session makes use of it. */
-  #begun = false
+  #ready = false
   #dead = false
 
-  #helloSentAt: Moment | undefined
+  #connectSentAt: Timestamp | undefined
   /** When this turn's first request was encoded; a lower bound of when it left. */
-  #turn: Moment | undefined
+  #batchStart: Timestamp | undefined
   #lastSent = 0
   #lastHeard = 0
   #frameSince: number | undefined
@@ -100,20 +105,22 @@ export class Connection implements TransportHandler {
   #timer: unknown
   #wakesAt = Infinity
   /** Nothing was heard for too long, but what came during a stall may still lie in the socket: one more turn. */
-  #doubtful = false
-  readonly #pings: Moment[] = []
+  #suspicious = false
+  readonly #pings: Timestamp[] = []
 
   constructor(address: Address, settings: ConnectionSettings, owner: ConnectionOwner) {
     this.#owner = owner
     this.#clock = settings.clock
     this.address = address
-    this.#framer = new Framer(settings.maxReply, (bytes, start, end, isOwn) => this.#onFrame(bytes, start, end, isOwn))
+    this.#framer = new Framer(settings.maxReplyBytes, (bytes, start, end, isOwn) =>
+      this.#onFrame(bytes, start, end, isOwn),
+    )
     this.#attemptTimeout = settings.attemptTimeout
     this.#wakeIn(settings.attemptTimeout, this.#clock.now())
-    this.#transport = this.#dialled(settings.dial)
+    this.#transport = this.#dial(settings.dial)
   }
 
-  #dialled(dial: Dial): Transport {
+  #dial(dial: Dial): Transport {
     try {
       return dial(this.address, this)
     } catch (error) {
@@ -126,32 +133,32 @@ export class Connection implements TransportHandler {
 
   opened(): void {
     if (this.#dead) return
-    this.#owner.awake()
-    this.#helloSentAt = momentOf(this.#clock)
-    this.#writer.frame(() => ConnectRequest.write(this.#writer, this.#owner.hello))
+    this.#owner.checkLease()
+    this.#connectSentAt = readClocks(this.#clock)
+    this.#writer.frame(() => ConnectRequest.write(this.#writer, this.#owner.connectRequest))
     this.#flush()
   }
 
   received(chunk: Buffer): void {
     if (this.#dead) return
-    const moment = momentOf(this.#clock)
-    this.#owner.awake(moment)
+    const moment = readClocks(this.#clock)
+    this.#owner.checkLease(moment)
     this.#lastHeard = moment.now
-    this.#doubtful = false
+    this.#suspicious = false
     try {
       this.#framer.push(chunk)
       if (!this.#framer.midFrame) this.#frameSince = undefined
       else this.#frameSince ??= this.#lastHeard
     } catch (error) {
       if (!(error instanceof JuteError)) throw error
-      this.#refuse(error)
+      this.#failProtocol(error)
     }
   }
 
   closed(cause?: Error): void {
     if (this.#dead) return
-    this.#owner.awake()
-    if (cause instanceof FinalFailure) return this.#giveUp(cause)
+    this.#owner.checkLease()
+    if (cause instanceof PermanentError) return this.#failPermanently(cause)
     this.#fail(this.#established ? 'the server closed it' : 'the server closed it before the handshake was done', cause)
   }
 
@@ -161,38 +168,38 @@ export class Connection implements TransportHandler {
    * The session makes use of it: from now on it is kept alive. Before that not even a ping goes out, since a server that wants
    * authentication first closes the connection for it.
    */
-  begin(): void {
+  startHeartbeat(): void {
     if (this.#dead) return
-    this.#begun = true
-    this.#beat()
+    this.#ready = true
+    this.#heartbeat()
   }
 
   /** Encodes a request behind those of this turn; all leave in one write. Throws as {@link encodeRequest}. */
-  send(request: Request, xid: number, maxRequest: number): void {
+  send(request: Request, xid: number, maxRequestBytes: number): void {
     if (request.frame === undefined) {
-      encodeRequest(this.#writer, xid, request.call.op, request.call.body, maxRequest)
+      encodeRequest(this.#writer, xid, request.call.op, request.call.body, maxRequestBytes)
     } else {
       request.frame.writeInt32BE(xid, 4)
       this.#writer.bytes(request.frame)
       request.frame = undefined
     }
     request.xid = xid
-    request.sentAt = this.#thisTurn()
+    request.sentAt = this.#startBatch()
     this.#inflight.push(request)
-    this.#unflushed++
+    this.#unwritten++
   }
 
   /** Sends what has an xid of its own: auth, setWatches. Its answer is told apart by that. */
-  sendSpecial<Q>(xid: number, op: Operation<Q, unknown>, body: Encodable<Q>): void {
+  sendReserved<Q>(xid: number, op: Operation<Q, unknown>, body: Encodable<Q>): void {
     encodeRequest(this.#writer, xid, op, body, Infinity)
-    this.#thisTurn()
+    this.#startBatch()
   }
 
   /** Takes out the requests without an answer, and says of each whether the server may have got it. */
-  *abandoned(): Generator<{ request: Request; fate: Fate }> {
+  *drainInFlight(): Generator<{ request: Request; fate: Fate }> {
     for (let left = this.#inflight.size; left > 0; left--) {
       const request = this.#inflight.shift()
-      if (request !== undefined) yield { request, fate: left > this.#unflushed ? 'unknown' : 'notSent' }
+      if (request !== undefined) yield { request, fate: left > this.#unwritten ? 'unknown' : 'notSent' }
     }
   }
 
@@ -213,23 +220,23 @@ export class Connection implements TransportHandler {
   #onFrame(bytes: Buffer, start: number, end: number, isOwn: boolean): void {
     if (this.#dead) return
     this.#frameSince = undefined
-    const { observed } = this.#owner
-    observed?.({ from: 'server', bytes: Buffer.from(bytes.subarray(start, end)), first: !this.#established })
+    const { onFrame } = this.#owner
+    onFrame?.({ from: 'server', bytes: Buffer.from(bytes.subarray(start, end)), first: !this.#established })
     // Whoever was shown it may have closed the client.
     if (this.#isDead()) return
-    reader.aim(bytes, start, end, isOwn)
+    reader.reset(bytes, start, end, isOwn)
     if (!this.#established) return this.#onHandshake()
     const header = ReplyHeader.read(reader)
     switch (header.xid) {
       case xids.notification:
-        return this.#owner.notified(WatcherEvent.read(reader), header.zxid)
+        return this.#owner.onNotification(WatcherEvent.read(reader), header.zxid)
       case xids.ping: {
         const sentAt = this.#pings.shift()
-        if (sentAt !== undefined) this.#owner.answered(sentAt)
+        if (sentAt !== undefined) this.#owner.renewLease(sentAt)
         return
       }
       case xids.auth:
-        return this.#owner.authReplied(header.err)
+        return this.#owner.onAuthReply(header.err)
       case xids.setWatches:
         // A waiter whose watch is not set again would sleep for ever.
         if (header.err !== 0) this.#fail(`the server refused to set the watches again (${header.err})`)
@@ -252,42 +259,42 @@ export class Connection implements TransportHandler {
       throw new JuteError('a session without an id or a password')
     this.#established = true
     this.#timeout = response.timeOut
-    const sentAt = this.#helloSentAt ?? momentOf(this.#clock)
-    this.#helloSentAt = undefined
-    this.#owner.established(response, sentAt)
+    const sentAt = this.#connectSentAt ?? readClocks(this.#clock)
+    this.#connectSentAt = undefined
+    this.#owner.onHandshake(response, sentAt)
   }
 
   #onReply(header: TypeOf<typeof ReplyHeader>): void {
-    const request = this.#inflight.first
+    const request = this.#inflight.peek
     // The server answers a session's requests in their order: anything else is not the protocol, and no later answer can be trusted.
     if (request?.xid !== header.xid)
       throw new JuteError(`an answer to xid ${header.xid} where ${request?.xid ?? 'none'} is due`)
     this.#inflight.shift()
-    if (request.sentAt !== undefined) this.#owner.answered(request.sentAt)
-    this.#owner.replied(request, header, reader)
+    if (request.sentAt !== undefined) this.#owner.renewLease(request.sentAt)
+    this.#owner.onReply(request, header, reader)
   }
 
   // Writing
 
-  #thisTurn(): Moment {
-    if (this.#turn === undefined) {
-      this.#turn = momentOf(this.#clock)
+  #startBatch(): Timestamp {
+    if (this.#batchStart === undefined) {
+      this.#batchStart = readClocks(this.#clock)
       void Promise.resolve().then(() => this.#flush())
     }
-    return this.#turn
+    return this.#batchStart
   }
 
   #flush(): void {
-    this.#turn = undefined
+    this.#batchStart = undefined
     if (this.#dead || this.#writer.pending === 0) return
     this.#lastSent = this.#clock.now()
     const bytes = this.#writer.take()
-    this.#unflushed = 0
-    if (this.#owner.observed !== undefined) this.#showSent(this.#owner.observed, bytes)
+    this.#unwritten = 0
+    if (this.#owner.onFrame !== undefined) this.#showSent(this.#owner.onFrame, bytes)
     this.#transport.write(bytes)
   }
 
-  #showSent(observed: NonNullable<ConnectionOwner['observed']>, bytes: Buffer): void {
+  #showSent(observed: NonNullable<ConnectionOwner['onFrame']>, bytes: Buffer): void {
     for (let at = 0; at < bytes.length;) {
       const end = at + 4 + bytes.readInt32BE(at)
       observed({ from: 'client', bytes: bytes.subarray(at + 4, end), first: !this.#established })
@@ -307,7 +314,7 @@ export class Connection implements TransportHandler {
 
   #wake(): void {
     this.#wakesAt = Infinity
-    if (this.#begun) this.#beat()
+    if (this.#ready) this.#heartbeat()
     else this.#fail(`${this.#established ? 'not authenticated' : 'no session'} within ${this.#attemptTimeout} ms`)
   }
 
@@ -315,23 +322,23 @@ export class Connection implements TransportHandler {
    * A packet goes out at least every T/3, and 2T/3 of silence is the end. But a process that was stalled has asked nothing meanwhile, and
    * silence says nothing then: it asks, and waits for the answer as long as at any other time.
    */
-  #beat(): void {
+  #heartbeat(): void {
     if (this.#dead) return
-    const lookAgain = this.#owner.awake()
+    const lookAgain = this.#owner.checkLease()
     if (this.#isDead()) return
     const now = this.#clock.now()
-    const askedAt = Math.min(this.#pings[0]?.now ?? Infinity, this.#inflight.first?.sentAt?.now ?? Infinity)
+    const askedAt = Math.min(this.#pings[0]?.now ?? Infinity, this.#inflight.peek?.sentAt?.now ?? Infinity)
     const silentUntil = Math.max(this.#lastHeard + (this.#timeout * 2) / 3, askedAt + this.#timeout / 3)
     if (this.#frameSince !== undefined && now - this.#frameSince > this.#timeout)
       return this.#fail('a frame took too long')
     if (now >= silentUntil) {
-      if (this.#doubtful) return this.#fail(`nothing was heard for ${Math.round(now - this.#lastHeard)} ms`)
-      this.#doubtful = true
+      if (this.#suspicious) return this.#fail(`nothing was heard for ${Math.round(now - this.#lastHeard)} ms`)
+      this.#suspicious = true
       return this.#wakeIn(0, now)
     }
     if (now >= this.#lastSent + this.#timeout * PING_SHARE) {
       encodeRequest(this.#writer, xids.ping, operations.ping, {}, Infinity)
-      this.#pings.push(this.#thisTurn())
+      this.#pings.push(this.#startBatch())
       this.#flush()
     }
     const next = Math.min(silentUntil, this.#lastSent + this.#timeout * PING_SHARE, now + lookAgain)
@@ -340,8 +347,8 @@ export class Connection implements TransportHandler {
 
   // The end
 
-  #refuse(error: JuteError): void {
-    if (error instanceof FrameTooLong) this.#inflight.first?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
+  #failProtocol(error: JuteError): void {
+    if (error instanceof FrameTooLong) this.#inflight.peek?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
     this.#end('PROTOCOL', { fate: 'unknown', detail: `${this.#peer} sent ${error.message}`, cause: error })
   }
 
@@ -349,7 +356,7 @@ export class Connection implements TransportHandler {
     this.#end('CONNECTIONLOSS', { fate: 'unknown', detail: `${this.#peer}: ${detail}`, cause })
   }
 
-  #giveUp(cause: FinalFailure): void {
+  #failPermanently(cause: PermanentError): void {
     this.#end('PROTOCOL', { op: 'connect', fate: 'notSent', detail: `${this.#peer}: ${cause.message}`, cause }, true)
   }
 
@@ -360,31 +367,7 @@ export class Connection implements TransportHandler {
   #end(code: ErrorCode, context: ErrorContext, isFinal = false): void {
     if (this.#dead) return
     this.destroy()
-    this.#owner.lost(new ZooKeeperError(code, context), isFinal)
-  }
-}
-
-/**
- * Writes one request frame, and nothing where it throws.
- * @throws JuteError where a string has no UTF-8 form
- * @throws RangeError where the frame is longer than `maxRequest`
- */
-export function encodeRequest<Q>(
-  writer: Writer,
-  xid: number,
-  op: Operation<Q, unknown>,
-  body: Encodable<Q>,
-  maxRequest: number,
-): void {
-  const before = writer.begin()
-  try {
-    RequestHeader.write(writer, { xid, type: op.opcode })
-    op.request.write(writer, body)
-    const length = writer.end(before)
-    if (length > maxRequest) throw new RangeError(`${length} bytes, the limit is ${maxRequest}`)
-  } catch (error) {
-    writer.truncate(before)
-    throw error
+    this.#owner.onConnectionLost(new ZooKeeperError(code, context), isFinal)
   }
 }
 

@@ -1,10 +1,10 @@
 // What can be looked at from outside: counters, and channels of node:diagnostics_channel. The only file that knows those.
-import type { Clock } from '../machine/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { channel } from 'node:diagnostics_channel'
 import type { TypeOf, WatcherEvent } from '../protocol/index.ts'
 import type { Address } from '../transport/transport.ts'
-import type { Request } from './request.ts'
-import type { State } from './states.ts'
+import type { Request } from './requests/request.ts'
+import type { State } from './life/states.ts'
 
 const channels = {
   connect: channel('zkwire:connect'),
@@ -50,7 +50,7 @@ export interface WatchMessage {
 }
 
 /** Of one session, since it began. */
-export interface Counters {
+export interface SessionStats {
   /** Times that a server gave the session. */
   connects: number
   /** Connections that were lost, and attempts that failed. */
@@ -67,30 +67,30 @@ export class Diagnostics {
   #replies = 0
   #events = 0
 
-  get counters(): Counters {
+  get stats(): SessionStats {
     return {
       ...{ connects: this.#connects, disconnects: this.#disconnects },
       ...{ replies: this.#replies, events: this.#events },
     }
   }
 
-  connected(address: Address, sessionId: bigint, readOnly: boolean): void {
+  onConnected(address: Address, sessionId: bigint, readOnly: boolean): void {
     this.#connects++
     if (channels.connect.hasSubscribers)
       channels.connect.publish({ address, sessionId, readOnly } satisfies ConnectMessage)
   }
 
-  disconnected(sessionId: bigint, cause: Error): void {
+  onDisconnected(sessionId: bigint, cause: Error): void {
     this.#disconnects++
     if (channels.disconnect.hasSubscribers)
       channels.disconnect.publish({ sessionId, cause } satisfies DisconnectMessage)
   }
 
-  moved(sessionId: bigint, state: State, previous: State): void {
+  onStateChanged(sessionId: bigint, state: State, previous: State): void {
     if (channels.state.hasSubscribers) channels.state.publish({ sessionId, state, previous } satisfies StateMessage)
   }
 
-  replied(sessionId: bigint, { call, xid, sentAt }: Request, errno: number, clock: Clock): void {
+  onReply(sessionId: bigint, { call, xid, sentAt }: Request, errno: number, clock: Clock): void {
     this.#replies++
     if (!channels.request.hasSubscribers) return
     const ms = clock.now() - (sentAt?.now ?? 0)
@@ -98,7 +98,7 @@ export class Diagnostics {
     channels.request.publish({ sessionId, op: op.method, path, xid, errno, ms } satisfies RequestMessage)
   }
 
-  notified(sessionId: bigint, { type, path }: TypeOf<typeof WatcherEvent>): void {
+  onEvent(sessionId: bigint, { type, path }: TypeOf<typeof WatcherEvent>): void {
     this.#events++
     if (channels.watch.hasSubscribers) channels.watch.publish({ sessionId, type, path } satisfies WatchMessage)
   }

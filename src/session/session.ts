@@ -1,4 +1,5 @@
-// One session across many sockets. The only owner of its state, its xids and its time.
+// One session across many connections: the only owner of its state, and the only file that connects the rooms below.
+// May import: session/life, session/requests, session/watches, session/servers, transport, protocol, runtime.
 import {
   ZooKeeperError,
   type ConnectRequest,
@@ -12,26 +13,35 @@ import {
 } from '../protocol/index.ts'
 import * as operations from '../protocol/operations.ts'
 import { Background } from './background.ts'
-import { Connection, type ConnectionOwner } from './connection.ts'
-import type { ConnectString } from './connect-string.ts'
-import { Credentials, type Credential } from './credentials.ts'
-import { deferred, type Deferred } from './deferred.ts'
+import { Connection, type ConnectionOwner, type ConnectionSettings, type ObservedFrame } from './connection.ts'
+import type { ConnectString } from './servers/connect-string.ts'
+import { Credentials, type Credential } from './life/credentials.ts'
+import { deferred, type Deferred } from '../runtime/deferred.ts'
 import { Diagnostics } from './diagnostics.ts'
-import { Identity } from './identity.ts'
-import { Lease, type LeaseOwner, type Moment } from './lease.ts'
-import { authenticate, type Mechanism } from './mechanism.ts'
-import type { Settings } from './options.ts'
-import type { Call, Request } from './request.ts'
-import { Requests, type RequestHost } from './requests.ts'
-import { Route, type Traveller } from './route.ts'
-import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type TerminalState } from './states.ts'
-import { UserCode } from './user-code.ts'
-import { Watching, type WatchHost } from './watching.ts'
+import { Identity, type IdentitySettings } from './life/identity.ts'
+import { Lease, type LeaseOwner } from './life/lease.ts'
+import type { Timestamp } from '../runtime/clock.ts'
+import { authenticate, type Mechanism } from './life/sasl.ts'
+import type { Call, Request } from './requests/request.ts'
+import { Requests, type RequestLimits, type RequestsOwner } from './requests/requests.ts'
+import { HostProvider, type HostProviderOwner, type HostProviderSettings } from './servers/host-provider.ts'
+import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type TerminalState } from './life/states.ts'
+import { CallbackRunner } from '../runtime/callbacks.ts'
+import { WatchManager, type WatchManagerOwner } from './watches/watch-manager.ts'
 
-export class Session implements ConnectionOwner, RequestHost, WatchHost, Traveller, LeaseOwner {
-  readonly #settings: Settings
-  readonly route: Route
-  readonly #userCode: UserCode
+export interface SessionSettings extends ConnectionSettings, HostProviderSettings, RequestLimits, IdentitySettings {
+  /** Session timeout to ask the server for, ms. */
+  sessionTimeout: number
+  auth: readonly Credential[]
+  sasl: Mechanism | undefined
+  onFrame: ((frame: ObservedFrame) => void) | undefined
+  onUncaughtError: (error: unknown) => void
+}
+
+export class Session implements ConnectionOwner, RequestsOwner, WatchManagerOwner, HostProviderOwner, LeaseOwner {
+  readonly #settings: SessionSettings
+  readonly hosts: HostProvider
+  readonly #callbacks: CallbackRunner
   readonly states: StateMachine
   readonly diagnostics = new Diagnostics()
   /** What ended the last connection or attempt. */
@@ -48,22 +58,22 @@ export class Session implements ConnectionOwner, RequestHost, WatchHost, Travell
   readonly #requests: Requests
   readonly #lease: Lease
   #credentials: Credentials | undefined
-  readonly watching: Watching = new Watching(this)
+  readonly watches: WatchManager = new WatchManager(this)
   readonly background = new Background()
-  readonly observed: ConnectionOwner['observed']
+  readonly onFrame: ConnectionOwner['onFrame']
 
-  constructor(connectString: ConnectString, settings: Settings) {
+  constructor(connectString: ConnectString, settings: SessionSettings) {
     this.#settings = settings
-    this.#userCode = new UserCode(settings.onCallbackError)
-    this.states = new StateMachine(this.#userCode)
-    this.route = new Route(connectString, settings, this)
+    this.#callbacks = new CallbackRunner(settings.onUncaughtError)
+    this.states = new StateMachine(this.#callbacks)
+    this.hosts = new HostProvider(connectString, settings, this)
     this.#timeout = settings.sessionTimeout
     this.#requests = new Requests(this, settings)
     if (settings.auth.length > 0) this.#credentials = new Credentials(settings.auth)
     this.#lease = new Lease(settings.clock, this)
     this.#identity = new Identity(settings)
-    const { observe } = settings
-    if (observe !== undefined) this.observed = frame => this.#userCode.now(observe, { ...frame, sessionId: this.id })
+    const { onFrame } = settings
+    if (onFrame !== undefined) this.onFrame = frame => this.#callbacks.now(onFrame, { ...frame, sessionId: this.id })
   }
 
   // What callers see
@@ -88,7 +98,7 @@ export class Session implements ConnectionOwner, RequestHost, WatchHost, Travell
     return this.#timeout
   }
 
-  get lease(): AbortSignal {
+  get leaseSignal(): AbortSignal {
     return this.#lease.signal
   }
 
@@ -97,13 +107,13 @@ export class Session implements ConnectionOwner, RequestHost, WatchHost, Travell
   }
 
   validFor(): number {
-    return isTerminal(this.state) ? 0 : this.#lease.left()
+    return isTerminal(this.state) ? 0 : this.#lease.remaining()
   }
 
   #enter(state: State): void {
     const previous = this.state
     this.states.enter(state)
-    this.diagnostics.moved(this.id, state, previous)
+    this.diagnostics.onStateChanged(this.id, state, previous)
   }
 
   // Requests
@@ -115,7 +125,7 @@ export class Session implements ConnectionOwner, RequestHost, WatchHost, Travell
   get refusal(): ErrorCode | undefined {
     if (isTerminal(this.state)) return terminalCodes[this.state]
     if (this.#closing !== undefined) return 'CLOSED'
-    return !this.isConnected && this.#lease.lapsed ? 'CONNECTIONLOSS' : undefined
+    return !this.isConnected && this.#lease.expired ? 'CONNECTIONLOSS' : undefined
   }
 
   get usable(): Connection | undefined {
@@ -130,32 +140,32 @@ export class Session implements ConnectionOwner, RequestHost, WatchHost, Travell
 
   // From the connection
 
-  awake(moment?: Moment): number {
+  checkLease(moment?: Timestamp): number {
     return this.#lease.check(moment)
   }
 
-  get hello(): Encodable<TypeOf<typeof ConnectRequest>> {
+  get connectRequest(): Encodable<TypeOf<typeof ConnectRequest>> {
     const { sessionTimeout, readOnly } = this.#settings
     return {
       protocolVersion: 0,
       lastZxidSeen: this.#lastZxid,
       timeOut: sessionTimeout,
-      ...this.#identity.offered,
+      ...this.#identity.credentials,
       readOnly,
     }
   }
 
-  established(response: TypeOf<typeof ConnectResponse>, sentAt: Moment): void {
+  onHandshake(response: TypeOf<typeof ConnectResponse>, sentAt: Timestamp): void {
     const { timeOut, readOnly } = response
-    const isOurs = this.#identity.judge(response, this.#lease.lapsed)
+    const isOurs = this.#identity.accept(response, this.#lease.expired)
     if (!isOurs) return this.#gone()
     const connection = this.#connection as Connection
     this.#timeout = timeOut
-    this.#lease.isAttended = this.#settings.sasl === undefined
-    if (this.#identity.isConfirmed && this.#closing === undefined) this.#lease.start(sentAt, timeOut)
-    if (this.#settings.sasl === undefined) this.#begin(connection, readOnly)
+    this.#lease.hasExternalTimer = this.#settings.sasl === undefined
+    if (this.#identity.renewsLease && this.#closing === undefined) this.#lease.start(sentAt, timeOut)
+    if (this.#settings.sasl === undefined) this.#onReady(connection, readOnly)
     else this.#authenticate(this.#settings.sasl, connection, readOnly)
-    this.diagnostics.connected(connection.address, this.id, readOnly)
+    this.diagnostics.onConnected(connection.address, this.id, readOnly)
   }
 
   /** A server says that the session is gone. One that was lost before it was of use to anybody, within SASL, is followed by another. */
@@ -164,89 +174,89 @@ export class Session implements ConnectionOwner, RequestHost, WatchHost, Travell
     const wasUsed = this.state !== 'connecting' || this.#settings.session !== undefined
     if (wasUsed || this.id === 0n) return this.#terminate('expired')
     this.#identity = new Identity(this.#settings)
-    this.leave('the session expired before it was authenticated')
+    this.moveAway('the session expired before it was authenticated')
   }
 
   /** Until it is done the session is not connected, so that all else waits; a connection that is lost meanwhile is as any other. */
   #authenticate(mechanism: Mechanism, connection: Connection, readOnly: boolean): void {
     const ask = (token: Uint8Array) => this.#requests.send(connection, operations.sasl, { token }, reply => reply.token)
     void authenticate(mechanism, { ...connection.address, random: this.#settings.random }, ask).then(failure => {
-      this.awake()
+      this.checkLease()
       if (this.#connection !== connection) return
-      if (failure === undefined) this.#begin(connection, readOnly)
+      if (failure === undefined) this.#onReady(connection, readOnly)
       else this.#terminate('authFailed', failure)
     })
   }
 
   /** The server knows who this is: what waited goes out. */
-  #begin(connection: Connection, readOnly: boolean): void {
-    connection.begin()
-    this.#lease.isAttended = true
-    this.route.arrived(readOnly)
+  #onReady(connection: Connection, readOnly: boolean): void {
+    connection.startHeartbeat()
+    this.#lease.hasExternalTimer = true
+    this.hosts.onConnected(readOnly)
     if (this.#closing !== undefined) return this.#sendClose(connection)
-    this.#credentials?.replay(connection)
+    this.#credentials?.resend(connection)
     const state = readOnly ? 'connectedReadOnly' : 'connected'
-    this.watching.rearm(connection, this.#lastZxid, state)
-    this.#requests.release(connection)
+    this.watches.rearm(connection, this.#lastZxid, state)
+    this.#requests.sendQueued(connection)
     this.#enter(state)
   }
 
-  answered(sentAt: Moment): void {
-    if (this.#identity.isConfirmed) this.#lease.renew(sentAt)
+  renewLease(sentAt: Timestamp): void {
+    if (this.#identity.renewsLease) this.#lease.renew(sentAt)
   }
 
-  replied(request: Request, { zxid, err }: TypeOf<typeof ReplyHeader>, body: Reader): void {
+  onReply(request: Request, { zxid, err }: TypeOf<typeof ReplyHeader>, body: Reader): void {
     // Only replies count: a notification may name a transaction of which more events are still to come (ZOOKEEPER-4655).
     if (zxid > this.#lastZxid) this.#lastZxid = zxid
-    if (this.isConnected) this.route.proved()
-    this.diagnostics.replied(this.id, request, err, this.#settings.clock)
-    this.#requests.answered(request, err, body)
+    if (this.isConnected) this.hosts.onAnswer()
+    this.diagnostics.onReply(this.id, request, err, this.#settings.clock)
+    this.#requests.onReply(request, err, body)
   }
 
-  notified(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
-    this.diagnostics.notified(this.id, event)
-    this.watching.notified(event, zxid)
+  onNotification(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
+    this.diagnostics.onEvent(this.id, event)
+    this.watches.onEvent(event, zxid)
   }
 
-  authReplied(err: number): void {
+  onAuthReply(err: number): void {
     if (err === 0) this.#credentials?.accepted()
     else this.#terminate('authFailed')
   }
 
-  lost(cause: ZooKeeperError, isFinal: boolean): void {
+  onConnectionLost(cause: ZooKeeperError, isFinal: boolean): void {
     const connection = this.#connection
     this.#connection = undefined
     this.#lastCause = cause
-    this.diagnostics.disconnected(this.id, cause)
-    this.#lease.isAttended = false
+    this.diagnostics.onDisconnected(this.id, cause)
+    this.#lease.hasExternalTimer = false
     if (this.isConnected) this.#enter('suspended')
-    this.#requests.abandon(connection, 'CONNECTIONLOSS', cause)
-    if (this.#lease.lapsed) this.#credentials?.giveUp('CONNECTIONLOSS')
+    this.#requests.failInFlight(connection, 'CONNECTIONLOSS', cause)
+    if (this.#lease.expired) this.#credentials?.rejectPending('CONNECTIONLOSS')
     // Later the servers may be in the middle of getting new certificates, and there is a session to keep.
-    if (this.route.lost(isFinal) && this.state === 'connecting') return this.#terminate('closed')
-    this.route.retry()
+    if (this.hosts.onConnectionLost(isFinal) && this.state === 'connecting') return this.#terminate('closed')
+    this.hosts.retry()
   }
 
-  leave(reason: string): void {
+  moveAway(reason: string): void {
     if (this.#connection === undefined || this.#closing !== undefined) return
     this.#connection.destroy()
-    this.lost(new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason }), false)
+    this.onConnectionLost(new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason }), false)
   }
 
   // The course of the session
 
   /** Tries the next host. */
   dial(): void {
-    this.awake()
+    this.checkLease()
     if (isTerminal(this.state)) return
-    this.#connection = new Connection(this.route.next(), this.#settings, this)
+    this.#connection = new Connection(this.hosts.next(), this.#settings, this)
   }
 
   /** Presumed lost is not expired: only a server can say that, so the session is offered to servers until one answers. */
-  onLapse(): void {
+  onLeaseExpired(): void {
     if (this.isConnected) return
-    this.#requests.failBacklog('CONNECTIONLOSS')
-    this.#credentials?.giveUp('CONNECTIONLOSS')
+    this.#requests.failQueued('CONNECTIONLOSS')
+    this.#credentials?.rejectPending('CONNECTIONLOSS')
   }
 
   /**
@@ -257,11 +267,11 @@ export class Session implements ConnectionOwner, RequestHost, WatchHost, Travell
     if (isTerminal(this.state)) return Promise.resolve()
     if (this.#closing !== undefined) return this.#closing.promise
     const { promise } = (this.#closing = deferred())
-    this.#requests.failBacklog('CLOSED')
+    this.#requests.failQueued('CLOSED')
     if (this.isConnected && this.#connection !== undefined) this.#sendClose(this.#connection)
-    else if (this.state === 'connecting' || this.#lease.lapsed) this.#terminate('closed')
+    else if (this.state === 'connecting' || this.#lease.expired) this.#terminate('closed')
     if (isTerminal(this.state)) return promise
-    const patience = this.isConnected ? this.#timeout / 3 : Math.min(this.#timeout / 3, this.#lease.left())
+    const patience = this.isConnected ? this.#timeout / 3 : Math.min(this.#timeout / 3, this.#lease.remaining())
     this.#closeTimer = this.#settings.clock.setTimeout(() => this.#terminate('closed'), patience)
     this.#lease.end(() => new ZooKeeperError('CLOSED', { fate: 'notSent' }))
     return promise
@@ -284,27 +294,27 @@ export class Session implements ConnectionOwner, RequestHost, WatchHost, Travell
     this.#lastCause = cause ?? this.#lastCause
     const { clock } = this.#settings
     clock.clearTimeout(this.#closeTimer)
-    this.route.end()
+    this.hosts.end()
     this.#enter(state)
     const connection = this.#connection
     this.#connection = undefined
     connection?.destroy()
     const code = terminalCodes[state]
-    this.#requests.abandon(connection, code, cause)
-    this.#requests.failBacklog(code)
+    this.#requests.failInFlight(connection, code, cause)
+    this.#requests.failQueued(code)
     this.#credentials?.end(code)
-    this.watching.end()
+    this.watches.end()
     this.#lease.end(() => new ZooKeeperError(code, { fate: 'notSent' }))
     this.#closing?.resolve()
   }
 
   /** Gives up at once, without a word to the server. */
-  abandon(): void {
+  destroy(): void {
     this.#terminate('closed')
   }
 
-  later<T>(callback: (value: T) => unknown, value: T): void {
-    this.#userCode.later(callback, value)
+  callLater<T>(callback: (value: T) => unknown, value: T): void {
+    this.#callbacks.later(callback, value)
   }
 
   inBackground(work: Promise<unknown>): void {

@@ -19,7 +19,7 @@ export async function listenTcp({ host, port }: Address, accept: Accept): Promis
         destroy: () => void socket.destroy(),
         end: () => socket.destroySoon(),
       },
-      { host: inFull(socket.remoteAddress ?? ''), port: socket.remotePort ?? 0 },
+      { host: expandAddress(socket.remoteAddress ?? ''), port: socket.remotePort ?? 0 },
     )
     let failure: Error | undefined
     socket
@@ -37,7 +37,7 @@ export async function listenTcp({ host, port }: Address, accept: Accept): Promis
 }
 
 /** An address as ZooKeeper names it: of IPv6 all eight numbers (InetAddress.getHostAddress), and none of IPv4 in its clothes. */
-export function inFull(address: string): string {
+export function expandAddress(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
   if (!plain.includes(':')) return plain
   const [host = '', zone = ''] = plain.split(/(?=%)/)

@@ -1,8 +1,8 @@
 // Streams between two ends in one process: no socket, no port, and nothing but microtasks between a write and its arrival.
-import type { Accept, AcceptedTransport, Address, Dial, TransportHandler } from './transport.ts'
+import type { Accept, ServerTransport, Address, Dial, TransportHandler } from './transport.ts'
 
 /** A `dial` that reaches `accept`, whatever the address. Each stream has a port of its own on the dialling side. */
-export function dialInto(accept: Accept): Dial {
+export function memoryDial(accept: Accept): Dial {
   let lastPort = 0
   return (_address, handler) => {
     const remote: Address = { host: '127.0.0.1', port: ++lastPort }
@@ -18,7 +18,7 @@ export function dialInto(accept: Accept): Dial {
 }
 
 /** Microtasks run in the order they were queued, and so bytes and the close behind them arrive in the order of the calls. */
-class End implements AcceptedTransport {
+class End implements ServerTransport {
   handler: Omit<TransportHandler, 'opened'> | undefined
   #peer: End | undefined
   #isOver = false

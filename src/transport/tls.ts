@@ -1,6 +1,6 @@
 // TLS through node:tls. The only file that knows it.
 import { connect, createSecureContext, type ConnectionOptions } from 'node:tls'
-import { FinalFailure, type Address, type Dial } from './transport.ts'
+import { PermanentError, type Address, type Dial } from './transport.ts'
 
 /** What node:tls takes, apart from where to connect: that is the connect string's to say. */
 export type TlsOptions = Omit<ConnectionOptions, 'host' | 'port' | 'path' | 'socket'>
@@ -52,7 +52,7 @@ function explained(error: TlsError, { host }: Address): Error {
   const { code = '', reason = '' } = error
   // What the system says (ECONNREFUSED, ENOTFOUND) may pass. What OpenSSL, node:tls or the caller's own check says will not.
   if (/^E(?!RR|PROTO)[A-Z_]+$/.test(code)) return error
-  const because = (what: string) => new FinalFailure(`TLS: ${what}`, { cause: error })
+  const because = (what: string) => new PermanentError(`TLS: ${what}`, { cause: error })
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return because(`the certificate is not for ${host}: ${reason}`)
   if (CLIENT_CERTIFICATE.test(reason))
     return because(`the server wants a client certificate, or another one (${reason})`)

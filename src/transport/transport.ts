@@ -1,4 +1,5 @@
-// A byte stream to a server, as the session sees it. What is behind it is chosen by whoever passes `dial`.
+// Byte streams: this interface, and node:net, node:tls, cloudflare:sockets and memory behind it. The caller chooses one as `dial`.
+// May import: runtime.
 
 export interface Address {
   host: string
@@ -25,15 +26,15 @@ export interface Transport {
 export type Dial = (address: Address, handler: TransportHandler) => Transport
 
 /** The end of a stream that somebody else opened. */
-export interface AcceptedTransport extends Transport {
+export interface ServerTransport extends Transport {
   /** Writes what it was given, and then closes. */
   end(): void
 }
 
 /** Takes a stream that `remote` opened. It is open: what is told of it, to the handler that is returned, is what comes and its end. */
-export type Accept = (transport: AcceptedTransport, remote: Address) => Omit<TransportHandler, 'opened'>
+export type Accept = (transport: ServerTransport, remote: Address) => Omit<TransportHandler, 'opened'>
 
 /** Why a stream could not be opened, where no other attempt at the same address will fare better until somebody mends something. */
-export class FinalFailure extends Error {
+export class PermanentError extends Error {
   override readonly name = 'FinalFailure'
 }

@@ -1,10 +1,10 @@
 // The exponents that theory foretells, measured.
 import { expect } from 'chai'
-import { Progress } from '../../bench/progress.ts'
-import { Run } from '../../bench/run.ts'
+import { Progress } from '../../bench/output/progress.ts'
+import { Run } from '../../bench/harness/run.ts'
 import { scenarios } from '../../bench/scenarios/index.ts'
-import { serverFor } from '../../bench/server.ts'
-import { growthOf, summaryOf } from '../../bench/summary.ts'
+import { serverFor } from '../../bench/harness/server.ts'
+import { growthOf, summaryOf } from '../../bench/measure/summary.ts'
 
 const NEAR = 0.15
 

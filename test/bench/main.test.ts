@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { readResult } from '../../bench/result.ts'
+import { readResult } from '../../bench/output/result.ts'
 import { connect } from '../../src/index.ts'
 import { sharedServer } from '../support/shared-server.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { help, parseOptions, type Options } from '../../bench/options.ts'
-import { UsageError } from '../../bench/usage.ts'
+import { UsageError } from '../../bench/output/usage.ts'
 import { scenarios } from '../../bench/scenarios/index.ts'
 
 const namesIn = ({ scenarios }: Options) => scenarios.map(({ name }) => name)

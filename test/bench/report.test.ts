@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
 import { reportOf } from '../../bench/report/report.ts'
-import { readResult, type Result } from '../../bench/result.ts'
+import { readResult, type Result } from '../../bench/output/result.ts'
 
 describe('the report of the benchmark', () => {
   let result: Result

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { reportOf } from '../../bench/report/report.ts'
-import { readResult, type Result } from '../../bench/result.ts'
+import { readResult, type Result } from '../../bench/output/result.ts'
 import { startChromium } from './chromium.ts'
 
 const WIDTHS = { desk: { width: 1280, height: 900 }, phone: { width: 360, height: 740 } }

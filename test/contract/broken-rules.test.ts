@@ -2,19 +2,19 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { parentOf } from '../../src/protocol/index.ts'
-import { Connection } from '../../src/server/connection.ts'
+import { ServerConnection } from '../../src/server/connection.ts'
 import { Database } from '../../src/server/database.ts'
 import { Server } from '../../src/server/index.ts'
-import { Transaction } from '../../src/server/transaction.ts'
+import { TreeTransaction } from '../../src/server/transaction.ts'
 import { Tree } from '../../src/server/tree.ts'
 import { Watches } from '../../src/server/watches.ts'
-import type { Address } from '../support/raw-session.ts'
+import type { Address } from '../support/wire-session.ts'
 import { sharedServer } from '../support/shared-server.ts'
-import { hold, type Chapter } from './chapter.ts'
-import { acl } from './chapters/acl.ts'
-import { multi } from './chapters/multi.ts'
-import { modes, nodes } from './chapters/nodes.ts'
-import { watches } from './chapters/watches.ts'
+import { hold, type Chapter } from './suite.ts'
+import { acl } from './suites/acl.ts'
+import { multi } from './suites/multi.ts'
+import { modes, nodes } from './suites/nodes.ts'
+import { watches } from './suites/watches.ts'
 import { compare } from './compare.ts'
 import { scenarios } from './scenario.ts'
 
@@ -38,10 +38,10 @@ const rules: Readonly<Record<string, Rule>> = {
     chapter: watches,
     broken: () =>
       patch(
-        Connection.prototype,
+        ServerConnection.prototype,
         'notify',
         was =>
-          function (this: Connection, ...event) {
+          function (this: ServerConnection, ...event) {
             was.apply(this, event)
             was.apply(this, event)
           },
@@ -51,10 +51,10 @@ const rules: Readonly<Record<string, Rule>> = {
     chapter: watches,
     broken: () =>
       patch(
-        Connection.prototype,
+        ServerConnection.prototype,
         'notify',
         was =>
-          function (this: Connection, ...event) {
+          function (this: ServerConnection, ...event) {
             queueMicrotask(() => was.apply(this, event))
           },
       ),
@@ -63,10 +63,10 @@ const rules: Readonly<Record<string, Rule>> = {
     chapter: watches,
     broken: () =>
       patch(
-        Connection.prototype,
+        ServerConnection.prototype,
         'notify',
         was =>
-          function (this: Connection, type, path) {
+          function (this: ServerConnection, type, path) {
             was.call(this, type, path)
           },
       ),
@@ -138,7 +138,7 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   'a refused multi is half done': {
     chapter: multi,
-    broken: () => patch(Transaction.prototype, 'rollBack', () => () => undefined),
+    broken: () => patch(TreeTransaction.prototype, 'rollBack', () => () => undefined),
   },
   'ephemeral nodes stay when their session is closed': {
     chapter: modes,

@@ -1,8 +1,8 @@
 // The same, played to two servers.
-import type { Address } from '../support/raw-session.ts'
-import { play } from './play.ts'
+import type { Address } from '../support/wire-session.ts'
+import { play } from './runner.ts'
 import type { Step } from './scenario.ts'
-import { difference, transcriptOf } from './transcript.ts'
+import { difference, transcriptOf } from './trace.ts'
 
 let compared = 0
 

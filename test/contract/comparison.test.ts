@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Server } from '../../src/server/index.ts'
-import type { Address } from '../support/raw-session.ts'
+import type { Address } from '../support/wire-session.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { compare } from './compare.ts'
 import { scenarios } from './scenario.ts'

@@ -4,10 +4,10 @@ import { Server, type ServerOptions } from '../../src/server/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { setCounters } from '../support/sequence-counter.ts'
 import { sharedServer } from '../support/shared-server.ts'
-import { hold, type Chapter } from './chapter.ts'
-import { briskChapters, chapters, countedChapters } from './chapters.ts'
-import { counted } from './chapters/counters.ts'
-import { brisk } from './chapters/time.ts'
+import { hold, type Chapter } from './suite.ts'
+import { briskChapters, chapters, countedChapters } from './suites.ts'
+import { counted } from './suites/counters.ts'
+import { brisk } from './suites/time.ts'
 
 const nobody = () => Promise.resolve()
 
@@ -53,7 +53,7 @@ async function makeCounted({ connectString }: Server | ApacheZooKeeper): Promise
 keeps('the embedded server far on', countedChapters, async () => {
   const server = await Server.start(options)
   await makeCounted(server)
-  for (const [path, next] of Object.entries(counted)) server.setSequence(path, next)
+  for (const [path, next] of Object.entries(counted)) server.setSequenceCounter(path, next)
   return server
 })
 keeps('Apache ZooKeeper far on', countedChapters, async () => {

@@ -1,7 +1,7 @@
 // docs/herd.md, told with the figures of a run. Pure.
-import type { Result } from '../../bench/result.ts'
-import type { PhaseSummary } from '../../bench/summary.ts'
-import { bytes, figure } from '../../bench/table.ts'
+import type { Result } from '../../bench/output/result.ts'
+import type { PhaseSummary } from '../../bench/measure/summary.ts'
+import { bytes, figure } from '../../bench/output/table.ts'
 
 const NAMES = { ephemeral: 'EphemeralMutex', herd: 'HerdMutex', mutex: 'Mutex', ticket: 'TicketMutex' }
 type Name = keyof typeof NAMES

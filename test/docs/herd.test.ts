@@ -1,7 +1,7 @@
 // What docs/herd.md says: it is what the run says that it tells of, and the run bears it out.
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
-import { readResult, type Result } from '../../bench/result.ts'
+import { readResult, type Result } from '../../bench/output/result.ts'
 import { readDocument } from '../support/document.ts'
 import { herdPage } from './herd-page.ts'
 

@@ -63,7 +63,7 @@ describe('docs/locks.md', () => {
       const open = () => {
         const requests = new Requests()
         counted.push(requests)
-        return sessions.open(server.connectString, { observe: requests.observe })
+        return sessions.open(server.connectString, { onFrame: requests.observe })
       }
       const clients: Client[] = await Promise.all([open(), open(), open(), open()])
       const [holder, ...waiters] = clients

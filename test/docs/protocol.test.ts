@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { framesOn, read } from './page.ts'
-import { retold } from './told.ts'
-import { walk } from './walk.ts'
+import { framesOn, read } from './frames-in-page.ts'
+import { retold } from './frame-dump.ts'
+import { walk } from './conversation.ts'
 
 describe('docs/protocol.md', function () {
   this.timeout(60_000)

@@ -20,7 +20,7 @@ describe('docs/testing.md', () => {
       [...cell.matchAll(/`(?:faults\.)?(\w+)[(`]/g)].map(([, name]) => name),
     )
     const isShown = (name: string) => !['constructor', 'close', 'dial', 'connectString', 'faults'].includes(name)
-    const isInternal = (name: string) => ['meet', 'holdFor', 'takeCut'].includes(name)
+    const isInternal = (name: string) => ['match', 'holdFor', 'takeCut'].includes(name)
     const has = [Server, Faults].flatMap(each => Object.getOwnPropertyNames(each.prototype))
     expect(told).to.have.members(has.filter(name => isShown(name) && !isInternal(name)))
   })

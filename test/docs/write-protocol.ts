@@ -1,8 +1,8 @@
 // Writes the frames of docs/protocol.md anew, as they pass today:  npx tsx test/docs/write-protocol.ts
 import { writeFileSync } from 'node:fs'
 import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { file, read, withFrames } from './page.ts'
-import { walk } from './walk.ts'
+import { file, read, withFrames } from './frames-in-page.ts'
+import { walk } from './conversation.ts'
 
 await using server = await startApacheZooKeeper()
 const frames = await walk(server)

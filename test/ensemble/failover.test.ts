@@ -4,7 +4,7 @@ import type { Client, State } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { BUSY } from '../support/busy.ts'
+import { BUSY } from '../support/load.ts'
 import { Ensemble } from '../support/ensemble.ts'
 import { until } from '../support/until.ts'
 
@@ -118,7 +118,7 @@ describe('an ensemble', () => {
     }
 
     await ensemble.rollingRestart(async () => {
-      await Promise.all(clients.map(client => client.connected()))
+      await Promise.all(clients.map(client => client.whenConnected()))
     })
     expect(fired).to.deep.equal([])
     expect(held.signal.aborted).to.equal(false)

@@ -6,10 +6,10 @@ import { Mutex } from '../../src/recipes/index.ts'
 import type { Dial } from '../../src/transport/transport.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { BUSY } from '../support/busy.ts'
+import { BUSY } from '../support/load.ts'
 import { Ensemble, SYNC_LIMIT, TICK } from '../support/ensemble.ts'
-import { failureOf } from '../support/outcome.ts'
-import { Saboteur } from '../support/saboteur.ts'
+import { failureOf } from '../support/settled.ts'
+import { Saboteur } from '../support/faulty-dial.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
@@ -70,7 +70,7 @@ describe('an ensemble that is torn', () => {
     const { holder, rival, held, next } = await rivals(1000)
     const lost = abortedAt(held.signal)
     const idle = await sessions.open(follower.connectString, { sessionTimeout: 1000 })
-    const idleLost = abortedAt(idle.lease)
+    const idleLost = abortedAt(idle.leaseSignal)
     ensemble.isolate(follower)
     const { granted, at } = await next
     // The follower answers pings of a session that the leader has expired. No client can tell, by itself or by asking it.

@@ -3,12 +3,12 @@ import { expect } from 'chai'
 import type { Client, ConnectOptions, ObservedFrame } from '../../src/index.ts'
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
-import { kinds } from '../recipes/exclusive-kinds.ts'
+import { kinds } from '../recipes/locks/exclusive-kinds.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { BUSY } from '../support/busy.ts'
+import { BUSY } from '../support/load.ts'
 import { Ensemble, TICK } from '../support/ensemble.ts'
-import { Saboteur } from '../support/saboteur.ts'
+import { Saboteur } from '../support/faulty-dial.ts'
 import { until } from '../support/until.ts'
 
 /** Milliseconds between the leader and each of the others, one way. */
@@ -94,10 +94,10 @@ describe('on an ensemble', () => {
         const saboteur = new Saboteur()
         let sent!: () => void
         const passedOn = new Promise<void>(resolve => (sent = resolve))
-        const observe = ({ from, first, bytes }: ObservedFrame) => {
+        const onFrame = ({ from, first, bytes }: ObservedFrame) => {
           if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcode) sent()
         }
-        const client = await openInOrder([follower, other], { dial: saboteur.dial, sessionTimeout: 8000, observe })
+        const client = await openInOrder([follower, other], { dial: saboteur.dial, sessionTimeout: 8000, onFrame })
         await client.sync(root)
         const cut = async () => {
           await passedOn

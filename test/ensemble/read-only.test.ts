@@ -4,7 +4,7 @@ import { connect, type State, type ZooKeeperError } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { BUSY } from '../support/busy.ts'
+import { BUSY } from '../support/load.ts'
 import { Ensemble } from '../support/ensemble.ts'
 import { until } from '../support/until.ts'
 
@@ -80,7 +80,7 @@ describe('an ensemble in read-only mode', () => {
       // By this chance it does not move for the sake of an even load: it asks.
       zk.updateServerList(ensemble.connectString)
       expect(states).to.deep.equal([])
-      await zk.connected()
+      await zk.whenConnected()
       expect(states.at(-1)).to.equal('connected')
       expect(zk.sessionId).not.to.equal(id)
       const writer = await sessions.open(others.map(({ connectString }) => connectString).join(','))
@@ -118,7 +118,7 @@ describe('an ensemble in read-only mode', () => {
       expect(((error as Error).cause as Error).message).to.contain('refused the handshake (-119)')
       expect(performance.now() - begun).to.be.below(500 + BUSY)
       await second.start()
-      await zk.connected()
+      await zk.whenConnected()
       expect(zk.sessionId).to.equal(sessionId)
       expect(states).not.to.include('expired').and.not.to.include('connectedReadOnly')
       expect((await zk.exists('/mine'))?.ephemeralOwner).to.equal(sessionId)

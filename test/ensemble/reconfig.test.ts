@@ -25,7 +25,7 @@ describe('an ensemble that is reconfigured', () => {
     const leaving = ensemble.servers.find(each => each !== leader) as ApacheZooKeeper
     const ports: number[] = []
     // It knows one server, and hears of the others.
-    const client = await sessions.open(leaving.connectString, { followReconfig: true, sessionTimeout: 5000 })
+    const client = await sessions.open(leaving.connectString, { followEnsemble: true, sessionTimeout: 5000 })
     const bystander = await sessions.open(leaving.connectString, { sessionTimeout: 5000 })
     for (const each of [client, bystander]) await each.sync('/')
     const held = await new Mutex(client, '/reconfigured').acquire()

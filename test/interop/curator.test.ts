@@ -136,8 +136,8 @@ describeInCompany('with Curator', curator, all => {
 
   it('a lock of another dialect lets a second one in, which is reported, and a count is lost', async () => {
     const reports: (readonly string[])[] = []
-    const onStrangers = (names: readonly string[]) => void reports.push(names)
-    const mutex = new Mutex(all.client, all.path, { dialect: 'kazoo', onStrangers })
+    const onForeignContenders = (names: readonly string[]) => void reports.push(names)
+    const mutex = new Mutex(all.client, all.path, { dialect: 'kazoo', onForeignContenders })
     await all.expectCountLost(ours('ours', all.client, mutex), all.peer.contender('theirs', 'mutex', all.path))
     expect(reports).to.have.length(1)
     expect(reports[0]?.[0]).to.match(/^_c_.*-lock-\d{10}$/)

@@ -69,8 +69,8 @@ describeInCompany('with kazoo', kazoo, all => {
 
   it('a lock of another dialect lets a second one in, which is reported, and a count is lost', async () => {
     const reports: (readonly string[])[] = []
-    const onStrangers = (names: readonly string[]) => void reports.push(names)
-    const mutex = new Mutex(all.client, all.path, { onStrangers })
+    const onForeignContenders = (names: readonly string[]) => void reports.push(names)
+    const mutex = new Mutex(all.client, all.path, { onForeignContenders })
     await all.expectCountLost(ours('ours', all.client, mutex), all.peer.contender('theirs', 'lock', all.path))
     expect(reports).to.have.length(1)
     expect(reports[0]?.[0]).to.match(/^[0-9a-f]{32}__lock__\d{10}$/)

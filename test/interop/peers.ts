@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { provide } from '../support/debian-package.ts'
 import { DEBIAN_JARS } from '../support/find-apache-zookeeper.ts'
 import { JavaProgram } from '../support/java-program.ts'
-import { LineProgram } from '../support/line-program.ts'
+import { LineProgram } from '../support/subprocess-rpc.ts'
 import type { Contender } from './contender.ts'
 
 const jar = (name: string) => join(DEBIAN_JARS, `${name}.jar`)

@@ -100,7 +100,7 @@ function recordOf(opcode: number, part: 'request' | 'response'): string[] {
   const codec = operation[part]
   const name = everyCodec.find(each => each.codec === codec)?.exported
   if (name === undefined) throw new Error(`no record for the ${part} of opcode ${opcode}`)
-  return name === 'Nothing' ? [] : [name]
+  return name === 'EmptyRecord' ? [] : [name]
 }
 
 // The wire, by hand: what the Java client does not send.

@@ -136,7 +136,7 @@ describe('frames', () => {
       frame.set(writer.take())
       for (const isOwn of [false, true]) {
         const reader = new Reader()
-        reader.aim(frame, 0, frame.length, isOwn)
+        reader.reset(frame, 0, frame.length, isOwn)
         const read = [reader.buffer(), reader.buffer()]
         expect(read).to.deep.equal([large, small])
         expect(read.map(each => each?.buffer === frame.buffer)).to.deep.equal([isOwn, false])

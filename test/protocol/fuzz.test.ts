@@ -138,10 +138,10 @@ describe('a vector of 2147483632 elements', () => {
 
   /** For each vector of the codec: valid bytes of it, and where its count stands. */
   function vectorsOf(codec: Codec<unknown>, sample: unknown): { bytes: Buffer; at: number; field: string }[] {
-    const { shape } = codec
-    if (shape.is === 'tagged')
-      return itemTypes(shape.itemFor).flatMap(type => {
-        const item = shape.itemFor(type)
+    const { layout } = codec
+    if (layout.is === 'tagged')
+      return itemTypes(layout.itemFor).flatMap(type => {
+        const item = layout.itemFor(type)
         if (item === undefined) return []
         const [body] = fc.sample(valuesOf(item), { numRuns: 1, seed: 1 })
         // A header of nine bytes stands before the item.
@@ -153,7 +153,7 @@ describe('a vector of 2147483632 elements', () => {
       })
     const bytes = codec.encode(sample)
     const reader = new Reader(bytes)
-    return shape.fields.flatMap(({ name, type }) => {
+    return layout.fields.flatMap(({ name, type }) => {
       const at = reader.offset
       skip(reader, type)
       return isVector(type) ? [{ bytes, at, field: `${codec.name}.${name}` }] : []

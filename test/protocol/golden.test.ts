@@ -102,8 +102,8 @@ describe('captured frames', () => {
       const op = byOpcode.get(opcode as never)
       if (op === undefined) continue
       const failed = from === 'server' && ReplyHeader.decode(Buffer.from(hex, 'hex')).err !== 0
-      const body = failed ? 'Nothing' : op[from === 'client' ? 'request' : 'response'].name
-      expect(records.slice(1), `${step}, ${from}`).to.deep.equal(body === 'Nothing' ? [] : [body])
+      const body = failed ? 'EmptyRecord' : op[from === 'client' ? 'request' : 'response'].name
+      expect(records.slice(1), `${step}, ${from}`).to.deep.equal(body === 'EmptyRecord' ? [] : [body])
     }
   })
 
@@ -125,7 +125,7 @@ describe('captured frames', () => {
     const unanswered = Object.values(operations)
       .filter(op => typeof op === 'object')
       .map(({ response }) => response.name)
-      .filter(name => name !== 'Nothing' && !answered.has(name))
+      .filter(name => name !== 'EmptyRecord' && !answered.has(name))
     expect(unanswered).to.deep.equal(['SetSASLResponse'])
   })
 

@@ -21,7 +21,7 @@ import {
 } from '../../src/protocol/index.ts'
 import { stringsOfTheBasicPlane, strings, valuesOf } from '../support/arbitraries.ts'
 import type { JavaProgram } from '../support/java-program.ts'
-import { seed } from '../support/chance.ts'
+import { seed } from '../support/seeded-random.ts'
 import { recordCodecs } from './codecs.ts'
 import { startJuteEcho, type Tagged, type Told } from './jute-echo.ts'
 
@@ -56,7 +56,7 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
   describe('declare', () => {
     it('the fields of every record as we do: names, order and types', () => {
       for (const { exported, codec } of recordCodecs) {
-        if (exported === 'Nothing') continue
+        if (exported === 'EmptyRecord') continue
         const name = classOf(exported)
         if (name === undefined) continue
         const theirs = layouts.get(name.replace('+readOnly', ''))
@@ -69,7 +69,7 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
       const ours = new Set(recordCodecs.map(({ codec }) => codec.name))
       expect([...layouts.keys()].filter(name => !ours.has(name))).to.deep.equal(['StatPersisted'])
       // The two that the server module adds by hand are under `every multi`.
-      expect([...ours].filter(name => !layouts.has(name))).to.deep.equal(['Nothing'])
+      expect([...ours].filter(name => !layouts.has(name))).to.deep.equal(['EmptyRecord'])
     })
   })
 
@@ -99,7 +99,7 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
     }
 
     for (const { exported, codec } of recordCodecs) {
-      if (exported === 'Nothing') continue
+      if (exported === 'EmptyRecord') continue
       it(`${exported} as we do`, async function () {
         const name = classOf(exported)
         if (name === undefined) this.skip()
@@ -283,9 +283,9 @@ function withFittingMode(item: Item): Item {
 }
 
 /** As JuteEcho tells layouts. */
-function layoutOf({ shape }: Codec<unknown>): Tagged {
-  if (shape.is !== 'fields') throw new Error('not a record of fields')
-  return shape.fields.map(({ name, type }) => [name, kindOf(type)])
+function layoutOf({ layout }: Codec<unknown>): Tagged {
+  if (layout.is !== 'fields') throw new Error('not a record of fields')
+  return layout.fields.map(({ name, type }) => [name, kindOf(type)])
 }
 
 function kindOf(type: Type): Told {
@@ -313,15 +313,15 @@ const timesOf = (codec: Codec<unknown>) => fieldsOfType(codec, ['time'])
 /** Names of fields, nested ones included. Of a multi: all that its items have. */
 function fieldsOfType(codec: Codec<unknown>, kinds: readonly Type['is'][]): string {
   const names = new Set<string>()
-  const visit = ({ shape }: Codec<unknown>) => {
-    if (shape.is === 'tagged') {
+  const visit = ({ layout }: Codec<unknown>) => {
+    if (layout.is === 'tagged') {
       for (const opcode of Object.values(opcodes)) {
-        const item = shape.itemFor(opcode)
+        const item = layout.itemFor(opcode)
         if (item) visit(item)
       }
       return
     }
-    for (const { name, type } of shape.fields) {
+    for (const { name, type } of layout.fields) {
       if (kinds.includes(type.is)) names.add(name)
       if ('of' in type) visit(type.of)
     }

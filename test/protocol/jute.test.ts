@@ -9,7 +9,7 @@ import {
   JuteError,
   LegacyConnectRequest,
   LegacyConnectResponse,
-  Nothing,
+  EmptyRecord,
   Reader,
   ReconfigRequest,
   record,
@@ -42,7 +42,7 @@ describe('jute', () => {
       })
 
       // Nothing has no bytes that could be missing.
-      if (codec === (Nothing as Codec<unknown>)) continue
+      if (codec === (EmptyRecord as Codec<unknown>)) continue
       it(`${exported} is refused as a JuteError when it is cut short anywhere`, () => {
         fc.assert(
           fc.property(valuesOf(codec), value => {
@@ -79,7 +79,7 @@ describe('jute', () => {
         return { id: f.int() }
       })
       expect(runs).to.equal(0)
-      expect(codec.shape).to.equal(codec.shape)
+      expect(codec.layout).to.equal(codec.layout)
       expect(runs).to.equal(1)
       codec.encode({ id: 1 })
       codec.encode({ id: 2 })
@@ -274,14 +274,14 @@ describe('jute', () => {
     it('reads frame after frame of one buffer, and of another', () => {
       const reader = new Reader(Buffer.alloc(0))
       const first = Buffer.concat([SyncRequest.encode({ path: '/a' }), SyncRequest.encode({ path: '/bb' })])
-      reader.aim(first, 0, 6)
+      reader.reset(first, 0, 6)
       expect([reader.remaining, SyncRequest.read(reader).path, reader.remaining]).to.deep.equal([6, '/a', 0])
       expect(() => reader.bool()).to.throw(JuteError)
-      reader.aim(first, 6, 13)
+      reader.reset(first, 6, 13)
       expect([reader.offset, SyncRequest.read(reader).path, reader.offset]).to.deep.equal([6, '/bb', 13])
       const second = WatcherEvent.encode({ type: 1, state: 3, path: 'x' })
       expect(second).to.have.length(first.length)
-      reader.aim(second, 0, second.length)
+      reader.reset(second, 0, second.length)
       expect(WatcherEvent.read(reader)).to.deep.equal({ type: 1, state: 3, path: 'x' })
     })
 

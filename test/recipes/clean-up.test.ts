@@ -2,8 +2,8 @@
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { HerdMutex, LockError, Mutex, ReadWriteLock, type Held } from '../../src/recipes/index.ts'
-import { failureOf, outcomeOf } from '../support/outcome.ts'
-import { onGrounds } from './ground.ts'
+import { failureOf, outcomeOf } from '../support/settled.ts'
+import { onGrounds } from './fixture.ts'
 
 onGrounds('the clean-up of a lock', (ground, { it, everywhere }) => {
   let observer: Client
@@ -54,7 +54,7 @@ onGrounds('the clean-up of a lock', (ground, { it, everywhere }) => {
       for (const kind of hidden) faults.replace(kind, 'NOAUTH', { times: Infinity, session })
       const lost = faults.drop('create', { session })
       const outcome = await outcomeOf(new Mutex(client, path).acquire())
-      await lost.met
+      await lost.triggered
       if (hidden.length > 1) expect(outcome).to.have.property('code', 'NOAUTH')
       else await (outcome as Held).release()
       await client.settled()
@@ -76,7 +76,7 @@ onGrounds('the clean-up of a lock', (ground, { it, everywhere }) => {
     const { faults } = ground.embedded
     const refused = faults.replace('delete', 'THROTTLEDOP', { times: Infinity, session: client.sessionId })
     const releasing = held.release()
-    await refused.met
+    await refused.triggered
     await ground.pass(3000)
     const timers = ground.timers()
     await client.close()

@@ -2,9 +2,9 @@
 import { expect } from 'chai'
 import { parentOf } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
-import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
-import { kindsUnderFaults, type Step } from './exclusive-kinds.ts'
-import { onGrounds } from './ground.ts'
+import { failureOf, outcomeOf, watched } from '../support/settled.ts'
+import { kindsUnderFaults, type Step } from './locks/exclusive-kinds.ts'
+import { onGrounds } from './fixture.ts'
 
 const FREE: Step = { name: 'it is free', opcode: 0 }
 const TAKEN: Step = { name: 'somebody has it', opcode: 0, isTaken: true }
@@ -145,7 +145,7 @@ for (const {
       const acquiring = new Lock(client, path).acquire()
       await somebodyWaits()
       saboteur.cut()
-      await client.connected()
+      await client.whenConnected()
       await held?.release()
       await (await acquiring).release()
     })

@@ -7,12 +7,12 @@ import type { Client } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { BUSY } from '../support/busy.ts'
-import { lastWill } from '../support/last-will.ts'
-import { Saboteur } from '../support/saboteur.ts'
+import { BUSY } from '../support/load.ts'
+import { lastWill } from '../support/at-exit.ts'
+import { Saboteur } from '../support/faulty-dial.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
-import { kinds, type Kind } from './exclusive-kinds.ts'
+import { kinds, type Kind } from './locks/exclusive-kinds.ts'
 import { HASTY_ATTEMPTS, Sessions } from './sessions.ts'
 
 /** Milliseconds. */
@@ -82,7 +82,7 @@ describe('a lock of every kind', function () {
 
   /** A process that holds them all. */
   async function holder(): Promise<() => Promise<unknown>> {
-    const script = fileURLToPath(new URL('hold.ts', import.meta.url))
+    const script = fileURLToPath(new URL('holder-process.ts', import.meta.url))
     const args = ['--import', 'tsx', script, server.connectString, String(T), root]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     const exit = once(child, 'exit')

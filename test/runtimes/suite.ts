@@ -200,7 +200,7 @@ const ofThePlace: Readonly<Record<string, Step>> = {
     await zk.create('/pinged', '', { mode: 'ephemeral' })
     await new Promise(resolve => setTimeout(resolve, SESSION_TIMEOUT * 1.5))
     assert.equal((await zk.exists('/pinged'))?.ephemeralOwner, zk.sessionId)
-    assert.equal(zk.counters.disconnects, 0)
+    assert.equal(zk.stats.disconnects, 0)
   },
 
   async 'says why no server could be reached'(open) {

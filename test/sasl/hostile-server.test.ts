@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { errnos, operations } from '../../src/protocol/index.ts'
 import { digestMd5, SaslError, type Mechanism } from '../../src/sasl/index.ts'
-import { settle } from '../support/fake-clock.ts'
+import { settle } from '../../src/testing/virtual-clock.ts'
 import { redial, scripted, scriptedOpening } from '../support/scripted-session.ts'
 import type { ScriptedConnection } from '../support/scripted-server.ts'
 import type { ZooKeeperError } from '../../src/index.ts'

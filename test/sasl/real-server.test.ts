@@ -155,7 +155,7 @@ describe('SASL on a real server', function () {
     const zk = await connect(server.connectString, {
       ...OPTIONS,
       sasl: bob,
-      observe: ({ from, first, bytes }) => {
+      onFrame: ({ from, first, bytes }) => {
         const buffer = Buffer.from(bytes)
         if (from === 'server' && !first && buffer.readInt32BE(0) > 0) seen.push(buffer.readBigInt64BE(4))
       },

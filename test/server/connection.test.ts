@@ -20,15 +20,15 @@ import {
 } from '../../src/protocol/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { fourLetterWord } from '../support/four-letter-word.ts'
-import { failureOf } from '../support/outcome.ts'
-import { RawSession } from '../support/raw-session.ts'
+import { failureOf } from '../support/settled.ts'
+import { RawSession } from '../support/wire-session.ts'
 import { frameOf } from '../support/scripted-server.ts'
 import { until } from '../support/until.ts'
 
 describe('a connection to the embedded server', () => {
   let server: Server
 
-  beforeEach(async () => (server = await Server.start({ maxBuffer: 1000 })))
+  beforeEach(async () => (server = await Server.start({ maxRequestBytes: 1000 })))
 
   afterEach(() => server.close())
 

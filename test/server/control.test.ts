@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import { connect, openACL, ZooKeeperError, type Client, type ObservedFrame } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import { Server, type TransactionRecord } from '../../src/server/index.ts'
-import { FakeClock } from '../support/fake-clock.ts'
-import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { failureOf, outcomeOf, watched } from '../support/settled.ts'
 import { until } from '../support/until.ts'
 
 for (const by of ['sockets', 'memory'] as const)
@@ -45,21 +45,21 @@ for (const by of ['sockets', 'memory'] as const)
     })
 
     it('counts what it takes in and sends out as the client does, and keeps the count of who has left', async () => {
-      const before = server.counts
+      const before = server.stats
       const seen = { received: 0, sent: 0, bytesReceived: 0, bytesSent: 0 }
-      const observe = ({ from, bytes }: ObservedFrame) => {
+      const onFrame = ({ from, bytes }: ObservedFrame) => {
         const [frames, length] =
           from === 'client' ? (['received', 'bytesReceived'] as const) : (['sent', 'bytesSent'] as const)
         seen[frames]++
         seen[length] += 4 + bytes.length
       }
-      const other = await connect(server.connectString, { observe, ...(by === 'memory' && { dial: server.dial }) })
+      const other = await connect(server.connectString, { onFrame, ...(by === 'memory' && { dial: server.dial }) })
       await other.create('/here', 'something')
       await other.getData('/here', { watch: () => undefined })
       await other.delete('/here')
       await other.close()
       const keys = Object.keys(seen) as (keyof typeof seen)[]
-      const grown = () => Object.fromEntries(keys.map(key => [key, server.counts[key] - before[key]]))
+      const grown = () => Object.fromEntries(keys.map(key => [key, server.stats[key] - before[key]]))
       expect(grown()).to.deep.equal(seen)
       expect(seen.received, 'a greeting, three requests and a goodbye').to.equal(5)
       await zk.close()
@@ -86,7 +86,7 @@ for (const by of ['sockets', 'memory'] as const)
       const welcome = server.faults.hold('connect', { session: zk.sessionId })
       server.faults.drop('sync', { session: zk.sessionId })
       await failureOf(zk.sync('/'))
-      await welcome.met
+      await welcome.triggered
       await other.setData('/here', 'changed')
       await other.close()
       welcome.release()
@@ -120,7 +120,7 @@ for (const by of ['sockets', 'memory'] as const)
       const answers: string[] = []
       const calls = ['/a', '/b'].map(path => zk.create(path).then(created => answers.push(created.path)))
       calls.push(zk.exists('/a').then(() => answers.push('exists')))
-      await held.met
+      await held.triggered
       await until(() => answers.length > 0)
       await new Promise(resolve => setImmediate(resolve))
       expect(answers, 'what is said before').to.deep.equal(['/a'])
@@ -133,7 +133,7 @@ for (const by of ['sockets', 'memory'] as const)
     it('drops an answer: it is done, and the connection gone', async () => {
       const dropped = server.faults.drop('create', { session: zk.sessionId })
       expect(await failureOf(zk.create('/a'))).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
-      await dropped.met
+      await dropped.triggered
       expect(await zk.exists('/a')).not.to.equal(null)
     })
 
@@ -185,7 +185,7 @@ for (const by of ['sockets', 'memory'] as const)
       const heard: string[] = []
       await zk.exists('/a', { watch: event => heard.push(event.type) })
       const changed = zk.setData('/a', '').then(() => heard.push('set'))
-      await held.met
+      await held.triggered
       await new Promise(resolve => setImmediate(resolve))
       expect(heard).to.deep.equal([])
       held.release()
@@ -220,7 +220,7 @@ for (const by of ['sockets', 'memory'] as const)
       server.faults.drop('create')
       const held = server.faults.hold('exists')
       const answer = zk.exists('/')
-      await held.met
+      await held.triggered
       server.faults.clear()
       expect(await answer).not.to.equal(null)
       await zk.create('/a')
@@ -229,13 +229,13 @@ for (const by of ['sockets', 'memory'] as const)
     it('lets the counter of sequential names go on from where it is told, and stick at its end', async () => {
       await zk.create('/q')
       const next = async () => (await zk.create('/q/n-', '', { mode: 'persistentSequential' })).path
-      server.setSequence('/q', 2147483646)
+      server.setSequenceCounter('/q', 2147483646)
       expect([await next(), await next()]).to.deep.equal(['/q/n-2147483646', '/q/n-2147483647'])
       expect(await failureOf(next())).to.include({ code: 'NODEEXISTS' })
-      server.setSequence('/q', -7)
+      server.setSequenceCounter('/q', -7)
       expect(await next()).to.equal('/q/n--000000007')
-      expect(() => server.setSequence('/q', 0.5)).to.throw(RangeError)
-      expect(() => server.setSequence('/none', 1)).to.throw('/none')
+      expect(() => server.setSequenceCounter('/q', 0.5)).to.throw(RangeError)
+      expect(() => server.setSequenceCounter('/none', 1)).to.throw('/none')
     })
 
     it('shows its tree, watches and sessions', async () => {
@@ -274,7 +274,7 @@ for (const by of ['sockets', 'memory'] as const)
 
 describe('an embedded server', () => {
   it('refuses options that make no sense', async () => {
-    for (const options of [{ tickTime: 0 }, { maxBuffer: 1.5 }, { minSessionTimeout: 10, maxSessionTimeout: 9 }])
+    for (const options of [{ tickTime: 0 }, { maxRequestBytes: 1.5 }, { minSessionTimeout: 10, maxSessionTimeout: 9 }])
       expect(await failureOf(Server.start(options))).to.be.instanceOf(RangeError)
   })
 
@@ -302,7 +302,7 @@ describe('an embedded server', () => {
     await zk.getData('/c')
     await zk.setACL('/c', openACL)
     await failureOf(zk.setACL('/c', openACL, { version: 7 }))
-    server.reap()
+    server.runContainerCheck()
     await zk.close()
     expect(told).to.deep.equal([
       '1 it createSession',
@@ -324,7 +324,7 @@ describe('an embedded server', () => {
   })
 
   it('leaves no timer and no stream behind', async () => {
-    const clock = new FakeClock()
+    const clock = new VirtualClock()
     const server = await Server.start({ clock, tickTime: 100 })
     const zk = await connect(server.connectString, { sessionTimeout: 300 })
     server.faults.delay('exists', 100_000)

@@ -2,16 +2,16 @@
 import { expect } from 'chai'
 import { connect, ZooKeeperError, type Client } from '../../src/index.ts'
 import { Server, type FaultKind } from '../../src/server/index.ts'
-import { FakeClock } from '../support/fake-clock.ts'
-import { failureOf, outcomeOf, watched } from '../support/outcome.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { failureOf, outcomeOf, watched } from '../support/settled.ts'
 
 describe('faults of an embedded server', () => {
-  let clock: FakeClock
+  let clock: VirtualClock
   let server: Server
   let zk: Client
 
   beforeEach(async () => {
-    clock = new FakeClock()
+    clock = new VirtualClock()
     server = await Server.start({ listen: false, clock })
     zk = await connect(server.connectString, { dial: server.dial, clock })
   })
@@ -37,7 +37,7 @@ describe('faults of an embedded server', () => {
     const fault = server.faults.delay('exists', 100_000)
     const before = clock.now()
     const answers = Promise.all([zk.exists('/'), zk.getData('/')])
-    await clock.until(fault.met)
+    await clock.until(fault.triggered)
     const isAnswered = watched(answers)
     await clock.advance(1000)
     expect(isAnswered()).to.equal(false)
@@ -64,7 +64,7 @@ describe('faults of an embedded server', () => {
     const fault = server.faults.delay('exists', 100_000)
     const before = clock.now()
     const answer = zk.exists('/')
-    await clock.until(fault.met)
+    await clock.until(fault.triggered)
     server.faults.clear()
     await clock.until(answer)
     expect(clock.now() - before).to.equal(0)
@@ -73,7 +73,7 @@ describe('faults of an embedded server', () => {
   it('that were let go happen no more, and leave what comes to those behind them', async () => {
     const held = server.faults.hold('exists', { times: Infinity })
     const answer = zk.exists('/')
-    await clock.until(held.met)
+    await clock.until(held.triggered)
     held.release()
     await clock.until(answer)
     server.faults.hold('exists').release()
@@ -90,7 +90,7 @@ describe('faults of an embedded server', () => {
       told('between', zk.sync('/'))
       told('getData', zk.getData('/'))
       told('behind', zk.sync('/'))
-      await clock.until(Promise.all(held.map(({ met }) => met)))
+      await clock.until(Promise.all(held.map(({ triggered }) => triggered)))
       held[first].release()
       await clock.advance(0)
       expect(heard).to.deep.equal(first === 0 ? ['exists', 'between'] : [])
@@ -103,10 +103,10 @@ describe('faults of an embedded server', () => {
   it('cut behind all that is held, and let that go one by one', async () => {
     const [first, second] = [server.faults.hold('exists'), server.faults.hold('getData')]
     const answers = [outcomeOf(zk.exists('/')), outcomeOf(zk.getData('/'))] as const
-    await clock.until(Promise.all([first.met, second.met]))
+    await clock.until(Promise.all([first.triggered, second.triggered]))
     const cut = server.faults.cutAfter(0)
     const behind = outcomeOf(zk.sync('/'))
-    await clock.until(cut.met)
+    await clock.until(cut.triggered)
     first.release()
     expect(await clock.until(answers[0])).to.include({ ephemeralOwner: 0n })
     second.release()
@@ -126,10 +126,10 @@ describe('faults of an embedded server', () => {
   it('let what is held before a cut go whole', async () => {
     const held = server.faults.hold('exists')
     const answer = zk.exists('/')
-    await clock.until(held.met)
+    await clock.until(held.triggered)
     const cut = server.faults.cutAfter(0)
     const lost = outcomeOf(zk.getData('/'))
-    await clock.until(cut.met)
+    await clock.until(cut.triggered)
     held.release()
     expect(await clock.until(answer)).to.include({ ephemeralOwner: 0n })
     expect(await clock.until(lost)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
@@ -144,14 +144,14 @@ describe('faults of an embedded server', () => {
     released?.release()
     server.faults.clear()
     for (const fault of [cleared, released, closed, ofAnother])
-      expect(String(await failureOf(fault?.met ?? Promise.resolve()))).to.match(/given up before it happened/)
+      expect(String(await failureOf(fault?.triggered ?? Promise.resolve()))).to.match(/given up before it happened/)
   })
 
   it('that happened stay so when they are cleared', async () => {
     const dropped = server.faults.replace('exists', 'THROTTLEDOP', { times: Infinity })
     expect(await codesOf(2)).to.deep.equal(['THROTTLEDOP', 'THROTTLEDOP'])
     server.faults.clear()
-    await dropped.met
+    await dropped.triggered
     expect(await codesOf(1)).to.deep.equal(['OK'])
   })
 

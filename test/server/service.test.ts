@@ -3,16 +3,16 @@ import { expect } from 'chai'
 import { connect } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import { Server, type ServerOptions } from '../../src/server/index.ts'
-import { FakeClock } from '../support/fake-clock.ts'
-import { outcomeOf } from '../support/outcome.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { outcomeOf } from '../support/settled.ts'
 import { uncaughtIn } from '../support/uncaught.ts'
 
 describe('an embedded server whose caller interferes', () => {
-  let clock: FakeClock
+  let clock: VirtualClock
   let server: Server
 
   const start = async (options: ServerOptions = {}) => {
-    clock = new FakeClock()
+    clock = new VirtualClock()
     server = await Server.start({ listen: false, clock, ...options })
   }
   const join = (sessionTimeout = 4000) =>
@@ -41,7 +41,7 @@ describe('an embedded server whose caller interferes', () => {
     const zk = await join()
     const held = server.faults.hold('create')
     const created = outcomeOf(zk.create('/a'))
-    await clock.until(held.met)
+    await clock.until(held.triggered)
     await server.close()
     expect(await clock.until(created)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
     await clock.until(zk.close())
@@ -109,7 +109,7 @@ describe('an embedded server whose caller interferes', () => {
 
   it('sets no timer that is longer than a timer may be', async () => {
     let longest = 0
-    class Watched extends FakeClock {
+    class Watched extends VirtualClock {
       override setTimeout(callback: () => void, ms: number): unknown {
         longest = Math.max(longest, ms)
         return super.setTimeout(callback, ms)
@@ -119,7 +119,7 @@ describe('an embedded server whose caller interferes', () => {
     const longestTimer = 0x7fff_ffff
     server = await Server.start({ listen: false, clock, maxSessionTimeout: longestTimer })
     const zk = await connect(server.connectString, {
-      ...{ dial: server.dial, clock: new FakeClock(), sessionTimeout: longestTimer },
+      ...{ dial: server.dial, clock: new VirtualClock(), sessionTimeout: longestTimer },
     })
     expect(zk.sessionTimeout).to.equal(longestTimer)
     expect(longest).to.equal(longestTimer)

@@ -3,16 +3,16 @@ import { expect } from 'chai'
 import { connect, type Client } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { Server, type ServerOptions } from '../../src/server/index.ts'
-import { FakeClock, settle } from '../support/fake-clock.ts'
-import { watched } from '../support/outcome.ts'
+import { VirtualClock, settle } from '../../src/testing/virtual-clock.ts'
+import { watched } from '../support/settled.ts'
 
 describe('an embedded server on a fake clock', () => {
-  let clock: FakeClock
+  let clock: VirtualClock
   let server: Server
   const clients: Client[] = []
 
   const start = async (options: ServerOptions = {}) => {
-    clock = new FakeClock()
+    clock = new VirtualClock()
     server = await Server.start({ listen: false, clock, tickTime: 1000, ...options })
   }
 

@@ -9,7 +9,7 @@ import {
   type StateMessage,
   type WatchMessage,
 } from '../../src/index.ts'
-import { Saboteur } from '../support/saboteur.ts'
+import { Saboteur } from '../support/faulty-dial.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 interface Messages {
@@ -51,7 +51,7 @@ describe('a session', () => {
       await zk.delete('/nothing').catch(() => undefined)
       saboteur.cut()
       await zk.sync('/')
-      counters = zk.counters
+      counters = zk.stats
       await zk.close()
     })
     expect(told.connect.map(({ sessionId }) => sessionId)).to.deep.equal([id, id])

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { createModes, opcodes, operations, perms } from '../../src/protocol/index.ts'
-import { connect, type Client, type State } from '../../src/session/index.ts'
+import { connect, type Client, type State } from '../../src/client/index.ts'
 import { behindProxy } from '../support/behind-proxy.ts'
-import { BUSY } from '../support/busy.ts'
+import { BUSY } from '../support/load.ts'
 import { FaultProxy } from '../support/fault-proxy.ts'
-import { RawSession } from '../support/raw-session.ts'
+import { RawSession } from '../support/wire-session.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
-import { failureOf } from '../support/outcome.ts'
+import { failureOf } from '../support/settled.ts'
 import { until } from '../support/until.ts'
 
 const stateOf = (client: Client, wanted: State): Promise<void> => until(() => client.state === wanted)
@@ -78,12 +78,12 @@ describe('a session through faults', () => {
     client.on('state', state => states.push(state))
     await client.create(`${path}/mine`, '', { mode: 'ephemeral' })
     await client.getData(path, { watch: ({ type, state }) => events.push(`${type} ${state}`) })
-    const { lease } = client
+    const { leaseSignal } = client
     await expireSession(server, client.sessionId, client.sessionPassword)
     await stateOf(client, 'expired')
     expect(states).to.deep.equal(['suspended', 'expired'])
     expect(events).to.deep.equal(['Session expired'])
-    expect(lease.aborted).to.equal(true)
+    expect(leaseSignal.aborted).to.equal(true)
     expect(await failureOf(client.getData(path))).to.include({ code: 'SESSIONEXPIRED', fate: 'notSent' })
     await client.close()
     expect(client.state).to.equal('expired')

@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { ConnectRequest, Framer, operations, ReplyHeader, RequestHeader } from '../../src/protocol/index.ts'
-import { connect, type State } from '../../src/session/index.ts'
-import { BUSY } from '../support/busy.ts'
+import { connect, type State } from '../../src/client/index.ts'
+import { BUSY } from '../support/load.ts'
 import { dataReply } from '../support/scripted-session.ts'
 import { eventFrame, frameOf, replyFrame, SESSION_ID, welcomeFrame } from '../support/scripted-server.ts'
 
@@ -98,7 +98,7 @@ describe('a server that lies', () => {
     await using server = await LyingServer.start({
       answer: socket => socket.write(Buffer.concat([int(0x7fff_ffff), Buffer.alloc(100_000)])),
     })
-    const client = await connect(server.connectString, { sessionTimeout: 900, maxReply: 0x7fff_ffff })
+    const client = await connect(server.connectString, { sessionTimeout: 900, maxReplyBytes: 0x7fff_ffff })
     const before = process.memoryUsage().arrayBuffers
     await client.getData('/a').catch(() => undefined)
     expect(process.memoryUsage().arrayBuffers - before).to.be.below(10_000_000)

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { errnos, eventTypes, operations, xids, ZooKeeperError } from '../../src/protocol/index.ts'
-import type { State } from '../../src/session/index.ts'
-import { settle } from '../support/fake-clock.ts'
-import { failureOf } from '../support/outcome.ts'
+import type { State } from '../../src/client/index.ts'
+import { settle } from '../../src/testing/virtual-clock.ts'
+import { failureOf } from '../support/settled.ts'
 import { PASSWORD, pongFrame, replyFrame, SESSION_ID, statOf } from '../support/scripted-server.ts'
 import { dataReply, reconnect, redial, scripted, scriptedOpening, T } from '../support/scripted-session.ts'
 
@@ -241,7 +241,7 @@ describe('what a server says to the session', () => {
       const armed = client.getData('/a', { watch: event => events.push(event) })
       connection.reply(await connection.next(), dataReply())
       await armed
-      const { lease } = client
+      const { leaseSignal } = client
       connection.close()
       const queued = client.getData('/b').catch((error: unknown) => error)
       const second = await reconnect(all, welcome)
@@ -249,7 +249,7 @@ describe('what a server says to the session', () => {
       expect(client.state).to.equal('expired')
       expect(states).to.deep.equal(['suspended', 'expired'])
       expect(events).to.deep.equal([{ type: 'Session', state: 'expired', path: '/a' }])
-      expect(lease.aborted).to.equal(true)
+      expect(leaseSignal.aborted).to.equal(true)
       expect(second.dropped).to.equal(true)
       expect(second.received).to.have.length(0)
       expect(all.clock.pendingTimers).to.equal(0)

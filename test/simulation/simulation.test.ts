@@ -1,13 +1,13 @@
 // Every lock in worlds made by chance, judged by the embedded server's own log. SIMULATIONS=1000 tries as many worlds for each lock; a world
 // that shows something is made again by the seed it is told with: SEED=… SIMULATIONS=1.
 import { expect } from 'chai'
-import { ExclusiveLock } from '../../src/recipes/queue-lock.ts'
+import { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
 import type { Client } from '../../src/index.ts'
-import * as planted from '../history/planted.ts'
-import { kinds } from '../history/reigns.ts'
-import { tortured } from '../history/tortured.ts'
-import type { Tortured } from '../history/wanting.ts'
-import { seed } from '../support/chance.ts'
+import * as planted from '../linearizability/mutants.ts'
+import { kinds } from '../linearizability/tenures.ts'
+import { tortured } from '../linearizability/lock-kinds.ts'
+import type { Tortured } from '../linearizability/workload.ts'
+import { seed } from '../support/seeded-random.ts'
 import { simulate } from './simulation.ts'
 
 const worlds = Number(process.env['SIMULATIONS'] ?? 15)

@@ -1,14 +1,14 @@
 // A world in one process, in virtual time, that a seed makes: machines with sessions that want locks, an embedded server, and whatever can
 // go wrong between them. The same seed makes the same again, to the last packet.
 import { connect, type Client } from '../../src/index.ts'
-import { Server, VirtualClock, type FaultKind, type Life } from '../../src/server/index.ts'
-import { isTerminal } from '../../src/session/states.ts'
-import { toLine, type Event } from '../history/history.ts'
-import { violations } from '../history/invariants.ts'
-import { Recorder, type Contestant } from '../history/recorder.ts'
-import { transactionOf, type Transaction } from '../history/transaction-log.ts'
-import { kindsOf, type TorturedLocks } from '../history/wanting.ts'
-import { oneOf, seeded, type Chance } from '../support/chance.ts'
+import { Server, VirtualClock, type FaultKind, type NodeKind } from '../../src/server/index.ts'
+import { isTerminal } from '../../src/session/life/states.ts'
+import { toLine, type Event } from '../linearizability/history.ts'
+import { violations } from '../linearizability/invariants.ts'
+import { Recorder, type Contestant } from '../linearizability/recorder.ts'
+import { transactionOf, type Transaction } from '../linearizability/transaction-log.ts'
+import { kindsOf, type TorturedLocks } from '../linearizability/workload.ts'
+import { oneOf, seeded, type Chance } from '../support/seeded-random.ts'
 import { Machine } from './machine.ts'
 
 export interface Outcome {
@@ -168,7 +168,7 @@ class Simulation {
           clock: machine,
           random,
           dial: machine.dialThrough(this.#server.dial),
-          onCallbackError: error => this.#wrong.push(`a callback threw ${String(error)}`),
+          onUncaughtError: error => this.#wrong.push(`a callback threw ${String(error)}`),
         })
         this.#clients.push(contestant.client)
         this.#contestants.push(contestant)
@@ -258,7 +258,7 @@ class Simulation {
     },
     hold: ({ contestant }: Seat, { random, ms }: Harm) => {
       const fault = this.#server.faults.hold(oneOf(random, KINDS), { session: contestant.client.sessionId })
-      void fault.met.then(async () => {
+      void fault.triggered.then(async () => {
         this.#hush(contestant)
         await this.#sleep(ms / 2)
         fault.release()
@@ -295,7 +295,7 @@ class Simulation {
       const node = this.#oneNode(random, 'container', 'persistent')
       if (node === undefined || this.#exhausted.has(node.madeBy) || random() < 0.8) return
       this.#exhausted.add(node.madeBy)
-      this.#server.setSequence(node.path, 0x7fff_ffff - Math.floor(5 * random()))
+      this.#server.setSequenceCounter(node.path, 0x7fff_ffff - Math.floor(5 * random()))
     },
     dropAll: () => this.#server.dropConnections(),
     pause: (_: Seat, { ms }: Harm) => {
@@ -309,7 +309,7 @@ class Simulation {
   }
 
   /** One of the nodes of such a life that belong to the locks, if there is any. */
-  #oneNode(random: Chance, ...lives: Life['is'][]): { path: string; madeBy: bigint } | undefined {
+  #oneNode(random: Chance, ...lives: NodeKind['is'][]): { path: string; madeBy: bigint } | undefined {
     const isLocks = (path: string) => [...this.#locks.keys()].some(lock => path === lock || path.startsWith(`${lock}/`))
     const all = [...this.#server.snapshot().nodes].filter(
       ([path, { life }]) => lives.includes(life.is) && isLocks(path),

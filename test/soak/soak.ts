@@ -1,11 +1,11 @@
 // The long run: three servers, processes that want locks, and everything that can go wrong, for MINUTES (default 10), drawn from SEED. It ends
 // with a table, and with 1 where a promise was broken.
 import { setTimeout as delay } from 'node:timers/promises'
-import { now, type Event } from '../history/history.ts'
-import { violations, type Evidence } from '../history/invariants.ts'
-import { readTransactionLog, type Transaction } from '../history/transaction-log.ts'
-import { tortured } from '../history/tortured.ts'
-import { kindsOf } from '../history/wanting.ts'
+import { now, type Event } from '../linearizability/history.ts'
+import { violations, type Evidence } from '../linearizability/invariants.ts'
+import { readTransactionLog, type Transaction } from '../linearizability/transaction-log.ts'
+import { tortured } from '../linearizability/lock-kinds.ts'
+import { kindsOf } from '../linearizability/workload.ts'
 import { Ensemble, TICK } from '../support/ensemble.ts'
 import { everybodyServes, Nemesis } from './nemesis.ts'
 import { tableOf } from './table.ts'

@@ -1,6 +1,6 @@
 // What a run has shown, for people.
-import { attemptsIn, grouped, isGrant } from '../history/history.ts'
-import { longestExcusedBelief, rules, type Evidence, type Violation } from '../history/invariants.ts'
+import { attemptsIn, grouped, isGrant } from '../linearizability/history.ts'
+import { longestExcusedBelief, rules, type Evidence, type Violation } from '../linearizability/invariants.ts'
 
 export interface Result {
   minutes: number

@@ -3,10 +3,10 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { attemptsIn, fromLine, isGrant, now, type Event } from '../history/history.ts'
+import { attemptsIn, fromLine, isGrant, now, type Event } from '../linearizability/history.ts'
 import { FaultProxy } from '../support/fault-proxy.ts'
-import { lastWill } from '../support/last-will.ts'
-import type { Address } from '../support/raw-session.ts'
+import { lastWill } from '../support/at-exit.ts'
+import type { Address } from '../support/wire-session.ts'
 import type { Orders } from './worker.ts'
 
 const WORKER = join(import.meta.dirname, 'worker.ts')

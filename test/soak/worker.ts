@@ -2,11 +2,11 @@
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '../../src/index.ts'
-import { toLine } from '../history/history.ts'
-import { Recorder, type Contestant } from '../history/recorder.ts'
-import { tortured } from '../history/tortured.ts'
-import { wantOne } from '../history/wanting.ts'
-import { oneOf, seeded } from '../support/chance.ts'
+import { toLine } from '../linearizability/history.ts'
+import { Recorder, type Contestant } from '../linearizability/recorder.ts'
+import { tortured } from '../linearizability/lock-kinds.ts'
+import { wantOne } from '../linearizability/workload.ts'
+import { oneOf, seeded } from '../support/seeded-random.ts'
 import { expireSession } from '../support/shared-server.ts'
 
 export interface Orders {

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createModes, operations, perms } from '../../src/protocol/index.ts'
 import { type ApacheZooKeeper, startApacheZooKeeper } from './apache-zookeeper.ts'
 import { fourLetterWord } from './four-letter-word.ts'
-import { RawSession } from './raw-session.ts'
+import { RawSession } from './wire-session.ts'
 
 describe('a real Apache ZooKeeper', function () {
   this.timeout(60_000)

@@ -9,8 +9,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
 import { fourLetterWord } from './four-letter-word.ts'
 import { freePort } from './free-port.ts'
-import { lastWill } from './last-will.ts'
-import { cpuSecondsOf, threadStates } from './proc.ts'
+import { lastWill } from './at-exit.ts'
+import { cpuSecondsOf, threadStates } from './procfs.ts'
 
 export interface ApacheZooKeeperOptions {
   /** Lines of zoo.cfg, beside or in the place of ours. */

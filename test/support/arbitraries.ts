@@ -54,11 +54,11 @@ const MOST_ELEMENTS = 4
 
 /** Values of the type that a codec decodes to. */
 export function valuesOf<T>(codec: Codec<T>, string: fc.Arbitrary<string> = strings): fc.Arbitrary<T> {
-  const { shape } = codec
+  const { layout } = codec
   const values =
-    shape.is === 'fields'
-      ? fc.record(Object.fromEntries(shape.fields.map(({ name, type }) => [name, valuesOfType(type, string)])))
-      : fc.array(itemsOf(shape.itemFor, string), { maxLength: MOST_ELEMENTS })
+    layout.is === 'fields'
+      ? fc.record(Object.fromEntries(layout.fields.map(({ name, type }) => [name, valuesOfType(type, string)])))
+      : fc.array(itemsOf(layout.itemFor, string), { maxLength: MOST_ELEMENTS })
   return values as fc.Arbitrary<T>
 }
 

@@ -1,5 +1,5 @@
 // A session on the shared server with the fault proxy between, anew for each test of a suite.
-import { connect, type Client, type ConnectOptions } from '../../src/session/index.ts'
+import { connect, type Client, type ConnectOptions } from '../../src/client/index.ts'
 import type { ApacheZooKeeper } from './apache-zookeeper.ts'
 import { FaultProxy } from './fault-proxy.ts'
 import { sharedServer } from './shared-server.ts'

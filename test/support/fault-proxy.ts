@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { ProxiedConnection } from './proxied-connection.ts'
-import type { Address } from './raw-session.ts'
+import type { Address } from './wire-session.ts'
 
 export interface PassedFrame {
   from: 'client' | 'server'

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
 import { findJdk } from './find-jdk.ts'
-import { lastWill } from './last-will.ts'
-import { LineProgram } from './line-program.ts'
+import { lastWill } from './at-exit.ts'
+import { LineProgram } from './subprocess-rpc.ts'
 
 interface Compiled {
   java: string

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { Framer, ReplyHeader, RequestHeader } from '../../src/protocol/index.ts'
 import type { PassedFrame, Plan, Weather } from './fault-proxy.ts'
-import type { Address } from './raw-session.ts'
+import type { Address } from './wire-session.ts'
 
 interface Surroundings {
   index: number

@@ -3,7 +3,7 @@ import {
   ConnectRequest,
   ConnectResponse,
   Framer,
-  Nothing,
+  EmptyRecord,
   operations,
   Reader,
   ReplyHeader,
@@ -116,7 +116,7 @@ export class ScriptedConnection {
   }
 
   replyTo(request: Received, { zxid = ++this.#zxid, err = 0, body }: Answer = {}): Buffer {
-    const payload = err === 0 ? request.op.response : Nothing
+    const payload = err === 0 ? request.op.response : EmptyRecord
     return replyFrame(request.xid, zxid, err, payload, body ?? {})
   }
 

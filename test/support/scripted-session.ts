@@ -1,7 +1,7 @@
 // A client on a scripted server, in virtual time and without chance.
-import { connect, type Client, type ConnectOptions } from '../../src/session/index.ts'
+import { connect, type Client, type ConnectOptions } from '../../src/client/index.ts'
 import { operations } from '../../src/protocol/index.ts'
-import { FakeClock, settle } from './fake-clock.ts'
+import { VirtualClock, settle } from '../../src/testing/virtual-clock.ts'
 import { ScriptedServer, statOf, type ScriptedConnection, type Welcome } from './scripted-server.ts'
 
 /** The session timeout that scripted sessions ask for, ms: its third and two thirds are easy to name. */
@@ -12,7 +12,7 @@ export const RETRY = 2000
 
 export interface Scripted {
   client: Client
-  clock: FakeClock
+  clock: VirtualClock
   server: ScriptedServer
   connection: ScriptedConnection
   /** What callbacks of the test have thrown. */
@@ -29,7 +29,7 @@ export async function scripted(options: ConnectOptions = {}, servers = 'zk', wel
 
 /** A connect() under way, which no server has answered yet. */
 export function scriptedOpening(options: ConnectOptions = {}, servers = 'zk') {
-  const clock = new FakeClock()
+  const clock = new VirtualClock()
   const server = new ScriptedServer()
   const callbackErrors: unknown[] = []
   const opening = connect(servers, {
@@ -37,7 +37,7 @@ export function scriptedOpening(options: ConnectOptions = {}, servers = 'zk') {
     dial: server.dial,
     clock,
     random: () => 0.5,
-    onCallbackError: error => callbackErrors.push(error),
+    onUncaughtError: error => callbackErrors.push(error),
     ...options,
   })
   return { opening, server, clock, callbackErrors }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createModes, operations, perms } from '../../src/protocol/index.ts'
-import { RawSession } from './raw-session.ts'
+import { RawSession } from './wire-session.ts'
 import { expireSession, sharedServer } from './shared-server.ts'
 
 describe('the server that all tests share', () => {

@@ -2,7 +2,7 @@
 import { isCode, operations, ZooKeeperError } from '../../src/protocol/index.ts'
 import { type ApacheZooKeeper, startApacheZooKeeper } from './apache-zookeeper.ts'
 import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
-import { type Address, RawSession } from './raw-session.ts'
+import { type Address, RawSession } from './wire-session.ts'
 
 let server: Promise<ApacheZooKeeper> | undefined
 

@@ -1,5 +1,5 @@
 // Waiting for what no event tells of.
-import { systemClock, type Clock } from '../../src/machine/clock.ts'
+import { systemClock, type Clock } from '../../src/runtime/clock.ts'
 
 interface Patience {
   /** Milliseconds. */

@@ -83,7 +83,7 @@ zk.close()`
     let pings = 0
     const zk = await connect(trace.listensOn, {
       sessionTimeout: 1000,
-      observe: ({ bytes, first }) => {
+      onFrame: ({ bytes, first }) => {
         if (!first && Buffer.from(bytes).readInt32BE(0) === xids.ping) pings++
       },
     })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { inFull } from '../../src/transport/listen.ts'
+import { expandAddress } from '../../src/transport/listen.ts'
 
 describe('an address that is taken down', () => {
   it('is written in full, as Java does', () => {
@@ -13,7 +13,7 @@ describe('an address that is taken down', () => {
       '::ffff:127.0.0.1': '127.0.0.1',
       '': '',
     }
-    for (const [address, full] of Object.entries(written)) expect(inFull(address), address).to.equal(full)
+    for (const [address, full] of Object.entries(written)) expect(expandAddress(address), address).to.equal(full)
   })
 
   it('is the same address, whichever it is', () => {
@@ -23,7 +23,7 @@ describe('an address that is taken down', () => {
     fc.assert(
       fc.property(fc.array(number, { minLength: 8, maxLength: 8 }), numbers => {
         const full = numbers.map(each => each.toString(16)).join(':')
-        expect(inFull(brief(full))).to.equal(full)
+        expect(expandAddress(brief(full))).to.equal(full)
       }),
     )
   })

@@ -1,15 +1,15 @@
 // Streams in memory keep the promises of a transport: order, an end behind the bytes, nothing after it.
 import { expect } from 'chai'
-import { dialInto } from '../../src/transport/memory.ts'
-import type { AcceptedTransport } from '../../src/transport/transport.ts'
-import { settle } from '../support/fake-clock.ts'
+import { memoryDial } from '../../src/transport/memory.ts'
+import type { ServerTransport } from '../../src/transport/transport.ts'
+import { settle } from '../../src/testing/virtual-clock.ts'
 
 describe('a stream in memory', () => {
   let log: string[]
-  let far: AcceptedTransport | undefined
+  let far: ServerTransport | undefined
 
   const dial = () =>
-    dialInto((transport, remote) => {
+    memoryDial((transport, remote) => {
       far = transport
       log.push(`accepted from ${remote.host}:${remote.port}`)
       return {

@@ -3,10 +3,10 @@ import { expect } from 'chai'
 import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
 import { connect as open, createServer, type AddressInfo, type LookupFunction, type Server } from 'node:net'
-import { connect } from '../../src/session/index.ts'
-import { tcp } from '../../src/transport/node.ts'
+import { connect } from '../../src/client/index.ts'
+import { tcp } from '../../src/transport/tcp.ts'
 import type { Dial } from '../../src/transport/transport.ts'
-import { BUSY } from '../support/busy.ts'
+import { BUSY } from '../support/load.ts'
 import { freePort } from '../support/free-port.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
@@ -83,7 +83,7 @@ describe('dialling a name', () => {
     await until(() => asked.length >= 3)
     expect(zk.state).to.equal('suspended')
     table['zk'] = ['127.0.0.1']
-    await zk.connected()
+    await zk.whenConnected()
     expect(zk.sessionId).to.equal(sessionId)
     await zk.close()
   })

@@ -1,10 +1,10 @@
 // Many calls under way, on a server that answers at once.
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { connect } from '../../../src/index.ts'
-import { Line } from '../../line.ts'
-import { SESSION_TIMEOUT } from '../../sessions.ts'
+import { Line } from '../../harness/cuttable-dial.ts'
+import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
 import { places } from '../../throughput/workloads.ts'
-import type { Task } from '../curves.ts'
+import type { Task } from '../workloads.ts'
 import { Meter, repeated, type Probe, type Probes } from './probe.ts'
 
 export async function calls({ size, mock }: Task): Promise<Probes> {
@@ -27,7 +27,7 @@ export async function calls({ size, mock }: Task): Promise<Probes> {
       return size
     }),
     lost: repeated(async () => {
-      await client.connected()
+      await client.whenConnected()
       const lost = Promise.allSettled(all())
       // They leave at the end of the turn.
       await turn()

@@ -1,8 +1,8 @@
 // Large frames, each way.
 import { Buffer } from 'node:buffer'
 import { connect } from '../../../src/index.ts'
-import { SESSION_TIMEOUT } from '../../sessions.ts'
-import type { Task } from '../curves.ts'
+import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
+import type { Task } from '../workloads.ts'
 import { inBatches, repeated, type Probes } from './probe.ts'
 
 /** Bytes under way: as many whatever the size, but for a frame that is larger. */
@@ -11,7 +11,7 @@ const MOST_AT_A_TIME = 64
 const KILOBYTE = 1024
 
 export async function frames({ size, server, directory }: Task): Promise<Probes> {
-  const client = await connect(server, { sessionTimeout: SESSION_TIMEOUT, maxRequest: size + KILOBYTE })
+  const client = await connect(server, { sessionTimeout: SESSION_TIMEOUT, maxRequestBytes: size + KILOBYTE })
   const data = Buffer.alloc(size, 'x')
   await client.setData(directory, data)
   const count = Math.min(MOST_AT_A_TIME, Math.ceil(UNDER_WAY / size))

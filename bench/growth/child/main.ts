@@ -1,5 +1,5 @@
 // One size of one crowd, in a process of its own: it gets ready, and then measures when it is asked to.
-import type { Crowd, Question, Task } from '../curves.ts'
+import type { Crowd, Question, Task } from '../workloads.ts'
 import { calls } from './calls.ts'
 import { frames, names } from './frames.ts'
 import type { Probes } from './probe.ts'

@@ -1,6 +1,6 @@
 // How a cost is taken.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Sample } from '../curves.ts'
+import type { Sample } from '../workloads.ts'
 
 /** Measures until it has taken so many milliseconds of processor time, at least. */
 export type Probe = (span: number) => Promise<Sample>

@@ -1,8 +1,8 @@
 // Many sessions of one process.
 import { connect, type Client } from '../../../src/index.ts'
-import { SESSION_TIMEOUT } from '../../sessions.ts'
+import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
 import { places } from '../../throughput/workloads.ts'
-import type { Task } from '../curves.ts'
+import type { Task } from '../workloads.ts'
 import { inBatches, liveHeap, repeated, type Probes } from './probe.ts'
 
 const AT_A_TIME = 100

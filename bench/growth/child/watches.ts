@@ -1,8 +1,8 @@
 // Many watches of one session, at a server that keeps and fires them.
 import { connect, type Client, type WatchCallback } from '../../../src/index.ts'
-import { Line } from '../../line.ts'
-import { SESSION_TIMEOUT } from '../../sessions.ts'
-import type { Task } from '../curves.ts'
+import { Line } from '../../harness/cuttable-dial.ts'
+import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
+import type { Task } from '../workloads.ts'
 import { inBatches, liveHeap, repeated, type Probe, type Probes } from './probe.ts'
 
 const BATCH = 100
@@ -52,7 +52,7 @@ export async function watches({ size, server, directory }: Task): Promise<Probes
     watcher: each(async path => (await client.addWatch(path)).close()),
     reconnect: repeated(async () => {
       line.cut()
-      await client.connected()
+      await client.whenConnected()
       // Behind the requests that set them again.
       await client.exists(directory)
       return size

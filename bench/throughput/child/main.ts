@@ -1,6 +1,6 @@
 // One measurement in a process of its own: a task comes in by the channel to the parent, a sample goes out.
 import type { ContestantName, Sample, Task } from '../workloads.ts'
-import type { Make } from './contestant.ts'
+import type { Make } from './subject.ts'
 import { handOver } from './hand-over.ts'
 import { steady } from './steady.ts'
 import { memory, notifications, opening } from './sessions.ts'

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { once, type EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
 import { DATA_BYTES, places } from '../workloads.ts'
-import { driveCallbacks, failIf, thenOrFail, type Make, type Peer } from './contestant.ts'
+import { driveCallbacks, failIf, thenOrFail, type Make, type Peer } from './subject.ts'
 
 type Callback<T = unknown> = (error: Error | null, result: T) => void
 

@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer'
 import { connect, type Socket } from 'node:net'
 import { DATA_BYTES, places, type Steady } from '../workloads.ts'
-import type { Gauge, Make, Peer } from './contestant.ts'
+import type { Gauge, Make, Peer } from './subject.ts'
 
 type Protocol = typeof import('../../../src/protocol/index.ts')
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { places, type Sample } from '../workloads.ts'
-import type { Contestant, Peer } from './contestant.ts'
+import type { Contestant, Peer } from './subject.ts'
 
 const openAll = (contestant: Contestant, count: number): Promise<Peer[]> =>
   Promise.all(Array.from({ length: count }, () => contestant.open()))

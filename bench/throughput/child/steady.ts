@@ -1,7 +1,7 @@
 // The same operation over and over, so many at a time.
 import { percentile } from './percentile.ts'
 import type { Sample, Steady, Task } from '../workloads.ts'
-import { Counter, Sampler, type Contestant, type Gauge } from './contestant.ts'
+import { Counter, Sampler, type Contestant, type Gauge } from './subject.ts'
 
 /** A part of the time is for latencies: taking them costs some itself, and so is no part of the rest. */
 const SAMPLED = 0.3

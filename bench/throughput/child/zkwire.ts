@@ -1,7 +1,7 @@
 // Ours, as it is built and used: promises, awaited.
 import { Buffer } from 'node:buffer'
 import { DATA_BYTES, places, type Steady } from '../workloads.ts'
-import type { Gauge, Make, Peer } from './contestant.ts'
+import type { Gauge, Make, Peer } from './subject.ts'
 import type { Client } from '../../../src/index.ts'
 
 export const zkwire: Make = async ({ dist, port, directory }) => {

@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer'
 import { createRequire } from 'node:module'
 import { DATA_BYTES, places } from '../workloads.ts'
-import { driveCallbacks, failIf, thenOrFail, type Make, type Peer } from './contestant.ts'
+import { driveCallbacks, failIf, thenOrFail, type Make, type Peer } from './subject.ts'
 
 type Answer<T = unknown> = (rc: number, error: string, result: T) => void
 

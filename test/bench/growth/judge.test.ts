@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { curves, type Curve } from '../../../bench/growth/curves.ts'
-import { findingsOf, type Finding } from '../../../bench/growth/judge.ts'
-import { seeded } from '../../../bench/plan.ts'
+import { curves, type Curve } from '../../../bench/growth/workloads.ts'
+import { findingsOf, type Finding } from '../../../bench/growth/verdict.ts'
+import { seeded } from '../../../bench/harness/plan.ts'
 import { summaryOf, tableOf, verdictOf } from '../../../bench/growth/table.ts'
 
 const [curve] = curves.filter(({ crowd, probe }) => crowd === 'watches' && probe === 'told') as [Curve]

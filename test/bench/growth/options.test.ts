@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { curves, populations } from '../../../bench/growth/curves.ts'
+import { curves, populations } from '../../../bench/growth/workloads.ts'
 import { help, parseOptions, type Options } from '../../../bench/growth/options.ts'
-import { UsageError } from '../../../bench/usage.ts'
+import { UsageError } from '../../../bench/output/usage.ts'
 
 const parsed = (...args: string[]) => parseOptions(args) as Options
 

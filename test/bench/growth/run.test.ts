@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { curves, type Curve } from '../../../bench/growth/curves.ts'
-import { findingsOf, type Samples } from '../../../bench/growth/judge.ts'
+import { curves, type Curve } from '../../../bench/growth/workloads.ts'
+import { findingsOf, type Samples } from '../../../bench/growth/verdict.ts'
 import { pageOf } from '../../../bench/growth/page.ts'
 import { run } from '../../../bench/growth/run.ts'
-import { thisMachine } from '../../../bench/result.ts'
-import { failureOf, outcomeOf } from '../../support/outcome.ts'
+import { thisMachine } from '../../../bench/output/result.ts'
+import { failureOf, outcomeOf } from '../../support/settled.ts'
 
 describe('a run of the growth benchmark', () => {
   const sizes = [10, 20]

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { figureOf, ratioOf, verdictsOf, type Samples } from '../../../bench/throughput/judge.ts'
+import { figureOf, ratioOf, verdictsOf, type Samples } from '../../../bench/throughput/verdict.ts'
 import type { ContestantName, Sample, Target, Workload } from '../../../bench/throughput/workloads.ts'
 
 const sample = (cpu: number, ms = 1000): Sample => ({ operations: 1000, cpu: cpu * 1000, ms })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { help, parseOptions, type Options } from '../../../bench/throughput/options.ts'
-import { UsageError } from '../../../bench/usage.ts'
+import { UsageError } from '../../../bench/output/usage.ts'
 import { contestants, workloads } from '../../../bench/throughput/workloads.ts'
 
 const parsed = (...args: string[]) => parseOptions(args) as Options

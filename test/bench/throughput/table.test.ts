@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { verdictsOf, type Samples } from '../../../bench/throughput/judge.ts'
+import { verdictsOf, type Samples } from '../../../bench/throughput/verdict.ts'
 import { tableOf, verdictTableOf } from '../../../bench/throughput/table.ts'
 import type { Workload } from '../../../bench/throughput/workloads.ts'
 

@@ -1,0 +1,42 @@
+// The line between one session and its servers, which can be cut, and kept cut.
+import { tcp } from '../../src/transport/tcp.ts'
+import type { Dial, Transport, TransportHandler } from '../../src/transport/transport.ts'
+
+const dialTcp = tcp()
+
+export class Line {
+  #isDown = false
+  #open: { transport: Transport; handler: TransportHandler } | undefined
+
+  readonly dial: Dial = (address, handler) => {
+    if (this.#isDown) {
+      setImmediate(() => handler.closed(new Error('the line is down')))
+      return { write: () => undefined, destroy: () => undefined }
+    }
+    const isOurs = () => this.#open?.handler === handler
+    const transport = dialTcp(address, {
+      opened: () => isOurs() && handler.opened(),
+      received: chunk => isOurs() && handler.received(chunk),
+      closed: cause => isOurs() && handler.closed(cause),
+    })
+    this.#open = { transport, handler }
+    return transport
+  }
+
+  /** The connection ends without a word; the next one may come. */
+  cut(): void {
+    const open = this.#open
+    this.#open = undefined
+    open?.transport.destroy()
+    open?.handler.closed(new Error('the line was cut'))
+  }
+
+  down(): void {
+    this.#isDown = true
+    this.cut()
+  }
+
+  up(): void {
+    this.#isDown = false
+  }
+}

@@ -1,0 +1,38 @@
+// What a server in a test costs before and behind the test: npm run bench:server. The first finds the code not yet compiled.
+import { connect, type Dial } from '../../src/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { median } from '../measure/statistics.ts'
+
+const ROUNDS = 500
+const steps = ['start', 'connect', 'create', 'close'] as const
+
+/** How long each step took, ms. */
+async function round(listen: boolean): Promise<number[]> {
+  const marks = [performance.now()]
+  const mark = () => marks.push(performance.now())
+  const server = await Server.start({ listen })
+  mark()
+  const dial: { dial?: Dial } = listen ? {} : { dial: server.dial }
+  const zk = await connect(server.connectString, dial)
+  mark()
+  await zk.create('/here')
+  mark()
+  await zk.close()
+  await server.close()
+  mark()
+  return steps.map((_, i) => (marks[i + 1] ?? NaN) - (marks[i] ?? NaN))
+}
+
+const columns = [...steps, 'all', '99 %', 'the first of all']
+console.log(`ms, median of ${ROUNDS} servers${columns.map(each => each.padStart(each.length + 3)).join('')}`)
+for (const [by, listen] of [
+  ['over TCP', true],
+  ['in memory', false],
+] as const) {
+  const rounds: number[][] = []
+  for (let i = 0; i < ROUNDS; i++) rounds.push(await round(listen))
+  const all = rounds.map(times => times.reduce((sum, time) => sum + time, 0))
+  const late = all.toSorted((a, b) => a - b)[Math.floor(ROUNDS * 0.99)]
+  const cells = [...steps.map((_, i) => median(rounds.map(times => times[i] ?? NaN))), median(all), late, all[0]]
+  console.log(by.padEnd(25) + cells.map((cell, i) => cell?.toFixed(2).padStart((columns[i]?.length ?? 0) + 3)).join(''))
+}

@@ -1,0 +1,90 @@
+// What the client costs whoever bundles it: npm run size, after npm run build.
+import { build } from 'esbuild'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { brotliCompressSync } from 'node:zlib'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** What is measured, as users write it. */
+export const programs = {
+  'connect and Mutex': "export { connect } from 'zkwire'; export { Mutex } from 'zkwire/recipes'",
+  connect: "export { connect } from 'zkwire'",
+  'the errors alone': "export { ZooKeeperError } from 'zkwire/protocol'",
+} as const
+
+/** The one that a budget holds. */
+export const whole = 'connect and Mutex' satisfies keyof typeof programs
+
+export interface Size {
+  /** Bytes, minified. */
+  minified: number
+  /** Bytes of that after brotli, at its best. */
+  brotli: number
+  /** The files of dist that are in it, each with the bytes that are left of it. */
+  files: ReadonlyMap<string, number>
+}
+
+export async function sizeOf(program: keyof typeof programs): Promise<Size> {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: programs[program], resolveDir: root },
+    absWorkingDir: root,
+    outfile: 'bundle.js',
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    external: ['node:*'],
+    metafile: true,
+    write: false,
+    logLevel: 'silent',
+  })
+  const bundle = outputFiles[0]?.contents ?? new Uint8Array()
+  const inputs = Object.entries(metafile.outputs['bundle.js']?.inputs ?? {})
+  return {
+    minified: bundle.length,
+    brotli: brotliCompressSync(bundle).length,
+    files: new Map(inputs.flatMap(([file, { bytesInOutput: bytes }]) => (bytes > 0 ? [[file, bytes] as const] : []))),
+  }
+}
+
+/** What the bytes are for: a file of dist belongs to the first that it matches. */
+const parts: Readonly<Record<string, RegExp>> = {
+  'the protocol: Jute, records, operations, errors': /^protocol/,
+  'a method for each operation, views': /^client.(acl|validation|chroot|client|operations|recursive|recipe-support)|runtime.uuid/,
+  'multi, multiRead, transactions': /^client.(multi|transaction)/,
+  'watches: one-shot, persistent, set again': /^(session.watches|runtime.sweeping-map)/,
+  'which servers: connect string, SRV, reconfig, read-only':
+    /^(session.servers|client.(ensemble|reconfig)|transport.srv)/,
+  'the session: handshakes, requests, reconnecting, the lease': /^(session|client)/,
+  'TLS, and what tells its mistakes': /^transport.tls/,
+  'TCP, clock, chance': /^(transport|runtime)/,
+  Mutex: /^recipes/,
+}
+
+/**
+ * Bytes by what they are for, the most first.
+ * @throws Error where a file is for nothing
+ */
+export function byPart({ files }: Size): [part: string, bytes: number][] {
+  const spent = new Map<string, number>()
+  for (const [file, bytes] of files) {
+    const part = Object.keys(parts).find(each => parts[each]?.test(file.replace(/^dist./, '')))
+    if (part === undefined) throw new Error(`what is ${file} for?`)
+    spent.set(part, (spent.get(part) ?? 0) + bytes)
+  }
+  return [...spent].sort(([, a], [, b]) => b - a)
+}
+
+const kB = (bytes: number): string => (bytes / 1000).toFixed(1)
+
+async function main(): Promise<void> {
+  console.log('kB, minified and with brotli')
+  for (const program of Object.keys(programs) as (keyof typeof programs)[]) {
+    const size = await sizeOf(program)
+    console.log(`${kB(size.minified).padStart(6)} ${kB(size.brotli).padStart(6)}  ${program}`)
+  }
+  console.log(`\nof it, in ${whole}:`)
+  for (const [part, bytes] of byPart(await sizeOf(whole))) console.log(`${kB(bytes).padStart(6)}         ${part}`)
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main()

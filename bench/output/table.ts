@@ -1,0 +1,131 @@
+// The result as it stands in a terminal of 80 columns. Pure.
+import { limitOf, type Growth, type PhaseSummary, type Summary } from '../measure/summary.ts'
+import type { Power } from '../measure/statistics.ts'
+
+interface Column<Row> {
+  head: string
+  /** A negative width is that of a column set to the left. */
+  width: number
+  cell: (row: Row) => string
+}
+
+/** A phase of a cell. */
+interface Row extends PhaseSummary {
+  summary: Summary
+}
+
+const identity: Column<Row>[] = [
+  { head: 'scenario', width: -12, cell: ({ summary }) => summary.scenario },
+  { head: 'N', width: 6, cell: ({ summary }) => String(summary.size) },
+  { head: '  phase', width: -12, cell: ({ phase }) => `  ${phase}` },
+]
+
+const onTheWire: Column<Row>[] = [
+  ...identity,
+  { head: 'events', width: 8, cell: ({ counts }) => count(counts.notifications.median) },
+  { head: 'frames', width: 9, cell: ({ counts }) => count(counts.framesSent.median + counts.framesReceived.median) },
+  { head: 'sent', width: 9, cell: ({ counts }) => bytes(counts.bytesSent.median) },
+  { head: 'read', width: 9, cell: ({ counts }) => bytes(counts.bytesReceived.median) },
+  { head: 'n', width: 5, cell: ({ counts }) => String(counts.steps) },
+]
+
+const inTime: Column<Row>[] = [
+  ...identity,
+  { head: 'first', width: 7, cell: ({ marks }) => figure(marks?.first) },
+  { head: 'p50', width: 7, cell: ({ marks }) => figure(marks?.all.p50) },
+  { head: 'p99', width: 7, cell: ({ marks }) => figure(marks?.all.p99) },
+  { head: 'last', width: 7, cell: ({ marks }) => figure(marks?.last) },
+  { head: 'per s', width: 8, cell: ({ marks }) => bytes(marks?.perSecond ?? NaN) },
+  { head: 'n', width: 6, cell: ({ marks }) => String(marks?.steps ?? 0) },
+]
+
+const atWork = (cores: number): Column<Row>[] => [
+  ...identity,
+  { head: 'client', width: 8, cell: ({ clientCpuMs }) => figure(clientCpuMs) },
+  { head: 'server', width: 8, cell: ({ serverCpuMs }) => figure(serverCpuMs) },
+  { head: 'client', width: 9, cell: ({ summary }) => percent(summary.busy.client) },
+  { head: 'server', width: 8, cell: ({ summary }) => percent(summary.busy.server) },
+  { head: 'limit', width: 10, cell: ({ summary }) => limitOf(summary.busy, cores) },
+]
+
+const ofGrowth: Column<Growth>[] = [
+  { head: 'scenario', width: -12, cell: ({ scenario }) => scenario },
+  { head: 'phase', width: -11, cell: ({ phase }) => phase },
+  { head: 'events', width: 13, cell: ({ notifications }) => exponent(notifications) },
+  { head: 'theory', width: 8, cell: ({ theory }) => String(theory.notifications) },
+  { head: 'bytes read', width: 14, cell: ({ bytes }) => exponent(bytes) },
+  { head: 'theory', width: 8, cell: ({ theory }) => String(theory.bytes) },
+  { head: 'N pass', width: 8, cell: ({ bytes }) => `N^${bytes === undefined ? '?' : figure(bytes.exponent + 1)}` },
+]
+
+export function tableOf(summaries: readonly Summary[], growth: readonly Growth[], cores: number): string {
+  const rows = inOrder(summaries).flatMap(summary => summary.phases.map((phase): Row => ({ ...phase, summary })))
+  const timed = rows.filter(({ marks }) => marks !== undefined)
+  const parts = [
+    'ON THE WIRE: what one phase causes with N sessions. Events are watches that',
+    'fire, sent and read are bytes. Counted frame by frame, medians of n steps.',
+    '',
+    ...table(onTheWire, rows),
+    '',
+    'IN TIME, ms: from what sets a phase off until it has happened to the first,',
+    'to half, to 99 % and to the last; n steps. Noisy, and true of this machine only.',
+    '',
+    ...table(inTime, timed),
+    '',
+    'AT WORK: processor time of a phase, in ms; how busy the busiest client thread',
+    'and the server are; and what kept it from being faster.',
+    '',
+    ...table(atWork(cores), rows),
+  ]
+  const fitted = growth.filter(({ notifications, bytes }) => notifications !== undefined || bytes !== undefined)
+  if (fitted.length > 0)
+    parts.push(
+      '',
+      'GROWTH: what a phase causes grows with N to the power of (and so do, for locks,',
+      'the bytes until all N have had it)',
+      '',
+      ...table(ofGrowth, fitted),
+    )
+  return parts.map(line => `${line.trimEnd()}\n`).join('')
+}
+
+/** By scenario, as they came, then by size. */
+function inOrder(summaries: readonly Summary[]): Summary[] {
+  const scenarios = [...new Set(summaries.map(({ scenario }) => scenario))]
+  return scenarios.flatMap(scenario =>
+    summaries.filter(each => each.scenario === scenario).sort((a, b) => a.size - b.size),
+  )
+}
+
+export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
+  const line = (cells: readonly string[]) => cells.map((cell, i) => pad(cell, columns[i]?.width ?? 0)).join('')
+  return [columns.map(({ head }) => head), ...rows.map(row => columns.map(({ cell }) => cell(row)))].map(line)
+}
+
+const pad = (text: string, width: number): string => (width < 0 ? text.padEnd(-width) : text.padStart(width))
+
+const NOTHING = '-'
+
+const count = (value: number): string => (Number.isInteger(value) ? String(value) : value.toFixed(1))
+
+export function bytes(value: number): string {
+  if (!Number.isFinite(value)) return NOTHING
+  if (value < 1000) return String(Math.round(value))
+  if (value < 999_500) return `${figure(value / 1000)}k`
+  return value < 999.5e6 ? `${figure(value / 1e6)}M` : `${figure(value / 1e9)}G`
+}
+
+const percent = (value: number | undefined): string => (value === undefined ? NOTHING : `${Math.round(100 * value)} %`)
+
+/** Three digits: more are not sure. */
+export function figure(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return NOTHING
+  return value >= 100 ? String(Math.round(value)) : value.toFixed(value >= 10 ? 1 : 2)
+}
+
+function exponent(power: Power | undefined): string {
+  if (power === undefined) return NOTHING
+  return power.error === undefined
+    ? power.exponent.toFixed(2)
+    : `${power.exponent.toFixed(2)}±${power.error.toFixed(2)}`
+}

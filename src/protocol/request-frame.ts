@@ -1,0 +1,24 @@
+// A request as one frame: the four length bytes, the header, the body.
+import type { Encodable } from './codec.ts'
+import type { Operation } from './operations.ts'
+import { RequestHeader } from './records.ts'
+import type { Writer } from './writer.ts'
+
+/**
+ * Appends one request frame to the writer. If it throws, the writer is as it was before.
+ * @param maxBytes longest frame allowed, in bytes, without its four length bytes
+ * @throws JuteError if a string has no UTF-8 form
+ * @throws RangeError if the frame is longer than `maxBytes`
+ */
+export function encodeRequest<Q>(
+  writer: Writer,
+  xid: number,
+  op: Operation<Q, unknown>,
+  body: Encodable<Q>,
+  maxBytes: number,
+): void {
+  writer.frame(() => {
+    RequestHeader.write(writer, { xid, type: op.opcode })
+    op.request.write(writer, body)
+  }, maxBytes)
+}

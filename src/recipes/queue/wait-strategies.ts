@@ -1,0 +1,39 @@
+// What a waiter watches, and so which release wakes which waiter.
+import { join } from '../../protocol/index.ts'
+import { nextChange, readWatched } from '../node/read-with-watch.ts'
+import { listChildren, type Children, type LockQueue } from './queue.ts'
+
+/** The contenders at one moment. */
+export interface Snapshot extends Children {
+  /** Resolves at the next change of the directory, if the strategy left a watch on it. */
+  changed?: Promise<void>
+}
+
+export interface WaitStrategy {
+  /** Lists the contenders. */
+  snapshot(queue: LockQueue, signal: AbortSignal): Promise<Snapshot>
+  /**
+   * Resolves when another snapshot is worth its cost. A wake-up is a hint: the list of children decides.
+   * @param predecessor name of the nearest contender that blocks this one
+   */
+  wake(queue: LockQueue, snapshot: Pick<Snapshot, 'changed'>, predecessor: string, signal: AbortSignal): Promise<void>
+}
+
+/** Each waiter watches its predecessor: a release wakes one waiter. */
+export const watchPredecessor: WaitStrategy = {
+  snapshot: (queue, signal) => listChildren(queue, { signal }),
+  async wake({ client, directory }, _snapshot, predecessor, signal) {
+    await nextChange(client, join(directory, predecessor), signal)
+  },
+}
+
+/** Every waiter watches the directory: each release and each new contender wakes all waiters. */
+export const watchDirectory: WaitStrategy = {
+  async snapshot(queue, signal) {
+    const { value, changed } = await readWatched(signal, options => listChildren(queue, options))
+    return { ...value, changed }
+  },
+  async wake(_queue, { changed }) {
+    await changed
+  },
+}

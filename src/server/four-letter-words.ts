@@ -1,0 +1,142 @@
+// The four-letter words: what operators and their tools ask a server (org.apache.zookeeper.server.command).
+import type { Clock } from '../runtime/clock.ts'
+import type { Address } from '../transport/transport.ts'
+import type { ServerStats } from './counts.ts'
+import type { Database } from './database.ts'
+import type { ServerSession } from './sessions.ts'
+
+/** What words tell of. */
+export interface View {
+  readonly database: Database
+  readonly sessions: { readonly all: Iterable<ServerSession<unknown>>; readonly size: number }
+  readonly connections: Iterable<{
+    readonly remote: Address
+    readonly session: ServerSession<unknown> | undefined
+    readonly counts: ServerStats
+    readonly lastOperation: string
+  }>
+  readonly settings: { readonly clock: Clock; readonly tickTime: number }
+  readonly startedAt: number
+  /** Of all connections that there were. */
+  readonly counts: ServerStats
+}
+
+/** A version that clients can read; behind it, that this is none of Apache's. */
+const VERSION = '3.8.0-zkwire, an embedded server for tests'
+
+const words: Readonly<Record<string, (view: View) => string>> = {
+  ruok: () => 'imok',
+  isro: () => 'rw',
+  // kazoo's server_version() reads it here.
+  envi: () => `Environment:\nzookeeper.version=${VERSION}\n`,
+  srvr: view => versionLine + summary(view),
+  stat: view => `${versionLine}Clients:\n${connections(view, false)}\n${summary(view)}`,
+  cons: view => `${connections(view, true)}\n`,
+  mntr: view =>
+    Object.entries({
+      version: VERSION,
+      server_state: 'standalone',
+      ...{ avg_latency: '0.0', max_latency: 0, min_latency: 0 },
+      packets_received: view.counts.received,
+      packets_sent: view.counts.sent,
+      bytes_received_count: view.counts.bytesReceived,
+      num_alive_connections: [...view.connections].length,
+      outstanding_requests: 0,
+      znode_count: nodeCount(view),
+      watch_count: view.database.watches.data.entries.length + view.database.watches.children.entries.length,
+      ephemerals_count: [...view.database.tree.ephemerals.values()].reduce((sum, { size }) => sum + size, 0),
+      approximate_data_size: [...view.database.tree.entries].reduce(
+        (sum, [path, { data }]) => sum + path.length + (data?.length ?? 0),
+        0,
+      ),
+      global_sessions: view.sessions.size,
+      uptime: Math.floor(view.settings.clock.now() - view.startedAt),
+    })
+      .map(([name, value]) => `zk_${name}\t${value}\n`)
+      .join(''),
+  // These three tell of data watches only, in Apache's server too (DataTree.dumpWatchesSummary).
+  wchs({ database: { watches } }) {
+    const { data } = watches
+    return `${data.watchers.size} connections watching ${data.paths} paths\nTotal watches:${data.entries.length}\n`
+  },
+  wchc: ({ database }) =>
+    [...database.watches.data.watchers]
+      .map(([{ sessionId }, paths]) =>
+        listed(
+          hex(sessionId),
+          Array.from(paths, ([path]) => path),
+        ),
+      )
+      .join('') + '\n',
+  wchp: ({ database }) =>
+    [...grouped(database.watches.data.entries.map(({ path, watcher }) => [path, hex(watcher.sessionId)]))]
+      .map(([path, ids]) => listed(path, ids))
+      .join('') + '\n',
+  dump(view) {
+    const { ephemerals } = view.database.tree
+    const { clock } = view.settings
+    const wallAhead = clock.wallNow() - clock.now()
+    const ends = grouped([...view.sessions.all].map(({ id, expiresAt }) => [expiresAt, hex(id)]))
+    const sets = [...ends].map(([at, ids]) => listed(`${ids.length} expire at ${javaDate(wallAhead + at)}:`, ids))
+    const ephemeralLists = [...ephemerals].map(([id, paths]) => listed(`${hex(id)}:`, paths))
+    const connectionLines = [...view.connections].map(
+      ({ remote, session }) => `\tip: ${peer(remote)} sessionId: ${hex(session?.id ?? 0n)}\n`,
+    )
+    return (
+      `SessionTracker dump:\nSession Sets (${sets.length})/(${view.sessions.size}):\n${sets.join('')}` +
+      `ephemeral nodes dump:\nSessions with Ephemerals (${ephemerals.size}):\n${ephemeralLists.join('')}` +
+      `Connections dump:\nConnections (${connectionLines.length}):\n${connectionLines.join('')}`
+    )
+  },
+}
+
+/** undefined where it is no word that is known. */
+export const wordAnswer = (word: string, view: View): string | undefined =>
+  Object.hasOwn(words, word) ? words[word]?.(view) : undefined
+
+const versionLine = `Zookeeper version: ${VERSION}\n`
+
+const summary = (view: View): string =>
+  [
+    'Latency min/avg/max: 0/0.0/0',
+    `Received: ${view.counts.received}`,
+    `Sent: ${view.counts.sent}`,
+    `Connections: ${[...view.connections].length}`,
+    'Outstanding: 0',
+    `Zxid: ${hex(view.database.zxid)}`,
+    'Mode: standalone',
+    `Node count: ${nodeCount(view)}`,
+    '',
+  ].join('\n')
+
+const connections = (view: View, inFull: boolean): string =>
+  [...view.connections]
+    .map(({ remote, session, counts, lastOperation }) => {
+      const more =
+        inFull && session !== undefined ? `,sid=${hex(session.id)},lop=${lastOperation},to=${session.timeout}` : ''
+      return ` ${peer(remote)}[1](queued=0,recved=${counts.received},sent=${counts.sent}${more})\n`
+    })
+    .join('')
+
+/** The root stands in the server's map twice. */
+const nodeCount = ({ database }: View): number => database.tree.size + 1
+
+const hex = (id: bigint): string => `0x${BigInt.asUintN(64, id).toString(16)}`
+
+/** As Java writes an InetSocketAddress. */
+const peer = ({ host, port }: Address): string => (host.includes(':') ? `/[${host}]:${port}` : `/${host}:${port}`)
+
+const listed = (head: string, lines: Iterable<string>): string =>
+  `${head}\n${[...lines].map(line => `\t${line}\n`).join('')}`
+
+function grouped<K>(pairs: readonly (readonly [K, string])[]): Map<K, string[]> {
+  const groups = new Map<K, string[]>()
+  for (const [key, each] of pairs) groups.set(key, [...(groups.get(key) ?? []), each])
+  return groups
+}
+
+/** A time by the calendar, as Java writes it (Date.toString), in UTC. */
+export function javaDate(wall: number): string {
+  const [day = '', date, month, year, time] = new Date(wall).toUTCString().split(' ')
+  return `${day.slice(0, 3)} ${month} ${date} ${time} UTC ${year}`
+}

@@ -1,0 +1,76 @@
+// From a read-only server, the search for one that takes writes.
+import type { Clock } from '../../runtime/clock.ts'
+import type { Address, Dial, Transport } from '../../transport/transport.ts'
+
+const FIRST_PAUSE = 100
+const LONGEST_PAUSE = 60_000
+const QUESTION = Buffer.from('isro')
+/** Said without a newline, as is its opposite, `ro` (IsroCommand). */
+const WRITABLE = 'rw'
+
+export interface SearchSettings {
+  dial: Dial
+  clock: Clock
+  /** How long one host may take to answer, ms. */
+  attemptTimeout: number
+}
+
+/** Asks one host after another, after pauses of 100 ms that double up to a minute, until one takes writes. */
+export class WritableSearch {
+  readonly #settings: SearchSettings
+  readonly #found: (host: Address) => void
+  #timer: unknown
+  #transport: Transport | undefined
+  /** Of the searches and probes begun so far; what an earlier one hears is of no concern. */
+  #turn = 0
+
+  constructor(settings: SearchSettings, found: (host: Address) => void) {
+    this.#settings = settings
+    this.#found = found
+  }
+
+  /** @param hosts those to ask, one at a time; the list may change meanwhile */
+  start(hosts: () => readonly Address[]): void {
+    this.stop()
+    this.#wait(hosts, 0)
+  }
+
+  stop(): void {
+    this.#turn++
+    this.#settings.clock.clearTimeout(this.#timer)
+    this.#transport?.destroy()
+    this.#transport = undefined
+  }
+
+  #wait(hosts: () => readonly Address[], probes: number): void {
+    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(probes, 16))
+    this.#timer = this.#settings.clock.setTimeout(() => this.#probe(hosts, probes), pause)
+  }
+
+  #probe(hosts: () => readonly Address[], probes: number): void {
+    const { dial, clock, attemptTimeout } = this.#settings
+    const all = hosts()
+    const host = all[probes % all.length] as Address
+    const turn = ++this.#turn
+    let answer = ''
+    const over = () => {
+      if (turn !== this.#turn) return
+      this.stop()
+      if (answer.trim() === WRITABLE) this.#found(host)
+      else this.#wait(hosts, probes + 1)
+    }
+    this.#timer = clock.setTimeout(over, attemptTimeout)
+    this.#transport = dial(host, {
+      opened: () => {
+        if (turn === this.#turn) this.#transport?.write(QUESTION)
+      },
+      received: chunk => {
+        answer = (answer + chunk.toString('latin1')).slice(0, LONGEST_ANSWER)
+        if (answer.length >= WRITABLE.length) over()
+      },
+      closed: over,
+    })
+  }
+}
+
+const LONGEST_ANSWER = 16

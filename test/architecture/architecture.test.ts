@@ -1,0 +1,247 @@
+// The house rules, executed: what may import what, what stays out of the lower layers, what is shipped.
+import { expect } from 'chai'
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { type Need, ambientUses, withoutComments } from './ambient.ts'
+import { cycles, foldersOf, importGraphOf, importRulesOf, importsOf, unusedRules, wrongImports } from './imports.ts'
+
+/** The files that hand time, chance and sockets in; every other file gets them from its caller. */
+const ADAPTERS: Readonly<Record<string, Need>> = {
+  'runtime/clock.ts': 'time',
+  'runtime/hash.ts': 'hashes',
+  'runtime/random.ts': 'chance',
+  'testing/virtual-clock.ts': 'time', // when no microtask is left
+  'transport/cloudflare.ts': 'sockets',
+  'transport/listen.ts': 'sockets',
+  'transport/srv.ts': 'sockets',
+  'transport/tcp.ts': 'sockets',
+  'transport/tls.ts': 'sockets',
+}
+
+const LONGEST = 400
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const sources = new Map(
+  readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' })
+    .filter(path => path.endsWith('.ts'))
+    .map(path => [path, readFileSync(`${root}src/${path}`, 'utf8')]),
+)
+
+describe('the house rules', () => {
+  describe('imports', () => {
+    const graph = importGraphOf(sources)
+    const rules = importRulesOf(sources)
+
+    it('are those that the first file of each folder allows, and never a package', () => {
+      expect(wrongImports(graph, rules)).to.deep.equal([])
+    })
+
+    it('make use of all that is allowed', () => expect(unusedRules(graph, rules)).to.deep.equal([]))
+
+    it('make no cycle of files or of folders, types counted', () => {
+      expect(cycles(graph)).to.deep.equal([])
+      expect(cycles(foldersOf(rules))).to.deep.equal([])
+    })
+
+    it('of what a runtime has stand in one file for each need', () => {
+      const isOfRuntime = (imported: string) => /^(node|cloudflare):/.test(imported)
+      const users = [...graph]
+        .filter(([file]) => !file.startsWith('server/'))
+        .flatMap(([file, imports]) => imports.filter(isOfRuntime).map(imported => `${imported} ${file}`))
+      expect(users).to.have.members([
+        'cloudflare:sockets transport/cloudflare.ts',
+        'node:async_hooks recipes/locks/async-owner.ts',
+        'node:crypto runtime/hash.ts',
+        'node:diagnostics_channel session/diagnostics.ts',
+        'node:dns transport/tcp.ts', // addresses
+        'node:dns transport/srv.ts', // servers
+        'node:events transport/listen.ts',
+        'node:net transport/listen.ts', // for the embedded server
+        'node:net transport/tcp.ts', // for clients
+        'node:tls transport/tls.ts',
+        'node:stream/web transport/cloudflare-sockets.d.ts', // its types
+      ])
+    })
+
+    it('are seen in every form they are written in', () => {
+      const text = `
+        import a from './a.ts'
+        import type { b } from '../x/b.ts'
+        import { type c } from './c.ts'
+        import './d.ts'
+        export * from './e.ts'
+        export type { f } from './f.ts'
+        const g = await import('./g.ts')
+        type H = import('./h.ts').H
+        import { connect } from 'node:net'
+        // import './not.ts'`
+      expect(importsOf('y/z.ts', text)).to.have.members(
+        ['y/a.ts', 'x/b.ts', 'y/c.ts', 'y/d.ts', 'y/e.ts', 'y/f.ts', 'y/g.ts', 'y/h.ts'].concat('node:net'),
+      )
+    })
+
+    it('are refused if the folder does not allow them, if they point into nothing, or at a package', () => {
+      const rules = new Map([
+        ['.', ['recipes', 'session']],
+        ['recipes', ['session/client.ts']],
+        ['session', ['protocol']],
+        ['server', ['transport', 'protocol']],
+        ['transport', []],
+        ['protocol', []],
+      ])
+      const planted = new Map([
+        ['index.ts', ['recipes/lock.ts', 'server/server.ts']],
+        ['recipes/lock.ts', ['session/client.ts', 'session/states.ts', 'recipes/order.ts']],
+        ['recipes/order.ts', []],
+        ['session/client.ts', ['protocol/frames.ts', 'recipes/lock.ts', 'node:util']],
+        ['session/states.ts', []],
+        ['server/server.ts', ['transport/pipe.ts', 'protocol/gone.ts']],
+        ['transport/pipe.ts', ['left-pad']],
+        ['protocol/frames.ts', ['transport/pipe.ts']],
+      ])
+      expect(wrongImports(planted, rules)).to.deep.equal([
+        'index.ts imports server/server.ts: . may not import it',
+        'recipes/lock.ts imports session/states.ts: recipes may not import it',
+        'session/client.ts imports recipes/lock.ts: session may not import it',
+        'server/server.ts imports protocol/gone.ts: there is no such file in src/',
+        'transport/pipe.ts imports left-pad: a runtime dependency',
+        'protocol/frames.ts imports transport/pipe.ts: protocol may not import it',
+      ])
+      expect(unusedRules(planted, rules)).to.deep.equal(['. imports no session'])
+    })
+
+    it('are told by one line in each folder', () => {
+      const rule = (text: string) => `// A room.\n// May import: ${text}.\n`
+      expect(importRulesOf(new Map([['a/b.ts', rule('c, d/e.ts')]])).get('a')).to.deep.equal(['c', 'd/e.ts'])
+      expect(importRulesOf(new Map([['a/b.ts', rule('nothing')]])).get('a')).to.deep.equal([])
+      expect(() => importRulesOf(new Map([['a/b.ts', '// A room.']]))).to.throw('a has no line')
+      expect(() => importRulesOf(new Map(['a/b.ts', 'a/c.ts'].map(file => [file, rule('d')])))).to.throw('two lines')
+    })
+
+    it('are refused where they make a cycle, and a diamond is none', () => {
+      const diamond = new Map([
+        ['top', ['left', 'right']],
+        ['left', ['bottom']],
+        ['right', ['bottom']],
+        ['bottom', ['node:util']],
+      ])
+      expect(cycles(diamond)).to.deep.equal([])
+      expect(cycles(new Map([...diamond, ['bottom', ['right']]]))).to.deep.equal(['bottom > right > bottom'])
+      expect(cycles(new Map([['self', ['self']]]))).to.deep.equal(['self > self'])
+    })
+  })
+
+  describe('files', () => {
+    it('are named after what they hold: no utils, helpers, types, Base', () => {
+      const isVague = (name: string) => /^(utils?|helpers?|types?|misc|common)(\.|$)|^[Bb]ase([-_.A-Z]|$)/.test(name)
+      expect(['utils.ts', 'types', 'Base.ts', 'BaseLock.ts', 'base-lock.ts'].every(isVague)).to.equal(true)
+      expect(['base64.ts', 'typeset.ts'].some(isVague)).to.equal(false)
+      expect([...sources.keys()].filter(path => path.split('/').some(isVague))).to.deep.equal([])
+    })
+
+    it(`have at most ${LONGEST} lines`, () => {
+      const lengths = [...sources].map(([path, text]) => ({ path, lines: text.trimEnd().split('\n').length }))
+      expect(lengths.filter(({ lines }) => lines > LONGEST)).to.deep.equal([])
+    })
+
+    it('of tests are run in folders of folders too, by every configuration of mocha’s', () => {
+      const configurations = [
+        '.mocharc.json',
+        ...readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
+          .filter(path => path.endsWith('mocharc.json'))
+          .map(path => `test/${path}`),
+      ]
+      const shallow = configurations.filter(path => {
+        const { recursive } = JSON.parse(readFileSync(root + path, 'utf8')) as { recursive?: boolean }
+        return recursive !== true
+      })
+      expect(shallow).to.deep.equal([])
+    })
+  })
+
+  describe('time, chance, sockets and code from strings', () => {
+    it('come in from outside, but for one adapter for each', () => {
+      const uses = [...sources].flatMap(([path, text]) => ambientUses(text).map(use => ({ path, ...use })))
+      const strays = uses.filter(({ path, need }) => ADAPTERS[path] !== need)
+      expect(strays.map(({ path, said }) => `${path}: ${said}`)).to.deep.equal([])
+    })
+
+    it('are granted to no file that does without', () => {
+      const idle = Object.entries(ADAPTERS).filter(
+        ([path, need]) => !ambientUses(sources.get(path) ?? '').some(use => use.need === need),
+      )
+      expect(idle).to.deep.equal([])
+    })
+
+    it('are seen in every form they are taken in', () => {
+      const taken: [string, Need][] = [
+        ['const t = Date.now()', 'time'],
+        ['const t = new Date()', 'time'],
+        ['const t = new globalThis.Date()', 'time'],
+        ['const t = performance.now()', 'time'],
+        ['setTimeout(f, 1)', 'time'],
+        ['globalThis.setInterval(f, 1)', 'time'],
+        ['const clock = { setTimeout }', 'time'],
+        ['const later = setTimeout', 'time'],
+        ['call(f, AbortSignal.timeout(5))', 'time'],
+        ["import { setTimeout } from 'node:timers/promises'", 'time'],
+        ['const x = Math.random()', 'chance'],
+        ["import { randomUUID as id } from 'node:crypto'", 'chance'],
+        ["import net from 'node:net'", 'sockets'],
+        ["import type { TLSSocket } from 'node:tls'", 'sockets'],
+        ["const net = await import('node:net')", 'sockets'],
+        ["import { createHash } from 'node:crypto'", 'hashes'],
+        ["eval('1')", 'code from strings'],
+        ["new Function('return 1')", 'code from strings'],
+      ]
+      for (const [text, need] of taken) expect(ambientUses(text)[0]?.need, text).to.equal(need)
+      const innocent = `
+        // Date.now() and setTimeout() are for clock.ts
+        this.#clock.setTimeout(() => f(), clock.now())
+        interface Clock { setTimeout(f: () => void, ms: number): unknown; performance: number }
+        const clock = { setTimeout: (f: Function) => f, Date: 1 } as { when: Date }
+        let timer: ReturnType<typeof setTimeout>
+        const text = 'node:net' + new Date(wall)`
+      expect(ambientUses(innocent)).to.deep.equal([])
+    })
+  })
+
+  it('keep the protocol synchronous', () => {
+    const asynchronous = (text: string) => /\b(Promise|async|await)\b/.exec(withoutComments(text))?.[0]
+    expect(asynchronous('const f = async () => {}')).to.equal('async')
+    expect(asynchronous('// no Promise\n/** never async */ const x = 1')).to.equal(undefined)
+    const found = [...sources].flatMap(([path, text]) => {
+      const word = path.startsWith('protocol/') ? asynchronous(text) : undefined
+      return word === undefined ? [] : `${path}: ${word}`
+    })
+    expect(found).to.deep.equal([])
+  })
+
+  describe('the package', () => {
+    it('depends on nothing at runtime', () => {
+      const manifest = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as object
+      expect(manifest).not.to.have.any.keys(
+        ...['dependencies', 'optionalDependencies', 'peerDependencies', 'bundleDependencies', 'bundledDependencies'],
+      )
+    })
+
+    it('ships dist, package.json, README.md and LICENSE, and nothing else', async function () {
+      this.timeout(120_000)
+      if (!existsSync(`${root}dist`)) await npm('run', 'build')
+      const [packed] = JSON.parse(await npm('pack', '--dry-run', '--json', '--ignore-scripts')) as [
+        { files: { path: string }[] },
+      ]
+      const shipped = new Set(packed.files.map(({ path }) => (path.startsWith('dist/') ? 'dist' : path)))
+      expect(shipped).to.include.all.keys('dist', 'package.json', 'LICENSE')
+      shipped.delete('README.md')
+      expect([...shipped]).to.have.members(['dist', 'package.json', 'LICENSE'])
+    })
+  })
+})
+
+async function npm(...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: root })
+  return stdout
+}

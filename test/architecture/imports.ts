@@ -1,0 +1,91 @@
+// Which file imports which, and which of those imports a folder's own rule does not allow.
+import { posix } from 'node:path'
+import ts from 'typescript'
+
+/** Files below src/ by their path in it, each with what it imports: paths of the same kind, and names of modules. */
+export type ImportGraph = ReadonlyMap<string, readonly string[]>
+
+/** What each folder may import, apart from its own files: folders, and single files by name. '.' is src/ itself. */
+export type ImportRules = ReadonlyMap<string, readonly string[]>
+
+const RULE = /^\/\/ May import: (.+)\.$/m
+
+/**
+ * Reads the rules out of the files: in each folder one file has a line `// May import: a, b/c.ts.`, or `nothing`.
+ * @throws Error if a folder has no such line, or more than one
+ */
+export function importRulesOf(files: ReadonlyMap<string, string>): ImportRules {
+  const rules = new Map<string, readonly string[]>()
+  for (const [file, text] of files) {
+    const rule = RULE.exec(text.slice(0, 1000))?.[1]
+    if (rule === undefined) continue
+    const folder = posix.dirname(file)
+    if (rules.has(folder)) throw new Error(`${folder} has two lines "May import"`)
+    rules.set(folder, rule === 'nothing' ? [] : rule.split(', '))
+  }
+  for (const file of files.keys())
+    if (!rules.has(posix.dirname(file))) throw new Error(`${posix.dirname(file)} has no line "May import"`)
+  return rules
+}
+
+export function importGraphOf(files: ReadonlyMap<string, string>): ImportGraph {
+  return new Map([...files].map(([file, text]) => [file, importsOf(file, text)]))
+}
+
+/** Types counted, and `import()` of modules and of types. */
+export function importsOf(file: string, text: string): string[] {
+  const specifiers = new Set(ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName))
+  return [...specifiers].map(specifier =>
+    specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : specifier,
+  )
+}
+
+/** A sentence for each import that the rule of its folder does not allow. */
+export function wrongImports(graph: ImportGraph, rules: ImportRules): string[] {
+  return [...graph].flatMap(([file, imports]) =>
+    imports.flatMap(imported => {
+      const problem = problemWith(file, imported, graph, rules)
+      return problem === undefined ? [] : `${file} imports ${imported}: ${problem}`
+    }),
+  )
+}
+
+function problemWith(file: string, imported: string, graph: ImportGraph, rules: ImportRules): string | undefined {
+  if (/^(node|cloudflare):/.test(imported)) return undefined
+  if (!graph.has(imported)) return imported.endsWith('.ts') ? 'there is no such file in src/' : 'a runtime dependency'
+  const [from, to] = [posix.dirname(file), posix.dirname(imported)]
+  const allowed = rules.get(from) ?? []
+  return from === to || allowed.includes(to) || allowed.includes(imported) ? undefined : `${from} may not import it`
+}
+
+/** A sentence for each permission that no file makes use of: a rule is to say what is so. */
+export function unusedRules(graph: ImportGraph, rules: ImportRules): string[] {
+  return [...rules].flatMap(([folder, allowed]) => {
+    const imported = [...graph].filter(([file]) => posix.dirname(file) === folder).flatMap(([, imports]) => imports)
+    const isUsed = (permission: string) =>
+      imported.some(each => each === permission || posix.dirname(each) === permission)
+    return allowed.filter(permission => !isUsed(permission)).map(permission => `${folder} imports no ${permission}`)
+  })
+}
+
+/** The imports between folders, as a graph of the same kind: for {@link cycles}. */
+export const foldersOf = (rules: ImportRules): ImportGraph =>
+  new Map([...rules].map(([folder, allowed]) => [folder, allowed.map(each => each.replace(/\/[^/]+\.ts$/, ''))]))
+
+/** Import cycles, written 'a > b > a': at least one of each set of files that reach each other. */
+export function cycles(graph: ImportGraph): string[] {
+  const found: string[] = []
+  const done = new Set<string>()
+  const trail: string[] = []
+  const visit = (file: string): void => {
+    const at = trail.indexOf(file)
+    if (at >= 0) found.push([...trail.slice(at), file].join(' > '))
+    if (at >= 0 || done.has(file)) return
+    trail.push(file)
+    for (const imported of graph.get(file) ?? []) visit(imported)
+    trail.pop()
+    done.add(file)
+  }
+  for (const file of graph.keys()) visit(file)
+  return found
+}

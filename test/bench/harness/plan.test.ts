@@ -1,0 +1,95 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import {
+  affordable,
+  peakOf,
+  seeded,
+  shareOf,
+  shuffled,
+  stagesOf,
+  tasksOf,
+  weightOf,
+  type Stage,
+  type Task,
+} from '../../../bench/harness/plan.ts'
+import type { Scenario } from '../../../bench/harness/scenario.ts'
+import { scenarios } from '../../../bench/scenarios/index.ts'
+
+const named = (...names: string[]): Scenario[] => scenarios.filter(({ name }) => names.includes(name))
+const [herd, mutex] = named('herd', 'mutex')
+
+describe('the plan of the benchmark', () => {
+  it('goes from few sessions to many, with what can share sessions side by side', () => {
+    const stages = stagesOf(named('herd', 'mutex', 'reconnect'), [10, 100])
+    expect(stages.map(({ size }) => size)).to.deep.equal([10, 100])
+    for (const { together, alone } of stages) {
+      expect(together.map(({ name }) => name)).to.deep.equal(['herd', 'mutex'])
+      expect(alone.map(({ name }) => name)).to.deep.equal(['reconnect'])
+    }
+  })
+
+  it('leaves out what one step of would move too much, unless it is asked for', () => {
+    const locks = named('herd', 'mutex', 'ticket')
+    expect(stagesOf(locks, [10_000])[0]?.together.map(({ name }) => name)).to.deep.equal(['ticket'])
+    expect(stagesOf(locks, [10_000], Infinity)[0]?.together).to.have.length(3)
+    expect(herd && weightOf({ scenario: herd, size: 1000 })).to.equal(60e6)
+    // Whoever joins a queue of ten thousand lists it, even if a release has one list only.
+    expect(mutex && weightOf({ scenario: mutex, size: 10_000 })).to.equal(6e9)
+  })
+
+  it('knows how many sessions are open at a time', () => {
+    expect(peakOf(stagesOf(named('mutex'), [10, 100]))).to.equal(101)
+    expect(peakOf(stagesOf(named('reconnect'), [10, 100]))).to.equal(101)
+    expect(peakOf(stagesOf(named('mutex', 'reconnect'), [10, 100]))).to.equal(202)
+  })
+
+  it('gives away all of the time and no more, the larger part to the larger stages', () => {
+    for (const leastFor of [() => 0, ({ size }: Stage) => size, () => 1e6]) {
+      let stages = stagesOf(named('herd', 'mutex'), [10, 100, 1000])
+      let left = 60_000
+      const shares: number[] = []
+      for (; stages.length > 0; stages = stages.slice(1)) {
+        const share = shareOf(stages, left, leastFor)
+        shares.push(share)
+        left -= share
+      }
+      expect(left).to.be.closeTo(0, 1e-6)
+      expect(shares).to.deep.equal(shares.toSorted((a, b) => a - b))
+      expect(shares[0]).to.be.above(900)
+    }
+    expect(
+      shareOf(stagesOf(named('herd'), [10]), -1, () => 5),
+      'nothing where nothing is left',
+    ).to.equal(0)
+  })
+
+  it('keeps for each stage the least that it takes, and shares out the rest', () => {
+    const stages = stagesOf(named('herd', 'mutex'), [25, 100])
+    const leastFor = ({ size }: Stage) => (size === 25 ? 10 : 20)
+    expect(shareOf(stages, 60, leastFor), 'and a third of the other 30').to.be.closeTo(20, 1e-9)
+  })
+
+  it('leaves out what takes longest where there is no time for all of it', () => {
+    const [stage] = stagesOf(named('herd', 'mutex', 'ticket', 'reconnect'), [100])
+    if (stage === undefined) throw new Error('no stage')
+    const timeFor = ({ scenario: { name } }: Task) => (name === 'herd' ? 9 : 2)
+    const namesWith = (timeLeft: number) =>
+      tasksOf(affordable(stage, timeLeft, timeFor)).map(({ scenario: { name } }) => name)
+    expect(namesWith(15)).to.deep.equal(['herd', 'mutex', 'ticket', 'reconnect'])
+    expect(namesWith(14)).to.deep.equal(['mutex', 'ticket', 'reconnect'])
+    expect(namesWith(4)).to.have.length(2)
+    expect(namesWith(-1)).to.deep.equal([])
+  })
+
+  it('shuffles: all of them, in an order that the seed decides', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer()), fc.integer(), (all, seed) => {
+        const order = shuffled(all, seeded(seed))
+        expect(order.toSorted((a, b) => a - b)).to.deep.equal(all.toSorted((a, b) => a - b))
+        expect(shuffled(all, seeded(seed))).to.deep.equal(order)
+      }),
+    )
+    const firsts = new Set(Array.from({ length: 50 }, (_, seed) => shuffled([1, 2, 3, 4], seeded(seed))[0]))
+    expect(firsts.size, 'each may be the first').to.equal(4)
+  })
+})

@@ -1,0 +1,78 @@
+import { expect } from 'chai'
+import { BenchSession, openSessions } from '../../../bench/harness/sessions.ts'
+import { Meter } from '../../../bench/measure/frame-counter.ts'
+import { expireSession, sharedServer } from '../../support/shared-server.ts'
+import { until } from '../../support/until.ts'
+
+const never = new AbortController().signal
+const meter = () => new Meter('/fence', { framePassed: () => undefined, alive: () => undefined })
+
+describe('the sessions of the benchmark', () => {
+  it('are opened at a pace, and closed', async () => {
+    const { connectString } = await sharedServer()
+    let opened = 0
+    const make = () => new BenchSession(connectString, meter())
+    const sessions = await openSessions(60, make, never, () => opened++)
+    expect(opened).to.equal(60)
+    expect(new Set(sessions.map(({ client }) => client.sessionId)).size).to.equal(60)
+    await Promise.all(sessions.map(session => session.close()))
+    expect(new Set(sessions.map(({ client }) => client.state))).to.deep.equal(new Set(['closed']))
+  })
+
+  it('are missed when one is lost', async () => {
+    const server = await sharedServer()
+    const session = await new BenchSession(server.connectString, meter()).open()
+    const lost = new Promise<Error>(resolve => session.guard(resolve))
+    const { sessionId, sessionPassword } = session.client
+    await expireSession(server, sessionId, sessionPassword)
+    expect((await lost).message).to.contain(`session 0x${sessionId.toString(16)} lost its connection`)
+    await session.close()
+  })
+
+  it('are opened no more when the run ends meanwhile, and those that are open are closed', async () => {
+    const { connectString } = await sharedServer()
+    const stop = new AbortController()
+    let opened = 0
+    const made: BenchSession[] = []
+    const make = () => {
+      const session = new BenchSession(connectString, meter())
+      made.push(session)
+      return session
+    }
+    const opening = openSessions(500, make, stop.signal, () => {
+      if (++opened === 60) stop.abort(new Error('enough'))
+    })
+    const error: unknown = await opening.catch((e: unknown) => e)
+    expect(error).to.be.an('error').with.property('message', 'enough')
+    expect(opened).to.be.below(500)
+    expect(made.map(({ client }) => (client as typeof client | undefined)?.state)).not.to.include('connected')
+  })
+
+  it('can be cut off, and have their watches set again', async () => {
+    const { connectString } = await sharedServer()
+    const session = await new BenchSession(connectString, meter()).open()
+    const { client } = session
+    await client.getData('/', { watch: () => undefined })
+    const rearmed = session.rearmed()
+    session.line.cut()
+    await rearmed
+    await until(() => client.state === 'connected')
+    await session.close()
+  })
+
+  it('can be kept from every server until they expire, and come back as others', async function () {
+    this.timeout(30_000)
+    const { connectString } = await sharedServer()
+    const session = await new BenchSession(connectString, meter(), 1000).open()
+    const { sessionId } = session.client
+    const { path } = await session.client.create('/bench-session-', '', { mode: 'ephemeralSequential' })
+    session.line.down()
+    const other = await new BenchSession(connectString, meter()).open()
+    await until(async () => (await other.client.exists(path)) === null)
+    const client = await session.reopen(never)
+    expect(client.sessionId).not.to.equal(sessionId)
+    expect(await client.exists(path)).to.equal(null)
+    await session.close()
+    await other.close()
+  })
+})

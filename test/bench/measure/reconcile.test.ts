@@ -1,0 +1,86 @@
+// What the benchmark counts at the clients, beside what the server says that it has taken in and sent out.
+import { expect } from 'chai'
+import { totalOf, watchBothSides, type Passed } from '../../../bench/measure/reconcile.ts'
+import { Progress } from '../../../bench/output/progress.ts'
+import { Run } from '../../../bench/harness/run.ts'
+import { scenarios } from '../../../bench/scenarios/index.ts'
+import { serverFor } from '../../../bench/harness/server.ts'
+import { noTraffic } from '../../../bench/measure/frame-counter.ts'
+
+describe('both sides of the wire', () => {
+  const passed = (frames: number): Passed => ({
+    ...{ framesSent: frames, framesReceived: frames },
+    ...{ bytesSent: 100 * frames, bytesReceived: 100 * frames },
+  })
+  /** Clients and a server that have moved so many frames when asked, one after the other; the last ones for good. */
+  const sides = (clients: number[], server: (number | undefined)[]) => {
+    const next = <T>(all: T[]): T => (all.length > 1 ? all.shift() : all[0]) as T
+    return {
+      clients: () => Promise.resolve({ ...noTraffic(), pings: { ...passed(next(clients)), notifications: 0 } }),
+      server: () => {
+        const frames = next(server)
+        return Promise.resolve(frames === undefined ? undefined : passed(frames))
+      },
+    }
+  }
+
+  it('agree where they have counted the same since', async () => {
+    const done = await watchBothSides(sides([5, 5, 9], [70, 74]))
+    expect(await done()).to.deep.equal({ clients: passed(4), server: passed(4), agree: true })
+  })
+
+  it('are looked at again where a ping came between the looks', async () => {
+    const done = await watchBothSides(sides([5, 6, 6, 6, 8], [71, 71, 73]))
+    expect(await done()).to.deep.include({ clients: passed(2), agree: true })
+  })
+
+  it('agree as soon as the server has counted what it has written', async () => {
+    const done = await watchBothSides(sides([5, 5, 9], [70, 73, 73, 74]))
+    expect(await done()).to.deep.include({ server: passed(4), agree: true })
+  })
+
+  it('differ where the server goes on to count otherwise', async () => {
+    const done = await watchBothSides(sides([5, 5, 9], [70, 75]))
+    expect(await done()).to.deep.equal({ clients: passed(4), server: passed(5), agree: false })
+  })
+
+  it('are added up, and differ where one of them does', () => {
+    const [alike, unlike] = [true, false].map(agree => ({ clients: passed(2), server: { framesSent: 2 }, agree }))
+    expect(totalOf([alike, undefined, alike])).to.deep.equal({
+      clients: passed(4),
+      server: { framesSent: 4 },
+      agree: true,
+    })
+    expect(totalOf([alike, unlike])?.agree).to.equal(false)
+    expect(totalOf([undefined])).to.equal(undefined)
+  })
+
+  it('are not told where the server says nothing', async () => {
+    const done = await watchBothSides(sides([5], [undefined]))
+    expect(await done()).to.equal(undefined)
+  })
+
+  for (const kind of ['embedded', 'apache'] as const)
+    describe(`with the server that is ${kind}`, function () {
+      this.timeout(60_000)
+
+      it('count the same in every scenario: frames both ways, and bytes as far as the server tells', async () => {
+        const server = await serverFor(kind)
+        try {
+          const quick = scenarios.filter(({ isSlow }) => isSlow !== true)
+          const options = { scenarios: quick, sizes: [20], seconds: 1, overtime: 100, seed: 1, threads: 2, all: false }
+          const run = new Run(options, server, new Progress({ write: () => undefined }), new AbortController())
+          await run.measure()
+          expect(run.cells).to.have.length(quick.length)
+          for (const { scenario, bothSides } of run.cells) {
+            expect(bothSides?.clients.framesSent, scenario).to.be.above(20)
+            const { bytesReceived, ...rest } = bothSides?.clients ?? passed(NaN)
+            const told = kind === 'apache' ? rest : { ...rest, bytesReceived }
+            expect(bothSides?.server, scenario).to.deep.equal(told)
+          }
+        } finally {
+          await server.close()
+        }
+      })
+    })
+})

@@ -1,0 +1,65 @@
+import { expect } from 'chai'
+import { recordAll, type Recording } from '../../../bench/measure/recording.ts'
+import { scenarios } from '../../../bench/scenarios/index.ts'
+import { connect } from '../../../src/index.ts'
+import { sharedServer } from '../../support/shared-server.ts'
+
+describe('a recording of one release on a real server', function () {
+  this.timeout(60_000)
+
+  let connectString: string
+  let recordings: Map<string, Recording>
+  before(async () => {
+    ;({ connectString } = await sharedServer())
+    const locks = scenarios.filter(({ kind }) => kind === 'lock')
+    recordings = new Map((await recordAll(locks, connectString)).map(each => [each.scenario, each]))
+    expect([...recordings.keys()]).to.deep.equal(locks.map(({ name }) => name))
+  })
+
+  const happened = (scenario: string, what: string) =>
+    (recordings.get(scenario)?.happenings ?? []).filter(({ is }) => is === what)
+
+  it('has the holder begin, and the first in the queue get the lock', () => {
+    for (const name of ['herd', 'mutex', 'ticket', 'write', 'write-herd', 'reentrant']) {
+      const { happenings, actor } = recordings.get(name) as Recording
+      expect(happenings[0], name).to.include({ who: 0, is: 'request' })
+      expect(actor).to.equal(0)
+      expect(happened(name, 'mark').map(({ who }) => who)).to.deep.equal([1])
+    }
+  })
+
+  it('shows the herd: all who wait are notified and list, of a queue only the next', () => {
+    const waiters = Array.from({ length: 11 }, (_, i) => i + 1)
+    for (const name of ['herd', 'write-herd', 'ephemeral'])
+      expect(
+        happened(name, 'event').map(({ who }) => who),
+        name,
+      ).to.have.members(waiters)
+    const listed = happened('herd', 'answer').filter(({ op }) => op === 'getChildren2')
+    expect(listed.map(({ who }) => who)).to.have.members(waiters)
+    for (const name of ['mutex', 'write', 'ticket', 'reentrant'])
+      expect(
+        happened(name, 'event').map(({ who }) => who),
+        name,
+      ).to.deep.equal([1])
+  })
+
+  it('lets all readers in', () => {
+    for (const name of ['readers', 'rw-herd'])
+      expect(new Set(happened(name, 'mark').map(({ who }) => who)).size).to.equal(12)
+  })
+
+  it('is in the order of time, and answers what was asked', () => {
+    for (const { scenario, happenings } of recordings.values()) {
+      const times = happenings.map(({ at }) => at)
+      expect(times, scenario).to.deep.equal(times.toSorted((a, b) => a - b))
+      expect(happened(scenario, 'answer'), scenario).to.have.length(happened(scenario, 'request').length)
+    }
+  })
+
+  it('leaves nothing behind', async () => {
+    await using client = await connect(connectString)
+    const { children } = await client.getChildren('/')
+    expect(children.filter(name => name.startsWith('zkwire-bench'))).to.deep.equal([])
+  })
+})

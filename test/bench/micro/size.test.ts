@@ -1,0 +1,92 @@
+// What the client costs whoever bundles or imports it.
+import { expect } from 'chai'
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { byPart, sizeOf, whole, type Size } from '../../../bench/micro/size.ts'
+import { readDocument } from '../../support/document.ts'
+
+const root = join(import.meta.dirname, '..', '..', '..')
+
+/** Bytes. What it has come to, and some room. It is to grow by decision only. */
+const BUDGET = { minified: 86_000, brotli: 26_800 }
+
+describe('the size of the client', () => {
+  let size: Size
+
+  before(async () => {
+    expect(existsSync(join(root, 'dist', 'index.js')), 'npm run build comes first').to.equal(true)
+    size = await sizeOf(whole)
+  })
+
+  it('stays within its budget, a lock included', () => {
+    expect(size.minified).to.be.within(BUDGET.minified / 2, BUDGET.minified)
+    expect(size.brotli).to.be.within(BUDGET.brotli / 2, BUDGET.brotli)
+  })
+
+  it('is told by bench/README.md, in all and by what the bytes are for, to the tenth part', () => {
+    const page = readDocument('bench/README.md')
+    const [, minified, brotli] = /`connect` with `Mutex` is ([\d.]+) kB, ([\d.]+) kB with\s+brotli/.exec(page) ?? []
+    expect(Number(minified) * 1000).to.be.closeTo(size.minified, size.minified / 10)
+    expect(Number(brotli) * 1000).to.be.closeTo(size.brotli, size.brotli / 10)
+    const rows = [...page.matchAll(/^\| (.+?) +\| ([\d.]+) kB \|$/gm)].map(([, part = '', told]) => [
+      part,
+      Number(told),
+    ])
+    const parts = byPart(size)
+    expect(rows.map(([part]) => part)).to.have.members(parts.map(([part]) => part))
+    const told = Object.fromEntries(rows) as Record<string, number>
+    for (const [part, bytes] of parts) expect((told[part] ?? 0) * 1000, part).to.be.closeTo(bytes, 100 + bytes / 10)
+  })
+
+  it('is not paid for what is not asked for', async () => {
+    const isAsked = (file: string) =>
+      !/explain|sasl\/|cloudflare|herd|ticket|reentrant|async-owner|barrier|leader|server\//.test(file)
+    expect([...size.files.keys()].filter(file => !isAsked(file))).to.deep.equal([])
+    expect(size.files.size).to.be.greaterThan(20)
+    expect((await sizeOf('the errors alone')).minified).to.be.below(size.minified / 10)
+  })
+
+  it('is paid for without work: importing everything opens no handle and derives no layout', async () => {
+    const { idle, busy } = await told(`
+      import { Session } from 'node:inspector/promises'
+      const inspector = new Session()
+      inspector.connect()
+      await inspector.post('Profiler.enable')
+      await inspector.post('Profiler.startPreciseCoverage', { callCount: true })
+      const derived = async () => {
+        const { result } = await inspector.post('Profiler.takePreciseCoverage')
+        const functions = result.filter(({ url }) => url.endsWith('/protocol/jute.js')).flatMap(each => each.functions)
+        return functions.find(each => each.functionName === 'layoutOf')?.ranges[0].count ?? 0
+      }
+      // The loader itself opens files, and closes them within a few turns of the event loop.
+      const handles = async () => {
+        for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
+        return process.getActiveResourcesInfo()
+      }
+      const before = await handles()
+      await import('zkwire')
+      await import('zkwire/recipes')
+      await import('zkwire/sasl')
+      const protocol = await import('zkwire/protocol')
+      const idle = { before, after: await handles(), derived: await derived() }
+      protocol.Stat.layout
+      const timer = setTimeout(() => undefined, 60_000)
+      const after = await handles()
+      clearTimeout(timer)
+      console.log(JSON.stringify({ idle, busy: { after, derived: await derived() } }))`)
+    expect(idle).to.deep.equal({ before: idle?.before, after: idle?.before, derived: 0 })
+    expect(busy?.derived).to.equal(1)
+    expect(busy?.after).to.have.length((idle?.before as string[]).length + 1)
+  })
+})
+
+/** What a module prints, as JSON. */
+async function told(module: string): Promise<Record<string, Record<string, unknown>>> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', module], {
+    cwd: root,
+    timeout: 15_000,
+  })
+  return JSON.parse(stdout) as Record<string, Record<string, unknown>>
+}

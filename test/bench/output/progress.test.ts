@@ -1,0 +1,43 @@
+import { expect } from 'chai'
+import { Progress } from '../../../bench/output/progress.ts'
+
+describe('the progress of the benchmark', () => {
+  it('is shown on a terminal, with the time that is left, in one line that is taken away', () => {
+    const { progress, written, at } = onScreen({ isTTY: true, columns: 80 })
+    progress.say('starting')
+    progress.endsAt(30_000)
+    at(500)
+    progress.say('herd, 10 contenders')
+    progress.clear()
+    progress.clear()
+    expect(written).to.deep.equal([
+      '\r\u001b[Kstarting',
+      '\r\u001b[Kherd, 10 contenders · at most 30 s left',
+      '\r\u001b[K',
+    ])
+  })
+
+  it('is not shown more often than one can read, nor wider than the terminal', () => {
+    const { progress, written, at } = onScreen({ isTTY: true, columns: 10 })
+    progress.say('one')
+    at(99)
+    progress.say('two')
+    at(100)
+    progress.say('three is a crowd')
+    expect(written).to.deep.equal(['\r\u001b[Kone', '\r\u001b[Kthree is '])
+  })
+
+  it('is quiet where nobody looks', () => {
+    const { progress, written } = onScreen({})
+    progress.say('one')
+    progress.clear()
+    expect(written).to.deep.equal([])
+  })
+})
+
+function onScreen(terminal: { isTTY?: boolean; columns?: number }) {
+  const written: string[] = []
+  let now = 0
+  const progress = new Progress({ ...terminal, write: text => written.push(text) }, () => now)
+  return { progress, written, at: (time: number) => (now = time) }
+}

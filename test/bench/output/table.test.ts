@@ -1,0 +1,169 @@
+import { expect } from 'chai'
+import type { Cell, PhaseRun } from '../../../bench/measure/measurement.ts'
+import { comparisonOf } from '../../../bench/output/compare.ts'
+import { remarksOn } from '../../../bench/output/caveats.ts'
+import { resultOf, type Machine } from '../../../bench/output/result.ts'
+import { scenarios } from '../../../bench/scenarios/index.ts'
+import type { Server } from '../../../bench/harness/server.ts'
+import { growthOf, limitOf, summaryOf } from '../../../bench/measure/summary.ts'
+import { bytes, tableOf } from '../../../bench/output/table.ts'
+
+const SIZES = [10, 100, 1000, 10_000]
+
+describe('the table of the benchmark', () => {
+  const cells = scenarios.flatMap(({ name, theory }) =>
+    SIZES.map(size => cellOf(name, size, theory.phase, size ** theory.notifications, 60 * size ** theory.bytes)),
+  )
+  const summaries = cells.map(summaryOf)
+  const growth = scenarios.map(scenario => growthOf(scenario, summaries))
+  const lines = tableOf(summaries, growth, 2).split('\n')
+
+  it('fits 80 columns, with all scenarios and ten thousand sessions', () => {
+    expect(lines.filter(line => line.length > 80)).to.deep.equal([])
+    expect(lines.filter(line => line !== line.trimEnd())).to.deep.equal([])
+  })
+
+  it('keeps a space between any two figures', () => {
+    const row = lines.find(line => /^herd +10000 /.test(line))
+    expect(row?.split(/ +/)).to.deep.equal(['herd', '10000', 'release', '10000', '10002', '100', '6.00G', '3'])
+  })
+
+  it('shows the fitted exponents with their error beside the theory, and the total of all', () => {
+    const fitted = lines.slice(lines.findIndex(line => line.startsWith('GROWTH')))
+    const rowOf = (name: string) => fitted.find(line => line.startsWith(`${name} `))?.split(/ +/)
+    expect(rowOf('herd')).to.deep.equal(['herd', 'release', '1.00±0.00', '1', '2.00±0.00', '2', 'N^3.00'])
+    expect(rowOf('mutex')).to.deep.equal(['mutex', 'release', '0.00±0.00', '0', '1.00±0.00', '1', 'N^2.00'])
+  })
+
+  it('shows bytes in three digits', () => {
+    expect([999, 1000, 999_499, 1e6, 6e9, NaN].map(bytes)).to.deep.equal([
+      '999',
+      '1.00k',
+      '999k',
+      '1.00M',
+      '6.00G',
+      '-',
+    ])
+  })
+
+  it('says which are missing, which were too heavy, and which did not repeat', () => {
+    const chosen = scenarios.filter(({ name }) => name === 'mutex' || name === 'herd')
+    const [mutex, herd] = [cellOf('mutex', 10, 'release', 1, 600), cellOf('herd', 10, 'release', 9, 6000)]
+    const all = { scenarios: chosen, sizes: [10], all: false }
+    expect(remarksOn([mutex, herd], all)).to.deep.equal([])
+    expect(remarksOn([{ ...mutex, asExpected: false }], all)).to.deep.equal([
+      'Not every step caused the same, so these counts are medians and not exact: mutex 10.',
+      'Not measured, for want of time: herd 10.',
+    ])
+    const heavy = remarksOn([herd], { ...all, sizes: [3000] })
+    expect(heavy).to.deep.equal([
+      'herd 3000: it would move some 540M bytes at once; --all measures it all the same.',
+      'mutex 3000: it would move some 540M bytes at once; --all measures it all the same.',
+    ])
+  })
+
+  it('says whose counts are by chance and why, and where the server counted otherwise than its clients', () => {
+    const reentrant = scenarios.filter(({ name }) => name === 'reentrant')
+    const cell = { ...cellOf('reentrant', 10, 'release', 1, 600), asExpected: false }
+    const [chance, ...others] = remarksOn([cell], { scenarios: reentrant, sizes: [10], all: false })
+    expect(chance).to.equal(`The counts of reentrant are medians, and not exact: ${reentrant[0]?.byChance}.`)
+    expect(others, 'it did not repeat, and need not').to.deep.equal([])
+    const passed = { framesSent: 1, framesReceived: 1, bytesSent: 1, bytesReceived: 1 }
+    const lost = { ...cell, bothSides: { clients: passed, server: { framesSent: 2 }, agree: false } }
+    expect(remarksOn([lost], { scenarios: reentrant, sizes: [10], all: false })).to.include(
+      'The server has counted otherwise than its clients: reentrant 10.',
+    )
+  })
+
+  it('can be set beside an earlier one, with what changed', () => {
+    const result = (cell: Cell, cpu = 'abacus') =>
+      resultOf(
+        { cells: [cell], traffic: traffic(), server, seconds: 1, remarks: [], recordings: [] },
+        { scenarios: [], seed: 1, threads: 1 },
+        [],
+        { ...machine, cpu },
+        new Date(0),
+      )
+    const before = result(cellOf('mutex', 10, 'release', 1, 600))
+    const after = result(cellOf('mutex', 10, 'release', 1, 300))
+    expect(comparisonOf(before, after)).to.match(/on the same machine[^]*^mutex +10 release +600 → 300 -50% +/m)
+    expect(comparisonOf(before, after)).to.match(/2\.00 → 2\.00 +4\.00 → 4\.00$/m)
+    expect(comparisonOf(before, result(cellOf('mutex', 10, 'release', 1, 600), 'other'))).to.contain('ANOTHER machine')
+    expect(
+      comparisonOf(before, after)
+        .split('\n')
+        .filter(line => line.length > 80),
+    ).to.deep.equal([])
+  })
+})
+
+describe('the summary of a cell', () => {
+  it('takes medians of the counted steps, keeps the least and the most, and knows whether they are one', () => {
+    const cell = cellOf('mutex', 10, 'release', 1, 600)
+    expect(summaryOf(cell).isConstant).to.equal(true)
+    const odd = cell.counted[2]?.steps[0]?.['release']?.counts
+    if (odd !== undefined) odd.bytesReceived = 700
+    const summary = summaryOf(cell)
+    expect(summary.phases[0]?.counts.bytesReceived).to.deep.equal({ median: 600, min: 600, max: 700 })
+    expect(summary.phases[0]?.counts.steps).to.equal(3)
+    expect(summary.isConstant).to.equal(false)
+  })
+
+  it('takes times from the timed steps, first and last of each, and the rate', () => {
+    const [phase] = summaryOf(cellOf('data', 10, 'change', 10, 600)).phases
+    expect(phase?.marks).to.include({ steps: 2, first: 1.5, last: 2.5, perSecond: (1000 * 2) / 2.5 })
+    expect(phase?.marks?.all.count).to.equal(4)
+    expect(phase).to.include({ clientCpuMs: 4, serverCpuMs: 5 })
+  })
+
+  it('takes them from the counted ones where none were timed', () => {
+    const [phase] = summaryOf({ ...cellOf('data', 10, 'change', 10, 600), timed: [] }).phases
+    expect(phase?.marks?.steps).to.equal(3)
+  })
+
+  it('leaves small sizes out of the fit where there are enough larger ones', () => {
+    const [scenario] = scenarios.filter(({ name }) => name === 'data')
+    const sizes = (...some: number[]) =>
+      scenario &&
+      growthOf(
+        scenario,
+        some.map(size => summaryOf(cellOf('data', size, 'change', size, size))),
+      ).sizes
+    expect(sizes(10, 50, 100)).to.deep.equal([50, 100])
+    expect(sizes(10, 20, 100)).to.deep.equal([10, 20, 100])
+  })
+
+  it('says what kept it from being faster', () => {
+    const limit = (client: number, server?: number, machine?: number) => limitOf({ client, server, machine }, 2)
+    expect(limit(0.99)).to.equal('client')
+    expect(limit(0.2, 0.95, 1.1)).to.equal('server')
+    expect(limit(0.9, 0.95, 1.9)).to.equal('machine')
+    expect(limit(0.5, 0.5, 1)).to.equal('nothing')
+  })
+})
+
+function traffic() {
+  const none = { notifications: 0, framesSent: 0, framesReceived: 0, bytesSent: 0, bytesReceived: 0 }
+  return { work: none, handshakes: none, fences: none, pings: none }
+}
+
+const machine: Machine = { cpu: 'abacus', cores: 2, memoryBytes: 10, platform: 'table', node: 'v0' }
+const server: Server = {
+  ...{ servers: 'a:1', kind: 'apache', version: '3', mode: 'standalone', pid: undefined },
+  cpuSeconds: () => undefined,
+  passed: () => Promise.resolve(undefined),
+  close: () => Promise.resolve(),
+}
+
+function cellOf(scenario: string, size: number, phase: string, notifications: number, bytesReceived: number): Cell {
+  const phaseRun = (marks: number[]): PhaseRun => ({
+    counts: { notifications, framesSent: 2, framesReceived: notifications, bytesSent: 100, bytesReceived },
+    ...{ marks, ms: 6, clientCpuMs: 4, serverCpuMs: 5 },
+  })
+  const busy = { client: 0.4, server: 1, machine: 1.2 }
+  return {
+    ...{ scenario, size, asExpected: true },
+    counted: [1, 2, 3].map(() => ({ steps: [{ [phase]: phaseRun([1, 3]) }], busy })),
+    timed: [{ steps: [{ [phase]: phaseRun([1, 2]) }, { [phase]: phaseRun([2, 3]) }], busy }],
+  }
+}

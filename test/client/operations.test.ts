@@ -1,0 +1,111 @@
+// The less common operations, on a real server.
+import { expect } from 'chai'
+import { connect, ZooKeeperError, type ACL, type Client } from '../../src/index.ts'
+import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
+import { sharedServer } from '../support/shared-server.ts'
+import { failureOf } from '../support/settled.ts'
+
+describe('on a real server', () => {
+  let server: ApacheZooKeeper
+  let zk: Client
+
+  before(async () => {
+    server = await sharedServer()
+  })
+  beforeEach(async () => {
+    zk = await connect(server.connectString)
+    await zk.create('/operations')
+  })
+  afterEach(async () => {
+    await zk.deleteRecursive('/operations')
+    await zk.close()
+  })
+
+  it('getACL and setACL go by the version of the list', async () => {
+    expect(await zk.getACL('/operations')).to.deep.include({
+      acl: [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }],
+    })
+    const acl: ACL[] = [{ perms: 31, id: { scheme: 'ip', id: '127.0.0.1' } }]
+    const stat = await zk.setACL('/operations', acl, { version: 0 })
+    expect(stat.aversion).to.equal(1)
+    expect((await zk.getACL('/operations')).acl).to.deep.equal(acl)
+    expect(await failureOf(zk.setACL('/operations', acl, { version: 0 }))).to.have.property('code', 'BADVERSION')
+  })
+
+  it('getEphemerals tells this session’s own, below a prefix, from the client’s root', async () => {
+    await zk.create('/operationsX', '', { mode: 'ephemeral' })
+    await zk.create('/operations/a', '', { mode: 'ephemeral' })
+    await zk.create('/operations/b')
+    expect(await zk.getEphemerals()).to.have.members(['/operations/a', '/operationsX'])
+    expect(await zk.getEphemerals('/operations/a')).to.deep.equal(['/operations/a'])
+    expect(await zk.chroot('/operations').getEphemerals()).to.deep.equal(['/a'])
+    expect(await zk.chroot('/operations').getEphemerals('/b')).to.deep.equal([])
+  })
+
+  it('getAllChildrenNumber counts at every depth', async () => {
+    await zk.ensurePath('/operations/a/b/c')
+    expect(await zk.getAllChildrenNumber('/operations')).to.equal(3)
+    expect(await failureOf(zk.getAllChildrenNumber('/nothing'))).to.have.property('code', 'NONODE')
+  })
+
+  it('whoAmI tells the address, and each identity that was added', async () => {
+    expect(await zk.whoAmI()).to.deep.equal([{ authScheme: 'ip', user: '127.0.0.1' }])
+    await zk.addAuth('digest', 'ann:secret')
+    expect(await zk.whoAmI()).to.deep.include({ authScheme: 'digest', user: 'ann' })
+  })
+
+  it('multiRead reads one state, with errors in their places', async () => {
+    await zk.create('/operations/a', 'x')
+    const [data, none, children] = await zk.multiRead([
+      { getData: '/operations/a' },
+      { getData: '/nothing' },
+      { getChildren: '/operations' },
+    ])
+    expect(data).to.have.property('data').that.deep.equals(Buffer.from('x'))
+    expect(none).to.be.instanceOf(ZooKeeperError).and.include({ code: 'NONODE', path: '/nothing', op: 'getData' })
+    expect(children).to.deep.equal({ children: ['a'] })
+    expect(await zk.multiRead([])).to.deep.equal([])
+  })
+
+  it('checkWatches tells whether the server holds a watch', async () => {
+    expect(await failureOf(zk.checkWatches('/operations'))).to.have.property('code', 'NOWATCHER')
+    await zk.getChildren('/operations', { watch: () => undefined })
+    await zk.checkWatches('/operations', 'children')
+    expect(await failureOf(zk.checkWatches('/operations', 'data'))).to.have.property('code', 'NOWATCHER')
+    await zk.removeWatches('/operations')
+  })
+
+  it('getConfig reads what there is of a configuration, from any root', async () => {
+    const { data, servers, stat } = await zk.chroot('/operations').getConfig()
+    expect(data).to.be.instanceOf(Buffer)
+    expect(servers).to.deep.equal([])
+    expect(stat.version).to.be.a('number')
+  })
+
+  it('reconfig is refused where it is not switched on', async () => {
+    const error = await failureOf(zk.reconfig({ joining: ['server.2=127.0.0.1:2888:3888;2181'] }))
+    expect(error).to.deep.include({ code: 'RECONFIGDISABLED', op: 'reconfig', fate: 'refused' })
+  })
+
+  it('bad arguments are refused before anything is sent', async () => {
+    const bad = (call: Promise<unknown>) => failureOf(call)
+    const calls: Promise<unknown>[] = [
+      zk.create('no-slash'),
+      zk.create('/x', 5 as never),
+      zk.create('/x', '', { mode: 'eternal' as never }),
+      zk.create('/x', '', { ttl: 5 }),
+      zk.create('/x', '', { acl: [] }),
+      zk.setData('/x', 'y', { version: 1.5 }),
+      zk.delete('/x', { version: 2 ** 31 }),
+      zk.getData('/x/../y'),
+      zk.getChildren('/x/'),
+      zk.multi([{ create: '/x' }, { delete: 'y' }]),
+      zk.multiRead([{ getData: 'x' }]),
+      zk.setACL('/x', [{ perms: 31 } as never]),
+      zk.addWatch('/x', { capacity: 0 }),
+      zk.getEphemerals('x'),
+    ]
+    for (const call of calls) expect(await bad(call)).to.deep.include({ code: 'BADARGUMENTS', fate: 'notSent' })
+    expect(zk.stats.replies).to.equal(1)
+  })
+})

@@ -1,0 +1,143 @@
+// Going by the ensemble's own configuration, on scripted servers.
+import { expect } from 'chai'
+import { errnos, eventTypes } from '../../src/protocol/index.ts'
+import { connect, type ConnectOptions } from '../../src/client/index.ts'
+import { settle } from '../../src/testing/virtual-clock.ts'
+import { failureOf } from '../support/settled.ts'
+import { SESSION_ID, type ScriptedConnection } from '../support/scripted-server.ts'
+import { closeCleanly, dataReply, reconnect, redial, scripted, type Scripted } from '../support/scripted-session.ts'
+
+const CONFIG = '/zookeeper/config'
+const line = (id: number, client: string) => `server.${id}=10.0.0.${id}:2888:3888:participant${client}`
+/** A configuration whose servers take clients at these addresses. */
+const config = (...clients: string[]) =>
+  [...clients.map((client, i) => line(i + 1, client && `;${client}`)), 'version=100000000'].join('\n')
+
+const follow = (servers: string, options: ConnectOptions = {}) =>
+  scripted({ followEnsemble: true, ...options }, servers)
+
+/** Answers the client's question, which comes first. */
+async function tell(connection: ScriptedConnection, data: string): Promise<void> {
+  const request = await connection.next()
+  expect(request.body).to.deep.equal({ path: CONFIG, watch: true })
+  connection.reply(request, dataReply(data))
+  await settle()
+}
+
+async function change(connection: ScriptedConnection, data: string): Promise<void> {
+  connection.event(eventTypes.NodeDataChanged, CONFIG)
+  await settle()
+  await tell(connection, data)
+}
+
+const hostsAfter = async (all: Scripted, connection: ScriptedConnection, count: number): Promise<string[]> => {
+  const tried: string[] = []
+  connection.close()
+  while (tried.length < count) {
+    const next = await redial(all)
+    tried.push(next.address.host)
+    next.close()
+  }
+  return tried
+}
+
+describe('followEnsemble', () => {
+  it('is off unless it is asked for', async () => {
+    const { connection } = await scripted()
+    await settle()
+    expect(connection.requests).to.deep.equal([])
+  })
+
+  it('tries the servers of the configuration, and those of the connect string when none of them is reached', async () => {
+    const all = await follow('seed')
+    await tell(all.connection, config('one:2181', 'two:2181'))
+    expect(all.connection.dropped, 'it may be one of them by another name').to.equal(false)
+    const tried = await hostsAfter(all, all.connection, 6)
+    expect(tried.slice(0, 2)).to.have.members(['one', 'two'])
+    expect(tried[2]).to.equal('seed')
+    expect(tried.slice(3)).to.deep.equal(tried.slice(0, 3))
+  })
+
+  it('minds no removal of the caller’s own watches on the node', async () => {
+    const all = await follow('one')
+    await tell(all.connection, config('one:2181', 'two:2181'))
+    expect(await failureOf(all.client.removeWatches(CONFIG))).to.include({ code: 'NOWATCHER' })
+    await change(all.connection, config('two:2181'))
+    expect(all.connection.dropped).to.equal(true)
+  })
+
+  it('moves, with its session, when its server leaves the configuration', async () => {
+    const all = await follow('one')
+    await tell(all.connection, config('one:2181', 'two:2181'))
+    await change(all.connection, config('two:2181'))
+    expect(all.connection.dropped).to.equal(true)
+    const second = await reconnect(all)
+    expect(second.address.host).to.equal('two')
+    expect(second.hello?.sessionId).to.equal(SESSION_ID)
+    await closeCleanly({ client: all.client, connection: second })
+  })
+
+  it('stays when others leave, and hears of the next change too, also on another connection', async () => {
+    const all = await follow('one')
+    await tell(all.connection, config('one:2181', 'two:2181', 'three:2181'))
+    await change(all.connection, config('one:2181', 'two:2181'))
+    expect(all.connection.dropped).to.equal(false)
+    all.connection.close()
+    const second = await reconnect(all)
+    expect(second.received.map(({ op }) => op.name)).to.deep.equal(['setWatches'])
+    await second.next()
+    const here = second.address.host
+    await change(second, config(here === 'one' ? 'two:2181' : 'one:2181'))
+    expect(second.dropped).to.equal(true)
+  })
+
+  it('asks again where the answer was lost', async () => {
+    const all = await follow('one')
+    await all.connection.next()
+    all.connection.close()
+    const second = await reconnect(all)
+    await tell(second, config('two:2181'))
+    expect(await hostsAfter(all, second, 2)).to.deep.equal(['two', 'one'])
+  })
+
+  it('leaves servers out that name no port for clients, and does not take the present one for gone', async () => {
+    const all = await follow('one')
+    await tell(all.connection, config('one:2181', 'two:2181'))
+    await change(all.connection, config('', 'two:2181', 'three:2181'))
+    expect(all.connection.dropped).to.equal(false)
+    const tried = await hostsAfter(all, all.connection, 3)
+    expect(tried.slice(0, 2)).to.have.members(['two', 'three'])
+    expect(tried[2]).to.equal('one')
+  })
+
+  it('takes no notice of a configuration that names no server', async () => {
+    for (const data of [config('', ''), '', 'version=0', 'server.x=nonsense']) {
+      const all = await follow('one,two')
+      await tell(all.connection, data)
+      expect(new Set(await hostsAfter(all, all.connection, 4))).to.deep.equal(new Set(['one', 'two']))
+    }
+  })
+
+  it('says so where the configuration cannot be read, and the client goes on', async () => {
+    const all = await follow('one')
+    all.connection.reply(await all.connection.next(), { err: errnos.NOAUTH })
+    await settle()
+    expect(all.callbackErrors).to.have.length(1)
+    expect(all.callbackErrors[0]).to.include({ code: 'NOAUTH', path: CONFIG })
+    expect(all.client.state).to.equal('connected')
+  })
+
+  it('ends with the session, without a word', async () => {
+    const all = await follow('one')
+    await tell(all.connection, config('one:2181'))
+    await closeCleanly(all)
+    await settle()
+    expect(all.callbackErrors).to.deep.equal([])
+    expect(all.clock.pendingTimers).to.equal(0)
+  })
+
+  it('is not for tls: the configuration names ports in plaintext', async () => {
+    const error: unknown = await connect('zk', { followEnsemble: true, tls: true }).catch((e: unknown) => e)
+    expect(error).to.include({ code: 'BADARGUMENTS' })
+  })
+})

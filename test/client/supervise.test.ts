@@ -1,0 +1,167 @@
+// A function that outlives sessions.
+import { expect } from 'chai'
+import { supervise, type Client, type ConnectOptions, type SessionTask } from '../../src/index.ts'
+import { Mutex } from '../../src/recipes/index.ts'
+import { onGrounds } from '../recipes/fixture.ts'
+import { VirtualClock, settle } from '../../src/testing/virtual-clock.ts'
+import { failureOf } from '../support/settled.ts'
+import { Saboteur } from '../support/faulty-dial.ts'
+import { ScriptedServer } from '../support/scripted-server.ts'
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>(resolve => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+onGrounds('supervise', (ground, { it }) => {
+  const run = <T>(work: SessionTask<T>, options?: ConnectOptions) =>
+    supervise(ground.site.connectString, { ...ground.site.options, ...options }, work)
+
+  it('gives what the work gives, and closes the session', async () => {
+    let id = 0n
+    const value = await run(async zk => {
+      id = zk.sessionId
+      await zk.create('/supervised', '', { mode: 'ephemeral' })
+      return 42
+    })
+    expect(value).to.equal(42)
+    const observer = await ground.open()
+    expect(id).not.to.equal(0n)
+    expect(await observer.exists('/supervised')).to.equal(null)
+    await observer.close()
+  })
+
+  it('runs the work again on a new session after each expiry, one run at a time', async () => {
+    const ids = new Set<bigint>()
+    let running = 0
+    const tokens = await run(async (zk, signal) => {
+      expect(++running).to.equal(1)
+      ids.add(zk.sessionId)
+      const held = await new Mutex(zk, '/supervised-lock').acquire({ signal })
+      if (ids.size < 3) {
+        await Promise.all([aborted(signal), ground.expire(zk)])
+        expect(held.signal.aborted).to.equal(true)
+      }
+      running--
+      return ids.size
+    })
+    expect(tokens).to.equal(3)
+  })
+
+  it('runs again when the session had to be presumed lost, whatever the work threw then', async () => {
+    const saboteur = new Saboteur(ground.site.dial)
+    let runs = 0
+    const work = async (_zk: Client, signal: AbortSignal) => {
+      if (++runs > 1) return
+      saboteur.refuse()
+      await aborted(signal)
+      saboteur.accept()
+      throw new Error('lost it')
+    }
+    await run(work, { dial: saboteur.dial })
+    expect(runs).to.equal(2)
+  })
+
+  it('throws what the work throws while its session lives', async () => {
+    const error = new Error('a bug of mine')
+    const call = run(() => {
+      throw error
+    })
+    expect(await failureOf(call)).to.equal(error)
+  })
+
+  it('waits for a server that is not there yet', async () => {
+    const saboteur = new Saboteur(ground.site.dial)
+    saboteur.refuse()
+    const { clock } = ground.site
+    clock.setTimeout(() => saboteur.accept(), 600_000)
+    await run(() => undefined, { dial: saboteur.dial, connectTimeout: 20 })
+    expect(clock.now()).to.be.above(600_000)
+  })
+
+  it('takes null for a signal that is left out', async () => {
+    const saboteur = new Saboteur(ground.site.dial)
+    saboteur.refuse()
+    ground.site.clock.setTimeout(() => saboteur.accept(), 100)
+    await run(() => undefined, { dial: saboteur.dial, connectTimeout: 20, signal: null as never })
+  })
+
+  it('waits no longer when its signal aborts', async () => {
+    const abort = new AbortController()
+    const saboteur = new Saboteur(ground.site.dial)
+    saboteur.refuse()
+    const call = run(() => 'never', { dial: saboteur.dial, connectTimeout: 20, signal: abort.signal })
+    const reason = new Error('enough')
+    ground.site.clock.setTimeout(() => abort.abort(reason), 100)
+    expect(await failureOf(call)).to.equal(reason)
+  })
+
+  it('ends with its signal, behind the work', async () => {
+    const abort = new AbortController()
+    const reason = new Error('shut down')
+    let ended = false
+    const work = async (_zk: Client, signal: AbortSignal) => {
+      abort.abort(reason)
+      expect(signal.aborted).to.equal(true)
+      await Promise.resolve()
+      ended = true
+    }
+    const call = run(work, { signal: abort.signal })
+    expect(await failureOf(call)).to.equal(reason)
+    expect(ended).to.equal(true)
+  })
+
+  it('starts anew when a session that was handed in is gone', async () => {
+    const dead = await ground.open()
+    const session = { id: dead.sessionId, password: dead.sessionPassword }
+    await dead.close()
+    const id = await run(zk => zk.sessionId, { session })
+    expect(id).not.to.equal(session.id)
+  })
+
+  it('is not held up by servers whose data was wiped, and which close on whoever has seen more than they have', async () => {
+    const wiped = new ScriptedServer()
+    const clock = new VirtualClock()
+    const options = { dial: wiped.dial, clock, random: () => 0.5, sessionTimeout: 3000 }
+    const ids: bigint[] = []
+    const call = supervise('zk', options, async (zk, signal) => {
+      ids.push(zk.sessionId)
+      if (ids.length === 1) await aborted(signal)
+    })
+    const progress = { isOver: false }
+    void call.then(() => (progress.isOver = true))
+    for (let served = 0; !progress.isOver;) {
+      await clock.advance(10)
+      const connection = wiped.connections[served]
+      if (connection === undefined) continue
+      served++
+      connection.open()
+      if (connection.hello?.sessionId !== 0n) connection.close()
+      else connection.welcome({ sessionId: BigInt(served) })
+      await settle()
+      if (served === 1) connection.close()
+      for (const request of connection.requests) connection.reply(request)
+    }
+    await call
+    expect(ids).to.have.length(2)
+    expect(ids[1]).not.to.equal(ids[0])
+  })
+
+  it('is done where the work begins to close its session, and gives what the work gives', async () => {
+    let runs = 0
+    const value = await run(zk => {
+      void zk.close()
+      return ++runs
+    })
+    expect([value, runs]).to.deep.equal([1, 1])
+  })
+
+  it('does not try again where the arguments are at fault', async () => {
+    expect(await failureOf(supervise('', {}, () => 0))).to.have.property('code', 'BADARGUMENTS')
+    for (const [options, work] of [[{}], [() => 0], [undefined, () => 0]])
+      expect(await failureOf(supervise(ground.site.connectString, options as never, work as never))).to.have.property(
+        'code',
+        'BADARGUMENTS',
+      )
+  })
+})

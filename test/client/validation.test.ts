@@ -1,0 +1,215 @@
+// What was let through once: arguments, paths and watches that need a second look.
+import { expect } from 'chai'
+import { aclOf, connect, openACL, perms, readOnlyACL, supervise, ZooKeeperError, type Client } from '../../src/index.ts'
+import { errnos } from '../../src/protocol/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { onGrounds } from '../recipes/fixture.ts'
+import { settle } from '../../src/testing/virtual-clock.ts'
+import { statOf } from '../support/scripted-server.ts'
+import { scripted } from '../support/scripted-session.ts'
+import { failureOf } from '../support/settled.ts'
+
+onGrounds('a second look', (ground, { it }) => {
+  let zk: Client
+  beforeEach(async () => {
+    zk = await ground.open()
+    await zk.create('/refusals')
+  })
+
+  it('a sequential node at the root of a client lies below that root', async () => {
+    const view = zk.chroot('/refusals')
+    expect((await view.create('/', '', { mode: 'persistentSequential' })).path).to.equal('/0000000000')
+    const [created] = await view.multi([{ create: '/', mode: 'persistentSequential' }])
+    expect(created).to.have.property('path', '/0000000001')
+    expect((await view.getChildren('/')).children).to.have.members(['0000000000', '0000000001'])
+  })
+
+  it('a check without a version is of any', async () => {
+    await zk.setData('/refusals', 'x')
+    expect(await zk.multi([{ check: '/refusals' }])).to.deep.equal([undefined])
+    expect(await failureOf(zk.multi([{ check: '/refusals', version: 0 }]))).to.have.property('code', 'BADVERSION')
+  })
+
+  it('data and versions of the wrong kind are refused by a promise', async () => {
+    for (const call of [
+      zk.setData('/refusals', undefined as never),
+      zk.multi([{ setData: '/refusals', data: undefined as never }]),
+      zk.multi([null as never]),
+      zk.multi(new Array(1)),
+      zk.multi([{ check: '/refusals', version: 7, setData: '/refusals', data: 'x' }]),
+      zk.create('/refusals/a', '', { acl: [null as never] }),
+      zk.setACL('/refusals', [null as never]),
+      zk.multi(5 as never),
+      zk.multiRead(['/refusals' as never]),
+      zk.multiRead(undefined as never),
+      zk.reconfig({ version: 5 as never }),
+      zk.reconfig({ joining: 5 as never }),
+      zk.reconfig({ members: [{}] as never }),
+    ])
+      expect(await failureOf(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
+  })
+
+  it('what stands in the place of options is refused, and not passed over', async () => {
+    const told = () => undefined
+    for (const call of [
+      zk.create('/refusals/a', '', 'ephemeral' as never),
+      zk.delete('/refusals', 7 as never),
+      zk.setData('/refusals', '', 7 as never),
+      zk.setACL('/refusals', openACL, 7 as never),
+      zk.exists('/refusals', told as never),
+      zk.getData('/refusals', told as never),
+      zk.getData('/refusals', null as never),
+      zk.getData('/refusals', { watch: true as never }),
+      zk.getData('/refusals', { signal: new AbortController() as never }),
+      zk.getChildren('/refusals', true as never),
+      zk.getConfig(told as never),
+      zk.addWatch('/refusals', 'recursive' as never),
+      zk.ensurePath('/refusals/a', 'container' as never),
+      zk.ensurePath('/refusals/a/b', { mode: 'persistentSequential' as never }),
+      zk.reconfig(null as never),
+      zk.removeWatches('/refusals', 'child' as never),
+      zk.checkWatches('/refusals', 'persistent' as never),
+    ])
+      expect(await failureOf(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
+    for (const call of [
+      () => zk.transaction().delete('/refusals', 7 as never),
+      () => zk.transaction().setData('/refusals', '', 7 as never),
+      () => zk.transaction().create('/refusals/a', '', 'ephemeral' as never),
+    ])
+      expect(call).to.throw(ZooKeeperError, 'BADARGUMENTS')
+    expect((await zk.getChildren('/refusals')).children).to.deep.equal([])
+  })
+
+  it('the version of a check in a transaction may stand alone', async () => {
+    const { version } = await zk.setData('/refusals', 'x')
+    await zk.transaction().check('/refusals', version).check('/refusals', { version }).check('/refusals').commit()
+    for (const wrong of [version + 1, { version: version + 1 }])
+      expect(await failureOf(zk.transaction().check('/refusals', wrong).commit())).to.have.property(
+        'code',
+        'BADVERSION',
+      )
+  })
+
+  it('a transaction takes options as a call does: from an object of a class too, and nothing but what they are', async () => {
+    const { version } = await zk.setData('/refusals', 'x')
+    class Expected {
+      get version() {
+        return version + 1
+      }
+    }
+    for (const transaction of [
+      zk.transaction().setData('/refusals', 'y', new Expected()),
+      zk.transaction().delete('/refusals', new Expected()),
+      zk.transaction().check('/refusals', new Expected()),
+    ])
+      expect(await failureOf(transaction.commit())).to.have.property('code', 'BADVERSION')
+    const more = { version, mode: 'persistent', data: 'other', create: '/refusals/other' } as const
+    await zk.transaction().create('/refusals/a', 'mine', more).setData('/refusals', 'mine', more).commit()
+    expect((await zk.getChildren('/refusals')).children).to.deep.equal(['a'])
+    for (const path of ['/refusals', '/refusals/a']) expect((await zk.getData(path)).data?.toString()).to.equal('mine')
+  })
+
+  it('a directory that is wider than the client may have requests pending is deleted', async () => {
+    const narrow = await ground.open({ maxPending: 150 })
+    for (let i = 0; i < 200; i += 100)
+      await Promise.all(Array.from({ length: 100 }, (_, n) => narrow.create(`/refusals/${i + n}`)))
+    await narrow.deleteRecursive('/refusals')
+    await narrow.create('/refusals')
+    await narrow.close()
+  })
+
+  it('a branch of which a part may not be deleted is told of when all else is gone, and nothing goes on behind that', async () => {
+    await Promise.all([zk.ensurePath('/refusals/shut/in'), zk.ensurePath('/refusals/a/b/c/d/e')])
+    await zk.setACL('/refusals/shut', [aclOf('world', 'anyone', perms.read | perms.admin)])
+    expect(await failureOf(zk.deleteRecursive('/refusals'))).to.include({ code: 'NOAUTH', path: '/refusals/shut/in' })
+    expect((await zk.getChildren('/refusals')).children).to.deep.equal(['shut'])
+    await zk.setACL('/refusals/shut', openACL)
+  })
+
+  it('a node in which others go on creating is given up after a hundred rounds, however deep it lies', async () => {
+    await zk.ensurePath('/refusals/a/b')
+    const { faults } = ground.embedded
+    faults.replace('delete', 'NOTEMPTY', { times: 1000 })
+    expect(await failureOf(zk.deleteRecursive('/refusals'))).to.include({ code: 'NOTEMPTY', path: '/refusals/a/b' })
+    faults.clear()
+  })
+
+  it('a plain watch misses nothing while a recursive one joins it', async () => {
+    const other = await ground.open()
+    const plain = await zk.addWatch('/refusals', { capacity: 2000 })
+    const changes = (async () => {
+      for (let i = 0; i < 200; i++) await other.create('/refusals/n-', '', { mode: 'persistentSequential' })
+    })()
+    for (let i = 0; i < 20; i++) {
+      const recursive = await zk.addWatch('/refusals', { recursive: true })
+      await recursive.close()
+    }
+    await changes
+    await other.setData('/refusals', 'mark')
+    let heard = 0
+    for await (const { type } of plain) {
+      if (type === 'NodeDataChanged') break
+      if (type === 'NodeChildrenChanged') heard++
+    }
+    expect(heard).to.equal(200)
+    await other.close()
+  })
+
+  it('a supervised function that closes its session has done its work', async () => {
+    let runs = 0
+    const value = await supervise(ground.site.connectString, ground.site.options, async client => {
+      runs++
+      await client.close()
+      return 'stopped'
+    })
+    expect([value, runs]).to.deep.equal(['stopped', 1])
+  })
+})
+
+describe('ensurePath below a node in which it may create nothing', () => {
+  it('finds what is there, also where a server lets nobody look at what he may not read, and else tells of the refusal', async () => {
+    const server = await Server.start({ listen: false })
+    const client = await connect(server.connectString, { dial: server.dial })
+    await client.ensurePath('/closed/box')
+    await client.setACL('/closed', readOnlyACL)
+    await client.ensurePath('/closed/box')
+    // As servers do from 3.8.4 and 3.9.2 on, of nodes that are there (ZOOKEEPER-2590).
+    server.faults.replace('exists', 'NOAUTH')
+    await client.ensurePath('/closed/box')
+    expect(await failureOf(client.ensurePath('/closed/other'))).to.include({ code: 'NOAUTH', op: 'create' })
+    await client.close()
+    await server.close()
+  })
+})
+
+describe('a one-shot watch that relied on a persistent one', () => {
+  it('is told to look again when that one is refused before its own answer comes', async () => {
+    const { client, connection } = await scripted()
+    const refused = failureOf(client.addWatch('/a'))
+    const events: string[] = []
+    const asked = client.exists('/a', { watch: ({ type }) => events.push(type) })
+    await settle()
+    const [addWatch, exists] = connection.requests
+    if (addWatch === undefined || exists === undefined) throw new Error('nothing was asked')
+    connection.reply(addWatch, { err: errnos.UNIMPLEMENTED })
+    expect(await refused).to.have.property('code', 'UNIMPLEMENTED')
+    connection.reply(exists, { body: { stat: statOf() } })
+    await asked
+    await settle()
+    expect(events).to.deep.equal(['resync'])
+  })
+})
+
+onGrounds('a tap that closes the client', (ground, { it }) => {
+  it('does so in peace, whatever frame it was shown', async () => {
+    const abort = new AbortController()
+    const reason = new Error('seen enough')
+    const call = ground.open({
+      signal: abort.signal,
+      onFrame: ({ from }) => {
+        if (from === 'server') abort.abort(reason)
+      },
+    })
+    expect(await failureOf(call)).to.equal(reason)
+  })
+})

@@ -1,0 +1,178 @@
+// Who may do what, and who somebody is.
+import { expect } from 'chai'
+import { aclOf, creatorAllACL, digest, perms, ZooKeeperError, type Client } from '../../../src/index.ts'
+import { errnos, operations, record } from '../../../src/protocol/index.ts'
+import { failureOf } from '../../support/settled.ts'
+import { chapter, errOf, openACL } from '../suite.ts'
+
+const ann = digest('ann', 'secret')
+const bob = digest('bob', 'other')
+
+const kazooACL = record('ACL', f => ({
+  perms: f.int(),
+  id: f.record(record('Id', f => ({ scheme: f.string(), id: f.stringOrNull() }))),
+}))
+const kazooCreate = {
+  ...operations.create,
+  request: record('CreateRequest', f => ({
+    path: f.string(),
+    data: f.buffer(),
+    acl: f.vector(kazooACL),
+    flags: f.int(),
+  })),
+}
+
+export const acl = chapter('access control', it => {
+  it('each permission allows its own operations, and no others', async world => {
+    const { zk } = world
+    const guest = await world.client()
+    await zk.addAuth('digest', 'ann:secret')
+    const calls: Record<string, (path: string) => Promise<unknown>> = {
+      getData: path => guest.getData(path),
+      getChildren: path => guest.getChildren(path),
+      getACL: path => guest.getACL(path),
+      setData: path => guest.setData(path, ''),
+      create: path => guest.create(`${path}/new`),
+      delete: path => guest.delete(`${path}/child`),
+      setACL: path => guest.setACL(path, openACL),
+      check: path => guest.multi([{ check: path, version: -1 }]),
+    }
+    const allowed: Record<string, string[]> = {}
+    for (const [name, permission] of Object.entries(perms).filter(([each]) => each !== 'all')) {
+      allowed[name] = []
+      for (const [operation, ask] of Object.entries(calls)) {
+        const path = `/${name}-${operation}`
+        await zk.multi([{ create: path }, { create: `${path}/child` }])
+        await zk.setACL(path, [aclOf('digest', ann), aclOf('world', 'anyone', permission)])
+        const outcome = await ask(path).catch((error: unknown) => error)
+        if (!(outcome instanceof ZooKeeperError)) allowed[name].push(operation)
+        else expect(outcome.code).to.equal('NOAUTH')
+      }
+    }
+    expect(allowed).to.deep.equal({
+      read: ['getData', 'getChildren', 'getACL', 'check'],
+      write: ['setData'],
+      create: ['create'],
+      delete: ['delete'],
+      admin: ['getACL', 'setACL'],
+    })
+  })
+
+  it('of several identities and entries one is enough', async world => {
+    const { zk } = world
+    await zk.create('/a', '', { acl: [aclOf('digest', ann, perms.read), aclOf('digest', bob, perms.write)] })
+    expect(await failureOf(zk.getData('/a'))).to.include({ code: 'NOAUTH' })
+    await zk.addAuth('digest', 'bob:wrong')
+    expect(await failureOf(zk.setData('/a', ''))).to.include({ code: 'NOAUTH' })
+    await zk.addAuth('digest', 'bob:other')
+    await zk.setData('/a', '')
+    expect(await failureOf(zk.getData('/a'))).to.include({ code: 'NOAUTH' })
+    await zk.addAuth('digest', 'ann:secret')
+    await zk.getData('/a')
+    expect(await zk.whoAmI()).to.have.deep.members([
+      { authScheme: 'ip', user: '127.0.0.1' },
+      ...['bob', 'bob', 'ann'].map(user => ({ authScheme: 'digest', user })),
+    ])
+  })
+
+  it('addresses are matched by network', async ({ zk }) => {
+    const mayRead = async (id: string) => {
+      await zk.create('/ip', '', { acl: [aclOf('ip', id)] })
+      const outcome = await zk.getData('/ip').catch((error: unknown) => error)
+      await zk.delete('/ip')
+      return !(outcome instanceof Error)
+    }
+    for (const id of ['127.0.0.1', '127.0.0.1/32', '127.255.0.0/8', '0.0.0.0/0', '126.0.0.0/7'])
+      expect(await mayRead(id), id).to.equal(true)
+    for (const id of ['127.0.0.2', '127.0.0.2/31', '128.0.0.0/8', '0.0.0.0'])
+      expect(await mayRead(id), id).to.equal(false)
+  })
+
+  it('a list that nobody could be meant by is refused', async ({ zk }) => {
+    const bad = [
+      ['world', 'everyone'],
+      ['digest', 'ann'],
+      ['digest', 'a:b:c'],
+      ['digest', 'ann:'],
+      ['ip', 'localhost'],
+      ['ip', '127.0.0'],
+      ['ip', '127.0.0.256'],
+      ['ip', '127.0.0.1/33'],
+      ['nobody', 'x'],
+      ['auth', ''],
+    ] as const
+    for (const [scheme, id] of bad)
+      expect(await failureOf(zk.create('/a', '', { acl: [aclOf(scheme, id)] })), `${scheme} ${id}`).to.include({
+        code: 'INVALIDACL',
+      })
+    expect(await failureOf(zk.create('/a', '', { acl: [...openACL, aclOf('nobody', 'x')] }))).to.include({
+      code: 'INVALIDACL',
+    })
+  })
+
+  it('auth in a list is whoever gives it, by each identity that is proven', async ({ zk }) => {
+    await zk.addAuth('digest', 'ann:secret')
+    await zk.create('/a', '', { acl: creatorAllACL })
+    expect((await zk.getACL('/a')).acl).to.deep.equal([aclOf('digest', ann)])
+    await zk.addAuth('digest', 'bob:other')
+    await zk.setACL('/a', [aclOf('auth', 'whatever', perms.read | perms.admin), aclOf('world', 'anyone', perms.write)])
+    expect((await zk.getACL('/a')).acl).to.have.deep.members([
+      ...[ann, bob].map(id => aclOf('digest', id, perms.read | perms.admin)),
+      aclOf('world', 'anyone', perms.write),
+    ])
+  })
+
+  it('auth in a list may come with null for an id, by which kazoo means an empty one', async world => {
+    const session = await world.session()
+    await session.request(operations.auth, { type: 0, scheme: 'digest', auth: 'ann:secret' })
+    const acl = [{ perms: perms.all, id: { scheme: 'auth', id: null } }]
+    await session.request(kazooCreate, { path: world.at('/a'), data: '', acl, flags: 0 })
+    await world.zk.addAuth('digest', 'ann:secret')
+    expect((await world.zk.getACL('/a')).acl).to.deep.equal([aclOf('digest', ann)])
+  })
+
+  it('an entry is kept once, in its place', async ({ zk }) => {
+    const list = [aclOf('world', 'anyone', perms.all), aclOf('ip', '127.0.0.1'), aclOf('world', 'anyone', perms.all)]
+    await zk.create('/a', '', { acl: list })
+    expect((await zk.getACL('/a')).acl).to.deep.equal(list.slice(0, 2))
+  })
+
+  it('who may only read a list does not see the digests in it', async world => {
+    const { zk } = world
+    const readers: Client = await world.client()
+    await zk.addAuth('digest', 'ann:secret')
+    const list = [aclOf('digest', ann), aclOf('world', 'anyone', perms.read)]
+    await zk.create('/a', '', { acl: list })
+    expect((await zk.getACL('/a')).acl).to.deep.equal(list)
+    expect((await readers.getACL('/a')).acl).to.deep.equal([aclOf('digest', 'ann:x'), list[1]])
+  })
+
+  it('to delete a node is its parent’s to allow', async world => {
+    const { zk } = world
+    const guest = await world.client()
+    await zk.addAuth('digest', 'ann:secret')
+    await zk.create('/a', '', { acl: creatorAllACL })
+    await guest.delete('/a')
+  })
+
+  it('identities are proven anew on each connection', async world => {
+    const session = await world.session()
+    await world.zk.create('/a', '', { acl: [aclOf('digest', ann)] })
+    const asked = { path: world.at('/a'), watch: false }
+    await session.request(operations.auth, { type: 0, scheme: 'digest', auth: 'ann:secret' })
+    expect(await errOf(session, operations.getData, asked)).to.equal(0)
+    session.drop()
+    const { sessionId, password } = session
+    const again = await world.session({ sessionId, password })
+    expect(await errOf(again, operations.getData, asked)).to.equal(errnos.NOAUTH)
+    await world.zk.addAuth('digest', 'ann:secret')
+  })
+
+  it('credentials of no known scheme are refused, and the connection ends', async world => {
+    for (const scheme of ['nonsense', 'world', 'auth']) {
+      const session = await world.session()
+      expect(await errOf(session, operations.auth, { type: 0, scheme, auth: 'x' }), scheme).to.equal(errnos.AUTHFAILED)
+      await session.ended()
+    }
+  })
+})

@@ -1,0 +1,143 @@
+// Section 2.1 of the fault matrix, the rows about dialling, time and memory: A8 to A11, the cost of A7, and how soon A4 is mended.
+import { expect } from 'chai'
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { ConnectRequest } from '../../src/protocol/index.ts'
+import { connect, type State } from '../../src/client/index.ts'
+import { BUSY } from '../support/load.ts'
+import { settle } from '../../src/testing/virtual-clock.ts'
+import { failureOf, outcomeOf, watched } from '../support/settled.ts'
+import { seed, seeded } from '../support/seeded-random.ts'
+import { pongFrame, welcomeFrame } from '../support/scripted-server.ts'
+import { dataReply, redial, scripted, scriptedOpening, T } from '../support/scripted-session.ts'
+
+describe('2.1 dialling, time and memory', () => {
+  for (const [chance, random] of [
+    ['least', () => 0],
+    ['most', () => 0.999_999],
+  ] as const) {
+    it(`A4: the next attempt comes within 300 ms of an end, by the ${chance} that chance may add`, async () => {
+      const all = await scripted({ random })
+      for (const end of [undefined, new Error('ECONNRESET')]) {
+        const { length } = all.server.connections
+        all.server.connections.at(-1)?.close(end)
+        await all.clock.advance(300)
+        expect(all.server.connections).to.have.length(length + 1)
+        const next = await all.server.next()
+        next.open()
+        next.welcome()
+        const proof = all.client.getData('/a')
+        next.reply(await next.next(), dataReply())
+        await proof
+      }
+    })
+  }
+
+  it('A7: a mebibyte that comes byte by byte costs time by its length', async () => {
+    const { client, connection } = await scripted()
+    const read = client.getData('/a')
+    const reply = connection.replyTo(await connection.next(), dataReply('x'.repeat(1024 * 1024)))
+    const before = process.cpuUsage()
+    for (let i = 0; i < reply.length; i++) connection.send(reply.subarray(i, i + 1))
+    const { user, system } = process.cpuUsage(before)
+    expect((await read).data).to.have.length(1024 * 1024)
+    expect((user + system) / 1e6, 'seconds of processor').to.be.below(20)
+  })
+
+  it('A8: a server that takes the connection and says nothing is left for the next one after attemptTimeout', async () => {
+    const { opening, server, clock } = scriptedOpening({ attemptTimeout: 500 }, 'a,b')
+    const silent = await server.next()
+    silent.open()
+    await clock.advance(500)
+    expect(silent.dropped).to.equal(true)
+    const next = await redial({ clock, server })
+    expect(next.address.host).not.to.equal(silent.address.host)
+    next.open()
+    next.welcome()
+    await opening
+  })
+
+  it('A9: where all refuse there are 5 to 60 attempts in 10 s, and connect() ends at its deadline', async () => {
+    const { opening, server, clock } = scriptedOpening({ connectTimeout: 10_000 }, 'a,b,c')
+    const refused = failureOf(opening)
+    const isOver = watched(refused)
+    for (let passed = 0, answered = 0; passed < 10_000; passed += 10) {
+      for (; answered < server.connections.length; answered++)
+        server.connections[answered]?.close(new Error('ECONNREFUSED'))
+      expect(isOver()).to.equal(false)
+      await clock.advance(10)
+    }
+    expect(await refused).to.include({ code: 'CONNECTTIMEOUT', fate: 'notSent' })
+    expect(server.connections.length).to.be.within(5, 60)
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  // Up to a third of T may be wavering: pings come each third of T, and two thirds of silence are the end.
+  for (const [least, name] of [
+    [0, '0 and T/3'],
+    [1 / 6, 'T/6 and T/2'],
+    [1 / 3, 'T/3 and 2T/3'],
+  ] as const) {
+    it(`A10: latency that wavers between ${name} suspends nothing in a minute, whether calls are made or not (SEED=${seed})`, async () => {
+      const random = seeded(seed)
+      const { client, connection, clock } = await scripted()
+      const states: State[] = []
+      client.on('state', state => states.push(state))
+      const onTheWay: { at: number; frame: Buffer }[] = []
+      let last = 0
+      for (let passed = 0, seen = 0; passed < 60_000; passed += 50) {
+        for (; seen < connection.received.length; seen++) {
+          const request = connection.received[seen]
+          if (request === undefined) continue
+          // In order, as TCP keeps it. The handshake took no time here: the first answer is as fast as any may be.
+          last = Math.max(last, clock.now() + T * (least + (seen === 0 ? 0 : random() / 3)))
+          onTheWay.push({
+            at: last,
+            frame: request.xid === -2 ? pongFrame() : connection.replyTo(request, dataReply()),
+          })
+        }
+        while (onTheWay[0] !== undefined && onTheWay[0].at <= clock.now())
+          connection.send(onTheWay.shift()?.frame ?? pongFrame())
+        if (passed % 20_000 > 10_000) void outcomeOf(client.getData('/a'))
+        await clock.advance(50)
+      }
+      expect(states).to.deep.equal([])
+      expect(client.leaseSignal.aborted).to.equal(false)
+    })
+  }
+
+  it('A11: a server that stops reading costs no more than maxPending requests, and two thirds of the timeout', async () => {
+    const sockets: Socket[] = []
+    const server = createServer(socket => {
+      sockets.push(socket)
+      socket.on('error', () => undefined)
+      socket.once('data', hello => {
+        socket.write(welcomeFrame(ConnectRequest.decode(hello.subarray(4))))
+        socket.pause()
+      })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    const client = await connect(address, { sessionTimeout: 900, maxPending: 10_000 })
+    const before = process.memoryUsage().arrayBuffers
+    const data = Buffer.alloc(1000)
+    const codes = new Map<string, number>()
+    const calls = Array.from({ length: 100_000 }, async () => {
+      const { code } = (await failureOf(client.setData('/a', data))) as { code: string }
+      codes.set(code, (codes.get(code) ?? 0) + 1)
+    })
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(64 * 1024 * 1024)
+    const begun = performance.now()
+    const suspended = new Promise<number>(resolve => client.on('state', () => resolve(performance.now())))
+    await Promise.all(calls)
+    expect((await suspended) - begun, 'ms to notice').to.be.below(2 * client.sessionTimeout + BUSY)
+    expect(Object.fromEntries(codes)).to.deep.equal({ TOOMANYPENDING: 90_000, CONNECTIONLOSS: 10_000 })
+    const closed = once(server, 'close')
+    server.close()
+    await client.close()
+    for (const socket of sockets) socket.destroy()
+    await closed
+    await settle()
+  })
+})

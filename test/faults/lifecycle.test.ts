@@ -1,0 +1,107 @@
+// Section 2.6 of the fault matrix: the life of a client. Rows that are held elsewhere, under the same names or as told:
+//
+//   G1       test/session/close.test.ts, faults.test.ts
+//   G2, G3   an abort at each step of an acquire, and in a race with the grant: races.test.ts
+//   G5 to G7 stalls and calendars, in virtual time: test/session/liveness.test.ts. A calendar that jumps ahead ends the lease early on
+//            purpose, since a machine that slept looks the same
+//   G8       test/session/watching.test.ts
+//   G4, G9   a client's process that is stopped or ends, and G5 in real time: processes.test.ts
+import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { eventTypes } from '../../src/protocol/index.ts'
+import { connect } from '../../src/client/index.ts'
+import { settle } from '../../src/testing/virtual-clock.ts'
+import { dataReply, scripted } from '../support/scripted-session.ts'
+import { sharedServer } from '../support/shared-server.ts'
+import { until } from '../support/until.ts'
+
+/** What keeps the event loop alive, by kind. Pipes and the like that were there before stay. */
+const resources = () =>
+  process
+    .getActiveResourcesInfo()
+    .filter(kind => /TCP|Timeout|Immediate|DNS|GetAddrInfo/i.test(kind))
+    .sort()
+
+describe('2.6 the life of a client', () => {
+  it('G11: leaves nothing behind, 1,000 times over', async function () {
+    this.timeout(30_000)
+    const server = await sharedServer()
+    const { signal } = new AbortController()
+    const warnings: Error[] = []
+    const onWarning = (warning: Error) => void warnings.push(warning)
+    process.on('warning', onWarning)
+    // Of tests before this one, something may still be on its way out: it may go meanwhile, and nothing may come.
+    const before = resources()
+    for (let i = 0; i < 200; i++)
+      await Promise.all(
+        Array.from({ length: 5 }, async () => {
+          const client = await connect(server.connectString, { signal })
+          await client.exists('/', { signal, watch: () => undefined })
+          await client.close()
+        }),
+      )
+    await until(() => resources().length <= before.length)
+    expect(before).to.include.members(resources())
+    process.off('warning', onWarning)
+    expect(warnings).to.deep.equal([])
+    const { length } = (await server.command('cons')).trim().split('\n')
+    expect(length, 'connections at the server: our question, and those of other tests').to.be.below(20)
+  })
+
+  it('G10: a client is not for another thread: it cannot be cloned, and the error names it', async () => {
+    const { client } = await scripted()
+    const { port1, port2 } = new MessageChannel()
+    for (const value of [client, client.chroot('/view'), { zk: client }]) {
+      expect(() => structuredClone(value))
+        .to.throw(DOMException, 'a client of zkwire')
+        .with.property('code', 25)
+      expect(() => port1.postMessage(value)).to.throw('a client of zkwire')
+    }
+    for (const port of [port1, port2]) port.close()
+  })
+
+  it('G8: a callback whose promise rejects is told of, and ends neither the process nor the frames behind', async () => {
+    const all = await scripted()
+    const [inWatch, inListener] = [new Error('in a watch'), new Error('in a listener')]
+    // Types forbid it; JavaScript, and a lenient linter, do not.
+    const rejecting = (error: Error) => (() => Promise.reject(error)) as () => void
+    const armed = all.client.getData('/a', { watch: rejecting(inWatch) })
+    all.connection.reply(await all.connection.next(), dataReply())
+    await armed
+    all.client.on('state', rejecting(inListener))
+    all.connection.event(eventTypes.NodeDeleted, '/a')
+    all.connection.close()
+    await settle()
+    expect(all.callbackErrors).to.deep.equal([inWatch, inListener])
+  })
+
+  for (const [ending, statement] of [
+    ['closed', 'await client.close()'],
+    ['refused for its credentials', "await client.addAuth('nonsense', '').catch(() => undefined)"],
+    [
+      'never opened',
+      "await client.close(); await connect('127.0.0.1:1', { connectTimeout: 50 }).catch(() => undefined)",
+    ],
+  ] as const) {
+    it(`G11: lets its process end when it is ${ending}`, async function () {
+      this.timeout(30_000)
+      const server = await sharedServer()
+      const { href } = new URL('../../src/index.ts', import.meta.url)
+      const script = `
+        const { connect } = await import(${JSON.stringify(href)})
+        const client = await connect(${JSON.stringify(server.connectString)}, { sessionTimeout: 30000 })
+        client.exists('/', { watch: () => undefined }).catch(() => undefined)
+        ${statement}
+        process.on('exit', () => process.stdout.write(String(process.uptime() - at)))
+        const at = process.uptime()`
+      const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      let lingered = ''
+      child.stdout.on('data', chunk => (lingered += String(chunk)))
+      expect(await once(child, 'close')).to.deep.equal([0, null])
+      expect(Number(lingered)).to.be.below(10)
+    })
+  }
+})

@@ -1,0 +1,137 @@
+// The rules by themselves, on histories that are written by hand.
+import { expect } from 'chai'
+import { fromLine, toLine, type Event } from './history.ts'
+import { violations, type Violation } from './invariants.ts'
+import { kinds } from './tenures.ts'
+import type { Transaction } from './transaction-log.ts'
+
+const LOCK = '/lock'
+const node = (n: number, name = 'x-') => `${LOCK}/${name}${String(n).padStart(10, '0')}`
+
+/** What one did, by the moments at which he did it. The transactions 10n and 10n + 5 make and delete the node number n. */
+interface Story {
+  asked: number
+  granted?: number
+  lost?: number
+  releasing?: number
+  released?: number
+  made: number
+  deleted?: number
+  /** Who deleted it, if not its owner. */
+  robbedBy?: bigint
+  name?: string
+}
+
+/** Session n has node n; the moments of the server are those of the clock. */
+function judge(stories: readonly Story[], { kind = kinds.queue, patience = 1000 } = {}): string[] {
+  const events: Event[] = []
+  const log: Transaction[] = []
+  for (const [i, story] of stories.entries()) {
+    const [id, session, path] = [`try ${i}`, BigInt(i), kind.contender.test('') ? LOCK : node(i, story.name)]
+    const token = BigInt(10 * story.made)
+    const seenAt = (moment: number) => BigInt(10 * moment + 9)
+    events.push({ at: 0, is: 'connected', session }, { at: story.asked, is: 'asked', id, lock: LOCK, session })
+    if (story.granted !== undefined)
+      events.push({ at: story.granted, is: 'granted', id, node: path, token, seen: seenAt(story.granted) })
+    if (story.lost !== undefined) events.push({ at: story.lost, is: 'lost', id })
+    if (story.releasing !== undefined) events.push({ at: story.releasing, is: 'releasing', id })
+    if (story.released !== undefined)
+      events.push({ at: story.released, is: 'released', id, seen: seenAt(story.released), isOver: false })
+    log.push({ zxid: token, at: story.made, session, type: 1, changes: [{ is: 'created', path }] })
+    const [zxid, by] = [BigInt(10 * (story.deleted ?? 0) + 5), story.robbedBy ?? session]
+    if (story.deleted !== undefined)
+      log.push({ zxid, at: story.deleted, session: by, type: 2, changes: [{ is: 'deleted', path }] })
+  }
+  log.sort((a, b) => Number(a.zxid - b.zxid))
+  const evidence = { locks: new Map([[LOCK, kind]]), events, log, wallAhead: 0, patience, grace: 50 }
+  return violations(evidence).map(({ rule }) => rule)
+}
+
+const holds = (from: number, to: number): Story => ({
+  asked: from - 2,
+  made: from - 1,
+  granted: from,
+  releasing: to,
+  deleted: to,
+  released: to + 1,
+})
+
+describe('a rule of a history', () => {
+  const breaks = (rule: Violation['rule'], ...all: Parameters<typeof judge>) => expect(judge(...all)).to.include(rule)
+  const isFine = (...all: Parameters<typeof judge>) => expect(judge(...all)).to.deep.equal([])
+
+  it('is kept by two who hold the lock one after the other', () => isFine([holds(10, 20), holds(30, 40)]))
+
+  it('is kept by as many as a soak has', () =>
+    isFine(Array.from({ length: 50_000 }, (_, i) => holds(10 * i + 10, 10 * i + 15))))
+
+  it('has everybody get an answer, and get rid of the lock', () => {
+    breaks('settles once', [{ asked: 1, made: 2, deleted: 3 }])
+    breaks('settles once', [{ asked: 1, made: 2, granted: 3, releasing: 4, deleted: 5 }])
+    breaks('settles once', [{ asked: 1, made: 2, granted: 3, deleted: 5 }])
+  })
+
+  it('has nobody believe while another does', () => {
+    const first = { ...holds(10, 20), releasing: 30, released: 31 }
+    const next = { ...holds(25, 40), made: 12 }
+    breaks('belief overlap', [first, next])
+    isFine([{ ...first, lost: 24 }, next])
+  })
+
+  it('excuses for a while those whose node somebody else deleted', () => {
+    const robbed = { ...holds(10, 20), releasing: 60, released: 61, robbedBy: 99n }
+    isFine([robbed, { ...holds(25, 80), made: 12 }])
+    breaks('belief overlap', [
+      { ...robbed, releasing: 90, released: 91 },
+      { ...holds(25, 95), made: 12 },
+    ])
+  })
+
+  it('lets readers share, and no writer join them', () => {
+    const [read, write] = ['a-__READ__', 'a-__WRIT__']
+    const together = [holds(10, 50), { ...holds(20, 40) }]
+    isFine(
+      together.map(story => ({ ...story, name: read })),
+      { kind: kinds.readWrite },
+    )
+    breaks(
+      'justified grant',
+      together.map((story, i) => ({ ...story, name: i === 0 ? read : write })),
+      { kind: kinds.readWrite },
+    )
+    breaks(
+      'belief overlap',
+      together.map((story, i) => ({ ...story, name: i === 1 ? read : write })),
+      { kind: kinds.readWrite },
+    )
+  })
+
+  it('counts permits', () => {
+    const name = 'leases/x-'
+    const three = [holds(10, 50), holds(20, 50), holds(30, 50)].map(story => ({ ...story, name }))
+    isFine(three, { kind: kinds.semaphore(3) })
+    breaks('belief overlap', three, { kind: kinds.semaphore(2) })
+    breaks('justified grant', three, { kind: kinds.semaphore(2) })
+  })
+
+  it('has tokens grow with the time, and those be served first who come first', () => {
+    const late = { ...holds(30, 40), made: 5, asked: 25 }
+    breaks('real-time order', [holds(10, 20), late], { kind: kinds.singleNode })
+    breaks('first come, first served', [{ ...holds(30, 40), made: 5 }, { ...holds(10, 20) }])
+  })
+
+  it('has those whose turn it is know of it', () => {
+    breaks('lost wake-up', [holds(10, 20), { ...holds(200, 210), made: 12 }], { patience: 100 })
+    isFine([holds(10, 20), { ...holds(200, 210), made: 12 }], { patience: 300 })
+  })
+
+  it('has no node left, nor there still when it is said to be released', () => {
+    breaks('leaked node', [{ asked: 1, made: 2 }])
+    breaks('leaked node', [{ ...holds(10, 20), deleted: 25 }])
+  })
+
+  it('is judged from lines as from events', () => {
+    const event: Event = { at: 1.5, is: 'granted', id: 'a1', node: '/a', token: 2n ** 60n, seen: -1n }
+    expect(fromLine(toLine(event))).to.deep.equal(event)
+  })
+})

@@ -1,0 +1,50 @@
+// Every lock there is, each on a path of its own.
+import {
+  EphemeralMutex,
+  HerdMutex,
+  LeaderElection,
+  Mutex,
+  ReadWriteLock,
+  ReentrantMutex,
+  Semaphore,
+  TicketMutex,
+  type ReadWriteLockOptions,
+} from '../../src/recipes/index.ts'
+import { kinds } from './tenures.ts'
+import type { Tortured, TorturedLocks } from './workload.ts'
+
+/** One side or the other. */
+const sides =
+  (options?: ReadWriteLockOptions): Tortured['make'] =>
+  (client, path, random) => {
+    const lock = new ReadWriteLock(client, path, options)
+    return random() < 0.6 ? lock.readLock : lock.writeLock
+  }
+
+/** By their paths. */
+export const tortured: TorturedLocks = new Map<string, Tortured>([
+  ['/mutex', { make: (client, path) => new Mutex(client, path), kind: kinds.queue }],
+  ['/kazoo', { make: (client, path) => new Mutex(client, path, { dialect: 'kazoo' }), kind: kinds.queue }],
+  [
+    '/zookeeper',
+    { make: (client, path) => new Mutex(client, path, { dialect: 'zookeeper' }), kind: kinds.queue, namesReturn: true },
+  ],
+  ['/herd', { make: (client, path) => new HerdMutex(client, path), kind: kinds.queue }],
+  ['/ticket', { make: (client, path) => new TicketMutex(client, path), kind: kinds.queue, namesReturn: true }],
+  [
+    '/ephemeral',
+    { make: (client, path) => new EphemeralMutex(client, path), kind: kinds.singleNode, namesReturn: true },
+  ],
+  ['/reentrant', { make: (client, path) => new ReentrantMutex(client, path), kind: kinds.queue }],
+  ['/election', { make: (client, path) => new LeaderElection(client, path), kind: kinds.queue }],
+  ['/read-write', { make: sides(), kind: kinds.readWrite }],
+  ['/read-write-kazoo', { make: sides({ dialect: 'kazoo', herd: true }), kind: kinds.readWrite }],
+  [
+    '/semaphore',
+    {
+      make: (client, path) => new Semaphore(client, path, 2),
+      kind: kinds.semaphore(2),
+      inner: new Map([['/semaphore/locks', kinds.gate]]),
+    },
+  ],
+])

@@ -1,0 +1,133 @@
+// Locks with a bug in them, each of the kind that real ones had. Whatever judges locks has to find them out.
+import { join } from '../../src/protocol/index.ts'
+import type { Client } from '../../src/index.ts'
+import { withCleanup, waitForTurn } from '../../src/recipes/queue/acquire-loop.ts'
+import type { WaitStrategy } from '../../src/recipes/queue/wait-strategies.ts'
+import type { AcquireOptions } from '../../src/recipes/locks/lock.ts'
+import { NodeHeld, type Held } from '../../src/recipes/locks/held.ts'
+import { watchPredecessor } from '../../src/recipes/queue/wait-strategies.ts'
+import { OwnNode, type NodeFactory } from '../../src/recipes/node/own-node.ts'
+import { endOfQueue, childNames } from '../../src/recipes/queue/queue.ts'
+import { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
+import { readWatched } from '../../src/recipes/node/read-with-watch.ts'
+
+/** A queue without uuids in its names, so that a node is known by nothing but its data and its owner. */
+export const plain = { prefix: 'x-', pattern: /^x-(\d{10})$/ }
+
+abstract class Planted extends ExclusiveLock {
+  constructor(client: Client, path: string, waiting: WaitStrategy = watchPredecessor) {
+    super(client, path, { dialect: plain }, waiting)
+  }
+
+  protected acquireAt(place: OwnNode, undo: { remove(): Promise<void> }, options: AcquireOptions): Promise<Held> {
+    return withCleanup(this.queue.client, this.path, undo, options, async signal => {
+      await waitForTurn(this.queue, watchPredecessor, place, signal)
+      return this.hold(place, options)
+    })
+  }
+}
+
+/** Takes the end of the one before for the end of everybody before. */
+export class WakeUpMeansGranted extends Planted {
+  constructor(client: Client, path: string) {
+    const gone = new WeakMap<AbortSignal, string>()
+    super(client, path, {
+      async snapshot(queue, signal) {
+        const { children, madeBy } = await watchPredecessor.snapshot(queue, signal)
+        const numberOf = (name: string) => queue.names.sequenceOf(name) ?? NaN
+        const behind = gone.get(signal)
+        return { children: children.filter(name => behind === undefined || numberOf(name) > numberOf(behind)), madeBy }
+      },
+      async wake(queue, look, behind, signal) {
+        await watchPredecessor.wake(queue, look, behind, signal)
+        gone.set(signal, behind)
+      },
+    })
+  }
+}
+
+/** After a lost answer it takes the first node that it finds for its own (CURATOR-498). */
+export class AdoptsWhatItFinds extends Planted {
+  override acquire(options: AcquireOptions = {}): Promise<Held> {
+    const { queue } = this
+    const find: NodeFactory['find'] = async () => {
+      const [first] = (await childNames(queue)).toSorted()
+      if (first === undefined) return undefined
+      const path = join(queue.directory, first)
+      const stat = await queue.client.exists(path)
+      return stat === null ? undefined : { path, stat }
+    }
+    const place = new OwnNode({ ...endOfQueue(queue), find })
+    return this.acquireAt(place, place, options)
+  }
+}
+
+/** Does not take its node back when it is given up. */
+export class LeavesItsNode extends Planted {
+  override acquire(options: AcquireOptions = {}): Promise<Held> {
+    return this.acquireAt(new OwnNode(endOfQueue(this.queue)), { remove: () => Promise.resolve() }, options)
+  }
+}
+
+/** Takes a lost connection for a delete that was done. */
+export class ReleasesOnLoss extends Planted {
+  protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
+    const { client } = this.queue
+    ownNode.remove = () => client.delete(ownNode.node.path).catch(() => undefined)
+    return new NodeHeld(client, this.path, ownNode, options)
+  }
+}
+
+/** Takes the node's number for a fencing token. */
+export class TokenIsTheNumber extends Planted {
+  protected override hold(place: OwnNode, options: AcquireOptions): Held {
+    const number = this.queue.names.sequenceOf(place.node.name) ?? 0
+    return new NodeHeld(this.queue.client, this.path, place, { ...options, token: BigInt(number) })
+  }
+}
+
+/** Watches with exists, and looks again where the node is gone already: the watch waits on for it to come again. */
+export class KeepsItsWatch extends Planted {
+  constructor(client: Client, path: string) {
+    super(client, path, {
+      ...watchPredecessor,
+      wake: ({ client, directory }, _look, behind) =>
+        new Promise((resolve, reject) => {
+          const watch = () => resolve()
+          client.exists(join(directory, behind), { watch }).then(stat => {
+            if (stat === null) resolve()
+          }, reject)
+        }),
+    })
+  }
+}
+
+/** Watches with exists, and where the node is gone already, waits for it to come again. */
+export class SleepsThroughIt extends Planted {
+  constructor(client: Client, path: string) {
+    super(client, path, {
+      ...watchPredecessor,
+      async wake({ client, directory }, _look, behind, signal) {
+        await (
+          await readWatched(signal, options => client.exists(join(directory, behind), options))
+        ).changed
+      },
+    })
+  }
+}
+
+/** Goes on believing, whatever becomes of the session. */
+export class NeverLoses extends Planted {
+  protected override hold(place: OwnNode, options: AcquireOptions): Held {
+    return new Deaf(this.queue.client, this.path, place, options)
+  }
+}
+
+class Deaf extends NodeHeld {
+  override get signal(): AbortSignal {
+    return new AbortController().signal
+  }
+  override validFor(): number {
+    return Infinity
+  }
+}

@@ -1,0 +1,14 @@
+// A process in which nobody has had an async context yet when a task acquires a lock by one; says whether whoever waits for that task is in too.
+import { connect } from '../../../src/index.ts'
+import { ReentrantMutex } from '../../../src/recipes/index.ts'
+import { Server } from '../../../src/server/index.ts'
+
+await using server = await Server.start({ listen: false })
+await using client = await connect(server.connectString, { dial: server.dial })
+const lock = new ReentrantMutex(client, '/lock', { byContext: true })
+const task = async () => {
+  await client.exists('/')
+  return lock.acquire()
+}
+await using held = await task()
+console.log(`token ${held.token}, ${(await lock.tryAcquire()) === null ? 'out' : 'in'}`)

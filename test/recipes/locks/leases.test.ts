@@ -1,0 +1,181 @@
+// What a lock promises about time, for each of them, to the millisecond: client, recipe and server in one process, on one virtual clock.
+import { expect } from 'chai'
+import { connect, type Client } from '../../../src/index.ts'
+import { LockError } from '../../../src/recipes/index.ts'
+import { Server, VirtualClock } from '../../../src/server/index.ts'
+import { failureOf, outcomeOf, watched } from '../../support/settled.ts'
+import { kindsUnderFaults } from './exclusive-kinds.ts'
+
+const T = 3000
+const TICK = 500
+
+for (const { Lock, Rival = Lock } of kindsUnderFaults) {
+  describe(`${Lock.name} in virtual time`, () => {
+    const path = '/lock'
+    let clock: VirtualClock
+    let server: Server
+    let clients: Client[]
+
+    beforeEach(async () => {
+      clock = new VirtualClock()
+      server = await Server.start({ listen: false, clock, tickTime: TICK })
+      clients = []
+    })
+    afterEach(async () => {
+      await clock.until(Promise.all(clients.map(client => client.settled())))
+      expect(server.snapshot().watches, 'watches left behind').to.deep.equal([])
+      await clock.until(Promise.all(clients.map(client => client.close())))
+      await server.close()
+      expect(clock.pendingTimers, 'timers left behind').to.equal(0)
+    })
+
+    async function open(): Promise<Client> {
+      const { dial } = server
+      const client = await connect(server.connectString, { dial, clock, random: () => 0.5, sessionTimeout: T })
+      clients.push(client)
+      return client
+    }
+
+    const nodes = () => server.snapshot().sessions.flatMap(session => session.ephemerals)
+
+    /** From now on no packet passes between this session and the server. Returns when one that was answered was last sent. */
+    async function cutOff(client: Client): Promise<number> {
+      await client.sync('/')
+      const answered = clock.now()
+      const always = { session: client.sessionId, times: Infinity }
+      server.faults.ignore('ping', always)
+      server.faults.ignore('connect', always)
+      return answered
+    }
+
+    it('is lost when no server has answered for the session timeout, and nobody else has it by then', async () => {
+      const [holder, rival] = [await open(), await open()]
+      const held = await new Lock(holder, path).acquire()
+      const next = new Rival(rival, path).acquire()
+      const isGranted = watched(next)
+      await clock.advance(1234)
+      const answered = await cutOff(holder)
+      await clock.advance(answered + T - 1 - clock.now())
+      expect([held.signal.aborted, held.validFor(), holder.state]).to.deep.equal([false, 1, 'suspended'])
+      await clock.advance(1)
+      expect([held.signal.aborted, held.validFor(), isGranted()]).to.deep.equal([true, 0, false])
+      expect(held.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
+      await clock.until(next)
+      expect(clock.now() - answered, 'ms').to.be.within(T + 1, T + TICK)
+      expect((await next).token > held.token).to.equal(true)
+      server.faults.clear()
+      await clock.until(held.release())
+      await clock.until((await next).release())
+    })
+
+    it('is not had again by a session that comes back too late, and its node goes then', async () => {
+      const [holder, rival] = [await open(), await open()]
+      const held = await new Lock(holder, path).acquire()
+      // The server stands still, and so it does not end the session: as after a restart, which gives each its whole timeout anew.
+      server.pause()
+      await clock.advance(2 * T)
+      expect([held.signal.aborted, holder.state]).to.deep.equal([true, 'suspended'])
+      server.resume()
+      const next = await clock.until(new Rival(rival, path).acquire())
+      expect([held.signal.aborted, held.validFor(), holder.state]).to.deep.equal([true, 0, 'connected'])
+      expect(nodes().some(each => each === held.path && held.path !== next.path)).to.equal(false)
+      await clock.until(next.release())
+    })
+
+    it('tells of the lapse that came during a release, if that is refused, and not otherwise', async () => {
+      for (const isRefused of [true, false]) {
+        const client = await open()
+        const held = await new Lock(client, path).acquire()
+        server.pause()
+        const releasing = outcomeOf(held.release())
+        await clock.advance(2 * T)
+        if (isRefused) for (const kind of ['delete', 'multi'] as const) server.faults.replace(kind, 'NOAUTH')
+        expect([held.signal.aborted, held.validFor()]).to.deep.equal([false, 0])
+        server.resume()
+        const outcome = await clock.until(releasing)
+        if (isRefused) expect(outcome).to.have.property('code', 'NOAUTH')
+        else expect(outcome).to.equal(undefined)
+        expect([held.signal.aborted, held.validFor()]).to.deep.equal([isRefused, 0])
+        await clock.until(client.settled())
+        expect(nodes()).to.deep.equal([])
+        server.faults.clear()
+      }
+    })
+
+    it('is held, handed on and released where a server lets nobody look at nodes he may not read', async () => {
+      // As servers do from 3.8.4 and 3.9.2 on (ZOOKEEPER-2590).
+      server.faults.replace('exists', 'NOAUTH', { times: Infinity })
+      const [holder, rival] = [await open(), await open()]
+      const held = await clock.until(new Lock(holder, path).acquire({ watchOwnNode: true }))
+      const next = new Rival(rival, path).acquire({ watchOwnNode: true })
+      await clock.advance(1000)
+      expect(held.signal.aborted).to.equal(false)
+      const lost = (['delete', 'multi'] as const).map(kind => server.faults.drop(kind))
+      await clock.until(held.release())
+      await clock.until(Promise.race(lost.map(({ triggered }) => triggered)))
+      const granted = await clock.until(next)
+      await clock.advance(1000)
+      expect(granted.signal.aborted).to.equal(false)
+      server.faults.clear()
+      server.faults.replace('exists', 'NOAUTH', { times: Infinity })
+      await clock.until(granted.release())
+      expect(nodes()).to.deep.equal([])
+    })
+
+    it('is kept by a session that comes back in time, however often', async () => {
+      const [holder, rival] = [await open(), await open()]
+      const held = await new Lock(holder, path).acquire()
+      const next = new Rival(rival, path).acquire()
+      const isGranted = watched(next)
+      for (let i = 0; i < 20; i++) {
+        await cutOff(holder)
+        await clock.advance(T / 2)
+        expect(holder.state).to.equal('suspended')
+        server.faults.clear()
+        await clock.until(holder.whenConnected())
+        await clock.advance(T / 3)
+        expect([held.signal.aborted, isGranted(), holder.state], `round ${i}`).to.deep.equal([
+          false,
+          false,
+          'connected',
+        ])
+      }
+      await clock.until(held.release())
+      await clock.until((await clock.until(next)).release())
+    })
+
+    it('rejects after its timeout, not before, and leaves nothing', async () => {
+      const [holder, waiter] = [await open(), await open()]
+      const held = await new Rival(holder, path).acquire()
+      const failing = failureOf(new Lock(waiter, path).acquire({ timeout: 60_000 }))
+      const isOver = watched(failing)
+      await clock.advance(59_999)
+      expect(isOver()).to.equal(false)
+      await clock.advance(1)
+      expect(isOver()).to.equal(true)
+      expect(await failing).to.have.property('code', 'TIMEOUT')
+      await clock.until(waiter.settled())
+      expect(nodes()).to.deep.equal([held.path])
+      await clock.until(held.release())
+    })
+
+    it('is handed on to the next in line when a whole row of sessions dies', async () => {
+      const [holder, last] = [await open(), await open()]
+      const held = await new Rival(holder, path).acquire()
+      const dead: Promise<unknown>[] = []
+      for (let i = 0; i < 5; i++) {
+        const client = await open()
+        dead.push(failureOf(new Lock(client, path).acquire()))
+        await clock.advance(1)
+        await cutOff(client)
+      }
+      const next = new Rival(last, path).acquire()
+      await clock.advance(1)
+      await clock.advance(T + 2 * TICK)
+      server.faults.clear()
+      await clock.until(held.release())
+      await clock.until((await clock.until(next)).release())
+      for (const each of await clock.until(Promise.all(dead))) expect(each).to.have.property('code', 'SESSIONEXPIRED')
+    })
+  })
+}

@@ -1,0 +1,32 @@
+import { expect } from 'chai'
+import { ZooKeeperError } from '../../../src/index.ts'
+import {
+  EphemeralMutex,
+  HerdMutex,
+  LeaderElection,
+  Mutex,
+  ReadWriteLock,
+  ReentrantMutex,
+  Semaphore,
+  TicketMutex,
+} from '../../../src/recipes/index.ts'
+import { onGrounds } from '../fixture.ts'
+
+onGrounds('every lock', (ground, { it }) => {
+  it('is made with no name of a dialect in the place of its options, which would be a default', async () => {
+    const client = await ground.open()
+    const { path } = ground
+    for (const options of ['kazoo', 50, null] as never[])
+      for (const make of [
+        () => new Mutex(client, path, options),
+        () => new HerdMutex(client, path, options),
+        () => new TicketMutex(client, path, options),
+        () => new EphemeralMutex(client, path, options),
+        () => new ReentrantMutex(client, path, options),
+        () => new LeaderElection(client, path, options),
+        () => new ReadWriteLock(client, path, options),
+        () => new Semaphore(client, path, 2, options),
+      ])
+        expect(make, String(make)).to.throw(ZooKeeperError).with.property('code', 'BADARGUMENTS')
+  })
+})

@@ -1,0 +1,115 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { sequenceAfter, dialects, matching } from '../../../src/recipes/queue/dialect.ts'
+import { turnOf } from '../../../src/recipes/queue/turn.ts'
+
+const { curator, kazoo } = dialects
+const digits = (sequence: number) => String(sequence).padStart(10, '0')
+const named = (sequence: number) => `_c_2d5f6a1e-0000-4000-8000-000000000000-lock-${digits(sequence)}`
+
+describe('a number behind a mark', () => {
+  const sequenceOf = sequenceAfter('lock-')
+
+  it('is that of the last ten digits, negative where a minus comes before them', () => {
+    expect(sequenceOf('_c_2d5f-lock-0000000007')).to.equal(7)
+    expect(sequenceOf('lock--0000000007')).to.equal(-7)
+    expect(sequenceOf('lock-2147483647')).to.equal(2147483647)
+    for (const name of [
+      '',
+      'lock-',
+      'lock-000000007',
+      'lock-10000000007',
+      'lock0000000007',
+      '-0000000007',
+      'ock-0000000007',
+    ])
+      expect(sequenceOf(name), name).to.equal(undefined)
+  })
+
+  it('is found as a pattern finds it, whatever the name', () => {
+    const piece = fc.constantFrom('lock-', 'lock', '-', '_c_2d5f', '0000000007', '2147483647', '12345', 'x', 'é', '')
+    const inPattern = matching(/^[^/]*lock-(-?\d{10})$/)
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 6 }), pieces => {
+        const name = pieces.join('')
+        expect(sequenceOf(name), name).to.equal(inPattern(name))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('standing', () => {
+  it('is a turn for the smallest number, whatever the order of the list', () => {
+    expect(turnOf([named(7), named(5), named(6)], named(5), curator)).to.deep.equal({ is: 'turn' })
+  })
+
+  it('is behind the nearest smaller number', () => {
+    const children = [named(7), named(3), named(6), named(5)]
+    expect(turnOf(children, named(6), curator)).to.deep.equal({ is: 'waiting', behind: named(5) })
+  })
+
+  it('is gone where the own node is not in the list', () => {
+    expect(turnOf([named(1)], named(2), curator)).to.deep.equal({ is: 'gone' })
+    expect(turnOf([], named(2), curator)).to.deep.equal({ is: 'gone' })
+  })
+
+  it('decides by number and never by the uuid before it', () => {
+    const early = `_c_ffffffff-0000-4000-8000-000000000000-lock-${digits(1)}`
+    const late = `_c_00000000-0000-4000-8000-000000000000-lock-${digits(2)}`
+    expect(turnOf([late, early], late, curator)).to.deep.equal({ is: 'waiting', behind: early })
+  })
+
+  it('sees the nodes that other libraries make for the same lock', () => {
+    const goes = `_c_0123456789abcdef0123456789abcdef-lock-${digits(4)}`
+    expect(turnOf([goes, named(5)], named(5), curator)).to.deep.equal({ is: 'waiting', behind: goes })
+    const hers = `0123456789abcdef0123456789abcdef__lock__${digits(4)}`
+    const mine = `fedcba9876543210fedcba9876543210__lock__${digits(5)}`
+    expect(turnOf([mine, hers], mine, kazoo)).to.deep.equal({ is: 'waiting', behind: hers })
+  })
+
+  it('passes over names that are no contender’s', () => {
+    const foreign = [
+      'hello',
+      '',
+      '_c_',
+      '_c_x',
+      'lock-',
+      'lock-1',
+      `read-${digits(0)}`,
+      '__proto__',
+      'constructor',
+      digits(0),
+    ]
+    expect(turnOf([...foreign, named(9)], named(9), curator)).to.deep.equal({ is: 'turn' })
+  })
+
+  it('asks only for those in the way', () => {
+    const children = [named(1), named(2), named(3), named(4)]
+    const odd = turnOf(children, named(4), curator, earlier => earlier.sequence % 2 === 1)
+    expect(odd).to.deep.equal({ is: 'waiting', behind: named(3) })
+  })
+
+  it('lets exactly one in, and has each other wait for the one before it, so that no two wait for each other', () => {
+    const queues = fc.uniqueArray(fc.nat(0x7fff_fffe), { minLength: 1, maxLength: 40 })
+    fc.assert(
+      fc.property(queues, fc.array(fc.string()), fc.integer(), (sequences, foreign, seed) => {
+        const children = [...sequences.map(named), ...foreign.map(name => `x${name}`)]
+        children.sort((a, b) => ((a.length * seed) % 7) - ((b.length * seed) % 7))
+        const inOrder = [...sequences].sort((a, b) => a - b)
+        inOrder.forEach((sequence, i) => {
+          const before = inOrder[i - 1]
+          const expected = before === undefined ? { is: 'turn' } : { is: 'waiting', behind: named(before) }
+          expect(turnOf(children, named(sequence), curator)).to.deep.equal(expected)
+        })
+      }),
+    )
+  })
+
+  it('orders equal numbers by name, so that they too take turns', () => {
+    const a = `_c_aaaaaaaa-0000-4000-8000-000000000000-lock-${digits(1)}`
+    const b = `_c_bbbbbbbb-0000-4000-8000-000000000000-lock-${digits(1)}`
+    expect(turnOf([b, a], a, curator)).to.deep.equal({ is: 'turn' })
+    expect(turnOf([a, b], b, curator)).to.deep.equal({ is: 'waiting', behind: a })
+  })
+})

@@ -1,0 +1,71 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { SweepingMap } from '../../src/runtime/sweeping-map.ts'
+
+describe('a map of paths', () => {
+  const path = fc.nat({ max: 60 }).map(i => `/${i}`)
+  const steps = fc.array(
+    fc.oneof(
+      fc.record({ do: fc.constant('set' as const), path, value: fc.string() }),
+      fc.record({ do: fc.constant('delete' as const), path }),
+    ),
+    { maxLength: 1000, size: 'max' },
+  )
+
+  it('has what a Map has, after every step', () => {
+    fc.assert(
+      fc.property(steps, all => {
+        const [map, model] = [new SweepingMap<string>(), new Map<string, string>()]
+        for (const step of all) {
+          if (step.do === 'set') {
+            map.set(step.path, step.value)
+            model.set(step.path, step.value)
+          } else {
+            map.delete(step.path)
+            model.delete(step.path)
+          }
+          expect(map.size).to.equal(model.size)
+          expect(map.get(step.path)).to.equal(model.get(step.path))
+        }
+        expect(new Map(map)).to.deep.equal(model)
+      }),
+    )
+  })
+
+  class Counted extends Map<string, string | undefined> {
+    deletes = 0
+    override delete(path: string): boolean {
+      this.deletes++
+      return super.delete(path)
+    }
+  }
+
+  it('does not let go of a path that is deleted and set again a thousand times, which V8 would keep a thousand times', () => {
+    const inner = new Counted()
+    const map = new SweepingMap(inner)
+    for (let i = 0; i < 1000; i++) {
+      map.set('/again', 'here')
+      map.delete('/again')
+    }
+    expect(inner.deletes).to.equal(0)
+  })
+
+  it('keeps no more than a few of ten thousand paths that are gone', () => {
+    const inner = new Counted()
+    const map = new SweepingMap(inner)
+    for (let i = 0; i < 10_000; i++) map.set(`/${i}`, 'here')
+    for (let i = 0; i < 10_000; i++) map.delete(`/${i}`)
+    expect(map.size).to.equal(0)
+    expect(inner.size).to.be.at.most(10)
+  })
+
+  it('keeps no more than a few of ten thousand that come and go one after the other', () => {
+    const inner = new Counted()
+    const map = new SweepingMap(inner)
+    for (let i = 0; i < 10_000; i++) {
+      map.set(`/${i}`, 'here')
+      map.delete(`/${i}`)
+    }
+    expect(inner.size).to.be.at.most(10)
+  })
+})

@@ -1,0 +1,195 @@
+import { expect } from 'chai'
+import { errnos, operations } from '../../../src/protocol/index.ts'
+import type { State } from '../../../src/client/index.ts'
+import { settle } from '../../../src/testing/virtual-clock.ts'
+import { dataReply, reconnect, redial, scripted, T } from '../../support/scripted-session.ts'
+
+describe('close', () => {
+  it('G1: has earlier calls answered and refuses later ones', async () => {
+    const { client, connection, clock } = await scripted()
+    const states: State[] = []
+    client.on('state', state => states.push(state))
+    const earlier = client.getData('/earlier')
+    const closing = client.close()
+    const later = client.getData('/later').catch((error: unknown) => error)
+    expect(await later).to.include({ code: 'CLOSED', fate: 'notSent', op: 'getData', path: '/later' })
+    await settle()
+    const [read, close] = connection.requests
+    if (read === undefined || close === undefined) throw new Error('two requests were to be sent')
+    connection.send(connection.replyTo(read, dataReply('answered')), connection.replyTo(close))
+    await closing
+    expect((await earlier).data?.toString()).to.equal('answered')
+    expect(states).to.deep.equal(['closed'])
+    expect(connection.dropped).to.equal(true)
+    expect(clock.pendingTimers).to.equal(0)
+    expect(client.leaseSignal.aborted).to.equal(true)
+    expect(client.validFor()).to.equal(0)
+  })
+
+  it('ends the lease before the server can let anything go, and for good', async () => {
+    const all = await scripted()
+    const { client, connection } = all
+    let sentWhenTold = NaN
+    client.leaseSignal.addEventListener('abort', () => (sentWhenTold = connection.requests.length))
+    expect(client.validFor()).to.be.above(0)
+    const closing = client.close()
+    expect([client.leaseSignal.aborted, sentWhenTold, client.validFor()]).to.deep.equal([true, 0, 0])
+    expect(client.leaseSignal.reason).to.have.property('code', 'CLOSED')
+    await connection.next()
+    connection.close()
+    const second = await reconnect(all)
+    expect(client.validFor(), 'in the session that came back to be closed').to.equal(0)
+    second.reply(await second.next())
+    await closing
+  })
+
+  it('G1: is one however often it is asked for, and may be asked for when it is done', async () => {
+    const { client, connection } = await scripted()
+    const closings = [client.close(), client.close(), client[Symbol.asyncDispose]()]
+    connection.reply(await connection.next())
+    await Promise.all(closings)
+    await client.close()
+    expect(connection.requests.map(({ op }) => op)).to.deep.equal([operations.closeSession])
+  })
+
+  it('does with any word of the server to it', async () => {
+    const { client, connection } = await scripted()
+    const closing = client.close()
+    connection.reply(await connection.next(), { err: errnos.SESSIONMOVED })
+    await closing
+    expect(client.state).to.equal('closed')
+  })
+
+  it('G1: is done when the server answers and hangs up in the same breath', async () => {
+    const { client, connection, clock } = await scripted()
+    const closing = client.close()
+    connection.reply(await connection.next())
+    connection.close()
+    await closing
+    expect(client.state).to.equal('closed')
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('G1: is tried again on the next connection where its answer is lost', async () => {
+    const all = await scripted()
+    const closing = all.client.close()
+    await all.connection.next()
+    all.connection.close()
+    const second = await reconnect(all)
+    expect(second.received.map(({ op }) => op)).to.deep.equal([operations.closeSession])
+    second.reply(await second.next())
+    await closing
+    expect(all.client.state).to.equal('closed')
+  })
+
+  it('is done where the next server says that the session is gone', async () => {
+    const all = await scripted()
+    const states: State[] = []
+    all.client.on('state', state => states.push(state))
+    const closing = all.client.close()
+    all.connection.close()
+    await reconnect(all, { timeOut: 0, sessionId: 0n })
+    await closing
+    expect(all.client.state).to.equal('closed')
+    expect(states).to.deep.equal(['suspended', 'closed'])
+  })
+
+  it('G1: gives up after a third of the session timeout where no server answers', async () => {
+    const { client, connection, clock } = await scripted()
+    const read = client.getData('/a').catch((error: unknown) => error)
+    let isClosed = false
+    const closing = client.close().then(() => (isClosed = true))
+    await clock.advance(T / 3 - 1)
+    expect(isClosed).to.equal(false)
+    await clock.advance(1)
+    await closing
+    expect(await read).to.include({ code: 'CLOSED', fate: 'unknown', path: '/a' })
+    expect(connection.dropped).to.equal(true)
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('G1: while suspended refuses what is queued, and ends the session at the next server', async () => {
+    const all = await scripted()
+    all.connection.close()
+    const queued = all.client.getData('/queued').catch((error: unknown) => error)
+    const closing = all.client.close()
+    expect(await queued).to.include({ code: 'CLOSED', fate: 'notSent' })
+    const second = await reconnect(all)
+    expect(second.received.map(({ op }) => op)).to.deep.equal([operations.closeSession])
+    second.reply(await second.next())
+    await closing
+  })
+
+  it('G1: while suspended waits no longer than a third of the session timeout', async () => {
+    const { client, connection, clock } = await scripted()
+    connection.close()
+    const closing = client.close()
+    await clock.advance(T / 3)
+    await closing
+    expect(client.state).to.equal('closed')
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('of a session that must be presumed lost is done at once', async () => {
+    const { client, connection, clock } = await scripted()
+    connection.close()
+    await clock.advance(T)
+    await client.close()
+    expect(client.state).to.equal('closed')
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('G1: during a handshake has the session ended when it is done', async () => {
+    const all = await scripted()
+    all.connection.close()
+    const second = await redial(all)
+    second.open()
+    const closing = all.client.close()
+    second.welcome()
+    second.reply(await second.next())
+    await closing
+    expect(second.received.map(({ op }) => op)).to.deep.equal([operations.closeSession])
+    expect(second.dropped).to.equal(true)
+  })
+
+  it('G1: in a watch callback, and in a listener, is as anywhere', async () => {
+    const { client, connection } = await scripted()
+    let closing: Promise<void> | undefined
+    const armed = client.getData('/a', { watch: () => (closing = client.close()) as unknown as undefined })
+    connection.reply(await connection.next(), dataReply())
+    await armed
+    connection.event(3, '/a')
+    connection.reply(await connection.next())
+    await closing
+    expect(client.state).to.equal('closed')
+
+    const other = await scripted()
+    other.client.on('state', () => (closing = other.client.close()) as unknown as undefined)
+    other.connection.close()
+    await settle()
+    await other.clock.advance(T / 3)
+    await closing
+    expect(other.client.state).to.equal('closed')
+  })
+
+  it('leaves nothing that settles later', async () => {
+    const { client, connection, clock } = await scripted()
+    const closing = client.close()
+    connection.reply(await connection.next())
+    await closing
+    for (const call of [
+      client.getData('/a'),
+      client.setData('/a', ''),
+      client.multi([]),
+      client.sync('/'),
+      client.addAuth('digest', 'a:b'),
+      client.removeWatches('/a'),
+      client.ensurePath('/a/b'),
+      client.deleteRecursive('/a'),
+      client.whenConnected(),
+    ])
+      expect(await call.then(String, (error: unknown) => error)).to.include({ code: 'CLOSED', fate: 'notSent' })
+    await client.settled()
+    expect(clock.pendingTimers).to.equal(0)
+  })
+})

@@ -1,0 +1,96 @@
+import { expect } from 'chai'
+import { operations, xids } from '../../../src/protocol/index.ts'
+import { settle } from '../../../src/testing/virtual-clock.ts'
+import { outcomeOf, watched } from '../../support/settled.ts'
+import { replyFrame } from '../../support/scripted-server.ts'
+import { reconnect, scripted } from '../../support/scripted-session.ts'
+
+const accepted = replyFrame(xids.auth, 1n)
+
+describe('credentials', () => {
+  it('that are added resolve each with its own answer', async () => {
+    const { client, connection } = await scripted({ auth: [{ scheme: 'digest', auth: 'ann:1' }] })
+    const done: string[] = []
+    void client.addAuth('digest', 'bob:2').then(() => done.push('bob'))
+    void client.addAuth('ip', Buffer.from('10.0.0.1')).then(() => done.push('ip'))
+    await settle()
+    expect(connection.received.map(({ body }) => (body as { auth: Buffer }).auth.toString())).to.deep.equal([
+      'ann:1',
+      'bob:2',
+      '10.0.0.1',
+    ])
+    connection.send(accepted)
+    await settle()
+    expect(done).to.deep.equal([])
+    connection.send(accepted)
+    await settle()
+    expect(done).to.deep.equal(['bob'])
+    connection.send(accepted)
+    await settle()
+    expect(done).to.deep.equal(['bob', 'ip'])
+  })
+
+  it('whose answer is lost are sent again, and so wait through reconnects', async () => {
+    const all = await scripted()
+    let isDone = false
+    const adding = all.client.addAuth('digest', 'ann:1').then(() => (isDone = true))
+    await all.connection.next()
+    all.connection.close()
+    await settle()
+    expect(isDone).to.equal(false)
+    const second = await reconnect(all)
+    expect((await second.next()).op).to.equal(operations.auth)
+    second.send(accepted)
+    await adding
+    const third = await (second.close(), reconnect(all))
+    expect(third.received.map(({ op }) => op)).to.deep.equal([operations.auth])
+  })
+
+  it('of which no server says anything in the time of the session are given up, and go to no server later', async () => {
+    const all = await scripted()
+    const { client, connection, clock } = all
+    const sent = outcomeOf(client.addAuth('digest', 'sent:1'))
+    await connection.next()
+    connection.close()
+    await settle()
+    const waiting = outcomeOf(client.addAuth('digest', 'waiting:1'))
+    const answers = Promise.all([sent, waiting])
+    const isSettled = watched(answers)
+    while (client.validFor() > 1) await clock.advance(1)
+    expect(isSettled()).to.equal(false)
+    await clock.advance(2)
+    expect(isSettled()).to.equal(true)
+    const [first, second] = await answers
+    expect(first).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown', op: 'auth' })
+    expect(second).to.include({ code: 'CONNECTIONLOSS', fate: 'notSent', op: 'auth' })
+    // Attempts that nobody took up.
+    for (let taken = 1; taken < all.server.connections.length; taken++) await all.server.next()
+    const later = await reconnect(all)
+    expect(later.received).to.deep.equal([])
+    expect(client.state).to.equal('connected')
+  })
+
+  it('are copied when they are given', async () => {
+    const secret = Buffer.from('ann:1')
+    const all = await scripted({ auth: [{ scheme: 'digest', auth: secret }] })
+    secret.fill('x')
+    all.connection.close()
+    const second = await reconnect(all)
+    expect((await second.next()).body).to.deep.include({ auth: Buffer.from('ann:1') })
+  })
+
+  it('E6: with half a surrogate pair are refused, and the session goes on', async () => {
+    const { client, connection } = await scripted()
+    for (const [scheme, auth] of [
+      ['digest', 'ann:\ud800'],
+      ['\udfff', 'ann:1'],
+    ] as const)
+      expect(await client.addAuth(scheme, auth).catch((error: unknown) => error)).to.include({
+        code: 'BADARGUMENTS',
+        fate: 'notSent',
+      })
+    await settle()
+    expect(connection.received).to.deep.equal([])
+    expect(client.state).to.equal('connected')
+  })
+})

@@ -1,0 +1,192 @@
+import { expect } from 'chai'
+import { operations } from '../../../src/protocol/index.ts'
+import { settle } from '../../../src/testing/virtual-clock.ts'
+import { replyFrame } from '../../support/scripted-server.ts'
+import { dataReply, reconnect, scripted } from '../../support/scripted-session.ts'
+
+describe('maxPending', () => {
+  it('refuses one request more, while connected and while suspended, and none when an answer has come', async () => {
+    const all = await scripted({ maxPending: 3 })
+    const { client, connection } = all
+    const calls = ['/1', '/2', '/3'].map(path => client.getData(path).catch((error: unknown) => error))
+    const refusal = { code: 'TOOMANYPENDING', fate: 'notSent', op: 'getData', path: '/4' }
+    expect(await client.getData('/4').catch((error: unknown) => error)).to.include(refusal)
+    connection.reply(await connection.next(), dataReply())
+    await calls[0]
+    const fourth = client.getData('/4').catch((error: unknown) => error)
+    expect(await client.getData('/4').catch((error: unknown) => error)).to.include(refusal)
+    connection.close()
+    await Promise.all([...calls, fourth])
+    const queued = ['/5', '/6', '/7'].map(path => client.getData(path))
+    expect(await client.getData('/4').catch((error: unknown) => error)).to.include(refusal)
+    const second = await reconnect(all)
+    for (const request of second.requests) second.reply(request, dataReply())
+    await Promise.all(queued)
+  })
+
+  it('counts no call that has been given up in the queue, and one that was sent until it is answered', async () => {
+    const all = await scripted({ maxPending: 1 })
+    const { client, connection } = all
+    const given = new AbortController()
+    const sent = client.getData('/sent', { signal: given.signal }).catch(() => 'given up')
+    const request = await connection.next()
+    given.abort()
+    await sent
+    expect(await client.getData('/a').catch((error: unknown) => error)).to.include({ code: 'TOOMANYPENDING' })
+    connection.reply(request, dataReply())
+    connection.close()
+    const other = new AbortController()
+    const queued = client.getData('/queued', { signal: other.signal }).catch(() => 'given up')
+    other.abort()
+    await queued
+    const waiting = client.getData('/waiting')
+    const second = await reconnect(all)
+    second.reply(await second.next(), dataReply())
+    await waiting
+  })
+
+  it('refuses nothing that takes a watch back: it would stay at the server', async () => {
+    const { client, connection } = await scripted({ maxPending: 2 })
+    const controller = new AbortController()
+    const paths = ['/1', '/2', '/3', '/4', '/5']
+    for (const path of paths) {
+      const armed = client.getData(path, { watch: () => undefined, signal: controller.signal })
+      connection.reply(await connection.next(), dataReply())
+      await armed
+    }
+    controller.abort()
+    const settled = client.settled()
+    for (const path of paths) {
+      const request = await connection.next()
+      expect(request).to.deep.include({ op: operations.removeWatches, body: { path, type: 2 } })
+      connection.reply(request, {})
+    }
+    await settled
+  })
+
+  it('is back at none whichever way requests end', async () => {
+    const all = await scripted({ maxPending: 2, maxReplyBytes: 1000 })
+    const { client, connection } = all
+    const fail = (call: Promise<unknown>) => call.catch((error: unknown) => (error as { code: string }).code)
+    const large = fail(client.getData('/large'))
+    const other = fail(client.getData('/other'))
+    connection.reply(await connection.next(), dataReply('x'.repeat(1000)))
+    expect(await Promise.all([large, other])).to.deep.equal(['REPLYTOOLARGE', 'CONNECTIONLOSS'])
+    const second = await reconnect(all)
+    const refused = [fail(client.getData('/a')), fail(client.setData('/b', 'x'.repeat(2_000_000)))]
+    const broken = fail(client.getData('/c'))
+    second.reply(await second.next(), { err: -101 })
+    const { xid } = await second.next()
+    second.send(replyFrame(xid, 1n))
+    expect(await Promise.all([...refused, broken])).to.deep.equal(['NONODE', 'REQUESTTOOLARGE', 'PROTOCOL'])
+    const third = await reconnect(all)
+    const two = [client.getData('/1'), client.getData('/2')]
+    for (let i = 0; i < 2; i++) third.reply(await third.next(), dataReply())
+    await Promise.all(two)
+  })
+})
+
+describe('maxRequestBytes', () => {
+  it('refuses what is larger by a byte, here, and touches nothing else', async () => {
+    const { client, connection } = await scripted({ maxRequestBytes: 1000 })
+    const around = 8 + 4 + '/a'.length + 4 + 4
+    const before = client.getData('/before')
+    const fits = client.setData('/a', Buffer.alloc(1000 - around)).catch(() => undefined)
+    const tooLarge = client.setData('/a', Buffer.alloc(1001 - around)).catch((error: unknown) => error)
+    const behind = client.getData('/behind')
+    expect(await tooLarge).to.include({ code: 'REQUESTTOOLARGE', fate: 'notSent', op: 'setData', path: '/a' })
+    expect(String(await tooLarge)).to.contain('1001 bytes, the limit is 1000')
+    await settle()
+    expect(connection.requests.map(({ op }) => op.name)).to.deep.equal(['getData', 'setData', 'getData'])
+    for (const request of connection.requests)
+      connection.reply(request, request.op.name === 'getData' ? dataReply() : { err: -101 })
+    await Promise.all([before, fits, behind])
+    expect(connection.dropped).to.equal(false)
+  })
+
+  it('is looked at while suspended as well', async () => {
+    const { client, connection } = await scripted({ maxRequestBytes: 1000 })
+    connection.close()
+    const call = client.setData('/a', Buffer.alloc(1000)).catch((error: unknown) => error)
+    expect(await call).to.include({ code: 'REQUESTTOOLARGE', fate: 'notSent' })
+  })
+
+  it('is just below what a server takes, where nothing else is said', async () => {
+    const { client, connection } = await scripted()
+    const call = client.setData('/a', Buffer.alloc(1_048_575)).catch((error: unknown) => error)
+    expect(await call).to.include({ code: 'REQUESTTOOLARGE' })
+    client.setData('/a', Buffer.alloc(1_048_000)).catch(() => undefined)
+    await connection.next()
+  })
+})
+
+describe('maxReplyBytes', () => {
+  it('lets a reply through that is as long, and fails the call of one that is longer', async () => {
+    const all = await scripted({ maxReplyBytes: 1000 })
+    const { client, connection } = all
+    const around = 16 + 4 + 68
+    const fits = client.getData('/fits')
+    connection.reply(await connection.next(), dataReply('x'.repeat(1000 - around)))
+    expect((await fits).data).to.have.length(1000 - around)
+    const [head, other] = ['/head', '/other'].map(path => client.getData(path).catch((error: unknown) => error))
+    connection.reply(await connection.next(), dataReply('x'.repeat(1001 - around)))
+    expect(await head).to.include({ code: 'REPLYTOOLARGE', fate: 'unknown', op: 'getData', path: '/head' })
+    expect(await other).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown', path: '/other' })
+    expect(connection.dropped).to.equal(true)
+  })
+
+  it('does not leave the watch of the failed call expected for ever', async () => {
+    const all = await scripted({ maxReplyBytes: 1000 })
+    const { client, connection } = all
+    const failed = client.getData('/a', { watch: () => undefined }).catch(() => undefined)
+    connection.reply(await connection.next(), dataReply('x'.repeat(1000)))
+    await failed
+    const second = await reconnect(all)
+    const given = new AbortController()
+    const armed = client.getData('/a', { watch: () => undefined, signal: given.signal })
+    second.reply(await second.next(), dataReply())
+    await armed
+    given.abort()
+    expect((await second.next()).body).to.deep.equal({ path: '/a', type: 2 })
+  })
+
+  it('is believed before a byte of the frame has come', async () => {
+    const { connection } = await scripted({ maxReplyBytes: 1000 })
+    const length = Buffer.alloc(4)
+    length.writeInt32BE(1001)
+    connection.send(length.subarray(0, 3))
+    expect(connection.dropped).to.equal(false)
+    connection.send(length.subarray(3))
+    expect(connection.dropped).to.equal(true)
+  })
+})
+
+describe('a queue', () => {
+  it('costs memory by what is in it', async () => {
+    const { client, connection } = await scripted()
+    connection.close()
+    const before = process.memoryUsage().arrayBuffers
+    const calls = Array.from({ length: 10_000 }, () => client.getData('/a').catch(() => undefined))
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(10_000 * 200)
+    connection.close()
+    client.close().catch(() => undefined)
+    await Promise.all(calls)
+  })
+})
+
+describe('a string with half a surrogate pair', () => {
+  it('E6: is refused, connected or not, and nothing of it is sent', async () => {
+    const all = await scripted()
+    const { client, connection } = all
+    const refusal = { code: 'BADARGUMENTS', fate: 'notSent', op: 'setData' }
+    expect(await client.setData('/a', '\ud800').catch((error: unknown) => error)).to.include(refusal)
+    connection.close()
+    expect(await client.setData('/a', '\ud800').catch((error: unknown) => error)).to.include(refusal)
+    const read = client.getData('/a')
+    const second = await reconnect(all)
+    expect(second.requests).to.have.length(1)
+    second.reply(await second.next(), dataReply())
+    await read
+    expect(connection.requests).to.have.length(0)
+  })
+})

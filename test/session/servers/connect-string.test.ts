@@ -1,0 +1,111 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { ZooKeeperError } from '../../../src/protocol/index.ts'
+import { parseConnectString } from '../../../src/session/servers/connect-string.ts'
+
+describe('a connect string', () => {
+  const good: [servers: string, hosts: string[], chroot?: string][] = [
+    ['zk', ['zk 2181']],
+    ['zk:2182', ['zk 2182']],
+    ['zk:1', ['zk 1']],
+    ['zk:65535', ['zk 65535']],
+    ['zk1:2181,zk2:2182,zk3', ['zk1 2181', 'zk2 2182', 'zk3 2181']],
+    [' zk1 , zk2:2182 ', ['zk1 2181', 'zk2 2182']],
+    ['10.0.0.1:2181', ['10.0.0.1 2181']],
+    ['10.0.0.1', ['10.0.0.1 2181']],
+    ['zk.example.org:2181', ['zk.example.org 2181']],
+    ['[::1]:2182', ['::1 2182']],
+    ['[::1]', ['::1 2181']],
+    ['::1', ['::1 2181']],
+    ['::', [':: 2181']],
+    ['fe80::1:2181', ['fe80::1:2181 2181']],
+    ['[fe80::1%eth0]:2182', ['fe80::1%eth0 2182']],
+    ['[::ffff:10.0.0.1]:2182', ['::ffff:10.0.0.1 2182']],
+    ['::ffff:10.0.0.1', ['::ffff:10.0.0.1 2181']],
+    ['[2001:DB8::1]:2181,zk', ['2001:DB8::1 2181', 'zk 2181']],
+    ['zk/app', ['zk 2181'], '/app'],
+    ['zk1,zk2:2182/app/one ', ['zk1 2181', 'zk2 2182'], '/app/one'],
+    ['[::1]:2181/app', ['::1 2181'], '/app'],
+    ['zk/', ['zk 2181'], ''],
+    ['zk,zk', ['zk 2181', 'zk 2181']],
+  ]
+  for (const [servers, hosts, chroot = ''] of good) {
+    it(`${JSON.stringify(servers)} is ${hosts.join(', ')}${chroot && ` below ${chroot}`}`, () => {
+      const parsed = parseConnectString(servers)
+      expect(parsed.hosts.map(({ host, port }) => `${host} ${port}`)).to.deep.equal(hosts)
+      expect(parsed.chroot).to.equal(chroot)
+    })
+  }
+
+  const bad: [servers: string, named: string][] = [
+    ['', '""'],
+    [' ', '""'],
+    [',', '""'],
+    ['zk,', '""'],
+    [',zk', '""'],
+    ['/app', '""'],
+    ['zk:', '"zk:"'],
+    ['cafe:', '"cafe:"'],
+    [':', '":"'],
+    [':2181', '":2181"'],
+    ['zk:0', '"zk:0"'],
+    ['zk:65536', '"zk:65536"'],
+    ['zk:123456', '"zk:123456"'],
+    ['zk:-1', '"zk:-1"'],
+    ['zk:port', '"zk:port"'],
+    ['cafe:babe', '"cafe:babe"'],
+    ['zk:2181:2182', '"zk:2181:2182"'],
+    ['cafe:2181:2182', '"cafe:2181:2182"'],
+    ['zk1 zk2', '"zk1 zk2"'],
+    ['zk1;zk2:1,z k', '"z k"'],
+    ['[::1', '"[::1"'],
+    ['::1]', '"::1]"'],
+    ['[]:2181', '"[]:2181"'],
+    ['[zk]:2181', '"[zk]:2181"'],
+    ['[1:2]:2181', '"[1:2]:2181"'],
+    ['[1:2:3:4:5:6:7:8:9]', '"[1:2:3:4:5:6:7:8:9]"'],
+    ['1::2::3', '"1::2::3"'],
+    ['[::1]2181', '"[::1]2181"'],
+    ['zk/app/', '"/app/"'],
+    ['zk//app', '"//app"'],
+    ['zk/a/../b', '"/a/../b"'],
+    ['zk/a,zk2/b/', '"/a,zk2/b/"'],
+  ]
+  for (const [servers, named] of bad) {
+    it(`${JSON.stringify(servers)} is refused, and the message names ${named}`, () => {
+      expect(() => parseConnectString(servers))
+        .to.throw(ZooKeeperError, named)
+        .that.includes({ code: 'BADARGUMENTS', fate: 'notSent' })
+    })
+  }
+
+  it('that is no string is refused as well', () => {
+    for (const value of [undefined, null, 2181, ['zk']])
+      expect(() => parseConnectString(value as unknown as string))
+        .to.throw(ZooKeeperError)
+        .with.property('code', 'BADARGUMENTS')
+  })
+
+  it('gives hosts with a name and a possible port, or BADARGUMENTS, whatever it is', () => {
+    const piece = fc.oneof(fc.constantFrom('zk', ':', '[', ']', '::1', ',', '/', '2181', ' ', '%', '.'), fc.string())
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          fc.array(piece).map(all => all.join('')),
+        ),
+        servers => {
+          try {
+            const { hosts, chroot } = parseConnectString(servers)
+            const isHost = ({ host, port }: (typeof hosts)[number]) =>
+              /^[^\s,/[\]]+$/.test(host) && port >= 1 && port <= 65_535
+            return hosts.length > 0 && hosts.every(isHost) && (chroot === '' || /^\/.*[^/]$/su.test(chroot))
+          } catch (error) {
+            return error instanceof ZooKeeperError && error.code === 'BADARGUMENTS'
+          }
+        },
+      ),
+      { numRuns: 1000 },
+    )
+  })
+})

@@ -1,0 +1,67 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { backoff } from '../../../src/session/servers/backoff.ts'
+import { HostList } from '../../../src/session/servers/hosts.ts'
+import type { Address } from '../../../src/transport/transport.ts'
+import { seeded } from '../../support/seeded-random.ts'
+
+const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+
+describe('a list of hosts', () => {
+  it('gives each once in a round, in the same order in every round', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 9 }), fc.integer(), (count, seed) => {
+        const hosts = Array.from({ length: count }, (_, i) => ({ host: `zk${i}`, port: 2181 }))
+        const list = new HostList(hosts, seeded(seed))
+        const round = () => hosts.map(() => list.next())
+        const first = round()
+        expect(first).to.have.members(hosts)
+        expect(round()).to.deep.equal(first)
+      }),
+    )
+  })
+
+  it('starts anywhere', () => {
+    const hosts = Array.from({ length: 4 }, (_, i) => ({ host: `zk${i}`, port: 2181 }))
+    const random = seeded(1)
+    const firsts = Array.from({ length: 400 }, () => new HostList(hosts, random).next().host)
+    for (const { host } of hosts) expect(firsts.filter(first => first === host).length).to.be.within(60, 140)
+  })
+
+  it('does not touch what it was given', () => {
+    const hosts = Object.freeze([
+      { host: 'a', port: 1 },
+      { host: 'b', port: 2 },
+    ])
+    expect(new HostList(hosts, () => 0).next()).to.be.oneOf([...hosts])
+  })
+
+  it('does not know whether a host is another by another name, unless it was listed and all are', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map(host => ({ host, port: 1 })) as [Address, Address, Address]
+    const list = new HostList([a, b], () => 0)
+    const among = (hosts: Address[], current: Address) =>
+      [true, false].map(isWhole => list.mayBeAliasOf(hosts, current, isWhole))
+    expect(among([b], c), 'never listed').to.deep.equal([true, true])
+    expect(among([b], a), 'listed before, and not now').to.deep.equal([false, true])
+    expect(among([b], b), 'listed now too').to.deep.equal([false, false])
+  })
+
+  it('has all but one, and that one where it is alone', () => {
+    const [a, b] = ['a', 'b'].map(host => ({ host, port: 1 })) as [Address, Address]
+    expect(new HostList([a, b], () => 0).allBut({ ...a, host: 'A' })).to.deep.equal([b])
+    expect(new HostList([a, b], () => 0).allBut(undefined)).to.have.members([a, b])
+    expect(new HostList([a], () => 0).allBut(a)).to.deep.equal([a])
+  })
+})
+
+describe('the pause before an attempt', () => {
+  it('doubles from 50 ms to 2 s, and half of it at most is left to chance', () => {
+    fc.assert(
+      fc.property(fc.nat(10_000), chance, (failures, random) => {
+        const full = Math.min(2000, 50 * 2 ** Math.min(failures, 10))
+        expect(backoff(failures, () => random)).to.be.within(full / 2, full)
+        expect(backoff(failures + 1, () => random)).to.be.at.least(backoff(failures, () => random))
+      }),
+    )
+  })
+})

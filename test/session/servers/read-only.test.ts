@@ -1,0 +1,259 @@
+// Servers without a quorum: taken where that was asked for, left for one that takes writes, and not believed about sessions.
+import { expect } from 'chai'
+import { errnos, eventTypes, operations } from '../../../src/protocol/index.ts'
+import type { State } from '../../../src/client/index.ts'
+import { settle } from '../../../src/testing/virtual-clock.ts'
+import { PASSWORD, SESSION_ID, type ScriptedConnection } from '../../support/scripted-server.ts'
+import {
+  closeCleanly,
+  dataReply,
+  reconnect,
+  redial,
+  scripted,
+  scriptedOpening,
+  T,
+  type Scripted,
+} from '../../support/scripted-session.ts'
+
+const OTHER_SESSION = 0x77n
+const readOnly = { readOnly: true }
+
+/** The next connection that is dialled; those before it may never have been looked at. */
+async function latest({ clock, server }: Scripted): Promise<ScriptedConnection> {
+  const { length } = server.connections
+  while (server.connections.length === length) await clock.advance(1)
+  return server.connections.at(-1) as ScriptedConnection
+}
+
+describe('a read-only server', () => {
+  it('is left for the next host where it was not asked for, and nothing has expired', async () => {
+    const all = scriptedOpening({}, 'a,b')
+    const first = await all.server.next()
+    first.open()
+    expect(first.hello?.readOnly).to.equal(false)
+    first.welcome(readOnly)
+    expect(first.dropped).to.equal(true)
+    const second = await redial(all)
+    expect(second.address.host).not.to.equal(first.address.host)
+    second.open()
+    expect(second.hello?.sessionId).to.equal(0n)
+    second.welcome()
+    expect((await all.opening).state).to.equal('connected')
+  })
+
+  it('is taken where it was asked for: reads are answered, writes refused with NOTREADONLY', async () => {
+    const { client, connection } = await scripted(readOnly, 'zk', readOnly)
+    expect(connection.hello?.readOnly).to.equal(true)
+    expect(client.state).to.equal('connectedReadOnly')
+    const read = client.getData('/a')
+    connection.reply(await connection.next(), dataReply('here'))
+    expect((await read).data?.toString()).to.equal('here')
+    const write = client.setData('/a', '').catch((error: unknown) => error)
+    connection.reply(await connection.next(), { err: errnos.NOTREADONLY })
+    expect(await write).to.include({ code: 'NOTREADONLY', fate: 'refused' })
+    await closeCleanly({ client, connection })
+  })
+
+  it('does not do for connected(): that waits for a server that takes writes', async () => {
+    const all = await scripted(readOnly, 'zk', readOnly)
+    let isConnected = false
+    const connected = all.client.whenConnected().then(() => (isConnected = true))
+    await settle()
+    expect(isConnected).to.equal(false)
+    all.connection.close()
+    await reconnect(all)
+    await connected
+  })
+
+  it('gives a session that is shown to no server again: the next one gives another, and watches are set on it', async () => {
+    const all = await scripted(readOnly, 'zk', readOnly)
+    const { client, connection } = all
+    const states: State[] = []
+    client.on('state', state => states.push(state))
+    const events: string[] = []
+    const read = client.getData('/a', { watch: ({ type }) => events.push(type) })
+    connection.reply(await connection.next(), dataReply('', 9n))
+    await read
+    connection.close()
+    const second = await redial(all)
+    second.open()
+    expect(second.hello).to.deep.include({ sessionId: 0n, passwd: Buffer.alloc(16), lastZxidSeen: 9n })
+    second.welcome({ sessionId: OTHER_SESSION })
+    await settle()
+    expect(second.received.map(({ op, body }) => [op.name, body])).to.deep.equal([
+      ['setWatches', { relativeZxid: 9n, dataWatches: ['/a'], existWatches: [], childWatches: [] }],
+    ])
+    second.event(eventTypes.NodeDataChanged, '/a')
+    await settle()
+    expect(events).to.deep.equal(['NodeDataChanged'])
+    expect(states).to.deep.equal(['suspended', 'connected'])
+    expect(client.sessionId).to.equal(OTHER_SESSION)
+    // This one is of the quorum.
+    second.close()
+    const third = await redial(all)
+    third.open()
+    expect(third.hello?.sessionId).to.equal(OTHER_SESSION)
+  })
+
+  it('is named to persistent watches as what it is', async () => {
+    const all = await scripted(readOnly, 'zk', readOnly)
+    const adding = all.client.addWatch('/a')
+    all.connection.reply(await all.connection.next())
+    const watcher = await adding
+    all.connection.close()
+    await reconnect(all, readOnly)
+    const { value } = await watcher[Symbol.asyncIterator]().next()
+    expect(value).to.deep.equal({ type: 'resync', state: 'connectedReadOnly', path: '/a' })
+  })
+
+  describe('has others asked whether they take writes', () => {
+    it('at once for the first that does: the session goes there', async () => {
+      const all = await scripted(readOnly, 'a,b,c', readOnly)
+      const { client, clock, server, connection } = all
+      await clock.advance(99)
+      expect(server.connections).to.have.length(1)
+      await clock.advance(1)
+      const first = await server.next()
+      expect(first.address.host).not.to.equal(connection.address.host)
+      first.open()
+      expect(first.writes).to.equal(1)
+      expect(first.hello, 'four letters, no handshake').to.equal(undefined)
+      first.send(Buffer.from('ro'))
+      expect(first.dropped).to.equal(true)
+      await clock.advance(200)
+      const second = await server.next()
+      expect([connection, first, second].map(({ address }) => address.host)).to.have.members(['a', 'b', 'c'])
+      second.open()
+      second.send(Buffer.from('r'))
+      expect(connection.dropped).to.equal(false)
+      second.send(Buffer.from('w'))
+      expect([second.dropped, connection.dropped]).to.deep.equal([true, true])
+      const moved = await redial(all)
+      expect(moved.address).to.deep.equal(second.address)
+      moved.open()
+      expect(moved.hello?.sessionId).to.equal(0n)
+      moved.welcome({ sessionId: OTHER_SESSION })
+      await settle()
+      expect(client.state).to.equal('connected')
+      await clock.advance(60_000 / 100)
+      expect(server.connections, 'nobody is asked any more').to.have.length(4)
+    })
+
+    it('after pauses that double from 100 ms to a minute, whatever they answer', async () => {
+      const all = await scripted({ ...readOnly, sessionTimeout: 1_000_000, attemptTimeout: 1000 }, 'a,b', readOnly)
+      const { clock, server } = all
+      const pauses: number[] = []
+      const answers = ['ro', '', 'This ZooKeeper instance is not currently serving requests\n', 'rwx', 'RW', 'r']
+      for (let i = 0; i < 12; i++) {
+        const since = clock.now()
+        const { length } = server.connections
+        while (server.connections.length === length) await clock.advance(100)
+        pauses.push(clock.now() - since)
+        const probe = await server.next()
+        probe.open()
+        probe.send(Buffer.from(answers[i % answers.length] ?? ''))
+        probe.close()
+        expect(all.connection.dropped).to.equal(false)
+      }
+      expect(pauses).to.deep.equal([100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 60_000, 60_000])
+    })
+
+    it('and gives each only so long as an attempt may take', async () => {
+      const { clock, server } = await scripted({ ...readOnly, attemptTimeout: 700 }, 'a,b', readOnly)
+      await clock.advance(100)
+      const mute = await server.next()
+      mute.open()
+      await clock.advance(699)
+      expect(mute.dropped).to.equal(false)
+      await clock.advance(1)
+      expect(mute.dropped).to.equal(true)
+      mute.send(Buffer.from('rw'))
+      await clock.advance(199)
+      expect(server.connections).to.have.length(2)
+      await clock.advance(1)
+      expect(server.connections).to.have.length(3)
+    })
+
+    it('which ends with the connection, and leaves no timer', async () => {
+      const all = await scripted(readOnly, 'a,b', readOnly)
+      await all.clock.advance(100)
+      const probe = await all.server.next()
+      all.connection.close()
+      expect(probe.dropped).to.equal(true)
+      const again = await reconnect(all, readOnly)
+      await all.clock.advance(100)
+      const second = await all.server.next()
+      await closeCleanly({ client: all.client, connection: again })
+      expect(second.dropped).to.equal(true)
+      expect(all.clock.pendingTimers).to.equal(0)
+    })
+
+    it('from a list that may change meanwhile', async () => {
+      const all = await scripted({ ...readOnly, random: () => 0.9 }, 'zk', readOnly)
+      all.client.updateServerList('zk,new')
+      expect(all.connection.dropped).to.equal(false)
+      await all.clock.advance(100)
+      expect((await all.server.next()).address.host).to.equal('new')
+    })
+
+    it('itself too where its name is the only one: it may stand for several', async () => {
+      const all = await scripted(readOnly, 'zk', readOnly)
+      await all.clock.advance(100)
+      expect((await all.server.next()).address.host).to.equal('zk')
+    })
+  })
+
+  describe('has no say about a session of the quorum', () => {
+    it('not that it is gone: the next host is tried', async () => {
+      const all = await scripted(readOnly, 'a,b')
+      all.connection.close()
+      const second = await redial(all)
+      second.open()
+      expect(second.hello).to.deep.include({ sessionId: SESSION_ID, passwd: PASSWORD, readOnly: true })
+      second.welcome({ timeOut: 0, sessionId: 0n, password: Buffer.alloc(16), readOnly: true })
+      expect(all.client.state).to.equal('suspended')
+      await reconnect(all)
+      expect(all.client.state).to.equal('connected')
+      expect(all.client.sessionId).to.equal(SESSION_ID)
+    })
+
+    it('but where it must be presumed lost anyway, who accepts such servers is told so', async () => {
+      const all = await scripted(readOnly)
+      all.connection.close()
+      await all.clock.advance(T)
+      expect(all.client.leaseSignal.aborted).to.equal(true)
+      all.server.connections.at(-1)?.close()
+      const last = await latest(all)
+      last.open()
+      last.welcome({ timeOut: 0, sessionId: 0n, password: Buffer.alloc(16), readOnly: true })
+      expect(all.client.state).to.equal('expired')
+    })
+
+    it('nor that it lives: reads are answered, and the lease runs out', async () => {
+      const all = await scripted(readOnly)
+      all.connection.close()
+      const second = await reconnect(all, readOnly)
+      expect(all.client.state).to.equal('connectedReadOnly')
+      expect(all.client.sessionId).to.equal(SESSION_ID)
+      let before = all.client.validFor()
+      for (let i = 0; i < 6; i++) {
+        await all.clock.advance(T / 6)
+        for (const request of second.received.filter(({ op }) => op === operations.ping).slice(i)) second.reply(request)
+        const read = all.client.getData('/a')
+        second.reply(await second.next(), dataReply())
+        await read
+        expect(all.client.validFor()).to.be.below(before)
+        before = all.client.validFor()
+        if (before === 0) break
+      }
+      expect(all.client.leaseSignal.aborted).to.equal(true)
+      expect(all.client.state).to.equal('connectedReadOnly')
+      second.close()
+      const third = await latest(all)
+      third.open()
+      third.welcome()
+      expect(third.hello?.sessionId).to.equal(SESSION_ID)
+      expect(all.client.validFor()).to.be.above(0)
+    })
+  })
+})

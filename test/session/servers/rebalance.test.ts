@@ -1,0 +1,103 @@
+// Which host is next, and who moves when the list of them changes.
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { HostList, keyOf, rebalance } from '../../../src/session/servers/hosts.ts'
+import type { Address } from '../../../src/transport/transport.ts'
+import { seeded } from '../../support/seeded-random.ts'
+
+const host = (n: number | string): Address => ({ host: `zk${n}`, port: 2181 })
+const hosts = (...names: (number | string)[]): Address[] => names.map(host)
+
+/** Clients that sit evenly on `before` and hear of `after`: how many move, and how many each host has then. */
+function crowd(before: Address[], after: Address[], random: () => number, size = 10_000) {
+  const load = new Map(after.map(each => [keyOf(each), 0]))
+  let moved = 0
+  let movedOffAKeptHost = 0
+  for (let i = 0; i < size; i++) {
+    const current = before[i % before.length] as Address
+    const { moves, order } = rebalance(before, after, current, random)
+    const now = moves ? (order[0] as Address) : current
+    if (moves) moved++
+    if (moves && load.has(keyOf(current))) movedOffAKeptHost++
+    load.set(keyOf(now), (load.get(keyOf(now)) ?? 0) + 1)
+  }
+  return { moved, movedOffAKeptHost, load: [...load.values()] }
+}
+
+describe('the list of hosts', () => {
+  it('names each host once a round, in an order of chance, and a duplicate not twice', () => {
+    const list = new HostList([...hosts(1, 2, 3), host('2'), { host: 'ZK1', port: 2181 }], seeded(1))
+    const round = () => [list.next(), list.next(), list.next()].map(({ host }) => host)
+    const first = round()
+    expect(first).to.have.members(['zk1', 'zk2', 'zk3'])
+    expect(round()).to.deep.equal(first)
+  })
+
+  it('has the same host at two ports as two', () => {
+    const list = new HostList([host(1), { host: 'zk1', port: 2182 }], () => 0)
+    expect(list.all).to.have.length(2)
+  })
+})
+
+describe('a changed list of hosts', () => {
+  const random = seeded(20_260_401)
+
+  it('moves two fifths of the clients when three hosts become five, all of them to the new ones', () => {
+    const { moved, load } = crowd(hosts(1, 2, 3), hosts(1, 2, 3, 4, 5), random)
+    expect(moved / 10_000).to.be.within(0.37, 0.43)
+    for (const clients of load) expect(clients).to.be.within(1800, 2200)
+  })
+
+  it('moves nobody off a host that stays when others are removed, and spreads those of the removed', () => {
+    const { moved, movedOffAKeptHost, load } = crowd(hosts(1, 2, 3, 4, 5), hosts(2, 4, 5), random)
+    expect(movedOffAKeptHost).to.equal(0)
+    expect(moved).to.equal(4000)
+    for (const clients of load) expect(clients).to.be.within(3133, 3533)
+  })
+
+  it('moves those of a replaced host to the one that replaces it, and nobody else', () => {
+    const { moved, movedOffAKeptHost, load } = crowd(hosts(1, 2, 3), hosts(1, 2, 4), random, 9000)
+    expect([moved, movedOffAKeptHost]).to.deep.equal([3000, 0])
+    expect(load).to.deep.equal([3000, 3000, 3000])
+  })
+
+  it('moves nobody when it is the same list, in another order and with duplicates', () => {
+    expect(crowd(hosts(1, 2, 3), hosts(3, 1, 2, 1), random).moved).to.equal(0)
+  })
+
+  const names = fc.uniqueArray(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 7 })
+
+  it('leaves an even load, whatever hosts come and go', () => {
+    fc.assert(
+      fc.property(names, names, fc.integer(), (before, after, seed) => {
+        const each = 1260
+        const { load } = crowd(hosts(...before), hosts(...after), seeded(seed), before.length * each)
+        const even = (before.length * each) / after.length
+        // Six deviations of a binomial that is at most as wide as this.
+        for (const clients of load) expect(Math.abs(clients - even)).to.be.below(6 * Math.sqrt(even))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('keeps whom it need not move, moves whom it must, and names every new host once', () => {
+    fc.assert(
+      fc.property(names, names, fc.nat(), fc.integer(), (before, after, at, seed) => {
+        const current = host(before[at % before.length] as number)
+        const { moves, order } = rebalance(hosts(...before), hosts(...after), current, seeded(seed))
+        expect(order.map(keyOf).sort()).to.deep.equal(
+          hosts(...after)
+            .map(keyOf)
+            .sort(),
+        )
+        const stays = order.some(each => keyOf(each) === keyOf(current))
+        if (!stays) expect(moves).to.equal(true)
+        if (stays && after.length <= before.length) expect(moves).to.equal(false)
+        // Who leaves a host that stays goes where nobody has been.
+        if (stays && moves) expect(before.map(n => `zk${n} 2181`)).not.to.include(keyOf(order[0] as Address))
+        // Who stays and loses its host later has another to try first.
+        if (!moves && order.length > 1) expect(keyOf(order[0] as Address)).not.to.equal(keyOf(current))
+      }),
+    )
+  })
+})

@@ -1,0 +1,149 @@
+// Servers that are found by SRV records, on scripted ones, with records of the test's own.
+import { expect } from 'chai'
+import { connect, type ConnectOptions } from '../../../src/client/index.ts'
+import type { SrvRecord } from '../../../src/transport/srv.ts'
+import { VirtualClock, settle } from '../../../src/testing/virtual-clock.ts'
+import { ScriptedServer, SESSION_ID, type ScriptedConnection } from '../../support/scripted-server.ts'
+import { reconnect, redial } from '../../support/scripted-session.ts'
+
+const NAME = '_zookeeper._tcp.example.org'
+const hosts = (...names: string[]): SrvRecord[] => names.map(name => ({ name, port: 2181 }))
+
+/** A client under way by SRV records that the test may change; undefined has the lookup fail. */
+function opening(records: SrvRecord[] | undefined, options: ConnectOptions = {}, servers = `dns-srv://${NAME}/app`) {
+  const clock = new VirtualClock()
+  const server = new ScriptedServer()
+  const dns = { records, asked: [] as string[] }
+  const resolveSrv = (name: string): Promise<SrvRecord[]> => {
+    dns.asked.push(name)
+    if (dns.records === undefined) return Promise.reject(new Error(`querySrv ENOTFOUND ${name}`))
+    return Promise.resolve(dns.records)
+  }
+  const random = () => 0.999
+  const opening = connect(servers, { sessionTimeout: 3000, dial: server.dial, clock, random, resolveSrv, ...options })
+  return { opening, server, clock, dns }
+}
+
+async function opened(records: SrvRecord[], options: ConnectOptions = {}) {
+  const all = opening(records, options)
+  const connection = await all.server.next()
+  connection.open()
+  connection.welcome()
+  return { ...all, client: await all.opening, connection }
+}
+
+const beat = async (clock: VirtualClock, ms: number, connection: ScriptedConnection) => {
+  for (let passed = 0; passed < ms && !connection.dropped; passed += 500) {
+    await clock.advance(500)
+    for (const request of connection.received.splice(0)) connection.reply(request)
+  }
+}
+
+describe('SRV records', () => {
+  it('name the hosts and their ports, whatever their priority and weight; the rest of the string is the chroot', async () => {
+    const {
+      opening: client,
+      server,
+      dns,
+      clock,
+    } = opening([
+      { name: 'zk1.example.org', port: 2182 },
+      { name: 'zk2.example.org.', port: 2183 },
+    ])
+    const first = await server.next()
+    first.close()
+    const second = await redial({ server, clock })
+    expect([first, second].map(({ address }) => address)).to.deep.equal([
+      { host: 'zk1.example.org', port: 2182 },
+      { host: 'zk2.example.org', port: 2183 },
+    ])
+    second.open()
+    second.welcome()
+    const zk = await client
+    void zk.getData('/a').catch(() => undefined)
+    expect((await second.next()).body).to.deep.equal({ path: '/app/a', watch: false })
+    expect(new Set(dns.asked)).to.deep.equal(new Set([NAME]))
+  })
+
+  it('are looked up again before each attempt, and those of before do where there are none', async () => {
+    const all = await opened(hosts('old'))
+    all.dns.records = hosts('new')
+    all.connection.close()
+    const second = await redial(all)
+    expect(second.address.host).to.equal('new')
+    second.open()
+    expect(second.hello?.sessionId).to.equal(SESSION_ID)
+    for (const records of [undefined, [], [{ name: '.', port: 2181 }], [{ name: 'zk', port: 0 }]]) {
+      all.dns.records = records
+      all.server.connections.at(-1)?.close()
+      expect((await redial(all)).address.host).to.equal('new')
+    }
+  })
+
+  it('are waited for, and connect() says that they were missing', async () => {
+    const failed = opening(undefined, { connectTimeout: 1000 })
+    const caught = failed.opening.catch((error: unknown) => error)
+    await failed.clock.advance(1000)
+    const error = (await caught) as Error & { cause: Error }
+    expect(error).to.include({ code: 'CONNECTTIMEOUT' })
+    expect(error.cause.message).to.contain(NAME)
+    expect(String(error.cause.cause)).to.contain('ENOTFOUND')
+    expect(failed.dns.asked.length).to.be.within(3, 10)
+    expect(failed.clock.pendingTimers).to.equal(0)
+
+    const late = opening(undefined)
+    await late.clock.advance(200)
+    late.dns.records = hosts('zk')
+    expect((await redial(late)).address.host).to.equal('zk')
+  })
+
+  it('that nobody answers for hold nothing up for longer than an attempt', async () => {
+    const asked: string[] = []
+    const resolveSrv = (name: string) => {
+      asked.push(name)
+      return new Promise<never>(() => undefined)
+    }
+    const all = opening([], { resolveSrv, attemptTimeout: 400, connectTimeout: 1000 })
+    const caught = all.opening.catch((error: unknown) => error)
+    await all.clock.advance(1000)
+    expect(await caught).to.include({ code: 'CONNECTTIMEOUT' })
+    expect(asked.length).to.be.within(2, 3)
+  })
+
+  it('are looked up now and then while there is a connection, and the client moves where its server is gone', async () => {
+    const all = await opened(hosts('zk1', 'zk2'), { srvRefreshInterval: 10_000 })
+    const { host } = all.connection.address
+    all.dns.records = hosts('zk3', host)
+    await beat(all.clock, 10_000, all.connection)
+    expect(all.dns.asked).to.have.length(2)
+    expect(all.connection.dropped).to.equal(false)
+    all.dns.records = hosts('zk3')
+    await beat(all.clock, 10_500, all.connection)
+    expect(all.connection.dropped).to.equal(true)
+    const second = await reconnect(all)
+    expect(second.address.host).to.equal('zk3')
+    expect(second.hello?.sessionId).to.equal(SESSION_ID)
+  })
+
+  it('give way to a list, and a list to them', async () => {
+    const all = await opened(hosts('zk1'))
+    all.client.updateServerList('listed')
+    const second = await reconnect(all)
+    expect(second.address.host).to.equal('listed')
+    const { length } = all.dns.asked
+    await beat(all.clock, 120_000, second)
+    expect(all.dns.asked).to.have.length(length)
+    all.client.updateServerList(`dns-srv://${NAME}/app`)
+    await settle()
+    await settle()
+    expect(second.dropped).to.equal(true)
+    expect((await redial(all)).address.host).to.equal('zk1')
+    expect(() => all.client.updateServerList(`dns-srv://${NAME}/other`)).to.throw('BADARGUMENTS')
+  })
+
+  for (const servers of ['dns-srv://', 'dns-srv:///app', 'dns-srv://a,b', 'dns-srv://a:2181', 'dns-srv://a b'])
+    it(`have no name in ${JSON.stringify(servers)}`, async () => {
+      const error: unknown = await connect(servers).catch((e: unknown) => e)
+      expect(error).to.include({ code: 'BADARGUMENTS' })
+    })
+})

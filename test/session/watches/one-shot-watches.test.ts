@@ -1,0 +1,142 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { WatchKind } from '../../../src/protocol/index.ts'
+import { batches, tableOf, OneShotWatches, type Watch } from '../../../src/session/watches/one-shot-watches.ts'
+
+const watchOn = (serverPath: string, owner?: object): Watch => ({
+  callback: () => undefined,
+  path: serverPath,
+  serverPath,
+  signal: undefined,
+  owner,
+})
+
+const kinds: WatchKind[] = ['data', 'exist', 'children']
+const kind = fc.constantFrom(...kinds)
+const path = fc.constantFrom('/a', '/b', '/a/b', '/__proto__')
+
+const views = [{}, {}]
+
+/** Which kinds an event takes with it. */
+const taken: Record<number, WatchKind[]> = {
+  1: ['exist', 'data'],
+  2: ['data', 'exist', 'children'],
+  3: ['data', 'exist'],
+  4: ['children'],
+}
+
+describe('the registry of watches', () => {
+  it('agrees with a plain list, whatever is armed, dropped and fired', () => {
+    const step = fc.record({
+      do: fc.constantFrom('arm', 'disarm', 'fire', 'expect'),
+      kind,
+      path,
+      type: fc.constantFrom(1, 2, 3, 4, 77),
+      at: fc.nat(),
+      owner: fc.constantFrom(undefined, ...views),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), script => {
+        const registry = new OneShotWatches()
+        let model: { kind: WatchKind; watch: Watch }[] = []
+        for (const { do: what, kind, path, type, at, owner } of script) {
+          if (what === 'arm') {
+            const watch = watchOn(path, owner)
+            registry.arm(kind, watch)
+            model.push({ kind, watch })
+          } else if (what === 'disarm' && model.length > 0) {
+            const [dropped] = model.splice(at % model.length, 1) as [(typeof model)[number]]
+            expect(registry.disarm(dropped.watch)).to.equal(tableOf(dropped.kind))
+            expect(registry.disarm(dropped.watch)).to.equal(undefined)
+          } else if (what === 'fire') {
+            const isFired = (each: (typeof model)[number]) =>
+              each.watch.serverPath === path && taken[type]?.includes(each.kind) === true
+            const expected = type in taken ? model.filter(isFired).map(({ watch }) => watch) : undefined
+            const fired = registry.fire(type, path)?.watches
+            if (expected === undefined) expect(fired).to.equal(undefined)
+            else expect(fired).to.have.members(expected)
+            model = model.filter(each => !isFired(each))
+          }
+          expect(registry.all()).to.have.members(model.map(({ watch }) => watch))
+          for (const view of views)
+            expect(registry.ownedBy(view)).to.deep.equal(
+              model.map(({ watch }) => watch).filter(({ owner }) => owner === view),
+            )
+          for (const table of ['data', 'children'] as const) {
+            const on = model.filter(each => tableOf(each.kind) === table && each.watch.serverPath === path)
+            expect(registry.isUnused(table, path)).to.equal(on.length === 0)
+            expect(registry.on(path, [table])).to.have.members(on.map(({ watch }) => watch))
+          }
+          for (const kind of kinds)
+            expect(new Set(registry.paths()[kind])).to.deep.equal(
+              new Set(model.filter(each => each.kind === kind).map(({ watch }) => watch.serverPath)),
+            )
+        }
+      }),
+    )
+  })
+
+  it('counts calls under way by table and path', () => {
+    const registry = new OneShotWatches()
+    registry.trackPending('data', '/a', 1)
+    registry.trackPending('data', '/a', 1)
+    registry.trackPending('data', '/a', -1)
+    expect(registry.isUnused('data', '/a')).to.equal(false)
+    expect(registry.isUnused('children', '/a')).to.equal(true)
+    expect(registry.isUnused('data', '/b')).to.equal(true)
+    registry.trackPending('data', '/a', -1)
+    expect(registry.isUnused('data', '/a')).to.equal(true)
+  })
+})
+
+describe('batches of watches', () => {
+  const paths = fc.array(
+    fc.integer({ min: 1, max: 60_000 }).map(length => '/'.padEnd(length, 'ü')),
+    { maxLength: 20 },
+  )
+
+  it('hold each path once, in order, in as few requests as 128 KiB allow', () => {
+    fc.assert(
+      fc.property(fc.record({ data: paths, exist: paths, children: paths }), all => {
+        const made = batches(all)
+        for (const kind of kinds) expect(made.flatMap(batch => batch[kind])).to.deep.equal(all[kind])
+        const sizes = made.map(batch =>
+          kinds.flatMap(kind => batch[kind]).reduce((sum, path) => sum + 4 + Buffer.byteLength(path), 0),
+        )
+        for (const [i, size] of sizes.entries()) {
+          expect(size).to.be.above(0)
+          expect(size).to.be.at.most(128 * 1024)
+          if (i > 0) expect(size + (sizes[i - 1] as number)).to.be.above(128 * 1024)
+        }
+      }),
+    )
+  })
+
+  it('are none where there is nothing to set', () => {
+    expect(batches({ data: [], exist: [], children: [] })).to.deep.equal([])
+  })
+
+  it('give a path that is longer than all of one a request of its own', () => {
+    const long = '/'.padEnd(200_000, 'a')
+    const made = batches({ data: ['/a', long], exist: ['/b'], children: [] })
+    expect(made.map(({ data, exist }) => [data.length, exist.length])).to.deep.equal([
+      [1, 0],
+      [1, 0],
+      [0, 1],
+    ])
+  })
+})
+
+describe('a watch that is given up while another call is to set the same', () => {
+  it('is owed to the server until that call has ended without setting it', () => {
+    const registry = new OneShotWatches()
+    registry.trackPending('data', '/a', 1)
+    registry.trackPending('data', '/a', 1)
+    registry.deferRemoval('data', '/a')
+    registry.trackPending('data', '/a', -1)
+    expect(registry.takeDeferred('data', '/a')).to.equal(false)
+    registry.trackPending('data', '/a', -1)
+    expect(registry.takeDeferred('data', '/a')).to.equal(true)
+    expect(registry.takeDeferred('data', '/a')).to.equal(false)
+  })
+})

@@ -1,0 +1,203 @@
+// Persistent and recursive watches, alone and mixed with one-shot ones, on both servers.
+import { expect } from 'chai'
+import type { Client, WatchEvent, Watcher } from '../../../src/index.ts'
+import { onGrounds } from '../../recipes/fixture.ts'
+import type { Saboteur } from '../../support/faulty-dial.ts'
+
+onGrounds('a persistent watch', (ground, { everywhere }) => {
+  let saboteur: Saboteur
+  let zk: Client
+  let other: Client
+  let path: string
+
+  beforeEach(() =>
+    ground.run(async () => {
+      ;({ saboteur, client: zk } = await ground.sabotaged({ sessionTimeout: 4000 }))
+      other = await ground.open({ sessionTimeout: 4000 })
+      path = ground.path
+    }),
+  )
+
+  /** The events that come before a mark, told shortly; the mark is a change of the watched node's data. */
+  async function eventsUntilMark(watcher: Watcher): Promise<string[]> {
+    await other.setData(path, 'mark')
+    const told: string[] = []
+    for (;;) {
+      const { value, done } = await watcher.next()
+      if (done) throw new Error('the stream ended')
+      if (value.type === 'NodeDataChanged' && value.path === path) return told
+      told.push(`${value.type} ${value.path.slice(path.length)}`.trim())
+    }
+  }
+
+  const fired = (set: (watch: (event: WatchEvent) => void) => Promise<unknown>): Promise<WatchEvent> =>
+    new Promise((resolve, reject) => {
+      set(resolve).catch(reject)
+    })
+
+  everywhere('tells of each change of its node and of its list of children, again and again', async () => {
+    await using watcher = await zk.addWatch(path)
+    await other.create(`${path}/a`)
+    await other.setData(`${path}/a`, 'not ours')
+    await other.delete(`${path}/a`)
+    expect(await eventsUntilMark(watcher)).to.deep.equal(['NodeChildrenChanged', 'NodeChildrenChanged'])
+  })
+
+  everywhere('tells, where it is recursive, of every node below and never of a list', async () => {
+    await using watcher = await zk.addWatch(path, { recursive: true })
+    await other.create(`${path}/a`)
+    await other.create(`${path}/a/b`)
+    await other.setData(`${path}/a/b`, 'x')
+    await other.deleteRecursive(`${path}/a`)
+    expect(await eventsUntilMark(watcher)).to.deep.equal([
+      'NodeCreated /a',
+      'NodeCreated /a/b',
+      'NodeDataChanged /a/b',
+      'NodeDeleted /a/b',
+      'NodeDeleted /a',
+    ])
+  })
+
+  everywhere('waits for a node that does not exist yet', async () => {
+    await using watcher = await zk.addWatch(`${path}/later`)
+    await other.create(`${path}/later`)
+    expect((await watcher.next()).value).to.deep.include({ type: 'NodeCreated', path: `${path}/later` })
+  })
+
+  everywhere('lives on beside one-shot watches on the same node, and both fire', async () => {
+    await using watcher = await zk.addWatch(path)
+    const data = fired(watch => zk.getData(path, { watch }))
+    const children = fired(watch => zk.getChildren(path, { watch }))
+    await zk.sync(path)
+    await other.create(`${path}/a`)
+    expect((await children).type).to.equal('NodeChildrenChanged')
+    await other.setData(path, 'x')
+    expect((await data).type).to.equal('NodeDataChanged')
+    await watcher.next()
+    await watcher.next()
+    await other.create(`${path}/b`)
+    expect(await eventsUntilMark(watcher)).to.deep.equal(['NodeChildrenChanged'])
+  })
+
+  everywhere('may come after a one-shot watch on the same node, and both fire', async () => {
+    const data = fired(watch => zk.getData(path, { watch }))
+    await using watcher = await zk.addWatch(path)
+    await other.setData(path, 'x')
+    expect((await data).type).to.equal('NodeDataChanged')
+    await watcher.next()
+    expect(await eventsUntilMark(watcher)).to.deep.equal([])
+  })
+
+  everywhere('serves a one-shot watch until that has fired, though it was closed itself', async () => {
+    const watcher = await zk.addWatch(path)
+    const data = fired(watch => zk.getData(path, { watch }))
+    await zk.sync(path)
+    await watcher.close()
+    await other.setData(path, 'x')
+    expect((await data).type).to.equal('NodeDataChanged')
+    await zk.settled()
+    expect(await ground.watchCount()).to.equal(ground.watchesBefore)
+  })
+
+  for (const recursiveFirst of [true, false])
+    everywhere(
+      `keeps its own view beside a ${recursiveFirst ? 'recursive one before' : 'recursive one behind'} it on the same node`,
+      async () => {
+        const first = await zk.addWatch(path, { recursive: recursiveFirst })
+        const second = await zk.addWatch(path, { recursive: !recursiveFirst })
+        const [recursive, plain] = recursiveFirst ? [first, second] : [second, first]
+        const children = fired(watch => zk.getChildren(path, { watch }))
+        await zk.sync(path)
+        await other.create(`${path}/a`)
+        await other.create(`${path}/a/b`)
+        expect((await children).type).to.equal('NodeChildrenChanged')
+        expect(await eventsUntilMark(recursive)).to.deep.equal(['NodeCreated /a', 'NodeCreated /a/b'])
+        expect(await eventsUntilMark(plain)).to.deep.equal(['NodeChildrenChanged'])
+        await recursive.close()
+        await other.delete(`${path}/a/b`)
+        await other.delete(`${path}/a`)
+        await other.setData(path, '')
+        const { value } = await plain.next()
+        expect(value?.type).to.be.oneOf(['NodeDataChanged', 'NodeChildrenChanged'])
+        await plain.close()
+      },
+    )
+
+  everywhere('is two streams of one server’s watch, which goes with the last of them', async () => {
+    const [first, second] = [await zk.addWatch(path), await zk.addWatch(path)]
+    await first.close()
+    expect(await eventsUntilMark(second)).to.deep.equal([])
+    await second.close()
+    expect(await ground.watchCount()).to.equal(ground.watchesBefore)
+    expect(await first.next()).to.deep.equal({ value: undefined, done: true })
+  })
+
+  everywhere('is set again after a reconnect, and says that events may be missing', async () => {
+    const [plain, recursive] = [await zk.addWatch(path), await zk.addWatch(`${path}/r`, { recursive: true })]
+    const oneShot = fired(watch => zk.getData(path, { watch }))
+    await zk.sync(path)
+    saboteur.cut()
+    await zk.exists('/')
+    expect((await plain.next()).value).to.deep.include({ type: 'resync', path })
+    expect((await recursive.next()).value).to.deep.include({ type: 'resync', path: `${path}/r` })
+    await other.create(`${path}/r`)
+    await other.create(`${path}/r/s`)
+    expect((await recursive.next()).value).to.deep.include({ type: 'NodeCreated', path: `${path}/r` })
+    expect((await recursive.next()).value).to.deep.include({ type: 'NodeCreated', path: `${path}/r/s` })
+    expect((await plain.next()).value).to.deep.include({ type: 'NodeChildrenChanged', path })
+    await other.setData(path, 'x')
+    expect((await oneShot).type).to.equal('NodeDataChanged')
+    expect((await plain.next()).value).to.deep.include({ type: 'NodeDataChanged', path })
+    await Promise.all([plain.close(), recursive.close()])
+  })
+
+  everywhere('gives its backlog up for one resync when nobody reads', async () => {
+    await using watcher = await zk.addWatch(path, { capacity: 3 })
+    for (let i = 0; i < 4; i++) await other.create(`${path}/${i}`)
+    await zk.sync(path)
+    await zk.exists(path)
+    expect((await watcher.next()).value).to.deep.include({ type: 'resync', path })
+    expect(await eventsUntilMark(watcher)).to.deep.equal([])
+  })
+
+  everywhere('shows paths from the root of its client', async () => {
+    const view = zk.chroot(path)
+    await using watcher = await view.addWatch('/', { recursive: true })
+    await other.create(`${path}/a`)
+    expect((await watcher.next()).value).to.deep.include({ type: 'NodeCreated', path: '/a' })
+  })
+
+  everywhere('ends with its view, and tells so', async () => {
+    const view = zk.chroot(path)
+    const watcher = await view.addWatch('/')
+    await view.close()
+    expect((await watcher.next()).value).to.deep.equal({ type: 'Session', state: 'closed', path: '/' })
+    expect((await watcher.next()).done).to.equal(true)
+    await zk.settled()
+    expect(await ground.watchCount()).to.equal(ground.watchesBefore)
+  })
+
+  everywhere('tells of the session’s end, and ends', async () => {
+    // Not the hasty one, which would take its session back before it has ended.
+    const client = await ground.open()
+    const watcher = await client.addWatch(path)
+    const seen: WatchEvent[] = []
+    const reading = (async () => {
+      for await (const event of watcher) seen.push(event)
+    })()
+    await ground.expire(client)
+    await reading
+    expect(seen.at(-1)).to.deep.include({ type: 'Session', state: 'expired', path })
+  })
+
+  everywhere('is closed by leaving the loop over it', async () => {
+    await other.setData(path, '')
+    const watcher = await zk.addWatch(path)
+    await other.setData(path, 'x')
+    for await (const event of watcher) {
+      expect(event.type).to.equal('NodeDataChanged')
+      break
+    }
+    expect(await ground.watchCount()).to.equal(ground.watchesBefore)
+  })
+})

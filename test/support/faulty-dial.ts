@@ -1,0 +1,205 @@
+// Faults at exact places, between a client and a server: a `dial` that reads the frames as they pass.
+import { dialTcp } from '../../src/transport/tcp.ts'
+import type { Dial, Transport, TransportHandler } from '../../src/transport/transport.ts'
+import { Framer, RequestHeader, xids } from '../../src/protocol/index.ts'
+
+type Fault = 'loseRequest' | 'loseReply' | 'holdReply' | 'holdEvent'
+
+interface Plan {
+  fault: Fault
+  opcode: number
+  countdown: number
+  happened: () => void
+}
+
+/** Sits on every connection of one client. */
+export class Saboteur {
+  readonly #plans: Plan[] = []
+  readonly #dial: Dial
+  #wire: Wire | undefined
+  #refusing = false
+
+  constructor(dial: Dial = dialTcp) {
+    this.#dial = dial
+  }
+
+  readonly dial: Dial = (address, handler) => {
+    const wire = new Wire(handler, this.#plans)
+    this.#wire = wire
+    if (this.#refusing) queueMicrotask(() => wire.cut())
+    else wire.open(this.#dial(address, wire))
+    return wire
+  }
+
+  /** Cuts the connection in the place of sending the k-th request of that kind from now. Resolves when it has. */
+  loseRequest(opcode: number, k = 1): Promise<void> {
+    return this.#plan('loseRequest', opcode, k)
+  }
+
+  /** Lets the server do the k-th request of that kind from now, and cuts the connection in the place of its answer. Resolves when it has. */
+  loseReply(opcode: number, k = 1): Promise<void> {
+    return this.#plan('loseReply', opcode, k)
+  }
+
+  /** Keeps back the answer to the k-th request of that kind from now, and all that comes behind it. Resolves when it is there. */
+  holdReply(opcode: number, k = 1): Promise<void> {
+    return this.#plan('holdReply', opcode, k)
+  }
+
+  /** Keeps back the next event, and all that comes behind it, the end of the connection too. Resolves when it is there. */
+  holdEvent(): Promise<void> {
+    return this.#plan('holdEvent', xids.notification, 1)
+  }
+
+  /** Lets go of what is held back. */
+  deliver(): void {
+    this.#wire?.deliver()
+  }
+
+  cut(): void {
+    this.#wire?.cut()
+  }
+
+  /** From now on no connection comes about. */
+  refuse(): void {
+    this.#refusing = true
+    this.cut()
+  }
+
+  accept(): void {
+    this.#refusing = false
+  }
+
+  /** Does no more harm, whatever was planned. */
+  heal(): void {
+    this.#plans.length = 0
+    this.accept()
+    this.deliver()
+  }
+
+  #plan(fault: Fault, opcode: number, countdown: number): Promise<void> {
+    return new Promise(happened => this.#plans.push({ fault, opcode, countdown, happened }))
+  }
+}
+
+class Wire implements Transport, TransportHandler {
+  readonly #handler: TransportHandler
+  readonly #plans: Plan[]
+  readonly #framer = new Framer(0x7fff_ffff, (bytes, start, end) => this.#onFrame(bytes.subarray(start, end)))
+  readonly #marked = new Map<number, Plan>()
+  #transport: Transport | undefined
+  #isFirst = true
+  #held: Buffer[] | undefined
+  #holdsEnd = false
+  #heldEnd: { cause?: Error } | undefined
+  #isOver = false
+
+  constructor(handler: TransportHandler, plans: Plan[]) {
+    this.#handler = handler
+    this.#plans = plans
+  }
+
+  open(transport: Transport): void {
+    this.#transport = transport
+  }
+
+  // From the client
+
+  write(bytes: Uint8Array): void {
+    const frames = Buffer.from(bytes)
+    for (let at = 0; at < frames.length && !this.#isOver;) {
+      const end = at + 4 + frames.readInt32BE(at)
+      this.#send(frames.subarray(at, end))
+      at = end
+    }
+  }
+
+  #send(frame: Buffer): void {
+    if (!this.#isFirst) {
+      const { xid, type } = RequestHeader.decode(frame.subarray(4))
+      const plan = this.#due(type)
+      if (plan?.fault === 'loseRequest') {
+        this.cut()
+        plan.happened()
+        return
+      }
+      if (plan !== undefined) this.#marked.set(xid, plan)
+    }
+    this.#isFirst = false
+    this.#transport?.write(frame)
+  }
+
+  /** The plan that a request of this kind is the last one of. */
+  #due(type: number): Plan | undefined {
+    const index = this.#plans.findIndex(({ opcode }) => opcode === type)
+    const plan = this.#plans[index]
+    if (plan === undefined || --plan.countdown > 0) return undefined
+    this.#plans.splice(index, 1)
+    return plan
+  }
+
+  destroy(): void {
+    this.#isOver = true
+    this.#transport?.destroy()
+  }
+
+  // From the server
+
+  opened(): void {
+    if (!this.#isOver) this.#handler.opened()
+  }
+
+  received(chunk: Buffer): void {
+    if (!this.#isOver) this.#framer.push(chunk)
+  }
+
+  closed(cause?: Error): void {
+    if (this.#isOver) return
+    if (this.#holdsEnd) {
+      this.#heldEnd = cause ? { cause } : {}
+      return
+    }
+    this.#isOver = true
+    this.#handler.closed(cause)
+  }
+
+  #onFrame(frame: Buffer): void {
+    if (this.#isOver) return
+    const xid = frame.readInt32BE(0)
+    const plan = xid === xids.notification ? this.#eventPlan() : this.#marked.get(xid)
+    this.#marked.delete(xid)
+    if (plan?.fault === 'loseReply') this.cut()
+    else if (plan !== undefined) this.#held ??= []
+    if (plan?.fault === 'holdEvent') this.#holdsEnd = true
+    // A copy: the memory of a chunk is used again for the next one.
+    if (this.#held !== undefined) this.#held.push(Buffer.from(frame))
+    else this.#forward(frame)
+    plan?.happened()
+  }
+
+  #eventPlan(): Plan | undefined {
+    const index = this.#plans.findIndex(({ fault }) => fault === 'holdEvent')
+    return index === -1 ? undefined : this.#plans.splice(index, 1)[0]
+  }
+
+  deliver(): void {
+    const held = this.#held ?? []
+    const end = this.#heldEnd
+    this.#held = this.#heldEnd = undefined
+    this.#holdsEnd = false
+    for (const frame of held) this.#forward(frame)
+    if (end !== undefined) this.closed(end.cause)
+  }
+
+  #forward(frame: Buffer): void {
+    if (this.#isOver) return
+    const prefix = Buffer.alloc(4)
+    prefix.writeInt32BE(frame.length)
+    this.#handler.received(Buffer.concat([prefix, frame]))
+  }
+
+  cut(): void {
+    this.#transport?.destroy()
+    this.closed(new Error('cut on purpose'))
+  }
+}
