@@ -1,4 +1,4 @@
-// Entry point `zkwire/protocol`: bytes to values and back. Synchronous: no socket, clock, promise or randomness.
+// Bytes to values and back. Synchronous: no socket, clock, promise or randomness. This file: all of it, flat, for the rest of src.
 // May import: nothing.
 export * from './constants.ts'
 export * from './errors.ts'
