@@ -3,6 +3,7 @@ import {
   codeOf,
   createModes,
   errnos,
+  isSequential,
   JuteError,
   MultiError,
   opcodes,
@@ -19,7 +20,6 @@ import { openACL } from './acl.ts'
 import {
   createProblem,
   dataProblem,
-  isSequential,
   newDataProblem,
   versionProblem,
   type CreateOptions,
@@ -59,7 +59,7 @@ export function opProblem(op: MultiOp): string | undefined {
 }
 
 export function itemOf(op: MultiOp, chroot: Chroot): Item {
-  const path = chroot.add(pathOf(op), 'create' in op && isSequential(op.mode ?? 'persistent'))
+  const path = chroot.add(pathOf(op), 'create' in op && isSequential(createModes[op.mode ?? 'persistent']))
   if ('setData' in op) return { type: opcodes.setData, body: { path, data: op.data, version: op.version ?? -1 } }
   if ('delete' in op) return { type: opcodes.delete, body: { path, version: op.version ?? -1 } }
   if ('check' in op) return { type: opcodes.check, body: { path, version: op.version ?? -1 } }

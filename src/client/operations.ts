@@ -3,6 +3,7 @@ import {
   badArguments,
   createModes,
   errnos,
+  isSequential,
   pathProblem,
   watcherTypes,
   ZooKeeperError,
@@ -26,7 +27,6 @@ import {
   aclProblem,
   createProblem,
   dataProblem,
-  isSequential,
   kindProblem,
   newDataProblem,
   opsProblem,
@@ -87,7 +87,8 @@ export abstract class Operations {
     const problem = optionsProblem(options) ?? createProblem(path, options) ?? dataProblem(data)
     if (problem !== undefined) return refuse('create', path, problem)
     const { mode = 'persistent', acl = openACL, ttl } = options
-    const body = { path: this.root.add(path, isSequential(mode)), data, acl, flags: createModes[mode] }
+    const flags = createModes[mode]
+    const body = { path: this.root.add(path, isSequential(flags)), data, acl, flags }
     const result = (created: { path: string; stat: Stat }) => ({
       path: this.root.created(path, created.path),
       stat: created.stat,

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../runtime/clock.ts'
 import { systemRandom, type Random } from '../runtime/random.ts'
 import { badArguments } from '../protocol/index.ts'
 import { detectPlaintext, detectTls } from '../transport/tls-mismatch.ts'
-import { shuffling, systemLookup, tcp } from '../transport/tcp.ts'
+import { shuffledLookup, systemLookup, tcp } from '../transport/tcp.ts'
 import { dialTls, type TlsOptions } from '../transport/tls.ts'
 import { resolveSrv, type ResolveSrv } from '../transport/srv.ts'
 import type { Dial } from '../transport/transport.ts'
@@ -145,7 +145,7 @@ function dialOf(options: ConnectOptions): Dial {
   if (dial !== undefined) return dial
   if (tls === false) return detectTls(random === systemRandom ? dialTcpAtRandom : tcp({ random }))
   try {
-    return detectPlaintext(dialTls({ lookup: shuffling(systemLookup, random), ...(tls === true ? {} : tls) }))
+    return detectPlaintext(dialTls({ lookup: shuffledLookup(systemLookup, random), ...(tls === true ? {} : tls) }))
   } catch (error) {
     // Of an argument of a wrong type node:tls shows the value, which may be a passphrase.
     throw bad(`tls: ${(error as Error).message.replace(/\bReceived .*/s, '').trim()}`)

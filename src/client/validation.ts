@@ -1,5 +1,13 @@
 // What callers hand in, checked before anything is sent: a server cuts the connection for some of it, and Jute would write nonsense.
-import { badArguments, createModes, pathProblem, type ACL, type CreateMode } from '../protocol/index.ts'
+import {
+  badArguments,
+  createModes,
+  isSequential,
+  longestTtl,
+  pathProblem,
+  type ACL,
+  type CreateMode,
+} from '../protocol/index.ts'
 import { openACL } from './acl.ts'
 
 /** What a node may hold: bytes, or a string that is stored as UTF-8. null is not the same as empty. */
@@ -16,10 +24,6 @@ export interface CreateOptions {
    */
   ttl?: number
 }
-
-export const isSequential = (mode: CreateMode): boolean => mode.includes('Sequential')
-
-const LONGEST_TTL = 2 ** 40 - 1
 
 /** Without types somebody gives a version, a mode or a callback in their place, and nothing would come of it. */
 export const optionsProblem = (options: unknown): string | undefined =>
@@ -47,9 +51,9 @@ export function createProblem(
   if (!Object.hasOwn(createModes, mode)) return `there is no mode ${JSON.stringify(mode)}`
   const needsTtl = mode.endsWith('TTL')
   if (!needsTtl && ttl !== undefined) return `mode ${mode} takes no ttl`
-  if (needsTtl && !(Number.isInteger(ttl) && (ttl as number) >= 1 && (ttl as number) <= LONGEST_TTL))
-    return `mode ${mode} takes a ttl from 1 to ${LONGEST_TTL} ms`
-  return pathProblem(path, isSequential(mode)) ?? aclProblem(acl)
+  if (needsTtl && !(Number.isInteger(ttl) && (ttl as number) >= 1 && (ttl as number) <= longestTtl))
+    return `mode ${mode} takes a ttl from 1 to ${longestTtl} ms`
+  return pathProblem(path, isSequential(createModes[mode])) ?? aclProblem(acl)
 }
 
 /** Of a new node's data: left out, they are empty. */

@@ -1,6 +1,4 @@
-// What a mechanism throws. A session that ends by it rejects with AUTHFAILED, and has this as a cause.
-
-/** The server's side of an exchange is not what the mechanism demands. */
+/** Thrown if the server violates the mechanism. The session ends: its calls reject with AUTHFAILED, with this error as `cause`. */
 export class SaslError extends Error {
   override readonly name = 'SaslError'
 }

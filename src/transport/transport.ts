@@ -1,4 +1,4 @@
-// Byte streams: this interface, and node:net, node:tls, cloudflare:sockets and memory behind it. The caller chooses one as `dial`.
+// The interface to byte streams, implemented with node:net, node:tls, cloudflare:sockets and memory. The caller chooses one as `dial`.
 // May import: runtime.
 
 export interface Address {
@@ -6,35 +6,35 @@ export interface Address {
   port: number
 }
 
-/** What a transport tells. After `closed` it tells nothing more. */
+/** Receives the events of a transport. No event follows `closed`. */
 export interface TransportHandler {
   opened(): void
-  /** The chunk is lent until this returns: then the transport may write into it again. */
+  /** Receives bytes. The chunk is valid only until this returns; then the transport may overwrite it. */
   received(chunk: Buffer): void
-  /** The stream is over, or could not be opened. `cause` says why, where there was a failure. */
+  /** The stream has ended or could not be opened. `cause` is the error, if there was one. */
   closed(cause?: Error): void
 }
 
 export interface Transport {
-  /** Takes the bytes over: the caller does not change them. */
+  /** Writes the bytes. The caller must not change them afterwards. */
   write(bytes: Uint8Array): void
-  /** Drops the stream and what was not yet written. `closed` may follow or not. */
+  /** Closes the stream at once and discards unsent bytes. `closed` may or may not follow. */
   destroy(): void
 }
 
-/** Opens a stream. It returns at once; the handler hears of what comes of it, and not before `dial` has returned. */
+/** Opens a stream. It returns at once, and calls the handler only after it has returned. */
 export type Dial = (address: Address, handler: TransportHandler) => Transport
 
-/** The end of a stream that somebody else opened. */
+/** The accepting end of a stream. */
 export interface ServerTransport extends Transport {
-  /** Writes what it was given, and then closes. */
+  /** Closes the stream after all bytes are written. */
   end(): void
 }
 
-/** Takes a stream that `remote` opened. It is open: what is told of it, to the handler that is returned, is what comes and its end. */
+/** Accepts a stream that `remote` opened, and returns the handler of its events. The stream is already open. */
 export type Accept = (transport: ServerTransport, remote: Address) => Omit<TransportHandler, 'opened'>
 
-/** Why a stream could not be opened, where no other attempt at the same address will fare better until somebody mends something. */
+/** The stream could not be opened, and retrying the same address is futile until the cause is fixed. */
 export class PermanentError extends Error {
   override readonly name = 'FinalFailure'
 }
