@@ -5,20 +5,20 @@
  * @param sequential the server will append a number, so the path may end with a slash
  */
 export function pathProblem(path: string, sequential = false): string | undefined {
-  if (typeof path !== 'string') return 'a path is a string'
-  if (path === '') return 'a path has at least one character'
-  if (path[0] !== '/') return 'a path starts with /'
+  if (typeof path !== 'string') return 'a path must be a string'
+  if (path === '') return 'a path must not be empty'
+  if (path[0] !== '/') return 'a path must start with /'
   if (sequential) path += '1'
   if (path.length === 1) return undefined
-  if (path.endsWith('/')) return 'a path does not end with /'
+  if (path.endsWith('/')) return 'a path must not end with /'
   for (let i = 1, nodeStart = 1; i <= path.length; i++) {
     const c = i === path.length ? SLASH : path.charCodeAt(i)
     if (c === SLASH) {
-      if (i === nodeStart) return `an empty node name at ${i}`
-      if (isRelative(path, nodeStart, i)) return `a relative node name at ${nodeStart}`
+      if (i === nodeStart) return `the node name at index ${i} is empty`
+      if (isRelative(path, nodeStart, i)) return `the node name at index ${nodeStart} must not be . or ..`
       nodeStart = i + 1
     } else if (isForbidden(c)) {
-      return `a character that is not allowed at ${i}`
+      return `the character at index ${i} is not allowed`
     }
   }
   return undefined

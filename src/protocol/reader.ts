@@ -134,7 +134,7 @@ export class Reader implements FieldReader {
     return this.#take(length)
   }
 
-  /** Skips a null, which is a length of -1. Returns false, without skipping, if there is none. */
+  /** Skips a null, which is a length of -1. Otherwise skips nothing and returns false. */
   #isNull(): boolean {
     if (this.remaining < 4 || this.#view.getInt32(this.#offset) !== -1) return false
     this.#offset += 4

@@ -7,7 +7,7 @@ const LARGEST_SLAB = 16_384
 /** A larger slab, grown for the writes of one turn, is kept for reuse up to this size. */
 const LARGEST_KEPT_SLAB = 0x4_0000
 
-/** For strings up to this length a loop is faster than V8's encoder. */
+/** The longest string, in UTF-16 code units, for which a loop is faster than V8's encoder. */
 const SHORT_STRING = 64
 
 const NO_BYTES = Buffer.alloc(0)
@@ -61,7 +61,7 @@ export class Writer {
     this.#offset += 4 + length
   }
 
-  // Writes characters up to the first that is not ASCII, and returns whether there is none. Most strings are short ASCII paths, for which
+  // Writes characters up to the first that is not ASCII, and returns true if all are. Most strings are short ASCII paths, for which
   // calling V8's encoder costs more.
   #isAscii(value: string): boolean {
     const bytes = this.#bytes

@@ -26,7 +26,7 @@ export function digestMd5({ username, password }: DigestCredentials): Mechanism 
   for (const [what, text] of Object.entries({ username, password }))
     // eslint-disable-next-line no-control-regex
     if (typeof text !== 'string' || !text.isWellFormed() || /[\0-\x1f\x7f]/.test(text))
-      throw new TypeError(`the ${what} is not a text without control characters and halves of surrogate pairs`)
+      throw new TypeError(`the ${what} must be a string without control characters and unpaired surrogates`)
   return {
     name: 'DIGEST-MD5',
     start: ({ random }) => exchange({ username, password }, nonceFrom(random)),
@@ -60,17 +60,18 @@ interface Challenge {
 
 /** @throws SaslError if the bytes are not a challenge, or offer nothing that this client supports */
 export function parseChallenge(bytes: Uint8Array): Challenge {
-  if (bytes.length > LONGEST_CHALLENGE) throw new SaslError(`a challenge of ${bytes.length} bytes`)
+  if (bytes.length > LONGEST_CHALLENGE)
+    throw new SaslError(`the server's challenge has ${bytes.length} bytes, the limit is ${LONGEST_CHALLENGE}`)
   const directives = parseDirectives(bytes)
   const nonce = directives.get('nonce')
-  if (nonce === undefined || nonce === '') throw new SaslError('the challenge has no nonce')
+  if (nonce === undefined || nonce === '') throw new SaslError("the server's challenge has no nonce")
   if (directives.get('algorithm')?.toLowerCase() !== 'md5-sess')
-    throw new SaslError('the algorithm of the challenge is not md5-sess')
+    throw new SaslError("the algorithm of the server's challenge is not md5-sess")
   const qop = (directives.get('qop') ?? 'auth').toLowerCase().split(',')
-  if (!qop.some(each => each.trim() === 'auth')) throw new SaslError('the challenge does not offer qop auth')
+  if (!qop.some(each => each.trim() === 'auth')) throw new SaslError("the server's challenge does not offer qop auth")
   const charset = directives.get('charset')
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
-    throw new SaslError('the charset of the challenge is not utf-8')
+    throw new SaslError("the charset of the server's challenge is not utf-8")
   return { realm: directives.get('realm'), nonce, isUtf8: charset !== undefined }
 }
 
@@ -101,7 +102,8 @@ function respond(
       'qop=auth',
     ].join(','),
   )
-  if (token.length > LONGEST_RESPONSE) throw new SaslError(`a response of ${token.length} bytes`)
+  if (token.length > LONGEST_RESPONSE)
+    throw new SaslError(`the response has ${token.length} bytes, the limit is ${LONGEST_RESPONSE}`)
   return { token, rspauth: latin1(proof('')) }
 }
 
@@ -111,7 +113,10 @@ function respond(
  */
 function encodeForHash(text: string, isUtf8: boolean): Buffer {
   if (/^[\0-\xff]*$/.test(text)) return latin1(text)
-  if (!isUtf8) throw new SaslError('the server knows ISO 8859-1 only, and the name or the password is more')
+  if (!isUtf8)
+    throw new SaslError(
+      'the name or the password has characters outside ISO 8859-1, and the server does not support utf-8',
+    )
   return Buffer.from(text)
 }
 
@@ -119,7 +124,7 @@ function hash(...parts: Uint8Array[]): Buffer {
   try {
     return md5(Buffer.concat(parts))
   } catch (cause) {
-    throw new SaslError('there is no MD5 in this runtime, so there is no DIGEST-MD5', { cause })
+    throw new SaslError('this runtime has no MD5, which DIGEST-MD5 needs', { cause })
   }
 }
 

@@ -13,7 +13,7 @@ export function parseDirectives(bytes: Uint8Array): Map<string, string> {
   while (at < text.length) {
     DIRECTIVE.lastIndex = at
     const match = DIRECTIVE.exec(text)
-    if (match === null) throw new SaslError(`no directive at ${at} of the server's message`)
+    if (match === null) throw new SaslError(`the server's message has no directive at index ${at}`)
     at = DIRECTIVE.lastIndex
     const [, name, token, quoted] = match
     // Empty list elements are allowed.

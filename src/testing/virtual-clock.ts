@@ -16,7 +16,7 @@ export interface UntilOptions {
 
 /**
  * A clock for tests, for the option `clock` of `connect()` and `Server.start()`. If both use the same one, and the client uses
- * `server.dial`, then nothing waits for real time or for a socket, and a session expires at once. Only one call of `advance()` or
+ * `server.dial`, then nothing waits for real time or for a socket. A session then expires at once. Only one call of `advance()` or
  * `until()` may be pending.
  */
 export class VirtualClock implements Clock {
@@ -95,7 +95,10 @@ export class VirtualClock implements Clock {
     const deadline = this.#now + within
     await settle()
     while (!outcome.isSettled && (await this.#fireNext(deadline)));
-    if (!outcome.isSettled) throw new Error(`it has not settled, and nothing more happens within ${within} ms`)
+    if (!outcome.isSettled)
+      throw new Error(
+        `the promise has not settled within ${within} ms of virtual time, and no timer is due before then`,
+      )
     return promise
   }
 
@@ -124,7 +127,8 @@ export class VirtualClock implements Clock {
 }
 
 function requireSpan(ms: number, least = 0): void {
-  if (!Number.isFinite(ms) || ms < least) throw new RangeError(`${ms} ms cannot pass`)
+  if (!Number.isFinite(ms) || ms < least)
+    throw new RangeError(`ms must be a finite number${least === 0 ? ', not negative' : ''}, but is ${ms}`)
 }
 
 /** Saved at load time, because fake timers of a test framework (Vitest, for example) replace the global, and theirs would not fire. */

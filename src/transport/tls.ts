@@ -55,7 +55,7 @@ function describeError(error: TlsError, { host }: Address): Error {
   const because = (what: string) => new PermanentError(`TLS: ${what}`, { cause: error })
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return because(`the certificate is not for ${host}: ${reason}`)
   if (CLIENT_CERTIFICATE.test(reason))
-    return because(`the server wants a client certificate, or another one (${reason})`)
+    return because(`the server requires a client certificate, or a different one (${reason})`)
   if (NO_TLS.test(code)) return because('the server does not speak TLS on this port')
   return because(reason || error.message)
 }

@@ -36,5 +36,5 @@ export type Accept = (transport: ServerTransport, remote: Address) => Omit<Trans
 
 /** The stream could not be opened, and retrying the same address is futile until the cause is fixed. */
 export class PermanentError extends Error {
-  override readonly name = 'FinalFailure'
+  override readonly name = 'PermanentError'
 }
