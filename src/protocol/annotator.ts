@@ -1,4 +1,5 @@
-// Reads the fields of a frame with the declarations of its records, and notes for each its offset, its bytes and its value.
+// Reads the fields of a frame with the declarations of its records, and notes for each its offset, its bytes and its
+// value.
 import type { Codec, ItemHeader, Type } from './codec.ts'
 import { createModes, keeperStates, opcodes } from './constants.ts'
 import { hex64 } from './hex.ts'
@@ -83,7 +84,7 @@ export class Annotator {
       return Array.from({ length: count }, (_, i) => this.#value({ is: 'record', of: type.of }, `${name}[${i}]`))
     }
     const value = this.#reader[type.is]()
-    this.annotate(at, this.#reader.offset, name, valueOf(name, value))
+    this.annotate(at, this.#reader.offset, name, formatValue(name, value))
     return value
   }
 
@@ -95,7 +96,8 @@ export class Annotator {
     for (;;) {
       const at = below(String(items.length))
       const header = this.#record(layout.header, at) as ItemHeader
-      // The list ends with a `done` header of type error. Bytes that end otherwise are not a multi and must not be shown as one.
+      // The list ends with a `done` header of type error. Bytes that end otherwise are not a multi and must not be
+      // shown as one.
       if (header.done && header.type === opcodes.error) return items
       const item = header.done ? undefined : layout.itemFor(header.type)
       if (item === undefined) throw new JuteError(`an item of type ${header.type}`)
@@ -126,19 +128,19 @@ const vocabularies: Readonly<Record<string, Readonly<Record<string, number>>>> =
 /** Fields that hold, or may hold, a password or a credential. Neither their values nor their bytes are shown. */
 const SECRET = /(^|\.)(passwd|auth|token|rest)$/
 
-function valueOf(name: string, value: unknown): string {
+function formatValue(name: string, value: unknown): string {
   const field = name.slice(name.lastIndexOf('.') + 1)
   if (value === null) return 'null'
   if (SECRET.test(name)) return `${(value as Uint8Array).length} bytes, not shown`
   if (typeof value === 'bigint') return hex64(value)
-  if (Buffer.isBuffer(value)) return text(value)
+  if (Buffer.isBuffer(value)) return formatBytes(value)
   if (Array.isArray(value)) return `${value.length}: ${(value as string[]).join(' ')}`.trimEnd()
   if (field === 'type' && name !== 'type') return nameIn(opcodes, value as number)
   const names = vocabularies[field]
   return names ? nameIn(names, value as number) : JSON.stringify(value)
 }
 
-function text(bytes: Buffer): string {
+function formatBytes(bytes: Buffer): string {
   const string = bytes.toString('utf8')
   const shown = /^[\x20-\x7e]*$/.test(string) ? JSON.stringify(string) : '<' + bytes.toString('hex', 0, 16) + '>'
   return bytes.length <= 40 ? shown : `${bytes.length} bytes`
@@ -157,5 +159,5 @@ function formatField(name: string, value: unknown): string {
     const few = value.slice(0, 3).map(each => (typeof each === 'string' ? each : formatFields(each).trim()))
     return `${name}: [${few.join(', ')}${value.length > 3 ? `, … ${value.length} in all` : ''}]`
   }
-  return `${name}: ${valueOf(name, value)}`
+  return `${name}: ${formatValue(name, value)}`
 }

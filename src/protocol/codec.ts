@@ -2,8 +2,9 @@
 import type { Writer } from './writer.ts'
 
 /**
- * Reads fields one by one. A record is declared as a function of a FieldReader. Called with a {@link Reader}, it decodes.
- * Called with a recorder, which notes the fields that are read, it yields the layout; this happens once, on first use.
+ * Reads fields one by one. A record is declared as a function of a FieldReader. Called with a {@link Reader}, it
+ * decodes. Called with a recorder, which notes the fields that are read, it yields the layout; this happens once, on
+ * first use.
  */
 export interface FieldReader {
   bool(): boolean
@@ -35,7 +36,10 @@ export interface Field {
   type: Type
 }
 
-/** The values that can be encoded as `T`. A Buffer may be given as any Uint8Array, or as a string, which is encoded as UTF-8. */
+/**
+ * The values that can be encoded as `T`. A Buffer may be given as any Uint8Array, or as a string, which is encoded as
+ * UTF-8.
+ */
 export type Encodable<T> = T extends Buffer
   ? Uint8Array | string
   : T extends readonly (infer E)[]
@@ -49,7 +53,10 @@ export interface Codec<T> {
   readonly name: string
   read(fields: FieldReader): T
   write(writer: Writer, value: Encodable<T>): void
-  /** Ignores bytes after the value, because newer servers may add fields. @throws JuteError if the bytes are not a `T` */
+  /**
+   * Ignores bytes after the value, because newer servers may add fields.
+   * @throws JuteError if the bytes are not a `T`
+   */
   decode(bytes: Uint8Array): T
   /** @throws JuteError if a string has no UTF-8 form */
   encode(value: Encodable<T>): Buffer

@@ -69,7 +69,10 @@ export const longestTtl = 0xff_ffff_ffff
 /** ZooDefs.Perms, one bit each. */
 export const perms = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const
 
-/** Watcher.Event.EventType, without the client-side None. Java's client creates the `…Removed` types; servers do not send them. */
+/**
+ * Watcher.Event.EventType, without the client-side None. Java's client creates the `…Removed` types; servers do not
+ * send them.
+ */
 export const eventTypes = {
   NodeCreated: 1,
   NodeDeleted: 2,

@@ -52,7 +52,7 @@ const ownErrors = {
   CLOSED: 'the client is closed',
   PROTOCOL: 'the server violated the protocol',
   REQUESTTOOLARGE:
-    'the request exceeds maxRequestBytes; servers close the connection over a request that exceeds their jute.maxbuffer',
+    'the request exceeds maxRequestBytes; servers close the connection over requests above their jute.maxbuffer',
   REPLYTOOLARGE: 'the reply exceeds maxReplyBytes; raise it to receive such replies',
   TOOMANYPENDING: 'the limit maxPending is reached; wait until some of the pending requests have settled',
   CONNECTTIMEOUT: 'no server accepted the session within connectTimeout',
@@ -78,8 +78,8 @@ const meaningOf = (code: ErrorCode): string =>
   code in ownErrors ? ownErrors[code as keyof typeof ownErrors] : serverErrors[code as ServerErrorCode][1]
 
 /**
- * Says whether the server may have executed the request. `notSent`: the request never left this process. `refused`: the server rejected
- * it. `unknown`: it was sent and the reply was lost, so the server may have executed it.
+ * Says whether the server may have executed the request. `notSent`: the request never left this process. `refused`: the
+ * server rejected it. `unknown`: it was sent and the reply was lost, so the server may have executed it.
  */
 export type Fate = 'notSent' | 'unknown' | 'refused'
 
@@ -134,7 +134,10 @@ export interface MultiFailure {
   errno: number
 }
 
-/** The error of a failed multi. No operation of it was applied. `code`, `op` and `path` are those of the operation that failed. */
+/**
+ * The error of a failed multi. No operation of it was applied. `code`, `op` and `path` are those of the operation that
+ * failed.
+ */
 export class MultiError extends ZooKeeperError {
   override readonly name = 'MultiError'
   /** One result per operation, in their order. */

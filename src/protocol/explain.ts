@@ -66,8 +66,8 @@ type Summary = Omit<Explanation, 'dump'>
 type Interpretation = (annotator: Annotator) => Summary | undefined
 
 function interpretations({ from, opcode, first }: ExplainOptions): Interpretation[] {
-  const known = opcode === undefined ? undefined : operationsByOpcode().get(opcode)
-  const readings: Record<'client' | 'server', Interpretation[]> = {
+  const operation = opcode === undefined ? undefined : operationsByOpcode().get(opcode)
+  const byEnd: Record<'client' | 'server', Interpretation[]> = {
     client: first === true ? [] : [request],
     server:
       first === true
@@ -77,16 +77,16 @@ function interpretations({ from, opcode, first }: ExplainOptions): Interpretatio
             headerOnly(xids.ping),
             headerOnly(xids.auth),
             headerOnly(xids.setWatches),
-            failure(known?.name),
-            ...replies(known),
+            failure(operation?.name),
+            ...replies(operation),
           ],
   }
   // Connect frames are tried first: they start with protocol version 0, which is never the xid of a request.
   if (first !== false) {
-    readings.client.unshift(connectRequest(r.ConnectRequest), connectRequest(r.LegacyConnectRequest))
-    readings.server.unshift(connectResponse(r.ConnectResponse), connectResponse(r.LegacyConnectResponse))
+    byEnd.client.unshift(connectRequest(r.ConnectRequest), connectRequest(r.LegacyConnectRequest))
+    byEnd.server.unshift(connectResponse(r.ConnectResponse), connectResponse(r.LegacyConnectResponse))
   }
-  return from === undefined ? [...readings.client, ...readings.server] : readings[from]
+  return from === undefined ? [...byEnd.client, ...byEnd.server] : byEnd[from]
 }
 
 const connectRequest =
@@ -128,7 +128,7 @@ const request: Interpretation = annotator => {
     from: 'client',
     op: op.name,
     xid: header.xid,
-    sentence: `client ${number(header.xid)}${op.name}${formatFields(body)}`,
+    sentence: `client ${xidLabel(header.xid)}${op.name}${formatFields(body)}`,
   }
 }
 
@@ -164,17 +164,19 @@ const failure =
     return replySummary(header, op, outcome(header.err))
   }
 
-/** A reply to `known`; if undefined, to all operations whose response fits exactly, provided they share one codec. */
-function replies(known: Operation<unknown, unknown> | undefined): Interpretation[] {
-  if (known !== undefined) return [success(known.response, known.name), unparsedReply(known.name)]
+/**
+ * A reply to `operation`; if undefined, to all operations whose response fits exactly, provided they share one codec.
+ */
+function replies(operation: Operation<unknown, unknown> | undefined): Interpretation[] {
+  if (operation !== undefined) return [success(operation.response, operation.name), unparsedReply(operation.name)]
   return [
     annotator => {
-      const fitting = new Map<Codec<unknown>, string[]>()
+      const namesByCodec = new Map<Codec<unknown>, string[]>()
       for (const op of operationsByOpcode().values()) {
         if (success(op.response, op.name)(annotator.restarted()) === undefined) continue
-        fitting.set(op.response, [...(fitting.get(op.response) ?? []), op.name])
+        namesByCodec.set(op.response, [...(namesByCodec.get(op.response) ?? []), op.name])
       }
-      const [only, ...others] = fitting
+      const [only, ...others] = namesByCodec
       if (only === undefined || others.length > 0) return undefined
       return success(only[0], only[1].join(' or '))(annotator)
     },
@@ -207,8 +209,8 @@ const replySummary = ({ xid, zxid }: { xid: number; zxid: bigint }, op: string |
   from: 'server',
   op: op ?? '',
   xid,
-  sentence: `server answers ${number(xid)}${op === undefined ? '' : op + ': '}${what}, zxid ${hex64(zxid)}`,
+  sentence: `server answers ${xidLabel(xid)}${op === undefined ? '' : op + ': '}${what}, zxid ${hex64(zxid)}`,
 })
 
-const number = (xid: number) => (xid > 0 ? `#${xid} ` : '')
+const xidLabel = (xid: number) => (xid > 0 ? `#${xid} ` : '')
 const outcome = (err: number) => (err === 0 ? 'OK' : codeOf(err) === 'UNKNOWN' ? `error ${err}` : codeOf(err))

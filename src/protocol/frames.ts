@@ -2,20 +2,23 @@
 import { JuteError } from './jute-error.ts'
 
 /**
- * Receives a whole frame, without its length prefix: `bytes` from `start` to `end`. The bytes are valid only until the callback returns,
- * unless `isOwn` is true: then the frame has its own memory, which is never written again.
+ * Receives a whole frame, without its length prefix: `bytes` from `start` to `end`. The bytes are valid only until the
+ * callback returns, unless `isOwn` is true: then the frame has its own memory, which is never written again.
  */
 export type OnFrame = (bytes: Buffer, start: number, end: number, isOwn: boolean) => void
 
 /** Thrown if a length prefix exceeds the maximum. */
 export class FrameTooLong extends JuteError {}
 
-/** A frame's buffer starts at this size, in bytes, and doubles as the bytes arrive, because the announced length may be false. */
+/**
+ * A frame's buffer starts at this size, in bytes, and doubles as the bytes arrive, because the announced length may be
+ * false.
+ */
 const FIRST_ALLOCATION = 65_536
 
 /**
- * Splits a byte stream into frames. The time is linear in the bytes, however they are cut into chunks. A frame inside one chunk is
- * passed on without copying; a frame that spans chunks is copied into its own memory.
+ * Splits a byte stream into frames. The time is linear in the bytes, however they are cut into chunks. A frame inside
+ * one chunk is passed on without copying; a frame that spans chunks is copied into its own memory.
  */
 export class Framer {
   readonly #maximum: number
@@ -40,8 +43,8 @@ export class Framer {
 
   /**
    * Calls back with each frame that the chunk completes, in order.
-   * @throws JuteError if a length is negative or above the maximum, before any byte of that frame is stored; every later call throws
-   * the same error
+   * @throws JuteError if a length is negative or above the maximum, before any byte of that frame is stored; every
+   * later call throws the same error
    */
   push(chunk: Buffer): void {
     if (this.#failure !== undefined) throw this.#failure

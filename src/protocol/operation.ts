@@ -1,7 +1,9 @@
 // The declaration of one operation: its opcode, its request and its response.
 import type { Codec } from './codec.ts'
 
-/** The server-side watch that an operation's `watch` flag sets. `exist` is a data watch on a node that may be absent. */
+/**
+ * The server-side watch that an operation's `watch` flag sets. `exist` is a data watch on a node that may be absent.
+ */
 export type WatchKind = 'data' | 'exist' | 'children'
 
 export interface Operation<Q, R> {

@@ -37,7 +37,10 @@ export const getChildren2 = operation(
 )
 export const sync = operation('sync', opcodes.sync, r.SyncRequest, r.SyncResponse)
 export const ping = operation('ping', opcodes.ping, r.EmptyRecord, r.EmptyRecord)
-/** Must be used only in a multi. 3.8.0 replies to a check sent alone only if it fails, and otherwise leaves a gap in the replies. */
+/**
+ * Must be used only in a multi. 3.8.0 replies to a check sent alone only if it fails, and otherwise leaves a gap in the
+ * replies.
+ */
 export const check = operation('check', opcodes.check, r.CheckVersionRequest, r.SetDataResponse)
 export const multi = operation('multi', opcodes.multi, MultiRequest, MultiResponse)
 export const multiRead = operation('multiRead', opcodes.multiRead, MultiReadRequest, MultiResponse)

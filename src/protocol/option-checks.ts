@@ -7,7 +7,10 @@ export type Check = (value: unknown) => string | undefined
 /** One check for each option. */
 export type Checks<O> = { readonly [K in keyof O]-?: Check }
 
-/** Returns a check whose message names the expected value. Only the actual value's type is shown, because it may be a secret. */
+/**
+ * Returns a check whose message names the expected value. Only the actual value's type is shown, because it may be a
+ * secret.
+ */
 export const mustBe =
   (expected: string, is: (value: never) => boolean): Check =>
   value =>
@@ -40,11 +43,11 @@ export function optionsProblem<O extends object>(options: unknown, checks: Check
 function unknownOption(name: string, known: readonly string[]): string {
   const [nearest, ...others] = known.toSorted((a, b) => distance(name, a) - distance(name, b))
   if (nearest === undefined) return `there is no option '${name}'`
-  const list = others.length < FEW ? ` (the options are ${known.join(', ')})` : ''
+  const list = others.length < LONGEST_LIST ? ` (the options are ${known.join(', ')})` : ''
   return `there is no option '${name}'; did you mean '${nearest}'?${list}`
 }
 
-const FEW = 8
+const LONGEST_LIST = 8
 
 /** The Levenshtein distance: the number of characters to insert, delete or replace. Case is ignored. */
 function distance(from: string, to: string): number {

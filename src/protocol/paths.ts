@@ -30,7 +30,10 @@ const DOT = 0x2e
 const isRelative = (path: string, start: number, end: number): boolean =>
   path.charCodeAt(start) === DOT && (end === start + 1 || (end === start + 2 && path.charCodeAt(start + 1) === DOT))
 
-/** Control characters, surrogates, the private use area and specials. Java checks UTF-16 code units, so emoji are forbidden. */
+/**
+ * Control characters, surrogates, the private use area and specials. Java checks UTF-16 code units, so emoji are
+ * forbidden.
+ */
 const isForbidden = (c: number): boolean =>
   c <= 0x1f || (c >= 0x7f && (c <= 0x9f || (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0))
 

@@ -2,10 +2,11 @@
 import type { Codec, FieldReader } from './codec.ts'
 import { JuteError } from './jute-error.ts'
 
-/** A cursor over the bytes of one frame. A connection reuses one Reader: {@link reset} moves it to the next frame. */
+/** A cursor over the bytes of one frame. It can be reused: {@link reset} moves it to another frame. */
 export class Reader implements FieldReader {
   #chunk: Uint8Array
-  // A view of the chunk's whole ArrayBuffer. Sockets read into the same one again and again, so one view serves many chunks.
+  // A view of the chunk's whole ArrayBuffer. Sockets read into the same one again and again, so one view serves many
+  // chunks.
   #bytes: Buffer
   #view: DataView
   /** The offset of the chunk in `#bytes`. */
@@ -64,7 +65,10 @@ export class Reader implements FieldReader {
     return this.#view.getInt32(at) * 0x1_0000_0000 + this.#view.getUint32(at + 4)
   }
 
-  /** Replaces bytes that are not UTF-8 by U+FFFD, as Java does. The number of replacement characters may differ from Java's. */
+  /**
+   * Replaces bytes that are not UTF-8 by U+FFFD, as Java does. The number of replacement characters may differ from
+   * Java's.
+   */
   string(): string {
     const at = this.#takeString()
     return this.#bytes.toString('utf8', at, this.#offset)
@@ -78,8 +82,8 @@ export class Reader implements FieldReader {
     return this.stringOrNull() ?? ''
   }
 
-  // Copies, because the frame's memory will be reused. If the frame has its own memory and the buffer is most of it, a view is enough.
-  // Only long frames have their own memory.
+  // Copies, because the frame's memory will be reused. If the frame has its own memory and the buffer is most of it, a
+  // view is enough. Only long frames have their own memory.
   buffer(): Buffer | null {
     if (this.#isNull()) return null
     const length = this.int()
@@ -91,7 +95,8 @@ export class Reader implements FieldReader {
     return copy
   }
 
-  // ASCII strings are decoded at once and then cut, in a seventh of the time. The cost: one string that is kept keeps all in memory.
+  // ASCII strings are decoded at once and then cut, in a seventh of the time. The cost: one string that is kept keeps
+  // all in memory.
   strings(): string[] {
     const count = this.#count(4)
     const start = this.#offset
@@ -143,7 +148,8 @@ export class Reader implements FieldReader {
 
   /**
    * Reads the length of a vector.
-   * @throws JuteError if the frame cannot hold so many elements; a false length must not cause a long loop or a large allocation
+   * @throws JuteError if the frame cannot hold so many elements; a false length must not cause a long loop or a large
+   * allocation
    */
   #count(minimumSize: number): number {
     const count = this.int()

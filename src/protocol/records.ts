@@ -1,5 +1,5 @@
-// All records that a client and a server exchange, with the names and the order of zookeeper.jute. Records that our client does not use
-// are marked as pure, so that bundlers drop them.
+// All records that a client and a server exchange, with the names and the order of zookeeper.jute. Records that our
+// client does not use are marked as pure, so that bundlers drop them.
 import type { TypeOf } from './codec.ts'
 import { record } from './jute.ts'
 
@@ -151,7 +151,8 @@ export const ReconfigRequest = record('ReconfigRequest', f => ({
   curConfigId: f.long(),
 }))
 
-// Declared in zookeeper.jute for a limit on children that was never implemented. No client sends these, and no server replies to them.
+// Declared in zookeeper.jute for a limit on children that was never implemented. No client sends these, and no server
+// replies to them.
 export const GetMaxChildrenRequest = /* @__PURE__ */ record('GetMaxChildrenRequest', f => ({ path: f.string() }))
 export const GetMaxChildrenResponse = /* @__PURE__ */ record('GetMaxChildrenResponse', f => ({ max: f.int() }))
 export const SetMaxChildrenRequest = /* @__PURE__ */ record('SetMaxChildrenRequest', f => ({

@@ -1,6 +1,6 @@
 // Encodes a request as one frame: four length bytes, the header, the body.
 import type { Encodable } from './codec.ts'
-import type { Operation } from './operations.ts'
+import type { Operation } from './operation.ts'
 import { RequestHeader } from './records.ts'
 import type { Writer } from './writer.ts'
 

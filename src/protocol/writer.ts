@@ -1,7 +1,8 @@
 // Encodes Jute fields. Bytes returned by take() are never written again, because a socket may still be reading them.
 import { JuteError } from './jute-error.ts'
 
-// The first slab is small, because many writers may write in one turn. A slab that replaces a full one is twice as large.
+// The first slab is small, because many writers may write in one turn. A slab that replaces a full one is twice as
+// large.
 const FIRST_SLAB = 256
 const LARGEST_SLAB = 16_384
 /** A larger slab, grown for the writes of one turn, is kept for reuse up to this size. */
@@ -61,8 +62,8 @@ export class Writer {
     this.#offset += 4 + length
   }
 
-  // Writes characters up to the first that is not ASCII, and returns true if all are. Most strings are short ASCII paths, for which
-  // calling V8's encoder costs more.
+  // Writes characters up to the first that is not ASCII, and returns true if all are. Most strings are short ASCII
+  // paths, for which calling V8's encoder costs more.
   #isAscii(value: string): boolean {
     const bytes = this.#bytes
     const start = this.#offset + 4

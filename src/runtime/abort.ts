@@ -7,10 +7,13 @@ interface SharedListener {
 }
 
 // One listener per signal, shared by all callbacks. Node searches all of a signal's listeners each time one is added
-// (EventTarget.addEventListener). The hundred-thousandth listener of a signal would take a quarter of a millisecond to add.
+// (EventTarget.addEventListener). The hundred-thousandth listener of a signal would take a quarter of a millisecond to
+// add.
 const sharedListeners = new WeakMap<AbortSignal, SharedListener>()
 
-/** Calls back once when the signal aborts, in the order of the onAbort calls. Returns a function that stops listening. */
+/**
+ * Calls back once when the signal aborts, in the order of the onAbort calls. Returns a function that stops listening.
+ */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (signal === undefined) return nothing
   const listener = sharedListeners.get(signal) ?? listenTo(signal)
@@ -38,7 +41,9 @@ function listenTo(signal: AbortSignal): SharedListener {
 
 const nothing = () => undefined
 
-/** An AbortController that creates its signal and its reason only when `signal` is read, because creating them is slow. */
+/**
+ * An AbortController that creates its signal and its reason only when `signal` is read, because creating them is slow.
+ */
 export class Abort {
   #controller: AbortController | undefined
   #reason: (() => unknown) | undefined

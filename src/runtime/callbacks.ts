@@ -6,8 +6,8 @@ export class CallbackRunner {
   readonly #onError: (error: unknown) => void
 
   /**
-   * @param onError receives the errors that callbacks throw and the reasons that their promises reject with. An error that onError
-   * throws becomes an uncaught exception.
+   * @param onError receives the errors that callbacks throw and the reasons that their promises reject with. An error
+   * that onError throws becomes an uncaught exception.
    */
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError

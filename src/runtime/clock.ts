@@ -1,4 +1,5 @@
-// Adapters to the runtime: time, randomness, hashes, abort signals. Only this file uses the runtime's clocks and timers.
+// Adapters to the runtime: time, randomness, hashes, abort signals. Only this file uses the runtime's clocks and
+// timers.
 // May import: nothing.
 
 export interface Clock {

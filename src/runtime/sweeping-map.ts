@@ -1,9 +1,9 @@
 /** The number of dead keys tolerated before a sweep, however small the map. */
 const TOLERATED_DEAD_KEYS = 8
 
-// V8 keeps a deleted Map key in its hash chain until the next rehash, which large maps rarely do. A path watched again and again would leave
-// hundreds of dead entries in one chain and slow every lookup. So delete() only clears the value; dead keys are swept once they exceed an
-// eighth of the map.
+// V8 keeps a deleted Map key in its hash chain until the next rehash, which large maps rarely do. A path watched again
+// and again would leave hundreds of dead entries in one chain and slow every lookup. So delete() only clears the value;
+// dead keys are swept once they exceed an eighth of the map.
 
 /** A map from paths to values, made for paths that are set and deleted again and again. */
 export class SweepingMap<V extends object | string> {

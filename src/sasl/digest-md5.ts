@@ -1,5 +1,5 @@
-// DIGEST-MD5 (RFC 2831): both ends prove that they know the password, without sending it. It is obsolete (RFC 6331), but ZooKeeper's
-// only mechanism apart from Kerberos. It does not encrypt the connection: use it over TLS.
+// DIGEST-MD5 (RFC 2831): both ends prove that they know the password, without sending it. It is obsolete (RFC 6331),
+// but ZooKeeper's only mechanism apart from Kerberos. It does not encrypt the connection: use it over TLS.
 import { isSameSecret, md5 } from '../runtime/hash.ts'
 import type { Exchange, Mechanism, Random } from '../client/index.ts'
 import { parseDirectives, quoted } from './directives.ts'
@@ -11,16 +11,24 @@ export interface DigestCredentials {
   password: string
 }
 
-/** The fixed digest-uri of Java's client and server. It does not contain the server's host name (SecurityUtils.createSaslClient). */
+/**
+ * The fixed digest-uri of Java's client and server. It does not contain the server's host name
+ * (SecurityUtils.createSaslClient).
+ */
 const DIGEST_URI = 'zookeeper/zk-sasl-md5'
-/** A client must abort if a challenge is longer than 2048 bytes (RFC 2831, 2.1.1). A response is limited to 4096 bytes (2.1.2). */
+/**
+ * A client must abort if a challenge is longer than 2048 bytes (RFC 2831, 2.1.1). A response is limited to 4096 bytes
+ * (2.1.2).
+ */
 const LONGEST_CHALLENGE = 2048
 const LONGEST_RESPONSE = 4096
 const FIRST_USE = '00000001'
 
 /**
- * Returns a mechanism for connect()'s option `sasl` that authenticates by name and password, as ZooKeeper's DigestLoginModule does.
- * @throws TypeError if the name or the password is not a string, or contains a control character or an unpaired surrogate
+ * Returns a mechanism for connect()'s option `sasl` that authenticates by name and password, as ZooKeeper's
+ * DigestLoginModule does.
+ * @throws TypeError if the name or the password is not a string, or contains a control character or an unpaired
+ * surrogate
  */
 export function digestMd5({ username, password }: DigestCredentials): Mechanism {
   for (const [what, text] of Object.entries({ username, password }))
@@ -108,7 +116,8 @@ function respond(
 }
 
 /**
- * Encodes text for hashing. Text that fits into ISO 8859-1 is hashed in it, even if the charset is utf-8 (RFC 2831, 2.1.2.1).
+ * Encodes text for hashing. Text that fits into ISO 8859-1 is hashed in it, even if the charset is utf-8 (RFC 2831,
+ * 2.1.2.1).
  * @throws SaslError if the text does not fit and the server does not support utf-8
  */
 function encodeForHash(text: string, isUtf8: boolean): Buffer {

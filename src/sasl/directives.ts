@@ -2,8 +2,8 @@
 import { SaslError } from './sasl-error.ts'
 
 /**
- * Parses `name=value, name="quoted \" value"` into a map from lower-case names to unquoted values. Each byte becomes one character with a
- * code from 0 to 255; the caller applies the charset.
+ * Parses `name=value, name="quoted \" value"` into a map from lower-case names to unquoted values. Each byte becomes
+ * one character with a code from 0 to 255; the caller applies the charset.
  * @throws SaslError if the bytes do not match the grammar, or a name occurs twice
  */
 export function parseDirectives(bytes: Uint8Array): Map<string, string> {
@@ -26,8 +26,8 @@ export function parseDirectives(bytes: Uint8Array): Map<string, string> {
 }
 
 /**
- * Matches one element and the comma after it, or the end. No two alternatives start with the same character, so matching never
- * backtracks.
+ * Matches one element and the comma after it, or the end. No two alternatives start with the same character, so
+ * matching never backtracks.
  */
 const DIRECTIVE =
   /[ \t\r\n]*(?:([!#$%&'*+\-.^_`|~\w]+)[ \t\r\n]*=[ \t\r\n]*(?:([!#$%&'*+\-.^_`|~\w]+)|"((?:[\t\r\n\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\0-\x7f])*)")[ \t\r\n]*)?(?:,|$)/y

@@ -15,9 +15,9 @@ export interface UntilOptions {
 }
 
 /**
- * A clock for tests, for the option `clock` of `connect()` and `Server.start()`. If both use the same one, and the client uses
- * `server.dial`, then nothing waits for real time or for a socket. A session then expires at once. Only one call of `advance()` or
- * `until()` may be pending.
+ * A clock for tests, for the option `clock` of `connect()` and `Server.start()`. If both use the same one, and the
+ * client uses `server.dial`, then nothing waits for real time or for a socket. A session then expires at once. Only one
+ * call of `advance()` or `until()` may be pending.
  */
 export class VirtualClock implements Clock {
   #now = 1000
@@ -63,8 +63,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Lets `ms` milliseconds pass without firing a timer, as if the process were stopped or busy. Timers that became due fire late, at the
-   * next `advance()` or `until()`.
+   * Lets `ms` milliseconds pass without firing a timer, as if the process were stopped or busy. Timers that became due
+   * fire late, at the next `advance()` or `until()`.
    * @throws RangeError if `ms` is negative or not finite
    */
   stall(ms: number): void {
@@ -73,7 +73,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Lets `ms` milliseconds pass. Fires the timers that become due, in order, and waits for the microtasks of each before the next.
+   * Lets `ms` milliseconds pass. Fires the timers that become due, in order, and waits for the microtasks of each
+   * before the next.
    * @throws RangeError if `ms` is negative or not finite
    */
   async advance(ms: number): Promise<void> {
@@ -131,7 +132,10 @@ function requireSpan(ms: number, least = 0): void {
     throw new RangeError(`ms must be a finite number${least === 0 ? ', not negative' : ''}, but is ${ms}`)
 }
 
-/** Saved at load time, because fake timers of a test framework (Vitest, for example) replace the global, and theirs would not fire. */
+/**
+ * Saved at load time, because fake timers of a test framework (Vitest, for example) replace the global, and theirs
+ * would not fire.
+ */
 const nextTurn = setImmediate
 
 /** Resolves when the microtask queue is empty. */

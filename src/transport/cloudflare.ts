@@ -3,13 +3,15 @@ import { connect } from 'cloudflare:sockets'
 import type { Dial } from './transport.ts'
 
 export interface CloudflareOptions {
-  /** Uses TLS. The runtime must trust the certificate, and it must be for the host in the connect string. Default false. */
+  /**
+   * Uses TLS. The runtime must trust the certificate, and it must be for the host in the connect string. Default false.
+   */
   tls?: boolean
 }
 
 /**
- * Returns a dial for workers: `connect(servers, { dial: cloudflare() })`. A socket belongs to the request, or to the Durable Object, that
- * opened it. If a name has several addresses, the runtime chooses one.
+ * Returns a dial for workers: `connect(servers, { dial: cloudflare() })`. A socket belongs to the request, or to the
+ * Durable Object, that opened it. If a name has several addresses, the runtime chooses one.
  */
 export function cloudflare({ tls = false }: CloudflareOptions = {}): Dial {
   return ({ host, port }, handler) => {

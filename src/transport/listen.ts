@@ -36,7 +36,10 @@ export async function listenTcp({ host, port }: Address, accept: Accept): Promis
   }
 }
 
-/** Returns an address as ZooKeeper prints it (InetAddress.getHostAddress): IPv6 with all eight numbers, IPv4-mapped IPv6 as IPv4. */
+/**
+ * Returns an address as ZooKeeper prints it (InetAddress.getHostAddress): IPv6 with all eight numbers, IPv4-mapped IPv6
+ * as IPv4.
+ */
 export function expandAddress(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
   if (!plain.includes(':')) return plain

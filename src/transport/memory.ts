@@ -17,7 +17,8 @@ export function memoryDial(accept: Accept): Dial {
   }
 }
 
-// Microtasks run in the order in which they are queued, so writes and the close after them arrive in the order of the calls.
+// Microtasks run in the order in which they are queued, so writes and the close after them arrive in the order of the
+// calls.
 class End implements ServerTransport {
   handler: Omit<TransportHandler, 'opened'> | undefined
   #peer: End | undefined

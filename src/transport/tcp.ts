@@ -7,16 +7,20 @@ import type { Dial, Transport, TransportHandler } from './transport.ts'
 export const systemLookup: LookupFunction = lookup
 
 export interface TcpOptions {
-  /** Returns a number in [0, 1), to shuffle a name's addresses. Default: the addresses keep the order in which they were resolved. */
+  /**
+   * Returns a number in [0, 1), to shuffle a name's addresses. Default: the addresses keep the order in which they were
+   * resolved.
+   */
   random?: () => number
   /** Resolves names. Default: the system's resolver. */
   lookup?: LookupFunction
 }
 
 /**
- * Returns a dial that opens TCP connections. It resolves names at every call, and tries all addresses of a name in turn, each but the last
- * for 250 ms (Node's autoSelectFamily). With `random` the order is random, which spreads clients over the servers of one name. It also
- * keeps a server that accepts connections but does not respond from hiding the others.
+ * Returns a dial that opens TCP connections. It resolves names at every call, and tries all addresses of a name in
+ * turn, each but the last for 250 ms (Node's autoSelectFamily). With `random` the order is random, which spreads
+ * clients over the servers of one name. It also keeps a server that accepts connections but does not respond from
+ * hiding the others.
  */
 export function tcp({ random, lookup = systemLookup }: TcpOptions = {}): Dial {
   const orderedLookup = random === undefined ? lookup : shuffledLookup(lookup, random)
@@ -26,7 +30,8 @@ export function tcp({ random, lookup = systemLookup }: TcpOptions = {}): Dial {
       port,
       lookup: orderedLookup,
       autoSelectFamily: true,
-      // Disables Nagle's algorithm: the requests of one turn are already one write, so waiting for more only delays them.
+      // Disables Nagle's algorithm: the requests of one turn are already one write, so waiting for more only delays
+      // them.
       noDelay: true,
       onread: isNode ? readOptionsFor(handler) : undefined,
     })
@@ -36,8 +41,8 @@ export function tcp({ random, lookup = systemLookup }: TcpOptions = {}): Dial {
 
 export const dialTcp: Dial = tcp()
 
-// Only Node reads through `onread`: workerd accepts the option and never reads. All these runtimes set navigator.userAgent, Node only
-// from 21 on, so its absence means Node.
+// Only Node reads through `onread`: workerd accepts the option and never reads. All these runtimes set
+// navigator.userAgent, Node only from 21 on, so its absence means Node.
 const { navigator } = globalThis as { navigator?: { userAgent?: string } }
 const isNode = navigator?.userAgent?.startsWith('Node.js') ?? true
 
@@ -81,7 +86,8 @@ class Tcp implements Transport {
   }
 }
 
-// All sockets share these listeners, which are called with the socket as `this`, so that an idle socket uses little memory.
+// All sockets share these listeners, which are called with the socket as `this`, so that an idle socket uses little
+// memory.
 
 function onConnect(this: TcpSocket): void {
   this[TRANSPORT].handler.opened()

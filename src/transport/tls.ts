@@ -6,10 +6,10 @@ import { PermanentError, type Address, type Dial } from './transport.ts'
 export type TlsOptions = Omit<ConnectionOptions, 'host' | 'port' | 'path' | 'socket'>
 
 /**
- * Returns a dial that opens only TLS connections, of version 1.2 or later. The server's certificate must be for the host in the connect
- * string: a name must be among its DNS names, an address among its IP addresses.
- * @param options options of node:tls; `rejectUnauthorized: false`, `checkServerIdentity`, `servername` and `secureContext` override the
- * defaults set here
+ * Returns a dial that opens only TLS connections, of version 1.2 or later. The server's certificate must be for the
+ * host in the connect string: a name must be among its DNS names, an address among its IP addresses.
+ * @param options options of node:tls; `rejectUnauthorized: false`, `checkServerIdentity`, `servername` and
+ * `secureContext` override the defaults set here
  * @throws Error of node:tls if a key, a certificate or a passphrase is invalid
  */
 export function dialTls(options: TlsOptions): Dial {
@@ -50,7 +50,8 @@ type TlsError = Error & { code?: string; reason?: string }
 /** Replaces OpenSSL's message, which contains source positions, by its `reason`, which says what happened. */
 function describeError(error: TlsError, { host }: Address): Error {
   const { code = '', reason = '' } = error
-  // Errors of the system (ECONNREFUSED, ENOTFOUND) may be temporary. Those of OpenSSL, node:tls or the caller's check are permanent.
+  // Errors of the system (ECONNREFUSED, ENOTFOUND) may be temporary. Those of OpenSSL, node:tls or the caller's check
+  // are permanent.
   if (/^E(?!RR|PROTO)[A-Z_]+$/.test(code)) return error
   const because = (what: string) => new PermanentError(`TLS: ${what}`, { cause: error })
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return because(`the certificate is not for ${host}: ${reason}`)

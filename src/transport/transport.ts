@@ -1,4 +1,5 @@
-// The interface to byte streams, implemented with node:net, node:tls, cloudflare:sockets and memory. The caller chooses one as `dial`.
+// The interface to byte streams, implemented with node:net, node:tls, cloudflare:sockets and memory. The caller chooses
+// one as `dial`.
 // May import: runtime.
 
 export interface Address {

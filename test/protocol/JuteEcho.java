@@ -1,4 +1,5 @@
-// Runs ZooKeeper's own classes for java.test.ts and capture-golden.ts. Reads one command per line and prints one reply per line.
+// Runs ZooKeeper's own classes for java.test.ts and capture-golden.ts. Reads one command per line and prints one reply
+// per line.
 
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
@@ -416,7 +417,10 @@ public final class JuteEcho {
             return record((Class<?>) type);
         }
 
-        /** Returns a string of the basic plane, because BinaryOutputArchive writes surrogates one by one, which is not UTF-8. */
+        /**
+         * Returns a string of the basic plane, because BinaryOutputArchive writes surrogates one by one, which is not
+         * UTF-8.
+         */
         private String string() {
             StringBuilder text = new StringBuilder();
             for (int left = random.nextInt(10); left > 0; left--) {

@@ -392,7 +392,8 @@ describe('explain', () => {
     const other = requestFrame(33, operations.getData, { path: '/a', watch: false })
 
     /**
-     * All subsets of the true options. Only true ones, because a caller who says that a token is the path of a created node will see it.
+     * All subsets of the true options. Only true ones, because a caller who says that a token is the path of a created
+     * node will see it.
      */
     const partsOf = (truth: ExplainOptions): ExplainOptions[] =>
       Object.entries(truth).reduce<ExplainOptions[]>(

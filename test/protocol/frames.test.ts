@@ -24,7 +24,9 @@ describe('frames', () => {
     { maxLength: 8 },
   )
 
-  /** Chunk sizes, used in turn until the stream ends. They include single bytes, empty chunks and cuts inside a prefix. */
+  /**
+   * Chunk sizes, used in turn until the stream ends. They include single bytes, empty chunks and cuts inside a prefix.
+   */
   const cuts: fc.Arbitrary<number[]> = fc
     .array(
       fc.oneof(fc.constant(1), fc.constant(0), fc.integer({ min: 1, max: 9 }), fc.integer({ min: 10, max: 100_000 })),

@@ -54,7 +54,10 @@ function mutated(bytes: Buffer, program: readonly Mutation[]): Buffer {
 /** Bytes outside the frame, which the reader must not read. There are enough of them to make a value longer. */
 const MARGIN = Buffer.alloc(64, 1)
 
-/** Fails unless decoding returns a value or throws a JuteError, stays inside the frame, and allocates no more than the bytes justify. */
+/**
+ * Fails unless decoding returns a value or throws a JuteError, stays inside the frame, and allocates no more than the
+ * bytes justify.
+ */
 function expectHonest(codec: Codec<unknown>, bytes: Uint8Array): 'decoded' | 'refused' {
   let outcome: 'decoded' | 'refused' = 'decoded'
   const reader = new Reader(Buffer.concat([MARGIN, bytes, MARGIN]), MARGIN.length, MARGIN.length + bytes.length)

@@ -1,5 +1,5 @@
-// Frames captured between Apache ZooKeeper 3.8.0 and its Java client, or a socket written to by hand: see capture-golden.ts. ZooKeeper's
-// own classes decoded the expected values.
+// Frames captured between Apache ZooKeeper 3.8.0 and its Java client, or a socket written to by hand: see
+// capture-golden.ts. ZooKeeper's own classes decoded the expected values.
 import { expect } from 'chai'
 import {
   codeOf,

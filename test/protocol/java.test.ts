@@ -42,8 +42,8 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
   after(() => java.close())
 
   /**
-   * The Java class of one of our records. 3.8 appends readOnly to the connect records by hand, which JuteEcho marks with a suffix. From
-   * 3.9 on it is a field, and the legacy records have no class.
+   * The Java class of one of our records. 3.8 appends readOnly to the connect records by hand, which JuteEcho marks
+   * with a suffix. From 3.9 on it is a field, and the legacy records have no class.
    */
   function classOf(exported: string): string | undefined {
     const name = exported.replace('Legacy', '')
@@ -74,8 +74,9 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
 
   describe('write and read', () => {
     /**
-     * Random values with strings of the basic plane only. BinaryOutputArchive writes the halves of a surrogate pair one by one, which is
-     * not UTF-8 and which its own reader cannot decode. The tests of `read a string` cover other strings.
+     * Random values with strings of the basic plane only. BinaryOutputArchive writes the halves of a surrogate pair one
+     * by one, which is not UTF-8 and which its own reader cannot decode. The tests of `read a string` cover other
+     * strings.
      */
     const valuesFor = <T>(codec: Codec<T>) => valuesOf(codec, stringsOfTheBasicPlane)
 
@@ -106,8 +107,8 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
       })
     }
 
-    // Java's MultiOperationRecord stores operations, not records. It derives the type from the create mode and never sets a watch, so the
-    // mode must fit the type. A test below covers create2.
+    // Java's MultiOperationRecord stores operations, not records. It derives the type from the create mode and never
+    // sets a watch, so the mode must fit the type. A test below covers create2.
 
     it('MultiRequest as we do', async () => {
       const values = fc.sample(valuesFor(MultiRequest), { numRuns: VALUES, seed })
@@ -145,7 +146,8 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
       expect(read.map(textOf)).to.deep.equal(samples)
     })
 
-    // The number of consecutive U+FFFD may differ: Java writes one for an unpaired surrogate of three bytes, we write three.
+    // The number of consecutive U+FFFD may differ: Java writes one for an unpaired surrogate of three bytes, we write
+    // three.
     it('that is not UTF-8 with U+FFFD in the same places as we do', async () => {
       const runsAsOne = (text: string) => text.replace(/\ufffd+/g, '\ufffd')
       const nasty = fc.oneof(
@@ -228,7 +230,9 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
       expect(extra).to.include.members(Object.keys(ours).filter(name => !(name in (theirs ?? {}))))
     }
 
-    /** Converts their names to ours: PERSISTENT_WITH_TTL to persistentTTL, PersistentRecursive to persistentRecursive. */
+    /**
+     * Converts their names to ours: PERSISTENT_WITH_TTL to persistentTTL, PersistentRecursive to persistentRecursive.
+     */
     const camelCase = (table: Record<string, number> = {}) =>
       Object.fromEntries(Object.entries(table).map(([name, number]) => [camelCased(name), number]))
 
@@ -309,7 +313,9 @@ function kindOf(type: Type): TaggedValue {
 const nullable = (codec: Codec<unknown>) => fieldsOfType(codec, ['stringOrNull', 'vectorOrNull'])
 const timesOf = (codec: Codec<unknown>) => fieldsOfType(codec, ['time'])
 
-/** Returns the names of all fields of these types, including nested ones. For a multi, includes the fields of all items. */
+/**
+ * Returns the names of all fields of these types, including nested ones. For a multi, includes the fields of all items.
+ */
 function fieldsOfType(codec: Codec<unknown>, kinds: readonly Type['is'][]): string {
   const names = new Set<string>()
   const visit = ({ layout }: Codec<unknown>) => {

@@ -65,8 +65,8 @@ describe('SASL with a real server', function () {
 
   for (const [what, username, password] of [
     ['a wrong password', 'bob', 'wrong'],
-    // The password must not be that of another user: for an unknown user 3.8.0 checks the password of the last user, and accepts it
-    // (SaslServerCallbackHandler keeps the old userName).
+    // The password must not be that of another user: for an unknown user 3.8.0 checks the password of the last user,
+    // and accepts it (SaslServerCallbackHandler keeps the old userName).
     ['an unknown user', 'eve', "nobody's"],
   ] as const) {
     it(`rejects connect() at once for ${what}`, async () => {

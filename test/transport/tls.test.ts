@@ -237,7 +237,10 @@ describe('TLS', function () {
       for (const caller of callers) caller.destroy()
     })
 
-    /** Starts a proxy that accepts TLS and connects to the server in plaintext. Its certificate can be replaced while it runs. */
+    /**
+     * Starts a proxy that accepts TLS and connects to the server in plaintext. Its certificate can be replaced while it
+     * runs.
+     */
     const startProxy = async (
       options: TlsServerOptions,
       onSocket: (socket: TLSSocket) => void = () => undefined,
