@@ -2,7 +2,7 @@
 import { errnos, operations, type ServerErrorCode } from '../protocol/index.ts'
 import type { Clock } from '../runtime/clock.ts'
 
-type OperationName = Exclude<keyof typeof operations, 'operation'>
+type OperationName = keyof typeof operations
 
 /** An operation by its name or by that of the client's method ('create' is all that create nodes), the handshake, or an event. */
 export type FaultKind = OperationName | 'connect' | 'event'
@@ -25,7 +25,7 @@ export type FaultEffect =
   | { is: 'replace'; code: ServerErrorCode }
   | { is: 'cut'; bytes: number }
 
-const operationNames = Object.keys(operations).filter(name => name !== 'operation')
+const operationNames = Object.keys(operations)
 const allKinds = [...operationNames, 'connect', 'event']
 
 /** What each may happen to. */

@@ -1,4 +1,5 @@
 // The four-letter words: what operators and their tools ask a server (org.apache.zookeeper.server.command).
+import { hex64 } from '../protocol/hex.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Address } from '../transport/transport.ts'
 import type { ServerStats } from './counts.ts'
@@ -63,24 +64,24 @@ const words: Readonly<Record<string, (view: View) => string>> = {
     [...database.watches.data.watchers]
       .map(([{ sessionId }, paths]) =>
         listed(
-          hex(sessionId),
+          hex64(sessionId),
           Array.from(paths, ([path]) => path),
         ),
       )
       .join('') + '\n',
   wchp: ({ database }) =>
-    [...grouped(database.watches.data.entries.map(({ path, watcher }) => [path, hex(watcher.sessionId)]))]
+    [...grouped(database.watches.data.entries.map(({ path, watcher }) => [path, hex64(watcher.sessionId)]))]
       .map(([path, ids]) => listed(path, ids))
       .join('') + '\n',
   dump(view) {
     const { ephemerals } = view.database.tree
     const { clock } = view.settings
     const wallAhead = clock.wallNow() - clock.now()
-    const ends = grouped([...view.sessions.all].map(({ id, expiresAt }) => [expiresAt, hex(id)]))
+    const ends = grouped([...view.sessions.all].map(({ id, expiresAt }) => [expiresAt, hex64(id)]))
     const sets = [...ends].map(([at, ids]) => listed(`${ids.length} expire at ${javaDate(wallAhead + at)}:`, ids))
-    const ephemeralLists = [...ephemerals].map(([id, paths]) => listed(`${hex(id)}:`, paths))
+    const ephemeralLists = [...ephemerals].map(([id, paths]) => listed(`${hex64(id)}:`, paths))
     const connectionLines = [...view.connections].map(
-      ({ remote, session }) => `\tip: ${peer(remote)} sessionId: ${hex(session?.id ?? 0n)}\n`,
+      ({ remote, session }) => `\tip: ${peer(remote)} sessionId: ${hex64(session?.id ?? 0n)}\n`,
     )
     return (
       `SessionTracker dump:\nSession Sets (${sets.length})/(${view.sessions.size}):\n${sets.join('')}` +
@@ -103,7 +104,7 @@ const summary = (view: View): string =>
     `Sent: ${view.counts.sent}`,
     `Connections: ${[...view.connections].length}`,
     'Outstanding: 0',
-    `Zxid: ${hex(view.database.zxid)}`,
+    `Zxid: ${hex64(view.database.zxid)}`,
     'Mode: standalone',
     `Node count: ${nodeCount(view)}`,
     '',
@@ -113,15 +114,13 @@ const connections = (view: View, inFull: boolean): string =>
   [...view.connections]
     .map(({ remote, session, counts, lastOperation }) => {
       const more =
-        inFull && session !== undefined ? `,sid=${hex(session.id)},lop=${lastOperation},to=${session.timeout}` : ''
+        inFull && session !== undefined ? `,sid=${hex64(session.id)},lop=${lastOperation},to=${session.timeout}` : ''
       return ` ${peer(remote)}[1](queued=0,recved=${counts.received},sent=${counts.sent}${more})\n`
     })
     .join('')
 
 /** The root stands in the server's map twice. */
 const nodeCount = ({ database }: View): number => database.tree.size + 1
-
-const hex = (id: bigint): string => `0x${BigInt.asUintN(64, id).toString(16)}`
 
 /** As Java writes an InetSocketAddress. */
 const peer = ({ host, port }: Address): string => (host.includes(':') ? `/[${host}]:${port}` : `/${host}:${port}`)

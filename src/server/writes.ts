@@ -2,7 +2,9 @@
 import {
   createModes,
   errnos,
+  isSequential,
   JuteError,
+  longestTtl,
   opcodes,
   parentOf,
   pathProblem,
@@ -44,11 +46,9 @@ export interface CreateRequest {
 
 type CreateOpcode = (typeof opcodes)['create' | 'create2' | 'createContainer' | 'createTTL']
 
-const { persistentSequential, ephemeralSequential, persistentTTL, persistentSequentialTTL } = createModes
-const isEphemeral = (flags: number) => flags === createModes.ephemeral || flags === ephemeralSequential
+const { ephemeral, ephemeralSequential, persistentTTL, persistentSequentialTTL } = createModes
+const isEphemeral = (flags: number) => flags === ephemeral || flags === ephemeralSequential
 const isTTL = (flags: number) => flags === persistentTTL || flags === persistentSequentialTTL
-const isSequential = (flags: number) =>
-  flags === persistentSequential || flags === ephemeralSequential || flags === persistentSequentialTTL
 
 export function create(on: WriteContext, opcode: CreateOpcode, asked: CreateRequest): { path: string; stat: Stat } {
   const { tree, tx, identities } = on
@@ -73,7 +73,7 @@ function requireMode(
 ): void {
   if (flags < 0 || flags > persistentSequentialTTL) throw new RequestError('BADARGUMENTS')
   if (isTTL(flags) && !extendedTypes) throw new RequestError('UNIMPLEMENTED')
-  const isFitting = isTTL(flags) ? ttl > 0 && ttl <= LONGEST_TTL : ttl < 0
+  const isFitting = isTTL(flags) ? ttl > 0 && ttl <= longestTtl : ttl < 0
   // 3.8.0 takes a createTTL of a ttl of -1 with another mode, and stops itself over it.
   if (!isFitting || (opcode === opcodes.createTTL && !isTTL(flags))) throw new RequestError('BADARGUMENTS')
 }
@@ -86,8 +86,6 @@ function lifeOf(session: bigint, opcode: CreateOpcode, { flags, ttl = NO_TTL }: 
 }
 
 const NO_TTL = -1
-/** EphemeralType.TTL: what is left of an ephemeralOwner's bits. */
-const LONGEST_TTL = 0xff_ffff_ffff
 
 export function remove({ tree, tx, identities }: WriteContext, path: string, version: number): void {
   const parentPath = checkedParent(path)
