@@ -1,4 +1,4 @@
-// What an embedded server does when its caller interferes: in the middle of a transaction, at its end, and behind it.
+// An embedded server whose caller closes it or throws in a callback: during a transaction, at its end, and after it.
 import { expect } from 'chai'
 import { connect } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
@@ -7,7 +7,7 @@ import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { outcomeOf } from '../support/settled.ts'
 import { uncaughtIn } from '../support/uncaught.ts'
 
-describe('an embedded server whose caller interferes', () => {
+describe('an embedded server that is closed, or whose callback throws', () => {
   let clock: VirtualClock
   let server: Server
 
@@ -18,25 +18,25 @@ describe('an embedded server whose caller interferes', () => {
   const join = (sessionTimeout = 4000) =>
     connect(server.connectString, { dial: server.dial, clock, sessionTimeout, random: () => 0.5 })
 
-  it('does all of a transaction, and throws what its hearer throws where nobody catches it', async () => {
-    const mine = new Error('mine')
+  it('completes a transaction whose callback throws, and reports the error as an uncaught exception', async () => {
+    const failure = new Error('thrown by the callback')
     const onTransaction: ServerOptions['onTransaction'] = ({ changes }) => {
-      if (changes.length > 0) throw mine
+      if (changes.length > 0) throw failure
     }
     await start({ onTransaction })
     const zk = await join()
-    const heard: string[] = []
-    const thrown = await uncaughtIn(async () => {
-      await zk.exists('/a', { watch: event => heard.push(event.type) })
+    const events: string[] = []
+    const uncaught = await uncaughtIn(async () => {
+      await zk.exists('/a', { watch: event => events.push(event.type) })
       expect((await zk.create('/a')).path).to.equal('/a')
     })
-    expect(thrown).to.deep.equal([mine])
-    expect(heard).to.deep.equal(['NodeCreated'])
+    expect(uncaught).to.deep.equal([failure])
+    expect(events).to.deep.equal(['NodeCreated'])
     await zk.close()
     await server.close()
   })
 
-  it('says nothing of what is held when it is closed', async () => {
+  it('does not send a held reply when it is closed', async () => {
     await start()
     const zk = await join()
     const held = server.faults.hold('create')
@@ -48,7 +48,7 @@ describe('an embedded server whose caller interferes', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('has no session when it is closed, and shows the nodes that there were', async () => {
+  it('has no sessions after close(), and still shows the last nodes', async () => {
     await start()
     const zk = await join()
     await zk.create('/e', '', { mode: 'ephemeral' })
@@ -59,10 +59,10 @@ describe('an embedded server whose caller interferes', () => {
     await clock.until(zk.close())
   })
 
-  describe('leaves no timer behind where it is closed', () => {
+  describe('clears its timers if it is closed', () => {
     afterEach(() => expect(clock.pendingTimers).to.equal(0))
 
-    it('while it is paused, whoever lets it go on', async () => {
+    it('while it is paused, even if resume() follows', async () => {
       await start()
       const zk = await join()
       server.pause()
@@ -71,18 +71,18 @@ describe('an embedded server whose caller interferes', () => {
       await clock.until(zk.close())
     })
 
-    it('by who hears what it reaps', async () => {
+    it('by onTransaction during a container check', async () => {
       const onTransaction = ({ opcode }: { opcode: number }) =>
         opcode === opcodes.deleteContainer ? void server.close() : undefined
       await start({ containerCheckInterval: 1000, onTransaction })
       const zk = await join()
       await zk.multi([{ create: '/c', mode: 'container' }, { create: '/c/x' }, { delete: '/c/x' }])
       await clock.advance(1000)
-      expect(server.snapshot().nodes.has('/c'), 'it was reaped').to.equal(false)
+      expect(server.snapshot().nodes.has('/c'), 'it was deleted').to.equal(false)
       await clock.until(zk.close())
     })
 
-    it('by who hears of the end of one session, beside another', async () => {
+    it('by onTransaction at the end of one of two sessions', async () => {
       const onTransaction = ({ opcode }: { opcode: number }) =>
         opcode === opcodes.closeSession ? void server.close() : undefined
       await start({ onTransaction })
@@ -94,7 +94,7 @@ describe('an embedded server whose caller interferes', () => {
       await clock.until(Promise.all(clients.map(zk => zk.close())))
     })
 
-    it('by who hears of a handshake, or of what is asked, while an answer to it is to be late', async () => {
+    it('by onTransaction during a handshake or a request whose reply a fault delays', async () => {
       for (const first of [opcodes.createSession, opcodes.create2]) {
         const onTransaction = ({ opcode }: { opcode: number }) => (opcode === first ? void server.close() : undefined)
         await start({ onTransaction })
@@ -107,7 +107,7 @@ describe('an embedded server whose caller interferes', () => {
     })
   })
 
-  it('sets no timer that is longer than a timer may be', async () => {
+  it('sets no timer longer than the longest possible delay', async () => {
     let longest = 0
     class Watched extends VirtualClock {
       override setTimeout(callback: () => void, ms: number): unknown {
