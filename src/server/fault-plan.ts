@@ -155,10 +155,7 @@ export class FaultPlan implements Faults {
 
   /** @throws ZooKeeperError BADARGUMENTS if `problem` is set, or the kind or an option is invalid */
   #plan(method: keyof Faults, kind: Fault['kind'], effect: FaultEffect, match: FaultMatch, problem?: string): Fault {
-    const found =
-      kindProblem(effect, kind) ??
-      problem ??
-      optionsProblem(match, matchChecks)
+    const found = kindProblem(effect, kind) ?? problem ?? optionsProblem(match, matchChecks)
     if (found !== undefined) throw badArguments(`faults.${method}`, '', found)
     const fault = new PlannedFault(this.#clock, kind, effect, match)
     this.#planned.add(fault)
