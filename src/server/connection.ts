@@ -245,7 +245,7 @@ export class ServerConnection implements WatchOwner {
       case opcodes.auth:
         return { operation: operations.auth, run: (_, reader) => this.#authenticate(reader) }
       case opcodes.sasl:
-        // A server without a SASL configuration replies with an empty token to everything (ZooKeeperServer.processSasl).
+        // A server without a SASL configuration replies with a null token to everything (ZooKeeperServer.processSasl).
         return {
           operation: operations.sasl,
           run: () => writer => operations.sasl.response.write(writer, { token: null }),

@@ -167,7 +167,7 @@ function kindProblem(effect: FaultEffect, kind: Fault['kind']): string | undefin
   const kinds = kindsOf[effect.is]
   if (kinds.includes(kind)) return undefined
   const others = kinds.filter(each => !operationNames.includes(each)).map(each => ` or '${each}'`)
-  return `kind must be an operation such as 'create'${others.join('')}, not '${String(kind)}'`
+  return `kind must be an operation such as 'create'${others.join('')}, not '${kind}'`
 }
 
 const problemOf = (name: string, problem: string | undefined): string | undefined => problem && `${name} ${problem}`

@@ -91,8 +91,8 @@ export class Server {
    * @throws ZooKeeperError BADARGUMENTS if `next` is not a 32-bit integer, or the node does not exist
    */
   setSequenceCounter(path: string, next: number): void {
-    const fail = (problem: string) => badArguments('setSequenceCounter', String(path), problem)
-    if ((next | 0) !== next) throw fail(`next must be a 32-bit integer, not ${String(next)}`)
+    const fail = (problem: string) => badArguments('setSequenceCounter', path, problem)
+    if (!Number.isInteger(next) || (next | 0) !== next) throw fail(`next must be a 32-bit integer, not ${String(next)}`)
     const node = this.#core.database.tree.find(path)
     if (node === undefined) throw fail('the node does not exist')
     node.created = next

@@ -1,9 +1,7 @@
 // The methods of an embedded server for tests.
 import { expect } from 'chai'
 import { connect, openACL, ZooKeeperError, type Client, type ObservedFrame } from '../../src/index.ts'
-import { opcodes } from '../../src/protocol/index.ts'
-import { Server, type TransactionRecord } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { Server } from '../../src/server/index.ts'
 import { failureOf, outcomeOf, watched } from '../support/settled.ts'
 import { until } from '../support/until.ts'
 
@@ -46,25 +44,25 @@ for (const by of ['sockets', 'memory'] as const)
 
     it('counts the same frames and bytes as the client, also those of closed connections', async () => {
       const before = server.stats
-      const seen = { received: 0, sent: 0, bytesReceived: 0, bytesSent: 0 }
+      const counted = { received: 0, sent: 0, bytesReceived: 0, bytesSent: 0 }
       const onFrame = ({ from, bytes }: ObservedFrame) => {
         const [frames, length] =
           from === 'client' ? (['received', 'bytesReceived'] as const) : (['sent', 'bytesSent'] as const)
-        seen[frames]++
-        seen[length] += 4 + bytes.length
+        counted[frames]++
+        counted[length] += 4 + bytes.length
       }
       const other = await connect(server.connectString, { onFrame, ...(by === 'memory' && { dial: server.dial }) })
       await other.create('/here', 'something')
       await other.getData('/here', { watch: () => undefined })
       await other.delete('/here')
       await other.close()
-      const keys = Object.keys(seen) as (keyof typeof seen)[]
+      const keys = Object.keys(counted) as (keyof typeof counted)[]
       const grown = () => Object.fromEntries(keys.map(key => [key, server.stats[key] - before[key]]))
-      expect(grown()).to.deep.equal(seen)
-      expect(seen.received, 'a handshake, three requests and a closeSession').to.equal(5)
+      expect(grown()).to.deep.equal(counted)
+      expect(counted.received, 'a handshake, three requests and a closeSession').to.equal(5)
       await zk.close()
       await server.close()
-      expect(grown(), 'and one closeSession').to.include({ received: seen.received + 1, sent: seen.sent + 1 })
+      expect(grown(), 'and one closeSession').to.include({ received: counted.received + 1, sent: counted.sent + 1 })
     })
 
     it('drops connections, and keeps the sessions with their nodes', async () => {
@@ -275,58 +273,3 @@ for (const by of ['sockets', 'memory'] as const)
       expect((await zk.getACL('/a')).acl).to.deep.equal(openACL)
     })
   })
-
-describe('an embedded server', () => {
-  it('calls onTransaction for each committed transaction, in order, before the reply', async () => {
-    const calls: string[] = []
-    const onTransaction = ({ zxid, session, opcode, changes }: TransactionRecord) => {
-      const name = Object.entries(opcodes).find(([, each]) => each === opcode)?.[0] ?? 'nothing'
-      calls.push(
-        `${zxid} ${session === 0n ? 'server' : 'client'} ${name} ${changes.map(each => each.path).join(' ')}`.trim(),
-      )
-    }
-    await using server = await Server.start({ listen: false, onTransaction })
-    const zk = await connect(server.connectString, { dial: server.dial })
-    const created = zk.create('/a', '', { mode: 'ephemeralSequential' }).then(() => calls.push('reply'))
-    await created
-    await failureOf(zk.create('/no/parent'))
-    await zk.create('/c', '', { mode: 'container' })
-    await zk.transaction().create('/c/x').setData('/c', '').delete('/c/x').commit()
-    await failureOf(zk.transaction().create('/c/x').check('/none').commit())
-    await zk.getData('/c')
-    await zk.setACL('/c', openACL)
-    await failureOf(zk.setACL('/c', openACL, { version: 7 }))
-    server.runContainerCheck()
-    await zk.close()
-    expect(calls).to.deep.equal([
-      '1 client createSession',
-      '2 client create2 /a0000000000',
-      'reply',
-      '4 client createContainer /c',
-      '5 client multi /c/x /c /c/x',
-      '7 client setACL',
-      '9 server deleteContainer /c',
-      '10 client closeSession /a0000000000',
-    ])
-  })
-
-  it('accepts no connections when it is closed', async () => {
-    const server = await Server.start({ listen: false })
-    await server.close()
-    const failure = await failureOf(connect(server.connectString, { dial: server.dial, connectTimeout: 100 }))
-    expect(failure).to.include({ code: 'CONNECTTIMEOUT' })
-  })
-
-  it('closes its timers and connections', async () => {
-    const clock = new VirtualClock()
-    const server = await Server.start({ clock, tickTime: 100 })
-    const zk = await connect(server.connectString, { sessionTimeout: 300 })
-    server.faults.delay('exists', 100_000)
-    const answer = failureOf(zk.exists('/'))
-    await until(() => clock.pendingTimers === 3)
-    await server.close()
-    expect(clock.pendingTimers).to.equal(0)
-    expect(await answer).to.include({ code: 'CONNECTIONLOSS' })
-    await zk.close()
-  })
-})

@@ -1,6 +1,7 @@
 // Server.start(): its options, and a port that is in use.
 import { expect } from 'chai'
 import { ZooKeeperError } from '../../src/index.ts'
+import * as exported from '../../src/server/index.ts'
 import { Server, type ServerOptions } from '../../src/server/index.ts'
 import { failureOf } from '../support/settled.ts'
 
@@ -38,5 +39,9 @@ describe('starting an embedded server', () => {
   it('rejects with EADDRINUSE if its port is in use', async () => {
     await using server = await Server.start()
     expect(await failureOf(Server.start({ port: server.port }))).to.include({ code: 'EADDRINUSE' })
+  })
+
+  it('is the only way to get a server and its faults: the module exports no other classes', () => {
+    expect(Object.keys(exported)).to.have.members(['Server', 'VirtualClock'])
   })
 })

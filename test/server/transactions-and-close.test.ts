@@ -1,11 +1,12 @@
-// An embedded server whose caller closes it or throws in a callback: during a transaction, at its end, and after it.
+// onTransaction, and the end of an embedded server, also during a callback.
 import { expect } from 'chai'
-import { connect } from '../../src/index.ts'
+import { connect, openACL } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
-import { Server, type ServerOptions } from '../../src/server/index.ts'
+import { Server, type ServerOptions, type TransactionRecord } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
-import { outcomeOf } from '../support/settled.ts'
+import { failureOf, outcomeOf } from '../support/settled.ts'
 import { uncaughtIn } from '../support/uncaught.ts'
+import { until } from '../support/until.ts'
 
 describe('an embedded server that is closed, or whose callback throws', () => {
   let clock: VirtualClock
@@ -125,5 +126,60 @@ describe('an embedded server that is closed, or whose callback throws', () => {
     expect(longest).to.equal(longestTimer)
     await zk.close()
     await server.close()
+  })
+})
+
+describe('the transactions and the end of an embedded server', () => {
+  it('calls onTransaction for each committed transaction, in order, before the reply', async () => {
+    const calls: string[] = []
+    const onTransaction = ({ zxid, session, opcode, changes }: TransactionRecord) => {
+      const name = Object.entries(opcodes).find(([, each]) => each === opcode)?.[0] ?? 'nothing'
+      calls.push(
+        `${zxid} ${session === 0n ? 'server' : 'client'} ${name} ${changes.map(each => each.path).join(' ')}`.trim(),
+      )
+    }
+    await using server = await Server.start({ listen: false, onTransaction })
+    const zk = await connect(server.connectString, { dial: server.dial })
+    const created = zk.create('/a', '', { mode: 'ephemeralSequential' }).then(() => calls.push('reply'))
+    await created
+    await failureOf(zk.create('/no/parent'))
+    await zk.create('/c', '', { mode: 'container' })
+    await zk.transaction().create('/c/x').setData('/c', '').delete('/c/x').commit()
+    await failureOf(zk.transaction().create('/c/x').check('/none').commit())
+    await zk.getData('/c')
+    await zk.setACL('/c', openACL)
+    await failureOf(zk.setACL('/c', openACL, { version: 7 }))
+    server.runContainerCheck()
+    await zk.close()
+    expect(calls).to.deep.equal([
+      '1 client createSession',
+      '2 client create2 /a0000000000',
+      'reply',
+      '4 client createContainer /c',
+      '5 client multi /c/x /c /c/x',
+      '7 client setACL',
+      '9 server deleteContainer /c',
+      '10 client closeSession /a0000000000',
+    ])
+  })
+
+  it('accepts no connections when it is closed', async () => {
+    const server = await Server.start({ listen: false })
+    await server.close()
+    const failure = await failureOf(connect(server.connectString, { dial: server.dial, connectTimeout: 100 }))
+    expect(failure).to.include({ code: 'CONNECTTIMEOUT' })
+  })
+
+  it('closes its timers and connections', async () => {
+    const clock = new VirtualClock()
+    const server = await Server.start({ clock, tickTime: 100 })
+    const zk = await connect(server.connectString, { sessionTimeout: 300 })
+    server.faults.delay('exists', 100_000)
+    const answer = failureOf(zk.exists('/'))
+    await until(() => clock.pendingTimers === 3)
+    await server.close()
+    expect(clock.pendingTimers).to.equal(0)
+    expect(await answer).to.include({ code: 'CONNECTIONLOSS' })
+    await zk.close()
   })
 })
