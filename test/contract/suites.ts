@@ -7,10 +7,11 @@ import { multi } from './suites/multi.ts'
 import { modes, nodes } from './suites/nodes.ts'
 import { sessions } from './suites/sessions.ts'
 import { time } from './suites/time.ts'
+import { watchLifetime } from './suites/watch-lifetime.ts'
 import { watches } from './suites/watches.ts'
 
 /** Suites for a server with the configuration of {@link sharedServer}. */
-export const suites = [nodes, modes, errors, multi, acl, sessions, watches, fourLetterWords]
+export const suites = [nodes, modes, errors, multi, acl, sessions, watches, watchLifetime, fourLetterWords]
 
 /** Suites for a server with `shortIntervals`. */
 export const timeSuites = [time]

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { aclOf, creatorAllACL, digest, perms, ZooKeeperError, type Client } from '../../../src/index.ts'
 import { errnos, operations, record } from '../../../src/protocol/index.ts'
 import { failureOf } from '../../support/settled.ts'
-import { suite, errOf, openACL } from '../suite.ts'
+import { errOf, openACL, suite } from '../suite.ts'
 
 const ann = digest('ann', 'secret')
 const bob = digest('bob', 'other')

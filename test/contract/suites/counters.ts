@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { errnos, opcodes, operations } from '../../../src/protocol/index.ts'
 import type { RawSession } from '../../support/wire-session.ts'
-import { suite, openACL } from '../suite.ts'
+import { openACL, suite } from '../suite.ts'
 
 const LAST = 0x7fff_ffff
 

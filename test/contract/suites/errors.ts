@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { aclOf, digest } from '../../../src/index.ts'
 import { errnos, operations, type ACL, type ServerErrorCode } from '../../../src/protocol/index.ts'
 import type { RawSession } from '../../support/wire-session.ts'
-import { suite, errOf, openACL } from '../suite.ts'
+import { errOf, openACL, suite } from '../suite.ts'
 
 type Send = (session: RawSession, at: (path: string) => string) => Promise<number>
 

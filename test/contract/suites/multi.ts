@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { MultiError, type Stat } from '../../../src/index.ts'
 import { errnos, opcodes, operations } from '../../../src/protocol/index.ts'
 import { failureOf } from '../../support/settled.ts'
-import { suite, openACL } from '../suite.ts'
+import { openACL, suite } from '../suite.ts'
 
 const { OK, NONODE, RUNTIMEINCONSISTENCY } = { OK: 0, ...errnos }
 

@@ -18,7 +18,7 @@ import {
 import type { Address } from '../../support/wire-session.ts'
 import { failureOf } from '../../support/settled.ts'
 import { frameOf } from '../../support/scripted-server.ts'
-import { suite, openACL } from '../suite.ts'
+import { openACL, suite } from '../suite.ts'
 
 const expired = { code: 'SESSIONEXPIRED' }
 
