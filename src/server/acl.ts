@@ -51,7 +51,7 @@ function networkOf(text: string): { address: bigint; bits: number } | undefined 
 const isAnyone = ({ scheme, id }: Id): boolean => scheme === 'world' && id === 'anyone'
 
 /**
- * Returns the ACL to store: duplicates are removed, and 'auth' is replaced by the identities that the caller has proved.
+ * Returns the ACL to store: without duplicates, and with the caller's proved identities instead of 'auth'.
  * @throws RequestError INVALIDACL if it is empty, or contains an id that no client can have
  */
 export function fixupACL(acl: readonly ACL[] | null, identities: readonly Id[]): ACL[] {
@@ -69,7 +69,10 @@ export function fixupACL(acl: readonly ACL[] | null, identities: readonly Id[]):
   })
 }
 
-/** Returns true if the ACL grants at least one bit of `permission` to one of the identities. An empty ACL grants everything. */
+/**
+ * Returns true if the ACL grants at least one bit of `permission` to one of the identities.
+ * An empty ACL grants everything.
+ */
 export const allows = (acl: readonly ACL[], permission: number, identities: readonly Id[]): boolean =>
   acl.length === 0 ||
   acl.some(

@@ -175,7 +175,7 @@ export class ServerConnection implements WatchOwner {
       this.#session = sessions.open(request.timeOut)
       database.transact({ session: this.#session.id, opcode: opcodes.createSession }, () => undefined)
     } else {
-      // The server closes the session's connection even if the password is wrong (ZooKeeperServer.processConnectRequest).
+      // Even a wrong password closes the session's connection (ZooKeeperServer.processConnectRequest).
       sessions.get(request.sessionId)?.connection?.close()
       this.#session = sessions.resume(request.sessionId, request.passwd, request.timeOut)
     }
@@ -208,7 +208,7 @@ export class ServerConnection implements WatchOwner {
       this.end()
       return
     }
-    // Authentication does not keep a session alive: it bypasses ZooKeeperServer.submitRequestNow, which touches the session.
+    // Authentication does not keep a session alive, because it bypasses ZooKeeperServer.submitRequestNow.
     if (!isAuthentication) sessions.touch(session)
     const outcome = this.#outcomeOf(handler, fault, session, reader)
     if (outcome === 'silent') return
@@ -232,7 +232,7 @@ export class ServerConnection implements WatchOwner {
       return body === undefined ? 'silent' : { err: 0, body }
     } catch (error) {
       if (error instanceof RequestError) return { err: errnos[error.code], body: emptyBody }
-      // A malformed auth packet closes the connection, because the server parses it elsewhere (ZooKeeperServer.processPacket).
+      // A malformed auth packet closes the connection, as a malformed handshake does (ZooKeeperServer.processPacket).
       if (error instanceof JuteError && handler.operation !== operations.auth)
         return { err: errnos.MARSHALLINGERROR, body: emptyBody }
       throw error

@@ -143,7 +143,10 @@ export class FaultPlan implements Faults {
     this.#planned.clear()
   }
 
-  /** Counts an occurrence, and returns the fault that affects it. @param names all names of the kind of the occurrence */
+  /**
+   * Counts an occurrence, and returns the fault that affects it.
+   * @param names all names of the kind of the occurrence
+   */
   match(names: readonly string[], session: bigint | undefined): PlannedFault | undefined {
     let first: PlannedFault | undefined
     for (const fault of this.#planned)

@@ -45,13 +45,14 @@ export interface Fault {
   release(): void
 }
 
-/** Plans faults. Every method that plans one throws a ZooKeeperError BADARGUMENTS if an argument or option is invalid. */
+/** Plans faults. A method throws a ZooKeeperError BADARGUMENTS if an argument or option is invalid. */
 export interface Faults {
   /** Executes the request, and holds its reply and all that follows on the connection until `release()`. */
   hold(kind: FaultKind, match?: FaultMatch): Fault
 
   /**
-   * Executes the request, and holds its reply and all that follows on the connection for `ms` milliseconds, or until `release()`.
+   * Executes the request, and holds its reply and all that follows on the connection for `ms` milliseconds,
+   * or until `release()`.
    * @param ms from 0 to 2147483647
    */
   delay(kind: FaultKind, ms: number, match?: FaultMatch): Fault
@@ -66,7 +67,7 @@ export interface Faults {
   replace(kind: OperationName, code: ServerErrorCode, match?: FaultMatch): Fault
 
   /**
-   * Closes the connection with the next matching reply or event after `bytes` more bytes, even in the middle of a frame.
+   * Closes the connection of the next matching reply or event after `bytes` more bytes, even in the middle of a frame.
    * Bytes that are held already are not counted.
    */
   cutAfter(bytes: number, match?: FaultMatch): Fault

@@ -26,7 +26,8 @@ export interface Caller {
 export interface Handler {
   readonly operation: Pick<Operation<unknown, unknown>, 'name' | 'method' | 'opcode'>
   /**
-   * Parses and executes the request. Returns a function that writes the body of the reply, or undefined if the server sends no reply.
+   * Parses and executes the request. Returns a function that writes the body of the reply, or undefined if the server
+   * sends no reply.
    * @throws RequestError if the server rejects the request
    * @throws JuteError if the request is malformed
    */

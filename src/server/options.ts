@@ -18,14 +18,20 @@ export interface ServerOptions {
   minSessionTimeout?: number
   /** The longest session timeout, ms. Default: twenty ticks. */
   maxSessionTimeout?: number
-  /** The longest request, bytes (jute.maxbuffer). The server closes the connection after a longer one. Default 1 048 575. */
+  /**
+   * The longest request, bytes (jute.maxbuffer). The server closes the connection after a longer one.
+   * Default 1 048 575.
+   */
   maxRequestBytes?: number
   /**
    * Allows nodes with a ttl (zookeeper.extendedTypesEnabled). If false, they are rejected with UNIMPLEMENTED.
    * Default false, as in ZooKeeper.
    */
   extendedTypes?: boolean
-  /** The interval between checks of containers and nodes with a ttl, ms (znode.container.checkIntervalMs). Default 60 000. */
+  /**
+   * The interval between checks of containers and nodes with a ttl, ms (znode.container.checkIntervalMs).
+   * Default 60 000.
+   */
   containerCheckInterval?: number
   /** Replies to a create2 in a multi with a Stat, as servers after 3.8 do (ZOOKEEPER-4026). Default false. */
   createdStatInMulti?: boolean

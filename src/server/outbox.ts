@@ -39,7 +39,10 @@ export class Outbox {
     this.#schedule()
   }
 
-  /** Holds all bytes queued from now on until the returned function is called. Bytes queued before do not wait for this hold. */
+  /**
+   * Holds all bytes queued from now on until the returned function is called.
+   * Bytes queued before do not wait for this hold.
+   */
   hold(): () => void {
     this.#flush()
     const hold = { isActive: true, chunks: [] }
@@ -50,7 +53,10 @@ export class Outbox {
     }
   }
 
-  /** Closes the stream after `bytes` more bytes, even in the middle of a frame. Bytes that are held now are sent first, uncounted. */
+  /**
+   * Closes the stream after `bytes` more bytes, even in the middle of a frame.
+   * Bytes that are held now are sent first, and are not counted.
+   */
   cutAfter(bytes: number): void {
     this.#flush()
     const held = this.#holds.flatMap(({ chunks }) => chunks).reduce((sum, { length }) => sum + length, 0)

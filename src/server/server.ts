@@ -13,7 +13,7 @@ import type { ServerStats } from './stats.ts'
 export class Server {
   readonly #core: ServerCore
   readonly #listener: Listener | undefined
-  /** Connects to this server without a socket, for any address: `connect(server.connectString, { dial: server.dial })`. */
+  /** Connects to this server without a socket: `connect(server.connectString, { dial: server.dial })`. */
   readonly dial: Dial
   /** The address it listens on, or 'memory' if it does not listen. */
   readonly host: string
@@ -75,7 +75,10 @@ export class Server {
     this.#core.dropConnections()
   }
 
-  /** Behaves like a stopped process: accepts connections and bytes, but neither executes nor sends anything. No session expires. */
+  /**
+   * Simulates a stopped process: the server accepts connections and bytes, but neither executes nor sends anything.
+   * No session expires.
+   */
   pause(): void {
     this.#core.pause()
   }
@@ -103,7 +106,10 @@ export class Server {
     this.#core.database.checkContainers()
   }
 
-  /** Closes all connections, and discards all sessions, like the end of the process. `snapshot()` still shows the last nodes. */
+  /**
+   * Closes all connections and discards all sessions, like the end of the process.
+   * `snapshot()` still shows the last nodes.
+   */
   async close(): Promise<void> {
     const closed = this.#listener?.close()
     this.#core.close()

@@ -107,7 +107,8 @@ export class Sessions<Connection> {
     const { minSessionTimeout, maxSessionTimeout } = this.#options
     session.timeout = Math.min(Math.max(timeout, minSessionTimeout), maxSessionTimeout)
     this.touch(session)
-    // touch() only postpones an expiry, so the timer may stay. A session with a shorter timeout can need an earlier timer.
+    // touch() only postpones an expiry, so the timer may stay.
+    // A session with a shorter timeout can need an earlier timer.
     this.#scheduleExpiry(session.expiresAt)
   }
 

@@ -83,7 +83,8 @@ export class Tree {
     const owner = node.kind.is === 'ephemeral' ? node.kind.session : undefined
     const isFirst = owner !== undefined && !this.#ephemerals.has(owner)
     this.#add(path, node)
-    // At its maximum the counter sticks, and pzxid with it, because the server accepts only a greater cversion (DataTree.createNode).
+    // At its maximum the counter sticks, and pzxid with it, because the server accepts only a greater cversion
+    // (DataTree.createNode).
     if (next > created) {
       parent.created = next
       parent.pzxid = tx.zxid

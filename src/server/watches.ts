@@ -7,7 +7,10 @@ import type { TreeChange } from './transaction.ts'
 /** The connection that set a watch. */
 export interface WatchOwner {
   readonly sessionId: bigint
-  /** Sends an event. @param acl the connection sends the event only if this ACL allows its client to read; default: no check */
+  /**
+   * Sends an event.
+   * @param acl the connection sends the event only if this ACL allows its client to read; default: no check
+   */
   notify(type: number, path: string, acl?: readonly ACL[]): void
 }
 
@@ -56,7 +59,7 @@ class WatchTable {
   ): ReadonlySet<WatchOwner> {
     const watchers = new Set<WatchOwner>()
     for (const [watcher, mode] of this.#byPath.get(path) ?? []) {
-      // A recursive watch gets an event for each child, so NodeChildrenChanged would be a second event for the same change.
+      // A recursive watch gets an event for each child, so NodeChildrenChanged would report the same change again.
       if (mode === 'recursive' && type === eventTypes.NodeChildrenChanged) continue
       watchers.add(watcher)
       if (mode === 'once') this.remove(path, watcher)

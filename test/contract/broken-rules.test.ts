@@ -1,4 +1,5 @@
-// Checks that the contract and the comparison find a server that breaks a rule. The tests patch the server, one rule at a time.
+// Checks that the contract and the comparison find a server that breaks a rule.
+// Each test patches the server to break one rule.
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { parentOf } from '../../src/protocol/index.ts'

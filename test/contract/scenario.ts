@@ -33,7 +33,10 @@ const paths = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('/a', '/a/b', '/b') },
   { weight: 2, arbitrary: fc.constantFrom('/a/b/c', '/a/s-', '/a/s-0000000000', '/s-0000000001', '/') },
 )
-/** The empty path is missing, because it means the root, which other tests on the shared server change. The contract covers it. */
+/**
+ * The empty path is missing, because it means the root, which other tests on the shared server change.
+ * The contract covers it.
+ */
 const wrongPaths = fc.constantFrom('a', '/a/', '//a', '/a/../b', '/a/.', '/a\u0001', '/\ud7ff', '/\uf8ff', '/a\0b')
 const anyPaths = fc.oneof({ weight: 30, arbitrary: paths }, { weight: 1, arbitrary: wrongPaths })
 /** Paths that a scenario may create and delete: not the base node. */
@@ -135,7 +138,10 @@ const rareRequests = fc.oneof(
   request('ping', {}),
 )
 
-/** No plain create with the flags of a ttl: 3.8.0 fails in the middle of it, and keeps changes it did not apply for a while. */
+/**
+ * No plain create with the flags of a ttl: 3.8.0 fails in the middle of it, and for a while it executes requests as
+ * if the first half had been committed.
+ */
 const inMulti = fc
   .oneof({ weight: 6, arbitrary: changes }, { weight: 2, arbitrary: check })
   .filter(

@@ -6,7 +6,10 @@ import { openACL, type World } from '../suite.ts'
 
 const typeNames = new Map<number, string>(Object.entries(eventTypes).map(([name, number]) => [number, name]))
 
-/** Names what a session received: 'NodeCreated /a' for an event, without the path of the case; 'reply' or 'error' for a reply. */
+/**
+ * Names what a session received: 'NodeCreated /a' for an event, without the path of the case;
+ * 'reply' or 'error' for a reply.
+ */
 export const namesOf = (world: World, received: readonly Heard[]): string[] =>
   received.map(each => {
     if ('reply' in each) return each.reply.err === 0 ? 'reply' : 'error'

@@ -67,7 +67,7 @@ export const sessions = suite('sessions', it => {
     expect((await world.session({ sessionId, password })).sessionId).to.equal(sessionId)
   })
 
-  it('end with closeSession: the server replies and closes the connection, and no client can resume the session', async world => {
+  it('end with closeSession: the server replies and closes the connection, and the session cannot be resumed', async world => {
     const session = await world.session()
     await session.request(operations.create, { path: world.at('/e'), data: '', acl: openACL, flags: 1 })
     const events: string[] = []
@@ -165,7 +165,10 @@ const headerOf = (frame: Buffer | undefined) => ReplyHeader.decode(frame ?? Buff
 
 const closeFrame = requestFrame(1, opcodes.closeSession)
 
-/** Sends the first frame and, after its reply, the others. Returns the frames received until the server closes the connection. */
+/**
+ * Sends the first frame and, after its reply, the others.
+ * Returns the frames received until the server closes the connection.
+ */
 async function framesOf({ host, port }: Address, ...frames: readonly Write[]): Promise<Buffer[]> {
   const socket = connect({ host, port, noDelay: true })
   await once(socket, 'connect')
