@@ -1,5 +1,6 @@
 // DIGEST-MD5 (RFC 2831): both ends prove that they know the password, without sending it. It is obsolete (RFC 6331),
 // but ZooKeeper's only mechanism apart from Kerberos. It does not encrypt the connection: use it over TLS.
+import { badArguments } from '../protocol/index.ts'
 import { isSameSecret, md5 } from '../runtime/hash.ts'
 import type { Random } from '../runtime/random.ts'
 import type { Exchange, Mechanism } from '../session/life/sasl.ts'
@@ -28,14 +29,18 @@ const FIRST_USE = '00000001'
 /**
  * Returns a mechanism for connect()'s option `sasl` that authenticates by name and password, as ZooKeeper's
  * DigestLoginModule does.
- * @throws TypeError if the name or the password is not a string, or contains a control character or an unpaired
+ * @throws ZooKeeperError BADARGUMENTS if the name or the password is not a string, or contains a control character or an unpaired
  * surrogate
  */
 export function digestMd5({ username, password }: DigestCredentials): Mechanism {
   for (const [what, text] of Object.entries({ username, password }))
     // eslint-disable-next-line no-control-regex
     if (typeof text !== 'string' || !text.isWellFormed() || /[\0-\x1f\x7f]/.test(text))
-      throw new TypeError(`the ${what} must be a string without control characters and unpaired surrogates`)
+      throw badArguments(
+        'digestMd5',
+        '',
+        `the ${what} must be a string without control characters and unpaired surrogates`,
+      )
   return {
     name: 'DIGEST-MD5',
     start: ({ random }) => exchange({ username, password }, nonceFrom(random)),

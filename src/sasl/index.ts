@@ -1,5 +1,5 @@
 // Entry point `zkwire/sasl`: SASL mechanisms for the option `sasl`. Re-exports only.
-// May import: session/life, runtime.
+// May import: session/life, protocol, runtime.
 export type { Exchange, Mechanism, MechanismContext, Step } from '../session/life/sasl.ts'
 export { digestMd5, type DigestCredentials } from './digest-md5.ts'
 export { SaslError } from './sasl-error.ts'

@@ -173,6 +173,7 @@ export class WatchManager {
     this.#persistent.forget(serverPath)
     // One-shot watches that shared this persistent watch were never set at the server. Those set before it are still there.
     const orphans = this.#oneShot.on(serverPath, serverTables)
+    if (orphans.length === 0) return
     for (const watch of orphans) this.#oneShot.disarm(watch)
     this.#notify(orphans, 'resync')
     for (const table of serverTables) this.#removeUnused(table, serverPath)

@@ -1,0 +1,311 @@
+// The interface of 1.0: what calls accept, refuse and show.
+import { expect } from 'chai'
+import { inspect } from 'node:util'
+import {
+  connect,
+  isCode,
+  type Client,
+  type CreatedInMulti,
+  type MultiResult,
+  type Stat,
+  type State,
+} from '../../src/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { failureOf } from '../support/settled.ts'
+
+const aborted = AbortSignal.abort('not wanted any more')
+
+describe('the client’s interface', () => {
+  let server: Server
+  let zk: Client
+
+  beforeEach(async () => {
+    server = await Server.start({ listen: false })
+    zk = await connect(server.connectString, { dial: server.dial })
+  })
+
+  afterEach(async () => {
+    await zk.close()
+    await server.close()
+  })
+
+  const writes: [name: string, call: (signal: AbortSignal) => Promise<unknown>][] = [
+    ['create', signal => zk.create('/a', '', { signal })],
+    ['create with parents', signal => zk.create('/a/b', '', { signal, parents: true })],
+    ['delete', signal => zk.delete('/a', { signal })],
+    ['setData', signal => zk.setData('/', 'x', { signal })],
+    ['setACL', async signal => zk.setACL('/', (await zk.getACL('/')).acl, { signal })],
+    ['multi', signal => zk.multi([{ create: '/a' }], { signal })],
+    ['commit', signal => zk.transaction().create('/a').commit({ signal })],
+    ['addWatch', signal => zk.addWatch('/', { signal })],
+    ['deleteRecursive', signal => zk.deleteRecursive('/a', { signal })],
+    ['ensurePath', signal => zk.ensurePath('/a', { signal })],
+  ]
+
+  describe('a signal', () => {
+    for (const [name, call] of writes)
+      it(`that is aborted before ${name} is sent rejects the call, and nothing is sent`, async () => {
+        if (name === 'setACL') await zk.getACL('/')
+        const { received } = server.stats
+        expect(await failureOf(call(aborted))).to.equal('not wanted any more')
+        await zk.exists('/')
+        expect(server.stats.received - received).to.equal(name === 'setACL' ? 2 : 1)
+        expect(server.snapshot().nodes.size).to.equal(1)
+        expect(server.snapshot().watches).to.deep.equal([])
+      })
+
+    it('that aborts a write in flight rejects it at once, and the server may still do it', async () => {
+      const hold = server.faults.hold('create')
+      const controller = new AbortController()
+      const creating = failureOf(zk.create('/a', '', { signal: controller.signal }))
+      await hold.triggered
+      controller.abort('too late')
+      expect(await creating).to.equal('too late')
+      hold.release()
+      expect(await zk.exists('/a')).to.not.equal(null)
+    })
+
+    it('that aborts addWatch in flight rejects it at once, and leaves no watch at the server', async () => {
+      const hold = server.faults.hold('addWatch')
+      const controller = new AbortController()
+      const adding = failureOf(zk.addWatch('/', { recursive: true, signal: controller.signal }))
+      await hold.triggered
+      controller.abort('too late')
+      expect(await adding).to.equal('too late')
+      hold.release()
+      await zk.settled()
+      expect(server.snapshot().watches).to.deep.equal([])
+    })
+
+    it('that aborts after addWatch closes the watcher, and removes its watch', async () => {
+      const controller = new AbortController()
+      const watcher = await zk.addWatch('/', { signal: controller.signal })
+      controller.abort()
+      expect(await watcher.next()).to.deep.equal({ value: undefined, done: true })
+      await zk.settled()
+      expect(server.snapshot().watches).to.deep.equal([])
+    })
+
+    it('that aborts one of two persistent watches on a path leaves the other', async () => {
+      const controller = new AbortController()
+      await using other = await zk.addWatch('/')
+      await zk.addWatch('/', { signal: controller.signal })
+      controller.abort()
+      await zk.settled()
+      await zk.setData('/', 'x')
+      expect((await other.next()).value).to.include({ type: 'NodeDataChanged', path: '/' })
+    })
+
+    it('that aborts deleteRecursive stops it between two requests', async () => {
+      await zk.create('/a/b/c', '', { parents: true })
+      const hold = server.faults.hold('getChildren2')
+      const controller = new AbortController()
+      const deleting = failureOf(zk.deleteRecursive('/a', { signal: controller.signal }))
+      await hold.triggered
+      controller.abort('enough')
+      expect(await deleting).to.equal('enough')
+      hold.release()
+      expect(await zk.exists('/a/b/c')).to.not.equal(null)
+    })
+  })
+
+  describe('create with parents', () => {
+    it('creates missing ancestors as empty persistent nodes', async () => {
+      const { path, stat } = await zk.create('/a/b/c-', 'x', { mode: 'ephemeralSequential', parents: true })
+      expect(path).to.equal('/a/b/c-0000000000')
+      expect(stat.dataLength).to.equal(1)
+      expect((await zk.exists('/a/b'))?.ephemeralOwner).to.equal(0n)
+    })
+
+    it('sends one request if the parent exists', async () => {
+      const { received } = server.stats
+      await zk.create('/a', '', { parents: true })
+      expect(server.stats.received - received).to.equal(1)
+    })
+
+    it('rejects with NODEEXISTS if the node exists', async () => {
+      await zk.create('/a/b', '', { parents: true })
+      expect(await failureOf(zk.create('/a/b', '', { parents: true }))).to.have.property('code', 'NODEEXISTS')
+    })
+
+    it('works below a chroot whose own nodes are missing', async () => {
+      const { path } = await zk.chroot('/x/y').create('/a/b', '', { parents: true })
+      expect(path).to.equal('/a/b')
+      expect(await zk.exists('/x/y/a/b')).to.not.equal(null)
+    })
+  })
+
+  describe('an option that does not exist is refused by its name, with the nearest that does, in', () => {
+    const refusals: [name: string, call: () => unknown, told: RegExp][] = [
+      [
+        'create',
+        () => zk.create('/a', '', { ephemeral: true } as never),
+        /no option 'ephemeral'; did you mean mode: 'ephemeral'/,
+      ],
+      ['create', () => zk.create('/a', '', { acls: [] } as never), /no option 'acls'; did you mean 'acl'/],
+      ['delete', () => zk.delete('/a', { verison: 1 } as never), /no option 'verison'; did you mean 'version'/],
+      ['setData', () => zk.setData('/', '', { Version: 1 } as never), /no option 'Version'; did you mean 'version'/],
+      [
+        'getData',
+        () => zk.getData('/', { watcher: () => undefined } as never),
+        /no option 'watcher'; did you mean 'watch'/,
+      ],
+      ['exists', () => zk.exists('/', { sginal: aborted } as never), /no option 'sginal'; did you mean 'signal'/],
+      [
+        'addWatch',
+        () => zk.addWatch('/', { recursiv: true } as never),
+        /no option 'recursiv'; did you mean 'recursive'/,
+      ],
+      ['ensurePath', () => zk.ensurePath('/a', { modes: 'x' } as never), /no option 'modes'; did you mean 'mode'/],
+      ['multi', () => zk.multi([{ create: '/a', ephemeral: true } as never]), /mode: 'ephemeral'/],
+      ['multi', () => zk.multi([{ delete: '/a', verison: 1 } as never]), /no option 'verison'; did you mean 'version'/],
+      [
+        'whenConnected',
+        () => zk.whenConnected({ readonly: true } as never),
+        /no option 'readonly'; did you mean 'readOnly'/,
+      ],
+      [
+        'connect',
+        () => connect('zk', { sesionTimeout: 1 } as never),
+        /no option 'sesionTimeout'; did you mean 'sessionTimeout'/,
+      ],
+      ['connect', () => connect('zk', { observe: () => undefined } as never), /no option 'observe'; did you mean/],
+    ]
+    for (const [name, call, told] of refusals)
+      it(`${name}: ${String(told)}`, async () => {
+        const { received } = server.stats
+        const failure = await failureOf(call() as Promise<unknown>)
+        expect(failure).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
+        expect(String(failure)).to.match(told)
+        expect(server.stats.received).to.equal(received)
+      })
+
+    it('a transaction, at once', () => {
+      expect(() => zk.transaction().delete('/a', { verison: 1 } as never)).to.throw(/did you mean 'version'/)
+    })
+  })
+
+  describe('a transaction', () => {
+    it('is committed once: a second commit is refused, and nothing is sent', async () => {
+      const transaction = zk.transaction().create('/a')
+      await transaction.commit()
+      const { received } = server.stats
+      const failure = await failureOf(transaction.commit())
+      expect(isCode(failure, 'BADARGUMENTS')).to.equal(true)
+      expect(String(failure)).to.include('was committed before')
+      expect(server.stats.received).to.equal(received)
+    })
+  })
+
+  describe('the results of multi', () => {
+    it('are typed by its operations', async () => {
+      const [created, stat, deleted] = await zk.multi([
+        { create: '/a', data: 'x' },
+        { setData: '/a', data: 'y' },
+        { delete: '/a' },
+      ])
+      const path: string = created.path
+      const version: number = stat.version
+      const nothing: undefined = deleted
+      expect([path, version, nothing]).to.deep.equal(['/a', 1, undefined])
+      const ops = [{ create: '/b' }, { check: '/b' }]
+      const results: (CreatedInMulti | Stat | undefined)[] = await zk.multi(ops)
+      const same: MultiResult[] = results
+      expect(same).to.have.length(2)
+    })
+
+    it('of multiRead too', async () => {
+      const [data, children] = await zk.multiRead([{ getData: '/' }, { getChildren: '/' }])
+      if (data instanceof Error || children instanceof Error) throw new Error('refused')
+      const names: string[] = children.children
+      expect([data.stat.numChildren, names]).to.deep.equal([1, ['zookeeper']])
+    })
+  })
+
+  describe('the states', () => {
+    it('are iterated from the present one to the end of the session', async () => {
+      const states: State[] = []
+      const iterating = (async () => {
+        for await (const state of zk.states()) states.push(state)
+      })()
+      const suspended = new Promise(resolve => zk.once('state', resolve))
+      server.dropConnections()
+      await suspended
+      await zk.whenConnected()
+      await zk.close()
+      await iterating
+      expect(states.slice(0, 3)).to.deep.equal(['connected', 'suspended', 'connected'])
+      expect(states.at(-1)).to.equal('closed')
+    })
+
+    it('end with the reason of the signal', async () => {
+      const controller = new AbortController()
+      const states = zk.states({ signal: controller.signal })
+      expect((await states.next()).value).to.equal('connected')
+      const next = failureOf(states.next())
+      controller.abort('enough')
+      expect(await next).to.equal('enough')
+    })
+
+    it('end when the loop is left', async () => {
+      const states = zk.states()
+      for await (const state of states) {
+        expect(state).to.equal('connected')
+        break
+      }
+      expect(await states.next()).to.deep.equal({ value: undefined, done: true })
+    })
+
+    it('are told once to a listener of once()', async () => {
+      const told: [State, State][] = []
+      zk.once('state', (state, previous) => told.push([state, previous]))
+      server.dropConnections()
+      await zk.exists('/').catch(() => undefined)
+      await zk.whenConnected()
+      await zk.close()
+      expect(told).to.deep.equal([['suspended', 'connected']])
+    })
+  })
+
+  describe('what is shown', () => {
+    it('of a client: its state, server, session and root, and no password', () => {
+      const shown = inspect(zk.chroot('/app'))
+      expect(shown)
+        .to.match(/^Client \{/)
+        .and.include("state: 'connected'")
+        .and.include("chroot: '/app'")
+      expect(shown)
+        .to.include(`sessionId: '0x${zk.sessionId.toString(16)}'`)
+        .and.include('sessionTimeout: 30000')
+      expect(shown).not.to.match(/password|settings|#/i)
+    })
+
+    it('of a Stat, as JSON: 64-bit numbers are decimal strings', async () => {
+      const stat = (await zk.exists('/')) as Stat
+      const json = JSON.parse(JSON.stringify({ stat })) as { stat: Record<string, unknown> }
+      expect(json.stat).to.include({ czxid: String(stat.czxid), numChildren: 1, ephemeralOwner: '0' })
+      expect(Object.keys(json.stat)).to.deep.equal(Object.keys(stat))
+    })
+
+    it('of a Stat, by util.inspect: a plain object', async () => {
+      expect(inspect(await zk.exists('/'))).to.match(/^\{\s+czxid: 0n/)
+    })
+
+    it('of an error: its code, operation, path and fate', async () => {
+      const failure = await failureOf(zk.getData('/nothing'))
+      expect(inspect(failure))
+        .to.include("code: 'NONODE'")
+        .and.include("path: '/nothing'")
+        .and.include("fate: 'refused'")
+    })
+  })
+
+  it('is a type only: nobody can construct a client', async () => {
+    expect(await import('../../src/index.ts')).to.not.have.any.keys('Client', 'badArguments')
+  })
+
+  it('refuses a listener that is no function, and an event that does not exist', () => {
+    expect(() => zk.on('state', undefined as never)).to.throw('the listener must be a function')
+    expect(() => zk.once('expired' as never, () => undefined)).to.throw("no event 'expired'")
+  })
+})
