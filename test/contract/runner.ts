@@ -1,12 +1,12 @@
 // Runs a scenario on a server below a base node, and records all that each session receives.
 import { operations, opcodes, type MultiRequest, type TypeOf } from '../../src/protocol/index.ts'
-import { call, RawSession, type Address, type Call, type Heard, type Reply } from '../support/wire-session.ts'
+import { call, WireSession, type Address, type Call, type ServerMessage, type Reply } from '../support/wire-session.ts'
 import { passwords, SESSIONS, type RequestSpec, type Step, type User } from './scenario.ts'
 
 export interface StepResult {
   step: Step
   /** The replies and events that each session received, by the number of the session. */
-  received: readonly (readonly Heard[])[]
+  received: readonly (readonly ServerMessage[])[]
 }
 
 export interface ScenarioResult {
@@ -39,7 +39,7 @@ export async function runScenario(server: Address, base: string, steps: readonly
 }
 
 interface Participant {
-  session: RawSession
+  session: WireSession
   /** The last zxid that the session has received. */
   lastZxid: bigint
 }
@@ -48,11 +48,11 @@ class ScenarioRun {
   readonly #server: Address
   readonly #base: string
   /** Creates the base node, and reads and deletes the nodes at the end. */
-  readonly #admin: RawSession
+  readonly #admin: WireSession
   readonly #participants: Participant[]
   readonly sessions: bigint[]
 
-  private constructor(server: Address, base: string, admin: RawSession, sessions: readonly RawSession[]) {
+  private constructor(server: Address, base: string, admin: WireSession, sessions: readonly WireSession[]) {
     this.#server = server
     this.#base = base
     this.#admin = admin
@@ -61,17 +61,17 @@ class ScenarioRun {
   }
 
   static async begin(server: Address, base: string): Promise<ScenarioRun> {
-    const admin = await RawSession.open(server)
+    const admin = await WireSession.open(server)
     await admin.request(operations.auth, authOf('ann'))
     const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
     await admin.request(operations.create, { path: base, data: '', acl, flags: 0 })
-    const sessions: RawSession[] = []
-    while (sessions.length < SESSIONS) sessions.push(await RawSession.open(server))
+    const sessions: WireSession[] = []
+    while (sessions.length < SESSIONS) sessions.push(await WireSession.open(server))
     return new ScenarioRun(server, base, admin, sessions)
   }
 
   /** Returns what each session receives. */
-  async runStep(step: Step): Promise<Heard[][]> {
+  async runStep(step: Step): Promise<ServerMessage[][]> {
     const participant = this.#participants[step.session] as Participant
     const own = await this.#execute(participant, step)
     for (const each of own)
@@ -85,23 +85,23 @@ class ScenarioRun {
     return 'close' in step ? received.map(each => [...each].sort(byEvent)) : received
   }
 
-  async #execute(participant: Participant, step: Step): Promise<Heard[]> {
+  async #execute(participant: Participant, step: Step): Promise<ServerMessage[]> {
     const { session } = participant
-    if ('requests' in step) return session.converse(step.requests.map(each => this.#callOf(each, participant)))
-    if ('auth' in step) return session.converse([call(operations.auth, authOf(step.auth))])
+    if ('requests' in step) return session.exchange(step.requests.map(each => this.#callOf(each, participant)))
+    if ('auth' in step) return session.exchange([call(operations.auth, authOf(step.auth))])
     if ('reconnect' in step) {
       if (step.reconnect === 'gone') session.drop()
       const { sessionId, password } = session
-      participant.session = await RawSession.open(this.#server, {
+      participant.session = await WireSession.open(this.#server, {
         ...{ sessionId, password, lastZxidSeen: participant.lastZxid },
       })
       session.drop()
       return []
     }
-    const received = await session.converse([call(operations.closeSession, {})])
-    await session.ended()
+    const received = await session.exchange([call(operations.closeSession, {})])
+    await session.whenClosed()
     session.drop()
-    Object.assign(participant, { session: await RawSession.open(this.#server), lastZxid: 0n })
+    Object.assign(participant, { session: await WireSession.open(this.#server), lastZxid: 0n })
     this.sessions.push(participant.session.sessionId)
     return received
   }
@@ -119,7 +119,7 @@ class ScenarioRun {
   }
 
   async #readAll(paths: readonly string[]): Promise<[data: Reply[], acls: Reply[], lists: Reply[]]> {
-    const received = await this.#admin.converse([
+    const received = await this.#admin.exchange([
       ...paths.map(path => call(operations.getData, { path, watch: false })),
       ...paths.map(path => call(operations.getACL, { path })),
       ...paths.map(path => call(operations.getChildren, { path, watch: false })),
@@ -170,10 +170,10 @@ class ScenarioRun {
 const authOf = (user: User) => ({ type: 0, scheme: 'digest', auth: `${user}:${passwords[user]}` })
 
 /** Pings, because a server sends all pending events of a session before the reply. */
-const pendingEvents = async (session: RawSession): Promise<Heard[]> =>
-  (await session.converse([call(operations.ping, {})])).slice(0, -1)
+const pendingEvents = async (session: WireSession): Promise<ServerMessage[]> =>
+  (await session.exchange([call(operations.ping, {})])).slice(0, -1)
 
-function byEvent(a: Heard, b: Heard): number {
+function byEvent(a: ServerMessage, b: ServerMessage): number {
   const [x, y] = [a, b].map(each => ('event' in each ? `${each.event.path ?? ''} ${each.event.type}` : '~'))
   return (x ?? '') < (y ?? '') ? -1 : x === y ? 0 : 1
 }

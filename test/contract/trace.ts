@@ -1,6 +1,6 @@
 // The trace of a scenario as text. It omits or names everything that differs between two correct servers.
 import { codeOf, eventTypes } from '../../src/protocol/index.ts'
-import type { Heard } from '../support/wire-session.ts'
+import type { ServerMessage } from '../support/wire-session.ts'
 import type { ScenarioResult } from './runner.ts'
 
 export interface TraceSection {
@@ -44,7 +44,7 @@ interface Names {
 const statZxids = ['czxid', 'mzxid', 'pzxid']
 const times = ['ctime', 'mtime']
 
-function lineOf(message: Heard, names: Names): string {
+function lineOf(message: ServerMessage, names: Names): string {
   if ('event' in message) {
     const { type, state, path } = message.event
     const name = Object.entries(eventTypes).find(([, number]) => number === type)?.[0]

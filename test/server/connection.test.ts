@@ -21,7 +21,7 @@ import {
 import { Server } from '../../src/server/index.ts'
 import { fourLetterWord } from '../support/four-letter-word.ts'
 import { failureOf } from '../support/settled.ts'
-import { RawSession } from '../support/wire-session.ts'
+import { WireSession } from '../support/wire-session.ts'
 import { frameOf } from '../support/scripted-server.ts'
 import { until } from '../support/until.ts'
 
@@ -85,16 +85,16 @@ describe('a connection to the embedded server', () => {
   })
 
   it('replies with a timeout of 0 if the session has ended or the password is wrong', async () => {
-    for (const sessionId of [77n, (await RawSession.open(server)).sessionId]) {
+    for (const sessionId of [77n, (await WireSession.open(server)).sessionId]) {
       const [connected] = await framesOf(connectFrame({ sessionId }))
       expect(ConnectResponse.decode(connected ?? Buffer.alloc(0))).to.include({ timeOut: 0, sessionId: 0n })
     }
   })
 
   it('moves a session to a connection with its password, and negotiates the timeout again', async () => {
-    const before = await RawSession.open(server)
+    const before = await WireSession.open(server)
     const { sessionId, password } = before
-    const after = await RawSession.open(server, { sessionId, password, timeout: 12_000 })
+    const after = await WireSession.open(server, { sessionId, password, timeout: 12_000 })
     expect([after.sessionId, after.timeout]).to.deep.equal([sessionId, 12_000])
     expect(String(await failureOf(before.request(operations.whoAmI, {})))).to.match(/closed|EPIPE|ECONNRESET/)
     expect(server.snapshot().sessions).to.have.length(1)
@@ -151,7 +151,7 @@ describe('a connection to the embedded server', () => {
   })
 
   it('rejects a createTTL with another mode (3.8.0 accepts it with a ttl of -1, and shuts itself down)', async () => {
-    const session = await RawSession.open(server)
+    const session = await WireSession.open(server)
     const body = { path: '/a', data: '', acl: [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }] }
     for (const flags of [createModes.persistent, createModes.ephemeral])
       for (const ttl of [-1, 5])
@@ -163,10 +163,10 @@ describe('a connection to the embedded server', () => {
   })
 
   describe('answers the four-letter word', () => {
-    let session: RawSession
+    let session: WireSession
 
     beforeEach(async () => {
-      session = await RawSession.open(server)
+      session = await WireSession.open(server)
       const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
       await session.request(operations.create, { path: '/e', data: 'x', acl, flags: 1 })
       await session.request(operations.exists, { path: '/e', watch: true })

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { connect, openACL, ZooKeeperError, type Client, type ObservedFrame } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
-import { failureOf, outcomeOf, watched } from '../support/settled.ts'
+import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
 import { until } from '../support/until.ts'
 
 for (const by of ['sockets', 'memory'] as const)
@@ -153,7 +153,7 @@ for (const by of ['sockets', 'memory'] as const)
       const other = await join()
       const held = server.faults.hold('create', { times: Infinity })
       const replies = Promise.all([zk.create('/a'), other.create('/b')])
-      const isSettled = watched(replies)
+      const isSettled = trackSettled(replies)
       await until(() => server.snapshot().nodes.has('/b') && server.snapshot().nodes.has('/a'))
       await new Promise(resolve => setImmediate(resolve))
       expect(isSettled()).to.equal(false)

@@ -5,7 +5,7 @@ import { opcodes } from '../../src/protocol/index.ts'
 import { Server, type ServerOptions, type TransactionRecord } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
-import { uncaughtIn } from '../support/uncaught.ts'
+import { uncaughtDuring } from '../support/uncaught-exceptions.ts'
 import { until } from '../support/until.ts'
 
 describe('an embedded server that is closed, or whose callback throws', () => {
@@ -27,7 +27,7 @@ describe('an embedded server that is closed, or whose callback throws', () => {
     await start({ onTransaction })
     const zk = await join()
     const events: string[] = []
-    const uncaught = await uncaughtIn(async () => {
+    const uncaught = await uncaughtDuring(async () => {
       await zk.exists('/a', { watch: event => events.push(event.type) })
       expect((await zk.create('/a')).path).to.equal('/a')
     })

@@ -2,15 +2,15 @@
 import { expect } from 'chai'
 import { opcodes, operations } from '../../../src/protocol/index.ts'
 import { fourLetterWord } from '../../support/four-letter-word.ts'
-import type { RawSession } from '../../support/wire-session.ts'
+import type { WireSession } from '../../support/wire-session.ts'
 import { until } from '../../support/until.ts'
 import { suite, type World } from '../suite.ts'
 
 const answerTo = ({ server }: World, word: string) => fourLetterWord(server.host, server.port, word)
-const hex = ({ sessionId }: RawSession) => `0x${sessionId.toString(16)}`
+const hex = ({ sessionId }: WireSession) => `0x${sessionId.toString(16)}`
 
 /** Opens a session with an ephemeral node, and a watch on it. */
-async function sessionWithNode(world: World): Promise<RawSession> {
+async function sessionWithNode(world: World): Promise<WireSession> {
   const session = await world.session({ timeout: 7654 })
   const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
   await session.request(operations.create, { path: world.at('/e'), data: 'x', acl, flags: 1 })
@@ -32,7 +32,7 @@ export const fourLetterWords = suite('four-letter words', it => {
   })
 
   it('srvr: the version, counts and mode', async world => {
-    const { zxid } = await (await sessionWithNode(world)).ask(operations.ping, {})
+    const { zxid } = await (await sessionWithNode(world)).requestReply(operations.ping, {})
     const answer = await answerTo(world, 'srvr')
     const shapes = [
       ...[/^Zookeeper version: 3\.8\.\d\S*, /, /^Latency min\/avg\/max: \d+\/[\d.]+\/\d+$/, /^Received: [1-9]\d*$/],

@@ -28,7 +28,7 @@ export const time = suite('time', it => {
       session = await world.session({ timeout: shortIntervals.minSessionTimeout })
     for await (const { type } of watcher) if (events.push(type) === 2) break
     expect(events).to.deep.equal(['NodeCreated', 'NodeDeleted'])
-    await session.ended()
+    await session.whenClosed()
     const { sessionId, password } = session
     expect(await failureOf(world.session({ sessionId, password }))).to.include({ code: 'SESSIONEXPIRED' })
   })

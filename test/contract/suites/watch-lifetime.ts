@@ -36,13 +36,13 @@ export const watchLifetime = suite('the lifetime of watches', it => {
     const { zk } = world
     for (const path of ['/same', '/changed', '/gone', '/parent', '/childless']) await zk.create(path)
     const session = await world.session()
-    const { zxid } = await session.ask(operations.ping, {})
+    const { zxid } = await session.requestReply(operations.ping, {})
     await zk.setData('/changed', '')
     await zk.delete('/gone')
     await zk.create('/parent/child')
     await zk.create('/new')
     const all = (...paths: string[]) => paths.map(path => world.at(path))
-    const received = await session.converse([
+    const received = await session.exchange([
       call(operations.setWatches, {
         relativeZxid: zxid,
         dataWatches: all('/same', '/changed', '/gone', '/parent'),
@@ -65,7 +65,7 @@ export const watchLifetime = suite('the lifetime of watches', it => {
   it('setWatches2 sets persistent watches too, and sends no missed events for them', async world => {
     const session = await world.session()
     await world.zk.create('/a')
-    const received = await session.converse([
+    const received = await session.exchange([
       call(operations.setWatches2, {
         ...{ relativeZxid: 0n, dataWatches: [], existWatches: [], childWatches: [] },
         persistentWatches: [world.at('/a')],

@@ -69,7 +69,7 @@ export const watches = suite('watches', it => {
   it('an event is sent before the reply to the request that caused it, and after the replies to earlier requests', async world => {
     const session = await world.session()
     const path = world.at('/a')
-    const received = await session.converse([
+    const received = await session.exchange([
       call(operations.exists, { path, watch: true }),
       call(operations.create, { path, data: '', acl: openACL, flags: 0 }),
       call(operations.getData, { path, watch: true }),
