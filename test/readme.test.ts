@@ -1,11 +1,11 @@
 // The README's code runs as it stands, on the built package.
 import { expect } from 'chai'
 import { connect } from '../src/index.ts'
-import { runsAsItStands } from './support/document.ts'
+import { testCodeBlocks } from './support/document.ts'
 import { sharedServer } from './support/shared-server.ts'
 
 describe('the README', () => {
-  runsAsItStands('README.md', [
+  testCodeBlocks('README.md', [
     /held with fencing token \d+/,
     /NodeDataChanged[^]*NODEEXISTS \/app\/a refused/,
     /NodeCreated \/config\/colour/,

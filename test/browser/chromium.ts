@@ -1,16 +1,16 @@
 // Debian's Chromium, headless, driven over its own protocol.
 import { existsSync } from 'node:fs'
 import { chromium, type Browser } from 'playwright-core'
-import { provide } from '../support/debian-package.ts'
+import { ensureInstalled } from '../support/debian-package.ts'
 
 const program = '/usr/bin/chromium'
 
 export async function startChromium(): Promise<Browser> {
-  await provide({
-    what: 'Chromium',
+  await ensureInstalled({
+    name: 'Chromium',
     package: 'chromium',
-    isThere: () => existsSync(program),
-    waysOut: 'install the Debian package chromium',
+    isInstalled: () => existsSync(program),
+    alternatives: 'install the Debian package chromium',
   })
   // Root has no sandbox, and a container little shared memory. It opens a page of ours only.
   return chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage'] })

@@ -5,14 +5,14 @@ import { connect, type ConnectOptions } from '../../src/client/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { failureOf } from '../support/settled.ts'
 import { replyFrame } from '../support/scripted-server.ts'
-import { redial, scripted, scriptedOpening, T } from '../support/scripted-session.ts'
+import { redial, scriptedSession, scriptedConnect, T } from '../support/scripted-session.ts'
 
 describe('connect', () => {
   it('resolves when a server gives the session', async () => {
-    const { opening, server } = scriptedOpening()
+    const { opening, server } = scriptedConnect()
     const connection = await server.next()
     connection.open()
-    connection.welcome()
+    connection.handshake()
     const client = await opening
     expect(client.state).to.equal('connected')
     expect(client.sessionTimeout).to.equal(T)
@@ -20,7 +20,7 @@ describe('connect', () => {
   })
 
   it('gives up after its time, and says why the last attempt failed', async () => {
-    const { opening, server, clock } = scriptedOpening({ connectTimeout: 500 })
+    const { opening, server, clock } = scriptedConnect({ connectTimeout: 500 })
     const caught = opening.catch((error: unknown) => error)
     const first = await server.next()
     first.close(new Error('refused, says the kernel'))
@@ -35,7 +35,7 @@ describe('connect', () => {
   })
 
   it('tells that a server refused it with a bare header, as a read-only one does', async () => {
-    const { opening, server, clock } = scriptedOpening({ connectTimeout: 30 })
+    const { opening, server, clock } = scriptedConnect({ connectTimeout: 30 })
     const caught = opening.catch((error: unknown) => error)
     const connection = await server.next()
     connection.open()
@@ -46,7 +46,7 @@ describe('connect', () => {
 
   it('is given up by its signal, with the reason of it', async () => {
     const given = new AbortController()
-    const { opening, server, clock } = scriptedOpening({ signal: given.signal })
+    const { opening, server, clock } = scriptedConnect({ signal: given.signal })
     const connection = await server.next()
     connection.open()
     const reason = new Error('never mind')
@@ -58,27 +58,27 @@ describe('connect', () => {
 
   it('dials nobody where its signal has been aborted already', async () => {
     const reason = new Error('never')
-    const { opening, server } = scriptedOpening({ signal: AbortSignal.abort(reason) })
+    const { opening, server } = scriptedConnect({ signal: AbortSignal.abort(reason) })
     expect(await opening.catch((error: unknown) => error)).to.equal(reason)
     expect(server.connections).to.have.length(0)
   })
 
   it('lets go of its signal once it is done', async () => {
     const given = new AbortController()
-    const { opening, server } = scriptedOpening({ signal: given.signal })
+    const { opening, server } = scriptedConnect({ signal: given.signal })
     const connection = await server.next()
     connection.open()
-    connection.welcome()
+    connection.handshake()
     const client = await opening
     given.abort()
     expect(client.state).to.equal('connected')
   })
 
   it('is not the last word on credentials: where they are refused, the session ends', async () => {
-    const { opening, server, clock } = scriptedOpening({ auth: [{ scheme: 'digest', auth: 'ann:x' }] })
+    const { opening, server, clock } = scriptedConnect({ auth: [{ scheme: 'digest', auth: 'ann:x' }] })
     const connection = await server.next()
     connection.open()
-    connection.welcome()
+    connection.handshake()
     const client = await opening
     expect(connection.received.map(({ xid }) => xid)).to.deep.equal([xids.auth])
     connection.send(replyFrame(xids.auth, 0n, errnos.AUTHFAILED))
@@ -87,13 +87,13 @@ describe('connect', () => {
   })
 
   it('goes on to the next host from one that takes nobody', async () => {
-    const { opening, server, clock } = scriptedOpening({}, 'a,b')
+    const { opening, server, clock } = scriptedConnect({}, 'a,b')
     const first = await server.next()
     first.close(new Error('refused'))
     const second = await redial({ server, clock })
     expect(second.address.host).not.to.equal(first.address.host)
     second.open()
-    second.welcome()
+    second.handshake()
     expect((await opening).state).to.equal('connected')
   })
 
@@ -137,7 +137,13 @@ describe('connect', () => {
   })
 
   it('takes null for an option that is left out', async () => {
-    const { client } = await scripted({ signal: null, onFrame: null, session: null, auth: null, sasl: null } as never)
+    const { client } = await scriptedSession({
+      signal: null,
+      onFrame: null,
+      session: null,
+      auth: null,
+      sasl: null,
+    } as never)
     expect(client.state).to.equal('connected')
   })
 

@@ -4,7 +4,7 @@ import { errnos, opcodes, operations } from '../../src/protocol/index.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
 import { failureOf } from '../support/settled.ts'
 import { statOf, type ScriptedConnection } from '../support/scripted-server.ts'
-import { scripted } from '../support/scripted-session.ts'
+import { scriptedSession } from '../support/scripted-session.ts'
 
 /** Answers what has come so far as a server of 3.4 does. */
 async function answerAsOf34(connection: ScriptedConnection): Promise<string[]> {
@@ -23,7 +23,7 @@ async function answerAsOf34(connection: ScriptedConnection): Promise<string[]> {
 
 describe('on a server that lacks it', () => {
   it('create2 is create and exists, and is not asked for a second time', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const first = client.create('/a')
     expect(await answerAsOf34(connection)).to.deep.equal(['create2', 'create', 'exists'])
     expect(await first).to.deep.include({ path: '/a' })
@@ -35,7 +35,7 @@ describe('on a server that lacks it', () => {
   })
 
   it('a container is a persistent node', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const created = client.create('/a', '', { mode: 'container' })
     expect(await answerAsOf34(connection)).to.deep.equal(['createContainer', 'create', 'exists'])
     expect(connection.requests[1]?.body).to.deep.include({ path: '/a', flags: 0 })
@@ -43,7 +43,7 @@ describe('on a server that lacks it', () => {
   })
 
   it('a create in a multi is one without a Stat, a container a persistent node, and that is remembered', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const first = client.multi([{ create: '/a' }, { create: '/c', mode: 'container' }, { delete: '/old' }])
     connection.reply(await connection.next(), { err: errnos.MARSHALLINGERROR })
     const again = await connection.next()
@@ -68,14 +68,14 @@ describe('on a server that lacks it', () => {
   })
 
   it('a node with a TTL is refused', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const refused = client.create('/a', '', { mode: 'persistentTTL', ttl: 1000 }).catch((error: unknown) => error)
     await answerAsOf34(connection)
     expect(await refused).to.deep.include({ code: 'UNIMPLEMENTED', op: 'create', path: '/a', fate: 'refused' })
   })
 
   it('a persistent watch is refused, and one-shot watches that relied on it are told to look again', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const refused = client.addWatch('/a').catch((error: unknown) => error)
     const events: string[] = []
     client.exists('/a', { watch: ({ type }) => events.push(type) }).catch(() => undefined)

@@ -5,7 +5,14 @@ import { connect, type ConnectOptions } from '../../src/client/index.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
 import { failureOf } from '../support/settled.ts'
 import { SESSION_ID, type ScriptedConnection } from '../support/scripted-server.ts'
-import { closeCleanly, dataReply, reconnect, redial, scripted, type Scripted } from '../support/scripted-session.ts'
+import {
+  closeCleanly,
+  dataReply,
+  reconnect,
+  redial,
+  scriptedSession,
+  type ScriptedSession,
+} from '../support/scripted-session.ts'
 
 const CONFIG = '/zookeeper/config'
 const line = (id: number, client: string) => `server.${id}=10.0.0.${id}:2888:3888:participant${client}`
@@ -14,7 +21,7 @@ const config = (...clients: string[]) =>
   [...clients.map((client, i) => line(i + 1, client && `;${client}`)), 'version=100000000'].join('\n')
 
 const follow = (servers: string, options: ConnectOptions = {}) =>
-  scripted({ followEnsemble: true, ...options }, servers)
+  scriptedSession({ followEnsemble: true, ...options }, servers)
 
 /** Answers the client's question, which comes first. */
 async function tell(connection: ScriptedConnection, data: string): Promise<void> {
@@ -30,7 +37,7 @@ async function change(connection: ScriptedConnection, data: string): Promise<voi
   await tell(connection, data)
 }
 
-const hostsAfter = async (all: Scripted, connection: ScriptedConnection, count: number): Promise<string[]> => {
+const hostsAfter = async (all: ScriptedSession, connection: ScriptedConnection, count: number): Promise<string[]> => {
   const tried: string[] = []
   connection.close()
   while (tried.length < count) {
@@ -43,7 +50,7 @@ const hostsAfter = async (all: Scripted, connection: ScriptedConnection, count: 
 
 describe('followEnsemble', () => {
   it('is off unless it is asked for', async () => {
-    const { connection } = await scripted()
+    const { connection } = await scriptedSession()
     await settle()
     expect(connection.requests).to.deep.equal([])
   })
@@ -73,7 +80,7 @@ describe('followEnsemble', () => {
     expect(all.connection.dropped).to.equal(true)
     const second = await reconnect(all)
     expect(second.address.host).to.equal('two')
-    expect(second.hello?.sessionId).to.equal(SESSION_ID)
+    expect(second.connectRequest?.sessionId).to.equal(SESSION_ID)
     await closeCleanly({ client: all.client, connection: second })
   })
 

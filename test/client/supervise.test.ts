@@ -5,7 +5,7 @@ import { Mutex } from '../../src/recipes/index.ts'
 import { onGrounds } from '../recipes/fixture.ts'
 import { VirtualClock, settle } from '../../src/testing/virtual-clock.ts'
 import { failureOf } from '../support/settled.ts'
-import { Saboteur } from '../support/faulty-dial.ts'
+import { FaultyDial } from '../support/faulty-dial.ts'
 import { ScriptedServer } from '../support/scripted-server.ts'
 
 const aborted = (signal: AbortSignal) =>
@@ -49,16 +49,16 @@ onGrounds('supervise', (ground, { it }) => {
   })
 
   it('runs again when the session had to be presumed lost, whatever the work threw then', async () => {
-    const saboteur = new Saboteur(ground.site.dial)
+    const faultyDial = new FaultyDial(ground.site.dial)
     let runs = 0
     const work = async (_zk: Client, signal: AbortSignal) => {
       if (++runs > 1) return
-      saboteur.refuse()
+      faultyDial.refuse()
       await aborted(signal)
-      saboteur.accept()
+      faultyDial.accept()
       throw new Error('lost it')
     }
-    await run(work, { dial: saboteur.dial })
+    await run(work, { dial: faultyDial.dial })
     expect(runs).to.equal(2)
   })
 
@@ -71,26 +71,26 @@ onGrounds('supervise', (ground, { it }) => {
   })
 
   it('waits for a server that is not there yet', async () => {
-    const saboteur = new Saboteur(ground.site.dial)
-    saboteur.refuse()
+    const faultyDial = new FaultyDial(ground.site.dial)
+    faultyDial.refuse()
     const { clock } = ground.site
-    clock.setTimeout(() => saboteur.accept(), 600_000)
-    await run(() => undefined, { dial: saboteur.dial, connectTimeout: 20 })
+    clock.setTimeout(() => faultyDial.accept(), 600_000)
+    await run(() => undefined, { dial: faultyDial.dial, connectTimeout: 20 })
     expect(clock.now()).to.be.above(600_000)
   })
 
   it('takes null for a signal that is left out', async () => {
-    const saboteur = new Saboteur(ground.site.dial)
-    saboteur.refuse()
-    ground.site.clock.setTimeout(() => saboteur.accept(), 100)
-    await run(() => undefined, { dial: saboteur.dial, connectTimeout: 20, signal: null as never })
+    const faultyDial = new FaultyDial(ground.site.dial)
+    faultyDial.refuse()
+    ground.site.clock.setTimeout(() => faultyDial.accept(), 100)
+    await run(() => undefined, { dial: faultyDial.dial, connectTimeout: 20, signal: null as never })
   })
 
   it('waits no longer when its signal aborts', async () => {
     const abort = new AbortController()
-    const saboteur = new Saboteur(ground.site.dial)
-    saboteur.refuse()
-    const call = run(() => 'never', { dial: saboteur.dial, connectTimeout: 20, signal: abort.signal })
+    const faultyDial = new FaultyDial(ground.site.dial)
+    faultyDial.refuse()
+    const call = run(() => 'never', { dial: faultyDial.dial, connectTimeout: 20, signal: abort.signal })
     const reason = new Error('enough')
     ground.site.clock.setTimeout(() => abort.abort(reason), 100)
     expect(await failureOf(call)).to.equal(reason)
@@ -136,8 +136,8 @@ onGrounds('supervise', (ground, { it }) => {
       if (connection === undefined) continue
       served++
       connection.open()
-      if (connection.hello?.sessionId !== 0n) connection.close()
-      else connection.welcome({ sessionId: BigInt(served) })
+      if (connection.connectRequest?.sessionId !== 0n) connection.close()
+      else connection.handshake({ sessionId: BigInt(served) })
       await settle()
       if (served === 1) connection.close()
       for (const request of connection.requests) connection.reply(request)

@@ -6,7 +6,7 @@ import { Server } from '../../src/server/index.ts'
 import { onGrounds } from '../recipes/fixture.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
 import { statOf } from '../support/scripted-server.ts'
-import { scripted } from '../support/scripted-session.ts'
+import { scriptedSession } from '../support/scripted-session.ts'
 import { failureOf } from '../support/settled.ts'
 
 onGrounds('a second look', (ground, { it }) => {
@@ -184,7 +184,7 @@ describe('ensurePath below a node in which it may create nothing', () => {
 
 describe('a one-shot watch that relied on a persistent one', () => {
   it('is told to look again when that one is refused before its own answer comes', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const refused = failureOf(client.addWatch('/a'))
     const events: string[] = []
     const asked = client.exists('/a', { watch: ({ type }) => events.push(type) })

@@ -1,12 +1,12 @@
 // Plays a scenario on a server, below a node of its own, and writes down all that each session hears.
 import { operations, opcodes, type MultiRequest, type TypeOf } from '../../src/protocol/index.ts'
-import { call, RawSession, type Address, type Call, type Heard, type Reply } from '../support/wire-session.ts'
+import { call, WireSession, type Address, type Call, type ServerMessage, type Reply } from '../support/wire-session.ts'
 import { passwords, SESSIONS, type Ask, type Step, type User } from './scenario.ts'
 
 /** What a step made each session hear, by its place. */
 export interface Moment {
   step: Step
-  heard: readonly (readonly Heard[])[]
+  heard: readonly (readonly ServerMessage[])[]
 }
 
 export interface Played {
@@ -39,7 +39,7 @@ export async function play(server: Address, base: string, steps: readonly Step[]
 }
 
 interface Seat {
-  session: RawSession
+  session: WireSession
   /** The last zxid that it was told. */
   seen: bigint
 }
@@ -48,11 +48,11 @@ class Run {
   readonly #server: Address
   readonly #base: string
   /** Comes first and goes last: it makes the place, looks what is left, and clears it away. */
-  readonly #host: RawSession
+  readonly #host: WireSession
   readonly #seats: Seat[]
   readonly sessions: bigint[]
 
-  private constructor(server: Address, base: string, host: RawSession, guests: readonly RawSession[]) {
+  private constructor(server: Address, base: string, host: WireSession, guests: readonly WireSession[]) {
     this.#server = server
     this.#base = base
     this.#host = host
@@ -61,17 +61,17 @@ class Run {
   }
 
   static async begin(server: Address, base: string): Promise<Run> {
-    const host = await RawSession.open(server)
+    const host = await WireSession.open(server)
     await host.request(operations.auth, authOf('ann'))
     const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
     await host.request(operations.create, { path: base, data: '', acl, flags: 0 })
-    const guests: RawSession[] = []
-    while (guests.length < SESSIONS) guests.push(await RawSession.open(server))
+    const guests: WireSession[] = []
+    while (guests.length < SESSIONS) guests.push(await WireSession.open(server))
     return new Run(server, base, host, guests)
   }
 
   /** What each hears of it. */
-  async do(step: Step): Promise<Heard[][]> {
+  async do(step: Step): Promise<ServerMessage[][]> {
     const seat = this.#seats[step.session] as Seat
     const own = await this.#act(seat, step)
     for (const each of own) if ('reply' in each && each.reply.zxid > seat.seen) seat.seen = each.reply.zxid
@@ -82,21 +82,21 @@ class Run {
     return 'close' in step ? heard.map(each => [...each].sort(byEvent)) : heard
   }
 
-  async #act(seat: Seat, step: Step): Promise<Heard[]> {
+  async #act(seat: Seat, step: Step): Promise<ServerMessage[]> {
     const { session } = seat
-    if ('asks' in step) return session.converse(step.asks.map(each => this.#callOf(each, seat)))
-    if ('auth' in step) return session.converse([call(operations.auth, authOf(step.auth))])
+    if ('asks' in step) return session.exchange(step.asks.map(each => this.#callOf(each, seat)))
+    if ('auth' in step) return session.exchange([call(operations.auth, authOf(step.auth))])
     if ('reconnect' in step) {
       if (step.reconnect === 'gone') session.drop()
       const { sessionId, password } = session
-      seat.session = await RawSession.open(this.#server, { sessionId, password, lastZxidSeen: seat.seen })
+      seat.session = await WireSession.open(this.#server, { sessionId, password, lastZxidSeen: seat.seen })
       session.drop()
       return []
     }
-    const heard = await session.converse([call(operations.closeSession, {})])
-    await session.ended()
+    const heard = await session.exchange([call(operations.closeSession, {})])
+    await session.whenClosed()
     session.drop()
-    Object.assign(seat, { session: await RawSession.open(this.#server), seen: 0n })
+    Object.assign(seat, { session: await WireSession.open(this.#server), seen: 0n })
     this.sessions.push(seat.session.sessionId)
     return heard
   }
@@ -114,7 +114,7 @@ class Run {
   }
 
   async #each(paths: readonly string[]): Promise<[data: Reply[], acls: Reply[], lists: Reply[]]> {
-    const heard = await this.#host.converse([
+    const heard = await this.#host.exchange([
       ...paths.map(path => call(operations.getData, { path, watch: false })),
       ...paths.map(path => call(operations.getACL, { path })),
       ...paths.map(path => call(operations.getChildren, { path, watch: false })),
@@ -165,10 +165,10 @@ class Run {
 const authOf = (user: User) => ({ type: 0, scheme: 'digest', auth: `${user}:${passwords[user]}` })
 
 /** Whatever a server has to tell a session it tells before it answers. */
-const meanwhile = async (session: RawSession): Promise<Heard[]> =>
-  (await session.converse([call(operations.ping, {})])).slice(0, -1)
+const meanwhile = async (session: WireSession): Promise<ServerMessage[]> =>
+  (await session.exchange([call(operations.ping, {})])).slice(0, -1)
 
-function byEvent(a: Heard, b: Heard): number {
+function byEvent(a: ServerMessage, b: ServerMessage): number {
   const [x, y] = [a, b].map(each => ('event' in each ? `${each.event.path ?? ''} ${each.event.type}` : '~'))
   return (x ?? '') < (y ?? '') ? -1 : x === y ? 0 : 1
 }

@@ -2,7 +2,7 @@
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import { operations, type Encodable, type Operation } from '../../src/protocol/index.ts'
 import { expireSession } from '../support/shared-server.ts'
-import { RawSession, type Address, type RawSessionOptions } from '../support/wire-session.ts'
+import { WireSession, type Address, type WireSessionOptions } from '../support/wire-session.ts'
 
 export interface Chapter {
   readonly title: string
@@ -39,7 +39,7 @@ export class World {
   /** The node of this case. */
   readonly base = `/contract-${++worlds}`
   readonly #clients: Client[] = []
-  readonly #sessions: RawSession[] = []
+  readonly #sessions: WireSession[] = []
   #zk: Client | undefined
 
   constructor(server: Address) {
@@ -64,8 +64,8 @@ export class World {
   }
 
   /** A session by hand: paths are whole there, and to be made by {@link at}. */
-  async session(options: RawSessionOptions = {}): Promise<RawSession> {
-    const session = await RawSession.open(this.server, options)
+  async session(options: WireSessionOptions = {}): Promise<WireSession> {
+    const session = await WireSession.open(this.server, options)
     this.#sessions.push(session)
     return session
   }
@@ -86,10 +86,10 @@ export class World {
   }
 
   /** Also where a case has left the connection: no session is to live on. */
-  async #goodbye(session: RawSession): Promise<void> {
+  async #goodbye(session: WireSession): Promise<void> {
     const { sessionId, password } = session
     await session
-      .ask(operations.closeSession, {})
+      .requestReply(operations.closeSession, {})
       .catch(() => expireSession(this.server, sessionId, password))
       .catch(() => undefined)
     session.drop()
@@ -100,5 +100,5 @@ export class World {
 export const openACL = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
 
 /** The error's number alone. */
-export const errOf = async <Q, R>(session: RawSession, operation: Operation<Q, R>, body: Encodable<Q>) =>
-  (await session.ask(operation, body)).err
+export const errOf = async <Q, R>(session: WireSession, operation: Operation<Q, R>, body: Encodable<Q>) =>
+  (await session.requestReply(operation, body)).err

@@ -1,6 +1,6 @@
 // What was played, as lines that are the same wherever it was played: what must differ between two servers is left out or given a name.
 import { codeOf, eventTypes } from '../../src/protocol/index.ts'
-import type { Heard } from '../support/wire-session.ts'
+import type { ServerMessage } from '../support/wire-session.ts'
 import type { Played } from './runner.ts'
 
 export interface Page {
@@ -44,7 +44,7 @@ interface Names {
 const statZxids = ['czxid', 'mzxid', 'pzxid']
 const times = ['ctime', 'mtime']
 
-function told(heard: Heard, names: Names): string {
+function told(heard: ServerMessage, names: Names): string {
   if ('event' in heard) {
     const { type, state, path } = heard.event
     const name = Object.entries(eventTypes).find(([, number]) => number === type)?.[0]

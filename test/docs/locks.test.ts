@@ -4,7 +4,7 @@ import { connect, type Client, type ObservedFrame } from '../../src/index.ts'
 import { EphemeralMutex, HerdMutex, Mutex, TicketMutex } from '../../src/recipes/index.ts'
 import { opcodes, ReplyHeader, RequestHeader } from '../../src/protocol/index.ts'
 import { Sessions } from '../recipes/sessions.ts'
-import { readDocument, runsAsItStands } from '../support/document.ts'
+import { readDocument, testCodeBlocks } from '../support/document.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
@@ -38,7 +38,7 @@ const rows = [...readDocument('docs/locks.md').matchAll(/^\| `(\w+)` \| (\d) \| 
 const Locks = { Mutex, TicketMutex, HerdMutex, EphemeralMutex }
 
 describe('docs/locks.md', () => {
-  runsAsItStands('docs/locks.md', [
+  testCodeBlocks('docs/locks.md', [
     /token \d+, valid for a while\nTIMEOUT/,
     /\/locks\/many\/stock_lock_0000000001/,
     /1000\ntrue\ntwice/,

@@ -4,12 +4,12 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Faults, Server } from '../../src/server/index.ts'
-import { readDocument, runsAsItStands } from '../support/document.ts'
+import { readDocument, testCodeBlocks } from '../support/document.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
 describe('docs/testing.md', () => {
-  runsAsItStands('docs/testing.md', [
+  testCodeBlocks('docs/testing.md', [
     /^passed$/m,
     /^1\n\/jobs\/job-2147483647\nSESSIONEXPIRED$/m,
     /^false\ntrue\ntrue\n0$/m,

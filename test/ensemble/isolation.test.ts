@@ -6,10 +6,10 @@ import { Mutex } from '../../src/recipes/index.ts'
 import type { Dial } from '../../src/transport/transport.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { BUSY } from '../support/load.ts'
+import { LOAD_ALLOWANCE } from '../support/load.ts'
 import { Ensemble, SYNC_LIMIT, TICK } from '../support/ensemble.ts'
 import { failureOf } from '../support/settled.ts'
-import { Saboteur } from '../support/faulty-dial.ts'
+import { FaultyDial } from '../support/faulty-dial.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
@@ -90,7 +90,7 @@ describe('an ensemble that is torn', () => {
     expect(write.code).to.be.oneOf(['CONNECTIONLOSS', 'SESSIONEXPIRED'])
     expect(granted.token > held.token, 'a resource that minds tokens refuses the old one').to.equal(true)
     // The leader may have heard of the session a tick before it was cut off. Who never learns would wait for ever above.
-    for (const overlap of overlaps) expect(overlap).to.be.below(UNAWARE + TICK + BUSY)
+    for (const overlap of overlaps) expect(overlap).to.be.below(UNAWARE + TICK + LOAD_ALLOWANCE)
     const [writing, holding] = overlaps
     if (this.test)
       this.test.title += ` (validFor() said ${Math.round(claimed)} ms; both for ${writing} ms, ${holding} ms without the write)`
@@ -123,10 +123,10 @@ describe('an ensemble that is torn', () => {
     const onlooker = await openInOrder([other])
     await onlooker.ensurePath(path)
     await onlooker.sync(path)
-    const saboteur = new Saboteur()
-    const client = await openInOrder([follower, other], { dial: saboteur.dial, sessionTimeout: 5000 })
+    const faultyDial = new FaultyDial()
+    const client = await openInOrder([follower, other], { dial: faultyDial.dial, sessionTimeout: 5000 })
     ensemble.slow(other, 250)
-    const lost = saboteur.loseReply(opcodes.create2)
+    const lost = faultyDial.dropReply(opcodes.create2)
     const acquiring = new Mutex(client, path).acquire()
     await lost
     expect((await onlooker.getChildren(path)).children, 'it is behind').to.have.length(0)
@@ -143,14 +143,14 @@ describe('an ensemble that is torn', () => {
   it('B4: shows a dead session’s node through a follower that is behind: it is nobody’s, and another is made', async () => {
     const onlooker = await openInOrder([other])
     await onlooker.ensurePath(path)
-    const saboteur = new Saboteur()
-    const old = await openInOrder([other], { dial: saboteur.dial, sessionTimeout: 5000 })
+    const faultyDial = new FaultyDial()
+    const old = await openInOrder([other], { dial: faultyDial.dial, sessionTimeout: 5000 })
     const next = await openInOrder([other], { sessionTimeout: 5000 })
     // The node is made, its session never hears of it and ends at the leader; the follower is yet to learn of either.
-    const lost = saboteur.loseReply(opcodes.create2)
+    const lost = faultyDial.dropReply(opcodes.create2)
     const failing = failureOf(new Mutex(old, path).acquire())
     await lost
-    saboteur.refuse()
+    faultyDial.refuse()
     await until(async () => (await onlooker.getChildren(path)).children.length === 1)
     const [orphan] = (await onlooker.getChildren(path)).children as [string]
     ensemble.slow(other, 1000)
@@ -162,17 +162,17 @@ describe('an ensemble that is torn', () => {
     expect((await next.exists(held.path))?.ephemeralOwner).to.equal(next.sessionId)
     expect((await next.getChildren(path)).children.map(name => `${path}/${name}`)).to.deep.equal([held.path])
     ensemble.heal()
-    saboteur.accept()
+    faultyDial.accept()
     expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
     await held.release()
   })
 
   it('shows no client an older state than it has seen: a server that is behind closes, and the next one is tried', async () => {
     const dialled: number[] = []
-    const saboteur = new Saboteur()
+    const faultyDial = new FaultyDial()
     const dial: Dial = (address, handler) => {
       dialled.push(address.port)
-      return saboteur.dial(address, handler)
+      return faultyDial.dial(address, handler)
     }
     const client: Client = await openInOrder([follower, other], { dial, sessionTimeout: 5000 })
     const states: State[] = []
@@ -182,7 +182,7 @@ describe('an ensemble that is torn', () => {
     ensemble.slow(other, 700)
     await client.setData(path, 'new')
     expect((await client.getData(path)).data?.toString()).to.equal('new')
-    saboteur.cut()
+    faultyDial.cut()
     expect((await client.getData(path)).data?.toString()).to.equal('new')
     // Not in time to be taken for a session's end, and not believed to be one.
     expect(dialled.slice(0, 3)).to.deep.equal([follower.port, other.port, follower.port])

@@ -6,9 +6,9 @@ import type { Held } from '../../src/recipes/index.ts'
 import { kinds } from '../recipes/locks/exclusive-kinds.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { BUSY } from '../support/load.ts'
+import { LOAD_ALLOWANCE } from '../support/load.ts'
 import { Ensemble, TICK } from '../support/ensemble.ts'
-import { Saboteur } from '../support/faulty-dial.ts'
+import { FaultyDial } from '../support/faulty-dial.ts'
 import { until } from '../support/until.ts'
 
 /** Milliseconds between the leader and each of the others, one way. */
@@ -66,7 +66,7 @@ describe('on an ensemble', () => {
     const since = performance.now()
     for (const { held, at, name } of await Promise.all(granted)) {
       // A new leader gives every session a full new timeout.
-      expect(at - since, name).to.be.below(T + 2 * TICK + BUSY)
+      expect(at - since, name).to.be.below(T + 2 * TICK + LOAD_ALLOWANCE)
       expect(held.token > (tokens.get(name) ?? held.token), name).to.equal(true)
       await held.release()
     }
@@ -91,18 +91,18 @@ describe('on an ensemble', () => {
        * leader is told of the session before it has the others' consent to what was asked.
        */
       async function cutOff(opcode: number) {
-        const saboteur = new Saboteur()
+        const faultyDial = new FaultyDial()
         let sent!: () => void
         const passedOn = new Promise<void>(resolve => (sent = resolve))
         const onFrame = ({ from, first, bytes }: ObservedFrame) => {
           if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcode) sent()
         }
-        const client = await openInOrder([follower, other], { dial: saboteur.dial, sessionTimeout: 8000, onFrame })
+        const client = await openInOrder([follower, other], { dial: faultyDial.dial, sessionTimeout: 8000, onFrame })
         await client.sync(root)
         const cut = async () => {
           await passedOn
           await until(async () => Number((await follower.mntr()).get('zk_outstanding_requests')) > 0)
-          saboteur.cut()
+          faultyDial.cut()
         }
         return { client, cut }
       }

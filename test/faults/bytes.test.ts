@@ -9,33 +9,40 @@ import type { Client } from '../../src/client/index.ts'
 import { allocationsOf, sum } from '../support/allocations.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
 import { outcomeOf } from '../support/settled.ts'
-import { replyFrame, SESSION_ID, welcomeFrame, type ScriptedConnection } from '../support/scripted-server.ts'
-import { dataReply, reconnect, redial, scripted, scriptedOpening, type Scripted } from '../support/scripted-session.ts'
-import { lies, type Lie } from './malformed-replies.ts'
+import { replyFrame, SESSION_ID, handshakeFrame, type ScriptedConnection } from '../support/scripted-server.ts'
+import {
+  dataReply,
+  reconnect,
+  redial,
+  scriptedSession,
+  scriptedConnect,
+  type ScriptedSession,
+} from '../support/scripted-session.ts'
+import { malformedReplies, type MalformedReply } from './malformed-replies.ts'
 
 /** A lie of some bytes may cost a few copies of itself, and what any answer costs. */
-const bearable = (bytes: Buffer): number => 4 * bytes.length + 64 * 1024
+const allocationLimit = (bytes: Buffer): number => 4 * bytes.length + 64 * 1024
 
-function sendFrugally(connection: ScriptedConnection, bytes: Buffer): void {
+function sendBounded(connection: ScriptedConnection, bytes: Buffer): void {
   const taken = sum(allocationsOf(() => connection.send(bytes)))
-  expect(taken, 'bytes of buffers').to.be.below(bearable(bytes))
+  expect(taken, 'bytes of buffers').to.be.below(allocationLimit(bytes))
 }
 
-const works = async (client: Client, connection: ScriptedConnection): Promise<void> => {
+const expectWorking = async (client: Client, connection: ScriptedConnection): Promise<void> => {
   const read = client.getData('/works')
   connection.reply(await connection.next(), dataReply('it does'))
   expect(String((await read).data)).to.equal('it does')
 }
 
 /** The lie, then two more, all sent. */
-async function askThree({ client }: Scripted, { ask }: Lie): Promise<Promise<unknown>[]> {
-  const first = ask ?? (() => client.getData('/a'))
+async function startThreeCalls({ client }: ScriptedSession, { call }: MalformedReply): Promise<Promise<unknown>[]> {
+  const first = call ?? (() => client.getData('/a'))
   const calls = [first(client), client.getData('/b'), client.getData('/c')].map(outcomeOf)
   await settle()
   return calls
 }
 
-async function expectLost(calls: Promise<unknown>[], { row, code }: Lie): Promise<void> {
+async function expectLost(calls: Promise<unknown>[], { row, code }: MalformedReply): Promise<void> {
   const [first, ...others] = await Promise.all(calls)
   // The first answer of two is one.
   if (row === 'D14') expect(first).to.have.property('data')
@@ -45,76 +52,80 @@ async function expectLost(calls: Promise<unknown>[], { row, code }: Lie): Promis
   expect((others[0] as Error).cause).to.include({ code: 'PROTOCOL' })
 }
 
-function expectNotExpired({ client }: Scripted): void {
+function expectNotExpired({ client }: ScriptedSession): void {
   expect(client.state).to.equal('suspended')
   expect(client.leaseSignal.aborted).to.equal(false)
   expect(client.validFor()).to.be.above(0)
 }
 
 /** Answers what is still to be answered on a connection that has borne the lie. */
-async function expectAnswered(all: Scripted, calls: Promise<unknown>[], { outcome }: Lie): Promise<void> {
+async function expectAnswered(
+  all: ScriptedSession,
+  calls: Promise<unknown>[],
+  { checkOutcome }: MalformedReply,
+): Promise<void> {
   const [due, ...later] = all.connection.requests.filter(({ op }) => op !== operations.closeSession).slice(-3)
-  if (outcome === undefined && due !== undefined) all.connection.reply(due, dataReply())
+  if (checkOutcome === undefined && due !== undefined) all.connection.reply(due, dataReply())
   for (const request of later) all.connection.reply(request, dataReply())
   const [first, ...others] = await Promise.all(calls)
-  ;(outcome ?? (value => expect(value).to.have.property('data')))(first)
+  ;(checkOutcome ?? (value => expect(value).to.have.property('data')))(first)
   for (const other of others) expect(other).to.have.property('data')
   expect(all.connection.dropped).to.equal(false)
 }
 
 describe('2.4 hostile or broken bytes', () => {
-  for (const lie of lies) {
-    const { row, what, bytes, ignored, outcome } = lie
+  for (const lie of malformedReplies) {
+    const { row, what, bytes, ignored, checkOutcome } = lie
 
     it(`${row}: ${what}, on the first frame`, async () => {
-      const { opening, server, clock, callbackErrors } = scriptedOpening({}, 'zk/app')
+      const { opening, server, clock, callbackErrors } = scriptedConnect({}, 'zk/app')
       const liar = await server.next()
       liar.open()
-      sendFrugally(liar, bytes(1))
+      sendBounded(liar, bytes(1))
       expect(liar.dropped, 'in the place of the first handshake').to.equal(true)
       const honest = await redial({ server, clock })
       honest.open()
-      honest.welcome()
+      honest.handshake()
       const client = await opening
-      const all: Scripted = { client, server, clock, connection: honest, callbackErrors }
+      const all: ScriptedSession = { client, server, clock, connection: honest, callbackErrors }
 
       honest.close()
       const second = await redial(all)
       second.open()
-      sendFrugally(second, bytes(1))
+      sendBounded(second, bytes(1))
       expect(second.dropped, 'in the place of a later handshake').to.equal(true)
       expectNotExpired(all)
 
       const third = await redial(all)
       third.open()
-      sendFrugally(third, Buffer.concat([welcomeFrame(third.hello), bytes(1)]))
+      sendBounded(third, Buffer.concat([handshakeFrame(third.connectRequest), bytes(1)]))
       expect(third.dropped, 'behind the handshake, with nothing asked').to.equal(ignored !== true)
-      await works(client, ignored ? third : await reconnect(all))
+      await expectWorking(client, ignored ? third : await reconnect(all))
       expect(client.sessionId).to.equal(SESSION_ID)
       expect(callbackErrors).to.deep.equal([])
     })
 
     it(`${row}: ${what}, with 3 requests pending`, async () => {
-      const all = await scripted({}, 'zk/app')
+      const all = await scriptedSession({}, 'zk/app')
       const { client, connection } = all
       const heard: string[] = []
       const armed = client.getData('/armed', { watch: ({ type, path }) => heard.push(`${type} ${path}`) })
       connection.reply(await connection.next(), dataReply())
       await armed
-      const calls = await askThree(all, lie)
+      const calls = await startThreeCalls(all, lie)
       const due = connection.requests.at(-3)?.xid ?? 0
-      sendFrugally(connection, bytes(due))
+      sendBounded(connection, bytes(due))
       let last = connection
-      if (ignored || outcome !== undefined) {
+      if (ignored || checkOutcome !== undefined) {
         await expectAnswered(all, calls, lie)
       } else {
         expect(connection.dropped).to.equal(true)
         await expectLost(calls, lie)
         expectNotExpired(all)
         last = await reconnect(all)
-        expect(last.hello?.sessionId).to.equal(SESSION_ID)
+        expect(last.connectRequest?.sessionId).to.equal(SESSION_ID)
         expect((await last.next()).body).to.deep.include({ dataWatches: ['/app/armed'] })
-        await works(client, last)
+        await expectWorking(client, last)
       }
       expect(heard, 'nothing has changed yet').to.deep.equal([])
       last.event(eventTypes.NodeDeleted, '/app/armed')
@@ -124,14 +135,14 @@ describe('2.4 hostile or broken bytes', () => {
     })
 
     it(`${row}: ${what}, during close`, async () => {
-      const all = await scripted({}, 'zk/app')
+      const all = await scriptedSession({}, 'zk/app')
       const { client, connection, clock } = all
-      const calls = await askThree(all, lie)
+      const calls = await startThreeCalls(all, lie)
       const closing = client.close()
       await settle()
-      sendFrugally(connection, bytes(connection.requests.at(-4)?.xid ?? 0))
+      sendBounded(connection, bytes(connection.requests.at(-4)?.xid ?? 0))
       let last = connection
-      if (ignored || outcome !== undefined) {
+      if (ignored || checkOutcome !== undefined) {
         await expectAnswered(all, calls, lie)
       } else {
         expect(connection.dropped).to.equal(true)
@@ -150,16 +161,16 @@ describe('2.4 hostile or broken bytes', () => {
   }
 
   it('D2: 2 GiB, announced and allowed by maxReplyBytes, are given no memory before they come', async () => {
-    const { client, connection } = await scripted({ maxReplyBytes: 0x7fff_ffff })
+    const { client, connection } = await scriptedSession({ maxReplyBytes: 0x7fff_ffff })
     void outcomeOf(client.getData('/a'))
     await settle()
     const bytes = Buffer.concat([Buffer.from([0x7f, 0xff, 0xff, 0xff]), Buffer.alloc(100_000)])
-    sendFrugally(connection, bytes)
+    sendBounded(connection, bytes)
     expect(connection.dropped).to.equal(false)
   })
 
   it('D9: what comes behind a frame that ended the connection is not heard', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const call = outcomeOf(client.getData('/a'))
     const reply = connection.replyTo(await connection.next(), dataReply())
     connection.send(replyFrame(999, 1n), reply)
@@ -167,7 +178,7 @@ describe('2.4 hostile or broken bytes', () => {
   })
 
   it('D9: what came before a frame that ends the connection, in one chunk with it, is heard', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const call = client.getData('/a')
     connection.send(connection.replyTo(await connection.next(), dataReply('good')), Buffer.alloc(4, 0xff))
     expect((await call).data?.toString()).to.equal('good')
@@ -175,7 +186,7 @@ describe('2.4 hostile or broken bytes', () => {
   })
 
   it('D14: an answer that comes after the close is not heard', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     const call = outcomeOf(client.getData('/a'))
     const reply = connection.replyTo(await connection.next(), dataReply())
     const closing = client.close()
@@ -190,7 +201,7 @@ describe('2.4 hostile or broken bytes', () => {
   })
 
   it('D17: the next server is told of the greatest transaction number that any answer named', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const { client, connection } = all
     for (const zxid of [50n, 40n, -1n, 49n]) {
       const read = outcomeOf(client.getData('/a'))
@@ -200,6 +211,6 @@ describe('2.4 hostile or broken bytes', () => {
     connection.close()
     const second = await redial(all)
     second.open()
-    expect(second.hello?.lastZxidSeen).to.equal(50n)
+    expect(second.connectRequest?.lastZxidSeen).to.equal(50n)
   })
 })

@@ -4,12 +4,12 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { ConnectRequest } from '../../src/protocol/index.ts'
 import { connect, type State } from '../../src/client/index.ts'
-import { BUSY } from '../support/load.ts'
+import { LOAD_ALLOWANCE } from '../support/load.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
-import { failureOf, outcomeOf, watched } from '../support/settled.ts'
-import { seed, seeded } from '../support/seeded-random.ts'
-import { pongFrame, welcomeFrame } from '../support/scripted-server.ts'
-import { dataReply, redial, scripted, scriptedOpening, T } from '../support/scripted-session.ts'
+import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
+import { seed, seededRandom } from '../support/seeded-random.ts'
+import { pongFrame, handshakeFrame } from '../support/scripted-server.ts'
+import { dataReply, redial, scriptedSession, scriptedConnect, T } from '../support/scripted-session.ts'
 
 describe('2.1 dialling, time and memory', () => {
   for (const [chance, random] of [
@@ -17,7 +17,7 @@ describe('2.1 dialling, time and memory', () => {
     ['most', () => 0.999_999],
   ] as const) {
     it(`A4: the next attempt comes within 300 ms of an end, by the ${chance} that chance may add`, async () => {
-      const all = await scripted({ random })
+      const all = await scriptedSession({ random })
       for (const end of [undefined, new Error('ECONNRESET')]) {
         const { length } = all.server.connections
         all.server.connections.at(-1)?.close(end)
@@ -25,7 +25,7 @@ describe('2.1 dialling, time and memory', () => {
         expect(all.server.connections).to.have.length(length + 1)
         const next = await all.server.next()
         next.open()
-        next.welcome()
+        next.handshake()
         const proof = all.client.getData('/a')
         next.reply(await next.next(), dataReply())
         await proof
@@ -34,7 +34,7 @@ describe('2.1 dialling, time and memory', () => {
   }
 
   it('A7: a mebibyte that comes byte by byte costs time by its length', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const read = client.getData('/a')
     const reply = connection.replyTo(await connection.next(), dataReply('x'.repeat(1024 * 1024)))
     const before = process.cpuUsage()
@@ -45,7 +45,7 @@ describe('2.1 dialling, time and memory', () => {
   })
 
   it('A8: a server that takes the connection and says nothing is left for the next one after attemptTimeout', async () => {
-    const { opening, server, clock } = scriptedOpening({ attemptTimeout: 500 }, 'a,b')
+    const { opening, server, clock } = scriptedConnect({ attemptTimeout: 500 }, 'a,b')
     const silent = await server.next()
     silent.open()
     await clock.advance(500)
@@ -53,14 +53,14 @@ describe('2.1 dialling, time and memory', () => {
     const next = await redial({ clock, server })
     expect(next.address.host).not.to.equal(silent.address.host)
     next.open()
-    next.welcome()
+    next.handshake()
     await opening
   })
 
   it('A9: where all refuse there are 5 to 60 attempts in 10 s, and connect() ends at its deadline', async () => {
-    const { opening, server, clock } = scriptedOpening({ connectTimeout: 10_000 }, 'a,b,c')
+    const { opening, server, clock } = scriptedConnect({ connectTimeout: 10_000 }, 'a,b,c')
     const refused = failureOf(opening)
-    const isOver = watched(refused)
+    const isOver = trackSettled(refused)
     for (let passed = 0, answered = 0; passed < 10_000; passed += 10) {
       for (; answered < server.connections.length; answered++)
         server.connections[answered]?.close(new Error('ECONNREFUSED'))
@@ -79,8 +79,8 @@ describe('2.1 dialling, time and memory', () => {
     [1 / 3, 'T/3 and 2T/3'],
   ] as const) {
     it(`A10: latency that wavers between ${name} suspends nothing in a minute, whether calls are made or not (SEED=${seed})`, async () => {
-      const random = seeded(seed)
-      const { client, connection, clock } = await scripted()
+      const random = seededRandom(seed)
+      const { client, connection, clock } = await scriptedSession()
       const states: State[] = []
       client.on('state', state => states.push(state))
       const onTheWay: { at: number; frame: Buffer }[] = []
@@ -112,7 +112,7 @@ describe('2.1 dialling, time and memory', () => {
       sockets.push(socket)
       socket.on('error', () => undefined)
       socket.once('data', hello => {
-        socket.write(welcomeFrame(ConnectRequest.decode(hello.subarray(4))))
+        socket.write(handshakeFrame(ConnectRequest.decode(hello.subarray(4))))
         socket.pause()
       })
     })
@@ -131,7 +131,7 @@ describe('2.1 dialling, time and memory', () => {
     const begun = performance.now()
     const suspended = new Promise<number>(resolve => client.on('state', () => resolve(performance.now())))
     await Promise.all(calls)
-    expect((await suspended) - begun, 'ms to notice').to.be.below(2 * client.sessionTimeout + BUSY)
+    expect((await suspended) - begun, 'ms to notice').to.be.below(2 * client.sessionTimeout + LOAD_ALLOWANCE)
     expect(Object.fromEntries(codes)).to.deep.equal({ TOOMANYPENDING: 90_000, CONNECTIONLOSS: 10_000 })
     const closed = once(server, 'close')
     server.close()

@@ -9,15 +9,15 @@ import {
   PASSWORD,
   replyFrame,
   SESSION_ID,
-  welcomeFrame,
+  handshakeFrame,
   type ScriptedConnection,
 } from '../support/scripted-server.ts'
-import { dataReply, reconnect, redial, scripted, scriptedOpening, T } from '../support/scripted-session.ts'
+import { dataReply, reconnect, redial, scriptedSession, scriptedConnect, T } from '../support/scripted-session.ts'
 
 interface Handshake {
   row: string
   what: string
-  frame: (hello: ScriptedConnection['hello']) => Buffer
+  frame: (hello: ScriptedConnection['connectRequest']) => Buffer
   /** What it is to the client: the session, a reason to try the next server, or the end of the session. */
   means: 'session' | 'nextServer' | 'expired'
 }
@@ -35,7 +35,7 @@ const handshakes: Handshake[] = [
     row: 'D12',
     what: 'one without the read-only byte, as of servers before 3.4,',
     frame: () => {
-      const frame = welcomeFrame(undefined, { timeOut: T }).subarray(0, 40)
+      const frame = handshakeFrame(undefined, { timeOut: T }).subarray(0, 40)
       frame.writeInt32BE(36)
       return frame
     },
@@ -44,20 +44,20 @@ const handshakes: Handshake[] = [
   {
     row: 'D16',
     what: 'a timeout of 0',
-    frame: hello => welcomeFrame(hello, { timeOut: 0, ...gone }),
+    frame: hello => handshakeFrame(hello, { timeOut: 0, ...gone }),
     means: 'expired',
   },
-  { row: 'D16', what: 'a timeout of -1', frame: hello => welcomeFrame(hello, { timeOut: -1 }), means: 'expired' },
+  { row: 'D16', what: 'a timeout of -1', frame: hello => handshakeFrame(hello, { timeOut: -1 }), means: 'expired' },
   {
     row: 'D16',
     what: 'an empty password',
-    frame: hello => welcomeFrame(hello, { password: Buffer.alloc(0) }),
+    frame: hello => handshakeFrame(hello, { password: Buffer.alloc(0) }),
     means: 'nextServer',
   },
   {
     row: 'D16',
     what: 'a password of 1 MiB',
-    frame: hello => welcomeFrame(hello, { password: Buffer.alloc(1024 * 1024) }),
+    frame: hello => handshakeFrame(hello, { password: Buffer.alloc(1024 * 1024) }),
     means: 'nextServer',
   },
   { row: 'D16', what: 'no password', frame: () => withPasswordLength(-1), means: 'nextServer' },
@@ -67,7 +67,7 @@ const handshakes: Handshake[] = [
     frame: () => withPasswordLength(0x7fff_ffff),
     means: 'nextServer',
   },
-  { row: 'D16', what: 'id 0', frame: hello => welcomeFrame(hello, { sessionId: 0n }), means: 'nextServer' },
+  { row: 'D16', what: 'id 0', frame: hello => handshakeFrame(hello, { sessionId: 0n }), means: 'nextServer' },
   { row: 'D16', what: 'an empty frame', frame: () => Buffer.alloc(4), means: 'nextServer' },
 ]
 
@@ -85,20 +85,20 @@ describe('2.4 a handshake that is no good', () => {
   for (const { row, what, frame, means } of handshakes) {
     const answer = (connection: ScriptedConnection) => {
       connection.open()
-      const bytes = frame(connection.hello)
+      const bytes = frame(connection.connectRequest)
       const taken = sum(allocationsOf(() => connection.send(bytes)))
       expect(taken, 'bytes of buffers').to.be.below(4 * bytes.length + 4096)
       expect(connection.dropped).to.equal(means !== 'session')
     }
 
     it(`${row}: ${what}, on the first frame`, async () => {
-      const { opening, server, clock } = scriptedOpening()
+      const { opening, server, clock } = scriptedConnect()
       const outcome = outcomeOf(opening)
       answer(await server.next())
       if (means === 'nextServer') {
         const honest = await redial({ server, clock })
         honest.open()
-        honest.welcome()
+        honest.handshake()
       }
       if (means === 'expired') {
         expect(await outcome).to.include({ code: 'SESSIONEXPIRED', op: 'connect' })
@@ -112,7 +112,7 @@ describe('2.4 a handshake that is no good', () => {
     })
 
     it(`${row}: ${what}, with 3 requests pending`, async () => {
-      const all = await scripted({}, 'a,b')
+      const all = await scriptedSession({}, 'a,b')
       const { client } = all
       all.connection.close()
       const calls = ['/a', '/b', '/c'].map(path => outcomeOf(client.getData(path)))
@@ -134,7 +134,7 @@ describe('2.4 a handshake that is no good', () => {
     })
 
     it(`${row}: ${what}, during close`, async () => {
-      const all = await scripted()
+      const all = await scriptedSession()
       all.connection.close()
       const closing = all.client.close()
       const second = await redial(all)

@@ -12,7 +12,7 @@ import { once } from 'node:events'
 import { eventTypes } from '../../src/protocol/index.ts'
 import { connect } from '../../src/client/index.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
-import { dataReply, scripted } from '../support/scripted-session.ts'
+import { dataReply, scriptedSession } from '../support/scripted-session.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
@@ -50,7 +50,7 @@ describe('2.6 the life of a client', () => {
   })
 
   it('G10: a client is not for another thread: it cannot be cloned, and the error names it', async () => {
-    const { client } = await scripted()
+    const { client } = await scriptedSession()
     const { port1, port2 } = new MessageChannel()
     for (const value of [client, client.chroot('/view'), { zk: client }]) {
       expect(() => structuredClone(value))
@@ -62,7 +62,7 @@ describe('2.6 the life of a client', () => {
   })
 
   it('G8: a callback whose promise rejects is told of, and ends neither the process nor the frames behind', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const [inWatch, inListener] = [new Error('in a watch'), new Error('in a listener')]
     // Types forbid it; JavaScript, and a lenient linter, do not.
     const rejecting = (error: Error) => (() => Promise.reject(error)) as () => void

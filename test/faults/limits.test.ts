@@ -12,7 +12,7 @@ import { behindProxy } from '../support/behind-proxy.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
 import { failureOf } from '../support/settled.ts'
 import { eventFrame, statOf, type Received } from '../support/scripted-server.ts'
-import { dataReply, scripted } from '../support/scripted-session.ts'
+import { dataReply, scriptedSession } from '../support/scripted-session.ts'
 import { until } from '../support/until.ts'
 
 describe('2.5 limits and arguments', function () {
@@ -65,7 +65,7 @@ describe('2.5 limits and arguments', function () {
   })
 
   it('E8: versions are signed 32-bit numbers, and -1 is any', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     for (const version of [0x7fff_ffff, -0x8000_0000, -2]) {
       const set = client.setData('/a', '', { version })
       const request = await connection.next()
@@ -80,7 +80,7 @@ describe('2.5 limits and arguments', function () {
 
   it('E9: 100,000 calls under way that leave 100,000 watches take time by their number, and no stack', async function () {
     this.timeout(90_000)
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     let fired = 0
     const watch = () => {
       fired++

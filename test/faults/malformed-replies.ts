@@ -6,17 +6,17 @@ import type { Client } from '../../src/client/index.ts'
 import { eventFrame, frameOf, replyFrame, statOf } from '../support/scripted-server.ts'
 import { dataReply } from '../support/scripted-session.ts'
 
-export interface Lie {
+export interface MalformedReply {
   row: string
   what: string
   /** @param xid of the answer that is due */
   bytes: (xid: number) => Buffer
   /** The call whose answer is due, where it matters which. */
-  ask?: (client: Client) => Promise<unknown>
+  call?: (client: Client) => Promise<unknown>
   /** With what that call is to fail where the connection is dropped. */
   code?: ErrorCode
   /** What that call is to end with where the connection stays and the lie is its answer. */
-  outcome?: (outcome: unknown) => void
+  checkOutcome?: (outcome: unknown) => void
   /** Nothing at all becomes of it. */
   ignored?: true
 }
@@ -58,21 +58,36 @@ const eventInState = (state: number): Buffer =>
     WatcherEvent.write(writer, { type: -1, state, path: '/app/armed' })
   })
 
-const dropped = (row: string, what: string, bytes: Lie['bytes'], code: ErrorCode = 'CONNECTIONLOSS'): Lie => ({
+const dropped = (
+  row: string,
+  what: string,
+  bytes: MalformedReply['bytes'],
+  code: ErrorCode = 'CONNECTIONLOSS',
+): MalformedReply => ({
   row,
   what,
   bytes,
   code,
 })
 
-const ignored = (row: string, what: string, bytes: Buffer): Lie => ({ row, what, bytes: () => bytes, ignored: true })
+const ignored = (row: string, what: string, bytes: Buffer): MalformedReply => ({
+  row,
+  what,
+  bytes: () => bytes,
+  ignored: true,
+})
 
 /** An answer that cannot be read as one to that call. */
-const misread = (row: string, what: string, ask: NonNullable<Lie['ask']>, body: Buffer): Lie => ({
+const misread = (
+  row: string,
+  what: string,
+  call: NonNullable<MalformedReply['call']>,
+  body: Buffer,
+): MalformedReply => ({
   row,
   what,
   bytes: xid => replyOf(xid, body),
-  ask,
+  call,
   code: 'PROTOCOL',
 })
 
@@ -107,7 +122,7 @@ const listOf = (...names: Uint8Array[]): Buffer =>
 const childrenAre = (children: string[]) => (outcome: unknown) =>
   expect(outcome).to.have.property('children').deep.equal(children)
 
-export const lies: Lie[] = [
+export const malformedReplies: MalformedReply[] = [
   dropped('D1', 'a length of -1', () => int(-1)),
   dropped('D1', 'a length of -4', () => int(-4)),
   dropped('D1', 'the least length', () => int(-0x8000_0000)),
@@ -133,7 +148,7 @@ export const lies: Lie[] = [
     row: 'D7',
     what: 'bytes behind a record',
     bytes: xid => prefixed(Buffer.concat([good(xid).subarray(4), Buffer.alloc(13, 0xff)])),
-    outcome: outcome => expect(String((outcome as { data: Buffer }).data)).to.equal('good'),
+    checkOutcome: outcome => expect(String((outcome as { data: Buffer }).data)).to.equal('good'),
   },
   dropped('D8', 'an answer to what was never asked', () => good(4711)),
   dropped('D8', 'an answer to xid 0', () => replyFrame(0, 1n)),
@@ -145,13 +160,13 @@ export const lies: Lie[] = [
     row: 'D11',
     what: 'an unknown error number',
     bytes: xid => replyFrame(xid, 1n, -999),
-    outcome: outcome => expect(outcome).to.include({ code: 'UNKNOWN', errno: -999, fate: 'refused', path: '/a' }),
+    checkOutcome: outcome => expect(outcome).to.include({ code: 'UNKNOWN', errno: -999, fate: 'refused', path: '/a' }),
   },
   {
     row: 'D11',
     what: 'bytes behind an error',
     bytes: xid => replyOf(xid, Buffer.alloc(9, 0xff), errnos.NONODE),
-    outcome: outcome => expect(outcome).to.include({ code: 'NONODE', fate: 'refused' }),
+    checkOutcome: outcome => expect(outcome).to.include({ code: 'NONODE', fate: 'refused' }),
   },
   dropped('D12', 'the refusal of a handshake', () => replyFrame(0, 0n, errnos.NOTREADONLY)),
   ignored('D13', 'an event of an unknown type', eventFrame(77, '/app/armed')),
@@ -176,7 +191,7 @@ export const lies: Lie[] = [
     row: 'D17',
     what: 'a transaction number that goes backwards',
     bytes: xid => good(xid, -5n),
-    outcome: outcome => expect(outcome).to.have.property('data'),
+    checkOutcome: outcome => expect(outcome).to.have.property('data'),
   },
   misread('D18', 'no results of a multi', multi, multiBody([])),
   misread('D18', 'fewer results than operations', multi, multiBody([2])),
@@ -188,22 +203,22 @@ export const lies: Lie[] = [
     row: 'D19',
     what: 'names that are not UTF-8, which are read with U+FFFD',
     bytes: xid => replyOf(xid, listOf(Buffer.from([0x61, 0xff, 0xc3]), Buffer.from([0xed, 0xa0, 0x80]))),
-    ask: getChildren,
-    outcome: childrenAre(['a\ufffd\ufffd', '\ufffd\ufffd\ufffd']),
+    call: getChildren,
+    checkOutcome: childrenAre(['a\ufffd\ufffd', '\ufffd\ufffd\ufffd']),
   },
   {
     row: 'D19',
     what: 'names that mean something to JavaScript',
     bytes: xid => replyOf(xid, listOf(...['__proto__', 'constructor', 'toString'].map(name => Buffer.from(name)))),
-    ask: getChildren,
-    outcome: childrenAre(['__proto__', 'constructor', 'toString']),
+    call: getChildren,
+    checkOutcome: childrenAre(['__proto__', 'constructor', 'toString']),
   },
   {
     row: 'D19',
     what: 'a name of 1 MiB',
     bytes: xid => replyOf(xid, listOf(Buffer.alloc(1024 * 1024, 'n'))),
-    ask: getChildren,
-    outcome: childrenAre(['n'.repeat(1024 * 1024)]),
+    call: getChildren,
+    checkOutcome: childrenAre(['n'.repeat(1024 * 1024)]),
   },
   ...['/elsewhere', '/app/elsewhere', '/application/a', '/app', '', '__proto__'].map(path =>
     misread(

@@ -6,9 +6,9 @@ import fc from 'fast-check'
 import { ConnectResponse, operations, xids, ZooKeeperError } from '../../src/protocol/index.ts'
 import { connect, type Client } from '../../src/client/index.ts'
 import { settle, type VirtualClock } from '../../src/testing/virtual-clock.ts'
-import { outcomeOf, watched } from '../support/settled.ts'
+import { outcomeOf, trackSettled } from '../support/settled.ts'
 import { frameOf, type ScriptedConnection, type ScriptedServer } from '../support/scripted-server.ts'
-import { dataReply, scripted, scriptedOpening, T } from '../support/scripted-session.ts'
+import { dataReply, scriptedSession, scriptedConnect, T } from '../support/scripted-session.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { prefixed } from './malformed-replies.ts'
 
@@ -28,8 +28,8 @@ function expectTyped(outcomes: readonly unknown[]): void {
 }
 
 /** Lets time pass until something has come about. */
-async function passesUntil(promise: Promise<unknown>, clock: VirtualClock, limit: number): Promise<void> {
-  const isOver = watched(promise)
+async function advanceUntilSettled(promise: Promise<unknown>, clock: VirtualClock, limit: number): Promise<void> {
+  const isOver = trackSettled(promise)
   for (let passed = 0; passed <= limit; passed += limit / 50) {
     await settle()
     if (isOver()) return
@@ -39,7 +39,7 @@ async function passesUntil(promise: Promise<unknown>, clock: VirtualClock, limit
 }
 
 /** From now on every connection gets what it asks for. */
-function serveHonestly(server: ScriptedServer): void {
+function serveCorrectly(server: ScriptedServer): void {
   const answer = async (connection: ScriptedConnection): Promise<never> => {
     for (;;) {
       const request = await connection.next()
@@ -50,7 +50,7 @@ function serveHonestly(server: ScriptedServer): void {
     for (;;) {
       const connection = await server.next()
       connection.open()
-      connection.welcome()
+      connection.handshake()
       void answer(connection)
     }
   }
@@ -58,12 +58,12 @@ function serveHonestly(server: ScriptedServer): void {
 }
 
 /** A connection that the lie has put out of step, or in the middle of a frame, may cost a call more. */
-async function worksAgain(client: Client, clock: VirtualClock): Promise<void> {
+async function expectWorkingAgain(client: Client, clock: VirtualClock): Promise<void> {
   const { sessionId } = client
   const outcomes: unknown[] = []
   for (let i = 0; i < 3; i++) {
     const read = outcomeOf(client.getData('/works'))
-    await passesUntil(read, clock, Math.max(2 * client.sessionTimeout, 10_000))
+    await advanceUntilSettled(read, clock, Math.max(2 * client.sessionTimeout, 10_000))
     outcomes.push(await read)
     if (client.state === 'suspended') await clock.advance(5000)
   }
@@ -78,37 +78,37 @@ describe('2.4 random bytes', () => {
 
   it('D20: random bytes, on the first frame', () =>
     inEachCase(async bytes => {
-      const { opening, server, clock } = scriptedOpening()
+      const { opening, server, clock } = scriptedConnect()
       const liar = await server.next()
       liar.open()
       liar.send(bytes)
-      serveHonestly(server)
-      await passesUntil(opening, clock, T)
+      serveCorrectly(server)
+      await advanceUntilSettled(opening, clock, T)
       expect((await opening).state).to.equal('connected')
     }))
 
   it('D20: random bytes, with 3 requests pending', () =>
     inEachCase(async bytes => {
-      const all = await scripted()
+      const all = await scriptedSession()
       const { client, connection, clock } = all
       const calls = ['/a', '/b', '/c'].map(path => outcomeOf(client.getData(path)))
       await settle()
       connection.send(bytes)
-      serveHonestly(all.server)
+      serveCorrectly(all.server)
       // What is no whole frame yet is waited for, until it is silence.
-      await passesUntil(Promise.all(calls), clock, T)
+      await advanceUntilSettled(Promise.all(calls), clock, T)
       expectTyped(await Promise.all(calls))
-      if (client.state !== 'authFailed') await worksAgain(client, clock)
+      if (client.state !== 'authFailed') await expectWorkingAgain(client, clock)
     }))
 
   it('D20: random bytes, during close', () =>
     inEachCase(async bytes => {
-      const { client, connection, clock } = await scripted()
+      const { client, connection, clock } = await scriptedSession()
       const calls = ['/a', '/b', '/c'].map(path => outcomeOf(client.getData(path)))
       const closing = client.close()
       await settle()
       connection.send(bytes)
-      await passesUntil(closing, clock, T)
+      await advanceUntilSettled(closing, clock, T)
       expectTyped(await Promise.all(calls))
       expect(client.state).to.be.oneOf(['closed', 'authFailed'])
       expect(clock.pendingTimers).to.equal(0)
@@ -116,7 +116,7 @@ describe('2.4 random bytes', () => {
 })
 
 /** Everything that a session may be told: answers of each shape, errors, events, and the answer to credentials. */
-const everything = (client: Client, path: string): Promise<unknown>[] =>
+const everyOperation = (client: Client, path: string): Promise<unknown>[] =>
   [
     client.create(path, 'data'),
     client.getData(path, { watch: () => undefined }),
@@ -143,7 +143,7 @@ async function recorded(path: string): Promise<{ handshake: Buffer; rest: Buffer
       if (from === 'server') frames.push(prefixed(bytes))
     },
   })
-  await Promise.all(everything(client, path))
+  await Promise.all(everyOperation(client, path))
   const [handshake, ...rest] = frames
   await client.deleteRecursive(path)
   await client.close()
@@ -173,12 +173,12 @@ describe('5.2 a session that a real server gave, with bits of it flipped', funct
   const bits = fc.array(fc.nat({ max: 0x7fff_ffff }), { minLength: 1, maxLength: 8 })
 
   it('is good as it was recorded', async () => {
-    const all = scriptedOpening({ sessionTimeout: 30_000 })
+    const all = scriptedConnect({ sessionTimeout: 30_000 })
     const connection = await all.server.next()
     connection.open()
     connection.send(handshake)
     const client = await all.opening
-    const calls = everything(client, path)
+    const calls = everyOperation(client, path)
     await settle()
     connection.send(...rest)
     const codes = (await Promise.all(calls)).map(outcome => outcome instanceof ZooKeeperError && outcome.code)
@@ -189,21 +189,21 @@ describe('5.2 a session that a real server gave, with bits of it flipped', funct
   it('J10: 1 to 8 bits of what a server sent, flipped, end in typed errors and a session that goes on', () =>
     fc.assert(
       fc.asyncProperty(bits, fc.nat({ max: 2000 }), async (flips, cut) => {
-        const all = scriptedOpening({ sessionTimeout: 30_000 })
+        const all = scriptedConnect({ sessionTimeout: 30_000 })
         const connection = await all.server.next()
         connection.open()
         connection.send(handshake)
         const client = await all.opening
-        const calls = everything(client, path)
+        const calls = everyOperation(client, path)
         await settle()
         const bytes = flipped(Buffer.concat(rest), flips)
         connection.send(bytes.subarray(0, cut))
         connection.send(bytes.subarray(cut))
-        serveHonestly(all.server)
-        await passesUntil(Promise.all(calls), all.clock, 2 * client.sessionTimeout)
+        serveCorrectly(all.server)
+        await advanceUntilSettled(Promise.all(calls), all.clock, 2 * client.sessionTimeout)
         expectTyped(await Promise.all(calls))
         // Nothing but the refusal of credentials ends a session here.
-        if (client.state !== 'authFailed') await worksAgain(client, all.clock)
+        if (client.state !== 'authFailed') await expectWorkingAgain(client, all.clock)
       }),
       { numRuns: 400 },
     ))
@@ -211,18 +211,18 @@ describe('5.2 a session that a real server gave, with bits of it flipped', funct
   it('J10: 1 to 8 bits of a handshake, flipped, make it another session, none, or the next server’s', () =>
     fc.assert(
       fc.asyncProperty(bits, async flips => {
-        const all = scriptedOpening({ sessionTimeout: 30_000, connectTimeout: 25_000 })
+        const all = scriptedConnect({ sessionTimeout: 30_000, connectTimeout: 25_000 })
         const outcome = outcomeOf(all.opening)
         const liar = await all.server.next()
         liar.open()
         const bytes = flipped(handshake, flips)
         liar.send(bytes)
-        serveHonestly(all.server)
-        await passesUntil(outcome, all.clock, 30_000)
+        serveCorrectly(all.server)
+        await advanceUntilSettled(outcome, all.clock, 30_000)
         if ((await outcome) instanceof Error) {
           expect(await outcome).to.include({ code: 'SESSIONEXPIRED' })
           expect(ConnectResponse.decode(bytes.subarray(4)).timeOut).to.be.at.most(0)
-        } else await worksAgain(await all.opening, all.clock)
+        } else await expectWorkingAgain(await all.opening, all.clock)
       }),
       { numRuns: 400 },
     ))

@@ -7,7 +7,7 @@ import { connect, type Client } from '../../src/client/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { BUSY } from '../support/load.ts'
+import { LOAD_ALLOWANCE } from '../support/load.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
@@ -19,7 +19,7 @@ const T = 1000
 class Holder implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #lines: Interface
-  readonly #told: AsyncIterator<string>
+  readonly #messages: AsyncIterator<string>
 
   /** @param then what it does with `zk` and the lock that it `held`; it has `tell(value)` */
   constructor(server: ApacheZooKeeper, path: string, then: string) {
@@ -37,11 +37,11 @@ class Holder implements AsyncDisposable {
     })
     if (this.#child.stdout === null) throw new Error('nothing of it is heard')
     this.#lines = createInterface(this.#child.stdout)
-    this.#told = this.#lines[Symbol.asyncIterator]()
+    this.#messages = this.#lines[Symbol.asyncIterator]()
   }
 
-  async told<Told>(): Promise<Told> {
-    const line = await this.#told.next()
+  async nextMessage<Told>(): Promise<Told> {
+    const line = await this.#messages.next()
     if (line.done === true) throw new Error('it ended without a word')
     return JSON.parse(line.value) as Told
   }
@@ -59,7 +59,7 @@ class Holder implements AsyncDisposable {
 }
 
 /** What a holder tells of itself when it runs again after a pause that it did not notice. */
-interface Awakening {
+interface AfterPause {
   validFor: number
   abortedOneTurnLater: boolean
   write: string
@@ -70,7 +70,7 @@ interface Awakening {
  * It looks at the clock all the time; after a long pause, at everything else. Longer than the timeout by more than a timer is late: a machine
  * that is busy makes pauses of its own, and at the millisecond in which the lease ends its timer may not be due yet.
  */
-const WATCHING_FOR_A_PAUSE = `
+const REPORT_AFTER_PAUSE = `
   let last = performance.now()
   const look = async () => {
     const paused = performance.now() - last
@@ -112,8 +112,8 @@ describe('2.6 the process of a client', function () {
   const waiters = async () => (await rival.getChildren(path)).children.length
 
   it('G4: that is stopped for twice its timeout knows at once that the lock is lost, and writes no more', async () => {
-    await using holder = new Holder(server, path, resource() + WATCHING_FOR_A_PAUSE)
-    const { token } = await holder.told<{ token: string }>()
+    await using holder = new Holder(server, path, resource() + REPORT_AFTER_PAUSE)
+    const { token } = await holder.nextMessage<{ token: string }>()
     holder.signal('SIGSTOP')
     const stopped = performance.now()
     const granted = await new Mutex(rival, path).acquire()
@@ -121,7 +121,7 @@ describe('2.6 the process of a client', function () {
     await granted.guard().setData(`${path}-resource`, 'by the new holder').commit()
     await until(() => performance.now() - stopped > 2 * T)
     holder.signal('SIGCONT')
-    const awakening = await holder.told<Awakening>()
+    const awakening = await holder.nextMessage<AfterPause>()
     expect(awakening).to.include({ validFor: 0, abortedOneTurnLater: true, state: 'expired' })
     expect(awakening.write).to.be.oneOf(['CONNECTIONLOSS', 'SESSIONEXPIRED'])
     expect((await rival.getData(`${path}-resource`)).data?.toString()).to.equal('by the new holder')
@@ -130,11 +130,11 @@ describe('2.6 the process of a client', function () {
 
   it('G5: that is busy for twice its timeout knows at once that the lock is lost, and writes no more', async () => {
     const busy = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${2 * T});`
-    const then = `${resource()} setTimeout(() => { ${busy} }, 100); ${WATCHING_FOR_A_PAUSE}`
+    const then = `${resource()} setTimeout(() => { ${busy} }, 100); ${REPORT_AFTER_PAUSE}`
     await using holder = new Holder(server, path, then)
-    await holder.told()
+    await holder.nextMessage()
     const granted = await new Mutex(rival, path).acquire()
-    const awakening = await holder.told<Awakening>()
+    const awakening = await holder.nextMessage<AfterPause>()
     expect(awakening).to.include({ validFor: 0, abortedOneTurnLater: true, state: 'expired' })
     expect(awakening.write).to.be.oneOf(['CONNECTIONLOSS', 'SESSIONEXPIRED'])
     expect((await rival.getData(`${path}-resource`)).data?.toString()).to.equal('untouched')
@@ -147,10 +147,10 @@ describe('2.6 the process of a client', function () {
     await using onlooker = await connect(patient.connectString)
     await onlooker.create('/resource', 'untouched')
     const busy = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${1.5 * T});`
-    const then = `const resource = '/resource'; setTimeout(() => { ${busy} }, 100); ${WATCHING_FOR_A_PAUSE}`
+    const then = `const resource = '/resource'; setTimeout(() => { ${busy} }, 100); ${REPORT_AFTER_PAUSE}`
     await using holder = new Holder(patient, '/lock', then)
-    await holder.told()
-    const awakening = await holder.told<Awakening>()
+    await holder.nextMessage()
+    const awakening = await holder.nextMessage<AfterPause>()
     expect(awakening).to.include({ validFor: 0, abortedOneTurnLater: true, state: 'connected' })
   })
 
@@ -160,7 +160,7 @@ describe('2.6 the process of a client', function () {
   ] as const) {
     it(`G9: that is ${how} while it holds a lock leaves it to the next one when its session is over`, async () => {
       await using holder = new Holder(server, path, then)
-      const { token } = await holder.told<{ token: string }>()
+      const { token } = await holder.nextMessage<{ token: string }>()
       const waiting = new Mutex(rival, path).acquire()
       if (how === 'killed') {
         await until(async () => (await waiters()) === 2)
@@ -170,7 +170,7 @@ describe('2.6 the process of a client', function () {
       const granted = await waiting
       expect(granted.token > BigInt(token)).to.equal(true)
       // The server looks at its sessions once a tick.
-      expect(performance.now() - ended).to.be.below(T + TICK + BUSY)
+      expect(performance.now() - ended).to.be.below(T + TICK + LOAD_ALLOWANCE)
       await granted.release()
     })
   }

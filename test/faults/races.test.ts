@@ -7,9 +7,9 @@ import { Mutex, type Held } from '../../src/recipes/index.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
-import { hastyClock } from '../support/fast-retry-clock.ts'
-import { Saboteur } from '../support/faulty-dial.ts'
-import { seed, seeded } from '../support/seeded-random.ts'
+import { fastRetryClock } from '../support/fast-retry-clock.ts'
+import { FaultyDial } from '../support/faulty-dial.ts'
+import { seed, seededRandom } from '../support/seeded-random.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
@@ -66,10 +66,10 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
     for (const then of ['the answer comes', 'the connection dies'] as const) {
       it(`G2: while ${name}, rejects with the signal’s reason, and leaves nothing when ${then}`, async () => {
         if (isMissing) await observer.delete(path)
-        const saboteur = new Saboteur()
-        const client = await sessions.open(server.connectString, { dial: saboteur.dial, clock: hastyClock })
+        const faultyDial = new FaultyDial()
+        const client = await sessions.open(server.connectString, { dial: faultyDial.dial, clock: fastRetryClock })
         const holder = isTaken ? await new Mutex(observer, path).acquire() : undefined
-        let arrived = nth === 1 ? saboteur.holdReply(opcode) : undefined
+        let arrived = nth === 1 ? faultyDial.holdReply(opcode) : undefined
         const given = new AbortController()
         const failing = failureOf(new Mutex(client, path).acquire({ signal: given.signal }))
         if (opcode === opcodes.exists) {
@@ -78,15 +78,15 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
           client.exists(path).catch(() => undefined)
         } else if (nth > 1) {
           await until(async () => (await server.watchCount()) === watchesBefore + 1)
-          arrived = saboteur.holdReply(opcode)
+          arrived = faultyDial.holdReply(opcode)
           if (isReleased) await holder?.release()
         }
         await arrived
         const reason = new Error('given up')
         given.abort(reason)
         expect(await failing).to.equal(reason)
-        if (then === 'the answer comes') saboteur.deliver()
-        else saboteur.cut()
+        if (then === 'the answer comes') faultyDial.deliver()
+        else faultyDial.cut()
         await client.settled()
         const left = await nodesIn(path)
         expect(left.filter(node => !holder?.path.endsWith(node))).to.deep.equal([])
@@ -96,8 +96,8 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
   }
 
   it('G2: before it began sends nothing', async () => {
-    const saboteur = new Saboteur()
-    const client = await sessions.open(server.connectString, { dial: saboteur.dial, clock: hastyClock })
+    const faultyDial = new FaultyDial()
+    const client = await sessions.open(server.connectString, { dial: faultyDial.dial, clock: fastRetryClock })
     const reason = new Error('too late')
     expect(await failureOf(new Mutex(client, path).acquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
     expect(await nodesIn(path)).to.deep.equal([])
@@ -116,19 +116,19 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
   })
 
   it('B5: whose session ends between the grant at the server and its wake-up, rejects, and is no holder', async () => {
-    const saboteur = new Saboteur()
-    const client = await sessions.open(server.connectString, { dial: saboteur.dial })
+    const faultyDial = new FaultyDial()
+    const client = await sessions.open(server.connectString, { dial: faultyDial.dial })
     const holder = await new Mutex(observer, path).acquire()
     const failing = failureOf(new Mutex(client, path).acquire())
     await until(async () => (await server.watchCount()) === watchesBefore + 1)
-    const granted = saboteur.holdEvent()
+    const granted = faultyDial.holdEvent()
     await holder.release()
     await granted
     expect(await nodesIn(path), 'its node is the first now').to.have.length(1)
     await expireSession(server, client.sessionId, client.sessionPassword)
     const next = await new Mutex(observer, path).acquire()
     expect(client.state, 'it knows of nothing').to.equal('connected')
-    saboteur.deliver()
+    faultyDial.deliver()
     expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
     expect(await nodesIn(path)).to.deep.equal([next.path.slice(path.length + 1)])
     await next.release()
@@ -137,7 +137,7 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
   it('G3: in a race with the grant, gives the lock or the reason, and never both nor neither, 3,000 times over', async () => {
     const LANES = 30
     const ROUNDS = 100
-    const random = seeded(seed)
+    const random = seededRandom(seed)
     /** At which frame of the contender's session a round is given up. */
     let seen = 0
     const due = new Map<number, (() => void)[]>()

@@ -115,14 +115,14 @@ describe('2.2 the session', () => {
     // Counted from before the last packet that will be answered, and so no later than the lease.
     const begun = performance.now()
     await client.sync(path)
-    proxy.weather.blackHole = 'both'
+    proxy.conditions.blackHole = 'both'
     await until(() => leaseSignal.aborted)
     expect(performance.now() - begun).to.be.above(client.sessionTimeout - 5)
     expect([client.state, client.validFor()]).to.deep.equal(['suspended', 0])
     expect(await failureOf(client.getData(path))).to.include({ code: 'CONNECTIONLOSS', fate: 'notSent' })
     await gone
     expect(order, 'at the server it lived on for longer').to.deep.equal(['lease', 'server'])
-    proxy.pass()
+    proxy.heal()
     await until(() => client.state !== 'suspended')
     expect(states).to.deep.equal(['suspended', 'expired'])
     expect(stat.ephemeralOwner).to.equal(client.sessionId)

@@ -8,8 +8,8 @@ import { opcodes } from '../../src/protocol/index.ts'
 import { connect, type Client, type State } from '../../src/client/index.ts'
 import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { behindProxy, PROXIED_TIMEOUT } from '../support/behind-proxy.ts'
-import { BUSY } from '../support/load.ts'
-import { hastyClock } from '../support/fast-retry-clock.ts'
+import { LOAD_ALLOWANCE } from '../support/load.ts'
+import { fastRetryClock } from '../support/fast-retry-clock.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { until } from '../support/until.ts'
 
@@ -61,13 +61,13 @@ describe('2.1 the transport', () => {
     const { proxy, path, open } = proxied
     // It would take part in the faults.
     await proxied.client.close()
-    await using client = await open({ clock: hastyClock })
+    await using client = await open({ clock: fastRetryClock })
     await client.getData(path)
     const length = 4 + (proxy.frames.at(-1)?.bytes.length ?? 0)
     expect(length).to.equal(4 + 16 + 4 + 'what is there'.length + 68)
     const { sessionId } = client
     for (let cut = 0; cut < length; cut++) {
-      proxy.weather.bytesLeft = cut
+      proxy.conditions.bytesLeft = cut
       const lost = client.getData(path)
       expect(await failureOf(lost), `cut at ${cut}`).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
       expect((await client.getData(path)).data?.toString(), `cut at ${cut}`).to.equal('what is there')
@@ -92,12 +92,12 @@ describe('2.1 the transport', () => {
         const { proxy, client, path } = proxied
         const { sessionId } = client
         if (end === 'RST') void proxy.dropReply(opcode)
-        else proxy.weather.bytesLeft = 0
+        else proxy.conditions.bytesLeft = 0
         const calls = [call(client, path), client.getData(path), client.exists(path)].map(failureOf)
         for (const lost of calls) expect(await lost).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
         const begun = performance.now()
         await client.sync(path)
-        expect(performance.now() - begun, 'ms to recover').to.be.below(BUSY)
+        expect(performance.now() - begun, 'ms to recover').to.be.below(LOAD_ALLOWANCE)
         expect(client.sessionId).to.equal(sessionId)
       })
     }
@@ -132,13 +132,13 @@ describe('2.1 the transport', () => {
       client.on('state', state => states.push(state))
       await client.sync(path)
       const begun = performance.now()
-      proxy.weather.blackHole = direction
+      proxy.conditions.blackHole = direction
       const lost = client.setData(path, 'lost')
       expect(await failureOf(lost)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
       expect(performance.now() - begun).to.be.at.least((PROXIED_TIMEOUT * 2) / 3 - 100)
       // The lease ends with the timeout: it is not over yet.
       expect(client.leaseSignal.aborted).to.equal(false)
-      proxy.pass()
+      proxy.heal()
       await client.sync(path)
       expect(states).to.deep.equal(['suspended', 'connected'])
     })
@@ -150,17 +150,17 @@ describe('2.1 the transport', () => {
     await using other = await connect(server.connectString)
     const gone = new Promise(resolve => void other.exists(`${path}/mine`, { watch: resolve }))
     await other.sync(path)
-    proxy.weather.blackHole = 'up'
+    proxy.conditions.blackHole = 'up'
     await gone
     expect(client.validFor(), 'the lease is over before the server ends the session').to.equal(0)
     expect(client.state).to.equal('suspended')
-    proxy.pass()
+    proxy.heal()
     await stateOf(client, 'expired')
   })
 
   it('A7: replies that come byte by byte, handshake included, are read', async () => {
     const { proxy, path, open } = proxied
-    proxy.weather.slice = 1
+    proxy.conditions.slice = 1
     await using slow = await open()
     const heard: string[] = []
     const { data } = await slow.getData(path, { watch: ({ type }) => heard.push(type) })
@@ -174,11 +174,11 @@ describe('2.1 the transport', () => {
     await using slow = await open({ sessionTimeout: 1000 })
     const states: State[] = []
     slow.on('state', state => states.push(state))
-    proxy.weather.delay = 100
+    proxy.conditions.delay = 100
     const begun = performance.now()
     while (performance.now() - begun < 1200) await slow.getData(path)
     expect(states).to.deep.equal([])
-    proxy.weather.delay = 0
+    proxy.conditions.delay = 0
   })
 
   it('A12: loss at any byte of the answer to credentials: no call is ever answered without them', async () => {
@@ -189,12 +189,12 @@ describe('2.1 the transport', () => {
     await owner.addAuth('digest', 'ann:secret')
     const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
     await owner.create(`${path}/guarded`, 'for ann', { acl })
-    const ann = await open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }], clock: hastyClock })
+    const ann = await open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }], clock: fastRetryClock })
     const handshake = 4 + (proxy.frames.findLast(({ from, xid }) => from === 'server' && xid === 0)?.bytes.length ?? 0)
     for (let cut = handshake; cut <= handshake + 20; cut++) {
       proxy.resetAll()
       await stateOf(ann, 'suspended')
-      proxy.weather.bytesLeft = cut
+      proxy.conditions.bytesLeft = cut
       const lost = ann.getData(`${path}/guarded`)
       expect(await failureOf(lost), `cut at ${cut}`).to.include({ code: 'CONNECTIONLOSS' })
       expect(String((await ann.getData(`${path}/guarded`)).data), `cut at ${cut}`).to.equal('for ann')

@@ -4,10 +4,10 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { provide } from '../support/debian-package.ts'
+import { ensureInstalled } from '../support/debian-package.ts'
 import { DEBIAN_JARS } from '../support/find-apache-zookeeper.ts'
 import { JavaProgram } from '../support/java-program.ts'
-import { LineProgram } from '../support/subprocess-rpc.ts'
+import { SubprocessRpc } from '../support/subprocess-rpc.ts'
 import type { Contender } from './contender.ts'
 
 const jar = (name: string) => join(DEBIAN_JARS, `${name}.jar`)
@@ -24,32 +24,32 @@ export const PYTHON = '/usr/bin/python3'
 
 /** Compiles and installs what is missing: to be called before the clock of a test runs. */
 async function provideCurator(): Promise<void> {
-  await provide({
-    what: 'Apache Curator',
+  await ensureInstalled({
+    name: 'Apache Curator',
     package: 'libcurator-recipes-java',
-    isThere: () => existsSync(jar('curator-recipes')) && existsSync(jar('zookeeper-recipes-lock')),
-    waysOut: 'install the Debian package libcurator-recipes-java.',
+    isInstalled: () => existsSync(jar('curator-recipes')) && existsSync(jar('zookeeper-recipes-lock')),
+    alternatives: 'install the Debian package libcurator-recipes-java.',
   })
 }
 
 export async function provideKazoo(): Promise<void> {
-  await provide({
-    what: 'kazoo',
+  await ensureInstalled({
+    name: 'kazoo',
     package: 'python3-kazoo',
-    isThere: () =>
+    isInstalled: () =>
       promisify(execFile)(PYTHON, ['-c', 'import kazoo']).then(
         () => true,
         () => false,
       ),
-    waysOut: 'install the Debian package python3-kazoo.',
+    alternatives: 'install the Debian package python3-kazoo.',
   })
 }
 
 /** A process that holds and waits as it is told. Kinds of locks are those that JavaPeer.java and KazooPeer.py know. */
 export class Peer {
-  readonly #program: LineProgram
+  readonly #program: SubprocessRpc
 
-  private constructor(program: LineProgram) {
+  private constructor(program: SubprocessRpc) {
     this.#program = program
   }
 
@@ -60,12 +60,12 @@ export class Peer {
 
   static kazoo(connectString: string): Peer {
     const source = fileURLToPath(new URL('KazooPeer.py', import.meta.url))
-    return new Peer(new LineProgram(PYTHON, [source, connectString]))
+    return new Peer(new SubprocessRpc(PYTHON, [source, connectString]))
   }
 
   /** @returns what it answers */
   ask(what: string, kind = '', path = '', more = ''): Promise<string> {
-    return this.#program.askOne([what, kind, path, more].join(' ').trimEnd())
+    return this.#program.request([what, kind, path, more].join(' ').trimEnd())
   }
 
   contender(who: string, kind: string, path: string): Contender {

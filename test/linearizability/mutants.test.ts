@@ -46,7 +46,7 @@ async function lastGivesUp(enter: Enter): Promise<void> {
 async function createIsLost(enter: Enter): Promise<void> {
   const holder = await (await enter()).hold()
   const waiter = await enter()
-  const lost = waiter.saboteur.loseReply(opcodes.create2)
+  const lost = waiter.faultyDial.dropReply(opcodes.create2)
   waiter.begin()
   await lost
   await waiter.keepsUp()
@@ -57,7 +57,7 @@ async function createIsLost(enter: Enter): Promise<void> {
 /** The request to release is lost. */
 async function deleteIsLost(enter: Enter): Promise<void> {
   const holder = await (await enter()).hold()
-  const lost = holder.saboteur.loseRequest(opcodes.delete)
+  const lost = holder.faultyDial.dropRequest(opcodes.delete)
   await Promise.all([lost, holder.go()])
 }
 
@@ -70,11 +70,11 @@ async function twoPass(enter: Enter): Promise<void> {
 async function holderGoesUnwatched(enter: Enter): Promise<void> {
   const holder = await (await enter()).hold()
   const waiter = await enter()
-  const listed = waiter.saboteur.holdReply(opcodes.getChildren2)
+  const listed = waiter.faultyDial.holdReply(opcodes.getChildren2)
   waiter.begin()
   await listed
   await holder.go()
-  waiter.saboteur.deliver()
+  waiter.faultyDial.deliver()
   const isOver = new Promise<void>(resolve => void waiter.clock.setTimeout(resolve, PATIENCE + 300))
   await Promise.race([waiter.go(), isOver])
   await waiter.giveUp()
@@ -83,9 +83,9 @@ async function holderGoesUnwatched(enter: Enter): Promise<void> {
 /** The holder is cut off for longer than its session lives. */
 async function holderIsCutOff(enter: Enter): Promise<void> {
   const holder = await (await enter()).hold()
-  holder.saboteur.refuse()
+  holder.faultyDial.refuse()
   const next = await (await enter()).hold()
-  holder.saboteur.accept()
+  holder.faultyDial.accept()
   await Promise.all([next.go(), holder.go()])
 }
 

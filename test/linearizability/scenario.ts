@@ -3,8 +3,8 @@ import type { Client } from '../../src/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import type { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
 import { Server, VirtualClock, type TransactionRecord } from '../../src/server/index.ts'
-import { seeded } from '../support/seeded-random.ts'
-import { Saboteur } from '../support/faulty-dial.ts'
+import { seededRandom } from '../support/seeded-random.ts'
+import { FaultyDial } from '../support/faulty-dial.ts'
 import { until } from '../support/until.ts'
 import type { Event } from './history.ts'
 import { violations, type Violation } from './invariants.ts'
@@ -19,7 +19,7 @@ const PATH = '/trial'
 
 /** One who wants the lock once, and holds it until told to go. */
 export class Actor {
-  readonly saboteur: Saboteur
+  readonly faultyDial: FaultyDial
   readonly client: Client
   readonly clock: VirtualClock
   readonly #contestant: Contestant
@@ -30,9 +30,9 @@ export class Actor {
   #passing: Promise<void> = Promise.resolve()
   held: Held | undefined
 
-  constructor(clock: VirtualClock, saboteur: Saboteur, contestant: Contestant, lock: ExclusiveLock) {
+  constructor(clock: VirtualClock, faultyDial: FaultyDial, contestant: Contestant, lock: ExclusiveLock) {
     this.clock = clock
-    this.saboteur = saboteur
+    this.faultyDial = faultyDial
     this.client = contestant.client
     this.#contestant = contestant
     this.#lock = lock
@@ -103,11 +103,11 @@ export async function trial(
   )
   const clients: Client[] = []
   const enter = async () => {
-    const saboteur = new Saboteur(server.dial)
-    const options = { sessionTimeout: SESSION_TIMEOUT, dial: saboteur.dial, clock, random: seeded(1) }
+    const faultyDial = new FaultyDial(server.dial)
+    const options = { sessionTimeout: SESSION_TIMEOUT, dial: faultyDial.dial, clock, random: seededRandom(1) }
     const contestant = await recorder.open(server.connectString, options)
     clients.push(contestant.client)
-    return new Actor(clock, saboteur, contestant, make(contestant.client, PATH))
+    return new Actor(clock, faultyDial, contestant, make(contestant.client, PATH))
   }
   await clock.until(play(enter))
   await clock.until(Promise.all(clients.map(client => client.settled())))

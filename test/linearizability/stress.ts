@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { oneOf, seeded, type Chance } from '../support/seeded-random.ts'
-import { Saboteur } from '../support/faulty-dial.ts'
+import { oneOf, seededRandom, type Random } from '../support/seeded-random.ts'
+import { FaultyDial } from '../support/faulty-dial.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { now, type Event } from './history.ts'
 import { violations, type Evidence, type Violation, type Window } from './invariants.ts'
@@ -44,7 +44,7 @@ interface Seat {
   /** What the ids of its tries begin with. */
   readonly name: string
   contestant: Contestant
-  saboteur: Saboteur
+  faultyDial: FaultyDial
 }
 
 class Torture {
@@ -99,16 +99,16 @@ class Torture {
   }
 
   async #sit(name: string): Promise<Seat> {
-    const saboteur = new Saboteur()
+    const faultyDial = new FaultyDial()
     const { sessionTimeout } = this.#options
-    const options = { sessionTimeout, connectTimeout: 10_000, dial: saboteur.dial }
+    const options = { sessionTimeout, connectTimeout: 10_000, dial: faultyDial.dial }
     const contestant = await this.#recorder.open(this.#server.connectString, options, name)
     this.#clients.push(contestant.client)
-    return { name, contestant, saboteur }
+    return { name, contestant, faultyDial }
   }
 
   /** Wants one lock after the other; on a session of its own when the seat's is over. */
-  async #work(seat: Seat, random: Chance): Promise<void> {
+  async #work(seat: Seat, random: Random): Promise<void> {
     const { locks, sessionTimeout } = this.#options
     while (this.#isStorm) {
       const { contestant } = seat
@@ -119,33 +119,33 @@ class Torture {
   }
 
   /** Faults on one session's way, one after the other. */
-  async #sabotage(seat: Seat, random: Chance): Promise<void> {
+  async #sabotage(seat: Seat, random: Random): Promise<void> {
     while (this.#isStorm) {
       await delay(400 * random())
-      const { saboteur, contestant } = seat
+      const { faultyDial, contestant } = seat
       const { sessionId: session, sessionPassword } = contestant.client
-      const fault = oneOf(random, ['cut', 'loseRequest', 'loseReply', 'holdReply', 'refuse', 'kill'] as const)
+      const fault = oneOf(random, ['cut', 'dropRequest', 'dropReply', 'holdReply', 'refuse', 'kill'] as const)
       const opcode = oneOf(random, opcodesOfLocks)
       const from = now()
       const duration = this.#options.sessionTimeout * oneOf(random, [0.1, 0.3, 0.6, 2])
       switch (fault) {
         case 'cut':
-          saboteur.cut()
+          faultyDial.cut()
           break
-        case 'loseRequest':
-        case 'loseReply':
-          await Promise.race([saboteur[fault](opcode), delay(200)])
+        case 'dropRequest':
+        case 'dropReply':
+          await Promise.race([faultyDial[fault](opcode), delay(200)])
           break
         case 'holdReply':
-          await Promise.race([saboteur.holdReply(opcode), delay(200)])
+          await Promise.race([faultyDial.holdReply(opcode), delay(200)])
           await delay(duration / 3)
-          saboteur.deliver()
+          faultyDial.deliver()
           this.#harm.push({ from, to: now(), who: seat.name })
           break
         case 'refuse':
-          saboteur.refuse()
+          faultyDial.refuse()
           await delay(duration)
-          saboteur.accept()
+          faultyDial.accept()
           break
         case 'kill':
           this.#recorder.say({ is: 'killed', session })
@@ -154,11 +154,11 @@ class Torture {
       }
       this.#note(fault)
     }
-    seat.saboteur.heal()
+    seat.faultyDial.heal()
   }
 
   /** Somebody deletes nodes that are not his, and whole directories. */
-  async #meddle(outsider: Client, random: Chance): Promise<void> {
+  async #meddle(outsider: Client, random: Random): Promise<void> {
     const lives = async (path: string) => (await outsider.exists(path)) !== null
     while (this.#isStorm) {
       await delay(20 + 60 * random())
@@ -188,7 +188,7 @@ class Torture {
   }
 
   /** Everybody draws for himself, so that the same seed has the same in store for each. */
-  #chance(): Chance {
-    return seeded(this.#options.seed + 7919 * this.#drawers++)
+  #chance(): Random {
+    return seededRandom(this.#options.seed + 7919 * this.#drawers++)
   }
 }

@@ -3,13 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import type { Lock } from '../../src/recipes/index.ts'
-import { oneOf, type Chance } from '../support/seeded-random.ts'
+import { oneOf, type Random } from '../support/seeded-random.ts'
 import type { Contestant } from './recorder.ts'
 import type { Kind, Locks } from './tenures.ts'
 
 export interface Tortured {
   /** The lock as one session has it. */
-  make: (client: Client, path: string, random: Chance) => Lock
+  make: (client: Client, path: string, random: Random) => Lock
   kind: Kind
   /**
    * A name that was given may be given again when somebody else deletes nodes. Between a look at one's own node and its delete another's may
@@ -41,7 +41,7 @@ export const opcodesOfLocks = [
 interface Wish {
   locks: TorturedLocks
   sessionTimeout: number
-  random: Chance
+  random: Random
   /** Gives up what is still wanted. */
   end: AbortSignal
 }

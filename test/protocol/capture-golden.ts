@@ -154,12 +154,12 @@ async function drive(client: JavaProgram, recorder: Recorder, steps: readonly st
   for (const step of steps) {
     if (step === 'CUT') {
       recorder.freeze()
-      await client.askOne('change-unseen')
+      await client.request('change-unseen')
       recorder.cut()
       continue
     }
     recorder.step = step
-    process.stderr.write(`${step}: ${await client.askOne(step)}\n`)
+    process.stderr.write(`${step}: ${await client.request(step)}\n`)
   }
 }
 
@@ -190,7 +190,7 @@ function plainItems(told: Tagged): Plain {
 async function judged(java: JavaProgram, frames: readonly Captured[]): Promise<GoldenFrame[]> {
   const all: GoldenFrame[] = []
   for (const frame of frames) {
-    const answer = await java.askOne(`tell ${frame.records.map(classOf).join(',')} ${frame.hex}`)
+    const answer = await java.request(`tell ${frame.records.map(classOf).join(',')} ${frame.hex}`)
     const told = (JSON.parse(answer) as Tagged[]).map((each, i) =>
       /^Multi/.test(frame.records[i] ?? '') ? plainItems(each) : plain(each),
     )
@@ -210,7 +210,7 @@ for (const [target, steps] of [
   const client = await JavaProgram.start(new URL('GoldenClient.java', import.meta.url))
   const recorder = new Recorder(target)
   const address = await recorder.listen()
-  await client.askOne(`through ${address} ${target.connectString}`)
+  await client.request(`through ${address} ${target.connectString}`)
   await drive(client, recorder, steps)
   if (target === server) {
     await byHand(recorder, address, {

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { parentOf } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
-import { failureOf, outcomeOf, watched } from '../support/settled.ts'
+import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
 import { kindsUnderFaults, type Step } from './locks/exclusive-kinds.ts'
 import { onGrounds } from './fixture.ts'
 
@@ -62,12 +62,12 @@ for (const {
     }
 
     for (const step of steps) {
-      for (const fault of ['loseRequest', 'loseReply'] as const) {
-        const what = fault === 'loseRequest' ? 'the request is lost' : 'the answer is lost'
-        const sentence = fault === 'loseRequest' ? it : everywhere
+      for (const fault of ['dropRequest', 'dropReply'] as const) {
+        const what = fault === 'dropRequest' ? 'the request is lost' : 'the answer is lost'
+        const sentence = fault === 'dropRequest' ? it : everywhere
         sentence(`is acquired with one node when ${what} while ${step.name}`, async () => {
-          const { saboteur, client, held } = await prepare(step)
-          const happened = saboteur[fault](step.opcode, step.k)
+          const { faultyDial, client, held } = await prepare(step)
+          const happened = faultyDial[fault](step.opcode, step.k)
           const acquiring = new Lock(client, path).acquire()
           if (step.isTaken) {
             if (!step.isWoken) await happened
@@ -88,9 +88,9 @@ for (const {
         ['cut', 'the connection dies'],
       ] as const)
         it(`rejects at once when it is aborted while ${step.name}, and cleans up when ${after}`, async () => {
-          const { saboteur, client, held } = await prepare(step)
+          const { faultyDial, client, held } = await prepare(step)
           const abort = new AbortController()
-          const arrived = saboteur.holdReply(step.opcode, step.k)
+          const arrived = faultyDial.holdReply(step.opcode, step.k)
           const failing = failureOf(
             meet(step, held, arrived, () => new Lock(client, path).acquire({ signal: abort.signal })),
           )
@@ -98,7 +98,7 @@ for (const {
           const reason = new Error('given up')
           abort.abort(reason)
           expect(await failing).to.equal(reason)
-          saboteur[end]()
+          faultyDial[end]()
           await client.settled()
           // Where a connection has died, the server may be the last to notice.
           if (end === 'cut') await ground.until(async () => (await ground.watchCount()) === ground.watchesBefore)
@@ -107,8 +107,8 @@ for (const {
         })
 
       it(`fails with SESSIONEXPIRED when the session expires while ${step.name}`, async () => {
-        const { saboteur, client, held } = await prepare(step)
-        const arrived = saboteur.holdReply(step.opcode, step.k)
+        const { faultyDial, client, held } = await prepare(step)
+        const arrived = faultyDial.holdReply(step.opcode, step.k)
         const failing = failureOf(meet(step, held, arrived, () => new Lock(client, path).acquire()))
         await arrived
         await ground.expire(client)
@@ -141,35 +141,35 @@ for (const {
     })
 
     everywhere('is acquired when the connection dies while it waits, and the holder releases', async () => {
-      const { saboteur, client, held } = await prepare(TAKEN)
+      const { faultyDial, client, held } = await prepare(TAKEN)
       const acquiring = new Lock(client, path).acquire()
       await somebodyWaits()
-      saboteur.cut()
+      faultyDial.cut()
       await client.whenConnected()
       await held?.release()
       await (await acquiring).release()
     })
 
     everywhere('is acquired when the holder releases while the one who waits has no connection', async () => {
-      const { saboteur, client, held } = await prepare(TAKEN)
+      const { faultyDial, client, held } = await prepare(TAKEN)
       const acquiring = new Lock(client, path).acquire()
       await somebodyWaits()
-      saboteur.refuse()
+      faultyDial.refuse()
       await held?.release()
-      saboteur.accept()
+      faultyDial.accept()
       await (await acquiring).release()
     })
 
     it('is acquired or given up, never half, when it is aborted about when it is granted', async () => {
-      const { saboteur, client } = await prepare(FREE)
+      const { faultyDial, client } = await prepare(FREE)
       const outcomes: boolean[] = []
       for (let turns = 0; turns <= 40; turns++) {
         const abort = new AbortController()
-        const arrived = saboteur.holdReply(granting ?? NaN)
+        const arrived = faultyDial.holdReply(granting ?? NaN)
         const reason = new Error('given up')
         const acquiring = outcomeOf(new Lock(client, path).acquire({ signal: abort.signal }))
         await arrived
-        saboteur.deliver()
+        faultyDial.deliver()
         for (let i = 0; i < turns; i++) await Promise.resolve()
         abort.abort(reason)
         const outcome = await acquiring
@@ -182,22 +182,22 @@ for (const {
     })
 
     for (const step of leaving) {
-      for (const fault of ['loseRequest', 'loseReply'] as const) {
-        const what = fault === 'loseRequest' ? 'the request is lost' : 'the answer is lost'
-        const sentence = fault === 'loseRequest' ? it : everywhere
+      for (const fault of ['dropRequest', 'dropReply'] as const) {
+        const what = fault === 'dropRequest' ? 'the request is lost' : 'the answer is lost'
+        const sentence = fault === 'dropRequest' ? it : everywhere
         sentence(`is released when ${what} while ${step.name}`, async () => {
-          const { saboteur, client } = await prepare(FREE)
+          const { faultyDial, client } = await prepare(FREE)
           const held = await new Lock(client, path).acquire()
-          const happened = saboteur[fault](step.opcode)
+          const happened = faultyDial[fault](step.opcode)
           await Promise.all([happened, held.release()])
           expect(await contenders()).to.deep.equal([])
         })
       }
 
       it(`is released when the session expires while ${step.name}`, async () => {
-        const { saboteur, client } = await prepare(FREE)
+        const { faultyDial, client } = await prepare(FREE)
         const held = await new Lock(client, path).acquire()
-        const arrived = saboteur.holdReply(step.opcode)
+        const arrived = faultyDial.holdReply(step.opcode)
         const releasing = held.release()
         await arrived
         await ground.expire(client)
@@ -207,24 +207,24 @@ for (const {
     }
 
     it('is released while there is no connection when there is one again, and not before', async () => {
-      const { saboteur, client } = await prepare(FREE)
+      const { faultyDial, client } = await prepare(FREE)
       const held = await new Lock(client, path).acquire()
-      saboteur.refuse()
+      faultyDial.refuse()
       const releasing = held.release()
-      const isReleased = watched(releasing)
+      const isReleased = trackSettled(releasing)
       expect(held.validFor()).to.equal(0)
       await ground.pass(1000)
       expect(isReleased()).to.equal(false)
       expect(await contenders()).to.deep.equal([client.sessionId])
-      saboteur.accept()
+      faultyDial.accept()
       await releasing
       expect(await contenders()).to.deep.equal([])
     })
 
     it('leaves nothing when a try is cut off in the middle', async () => {
       for (const opcode of new Set(taking)) {
-        const { saboteur, client } = await prepare(FREE)
-        const happened = saboteur.loseReply(opcode)
+        const { faultyDial, client } = await prepare(FREE)
+        const happened = faultyDial.dropReply(opcode)
         const [held] = await Promise.all([new Lock(client, path).tryAcquire(), happened])
         await held?.release()
       }

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import type { Server } from '../../src/server/index.ts'
-import { Saboteur } from '../support/faulty-dial.ts'
+import { FaultyDial } from '../support/faulty-dial.ts'
 import { until } from '../support/until.ts'
 import { Sessions } from './sessions.ts'
 import { EmbeddedSite, realSite, type Site } from './server-under-test.ts'
@@ -107,12 +107,12 @@ export class Ground {
   }
 
   /** A session whose connection can be cut at exact places. */
-  async sabotaged(options?: ConnectOptions): Promise<{ saboteur: Saboteur; client: Client }> {
-    const saboteur = new Saboteur(this.site.dial)
+  async sabotaged(options?: ConnectOptions): Promise<{ faultyDial: FaultyDial; client: Client }> {
+    const faultyDial = new FaultyDial(this.site.dial)
     const { hasty } = this.site
-    const client = await this.open({ dial: saboteur.dial, ...hasty, ...options })
+    const client = await this.open({ dial: faultyDial.dial, ...hasty, ...options })
     if (hasty.clock !== undefined) this.#hasty.add(client)
-    return { saboteur, client }
+    return { faultyDial, client }
   }
 
   /** Ends a session at the server. */

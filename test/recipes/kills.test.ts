@@ -7,9 +7,9 @@ import type { Client } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { BUSY } from '../support/load.ts'
-import { lastWill } from '../support/at-exit.ts'
-import { Saboteur } from '../support/faulty-dial.ts'
+import { LOAD_ALLOWANCE } from '../support/load.ts'
+import { runAtExit } from '../support/at-exit.ts'
+import { FaultyDial } from '../support/faulty-dial.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 import { kinds, type Kind } from './locks/exclusive-kinds.ts'
@@ -74,7 +74,7 @@ describe('a lock of every kind', function () {
   /** All of them are let in in time. */
   async function expectGrants(granted: readonly Promise<{ held: Held; at: number }>[], since: number, timeout = T) {
     for (const { held, at } of await Promise.all(granted)) {
-      expect(at - since, held.path).to.be.below(timeout + 2 * TICK + BUSY)
+      expect(at - since, held.path).to.be.below(timeout + 2 * TICK + LOAD_ALLOWANCE)
       expect(held.signal.aborted).to.equal(false)
       await held.release()
     }
@@ -86,7 +86,7 @@ describe('a lock of every kind', function () {
     const args = ['--import', 'tsx', script, server.connectString, String(T), root]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     const exit = once(child, 'exit')
-    const takeBack = lastWill(() => child.kill('SIGKILL'))
+    const takeBack = runAtExit(() => child.kill('SIGKILL'))
     const kill = () => {
       takeBack()
       child.kill('SIGKILL')
@@ -138,8 +138,8 @@ describe('a lock of every kind', function () {
   })
 
   it('is presumed lost before another has it when its holder is cut off', async () => {
-    const saboteur = new Saboteur()
-    const client = await sessions.open(server.connectString, { sessionTimeout: T / 2, dial: saboteur.dial })
+    const faultyDial = new FaultyDial()
+    const client = await sessions.open(server.connectString, { sessionTimeout: T / 2, dial: faultyDial.dial })
     const all = await Promise.all(kinds.map(kind => lockOf(kind, client).acquire()))
     await client.settled()
     const overtaken = (await waiters()).map(async (granting, i) => {
@@ -148,9 +148,9 @@ describe('a lock of every kind', function () {
       expect(held.token > (all[i]?.token ?? held.token)).to.equal(true)
       return held
     })
-    saboteur.refuse()
+    faultyDial.refuse()
     for (const held of await Promise.all(overtaken)) await held.release()
-    saboteur.accept()
+    faultyDial.accept()
     await Promise.all(all.map(held => held.release()))
   })
 

@@ -3,8 +3,8 @@ import { dialTcp } from '../../src/transport/tcp.ts'
 import type { Client, ConnectOptions, Dial } from '../../src/index.ts'
 import { systemClock, type Clock } from '../../src/runtime/clock.ts'
 import { Server, VirtualClock } from '../../src/server/index.ts'
-import { seeded } from '../support/seeded-random.ts'
-import { hastyClock } from '../support/fast-retry-clock.ts'
+import { seededRandom } from '../support/seeded-random.ts'
+import { fastRetryClock } from '../support/fast-retry-clock.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 
 export interface Site {
@@ -34,7 +34,7 @@ export class EmbeddedSite implements Site {
   private constructor(server: Server, clock: VirtualClock) {
     this.server = server
     this.clock = clock
-    this.options = { dial: server.dial, clock, random: seeded(1) }
+    this.options = { dial: server.dial, clock, random: seededRandom(1) }
   }
 
   static async open(): Promise<EmbeddedSite> {
@@ -76,7 +76,7 @@ export async function realSite(): Promise<Site> {
     dial: dialTcp,
     clock: systemClock,
     options: {},
-    hasty: { clock: hastyClock },
+    hasty: { clock: fastRetryClock },
     watchCount: () => server.watchCount(),
     expire: ({ sessionId, sessionPassword }) => expireSession(server, sessionId, sessionPassword),
     run: async work => work(),

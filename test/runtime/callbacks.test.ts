@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { CallbackRunner } from '../../src/runtime/callbacks.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
-import { uncaughtIn } from '../support/uncaught.ts'
+import { uncaughtDuring } from '../support/uncaught-exceptions.ts'
 
 describe('callbacks of the caller', () => {
   it('are reported where they throw or reject, and go on to be called', async () => {
@@ -23,7 +23,7 @@ describe('callbacks of the caller', () => {
     const note = (error: unknown) => unhandled.push(error)
     process.prependListener('unhandledRejection', note)
     const called: string[] = []
-    const thrown = await uncaughtIn(async () => {
+    const thrown = await uncaughtDuring(async () => {
       code.now(() => {
         throw new Error('now')
       }, undefined)

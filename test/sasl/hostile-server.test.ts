@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { errnos, operations } from '../../src/protocol/index.ts'
 import { digestMd5, SaslError, type Mechanism } from '../../src/sasl/index.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
-import { redial, scripted, scriptedOpening } from '../support/scripted-session.ts'
+import { redial, scriptedSession, scriptedConnect } from '../support/scripted-session.ts'
 import type { ScriptedConnection } from '../support/scripted-server.ts'
 import type { ZooKeeperError } from '../../src/index.ts'
 
@@ -18,7 +18,7 @@ const plain: Mechanism = { name: 'X', start: () => ({ step: () => ({ token: Buff
 async function challenged(connection: ScriptedConnection, welcome = true): Promise<void> {
   if (welcome) {
     connection.open()
-    connection.welcome()
+    connection.handshake()
   }
   const first = await connection.next()
   expect(first.op).to.equal(operations.sasl)
@@ -33,7 +33,7 @@ describe('a server that', () => {
     ['says something else', 'hello'],
   ] as const) {
     it(`${what} is not believed: connect() rejects, and nothing was sent to it`, async () => {
-      const { opening, server, clock } = scriptedOpening({ sasl, auth: [{ scheme: 'digest', auth: 'ann:pw' }] })
+      const { opening, server, clock } = scriptedConnect({ sasl, auth: [{ scheme: 'digest', auth: 'ann:pw' }] })
       const caught = opening.catch((error: unknown) => error)
       const connection = await server.next()
       await challenged(connection)
@@ -48,10 +48,10 @@ describe('a server that', () => {
   }
 
   it('lies when the session comes back ends it: every pending call is told', async () => {
-    const { opening, server, clock } = scriptedOpening({ sasl: plain })
+    const { opening, server, clock } = scriptedConnect({ sasl: plain })
     const connection = await server.next()
     connection.open()
-    connection.welcome()
+    connection.handshake()
     connection.reply(await connection.next(), token(''))
     const client = await opening
     const sent = client.getData('/sent').catch((error: unknown) => error)
@@ -61,7 +61,7 @@ describe('a server that', () => {
     const adding = client.addAuth('digest', 'ann:pw').catch((error: unknown) => error)
     const second = await redial({ server, clock })
     second.open()
-    second.welcome()
+    second.handshake()
     second.reply(await second.next(), { err: errnos.AUTHFAILED })
     expect(await sent).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
     expect(await waiting).to.include({ code: 'AUTHFAILED', fate: 'notSent' })
@@ -74,29 +74,29 @@ describe('a server that', () => {
   })
 
   it('is silent in the exchange is left after the time of an attempt, without so much as a ping', async () => {
-    const { opening, server, clock } = scriptedOpening({ sasl, attemptTimeout: 2500 })
+    const { opening, server, clock } = scriptedConnect({ sasl, attemptTimeout: 2500 })
     opening.catch(() => undefined)
     const silent = await server.next()
     silent.open()
-    silent.welcome()
+    silent.handshake()
     await clock.advance(2499)
     expect(silent.dropped).to.equal(false)
     expect(silent.received.map(({ op }) => op.name)).to.deep.equal(['sasl'])
     await clock.advance(1)
     expect(silent.dropped).to.equal(true)
     const second = await redial({ server, clock })
-    expect(second.hello?.sessionId ?? 0n).to.equal(0n)
+    expect(second.connectRequest?.sessionId ?? 0n).to.equal(0n)
     second.open()
-    expect(second.hello?.sessionId).not.to.equal(0n)
+    expect(second.connectRequest?.sessionId).not.to.equal(0n)
   })
 
   it('asks without end is left too', async () => {
     const endless: Mechanism = { name: 'X', start: () => ({ step: () => ({ token: Buffer.alloc(1) }) }) }
-    const { opening, server, clock } = scriptedOpening({ sasl: endless, attemptTimeout: 500 })
+    const { opening, server, clock } = scriptedConnect({ sasl: endless, attemptTimeout: 500 })
     opening.catch(() => undefined)
     const connection = await server.next()
     connection.open()
-    connection.welcome()
+    connection.handshake()
     for (let i = 0; i < 50; i++) {
       connection.reply(await connection.next(), token('more'))
       await clock.advance(9)
@@ -107,36 +107,36 @@ describe('a server that', () => {
   })
 
   it('sends half a token is a broken connection, and is tried again', async () => {
-    const { opening, server, clock } = scriptedOpening({ sasl: plain })
+    const { opening, server, clock } = scriptedConnect({ sasl: plain })
     const connection = await server.next()
     connection.open()
-    connection.welcome()
+    connection.handshake()
     const frame = connection.replyTo(await connection.next(), token('abc'))
     frame.writeInt32BE(1000, 20)
     connection.send(frame)
     expect(connection.dropped).to.equal(true)
     const second = await redial({ server, clock })
     second.open()
-    second.welcome()
+    second.handshake()
     second.reply(await second.next(), token(''))
     expect((await opening).state).to.equal('connected')
   })
 
   it('loses the session before it was authenticated gives another, since nobody has used the first', async () => {
-    const { opening, server, clock } = scriptedOpening({ sasl: plain })
+    const { opening, server, clock } = scriptedConnect({ sasl: plain })
     const first = await server.next()
     first.open()
-    first.welcome({ sessionId: 7n })
+    first.handshake({ sessionId: 7n })
     await first.next()
     first.close()
     const second = await redial({ server, clock })
     second.open()
-    expect(second.hello?.sessionId).to.equal(7n)
-    second.welcome({ timeOut: 0, sessionId: 0n })
+    expect(second.connectRequest?.sessionId).to.equal(7n)
+    second.handshake({ timeOut: 0, sessionId: 0n })
     const third = await redial({ server, clock })
     third.open()
-    expect(third.hello).to.include({ sessionId: 0n })
-    third.welcome({ sessionId: 8n })
+    expect(third.connectRequest).to.include({ sessionId: 0n })
+    third.handshake({ sessionId: 8n })
     third.reply(await third.next(), token(''))
     expect(await opening).to.include({ state: 'connected', sessionId: 8n })
   })
@@ -144,16 +144,16 @@ describe('a server that', () => {
   it('is slow to be answered by a mechanism that thinks long may be gone by then', async () => {
     let go: (step: { token: Uint8Array; complete: true }) => void = () => undefined
     const slow: Mechanism = { name: 'SLOW', start: () => ({ step: () => new Promise(resolve => (go = resolve)) }) }
-    const { opening, server, clock } = scriptedOpening({ sasl: slow })
+    const { opening, server, clock } = scriptedConnect({ sasl: slow })
     const first = await server.next()
     first.open()
-    first.welcome()
+    first.handshake()
     await settle()
     const late = go
     first.close()
     const second = await redial({ server, clock })
     second.open()
-    second.welcome()
+    second.handshake()
     await settle()
     late({ token: Buffer.from('late'), complete: true })
     await settle()
@@ -165,7 +165,7 @@ describe('a server that', () => {
   })
 
   it('needs no SASL is asked for none', async () => {
-    const { connection } = await scripted()
+    const { connection } = await scriptedSession()
     expect(connection.received).to.have.length(0)
   })
 })

@@ -5,7 +5,7 @@ import { opcodes } from '../../src/protocol/index.ts'
 import { digestMd5, SaslError, type Mechanism } from '../../src/sasl/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { FaultProxy } from '../support/fault-proxy.ts'
-import { startSaslZooKeeper } from '../support/jaas.ts'
+import { startSaslZooKeeper } from '../support/sasl-zookeeper.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 

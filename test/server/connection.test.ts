@@ -21,7 +21,7 @@ import {
 import { Server } from '../../src/server/index.ts'
 import { fourLetterWord } from '../support/four-letter-word.ts'
 import { failureOf } from '../support/settled.ts'
-import { RawSession } from '../support/wire-session.ts'
+import { WireSession } from '../support/wire-session.ts'
 import { frameOf } from '../support/scripted-server.ts'
 import { until } from '../support/until.ts'
 
@@ -85,16 +85,16 @@ describe('a connection to the embedded server', () => {
   })
 
   it('says that a session is gone, or its password another, by a timeout of 0', async () => {
-    for (const sessionId of [77n, (await RawSession.open(server)).sessionId]) {
+    for (const sessionId of [77n, (await WireSession.open(server)).sessionId]) {
       const [welcome] = await framesOf(helloFrame({ sessionId }))
       expect(ConnectResponse.decode(welcome ?? Buffer.alloc(0))).to.include({ timeOut: 0, sessionId: 0n })
     }
   })
 
   it('moves a session to who knows its password, with the timeout asked for last', async () => {
-    const before = await RawSession.open(server)
+    const before = await WireSession.open(server)
     const { sessionId, password } = before
-    const after = await RawSession.open(server, { sessionId, password, timeout: 12_000 })
+    const after = await WireSession.open(server, { sessionId, password, timeout: 12_000 })
     expect([after.sessionId, after.timeout]).to.deep.equal([sessionId, 12_000])
     expect(String(await failureOf(before.request(operations.whoAmI, {})))).to.match(/closed|EPIPE|ECONNRESET/)
     expect(server.snapshot().sessions).to.have.length(1)
@@ -151,7 +151,7 @@ describe('a connection to the embedded server', () => {
   })
 
   it('refuses a createTTL of another mode, which 3.8.0 takes with a ttl of -1 and stops itself over', async () => {
-    const session = await RawSession.open(server)
+    const session = await WireSession.open(server)
     const body = { path: '/a', data: '', acl: [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }] }
     for (const flags of [createModes.persistent, createModes.ephemeral])
       for (const ttl of [-1, 5])
@@ -163,10 +163,10 @@ describe('a connection to the embedded server', () => {
   })
 
   describe('answers the word', () => {
-    let session: RawSession
+    let session: WireSession
 
     beforeEach(async () => {
-      session = await RawSession.open(server)
+      session = await WireSession.open(server)
       const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
       await session.request(operations.create, { path: '/e', data: 'x', acl, flags: 1 })
       await session.request(operations.exists, { path: '/e', watch: true })

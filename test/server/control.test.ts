@@ -4,7 +4,7 @@ import { connect, openACL, ZooKeeperError, type Client, type ObservedFrame } fro
 import { opcodes } from '../../src/protocol/index.ts'
 import { Server, type TransactionRecord } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
-import { failureOf, outcomeOf, watched } from '../support/settled.ts'
+import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
 import { until } from '../support/until.ts'
 
 for (const by of ['sockets', 'memory'] as const)
@@ -155,7 +155,7 @@ for (const by of ['sockets', 'memory'] as const)
       const other = await join()
       const held = server.faults.hold('create', { times: Infinity })
       const answers = Promise.all([zk.create('/a'), other.create('/b')])
-      const isSettled = watched(answers)
+      const isSettled = trackSettled(answers)
       await until(() => server.snapshot().nodes.has('/b') && server.snapshot().nodes.has('/a'))
       await new Promise(resolve => setImmediate(resolve))
       expect(isSettled()).to.equal(false)

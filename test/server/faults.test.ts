@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { connect, ZooKeeperError, type Client } from '../../src/index.ts'
 import { Server, type FaultKind } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
-import { failureOf, outcomeOf, watched } from '../support/settled.ts'
+import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
 
 describe('faults of an embedded server', () => {
   let clock: VirtualClock
@@ -38,7 +38,7 @@ describe('faults of an embedded server', () => {
     const before = clock.now()
     const answers = Promise.all([zk.exists('/'), zk.getData('/')])
     await clock.until(fault.triggered)
-    const isAnswered = watched(answers)
+    const isAnswered = trackSettled(answers)
     await clock.advance(1000)
     expect(isAnswered()).to.equal(false)
     fault.release()

@@ -5,7 +5,7 @@ import { opcodes } from '../../src/protocol/index.ts'
 import { Server, type ServerOptions } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { outcomeOf } from '../support/settled.ts'
-import { uncaughtIn } from '../support/uncaught.ts'
+import { uncaughtDuring } from '../support/uncaught-exceptions.ts'
 
 describe('an embedded server whose caller interferes', () => {
   let clock: VirtualClock
@@ -26,7 +26,7 @@ describe('an embedded server whose caller interferes', () => {
     await start({ onTransaction })
     const zk = await join()
     const heard: string[] = []
-    const thrown = await uncaughtIn(async () => {
+    const thrown = await uncaughtDuring(async () => {
       await zk.exists('/a', { watch: event => heard.push(event.type) })
       expect((await zk.create('/a')).path).to.equal('/a')
     })

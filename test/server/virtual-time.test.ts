@@ -4,7 +4,7 @@ import { connect, type Client } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { Server, type ServerOptions } from '../../src/server/index.ts'
 import { VirtualClock, settle } from '../../src/testing/virtual-clock.ts'
-import { watched } from '../support/settled.ts'
+import { trackSettled } from '../support/settled.ts'
 
 describe('an embedded server on a fake clock', () => {
   let clock: VirtualClock
@@ -68,7 +68,7 @@ describe('an embedded server on a fake clock', () => {
     const held = await new Mutex(first, '/lock').acquire()
     const waiting = new Mutex(second, '/lock').acquire()
     await settle()
-    const isHandedOn = watched(waiting)
+    const isHandedOn = trackSettled(waiting)
     await silence(first)
     while (!held.signal.aborted) await clock.advance(100)
     expect(isHandedOn()).to.equal(false)

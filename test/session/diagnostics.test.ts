@@ -9,7 +9,7 @@ import {
   type StateMessage,
   type WatchMessage,
 } from '../../src/index.ts'
-import { Saboteur } from '../support/faulty-dial.ts'
+import { FaultyDial } from '../support/faulty-dial.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 interface Messages {
@@ -39,17 +39,17 @@ async function published(work: () => Promise<void>): Promise<Messages> {
 describe('a session', () => {
   it('tells its course on channels of node:diagnostics_channel, and counts it', async () => {
     const server = await sharedServer()
-    const saboteur = new Saboteur()
+    const faultyDial = new FaultyDial()
     let id = 0n
     let counters: object = {}
     const told = await published(async () => {
-      const zk = await connect(server.connectString, { dial: saboteur.dial })
+      const zk = await connect(server.connectString, { dial: faultyDial.dial })
       id = zk.sessionId
       await zk.create('/told', '', { mode: 'ephemeral' })
       await zk.getData('/told', { watch: () => undefined })
       await zk.setData('/told', 'x')
       await zk.delete('/nothing').catch(() => undefined)
-      saboteur.cut()
+      faultyDial.cut()
       await zk.sync('/')
       counters = zk.stats
       await zk.close()

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { createModes, opcodes, operations, perms } from '../../src/protocol/index.ts'
 import { connect, type Client, type State } from '../../src/client/index.ts'
 import { behindProxy } from '../support/behind-proxy.ts'
-import { BUSY } from '../support/load.ts'
+import { LOAD_ALLOWANCE } from '../support/load.ts'
 import { FaultProxy } from '../support/fault-proxy.ts'
-import { RawSession } from '../support/wire-session.ts'
+import { WireSession } from '../support/wire-session.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { failureOf } from '../support/settled.ts'
 import { until } from '../support/until.ts'
@@ -39,13 +39,13 @@ describe('a session through faults', () => {
     await client.getChildren(path, { watch: note('children') })
     await client.exists(`${path}/deleted`, { watch: note('there') })
     await client.exists(`${path}/never`, { watch: note('never') })
-    proxy.weather.blackHole = 'down'
+    proxy.conditions.blackHole = 'down'
     await using other = await connect(server.connectString)
     await other.multi([{ setData: path, data: 'x' }, { create: `${path}/created` }, { delete: `${path}/deleted` }])
     proxy.resetAll()
     await stateOf(client, 'suspended')
     expect(heard).to.deep.equal([])
-    proxy.pass()
+    proxy.heal()
     await client.sync(path)
     expect(heard).to.have.members([
       'data NodeDataChanged',
@@ -60,12 +60,12 @@ describe('a session through faults', () => {
     const { server, proxy, client, path } = proxied
     await client.create(`${path}/mine`, '', { mode: 'ephemeral' })
     const session = { id: client.sessionId, password: client.sessionPassword }
-    proxy.weather.blackHole = 'both'
+    proxy.conditions.blackHole = 'both'
     await using heir = await connect(server.connectString, { session })
     expect(heir.sessionId).to.equal(session.id)
     expect((await heir.exists(`${path}/mine`))?.ephemeralOwner).to.equal(session.id)
     await heir.close()
-    proxy.pass()
+    proxy.heal()
     await stateOf(client, 'expired')
     const wrong = { id: session.id, password: Buffer.alloc(16) }
     expect(await failureOf(connect(server.connectString, { session: wrong }))).to.include({ code: 'SESSIONEXPIRED' })
@@ -91,7 +91,7 @@ describe('a session through faults', () => {
 
   it('is left in peace by the server while another session of its process is lost', async () => {
     const { server, client, path } = proxied
-    const raw = await RawSession.open(server)
+    const raw = await WireSession.open(server)
     const acl = [{ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }]
     const flags = createModes.ephemeral
     await raw.request(operations.create, { path: `${path}/raw`, data: '', acl, flags })
@@ -111,7 +111,7 @@ describe('a session through faults', () => {
     const begun = performance.now()
     await client.close()
     expect(await gone).to.include({ type: 'NodeDeleted' })
-    expect(performance.now() - begun).to.be.below(BUSY)
+    expect(performance.now() - begun).to.be.below(LOAD_ALLOWANCE)
   })
 })
 

@@ -4,22 +4,27 @@ import type { State } from '../../src/client/index.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
 import { failureOf } from '../support/settled.ts'
 import { PASSWORD, pongFrame, replyFrame, SESSION_ID, statOf } from '../support/scripted-server.ts'
-import { dataReply, reconnect, redial, scripted, scriptedOpening, T } from '../support/scripted-session.ts'
+import { dataReply, reconnect, redial, scriptedSession, scriptedConnect, T } from '../support/scripted-session.ts'
 
 describe('a new connection', () => {
   it('is asked for the same session, with its password and the last transaction seen', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const { client, connection } = all
-    expect(connection.hello).to.deep.include({ sessionId: 0n, passwd: Buffer.alloc(16), lastZxidSeen: 0n, timeOut: T })
+    expect(connection.connectRequest).to.deep.include({
+      sessionId: 0n,
+      passwd: Buffer.alloc(16),
+      lastZxidSeen: 0n,
+      timeOut: T,
+    })
     const read = client.getData('/a')
     connection.reply(await connection.next(), dataReply('', 0x7_0000_0009n))
     await read
     connection.close()
-    const { hello } = await redial(all)
-    expect(hello).to.equal(undefined)
+    const { connectRequest } = await redial(all)
+    expect(connectRequest).to.equal(undefined)
     const again = all.server.connections[1]
     again?.open()
-    expect(again?.hello).to.deep.include({
+    expect(again?.connectRequest).to.deep.include({
       sessionId: SESSION_ID,
       passwd: PASSWORD,
       lastZxidSeen: 0x7_0000_0009n,
@@ -30,7 +35,7 @@ describe('a new connection', () => {
   })
 
   it('hears of the last transaction from replies only, and it never goes back', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const { client, connection } = all
     const reply = async (answer: Parameters<typeof connection.reply>[1]) => {
       const read = client.getData('/a', { watch: () => undefined }).catch(() => undefined)
@@ -53,12 +58,12 @@ describe('a new connection', () => {
       const next = await redial(all)
       next.open()
       next.close()
-      return next.hello?.lastZxidSeen
+      return next.connectRequest?.lastZxidSeen
     }
   })
 
   it('carries credentials, then watches, then what was queued, in one write', async () => {
-    const all = await scripted({ auth: [{ scheme: 'digest', auth: 'ann:first' }] })
+    const all = await scriptedSession({ auth: [{ scheme: 'digest', auth: 'ann:first' }] })
     const { client, connection } = all
     connection.send(replyFrame(xids.auth, 0n))
     await connection.next()
@@ -80,7 +85,7 @@ describe('a new connection', () => {
   })
 
   it('does not keep half a frame of the connection before', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const { client, connection } = all
     const lost = client.getData('/a').catch((error: unknown) => error)
     connection.send(connection.replyTo(await connection.next(), dataReply('cut')).subarray(0, 30))
@@ -93,7 +98,7 @@ describe('a new connection', () => {
   })
 
   it('fails what was sent, as of unknown fate, and waits with what was not', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const { client, connection } = all
     const sent = client.setData('/sent', '').catch((error: unknown) => error)
     await connection.next()
@@ -112,7 +117,7 @@ describe('a new connection', () => {
   })
 
   it('says of a request that was still in its buffer that it was not sent', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const call = client.setData('/a', '').catch((error: unknown) => error)
     connection.close()
     expect(await call).to.include({ code: 'CONNECTIONLOSS', fate: 'notSent' })
@@ -120,7 +125,7 @@ describe('a new connection', () => {
   })
 
   it('B1: is never sent a request a second time', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const { client } = all
     let { connection } = all
     for (let i = 0; i < 5; i++) {
@@ -135,7 +140,7 @@ describe('a new connection', () => {
   })
 
   it('answers in the numbers of its own requests: late frames of the one before are not heard', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const { client, connection } = all
     const lost = client.getData('/a').catch((error: unknown) => error)
     const request = await connection.next()
@@ -150,7 +155,7 @@ describe('a new connection', () => {
   })
 
   it('A9: is looked for at the other hosts in turn, with pauses that grow to two seconds', async () => {
-    const all = await scripted({}, 'a,b,c')
+    const all = await scriptedSession({}, 'a,b,c')
     const { clock, server, connection } = all
     connection.close()
     const pauses: number[] = []
@@ -169,7 +174,7 @@ describe('a new connection', () => {
   })
 
   it('takes the session up again without a word about states that are the same', async () => {
-    const all = await scripted({ readOnly: true })
+    const all = await scriptedSession({ readOnly: true })
     const states: [State, State][] = []
     all.client.on('state', (state, previous) => states.push([state, previous]))
     all.connection.close()
@@ -183,7 +188,7 @@ describe('a new connection', () => {
   })
 
   it('is asked for no branch that was given up before there was one', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     all.connection.close()
     const abort = new AbortController()
     const made = failureOf(all.client.ensurePath('/a/b', { signal: abort.signal }))
@@ -195,7 +200,7 @@ describe('a new connection', () => {
   })
 
   it('A8: that takes no session within its time is given up', async () => {
-    const { opening, server, clock } = scriptedOpening({ attemptTimeout: 700 })
+    const { opening, server, clock } = scriptedConnect({ attemptTimeout: 700 })
     const silent = await server.next()
     silent.open()
     await clock.advance(699)
@@ -204,12 +209,12 @@ describe('a new connection', () => {
     expect(silent.dropped).to.equal(true)
     const second = await redial({ clock, server })
     second.open()
-    second.welcome()
+    second.handshake()
     expect((await opening).state).to.equal('connected')
   })
 
   it('A8: has one deadline for dialling and handshake, however slowly bytes come', async () => {
-    const { opening, server, clock } = scriptedOpening({ attemptTimeout: 700 })
+    const { opening, server, clock } = scriptedConnect({ attemptTimeout: 700 })
     const slow = await server.next()
     await clock.advance(400)
     slow.open()
@@ -233,7 +238,7 @@ describe('what a server says to the session', () => {
     ['B8', 'another session', { sessionId: SESSION_ID + 1n }],
   ] as const) {
     it(`${row}: expires it: ${what}`, async () => {
-      const all = await scripted()
+      const all = await scriptedSession()
       const { client, connection } = all
       const states: State[] = []
       const events: unknown[] = []
@@ -258,13 +263,13 @@ describe('what a server says to the session', () => {
   }
 
   it('is the session timeout that counts from then on', async () => {
-    const { client } = await scripted({ sessionTimeout: 60_000 }, 'zk', { timeOut: 4000 })
+    const { client } = await scriptedSession({ sessionTimeout: 60_000 }, 'zk', { timeOut: 4000 })
     expect(client.sessionTimeout).to.equal(4000)
     expect(client.validFor()).to.equal(4000)
   })
 
   it('ends it as authFailed where credentials are refused', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     const added = client.addAuth('digest', 'ann:wrong').catch((error: unknown) => error)
     const read = client.getData('/a').catch((error: unknown) => error)
     await settle()
@@ -283,16 +288,16 @@ describe('what a server says to the session', () => {
 
   it('asks again for a session that was handed in, and fails connect() where it is gone', async () => {
     const session = { id: 77n, password: Buffer.alloc(16, 7) }
-    const { opening, server } = scriptedOpening({ session })
+    const { opening, server } = scriptedConnect({ session })
     const connection = await server.next()
     connection.open()
-    expect(connection.hello).to.deep.include({ sessionId: 77n, passwd: Buffer.alloc(16, 7) })
-    connection.welcome({ timeOut: 0, sessionId: 0n, password: Buffer.alloc(16) })
+    expect(connection.connectRequest).to.deep.include({ sessionId: 77n, passwd: Buffer.alloc(16, 7) })
+    connection.handshake({ timeOut: 0, sessionId: 0n, password: Buffer.alloc(16) })
     expect(await opening.catch((error: unknown) => error)).to.include({ code: 'SESSIONEXPIRED', op: 'connect' })
   })
 
   it('drops the connection where it refuses to set the watches again', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const armed = all.client.getData('/a', { watch: () => undefined })
     all.connection.reply(await all.connection.next(), dataReply())
     await armed
@@ -308,7 +313,7 @@ describe('what a server says to the session', () => {
 
 describe('a connection that does not last', () => {
   const attemptsWithin = async (ms: number, answering: boolean) => {
-    const script = await scripted()
+    const script = await scriptedSession()
     const { client, clock, server } = script
     let { connection } = script
     const before = server.connections.length

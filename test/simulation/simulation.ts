@@ -8,7 +8,7 @@ import { violations } from '../linearizability/invariants.ts'
 import { Recorder, type Contestant } from '../linearizability/recorder.ts'
 import { transactionOf, type Transaction } from '../linearizability/transaction-log.ts'
 import { kindsOf, type TorturedLocks } from '../linearizability/workload.ts'
-import { oneOf, seeded, type Chance } from '../support/seeded-random.ts'
+import { oneOf, seededRandom, type Random } from '../support/seeded-random.ts'
 import { Machine } from './machine.ts'
 
 export interface Outcome {
@@ -38,14 +38,14 @@ export const simulate = (seed: number, locks: TorturedLocks): Promise<Outcome> =
 /** A machine, and the session that it has at present. */
 interface Seat {
   readonly machine: Machine
-  readonly random: Chance
+  readonly random: Random
   contestant: Contestant
 }
 
 class Simulation {
   readonly #seed: number
   readonly #locks: TorturedLocks
-  readonly #random: Chance
+  readonly #random: Random
   readonly #clock = new VirtualClock()
   readonly #events: Event[] = []
   readonly #log: Transaction[] = []
@@ -160,7 +160,7 @@ class Simulation {
     return { machine, random, contestant: await this.#enter(machine, random) }
   }
 
-  async #enter(machine: Machine, random: Chance): Promise<Contestant> {
+  async #enter(machine: Machine, random: Random): Promise<Contestant> {
     for (;;) {
       try {
         const contestant = await this.#recorder.open(this.#server.connectString, {
@@ -180,7 +180,7 @@ class Simulation {
   }
 
   /** Wants one lock after the other, in every way there is; in a session of its own when the seat's is over. */
-  async #work(seat: Seat, random: Chance): Promise<void> {
+  async #work(seat: Seat, random: Random): Promise<void> {
     const { machine } = seat
     while (this.#isStorm) {
       const { contestant } = seat
@@ -217,7 +217,7 @@ class Simulation {
   // What befalls them
 
   /** Each world has its own mixture, so that few kinds of faults come close together too. */
-  async #harm(random: Chance): Promise<void> {
+  async #harm(random: Random): Promise<void> {
     const { deleteOne, deleteAll, ...others } = this.#harms
     const namesReturn = [...this.#locks.values()].some(lock => lock.namesReturn)
     const kinds = namesReturn ? others : { ...others, deleteOne, deleteAll }
@@ -309,7 +309,7 @@ class Simulation {
   }
 
   /** One of the nodes of such a life that belong to the locks, if there is any. */
-  #oneNode(random: Chance, ...lives: NodeKind['is'][]): { path: string; madeBy: bigint } | undefined {
+  #oneNode(random: Random, ...lives: NodeKind['is'][]): { path: string; madeBy: bigint } | undefined {
     const isLocks = (path: string) => [...this.#locks.keys()].some(lock => path === lock || path.startsWith(`${lock}/`))
     const all = [...this.#server.snapshot().nodes].filter(
       ([path, { life }]) => lives.includes(life.is) && isLocks(path),
@@ -356,13 +356,13 @@ class Simulation {
   }
 
   /** Everybody draws for himself, so that what one does changes nothing for another. */
-  #chance(): Chance {
-    return seeded(this.#seed + 7919 * this.#drawers++)
+  #chance(): Random {
+    return seededRandom(this.#seed + 7919 * this.#drawers++)
   }
 }
 
 interface Harm {
-  random: Chance
+  random: Random
   ms: number
 }
 

@@ -5,7 +5,7 @@ import { now } from '../linearizability/history.ts'
 import type { Window } from '../linearizability/invariants.ts'
 import { opcodesOfLocks, type TorturedLocks } from '../linearizability/workload.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { oneOf, seeded, type Chance } from '../support/seeded-random.ts'
+import { oneOf, seededRandom, type Random } from '../support/seeded-random.ts'
 import { SYNC_LIMIT, TICK, type Ensemble } from '../support/ensemble.ts'
 import { until } from '../support/until.ts'
 import type { WorkerProcess } from './worker-process.ts'
@@ -25,7 +25,7 @@ export interface Scene {
   replace: (worker: WorkerProcess) => Promise<void>
 }
 
-type Faults = Record<string, (random: Chance) => Promise<void>>
+type Faults = Record<string, (random: Random) => Promise<void>>
 
 /** @throws where one of them does not find back */
 export async function everybodyServes(ensemble: Ensemble): Promise<void> {
@@ -52,11 +52,11 @@ export class Nemesis {
     const { ensemble, seed } = this.#scene
     await using outsider = await connect(ensemble.connectString)
     const raging = Promise.all([
-      this.#draw(this.#onLinks(), seeded(seed + 1), 600),
-      this.#draw(this.#onLinks(), seeded(seed + 2), 600),
-      this.#draw(this.#onProcesses(), seeded(seed + 3), 6000),
-      this.#draw(this.#onServers(), seeded(seed + 4), 10_000),
-      this.#draw(this.#onNodes(outsider), seeded(seed + 5), 200),
+      this.#draw(this.#onLinks(), seededRandom(seed + 1), 600),
+      this.#draw(this.#onLinks(), seededRandom(seed + 2), 600),
+      this.#draw(this.#onProcesses(), seededRandom(seed + 3), 6000),
+      this.#draw(this.#onServers(), seededRandom(seed + 4), 10_000),
+      this.#draw(this.#onNodes(outsider), seededRandom(seed + 5), 200),
     ])
     await delay(ms)
     this.#isOn = false
@@ -64,7 +64,7 @@ export class Nemesis {
   }
 
   /** One fault after the other, with pauses of `mean` milliseconds in between. */
-  async #draw(faults: Faults, random: Chance, mean: number): Promise<void> {
+  async #draw(faults: Faults, random: Random, mean: number): Promise<void> {
     const names = Object.keys(faults)
     for (;;) {
       const until = now() + mean * -Math.log(1 - random())
@@ -76,28 +76,28 @@ export class Nemesis {
     }
   }
 
-  #duration(random: Chance): number {
+  #duration(random: Random): number {
     return this.#scene.sessionTimeout * oneOf(random, [0.2, 0.6, 0.9, 1.1, 2])
   }
 
   #onLinks(): Faults {
-    const during = async (random: Chance, harm: (worker: WorkerProcess) => Promise<void>) => {
+    const during = async (random: Random, harm: (worker: WorkerProcess) => Promise<void>) => {
       const worker = oneOf(random, this.#scene.workers)
       const from = now()
       await harm(worker)
       for (const proxy of worker.proxies) {
-        proxy.pass()
+        proxy.heal()
         proxy.frames.length = 0
       }
       this.harm.push({ from, to: now(), who: `${worker.name}-` })
     }
     const weather =
-      (make: (random: Chance) => Partial<WorkerProcess['proxies'][number]['weather']>) => (random: Chance) =>
+      (make: (random: Random) => Partial<WorkerProcess['proxies'][number]['conditions']>) => (random: Random) =>
         during(random, async worker => {
-          for (const proxy of worker.proxies) Object.assign(proxy.weather, make(random))
+          for (const proxy of worker.proxies) Object.assign(proxy.conditions, make(random))
           await delay(this.#duration(random))
         })
-    const plan = (fault: 'dropReply' | 'dropRequest') => (random: Chance) =>
+    const plan = (fault: 'dropReply' | 'dropRequest') => (random: Random) =>
       during(random, async worker => {
         const opcode = oneOf(random, opcodesOfLocks)
         await Promise.race([...worker.proxies.map(proxy => proxy[fault](opcode)), delay(500)])
@@ -146,21 +146,21 @@ export class Nemesis {
       await everybodyServes(ensemble)
       this.harm.push({ from, to: now(), who: '' })
     }
-    const killed = (choose: (random: Chance) => Promise<ApacheZooKeeper>) => (random: Chance) =>
+    const killed = (choose: (random: Random) => Promise<ApacheZooKeeper>) => (random: Random) =>
       during(async () => {
         const server = await choose(random)
         await server.kill()
         await delay(this.#duration(random))
         await server.start()
       })
-    const paused = (choose: (random: Chance) => Promise<ApacheZooKeeper>) => (random: Chance) =>
+    const paused = (choose: (random: Random) => Promise<ApacheZooKeeper>) => (random: Random) =>
       during(async () => {
         const server = await choose(random)
         await server.pause()
         await delay(this.#duration(random))
         server.resume()
       })
-    const any = (random: Chance) => Promise.resolve(oneOf(random, ensemble.servers))
+    const any = (random: Random) => Promise.resolve(oneOf(random, ensemble.servers))
     const leader = () => ensemble.leader()
     return {
       'server killed': killed(any),
@@ -195,7 +195,7 @@ export class Nemesis {
 
   #onNodes(outsider: Client): Faults {
     const paths = [...this.#scene.locks.keys()]
-    const boldly = (deed: (path: string, random: Chance) => Promise<unknown>) => async (random: Chance) => {
+    const boldly = (deed: (path: string, random: Random) => Promise<unknown>) => async (random: Random) => {
       try {
         await deed(oneOf(random, paths), random)
       } catch {

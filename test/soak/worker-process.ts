@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { attemptsIn, fromLine, isGrant, now, type Event } from '../linearizability/history.ts'
 import { FaultProxy } from '../support/fault-proxy.ts'
-import { lastWill } from '../support/at-exit.ts'
+import { runAtExit } from '../support/at-exit.ts'
 import type { Address } from '../support/wire-session.ts'
 import type { Orders } from './worker.ts'
 
@@ -18,7 +18,7 @@ export class WorkerProcess {
   /** What went wrong with the process itself. */
   readonly complaints: string[] = []
   readonly #child: ChildProcessWithoutNullStreams
-  readonly #takeBackWill: () => void
+  readonly #cancelAtExit: () => void
   readonly #settled: Promise<void>
   #isToEnd = false
 
@@ -28,7 +28,7 @@ export class WorkerProcess {
     const connectString = proxies.map(proxy => proxy.connectString).join(',')
     const all: Orders = { name, ...orders, connectString }
     this.#child = spawn(process.execPath, ['--import', 'tsx', WORKER, JSON.stringify(all)])
-    this.#takeBackWill = lastWill(() => this.#child.kill('SIGKILL'))
+    this.#cancelAtExit = runAtExit(() => this.#child.kill('SIGKILL'))
     this.#child.stdin.on('error', () => undefined)
     this.#child.stderr.on('data', chunk => this.complaints.push(`${name}: ${String(chunk)}`))
     this.#child.once('exit', (code, signal) => {
@@ -95,7 +95,7 @@ export class WorkerProcess {
   }
 
   async #leave(): Promise<void> {
-    this.#takeBackWill()
+    this.#cancelAtExit()
     await Promise.all(this.proxies.map(proxy => proxy.close()))
   }
 }

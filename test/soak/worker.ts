@@ -6,7 +6,7 @@ import { toLine } from '../linearizability/history.ts'
 import { Recorder, type Contestant } from '../linearizability/recorder.ts'
 import { tortured } from '../linearizability/lock-kinds.ts'
 import { wantOne } from '../linearizability/workload.ts'
-import { oneOf, seeded } from '../support/seeded-random.ts'
+import { oneOf, seededRandom } from '../support/seeded-random.ts'
 import { expireSession } from '../support/shared-server.ts'
 
 export interface Orders {
@@ -23,7 +23,7 @@ const LOOPS = 3
 const DRAIN = 30_000
 
 const { name, seed, connectString, sessionTimeout } = JSON.parse(process.argv[2] ?? '') as Orders
-const random = seeded(seed)
+const random = seededRandom(seed)
 const recorder = new Recorder(event => console.log(toLine(event)))
 const clients: Client[] = []
 const end = new AbortController()

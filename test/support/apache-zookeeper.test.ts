@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createModes, operations, perms } from '../../src/protocol/index.ts'
 import { type ApacheZooKeeper, startApacheZooKeeper } from './apache-zookeeper.ts'
 import { fourLetterWord } from './four-letter-word.ts'
-import { RawSession } from './wire-session.ts'
+import { WireSession } from './wire-session.ts'
 
 describe('a real Apache ZooKeeper', function () {
   this.timeout(60_000)
@@ -20,7 +20,7 @@ describe('a real Apache ZooKeeper', function () {
     expect(() => process.kill(pid, 0)).to.throw('ESRCH')
     await server.start()
     expect(server.port).to.equal(port)
-    const session = await RawSession.open(server)
+    const session = await WireSession.open(server)
     const { data } = await session.request(operations.getData, { path: '/kept', watch: false })
     session.drop()
     expect(data?.toString()).to.equal('precious')
@@ -39,7 +39,7 @@ describe('a real Apache ZooKeeper', function () {
     const jvm = ['-Dzookeeper.extendedTypesEnabled=true']
     await using server = await startApacheZooKeeper({ config: { tickTime: 333 }, jvm })
     expect(await server.command('conf')).to.contain('tickTime=333')
-    const session = await RawSession.open(server)
+    const session = await WireSession.open(server)
     await session.request(operations.createTTL, {
       path: '/passing',
       data: '',
@@ -67,7 +67,7 @@ describe('a real Apache ZooKeeper', function () {
 
   it('counts watches, ephemeral nodes and processor time', async () => {
     await using server = await startApacheZooKeeper()
-    const session = await RawSession.open(server)
+    const session = await WireSession.open(server)
     await session.request(operations.exists, { path: '/absent', watch: true }).catch(() => undefined)
     expect(await server.watchCount()).to.equal(1)
     expect(await server.ephemeralsCount()).to.equal(0)
@@ -105,7 +105,7 @@ describe('a real Apache ZooKeeper', function () {
 const openToAll = [{ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }]
 
 async function create(server: ApacheZooKeeper, path: string): Promise<void> {
-  const session = await RawSession.open(server)
+  const session = await WireSession.open(server)
   const flags = createModes.persistent
   await session.request(operations.create, { path, data: 'precious', acl: openToAll, flags })
   session.drop()

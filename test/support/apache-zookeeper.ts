@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
 import { fourLetterWord } from './four-letter-word.ts'
 import { freePort } from './free-port.ts'
-import { lastWill } from './at-exit.ts'
+import { runAtExit } from './at-exit.ts'
 import { cpuSecondsOf, threadStates } from './procfs.ts'
 
 export interface ApacheZooKeeperOptions {
@@ -45,7 +45,7 @@ export class ApacheZooKeeper {
   readonly directory: string
   readonly #arguments: readonly string[]
   readonly #config: string
-  readonly #takeBackWill: () => void
+  readonly #cancelAtExit: () => void
   #child: ChildProcess | undefined
 
   constructor(classPath: string, directory: string, port: number, { config, jvm = [] }: ApacheZooKeeperOptions) {
@@ -75,7 +75,7 @@ export class ApacheZooKeeper {
       ...jvm,
       ...['-cp', classPath, 'org.apache.zookeeper.server.quorum.QuorumPeerMain', join(directory, 'zoo.cfg')],
     ]
-    this.#takeBackWill = lastWill(() => {
+    this.#cancelAtExit = runAtExit(() => {
       this.#child?.kill('SIGKILL')
       rmSync(directory, { recursive: true, force: true })
     })
@@ -169,7 +169,7 @@ export class ApacheZooKeeper {
   async close(): Promise<void> {
     await this.kill()
     await rm(this.directory, { recursive: true, force: true })
-    this.#takeBackWill()
+    this.#cancelAtExit()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

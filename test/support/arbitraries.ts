@@ -12,9 +12,7 @@ export const strings: fc.Arbitrary<string> = fc.oneof(
 )
 
 /** Without what takes two UTF-16 code units. */
-export const stringsOfTheBasicPlane: fc.Arbitrary<string> = strings.map(s =>
-  s.replace(/[\u{10000}-\u{10ffff}]/gu, '語'),
-)
+export const bmpStrings: fc.Arbitrary<string> = strings.map(s => s.replace(/[\u{10000}-\u{10ffff}]/gu, '語'))
 
 export const ints: fc.Arbitrary<number> = fc.oneof(
   fc.integer(),
@@ -22,7 +20,7 @@ export const ints: fc.Arbitrary<number> = fc.oneof(
 )
 
 /** Where a 64-bit number that passes through a double would show it. */
-export const treacherousLongs: readonly bigint[] = [
+export const edgeCaseLongs: readonly bigint[] = [
   0n,
   1n,
   -1n,
@@ -36,7 +34,7 @@ export const treacherousLongs: readonly bigint[] = [
 
 export const longs: fc.Arbitrary<bigint> = fc.oneof(
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-  fc.constantFrom(...treacherousLongs),
+  fc.constantFrom(...edgeCaseLongs),
 )
 
 export const times: fc.Arbitrary<number> = fc.oneof(
@@ -50,7 +48,7 @@ export const buffers: fc.Arbitrary<Buffer | null> = fc.oneof(
   fc.constant(Buffer.alloc(0)),
 )
 
-const MOST_ELEMENTS = 4
+const MAX_ELEMENTS = 4
 
 /** Values of the type that a codec decodes to. */
 export function valuesOf<T>(codec: Codec<T>, string: fc.Arbitrary<string> = strings): fc.Arbitrary<T> {
@@ -58,7 +56,7 @@ export function valuesOf<T>(codec: Codec<T>, string: fc.Arbitrary<string> = stri
   const values =
     layout.is === 'fields'
       ? fc.record(Object.fromEntries(layout.fields.map(({ name, type }) => [name, valuesOfType(type, string)])))
-      : fc.array(itemsOf(layout.itemFor, string), { maxLength: MOST_ELEMENTS })
+      : fc.array(itemsOf(layout.itemFor, string), { maxLength: MAX_ELEMENTS })
   return values as fc.Arbitrary<T>
 }
 
@@ -93,11 +91,11 @@ function valuesOfType(type: Type, string: fc.Arbitrary<string>): fc.Arbitrary<un
     case 'buffer':
       return buffers
     case 'strings':
-      return fc.array(string, { maxLength: MOST_ELEMENTS })
+      return fc.array(string, { maxLength: MAX_ELEMENTS })
     case 'vector':
-      return fc.array(valuesOf(type.of, string), { maxLength: MOST_ELEMENTS })
+      return fc.array(valuesOf(type.of, string), { maxLength: MAX_ELEMENTS })
     case 'vectorOrNull':
-      return fc.option(fc.array(valuesOf(type.of, string), { maxLength: MOST_ELEMENTS }))
+      return fc.option(fc.array(valuesOf(type.of, string), { maxLength: MAX_ELEMENTS }))
     case 'record':
       return valuesOf(type.of, string)
   }

@@ -1,22 +1,22 @@
 // What is still to be done when this process ends, however it ends: children and their files must not outlive it.
 
-const wills = new Set<() => void>()
-let armed = false
+const callbacks = new Set<() => void>()
+let installed = false
 
 /** Has `will` run at the end of the process, after a signal too. Returns a function that takes it back. */
-export function lastWill(will: () => void): () => void {
-  arm()
-  wills.add(will)
-  return () => wills.delete(will)
+export function runAtExit(will: () => void): () => void {
+  install()
+  callbacks.add(will)
+  return () => callbacks.delete(will)
 }
 
-function arm(): void {
-  if (armed) return
-  armed = true
-  process.on('exit', execute)
+function install(): void {
+  if (installed) return
+  installed = true
+  process.on('exit', runAll)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, function die() {
-      execute()
+      runAll()
       // Our listener disarmed the signal. Where somebody else listens too, they decide what it means; else it kills.
       if (process.listenerCount(signal) > 1) return
       process.off(signal, die)
@@ -25,9 +25,9 @@ function arm(): void {
   }
 }
 
-function execute(): void {
-  for (const will of wills) {
-    wills.delete(will)
+function runAll(): void {
+  for (const will of callbacks) {
+    callbacks.delete(will)
     try {
       will()
     } catch {

@@ -34,7 +34,7 @@ export function behindProxy(): BehindProxy {
     await all.client.create(all.path, 'what is there')
   })
   afterEach(async () => {
-    all.proxy.pass()
+    all.proxy.heal()
     await all.client.close()
     await all.proxy.close()
     await using other = await connect(all.server.connectString)

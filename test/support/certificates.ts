@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { lastWill } from './at-exit.ts'
+import { runAtExit } from './at-exit.ts'
 
 export interface Certificate {
   cert: string
@@ -19,13 +19,13 @@ const run = promisify(execFile)
 export class CertificateAuthority {
   readonly directory: string
   readonly #name: string
-  readonly #takeBackWill: () => void
+  readonly #cancelAtExit: () => void
   #cert = ''
 
   private constructor(directory: string, name: string) {
     this.directory = directory
     this.#name = name
-    this.#takeBackWill = lastWill(() => rmSync(directory, { recursive: true, force: true }))
+    this.#cancelAtExit = runAtExit(() => rmSync(directory, { recursive: true, force: true }))
   }
 
   static async start(name: string): Promise<CertificateAuthority> {
@@ -74,7 +74,7 @@ export class CertificateAuthority {
 
   async close(): Promise<void> {
     await rm(this.directory, { recursive: true, force: true })
-    this.#takeBackWill()
+    this.#cancelAtExit()
   }
 
   #path(name: string): string {

@@ -22,7 +22,7 @@ async function run(file: string): Promise<{ output: string; code: number | null 
  * A test for each block of TypeScript.
  * @param says what each of the blocks prints, among other things
  */
-export function runsAsItStands(document: string, says: readonly RegExp[]): void {
+export function testCodeBlocks(document: string, says: readonly RegExp[]): void {
   // Inside the package, so that it finds itself by its name.
   const directory = join(root, '.cache', basename(document, '.md'))
   const blocks = [...readDocument(document).matchAll(/^## (.*)$|^```ts\n([\s\S]*?)^```$/gm)]

@@ -125,7 +125,7 @@ export class Ensemble {
 
   /** Everything passes again. */
   heal(): void {
-    for (const server of this.servers) for (const link of this.#linksOf(server)) link.mend()
+    for (const server of this.servers) for (const link of this.#linksOf(server)) link.heal()
   }
 
   /** Each is killed, and serves again before it is the next one's turn; the leader comes last, as administrators do it. */
@@ -168,7 +168,7 @@ async function linksBetween(all: readonly Ports[]): Promise<Links> {
   for (const [i, row] of links.entries())
     for (const [j, there] of row.entries()) {
       const back = links[j]?.[i]
-      if (there !== undefined && back !== undefined) there[1].callBackAt(back[1].port)
+      if (there !== undefined && back !== undefined) there[1].advertisePort(back[1].port)
     }
   return links
 }

@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '../../src/runtime/clock.ts'
 const PAUSE = 50
 
 /** Not where a session is to be expired by another who takes it up: its own client would take it back before that. */
-export const hastyClock: Clock = {
+export const fastRetryClock: Clock = {
   ...systemClock,
   setTimeout: (callback, ms) => systemClock.setTimeout(callback, ms <= PAUSE ? 0 : ms),
 }

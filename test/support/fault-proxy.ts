@@ -21,13 +21,13 @@ export interface Plan {
   fault: 'dropRequest' | 'dropReply' | 'holdReply'
   opcode: number
   countdown: number
-  happened: () => void
+  onInjected: () => void
 }
 
 export type Direction = 'up' | 'down' | 'both'
 
 /** How bytes are handed on at present. */
-export interface Weather {
+export interface LinkConditions {
   /** Bytes in this direction vanish; the connections stay. */
   blackHole: Direction | undefined
   /** Milliseconds that each frame takes, either way. */
@@ -42,7 +42,7 @@ export class FaultProxy {
   readonly #server: Server
   readonly #connections = new Set<ProxiedConnection>()
   readonly #plans: Plan[] = []
-  readonly weather: Weather = { blackHole: undefined, delay: 0, slice: Infinity, bytesLeft: Infinity }
+  readonly conditions: LinkConditions = { blackHole: undefined, delay: 0, slice: Infinity, bytesLeft: Infinity }
   /** Everything that was sent, also what did not arrive. */
   readonly frames: PassedFrame[] = []
   connectionCount = 0
@@ -53,7 +53,7 @@ export class FaultProxy {
       const connection = new ProxiedConnection(socket, target, {
         index: this.connectionCount++,
         plans: this.#plans,
-        weather: this.weather,
+        conditions: this.conditions,
         frames: this.frames,
       })
       this.#connections.add(connection)
@@ -73,8 +73,8 @@ export class FaultProxy {
   }
 
   /** Everything is handed on again as it comes. What is held stays held. */
-  pass(): void {
-    Object.assign(this.weather, { blackHole: undefined, delay: 0, slice: Infinity, bytesLeft: Infinity })
+  heal(): void {
+    Object.assign(this.conditions, { blackHole: undefined, delay: 0, slice: Infinity, bytesLeft: Infinity })
     this.#plans.length = 0
   }
 
@@ -113,6 +113,6 @@ export class FaultProxy {
   }
 
   #plan(fault: Plan['fault'], opcode: number, countdown: number): Promise<void> {
-    return new Promise(happened => this.#plans.push({ fault, opcode, countdown, happened }))
+    return new Promise(onInjected => this.#plans.push({ fault, opcode, countdown, onInjected }))
   }
 }

@@ -3,20 +3,20 @@ import { dialTcp } from '../../src/transport/tcp.ts'
 import type { Dial, Transport, TransportHandler } from '../../src/transport/transport.ts'
 import { Framer, RequestHeader, xids } from '../../src/protocol/index.ts'
 
-type Fault = 'loseRequest' | 'loseReply' | 'holdReply' | 'holdEvent'
+type Fault = 'dropRequest' | 'dropReply' | 'holdReply' | 'holdEvent'
 
 interface Plan {
   fault: Fault
   opcode: number
   countdown: number
-  happened: () => void
+  onInjected: () => void
 }
 
 /** Sits on every connection of one client. */
-export class Saboteur {
+export class FaultyDial {
   readonly #plans: Plan[] = []
   readonly #dial: Dial
-  #wire: Wire | undefined
+  #transport: FaultyTransport | undefined
   #refusing = false
 
   constructor(dial: Dial = dialTcp) {
@@ -24,21 +24,21 @@ export class Saboteur {
   }
 
   readonly dial: Dial = (address, handler) => {
-    const wire = new Wire(handler, this.#plans)
-    this.#wire = wire
+    const wire = new FaultyTransport(handler, this.#plans)
+    this.#transport = wire
     if (this.#refusing) queueMicrotask(() => wire.cut())
     else wire.open(this.#dial(address, wire))
     return wire
   }
 
   /** Cuts the connection in the place of sending the k-th request of that kind from now. Resolves when it has. */
-  loseRequest(opcode: number, k = 1): Promise<void> {
-    return this.#plan('loseRequest', opcode, k)
+  dropRequest(opcode: number, k = 1): Promise<void> {
+    return this.#plan('dropRequest', opcode, k)
   }
 
   /** Lets the server do the k-th request of that kind from now, and cuts the connection in the place of its answer. Resolves when it has. */
-  loseReply(opcode: number, k = 1): Promise<void> {
-    return this.#plan('loseReply', opcode, k)
+  dropReply(opcode: number, k = 1): Promise<void> {
+    return this.#plan('dropReply', opcode, k)
   }
 
   /** Keeps back the answer to the k-th request of that kind from now, and all that comes behind it. Resolves when it is there. */
@@ -53,11 +53,11 @@ export class Saboteur {
 
   /** Lets go of what is held back. */
   deliver(): void {
-    this.#wire?.deliver()
+    this.#transport?.deliver()
   }
 
   cut(): void {
-    this.#wire?.cut()
+    this.#transport?.cut()
   }
 
   /** From now on no connection comes about. */
@@ -78,21 +78,21 @@ export class Saboteur {
   }
 
   #plan(fault: Fault, opcode: number, countdown: number): Promise<void> {
-    return new Promise(happened => this.#plans.push({ fault, opcode, countdown, happened }))
+    return new Promise(onInjected => this.#plans.push({ fault, opcode, countdown, onInjected }))
   }
 }
 
-class Wire implements Transport, TransportHandler {
+class FaultyTransport implements Transport, TransportHandler {
   readonly #handler: TransportHandler
   readonly #plans: Plan[]
   readonly #framer = new Framer(0x7fff_ffff, (bytes, start, end) => this.#onFrame(bytes.subarray(start, end)))
-  readonly #marked = new Map<number, Plan>()
+  readonly #planByXid = new Map<number, Plan>()
   #transport: Transport | undefined
   #isFirst = true
   #held: Buffer[] | undefined
-  #holdsEnd = false
-  #heldEnd: { cause?: Error } | undefined
-  #isOver = false
+  #holdsClose = false
+  #heldClose: { cause?: Error } | undefined
+  #isClosed = false
 
   constructor(handler: TransportHandler, plans: Plan[]) {
     this.#handler = handler
@@ -107,7 +107,7 @@ class Wire implements Transport, TransportHandler {
 
   write(bytes: Uint8Array): void {
     const frames = Buffer.from(bytes)
-    for (let at = 0; at < frames.length && !this.#isOver;) {
+    for (let at = 0; at < frames.length && !this.#isClosed;) {
       const end = at + 4 + frames.readInt32BE(at)
       this.#send(frames.subarray(at, end))
       at = end
@@ -117,20 +117,20 @@ class Wire implements Transport, TransportHandler {
   #send(frame: Buffer): void {
     if (!this.#isFirst) {
       const { xid, type } = RequestHeader.decode(frame.subarray(4))
-      const plan = this.#due(type)
-      if (plan?.fault === 'loseRequest') {
+      const plan = this.#takePlan(type)
+      if (plan?.fault === 'dropRequest') {
         this.cut()
-        plan.happened()
+        plan.onInjected()
         return
       }
-      if (plan !== undefined) this.#marked.set(xid, plan)
+      if (plan !== undefined) this.#planByXid.set(xid, plan)
     }
     this.#isFirst = false
     this.#transport?.write(frame)
   }
 
   /** The plan that a request of this kind is the last one of. */
-  #due(type: number): Plan | undefined {
+  #takePlan(type: number): Plan | undefined {
     const index = this.#plans.findIndex(({ opcode }) => opcode === type)
     const plan = this.#plans[index]
     if (plan === undefined || --plan.countdown > 0) return undefined
@@ -139,60 +139,60 @@ class Wire implements Transport, TransportHandler {
   }
 
   destroy(): void {
-    this.#isOver = true
+    this.#isClosed = true
     this.#transport?.destroy()
   }
 
   // From the server
 
   opened(): void {
-    if (!this.#isOver) this.#handler.opened()
+    if (!this.#isClosed) this.#handler.opened()
   }
 
   received(chunk: Buffer): void {
-    if (!this.#isOver) this.#framer.push(chunk)
+    if (!this.#isClosed) this.#framer.push(chunk)
   }
 
   closed(cause?: Error): void {
-    if (this.#isOver) return
-    if (this.#holdsEnd) {
-      this.#heldEnd = cause ? { cause } : {}
+    if (this.#isClosed) return
+    if (this.#holdsClose) {
+      this.#heldClose = cause ? { cause } : {}
       return
     }
-    this.#isOver = true
+    this.#isClosed = true
     this.#handler.closed(cause)
   }
 
   #onFrame(frame: Buffer): void {
-    if (this.#isOver) return
+    if (this.#isClosed) return
     const xid = frame.readInt32BE(0)
-    const plan = xid === xids.notification ? this.#eventPlan() : this.#marked.get(xid)
-    this.#marked.delete(xid)
-    if (plan?.fault === 'loseReply') this.cut()
+    const plan = xid === xids.notification ? this.#takeEventPlan() : this.#planByXid.get(xid)
+    this.#planByXid.delete(xid)
+    if (plan?.fault === 'dropReply') this.cut()
     else if (plan !== undefined) this.#held ??= []
-    if (plan?.fault === 'holdEvent') this.#holdsEnd = true
+    if (plan?.fault === 'holdEvent') this.#holdsClose = true
     // A copy: the memory of a chunk is used again for the next one.
     if (this.#held !== undefined) this.#held.push(Buffer.from(frame))
     else this.#forward(frame)
-    plan?.happened()
+    plan?.onInjected()
   }
 
-  #eventPlan(): Plan | undefined {
+  #takeEventPlan(): Plan | undefined {
     const index = this.#plans.findIndex(({ fault }) => fault === 'holdEvent')
     return index === -1 ? undefined : this.#plans.splice(index, 1)[0]
   }
 
   deliver(): void {
     const held = this.#held ?? []
-    const end = this.#heldEnd
-    this.#held = this.#heldEnd = undefined
-    this.#holdsEnd = false
+    const end = this.#heldClose
+    this.#held = this.#heldClose = undefined
+    this.#holdsClose = false
     for (const frame of held) this.#forward(frame)
     if (end !== undefined) this.closed(end.cause)
   }
 
   #forward(frame: Buffer): void {
-    if (this.#isOver) return
+    if (this.#isClosed) return
     const prefix = Buffer.alloc(4)
     prefix.writeInt32BE(frame.length)
     this.#handler.received(Buffer.concat([prefix, frame]))

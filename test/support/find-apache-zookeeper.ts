@@ -1,7 +1,7 @@
 // Where Apache ZooKeeper is on this machine, as a Java class path.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { missing, provide } from './debian-package.ts'
+import { notFound, ensureInstalled } from './debian-package.ts'
 
 export const DEBIAN_JARS = '/usr/share/java'
 
@@ -12,10 +12,10 @@ const DEBIAN_CLASS_PATH = ['zookeeper', ...NETTY, 'slf4j-simple']
   .join(':')
 
 const zookeeper = {
-  what: 'Apache ZooKeeper',
+  name: 'Apache ZooKeeper',
   package: 'zookeeper',
-  isThere: () => existsSync(join(DEBIAN_JARS, 'zookeeper.jar')),
-  waysOut:
+  isInstalled: () => existsSync(join(DEBIAN_JARS, 'zookeeper.jar')),
+  alternatives:
     'point ZOOKEEPER_HOME at an unpacked binary distribution; install the Debian package zookeeper; for the benchmark, ' +
     'name a running server with --server host:port.',
 }
@@ -31,7 +31,7 @@ export const findApacheZooKeeper = (): Promise<string> => (found ??= find())
 async function find(): Promise<string> {
   const home = process.env['ZOOKEEPER_HOME']
   if (home) return distribution(home)
-  await provide(zookeeper)
+  await ensureInstalled(zookeeper)
   return DEBIAN_CLASS_PATH
 }
 
@@ -40,6 +40,6 @@ export function distribution(home: string): string {
   const lib = join(home, 'lib')
   const jars = existsSync(lib) ? readdirSync(lib).filter(name => name.endsWith('.jar')) : []
   if (!jars.some(name => /^zookeeper-\d/.test(name)))
-    throw missing(zookeeper, `ZOOKEEPER_HOME is ${home}, and there is no lib/zookeeper-*.jar in it`)
+    throw notFound(zookeeper, `ZOOKEEPER_HOME is ${home}, and there is no lib/zookeeper-*.jar in it`)
   return [join(home, 'conf'), ...jars.map(name => join(lib, name))].join(':')
 }

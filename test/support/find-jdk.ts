@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { missing, provide } from './debian-package.ts'
+import { notFound, ensureInstalled } from './debian-package.ts'
 
 export interface Jdk {
   java: string
@@ -11,14 +11,14 @@ export interface Jdk {
 }
 
 const jdk = {
-  what: 'javac',
+  name: 'javac',
   package: 'default-jdk-headless',
-  isThere: () =>
+  isInstalled: () =>
     promisify(execFile)('javac', ['-version']).then(
       () => true,
       () => false,
     ),
-  waysOut: 'apt-get install default-jdk-headless; point JAVA_HOME at any JDK from 11 on.',
+  alternatives: 'apt-get install default-jdk-headless; point JAVA_HOME at any JDK from 11 on.',
 }
 
 let found: Promise<Jdk> | undefined
@@ -30,9 +30,9 @@ async function find(): Promise<Jdk> {
   const home = process.env['JAVA_HOME']
   if (home) {
     const bin = join(home, 'bin')
-    if (!existsSync(join(bin, 'javac'))) throw missing(jdk, `JAVA_HOME is ${home}, and there is no bin/javac in it`)
+    if (!existsSync(join(bin, 'javac'))) throw notFound(jdk, `JAVA_HOME is ${home}, and there is no bin/javac in it`)
     return { java: join(bin, 'java'), javac: join(bin, 'javac') }
   }
-  await provide(jdk)
+  await ensureInstalled(jdk)
   return { java: 'java', javac: 'javac' }
 }

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
 import { findJdk } from './find-jdk.ts'
-import { lastWill } from './at-exit.ts'
-import { LineProgram } from './subprocess-rpc.ts'
+import { runAtExit } from './at-exit.ts'
+import { SubprocessRpc } from './subprocess-rpc.ts'
 
 interface Compiled {
   java: string
@@ -26,7 +26,7 @@ export interface JavaProgramOptions {
   args?: readonly string[]
 }
 
-export class JavaProgram extends LineProgram {
+export class JavaProgram extends SubprocessRpc {
   /** @param source the file's URL; its only public class is named like it */
   static async start(source: URL, { jars = [], args = [] }: JavaProgramOptions = {}): Promise<JavaProgram> {
     let making = compiled.get(source.href)
@@ -41,7 +41,7 @@ async function compile(source: string, others: readonly string[]): Promise<Compi
   const [{ java, javac }, zookeeper] = await Promise.all([findJdk(), findApacheZooKeeper()])
   const main = basename(source, '.java')
   const directory = await mkdtemp(join(tmpdir(), `${main}-`))
-  lastWill(() => rmSync(directory, { recursive: true, force: true }))
+  runAtExit(() => rmSync(directory, { recursive: true, force: true }))
   // Debian's jar of the records lies beside the jar of the server.
   const beside = zookeeper.split(':').map(jar => join(dirname(jar), 'zookeeper-jute.jar'))
   const jars = [...zookeeper.split(':'), ...new Set(beside.filter(jar => existsSync(jar))), ...others].join(':')

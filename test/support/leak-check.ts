@@ -4,22 +4,22 @@
 import { until } from './until.ts'
 
 /** Milliseconds that what is open has: a server and its files take a moment to go. */
-const LEAVE = 20_000
+const GRACE_PERIOD = 20_000
 
 /** The process's own: its output, and the channel to the one that hands the files out. */
-const own = ['PipeWrap', 'TTYWrap']
+const ownResources = ['PipeWrap', 'TTYWrap']
 
-const open = () => process.getActiveResourcesInfo().filter(resource => !own.includes(resource))
+const openResources = () => process.getActiveResourcesInfo().filter(resource => !ownResources.includes(resource))
 
 export const mochaHooks = {
   async afterAll(this: Mocha.Context) {
     const isDone = () => {
       // mocha's own timer would be one that is left: it sets one even where it has no limit.
       this.runnable().clearTimeout()
-      return open().length === 0
+      return openResources().length === 0
     }
-    await until(isDone, { within: LEAVE }).catch(() => {
-      throw new Error(`the tests are over, and this is still open: ${open().join(', ')}`)
+    await until(isDone, { within: GRACE_PERIOD }).catch(() => {
+      throw new Error(`the tests are over, and this is still open: ${openResources().join(', ')}`)
     })
   },
 }

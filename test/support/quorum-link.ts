@@ -2,13 +2,13 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
-const PATIENCE = 1000
+const DIAL_TIMEOUT = 1000
 
 export class QuorumLink {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   /** Where the other end is to call back. */
-  #callback: number | undefined
+  #advertisedPort: number | undefined
   #isCut = false
   #delay = 0
 
@@ -17,7 +17,7 @@ export class QuorumLink {
     server.on('connection', near => {
       near.on('error', () => undefined)
       near.pause()
-      this.#reach(target, near, performance.now() + PATIENCE)
+      this.#dial(target, near, performance.now() + DIAL_TIMEOUT)
     })
   }
 
@@ -37,8 +37,8 @@ export class QuorumLink {
    * address that one names in its hello (QuorumCnxManager.handleConnection, from 3.6 on), which would pass no link. So a port that is
    * named here stands in the hello in the place of the server's own.
    */
-  callBackAt(port: number): void {
-    this.#callback = port
+  advertisePort(port: number): void {
+    this.#advertisedPort = port
   }
 
   /** Bytes vanish, both ways; the connections stay, and new ones come about. */
@@ -52,7 +52,7 @@ export class QuorumLink {
   }
 
   /** A stream with a hole in it is of no use: its connection is reset. */
-  mend(): void {
+  heal(): void {
     if (this.#isCut) this.#reset()
     this.#isCut = false
     this.#delay = 0
@@ -68,21 +68,21 @@ export class QuorumLink {
   }
 
   /** A server that has just been elected does not listen yet; others would ask again where it refuses, and here nobody refuses. */
-  #reach(target: number, near: Socket, until: number): void {
+  #dial(target: number, near: Socket, until: number): void {
     const far = connect({ port: target, host: '127.0.0.1', noDelay: true })
     far.once('connect', () => {
       far.removeAllListeners()
-      this.#join(near, far, this.#callback === undefined ? undefined : renaming(this.#callback))
-      this.#join(far, near)
+      this.#pipe(near, far, this.#advertisedPort === undefined ? undefined : rewriteElectionPort(this.#advertisedPort))
+      this.#pipe(far, near)
       near.resume()
     })
     far.once('error', () => {
       if (near.destroyed || performance.now() > until) near.destroy()
-      else setTimeout(() => this.#reach(target, near, until), 20)
+      else setTimeout(() => this.#dial(target, near, until), 20)
     })
   }
 
-  #join(from: Socket, to: Socket, told: (bytes: Buffer) => Buffer = bytes => bytes): void {
+  #pipe(from: Socket, to: Socket, told: (bytes: Buffer) => Buffer = bytes => bytes): void {
     this.#sockets.add(from)
     const late: Buffer[] = []
     from.on('data', chunk => {
@@ -105,7 +105,7 @@ export class QuorumLink {
 }
 
 /** A stream's chunks with another port in the hello: its version and the server's id, 8 bytes each, and a string, host:port. */
-function renaming(port: number): (chunk: Buffer) => Buffer {
+function rewriteElectionPort(port: number): (chunk: Buffer) => Buffer {
   const STRING = 16
   let hello: Buffer | undefined = Buffer.alloc(0)
   return chunk => {

@@ -26,7 +26,7 @@ export interface Received {
   body: unknown
 }
 
-export interface Welcome {
+export interface Handshake {
   sessionId?: bigint
   password?: Uint8Array
   /** The session timeout; 0 says that the session is gone. */
@@ -48,18 +48,18 @@ const operationsByOpcode = new Map(
 
 export class ScriptedServer {
   readonly connections: ScriptedConnection[] = []
-  readonly #awaited = new Arrivals<ScriptedConnection>()
+  readonly #dialled = new AsyncQueue<ScriptedConnection>()
 
   readonly dial: Dial = (address, handler) => {
     const connection = new ScriptedConnection(address, handler)
     this.connections.push(connection)
-    this.#awaited.push(connection)
+    this.#dialled.push(connection)
     return connection.transport
   }
 
   /** The next that is dialled, or was and has not been taken. */
   next(): Promise<ScriptedConnection> {
-    return this.#awaited.take()
+    return this.#dialled.shift()
   }
 }
 
@@ -67,9 +67,9 @@ export class ScriptedConnection {
   readonly address: Address
   readonly #handler: TransportHandler
   readonly #framer = new Framer(0x7fff_ffff, (bytes, start, end) => this.#onFrame(bytes.subarray(start, end)))
-  readonly #requests = new Arrivals<Received>()
+  readonly #requests = new AsyncQueue<Received>()
 
-  hello: TypeOf<typeof ConnectRequest> | undefined
+  connectRequest: TypeOf<typeof ConnectRequest> | undefined
   /** Everything that came behind the hello, pings too. */
   readonly received: Received[] = []
   writes = 0
@@ -101,13 +101,13 @@ export class ScriptedConnection {
   }
 
   /** Gives the session: what the client asks for, where nothing else is said. */
-  welcome(welcome: Welcome = {}): void {
-    this.send(welcomeFrame(this.hello, welcome))
+  handshake(welcome: Handshake = {}): void {
+    this.send(handshakeFrame(this.connectRequest, welcome))
   }
 
   /** The next request that is not a ping, or came and was not taken. */
   next(): Promise<Received> {
-    return this.#requests.take()
+    return this.#requests.shift()
   }
 
   /** Answers a request; with the empty record of its kind where no body is given. */
@@ -134,8 +134,8 @@ export class ScriptedConnection {
   }
 
   #onFrame(bytes: Buffer): void {
-    if (this.hello === undefined) {
-      this.hello = ConnectRequest.decode(bytes)
+    if (this.connectRequest === undefined) {
+      this.connectRequest = ConnectRequest.decode(bytes)
       return
     }
     const reader = new Reader(bytes)
@@ -150,19 +150,19 @@ export class ScriptedConnection {
 }
 
 /** Things come, and are waited for. */
-class Arrivals<T> {
-  readonly #here: T[] = []
+class AsyncQueue<T> {
+  readonly #items: T[] = []
   readonly #waiting: ((value: T) => void)[] = []
 
   push(value: T): void {
     const waiting = this.#waiting.shift()
-    if (waiting === undefined) this.#here.push(value)
+    if (waiting === undefined) this.#items.push(value)
     else waiting(value)
   }
 
-  take(): Promise<T> {
+  shift(): Promise<T> {
     return new Promise(resolve => {
-      const value = this.#here.shift()
+      const value = this.#items.shift()
       if (value === undefined) this.#waiting.push(resolve)
       else resolve(value)
     })
@@ -178,7 +178,7 @@ export function frameOf(body: (writer: Writer) => void): Buffer {
 export const SESSION_ID = 0x1234_5678_9abc_def0n
 export const PASSWORD = Buffer.from('canary in a mine')
 
-export function welcomeFrame(hello: TypeOf<typeof ConnectRequest> | undefined, welcome: Welcome = {}): Buffer {
+export function handshakeFrame(hello: TypeOf<typeof ConnectRequest> | undefined, welcome: Handshake = {}): Buffer {
   const isNew = hello === undefined || hello.sessionId === 0n
   return frameOf(writer =>
     ConnectResponse.write(writer, {

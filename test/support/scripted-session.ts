@@ -2,7 +2,7 @@
 import { connect, type Client, type ConnectOptions } from '../../src/client/index.ts'
 import { operations } from '../../src/protocol/index.ts'
 import { VirtualClock, settle } from '../../src/testing/virtual-clock.ts'
-import { ScriptedServer, statOf, type ScriptedConnection, type Welcome } from './scripted-server.ts'
+import { ScriptedServer, statOf, type ScriptedConnection, type Handshake } from './scripted-server.ts'
 
 /** The session timeout that scripted sessions ask for, ms: its third and two thirds are easy to name. */
 export const T = 3000
@@ -10,7 +10,7 @@ export const T = 3000
 /** Longer than the longest pause before a client tries the next host. */
 export const RETRY = 2000
 
-export interface Scripted {
+export interface ScriptedSession {
   client: Client
   clock: VirtualClock
   server: ScriptedServer
@@ -19,16 +19,20 @@ export interface Scripted {
   callbackErrors: unknown[]
 }
 
-export async function scripted(options: ConnectOptions = {}, servers = 'zk', welcome: Welcome = {}): Promise<Scripted> {
-  const { opening, server, clock, callbackErrors } = scriptedOpening(options, servers)
+export async function scriptedSession(
+  options: ConnectOptions = {},
+  servers = 'zk',
+  welcome: Handshake = {},
+): Promise<ScriptedSession> {
+  const { opening, server, clock, callbackErrors } = scriptedConnect(options, servers)
   const connection = await server.next()
   connection.open()
-  connection.welcome(welcome)
+  connection.handshake(welcome)
   return { client: await opening, clock, server, connection, callbackErrors }
 }
 
 /** A connect() under way, which no server has answered yet. */
-export function scriptedOpening(options: ConnectOptions = {}, servers = 'zk') {
+export function scriptedConnect(options: ConnectOptions = {}, servers = 'zk') {
   const clock = new VirtualClock()
   const server = new ScriptedServer()
   const callbackErrors: unknown[] = []
@@ -45,18 +49,21 @@ export function scriptedOpening(options: ConnectOptions = {}, servers = 'zk') {
 
 /** Lets the client come back, and gives it its session. */
 export async function reconnect(
-  { clock, server }: Pick<Scripted, 'clock' | 'server'>,
-  welcome: Welcome = {},
+  { clock, server }: Pick<ScriptedSession, 'clock' | 'server'>,
+  welcome: Handshake = {},
 ): Promise<ScriptedConnection> {
   const connection = await redial({ clock, server })
   connection.open()
-  connection.welcome(welcome)
+  connection.handshake(welcome)
   await settle()
   return connection
 }
 
 /** The client's next attempt, when its pause is over. */
-export async function redial({ clock, server }: Pick<Scripted, 'clock' | 'server'>): Promise<ScriptedConnection> {
+export async function redial({
+  clock,
+  server,
+}: Pick<ScriptedSession, 'clock' | 'server'>): Promise<ScriptedConnection> {
   const { length } = server.connections
   for (let waited = 0; server.connections.length === length && waited <= RETRY; waited++) await clock.advance(1)
   if (server.connections.length === length) throw new Error(`the client did not dial again within ${RETRY} ms`)
@@ -64,7 +71,10 @@ export async function redial({ clock, server }: Pick<Scripted, 'clock' | 'server
 }
 
 /** Answers a closeSession, and waits for the client to be closed. */
-export async function closeCleanly({ client, connection }: Pick<Scripted, 'client' | 'connection'>): Promise<void> {
+export async function closeCleanly({
+  client,
+  connection,
+}: Pick<ScriptedSession, 'client' | 'connection'>): Promise<void> {
   const closing = client.close()
   await settle()
   for (const request of connection.requests) if (request.op === operations.closeSession) connection.reply(request)

@@ -4,10 +4,10 @@
 export const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
 
 /** Numbers from 0 to below 1. */
-export type Chance = () => number
+export type Random = () => number
 
 /** Mulberry32. */
-export function seeded(state: number): Chance {
+export function seededRandom(state: number): Random {
   return () => {
     state = (state + 0x6d2b79f5) | 0
     let t = Math.imul(state ^ (state >>> 15), 1 | state)
@@ -16,4 +16,4 @@ export function seeded(state: number): Chance {
   }
 }
 
-export const oneOf = <T>(random: Chance, all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
+export const oneOf = <T>(random: Random, all: readonly T[]): T => all[Math.floor(random() * all.length)] as T

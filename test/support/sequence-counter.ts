@@ -4,11 +4,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** A checksum (a long) and the path "/". */
-const SEAL = 8 + 4 + 1
+const CHECKSUM_SIZE = 8 + 4 + 1
 /** A zxid, the digest's version, and the digest. */
-const DIGEST = 8 + 4 + 8
+const DIGEST_SIZE = 8 + 4 + 8
 /** Behind the data of a node: its ACL's number, two transactions, two times, and the version. */
-const BEFORE_CVERSION = 8 + 4 * 8 + 4
+const CVERSION_OFFSET = 8 + 4 * 8 + 4
 
 /** @param dataDir of a server that is stopped, and was started once since the directories were made: that writes a snapshot */
 export function setCounters(dataDir: string, counters: Readonly<Record<string, number>>): void {
@@ -19,7 +19,7 @@ export function setCounters(dataDir: string, counters: Readonly<Record<string, n
   if (newest === undefined) throw new Error(`there is no snapshot in ${directory}`)
   const file = join(directory, newest)
   const bytes = readFileSync(file)
-  const seals = [bytes.length - SEAL - DIGEST - SEAL, bytes.length - SEAL]
+  const seals = [bytes.length - CHECKSUM_SIZE - DIGEST_SIZE - CHECKSUM_SIZE, bytes.length - CHECKSUM_SIZE]
   for (const at of seals)
     if (bytes.readBigInt64BE(at) !== adler32(bytes.subarray(0, at)))
       throw new Error(`${file} is not sealed as expected`)
@@ -35,7 +35,7 @@ function cversionOf(bytes: Buffer, path: string): number {
   const at = bytes.indexOf(Buffer.concat([length, name]))
   if (at === -1) throw new Error(`${path} is not in the snapshot`)
   const data = at + 4 + name.length
-  return data + 4 + Math.max(0, bytes.readInt32BE(data)) + BEFORE_CVERSION
+  return data + 4 + Math.max(0, bytes.readInt32BE(data)) + CVERSION_OFFSET
 }
 
 function adler32(bytes: Uint8Array): bigint {

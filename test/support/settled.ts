@@ -3,7 +3,7 @@
 export const outcomeOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error)
 
 /** Tells whether the promise has settled. */
-export function watched(promise: Promise<unknown>): () => boolean {
+export function trackSettled(promise: Promise<unknown>): () => boolean {
   let settled = false
   const settle = () => void (settled = true)
   promise.then(settle, settle)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createModes, operations, perms } from '../../src/protocol/index.ts'
-import { RawSession } from './wire-session.ts'
+import { WireSession } from './wire-session.ts'
 import { expireSession, sharedServer } from './shared-server.ts'
 
 describe('the server that all tests share', () => {
@@ -12,8 +12,8 @@ describe('the server that all tests share', () => {
 
   it('expires a session on demand: connection and ephemeral nodes go, and nobody can take it up again', async () => {
     const server = await sharedServer()
-    const victim = await RawSession.open(server)
-    const witness = await RawSession.open(server)
+    const victim = await WireSession.open(server)
+    const witness = await WireSession.open(server)
     const path = `/ephemeral-${victim.sessionId}`
     const acl = [{ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }]
     await victim.request(operations.create, { path, data: '', acl, flags: createModes.ephemeral })
@@ -23,7 +23,7 @@ describe('the server that all tests share', () => {
 
     expect(await codeOf(witness.request(operations.exists, { path, watch: false }))).to.equal('NONODE')
     expect(await codeOf(victim.request(operations.exists, { path, watch: false }))).to.match(/closed|ECONNRESET|EPIPE/)
-    expect(await codeOf(RawSession.open(server, { sessionId, password }))).to.equal('SESSIONEXPIRED')
+    expect(await codeOf(WireSession.open(server, { sessionId, password }))).to.equal('SESSIONEXPIRED')
     expect(await codeOf(expireSession(server, sessionId, password))).to.equal('SESSIONEXPIRED')
     witness.drop()
     victim.drop()

@@ -2,7 +2,7 @@
 import { isCode, operations, ZooKeeperError } from '../../src/protocol/index.ts'
 import { type ApacheZooKeeper, startApacheZooKeeper } from './apache-zookeeper.ts'
 import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
-import { type Address, RawSession } from './wire-session.ts'
+import { type Address, WireSession } from './wire-session.ts'
 
 let server: Promise<ApacheZooKeeper> | undefined
 
@@ -20,9 +20,9 @@ const ATTEMPTS = 10
  */
 export async function expireSession(server: Address, sessionId: bigint, password: Uint8Array): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    let session: RawSession | undefined
+    let session: WireSession | undefined
     try {
-      session = await RawSession.open(server, { sessionId, password })
+      session = await WireSession.open(server, { sessionId, password })
       await session.request(operations.closeSession, {})
       return
     } catch (error) {

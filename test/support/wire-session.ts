@@ -23,7 +23,7 @@ export interface Address {
   readonly port: number
 }
 
-export interface RawSessionOptions {
+export interface WireSessionOptions {
   timeout?: number
   /** An existing session to go on with. */
   sessionId?: bigint
@@ -55,12 +55,12 @@ export interface Reply<R = unknown> {
 }
 
 /** One frame of the server's. */
-export type Heard = { event: Event } | { reply: Reply }
+export type ServerMessage = { event: Event } | { reply: Reply }
 
 export type Event = TypeOf<typeof WatcherEvent>
 
 /** Operations that go by an xid of their own, as Java's client sends them. */
-const ownXids: Readonly<Record<string, number>> = {
+const reservedXids: Readonly<Record<string, number>> = {
   ping: xids.ping,
   auth: xids.auth,
   setWatches: xids.setWatches,
@@ -68,9 +68,9 @@ const ownXids: Readonly<Record<string, number>> = {
 }
 
 /** A server that is silent for so long has lost an answer. */
-const PATIENCE = 15_000
+const REPLY_TIMEOUT = 15_000
 
-export class RawSession {
+export class WireSession {
   readonly #socket: Socket
   readonly #frames: AsyncGenerator<Reader>
   readonly #writer = new Writer()
@@ -85,17 +85,17 @@ export class RawSession {
   private constructor(socket: Socket) {
     this.#socket = socket
     this.#frames = framesOf(socket)
-    socket.setTimeout(PATIENCE, () => socket.destroy(new Error('the server does not answer')))
+    socket.setTimeout(REPLY_TIMEOUT, () => socket.destroy(new Error('the server does not answer')))
   }
 
   /** Rejects with SESSIONEXPIRED where the server does not know the session that was asked for. */
-  static async open(server: Address, options: RawSessionOptions = {}): Promise<RawSession> {
+  static async open(server: Address, options: WireSessionOptions = {}): Promise<WireSession> {
     const { timeout = 10_000, sessionId = 0n, password = Buffer.alloc(16), lastZxidSeen = 0n } = options
     const socket = connect({ host: server.host, port: server.port, noDelay: true })
     await once(socket, 'connect')
-    const session = new RawSession(socket)
+    const session = new WireSession(socket)
     try {
-      await session.#shakeHands({ timeout, sessionId, password, lastZxidSeen })
+      await session.#handshake({ timeout, sessionId, password, lastZxidSeen })
       return session
     } catch (error) {
       session.drop()
@@ -103,7 +103,7 @@ export class RawSession {
     }
   }
 
-  async #shakeHands(asked: Required<RawSessionOptions>): Promise<void> {
+  async #handshake(asked: Required<WireSessionOptions>): Promise<void> {
     this.#send(() => {
       ConnectRequest.write(this.#writer, {
         protocolVersion: 0,
@@ -123,14 +123,14 @@ export class RawSession {
 
   /** Asks, and waits for the answer. */
   async request<Q, R>(operation: Operation<Q, R>, body: Encodable<Q>): Promise<R> {
-    const { err, body: answer } = await this.ask(operation, body)
+    const { err, body: answer } = await this.requestReply(operation, body)
     if (err === 0) return answer as R
     throw new ZooKeeperError(codeOf(err), { op: operation.name, errno: err, fate: 'refused' })
   }
 
   /** As {@link request}, with the header: an error is an answer too. */
-  async ask<Q, R>(operation: Operation<Q, R>, body: Encodable<Q>): Promise<Reply<R>> {
-    const heard = await this.converse([call(operation, body)])
+  async requestReply<Q, R>(operation: Operation<Q, R>, body: Encodable<Q>): Promise<Reply<R>> {
+    const heard = await this.exchange([call(operation, body)])
     for (const each of heard) if ('event' in each) this.events.push(each.event)
     const last = heard.at(-1)
     if (last === undefined || 'event' in last) throw new Error('there is no answer')
@@ -138,9 +138,9 @@ export class RawSession {
   }
 
   /** Sends all of it at once, and gives what comes up to the last answer. */
-  async converse(calls: readonly Call[]): Promise<Heard[]> {
+  async exchange(calls: readonly Call[]): Promise<ServerMessage[]> {
     for (const each of calls) {
-      const xid = ownXids[each.name] ?? ++this.#lastXid
+      const xid = reservedXids[each.name] ?? ++this.#lastXid
       this.#pending.push({ xid, call: each })
       this.#writer.frame(() => {
         RequestHeader.write(this.#writer, { xid, type: each.opcode })
@@ -148,20 +148,20 @@ export class RawSession {
       })
     }
     this.#socket.write(this.#writer.take())
-    const heard: Heard[] = []
-    while (this.#pending.length > 0) heard.push(await this.#hear())
+    const heard: ServerMessage[] = []
+    while (this.#pending.length > 0) heard.push(await this.#nextMessage())
     return heard
   }
 
   /** The next frame, which is an event. */
   async nextEvent(): Promise<Event> {
-    const heard = await this.#hear()
+    const heard = await this.#nextMessage()
     if ('reply' in heard) throw new Error('an answer that nobody asked for')
     return heard.event
   }
 
   /** Resolves when the server has closed the connection; rejects if it says anything more. */
-  async ended(): Promise<void> {
+  async whenClosed(): Promise<void> {
     const next = await this.#frames.next()
     if (next.done !== true) throw new Error('the server says more')
   }
@@ -171,7 +171,7 @@ export class RawSession {
     this.#socket.destroy()
   }
 
-  async #hear(): Promise<Heard> {
+  async #nextMessage(): Promise<ServerMessage> {
     const frame = await this.#nextFrame()
     const { xid, zxid, err } = ReplyHeader.read(frame)
     if (xid === xids.notification) return { event: WatcherEvent.read(frame) }

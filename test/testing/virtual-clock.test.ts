@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
-import { failureOf, watched } from '../support/settled.ts'
+import { failureOf, trackSettled } from '../support/settled.ts'
 
 describe('a virtual clock', () => {
   let clock: VirtualClock
@@ -100,7 +100,7 @@ describe('a virtual clock', () => {
   it('goes on where a test has put its own timers in the place of the machine’s', async () => {
     const { setImmediate: own } = globalThis
     globalThis.setImmediate = (() => undefined) as unknown as typeof setImmediate
-    const isDone = watched(clock.advance(10))
+    const isDone = trackSettled(clock.advance(10))
     await new Promise(resolve => own(() => own(resolve)))
     globalThis.setImmediate = own
     expect(isDone()).to.equal(true)

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { connect } from '../../src/index.ts'
 import { xids } from '../../src/protocol/index.ts'
-import { provide } from '../support/debian-package.ts'
+import { ensureInstalled } from '../support/debian-package.ts'
 import { findApacheZooKeeper } from '../support/find-apache-zookeeper.ts'
 import { fourLetterWord } from '../support/four-letter-word.ts'
 import { sharedServer } from '../support/shared-server.ts'
@@ -20,11 +20,11 @@ describe('npm run trace', function () {
   // Installing takes longer than a test may.
   before(function () {
     this.timeout(300_000)
-    return provide({
-      what: 'kazoo',
+    return ensureInstalled({
+      name: 'kazoo',
       package: 'python3-kazoo',
-      isThere: () => existsSync('/usr/lib/python3/dist-packages/kazoo/client.py'),
-      waysOut: 'apt-get install python3-kazoo',
+      isInstalled: () => existsSync('/usr/lib/python3/dist-packages/kazoo/client.py'),
+      alternatives: 'apt-get install python3-kazoo',
     })
   })
 

@@ -172,7 +172,7 @@ export const acl = chapter('access control', it => {
     for (const scheme of ['nonsense', 'world', 'auth']) {
       const session = await world.session()
       expect(await errOf(session, operations.auth, { type: 0, scheme, auth: 'x' }), scheme).to.equal(errnos.AUTHFAILED)
-      await session.ended()
+      await session.whenClosed()
     }
   })
 })

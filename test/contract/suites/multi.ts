@@ -12,7 +12,7 @@ export const multi = chapter('multi', it => {
     const session = await world.session()
     const [a, b] = [world.at('/a'), world.at('/b')]
     await world.zk.create('/b')
-    const { zxid, body } = await session.ask(operations.multi, [
+    const { zxid, body } = await session.requestReply(operations.multi, [
       { type: opcodes.create, body: { path: a, data: 'x', acl: openACL, flags: 0 } },
       { type: opcodes.setData, body: { path: a, data: 'longer', version: 0 } },
       { type: opcodes.check, body: { path: a, version: 1 } },

@@ -124,7 +124,7 @@ export const nodes = chapter('nodes', it => {
       ...[exists, getData, getChildren2].map(op => call(op as typeof getData, { path, watch: false })),
       call(getACL, { path }),
     ])
-    const heard = await session.converse(reads.flat())
+    const heard = await session.exchange(reads.flat())
     const bodies = heard.map(each => ('reply' in each ? each.reply.body : undefined))
     expect(bodies.slice(0, 4)).to.deep.equal(bodies.slice(4))
     expect(bodies).not.to.include(undefined)
@@ -137,10 +137,10 @@ export const nodes = chapter('nodes', it => {
     const session = await world.session()
     const path = world.at('/a')
     const zxids = [
-      await session.ask(operations.create, { path, data: '', acl: openACL, flags: 0 }),
-      await session.ask(operations.create, { path, data: '', acl: openACL, flags: 0 }),
-      await session.ask(operations.setData, { path, data: '', version: 5 }),
-      await session.ask(operations.delete, { path, version: -1 }),
+      await session.requestReply(operations.create, { path, data: '', acl: openACL, flags: 0 }),
+      await session.requestReply(operations.create, { path, data: '', acl: openACL, flags: 0 }),
+      await session.requestReply(operations.setData, { path, data: '', version: 5 }),
+      await session.requestReply(operations.delete, { path, version: -1 }),
     ].map(({ zxid }) => zxid)
     expect(new Set(zxids)).to.have.property('size', 4)
     expect(zxids).to.deep.equal([...zxids].sort((a, b) => (a < b ? -1 : 1)))
@@ -170,7 +170,7 @@ export const nodes = chapter('nodes', it => {
     expect(await errOf(session, operations.reconfig, reconfiguration)).to.equal(errnos.RECONFIGDISABLED)
     const unknown = { ...operations.ping, name: 'unknown', opcode: 4711 }
     expect(await errOf(session, unknown, {})).to.equal(errnos.UNIMPLEMENTED)
-    await session.ended()
+    await session.whenClosed()
   })
 })
 

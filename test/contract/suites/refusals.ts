@@ -2,10 +2,10 @@
 import { expect } from 'chai'
 import { aclOf, digest } from '../../../src/index.ts'
 import { errnos, operations, type ACL, type ServerErrorCode } from '../../../src/protocol/index.ts'
-import type { RawSession } from '../../support/wire-session.ts'
+import type { WireSession } from '../../support/wire-session.ts'
 import { chapter, errOf, openACL } from '../suite.ts'
 
-type Say = (session: RawSession, at: (path: string) => string) => Promise<number>
+type Say = (session: WireSession, at: (path: string) => string) => Promise<number>
 
 const create =
   (path: string, { flags = 0, acl = openACL }: { flags?: number; acl?: readonly ACL[] | null } = {}): Say =>

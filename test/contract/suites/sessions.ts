@@ -55,7 +55,7 @@ export const sessions = chapter('sessions', it => {
     const before = await world.session()
     const { sessionId, password } = before
     const after = await world.session({ sessionId, password })
-    await before.ended()
+    await before.whenClosed()
     await after.request(operations.whoAmI, {})
   })
 
@@ -73,7 +73,7 @@ export const sessions = chapter('sessions', it => {
     const heard: string[] = []
     await world.zk.exists('/e', { watch: event => heard.push(event.type) })
     await session.request(operations.closeSession, {})
-    await session.ended()
+    await session.whenClosed()
     const { sessionId, password } = session
     expect(await failureOf(world.session({ sessionId, password }))).to.include(expired)
     expect(await world.zk.exists('/e')).to.equal(null)
@@ -101,11 +101,11 @@ export const sessions = chapter('sessions', it => {
 
   it('hear in the answer to a ping which transaction was the last', async world => {
     const session = await world.session()
-    const { zxid, err } = await session.ask(operations.ping, {})
+    const { zxid, err } = await session.requestReply(operations.ping, {})
     expect(err).to.equal(0)
     const { stat } = await world.zk.create('/a')
     expect(stat.czxid > zxid).to.equal(true)
-    expect((await session.ask(operations.ping, {})).zxid >= stat.czxid).to.equal(true)
+    expect((await session.requestReply(operations.ping, {})).zxid >= stat.czxid).to.equal(true)
   })
 
   it('hear the answer to a ping by its own xid, whatever they asked by', async ({ server }) => {

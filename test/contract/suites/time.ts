@@ -23,7 +23,7 @@ export const time = chapter('time', it => {
       session = await world.session({ timeout: brisk.minSessionTimeout })
     for await (const { type } of watcher) if (heard.push(type) === 2) break
     expect(heard).to.deep.equal(['NodeCreated', 'NodeDeleted'])
-    await session.ended()
+    await session.whenClosed()
     const { sessionId, password } = session
     expect(await failureOf(world.session({ sessionId, password }))).to.include({ code: 'SESSIONEXPIRED' })
   })

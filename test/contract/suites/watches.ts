@@ -2,14 +2,14 @@
 import { expect } from 'chai'
 import { aclOf, digest } from '../../../src/index.ts'
 import { addWatchModes, errnos, eventTypes, operations, watcherTypes } from '../../../src/protocol/index.ts'
-import { call, type Heard, type RawSession } from '../../support/wire-session.ts'
+import { call, type ServerMessage, type WireSession } from '../../support/wire-session.ts'
 import { until } from '../../support/until.ts'
 import { chapter, errOf, openACL, type World } from '../suite.ts'
 
 const typeNames = new Map<number, string>(Object.entries(eventTypes).map(([name, number]) => [number, name]))
 
 /** What a session was told, without the path of the case: 'NodeCreated /a'; 'answer' stands for an answer. */
-const told = (world: World, heard: readonly Heard[]): string[] =>
+const told = (world: World, heard: readonly ServerMessage[]): string[] =>
   heard.map(each => {
     if ('reply' in each) return each.reply.err === 0 ? 'answer' : 'refusal'
     const { type, state, path } = each.event
@@ -18,8 +18,8 @@ const told = (world: World, heard: readonly Heard[]): string[] =>
   })
 
 /** What a session is told that asks nothing: all that was there to tell comes before the answer to a ping. */
-const meanwhile = async (world: World, session: RawSession): Promise<string[]> =>
-  told(world, await session.converse([call(operations.ping, {})])).slice(0, -1)
+const meanwhile = async (world: World, session: WireSession): Promise<string[]> =>
+  told(world, await session.exchange([call(operations.ping, {})])).slice(0, -1)
 
 /** All that can happen to a node, its child and its data. */
 const life = async ({ zk }: World, path: string): Promise<void> => {
@@ -32,7 +32,7 @@ const life = async ({ zk }: World, path: string): Promise<void> => {
   await zk.delete(path)
 }
 
-const add = (world: World, session: RawSession, path: string, mode: keyof typeof addWatchModes) =>
+const add = (world: World, session: WireSession, path: string, mode: keyof typeof addWatchModes) =>
   session.request(operations.addWatch, { path: world.at(path), mode: addWatchModes[mode] })
 
 export const watches = chapter('watches', it => {
@@ -98,7 +98,7 @@ export const watches = chapter('watches', it => {
   it('an event comes before the answer to what caused it, and between the answers around it', async world => {
     const session = await world.session()
     const path = world.at('/a')
-    const heard = await session.converse([
+    const heard = await session.exchange([
       call(operations.exists, { path, watch: true }),
       call(operations.create, { path, data: '', acl: openACL, flags: 0 }),
       call(operations.getData, { path, watch: true }),
@@ -257,13 +257,13 @@ export const watches = chapter('watches', it => {
     const { zk } = world
     for (const path of ['/same', '/changed', '/gone', '/parent', '/childless']) await zk.create(path)
     const session = await world.session()
-    const { zxid } = await session.ask(operations.ping, {})
+    const { zxid } = await session.requestReply(operations.ping, {})
     await zk.setData('/changed', '')
     await zk.delete('/gone')
     await zk.create('/parent/child')
     await zk.create('/new')
     const all = (...paths: string[]) => paths.map(path => world.at(path))
-    const heard = await session.converse([
+    const heard = await session.exchange([
       call(operations.setWatches, {
         relativeZxid: zxid,
         dataWatches: all('/same', '/changed', '/gone', '/parent'),
@@ -286,7 +286,7 @@ export const watches = chapter('watches', it => {
   it('setWatches2 sets what stays too, and replays nothing to it', async world => {
     const session = await world.session()
     await world.zk.create('/a')
-    const heard = await session.converse([
+    const heard = await session.exchange([
       call(operations.setWatches2, {
         ...{ relativeZxid: 0n, dataWatches: [], existWatches: [], childWatches: [] },
         persistentWatches: [world.at('/a')],

@@ -2,15 +2,15 @@
 import { expect } from 'chai'
 import { opcodes, operations } from '../../../src/protocol/index.ts'
 import { fourLetterWord } from '../../support/four-letter-word.ts'
-import type { RawSession } from '../../support/wire-session.ts'
+import type { WireSession } from '../../support/wire-session.ts'
 import { until } from '../../support/until.ts'
 import { chapter, type World } from '../suite.ts'
 
 const said = ({ server }: World, word: string) => fourLetterWord(server.host, server.port, word)
-const hex = ({ sessionId }: RawSession) => `0x${sessionId.toString(16)}`
+const hex = ({ sessionId }: WireSession) => `0x${sessionId.toString(16)}`
 
 /** A session that has an ephemeral node and watches it. */
-async function someone(world: World): Promise<RawSession> {
+async function someone(world: World): Promise<WireSession> {
   const session = await world.session({ timeout: 7654 })
   const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
   await session.request(operations.create, { path: world.at('/e'), data: 'x', acl, flags: 1 })
@@ -32,7 +32,7 @@ export const words = chapter('four-letter words', it => {
   })
 
   it('srvr: its version, counts, mode', async world => {
-    const { zxid } = await (await someone(world)).ask(operations.ping, {})
+    const { zxid } = await (await someone(world)).requestReply(operations.ping, {})
     const answer = await said(world, 'srvr')
     const shapes = [
       ...[/^Zookeeper version: 3\.8\.\d\S*, /, /^Latency min\/avg\/max: \d+\/[\d.]+\/\d+$/, /^Received: [1-9]\d*$/],

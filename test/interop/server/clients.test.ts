@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Server } from '../../../src/server/index.ts'
-import { provide } from '../../support/debian-package.ts'
+import { ensureInstalled } from '../../support/debian-package.ts'
 import { sharedServer } from '../../support/shared-server.ts'
 import { until } from '../../support/until.ts'
 import { provideKazoo, PYTHON } from '../peers.ts'
@@ -13,11 +13,11 @@ import { provideKazoo, PYTHON } from '../peers.ts'
 const CLI = '/usr/lib/zookeeper/bin/cli_mt'
 
 const provideCli = () =>
-  provide({
-    what: 'the C client’s cli_mt',
+  ensureInstalled({
+    name: 'the C client’s cli_mt',
     package: 'zookeeper-bin',
-    isThere: () => existsSync(CLI),
-    waysOut: 'install the Debian package zookeeper-bin.',
+    isInstalled: () => existsSync(CLI),
+    alternatives: 'install the Debian package zookeeper-bin.',
   })
 
 describe('the embedded server is a ZooKeeper', () => {

@@ -3,7 +3,7 @@ import { openACL, readOnlyACL } from '../../../src/index.ts'
 import { Barrier, DoubleBarrier } from '../../../src/recipes/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { leaving } from '../../../src/recipes/coordination/barrier.ts'
-import { failureOf, watched } from '../../support/settled.ts'
+import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onGrounds } from '../fixture.ts'
 
 onGrounds('Barrier', (ground, { it, everywhere }) => {
@@ -13,7 +13,7 @@ onGrounds('Barrier', (ground, { it, everywhere }) => {
     await barrier.raise()
     await barrier.raise()
     const waiting = clients.map(client => new Barrier(client, `${ground.path}/up`).wait())
-    const isThrough = waiting.map(watched)
+    const isThrough = waiting.map(trackSettled)
     await Promise.all(clients.map(client => client.exists('/')))
     expect(isThrough.map(through => through())).to.deep.equal([false, false, false, false, false])
     await barrier.lower()
@@ -29,7 +29,7 @@ onGrounds('Barrier', (ground, { it, everywhere }) => {
     const barrier = new Barrier(ground.observer, `${ground.path}/up`)
     await barrier.raise()
     const waiting = new Barrier(await ground.open(), `${ground.path}/up`).wait()
-    const isThrough = watched(waiting)
+    const isThrough = trackSettled(waiting)
     await ground.observer.setData(`${ground.path}/up`, 'touched')
     await ground.observer.exists('/')
     expect(isThrough()).to.equal(false)
@@ -103,7 +103,7 @@ onGrounds('DoubleBarrier', (ground, { it, everywhere }) => {
     await a.settled()
     const [barrier, other] = [new DoubleBarrier(b, ground.path, 2), new DoubleBarrier(c, ground.path, 2)]
     const entering = barrier.enter()
-    const isInside = watched(entering)
+    const isInside = trackSettled(entering)
     await ground.until(async () => (await ground.nodes()).length === 1)
     await b.exists('/')
     expect(isInside()).to.equal(false)
@@ -136,7 +136,7 @@ onGrounds('DoubleBarrier', (ground, { it, everywhere }) => {
       const [c, d] = [await ground.open(), await ground.open()]
       const [first, second] = [new DoubleBarrier(c, ground.path, 2), new DoubleBarrier(d, ground.path, 2)]
       const entering = first.enter()
-      const isInside = watched(entering)
+      const isInside = trackSettled(entering)
       await ground.watches(2)
       await c.exists('/')
       expect(isInside(), `one alone, in passage ${passage}`).to.equal(false)
@@ -179,9 +179,9 @@ onGrounds('DoubleBarrier', (ground, { it, everywhere }) => {
 
   for (const opcode of [opcodes.create2, opcodes.getChildren2, opcodes.exists] as const) {
     everywhere(`is entered and left, with one node, when the answer to ${nameOf(opcode)} is lost`, async () => {
-      const [{ saboteur, client: a }, b] = [await ground.sabotaged(), await ground.open()]
+      const [{ faultyDial, client: a }, b] = [await ground.sabotaged(), await ground.open()]
       await a.ensurePath(ground.path)
-      const lost = saboteur.loseReply(opcode)
+      const lost = faultyDial.dropReply(opcode)
       const [first, second] = [new DoubleBarrier(a, ground.path, 2), new DoubleBarrier(b, ground.path, 2)]
       const entering = first.enter()
       await lost

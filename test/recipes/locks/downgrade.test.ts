@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { aclOf, openACL, perms, type Client } from '../../../src/index.ts'
 import { MultiRequest, opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { LockError, ReadWriteLock, type ReadWriteLockOptions } from '../../../src/recipes/index.ts'
-import { failureOf, watched } from '../../support/settled.ts'
+import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onGrounds } from '../fixture.ts'
 
 const hosts = {
@@ -17,9 +17,9 @@ onGrounds('a downgrade', (ground, { it, everywhere }) => {
   const paths = () => ground.nodesIn()
 
   async function sabotaged(options?: ReadWriteLockOptions) {
-    const { saboteur, client } = await ground.sabotaged()
+    const { faultyDial, client } = await ground.sabotaged()
     const held = await lockOf(client, options).writeLock.acquire()
-    return { saboteur, client, held }
+    return { faultyDial, client, held }
   }
 
   for (const [whose, options] of [
@@ -34,7 +34,7 @@ onGrounds('a downgrade', (ground, { it, everywhere }) => {
       const reading = lockOf(reader, options).readLock.acquire()
       await ground.watches(1)
       const writing = lockOf(writer, options).writeLock.acquire()
-      const isWritten = watched(writing)
+      const isWritten = trackSettled(writing)
       await ground.watches(2)
 
       const read = await held.downgrade()
@@ -100,13 +100,13 @@ onGrounds('a downgrade', (ground, { it, everywhere }) => {
   })
 
   it('is left alone by a release that comes before it is done', async () => {
-    const { saboteur, held } = await sabotaged()
-    const arrived = saboteur.holdReply(opcodes.multi)
+    const { faultyDial, held } = await sabotaged()
+    const arrived = faultyDial.holdReply(opcodes.multi)
     const trading = held.downgrade()
     await arrived
     const releasing = held.release()
     expect(await paths()).to.have.length(2)
-    saboteur.deliver()
+    faultyDial.deliver()
     const read = await trading
     await releasing
     expect(await paths()).to.deep.equal([read.path])
@@ -164,12 +164,12 @@ onGrounds('a downgrade', (ground, { it, everywhere }) => {
       ] as const
 
       for (const [step, opcode] of steps) {
-        for (const fault of ['loseRequest', 'loseReply'] as const)
+        for (const fault of ['dropRequest', 'dropReply'] as const)
           everywhere(
-            `is done once when ${fault === 'loseReply' ? 'the answer' : 'the request'} is lost while ${step}`,
+            `is done once when ${fault === 'dropReply' ? 'the answer' : 'the request'} is lost while ${step}`,
             async () => {
-              const { saboteur, client, held } = await sabotaged({ dialect })
-              const happened = saboteur[fault](opcode)
+              const { faultyDial, client, held } = await sabotaged({ dialect })
+              const happened = faultyDial[fault](opcode)
               const [read] = await Promise.all([held.downgrade(), happened])
               expect(await paths()).to.deep.equal([read.path])
               expect((await ground.observer.exists(read.path))?.ephemeralOwner).to.equal(client.sessionId)
@@ -180,8 +180,8 @@ onGrounds('a downgrade', (ground, { it, everywhere }) => {
           )
 
         it(`fails with LOST when the session expires while ${step}`, async () => {
-          const { saboteur, client, held } = await sabotaged({ dialect })
-          const arrived = saboteur.holdReply(opcode)
+          const { faultyDial, client, held } = await sabotaged({ dialect })
+          const arrived = faultyDial.holdReply(opcode)
           const failing = failureOf(held.downgrade())
           await arrived
           await ground.expire(client)
@@ -192,18 +192,18 @@ onGrounds('a downgrade', (ground, { it, everywhere }) => {
         })
 
         it(`fails with LOST, and leaves nothing, when the session must be presumed lost while ${step}`, async () => {
-          const { saboteur, client, held } = await sabotaged({ dialect })
-          const arrived = saboteur.holdReply(opcode)
+          const { faultyDial, client, held } = await sabotaged({ dialect })
+          const arrived = faultyDial.holdReply(opcode)
           const failing = failureOf(held.downgrade())
           await arrived
-          saboteur.refuse()
+          faultyDial.refuse()
           // It counts nobody out meanwhile: the clean-up finds the session alive.
           ground.embedded.pause()
           expect(await failing)
             .to.be.instanceOf(LockError)
             .with.property('code', 'LOST')
           expect([client.state, held.validFor()]).to.deep.equal(['suspended', 0])
-          saboteur.accept()
+          faultyDial.accept()
           await ground.pass(1500)
           ground.embedded.resume()
           await client.settled()
@@ -230,13 +230,13 @@ onGrounds('a downgrade', (ground, { it, everywhere }) => {
       })
 
       it('is made anew when somebody deletes the read node at once', async () => {
-        const { saboteur, held } = await sabotaged({ dialect })
-        const arrived = saboteur.holdReply(opcodes.multi)
+        const { faultyDial, held } = await sabotaged({ dialect })
+        const arrived = faultyDial.holdReply(opcodes.multi)
         const trading = held.downgrade()
         await arrived
         const [made] = (await paths()).filter(each => each !== held.path)
         await ground.observer.delete(made ?? '')
-        saboteur.deliver()
+        faultyDial.deliver()
         const read = await trading
         expect(await paths()).to.deep.equal([read.path])
         await read.release()

@@ -18,10 +18,10 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
   const ownerOf = async () => (await observer.exists(path))?.ephemeralOwner
 
   /** A session that is cut off as soon as the fault has happened, until it is let in again. */
-  async function cutOff(fault: 'loseRequest' | 'loseReply', opcode: number) {
-    const { saboteur, client } = await ground.sabotaged()
-    const lose = () => saboteur[fault](opcode).then(() => saboteur.refuse())
-    return { saboteur, client, lose }
+  async function cutOff(fault: 'dropRequest' | 'dropReply', opcode: number) {
+    const { faultyDial, client } = await ground.sabotaged()
+    const lose = () => faultyDial[fault](opcode).then(() => faultyDial.refuse())
+    return { faultyDial, client, lose }
   }
 
   everywhere('is the node of its path, which begins with the attempt’s uuid and shows the data behind it', async () => {
@@ -87,13 +87,13 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
   })
 
   everywhere('takes no second attempt of one session for the first, whose answer was lost', async () => {
-    const { saboteur, client, lose } = await cutOff('loseReply', opcodes.create2)
+    const { faultyDial, client, lose } = await cutOff('dropReply', opcodes.create2)
     const held = await new EphemeralMutex(client, path).acquire()
     const lost = lose()
     let isIn = false
     const acquiring = new EphemeralMutex(client, path).acquire().finally(() => (isIn = true))
     await lost
-    saboteur.accept()
+    faultyDial.accept()
     await ground.watches(1)
     expect(isIn).to.equal(false)
     await held.release()
@@ -102,16 +102,16 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
     await next.release()
   })
 
-  for (const fault of ['loseRequest', 'loseReply'] as const) {
+  for (const fault of ['dropRequest', 'dropReply'] as const) {
     everywhere(`goes to another while a create is cut off, who keeps it (${fault})`, async () => {
-      const { saboteur, client, lose } = await cutOff(fault, opcodes.create2)
+      const { faultyDial, client, lose } = await cutOff(fault, opcodes.create2)
       const lost = lose()
       const acquiring = new EphemeralMutex(client, path).acquire()
       await lost
       // Where the create was done, an outsider makes room.
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
-      saboteur.accept()
+      faultyDial.accept()
       await ground.watches(1)
       expect(await ownerOf()).to.equal(observer.sessionId)
       await held.release()
@@ -119,7 +119,7 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
     })
 
     it(`goes to another while a create is cut off and given up, who keeps it (${fault})`, async () => {
-      const { saboteur, client, lose } = await cutOff(fault, opcodes.create2)
+      const { faultyDial, client, lose } = await cutOff(fault, opcodes.create2)
       const lost = lose()
       const abort = new AbortController()
       const failing = failureOf(new EphemeralMutex(client, path).acquire({ signal: abort.signal }))
@@ -128,7 +128,7 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
       await failing
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
-      saboteur.accept()
+      faultyDial.accept()
       await client.settled()
       expect((await observer.exists(path))?.czxid).to.equal(held.token)
       await held.release()
@@ -136,11 +136,11 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
 
     it(`is had or not, for sure, when one who only tries is cut off (${fault})`, async () => {
       for (const opcode of [opcodes.exists, opcodes.create2]) {
-        const { saboteur, client, lose } = await cutOff(fault, opcode)
+        const { faultyDial, client, lose } = await cutOff(fault, opcode)
         const lost = lose()
         const trying = new EphemeralMutex(client, path).tryAcquire()
         await lost
-        saboteur.accept()
+        faultyDial.accept()
         const held = await trying
         expect(held?.token).to.equal((await observer.exists(path))?.czxid)
         expect(await ownerOf()).to.equal(client.sessionId)
@@ -149,13 +149,13 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
     })
 
     it(`is another’s when one who only tries is cut off, who keeps it (${fault})`, async () => {
-      const { saboteur, client, lose } = await cutOff(fault, opcodes.create2)
+      const { faultyDial, client, lose } = await cutOff(fault, opcodes.create2)
       const lost = lose()
       const trying = new EphemeralMutex(client, path).tryAcquire()
       await lost
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
-      saboteur.accept()
+      faultyDial.accept()
       expect(await trying).to.equal(null)
       await client.settled()
       expect((await observer.exists(path))?.czxid).to.equal(held.token)
@@ -163,14 +163,14 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
     })
 
     everywhere(`goes to another while a release is cut off, who keeps it (${fault})`, async () => {
-      const { saboteur, client, lose } = await cutOff(fault, opcodes.delete)
+      const { faultyDial, client, lose } = await cutOff(fault, opcodes.delete)
       const old = await new EphemeralMutex(client, path).acquire()
       const lost = lose()
       const releasing = old.release()
       await lost
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
-      saboteur.accept()
+      faultyDial.accept()
       await releasing
       expect((await observer.exists(path))?.czxid).to.equal(held.token)
       await held.release()

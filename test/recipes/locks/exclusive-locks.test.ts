@@ -205,19 +205,19 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
 
     it('sends nothing for one who gave up before there was a connection', async () => {
       const asked: number[] = []
-      const { saboteur, client } = await ground.sabotaged({
+      const { faultyDial, client } = await ground.sabotaged({
         onFrame: ({ from, first, bytes }: ObservedFrame) => {
           if (from === 'client' && !first) asked.push(RequestHeader.decode(bytes).type)
         },
       })
-      saboteur.refuse()
+      faultyDial.refuse()
       await ground.until(() => client.state === 'suspended')
       const abort = new AbortController()
       const reason = new Error('given up')
       const failing = failureOf(new Lock(client, path).acquire({ signal: abort.signal }))
       abort.abort(reason)
       expect(await failing).to.equal(reason)
-      saboteur.accept()
+      faultyDial.accept()
       await client.whenConnected()
       await client.settled()
       expect(asked.filter(type => type !== opcodes.ping)).to.deep.equal([])

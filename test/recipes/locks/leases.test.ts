@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { connect, type Client } from '../../../src/index.ts'
 import { LockError } from '../../../src/recipes/index.ts'
 import { Server, VirtualClock } from '../../../src/server/index.ts'
-import { failureOf, outcomeOf, watched } from '../../support/settled.ts'
+import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
 import { kindsUnderFaults } from './exclusive-kinds.ts'
 
 const T = 3000
@@ -52,7 +52,7 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
       const [holder, rival] = [await open(), await open()]
       const held = await new Lock(holder, path).acquire()
       const next = new Rival(rival, path).acquire()
-      const isGranted = watched(next)
+      const isGranted = trackSettled(next)
       await clock.advance(1234)
       const answered = await cutOff(holder)
       await clock.advance(answered + T - 1 - clock.now())
@@ -126,7 +126,7 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
       const [holder, rival] = [await open(), await open()]
       const held = await new Lock(holder, path).acquire()
       const next = new Rival(rival, path).acquire()
-      const isGranted = watched(next)
+      const isGranted = trackSettled(next)
       for (let i = 0; i < 20; i++) {
         await cutOff(holder)
         await clock.advance(T / 2)
@@ -148,7 +148,7 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
       const [holder, waiter] = [await open(), await open()]
       const held = await new Rival(holder, path).acquire()
       const failing = failureOf(new Lock(waiter, path).acquire({ timeout: 60_000 }))
-      const isOver = watched(failing)
+      const isOver = trackSettled(failing)
       await clock.advance(59_999)
       expect(isOver()).to.equal(false)
       await clock.advance(1)

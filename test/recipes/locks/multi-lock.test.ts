@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { aclOf, openACL, perms } from '../../../src/index.ts'
 import { MultiLock, Mutex, TicketMutex } from '../../../src/recipes/index.ts'
-import { failureOf, watched } from '../../support/settled.ts'
+import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onGrounds } from '../fixture.ts'
 
 onGrounds('MultiLock', (ground, { it, everywhere }) => {
@@ -102,7 +102,7 @@ onGrounds('MultiLock', (ground, { it, everywhere }) => {
     const [first = ''] = await ground.nodesIn('/a')
     await ground.observer.delete(first)
     const rival = await new Mutex(other, at('a')).acquire()
-    const isGranted = watched(acquiring)
+    const isGranted = trackSettled(acquiring)
     await taken.release()
     // Behind the rival, with nothing of the second lock in its hands.
     await ground.until(

@@ -12,7 +12,7 @@ import {
   type ReadWriteDialect,
   type ReadWriteLockOptions,
 } from '../../../src/recipes/index.ts'
-import { failureOf, outcomeOf, watched } from '../../support/settled.ts'
+import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
 import { onGrounds } from '../fixture.ts'
 
 const ACTS = ['read', 'write', 'tryRead', 'tryWrite', 'downgrade', 'giveUp'] as const
@@ -32,7 +32,7 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
     const before = await ground.watchCount()
     const acquiring = lock.acquire()
     await ground.until(async () => (await ground.watchCount()) > before)
-    return { acquiring, isGranted: watched(acquiring) }
+    return { acquiring, isGranted: trackSettled(acquiring) }
   }
 
   for (const herd of [false, true]) {

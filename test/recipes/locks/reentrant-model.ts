@@ -4,7 +4,7 @@ import { connect, type Client } from '../../../src/index.ts'
 import { ReentrantMutex, type Held, type ReentrantAcquireOptions } from '../../../src/recipes/index.ts'
 import { Server, VirtualClock } from '../../../src/server/index.ts'
 import { Machine } from '../../simulation/machine.ts'
-import { seeded, type Chance } from '../../support/seeded-random.ts'
+import { seededRandom, type Random } from '../../support/seeded-random.ts'
 
 /** From the grant until one began to give it back. */
 interface Stay {
@@ -19,13 +19,13 @@ const ROUNDS = 8
 
 export async function reentrantWorld(seed: number): Promise<{ stays: number; wrong: string[] }> {
   const clock = new VirtualClock()
-  const server = await Server.start({ listen: false, clock, random: seeded(seed) })
+  const server = await Server.start({ listen: false, clock, random: seededRandom(seed) })
   const stays: Stay[] = []
   const clients: Client[] = []
   const wrong: string[] = []
   try {
     const played = Array.from({ length: SESSIONS }, async (_, i) => {
-      const random = seeded(seed + 7919 * (i + 1))
+      const random = seededRandom(seed + 7919 * (i + 1))
       const machine = new Machine(clock, random)
       const dial = machine.dialThrough(server.dial)
       const client = await connect(server.connectString, { clock: machine, random, dial })
@@ -66,13 +66,13 @@ const told = ({ who, token, from, to }: Stay) => `${who} (token ${token}, ${from
 class Tasks {
   readonly #lock: ReentrantMutex
   readonly #machine: Machine
-  readonly #random: Chance
+  readonly #random: Random
   readonly #name: string
   readonly #stays: Stay[]
   /** What goes on behind a task. */
   readonly #behind: Promise<void>[] = []
 
-  constructor(client: Client, machine: Machine, random: Chance, name: string, stays: Stay[]) {
+  constructor(client: Client, machine: Machine, random: Random, name: string, stays: Stay[]) {
     this.#lock = new ReentrantMutex(client, '/lock')
     this.#machine = machine
     this.#random = random

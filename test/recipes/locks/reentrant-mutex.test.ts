@@ -6,7 +6,7 @@ import { HerdMutex, LockError, Mutex, ReentrantMutex, type Held } from '../../..
 import { openACL, perms, type ObservedFrame } from '../../../src/index.ts'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { seed } from '../../support/seeded-random.ts'
-import { failureOf, watched } from '../../support/settled.ts'
+import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onGrounds } from '../fixture.ts'
 import { reentrantWorld } from './reentrant-model.ts'
 
@@ -62,7 +62,7 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     const released = first.release()
     expect(await lock.tryAcquire({ owner: 'me' })).to.equal(null)
     const again = lock.acquire({ owner: 'me' })
-    const isIn = watched(again)
+    const isIn = trackSettled(again)
     const theirs = await elsewhere
     await released
     await ground.until(async () => (await ground.nodes()).length === 2)

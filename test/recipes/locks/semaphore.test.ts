@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { ZooKeeperError, type Client, type ObservedFrame } from '../../../src/index.ts'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { LockError, revoke, Semaphore, type Held, type LockOptions } from '../../../src/recipes/index.ts'
-import { failureOf, outcomeOf, watched } from '../../support/settled.ts'
-import type { Saboteur } from '../../support/faulty-dial.ts'
+import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
+import type { FaultyDial } from '../../support/faulty-dial.ts'
 import { onGrounds } from '../fixture.ts'
 
 const ACTS = ['acquire', 'tryAcquire', 'giveUp', 'breakGate', 'cut'] as const
@@ -44,7 +44,12 @@ onGrounds('Semaphore', (ground, { it, everywhere }) => {
   it('lets in no more than that whoever gives up, loses his connection, or has his place at the gate deleted', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => ground.sabotaged()))
     const plans = fc.array(fc.array(fc.constantFrom(...ACTS), { maxLength: 6 }), { minLength: 8, maxLength: 8 })
-    const live = async (client: Client, saboteur: Saboteur, todo: Act[], stay: (held: unknown) => Promise<void>) => {
+    const live = async (
+      client: Client,
+      faultyDial: FaultyDial,
+      todo: Act[],
+      stay: (held: unknown) => Promise<void>,
+    ) => {
       const semaphore = semaphoreOf(client, 2)
       const doing: Record<Act, () => Promise<unknown>> = {
         acquire: () => semaphore.acquire().then(stay),
@@ -60,7 +65,7 @@ onGrounds('Semaphore', (ground, { it, everywhere }) => {
           const [first] = await gate()
           if (first !== undefined) await ground.observer.delete(first).catch(() => undefined)
         },
-        cut: () => Promise.resolve().then(() => saboteur.cut()),
+        cut: () => Promise.resolve().then(() => faultyDial.cut()),
       }
       for (const act of todo) await doing[act]()
     }
@@ -74,7 +79,7 @@ onGrounds('Semaphore', (ground, { it, everywhere }) => {
           inside--
           await (held as Held).release()
         }
-        await Promise.all(all.map(({ client, saboteur }, i) => live(client, saboteur, plan[i] ?? [], stay)))
+        await Promise.all(all.map(({ client, faultyDial }, i) => live(client, faultyDial, plan[i] ?? [], stay)))
       }),
       { numRuns: 10 },
     )
@@ -105,7 +110,7 @@ onGrounds('Semaphore', (ground, { it, everywhere }) => {
       acquiring.push(semaphoreOf(client, 2).acquire())
       await ground.watches(WATCHES_IN_THE_GATE + i)
     }
-    const granted = acquiring.map(each => watched(each))
+    const granted = acquiring.map(each => trackSettled(each))
     const events = () => others.map(client => client.stats.events)
     expect(events()).to.deep.equal([0, 0, 0])
     await second.release()
@@ -184,7 +189,7 @@ onGrounds('Semaphore', (ground, { it, everywhere }) => {
     const next = semaphoreOf(second, 1).acquire()
     await ground.watches(WATCHES_IN_THE_GATE + 1)
     await ground.observer.delete((await gate())[0] ?? '')
-    const isPushedIn = watched(pushed)
+    const isPushedIn = trackSettled(pushed)
     // The other is in the gate, with a lease, and the first one behind it again, without.
     await ground.until(async () => (await gate()).length === 2 && (await leases()).length === 2)
     await ground.watches(WATCHES_IN_THE_GATE + 1)
@@ -276,7 +281,7 @@ onGrounds('Semaphore', (ground, { it, everywhere }) => {
       const first = semaphoreOf(small, 1).acquire()
       await ground.watches(WATCHES_IN_THE_GATE)
       const second = semaphoreOf(large, 2).acquire()
-      const isIn = watched(second)
+      const isIn = trackSettled(second)
       await ground.watches(WATCHES_IN_THE_GATE + 1)
       expect(isIn()).to.equal(false)
       await held.release()

@@ -109,17 +109,17 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
         await held.release()
       })
 
-    for (const fault of ['loseRequest', 'loseReply'] as const)
+    for (const fault of ['dropRequest', 'dropReply'] as const)
       everywhere(`has a release leave the namesake’s ticket alone when it is repeated (${fault})`, async () => {
-        const { saboteur, client } = await ground.sabotaged()
+        const { faultyDial, client } = await ground.sabotaged()
         const old = await new TicketMutex(client, path).acquire()
-        const happened = saboteur[fault](opcodes.multi).then(() => saboteur.refuse())
+        const happened = faultyDial[fault](opcodes.multi).then(() => faultyDial.refuse())
         const releasing = old.release()
         await happened
         await observer.deleteRecursive(path)
         const held = await new TicketMutex(await ground.open(), path).acquire()
         expect(held.path).to.equal(old.path)
-        saboteur.accept()
+        faultyDial.accept()
         await releasing
         expect((await observer.exists(held.path))?.czxid).to.equal(held.token)
         await held.release()
@@ -127,23 +127,23 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
 
     /** One waits behind a holder, and loses its connection; meanwhile two namesakes stand in a new directory. */
     async function overtaken() {
-      const [first, { saboteur, client }] = [await ground.open(), await ground.sabotaged()]
+      const [first, { faultyDial, client }] = [await ground.open(), await ground.sabotaged()]
       const old = await new TicketMutex(first, path).acquire()
       const abort = new AbortController()
       const acquiring = new TicketMutex(client, path).acquire({ signal: abort.signal })
       acquiring.catch(() => undefined)
       await ground.watches(1)
-      saboteur.refuse()
+      faultyDial.refuse()
       await ground.until(async () => (await ground.watchCount()) === ground.watchesBefore)
       await observer.deleteRecursive(path)
       const namesakes = await queue(2)
       expect(await numbers()).to.deep.equal([0, 1])
-      return { saboteur, client, old, abort, acquiring, namesakes }
+      return { faultyDial, client, old, abort, acquiring, namesakes }
     }
 
     everywhere('has one who waited draw again, and does not take the namesake’s turn for its own', async () => {
-      const { saboteur, client, old, acquiring, namesakes } = await overtaken()
-      saboteur.accept()
+      const { faultyDial, client, old, acquiring, namesakes } = await overtaken()
+      faultyDial.accept()
       await ground.until(async () => (await numbers()).length === 3)
       let isIn = false
       void acquiring.then(() => (isIn = true))
@@ -157,20 +157,20 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
     })
 
     it('has one who gives up leave the namesake’s ticket alone', async () => {
-      const { saboteur, client, old, abort, acquiring, namesakes } = await overtaken()
+      const { faultyDial, client, old, abort, acquiring, namesakes } = await overtaken()
       abort.abort(new Error('enough'))
       await failureOf(acquiring)
-      saboteur.accept()
+      faultyDial.accept()
       await Promise.all([client.settled(), old.release()])
       expect(await numbers()).to.deep.equal([0, 1])
       await namesakes.release(0, 1)
     })
 
     it('does not believe what stood there when it drew: the directory read behind the draw is another', async () => {
-      const { saboteur, client } = await ground.sabotaged()
+      const { faultyDial, client } = await ground.sabotaged()
       const old = await new TicketMutex(await ground.open(), path).acquire()
       // The ticket is 1, and the directory is read on the next connection: there 0 was given back, and 1 is held.
-      const lost = saboteur.loseReply(opcodes.getData).then(() => saboteur.refuse())
+      const lost = faultyDial.dropReply(opcodes.getData).then(() => faultyDial.refuse())
       const acquiring = new TicketMutex(client, path).acquire()
       await lost
       await observer.deleteRecursive(path)
@@ -179,7 +179,7 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
       expect(held.path).to.equal(`${path}/t-0000000001`)
       let isIn = false
       void acquiring.then(() => (isIn = true))
-      saboteur.accept()
+      faultyDial.accept()
       await ground.until(async () => isIn || (await numbers()).includes(2))
       expect(isIn).to.equal(false)
       await held.release()

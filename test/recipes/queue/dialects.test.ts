@@ -108,9 +108,9 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
       everywhere(
         'finds the nodes of two creates whose answers were lost, beside another of the same session',
         async () => {
-          const { saboteur, client } = await ground.sabotaged()
+          const { faultyDial, client } = await ground.sabotaged()
           const held = await lockOf(client).acquire()
-          const lost = saboteur.loseReply(opcodes.create2)
+          const lost = faultyDial.dropReply(opcodes.create2)
           const acquiring = [lockOf(client).acquire(), lockOf(client).acquire()]
           await lost
           await ground.watches(2)
@@ -127,16 +127,16 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
       )
 
       it('gives back a node whose create was given up and not answered, and no other of the same session', async () => {
-        const { saboteur, client } = await ground.sabotaged()
+        const { faultyDial, client } = await ground.sabotaged()
         const held = await lockOf(client).acquire()
         const abort = new AbortController()
-        const arrived = saboteur.holdReply(opcodes.create2)
+        const arrived = faultyDial.holdReply(opcodes.create2)
         const failing = failureOf(lockOf(client).acquire({ signal: abort.signal }))
         const behind = lockOf(client).acquire()
         await arrived
         abort.abort(new Error('enough'))
         await failing
-        saboteur.cut()
+        faultyDial.cut()
         await ground.watches(1)
         await client.settled()
         expect((await lockOf(observer).contenders()).map(({ sequence }) => sequence)).to.deep.equal([0, 2])
@@ -169,12 +169,12 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
       `of names that come back: in a directory made again, ${Lock.name} does not take a namesake for its own`,
       async () => {
         const options = { dialect: named('orders') }
-        const [first, { saboteur, client }] = [await ground.open(), await ground.sabotaged()]
+        const [first, { faultyDial, client }] = [await ground.open(), await ground.sabotaged()]
         const old = await new Lock(first, path, options).acquire()
         const acquiring = new Lock(client, path, options).acquire()
         await first.settled()
         await ground.watches(1)
-        saboteur.refuse()
+        faultyDial.refuse()
         await observer.deleteRecursive(path)
         await ground.until(async () => (await ground.watchCount()) === ground.watchesBefore)
         const [third, fourth] = [await ground.open(), await ground.open()]
@@ -185,7 +185,7 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
         await ground.watches(1)
         let isIn = false
         void acquiring.then(() => (isIn = true))
-        saboteur.accept()
+        faultyDial.accept()
         await ground.until(async () => isIn || (await new Lock(observer, path, options).contenders()).length === 3)
         await held.release()
         const second = await next
@@ -241,7 +241,9 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
         // It also takes a number, as theirs do.
         await observer.create(`${path}/${stranger}`, '', { mode: 'ephemeral' })
         const reports: unknown[] = []
-        const lock = lockOf(await ground.open(), { onForeignContenders: (...report: unknown[]) => reports.push(report) })
+        const lock = lockOf(await ground.open(), {
+          onForeignContenders: (...report: unknown[]) => reports.push(report),
+        })
         for (let i = 0; i < 3; i++) await (await lock.acquire()).release()
         expect(reports).to.deep.equal([[[stranger], path]])
         await observer.delete(`${path}/${stranger}`)
@@ -292,13 +294,13 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
       if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.create2)
         created = CreateRequest.decode(bytes.subarray(8)).data ?? created
     }
-    const { saboteur, client } = await ground.sabotaged({ onFrame })
+    const { faultyDial, client } = await ground.sabotaged({ onFrame })
     const options = { dialect: named('orders') }
-    const lost = saboteur.loseRequest(opcodes.create2).then(() => saboteur.refuse())
+    const lost = faultyDial.dropRequest(opcodes.create2).then(() => faultyDial.refuse())
     const acquiring = new Mutex(client, path, options).acquire()
     await lost
     const copy = await observer.create(`${path}/orders_lock_`, created, { mode: 'ephemeralSequential' })
-    saboteur.accept()
+    faultyDial.accept()
     await ground.watches(1)
     await observer.delete(copy.path)
     const held = await acquiring

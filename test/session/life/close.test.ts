@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import { errnos, operations } from '../../../src/protocol/index.ts'
 import type { State } from '../../../src/client/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
-import { dataReply, reconnect, redial, scripted, T } from '../../support/scripted-session.ts'
+import { dataReply, reconnect, redial, scriptedSession, T } from '../../support/scripted-session.ts'
 
 describe('close', () => {
   it('G1: has earlier calls answered and refuses later ones', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     const states: State[] = []
     client.on('state', state => states.push(state))
     const earlier = client.getData('/earlier')
@@ -27,7 +27,7 @@ describe('close', () => {
   })
 
   it('ends the lease before the server can let anything go, and for good', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const { client, connection } = all
     let sentWhenTold = NaN
     client.leaseSignal.addEventListener('abort', () => (sentWhenTold = connection.requests.length))
@@ -44,7 +44,7 @@ describe('close', () => {
   })
 
   it('G1: is one however often it is asked for, and may be asked for when it is done', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const closings = [client.close(), client.close(), client[Symbol.asyncDispose]()]
     connection.reply(await connection.next())
     await Promise.all(closings)
@@ -53,7 +53,7 @@ describe('close', () => {
   })
 
   it('does with any word of the server to it', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const closing = client.close()
     connection.reply(await connection.next(), { err: errnos.SESSIONMOVED })
     await closing
@@ -61,7 +61,7 @@ describe('close', () => {
   })
 
   it('G1: is done when the server answers and hangs up in the same breath', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     const closing = client.close()
     connection.reply(await connection.next())
     connection.close()
@@ -71,7 +71,7 @@ describe('close', () => {
   })
 
   it('G1: is tried again on the next connection where its answer is lost', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const closing = all.client.close()
     await all.connection.next()
     all.connection.close()
@@ -83,7 +83,7 @@ describe('close', () => {
   })
 
   it('is done where the next server says that the session is gone', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const states: State[] = []
     all.client.on('state', state => states.push(state))
     const closing = all.client.close()
@@ -95,7 +95,7 @@ describe('close', () => {
   })
 
   it('G1: gives up after a third of the session timeout where no server answers', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     const read = client.getData('/a').catch((error: unknown) => error)
     let isClosed = false
     const closing = client.close().then(() => (isClosed = true))
@@ -109,7 +109,7 @@ describe('close', () => {
   })
 
   it('G1: while suspended refuses what is queued, and ends the session at the next server', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     all.connection.close()
     const queued = all.client.getData('/queued').catch((error: unknown) => error)
     const closing = all.client.close()
@@ -121,7 +121,7 @@ describe('close', () => {
   })
 
   it('G1: while suspended waits no longer than a third of the session timeout', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     connection.close()
     const closing = client.close()
     await clock.advance(T / 3)
@@ -131,7 +131,7 @@ describe('close', () => {
   })
 
   it('of a session that must be presumed lost is done at once', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     connection.close()
     await clock.advance(T)
     await client.close()
@@ -140,12 +140,12 @@ describe('close', () => {
   })
 
   it('G1: during a handshake has the session ended when it is done', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     all.connection.close()
     const second = await redial(all)
     second.open()
     const closing = all.client.close()
-    second.welcome()
+    second.handshake()
     second.reply(await second.next())
     await closing
     expect(second.received.map(({ op }) => op)).to.deep.equal([operations.closeSession])
@@ -153,7 +153,7 @@ describe('close', () => {
   })
 
   it('G1: in a watch callback, and in a listener, is as anywhere', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     let closing: Promise<void> | undefined
     const armed = client.getData('/a', { watch: () => (closing = client.close()) as unknown as undefined })
     connection.reply(await connection.next(), dataReply())
@@ -163,7 +163,7 @@ describe('close', () => {
     await closing
     expect(client.state).to.equal('closed')
 
-    const other = await scripted()
+    const other = await scriptedSession()
     other.client.on('state', () => (closing = other.client.close()) as unknown as undefined)
     other.connection.close()
     await settle()
@@ -173,7 +173,7 @@ describe('close', () => {
   })
 
   it('leaves nothing that settles later', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     const closing = client.close()
     connection.reply(await connection.next())
     await closing

@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import { operations, xids } from '../../../src/protocol/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
-import { outcomeOf, watched } from '../../support/settled.ts'
+import { outcomeOf, trackSettled } from '../../support/settled.ts'
 import { replyFrame } from '../../support/scripted-server.ts'
-import { reconnect, scripted } from '../../support/scripted-session.ts'
+import { reconnect, scriptedSession } from '../../support/scripted-session.ts'
 
 const accepted = replyFrame(xids.auth, 1n)
 
 describe('credentials', () => {
   it('that are added resolve each with its own answer', async () => {
-    const { client, connection } = await scripted({ auth: [{ scheme: 'digest', auth: 'ann:1' }] })
+    const { client, connection } = await scriptedSession({ auth: [{ scheme: 'digest', auth: 'ann:1' }] })
     const done: string[] = []
     void client.addAuth('digest', 'bob:2').then(() => done.push('bob'))
     void client.addAuth('ip', Buffer.from('10.0.0.1')).then(() => done.push('ip'))
@@ -31,7 +31,7 @@ describe('credentials', () => {
   })
 
   it('whose answer is lost are sent again, and so wait through reconnects', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     let isDone = false
     const adding = all.client.addAuth('digest', 'ann:1').then(() => (isDone = true))
     await all.connection.next()
@@ -47,7 +47,7 @@ describe('credentials', () => {
   })
 
   it('of which no server says anything in the time of the session are given up, and go to no server later', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const { client, connection, clock } = all
     const sent = outcomeOf(client.addAuth('digest', 'sent:1'))
     await connection.next()
@@ -55,7 +55,7 @@ describe('credentials', () => {
     await settle()
     const waiting = outcomeOf(client.addAuth('digest', 'waiting:1'))
     const answers = Promise.all([sent, waiting])
-    const isSettled = watched(answers)
+    const isSettled = trackSettled(answers)
     while (client.validFor() > 1) await clock.advance(1)
     expect(isSettled()).to.equal(false)
     await clock.advance(2)
@@ -72,7 +72,7 @@ describe('credentials', () => {
 
   it('are copied when they are given', async () => {
     const secret = Buffer.from('ann:1')
-    const all = await scripted({ auth: [{ scheme: 'digest', auth: secret }] })
+    const all = await scriptedSession({ auth: [{ scheme: 'digest', auth: secret }] })
     secret.fill('x')
     all.connection.close()
     const second = await reconnect(all)
@@ -80,7 +80,7 @@ describe('credentials', () => {
   })
 
   it('E6: with half a surrogate pair are refused, and the session goes on', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     for (const [scheme, auth] of [
       ['digest', 'ann:\ud800'],
       ['\udfff', 'ann:1'],

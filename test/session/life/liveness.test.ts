@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import { opcodes } from '../../../src/protocol/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
-import { watched } from '../../support/settled.ts'
+import { trackSettled } from '../../support/settled.ts'
 import { pongFrame, type ScriptedConnection } from '../../support/scripted-server.ts'
-import { dataReply, reconnect, redial, scripted, T } from '../../support/scripted-session.ts'
+import { dataReply, reconnect, redial, scriptedSession, T } from '../../support/scripted-session.ts'
 
 const pings = (connection: ScriptedConnection) => connection.received.filter(({ opcode }) => opcode === opcodes.ping)
 
 describe('a heartbeat', () => {
   it('goes out at least every third of the session timeout', async () => {
-    const { connection, clock } = await scripted()
+    const { connection, clock } = await scriptedSession()
     const sent: number[] = [clock.now()]
     while (clock.now() < 1000 + 10 * T) {
       await clock.advance(1)
@@ -23,7 +23,7 @@ describe('a heartbeat', () => {
   })
 
   it('is spared while requests go out, and is not while only replies come in', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     for (let i = 0; i < 20; i++) {
       const read = client.getData('/a')
       connection.reply(await connection.next(), dataReply())
@@ -39,7 +39,7 @@ describe('a heartbeat', () => {
   })
 
   it('B11: follows the timeout that the server gave, not the one that was asked for', async () => {
-    const { connection, clock } = await scripted({ sessionTimeout: 60_000 }, 'zk', { timeOut: 900 })
+    const { connection, clock } = await scriptedSession({ sessionTimeout: 60_000 }, 'zk', { timeOut: 900 })
     await clock.advance(300)
     expect(pings(connection)).to.have.length(1)
   })
@@ -47,7 +47,7 @@ describe('a heartbeat', () => {
 
 describe('silence', () => {
   it('of two thirds of the session timeout ends a connection, and not a moment less', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     await clock.advance((T * 2) / 3)
     expect(connection.dropped).to.equal(false)
     await clock.advance(1)
@@ -56,7 +56,7 @@ describe('silence', () => {
   })
 
   it('is counted from the last byte that was heard, whatever it belongs to', async () => {
-    const { connection, clock } = await scripted()
+    const { connection, clock } = await scriptedSession()
     await clock.advance(T / 2)
     connection.send(pongFrame().subarray(0, 1))
     await clock.advance((T * 2) / 3)
@@ -66,7 +66,7 @@ describe('silence', () => {
   })
 
   it('names itself as the cause of what is lost', async () => {
-    const { client, clock } = await scripted()
+    const { client, clock } = await scriptedSession()
     const read = client.getData('/a').catch((error: unknown) => error)
     await clock.advance(T)
     const { cause } = (await read) as Error
@@ -76,7 +76,7 @@ describe('silence', () => {
   })
 
   it('G6: is none where a stall of the process kept what came waiting', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     const read = client.getData('/a')
     const request = await connection.next()
     clock.stall(T * 0.9)
@@ -90,7 +90,7 @@ describe('silence', () => {
   })
 
   it('G6: is none after a stall of the process in which nothing was asked: now it is', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     clock.stall(T * 0.9)
     await clock.advance(T / 10 - 1)
     expect(pings(connection)).to.have.length(1)
@@ -102,7 +102,7 @@ describe('silence', () => {
   })
 
   it('ends a connection after a stall when what is asked then has no answer for a third of the timeout', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     clock.stall(T * 0.9)
     await clock.advance(T / 3)
     expect(connection.dropped).to.equal(false)
@@ -112,7 +112,7 @@ describe('silence', () => {
   })
 
   it('ends a connection after a stall at once where the answer to what was asked before is not there', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     client.sync('/').catch(() => undefined)
     await connection.next()
     clock.stall(T * 0.9)
@@ -121,7 +121,7 @@ describe('silence', () => {
   })
 
   it('A7: is not broken by one frame that takes for ever', async () => {
-    const { connection, clock } = await scripted()
+    const { connection, clock } = await scriptedSession()
     const frame = Buffer.alloc(1000)
     frame.writeInt32BE(996)
     const begun = clock.now()
@@ -134,7 +134,7 @@ describe('silence', () => {
   })
 
   it('is not feared while frame after frame is cut in the middle', async () => {
-    const { connection, clock } = await scripted()
+    const { connection, clock } = await scriptedSession()
     connection.send(pongFrame().subarray(0, 7))
     for (let i = 0; i < 30; i++) {
       await clock.advance(T / 10)
@@ -146,7 +146,7 @@ describe('silence', () => {
 
 describe('the lease of a session', () => {
   it('counts from when the last answered packet was sent, not from when its answer came', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     expect(client.validFor()).to.equal(T)
     await clock.advance(500)
     expect(client.validFor()).to.equal(T - 500)
@@ -160,18 +160,18 @@ describe('the lease of a session', () => {
   })
 
   it('counts from when the connect request was sent', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     all.connection.close()
     const second = await redial(all)
     await all.clock.advance(100)
     second.open()
     await all.clock.advance(200)
-    second.welcome()
+    second.handshake()
     expect(all.client.validFor()).to.equal(T - 200)
   })
 
   it('is renewed by the answer to a ping, and by no event', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     await clock.advance(T / 3)
     expect(pings(connection)).to.have.length(1)
     connection.event(1, '/nobody')
@@ -181,7 +181,7 @@ describe('the lease of a session', () => {
   })
 
   it('counts an answer for the ping it belongs to, where two are under way', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     await clock.advance(1800)
     expect(pings(connection)).to.have.length(2)
     connection.send(pongFrame())
@@ -191,12 +191,12 @@ describe('the lease of a session', () => {
   })
 
   it('B9: runs out while suspended: its signal aborts, queued requests fail, the state stays', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     const { leaseSignal } = client
     await clock.advance(500)
     connection.close()
     const queued = client.getData('/queued').catch((error: unknown) => error)
-    const settled = watched(queued)
+    const settled = trackSettled(queued)
     await clock.advance(T - 501)
     expect(leaseSignal.aborted).to.equal(false)
     expect(client.validFor()).to.equal(1)
@@ -213,7 +213,7 @@ describe('the lease of a session', () => {
   })
 
   it('starts anew, with a new signal, when the session comes back late', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const { client, connection, clock } = all
     const { leaseSignal } = client
     connection.close()
@@ -222,7 +222,7 @@ describe('the lease of a session', () => {
     for (const attempt of all.server.connections.slice(1)) attempt.close()
     const last = await redialLast()
     last.open()
-    last.welcome()
+    last.handshake()
     await settle()
     expect(client.state).to.equal('connected')
     expect(client.leaseSignal).not.to.equal(leaseSignal)
@@ -238,13 +238,13 @@ describe('the lease of a session', () => {
   })
 
   it('B9: is offered to servers for as long as none of them answers', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     all.connection.close()
     for (let i = 0; i < 50; i++) (await redial(all)).close(new Error('refused'))
     expect(all.clock.now()).to.be.above(10 * T)
     expect(all.client.state).to.equal('suspended')
-    const { hello } = await helloOfNext()
-    expect(hello?.sessionId).to.equal(all.client.sessionId)
+    const { connectRequest } = await helloOfNext()
+    expect(connectRequest?.sessionId).to.equal(all.client.sessionId)
 
     async function helloOfNext() {
       const next = await redial(all)
@@ -254,7 +254,7 @@ describe('the lease of a session', () => {
   })
 
   it('G5: is looked at first in every callback: after a stall, before a byte is believed', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     const { leaseSignal } = client
     const read = client.getData('/a')
     const request = await connection.next()
@@ -267,7 +267,7 @@ describe('the lease of a session', () => {
   })
 
   it('G5: is renewed after a stall that the connection has outlived, with a new signal', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     const { leaseSignal } = client
     const read = client.getData('/a')
     const request = await connection.next()
@@ -286,7 +286,7 @@ describe('the lease of a session', () => {
   })
 
   it('G7: ends early where the calendar jumps ahead, as after a suspended machine, and not where it jumps back', async () => {
-    const { client, connection, clock } = await scripted()
+    const { client, connection, clock } = await scriptedSession()
     clock.jumpWall(-3_600_000)
     await clock.advance(100)
     expect(client.validFor()).to.equal(T - 100)
@@ -302,7 +302,7 @@ describe('the lease of a session', () => {
   })
 
   it('holds nothing of a session that is over', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const { leaseSignal } = all.client
     all.connection.close()
     await reconnect(all, { timeOut: 0, sessionId: 0n })

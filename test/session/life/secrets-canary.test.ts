@@ -5,7 +5,7 @@ import { connect, explain, type Client, type ConnectOptions, type ObservedFrame 
 import { digestMd5, type Mechanism } from '../../../src/sasl/index.ts'
 import { CertificateAuthority } from '../../support/certificates.ts'
 import type { ApacheZooKeeper } from '../../support/apache-zookeeper.ts'
-import { startSaslZooKeeper } from '../../support/jaas.ts'
+import { startSaslZooKeeper } from '../../support/sasl-zookeeper.ts'
 import { startSecureZooKeeper, type SecureZooKeeper } from '../../support/secure-zookeeper.ts'
 import { sharedServer } from '../../support/shared-server.ts'
 

@@ -4,7 +4,7 @@ import { errnos, explain, xids } from '../../../src/protocol/index.ts'
 import type { ObservedFrame } from '../../../src/client/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { PASSWORD, replyFrame } from '../../support/scripted-server.ts'
-import { reconnect, scripted, scriptedOpening, T } from '../../support/scripted-session.ts'
+import { reconnect, scriptedSession, scriptedConnect, T } from '../../support/scripted-session.ts'
 
 const secrets = {
   'session password': PASSWORD,
@@ -40,7 +40,7 @@ describe('a secret', () => {
   })
 
   it('is in no print of a client, whatever state it is in', async () => {
-    const all = await scripted({ auth })
+    const all = await scriptedSession({ auth })
     const { client } = all
     client.addAuth('digest', 'bob:canary-added').catch(() => undefined)
     const view = client.chroot('/view')
@@ -59,7 +59,7 @@ describe('a secret', () => {
   it('is in no error, nor in the causes of one', async () => {
     const errors: unknown[] = []
     const keep = (error: unknown) => void errors.push(error)
-    const all = await scripted({ auth, maxRequestBytes: 200 })
+    const all = await scriptedSession({ auth, maxRequestBytes: 200 })
     const { client, connection } = all
     const more = client.addAuth('digest', 'bob:canary-added').catch(keep)
     client.setData('/a', Buffer.alloc(300)).catch(keep)
@@ -75,7 +75,7 @@ describe('a secret', () => {
     await settle()
     second.send(replyFrame(xids.auth, 1n, errnos.AUTHFAILED))
     await Promise.all([more, refused])
-    const { opening, server, clock } = scriptedOpening({
+    const { opening, server, clock } = scriptedConnect({
       auth,
       session: { id: 7n, password: PASSWORD },
       connectTimeout: 100,
@@ -91,7 +91,7 @@ describe('a secret', () => {
 
   it('is in no frame as explain() tells it, with what the observer knows of it', async () => {
     const frames: ObservedFrame[] = []
-    const all = await scripted({ auth, onFrame: frame => frames.push(frame) })
+    const all = await scriptedSession({ auth, onFrame: frame => frames.push(frame) })
     void all.client.addAuth('digest', 'bob:canary-added').catch(() => undefined)
     await settle()
     all.connection.close()
@@ -106,7 +106,7 @@ describe('a secret', () => {
   })
 
   it('is a copy where it is handed out', async () => {
-    const { client } = await scripted()
+    const { client } = await scriptedSession()
     client.sessionPassword.fill(0)
     expect(client.sessionPassword).to.deep.equal(PASSWORD)
   })

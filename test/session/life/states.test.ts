@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { failureOf } from '../../support/settled.ts'
-import { reconnect, scripted } from '../../support/scripted-session.ts'
+import { reconnect, scriptedSession } from '../../support/scripted-session.ts'
 import { isConnected, isTerminal, mayMove, terminalCodes, type State } from '../../../src/session/life/states.ts'
 
 const states: State[] = ['connecting', 'connected', 'connectedReadOnly', 'suspended', 'expired', 'authFailed', 'closed']
@@ -37,7 +37,7 @@ describe('the states of a session', () => {
 
 describe('listening to the state of a session', () => {
   it('is for each view to begin and to end, with the same function too', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const heard: string[] = []
     const listener = (state: State, previous: State) => void heard.push(`${previous} ${state}`)
     const view = all.client.chroot('/view')
@@ -53,7 +53,7 @@ describe('listening to the state of a session', () => {
   })
 
   it('of a view that is closed ends there, for its listeners and for who waits for a connection', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     all.connection.close()
     await settle()
     const heard: string[] = []
@@ -69,7 +69,7 @@ describe('listening to the state of a session', () => {
   })
 
   it('is all there is to listen to: another event is refused by name', async () => {
-    const { client } = await scripted()
+    const { client } = await scriptedSession()
     for (const method of ['on', 'off'] as const)
       expect(() => client[method]('error' as never, () => undefined)).to.throw('there is no event error')
   })

@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import { operations } from '../../../src/protocol/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { replyFrame } from '../../support/scripted-server.ts'
-import { dataReply, reconnect, scripted } from '../../support/scripted-session.ts'
+import { dataReply, reconnect, scriptedSession } from '../../support/scripted-session.ts'
 
 describe('maxPending', () => {
   it('refuses one request more, while connected and while suspended, and none when an answer has come', async () => {
-    const all = await scripted({ maxPending: 3 })
+    const all = await scriptedSession({ maxPending: 3 })
     const { client, connection } = all
     const calls = ['/1', '/2', '/3'].map(path => client.getData(path).catch((error: unknown) => error))
     const refusal = { code: 'TOOMANYPENDING', fate: 'notSent', op: 'getData', path: '/4' }
@@ -25,7 +25,7 @@ describe('maxPending', () => {
   })
 
   it('counts no call that has been given up in the queue, and one that was sent until it is answered', async () => {
-    const all = await scripted({ maxPending: 1 })
+    const all = await scriptedSession({ maxPending: 1 })
     const { client, connection } = all
     const given = new AbortController()
     const sent = client.getData('/sent', { signal: given.signal }).catch(() => 'given up')
@@ -46,7 +46,7 @@ describe('maxPending', () => {
   })
 
   it('refuses nothing that takes a watch back: it would stay at the server', async () => {
-    const { client, connection } = await scripted({ maxPending: 2 })
+    const { client, connection } = await scriptedSession({ maxPending: 2 })
     const controller = new AbortController()
     const paths = ['/1', '/2', '/3', '/4', '/5']
     for (const path of paths) {
@@ -65,7 +65,7 @@ describe('maxPending', () => {
   })
 
   it('is back at none whichever way requests end', async () => {
-    const all = await scripted({ maxPending: 2, maxReplyBytes: 1000 })
+    const all = await scriptedSession({ maxPending: 2, maxReplyBytes: 1000 })
     const { client, connection } = all
     const fail = (call: Promise<unknown>) => call.catch((error: unknown) => (error as { code: string }).code)
     const large = fail(client.getData('/large'))
@@ -88,7 +88,7 @@ describe('maxPending', () => {
 
 describe('maxRequestBytes', () => {
   it('refuses what is larger by a byte, here, and touches nothing else', async () => {
-    const { client, connection } = await scripted({ maxRequestBytes: 1000 })
+    const { client, connection } = await scriptedSession({ maxRequestBytes: 1000 })
     const around = 8 + 4 + '/a'.length + 4 + 4
     const before = client.getData('/before')
     const fits = client.setData('/a', Buffer.alloc(1000 - around)).catch(() => undefined)
@@ -105,14 +105,14 @@ describe('maxRequestBytes', () => {
   })
 
   it('is looked at while suspended as well', async () => {
-    const { client, connection } = await scripted({ maxRequestBytes: 1000 })
+    const { client, connection } = await scriptedSession({ maxRequestBytes: 1000 })
     connection.close()
     const call = client.setData('/a', Buffer.alloc(1000)).catch((error: unknown) => error)
     expect(await call).to.include({ code: 'REQUESTTOOLARGE', fate: 'notSent' })
   })
 
   it('is just below what a server takes, where nothing else is said', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const call = client.setData('/a', Buffer.alloc(1_048_575)).catch((error: unknown) => error)
     expect(await call).to.include({ code: 'REQUESTTOOLARGE' })
     client.setData('/a', Buffer.alloc(1_048_000)).catch(() => undefined)
@@ -122,7 +122,7 @@ describe('maxRequestBytes', () => {
 
 describe('maxReplyBytes', () => {
   it('lets a reply through that is as long, and fails the call of one that is longer', async () => {
-    const all = await scripted({ maxReplyBytes: 1000 })
+    const all = await scriptedSession({ maxReplyBytes: 1000 })
     const { client, connection } = all
     const around = 16 + 4 + 68
     const fits = client.getData('/fits')
@@ -136,7 +136,7 @@ describe('maxReplyBytes', () => {
   })
 
   it('does not leave the watch of the failed call expected for ever', async () => {
-    const all = await scripted({ maxReplyBytes: 1000 })
+    const all = await scriptedSession({ maxReplyBytes: 1000 })
     const { client, connection } = all
     const failed = client.getData('/a', { watch: () => undefined }).catch(() => undefined)
     connection.reply(await connection.next(), dataReply('x'.repeat(1000)))
@@ -151,7 +151,7 @@ describe('maxReplyBytes', () => {
   })
 
   it('is believed before a byte of the frame has come', async () => {
-    const { connection } = await scripted({ maxReplyBytes: 1000 })
+    const { connection } = await scriptedSession({ maxReplyBytes: 1000 })
     const length = Buffer.alloc(4)
     length.writeInt32BE(1001)
     connection.send(length.subarray(0, 3))
@@ -163,7 +163,7 @@ describe('maxReplyBytes', () => {
 
 describe('a queue', () => {
   it('costs memory by what is in it', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     connection.close()
     const before = process.memoryUsage().arrayBuffers
     const calls = Array.from({ length: 10_000 }, () => client.getData('/a').catch(() => undefined))
@@ -176,7 +176,7 @@ describe('a queue', () => {
 
 describe('a string with half a surrogate pair', () => {
   it('E6: is refused, connected or not, and nothing of it is sent', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const { client, connection } = all
     const refusal = { code: 'BADARGUMENTS', fate: 'notSent', op: 'setData' }
     expect(await client.setData('/a', '\ud800').catch((error: unknown) => error)).to.include(refusal)

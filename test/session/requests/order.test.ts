@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import { errnos, eventTypes, operations } from '../../../src/protocol/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { eventFrame, statOf } from '../../support/scripted-server.ts'
-import { dataReply, scripted } from '../../support/scripted-session.ts'
+import { dataReply, scriptedSession } from '../../support/scripted-session.ts'
 
 describe('the order of things', () => {
   it('on the wire is the order of calls, with xids that count up from 1', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const calls = [
       client.create('/a'),
       client.getData('/a'),
@@ -32,7 +32,7 @@ describe('the order of things', () => {
   })
 
   it('puts all requests of one turn into one write, and those of two turns into two', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const before = connection.writes
     for (let i = 0; i < 100; i++) client.getData('/a').catch(() => undefined)
     await settle()
@@ -44,7 +44,7 @@ describe('the order of things', () => {
   })
 
   it('of settled promises is that of the replies, errors included', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const settled: number[] = []
     for (let i = 0; i < 20; i++) {
       const done = () => void settled.push(i)
@@ -64,7 +64,7 @@ describe('the order of things', () => {
       ['reply', 'NodeDataChanged'],
       ['NodeDataChanged', 'reply'],
     ]) {
-      const { client, connection } = await scripted()
+      const { client, connection } = await scriptedSession()
       const heard: string[] = []
       const armed = client.getData('/a', { watch: ({ type }) => heard.push(type) })
       connection.reply(await connection.next(), dataReply())
@@ -79,7 +79,7 @@ describe('the order of things', () => {
   })
 
   it('is kept through a long chunk of both', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const heard: string[] = []
     for (let i = 0; i < 10; i++) {
       const watch = () => void heard.push(`event ${i}`)
@@ -113,7 +113,7 @@ describe('the order of things', () => {
     },
   ] as const) {
     it(`fires its watch on ${kind} from the frame right behind the reply that arms it`, async () => {
-      const { client, connection } = await scripted()
+      const { client, connection } = await scriptedSession()
       const heard: unknown[] = []
       const armed = client[arm]('/a', { watch: event => heard.push(event) })
       const request = await connection.next()
@@ -125,7 +125,7 @@ describe('the order of things', () => {
   }
 
   it('lets a request that a watch callback makes out in the same turn', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const watch = () => void client.getData('/b').catch(() => undefined)
     const armed = client.getData('/a', { watch })
     connection.reply(await connection.next(), dataReply())
@@ -135,7 +135,7 @@ describe('the order of things', () => {
   })
 
   it('answers the calls before a close, then ends the session', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const heard: string[] = []
     void client.getData('/a').then(() => heard.push('reply'))
     const closing = client.close().then(() => heard.push('closed'))
@@ -148,7 +148,7 @@ describe('the order of things', () => {
   })
 
   it('takes bytes of a caller at the call: what becomes of them later is not sent', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const data = Buffer.from('before')
     client.setData('/a', data).catch(() => undefined)
     data.fill('x')

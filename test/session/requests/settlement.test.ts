@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { operations } from '../../../src/protocol/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
-import { welcomeFrame, type ScriptedConnection } from '../../support/scripted-server.ts'
-import { dataReply, scripted, T, type Scripted } from '../../support/scripted-session.ts'
+import { handshakeFrame, type ScriptedConnection } from '../../support/scripted-server.ts'
+import { dataReply, scriptedSession, T, type ScriptedSession } from '../../support/scripted-session.ts'
 
 type Step =
   | { do: 'submit'; count: number; watch: boolean }
@@ -41,7 +41,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 
 /** Plays a script, and counts how each call is settled. */
 class Play {
-  readonly #all: Scripted
+  readonly #all: ScriptedSession
   readonly outcomes: { settled: number; error: unknown }[] = []
   readonly #signals: AbortController[] = []
   readonly #answered = new Map<ScriptedConnection, number>()
@@ -49,7 +49,7 @@ class Play {
   readonly #opened = new Set<ScriptedConnection>()
   readonly states: string[] = []
 
-  constructor(all: Scripted) {
+  constructor(all: ScriptedSession) {
     this.#all = all
     this.#opened.add(all.connection)
     all.client.on('state', state => this.states.push(state))
@@ -71,11 +71,11 @@ class Play {
     else if (!isLive) return
     else if (step.do === 'cut') connection.close()
     else if (step.do === 'open' && !this.#opened.has(connection)) this.#open(connection)
-    else if (connection.hello === undefined) return
+    else if (connection.connectRequest === undefined) return
     else if (step.do === 'welcome' && connection !== this.#all.connection && connection.received.length === 0)
-      connection.send(welcomeFrame(connection.hello))
+      connection.send(handshakeFrame(connection.connectRequest))
     else if (step.do === 'expire' && connection !== this.#all.connection)
-      connection.send(welcomeFrame(connection.hello, { timeOut: 0 }))
+      connection.send(handshakeFrame(connection.connectRequest, { timeOut: 0 }))
     else if (step.do === 'badBytes') connection.send(Buffer.alloc(4, 0xff))
     else if (step.do === 'authFail') connection.send(Buffer.from('00000010fffffffc0000000000000000ffffff8d', 'hex'))
     else if (step.do === 'reply') this.#reply(connection, step.count, step.bytes)
@@ -121,7 +121,7 @@ describe('every request', () => {
     this.timeout(60_000)
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 40 }), async script => {
-        const all = await scripted({}, 'a,b')
+        const all = await scriptedSession({}, 'a,b')
         const play = new Play(all)
         for (const step of script) {
           await play.step(step)

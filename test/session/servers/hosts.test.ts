@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { backoff } from '../../../src/session/servers/backoff.ts'
 import { HostList } from '../../../src/session/servers/hosts.ts'
 import type { Address } from '../../../src/transport/transport.ts'
-import { seeded } from '../../support/seeded-random.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
@@ -12,7 +12,7 @@ describe('a list of hosts', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 9 }), fc.integer(), (count, seed) => {
         const hosts = Array.from({ length: count }, (_, i) => ({ host: `zk${i}`, port: 2181 }))
-        const list = new HostList(hosts, seeded(seed))
+        const list = new HostList(hosts, seededRandom(seed))
         const round = () => hosts.map(() => list.next())
         const first = round()
         expect(first).to.have.members(hosts)
@@ -23,7 +23,7 @@ describe('a list of hosts', () => {
 
   it('starts anywhere', () => {
     const hosts = Array.from({ length: 4 }, (_, i) => ({ host: `zk${i}`, port: 2181 }))
-    const random = seeded(1)
+    const random = seededRandom(1)
     const firsts = Array.from({ length: 400 }, () => new HostList(hosts, random).next().host)
     for (const { host } of hosts) expect(firsts.filter(first => first === host).length).to.be.within(60, 140)
   })

@@ -9,17 +9,17 @@ import {
   dataReply,
   reconnect,
   redial,
-  scripted,
-  scriptedOpening,
+  scriptedSession,
+  scriptedConnect,
   T,
-  type Scripted,
+  type ScriptedSession,
 } from '../../support/scripted-session.ts'
 
 const OTHER_SESSION = 0x77n
 const readOnly = { readOnly: true }
 
 /** The next connection that is dialled; those before it may never have been looked at. */
-async function latest({ clock, server }: Scripted): Promise<ScriptedConnection> {
+async function latest({ clock, server }: ScriptedSession): Promise<ScriptedConnection> {
   const { length } = server.connections
   while (server.connections.length === length) await clock.advance(1)
   return server.connections.at(-1) as ScriptedConnection
@@ -27,23 +27,23 @@ async function latest({ clock, server }: Scripted): Promise<ScriptedConnection> 
 
 describe('a read-only server', () => {
   it('is left for the next host where it was not asked for, and nothing has expired', async () => {
-    const all = scriptedOpening({}, 'a,b')
+    const all = scriptedConnect({}, 'a,b')
     const first = await all.server.next()
     first.open()
-    expect(first.hello?.readOnly).to.equal(false)
-    first.welcome(readOnly)
+    expect(first.connectRequest?.readOnly).to.equal(false)
+    first.handshake(readOnly)
     expect(first.dropped).to.equal(true)
     const second = await redial(all)
     expect(second.address.host).not.to.equal(first.address.host)
     second.open()
-    expect(second.hello?.sessionId).to.equal(0n)
-    second.welcome()
+    expect(second.connectRequest?.sessionId).to.equal(0n)
+    second.handshake()
     expect((await all.opening).state).to.equal('connected')
   })
 
   it('is taken where it was asked for: reads are answered, writes refused with NOTREADONLY', async () => {
-    const { client, connection } = await scripted(readOnly, 'zk', readOnly)
-    expect(connection.hello?.readOnly).to.equal(true)
+    const { client, connection } = await scriptedSession(readOnly, 'zk', readOnly)
+    expect(connection.connectRequest?.readOnly).to.equal(true)
     expect(client.state).to.equal('connectedReadOnly')
     const read = client.getData('/a')
     connection.reply(await connection.next(), dataReply('here'))
@@ -55,7 +55,7 @@ describe('a read-only server', () => {
   })
 
   it('does not do for connected(): that waits for a server that takes writes', async () => {
-    const all = await scripted(readOnly, 'zk', readOnly)
+    const all = await scriptedSession(readOnly, 'zk', readOnly)
     let isConnected = false
     const connected = all.client.whenConnected().then(() => (isConnected = true))
     await settle()
@@ -66,7 +66,7 @@ describe('a read-only server', () => {
   })
 
   it('gives a session that is shown to no server again: the next one gives another, and watches are set on it', async () => {
-    const all = await scripted(readOnly, 'zk', readOnly)
+    const all = await scriptedSession(readOnly, 'zk', readOnly)
     const { client, connection } = all
     const states: State[] = []
     client.on('state', state => states.push(state))
@@ -77,8 +77,8 @@ describe('a read-only server', () => {
     connection.close()
     const second = await redial(all)
     second.open()
-    expect(second.hello).to.deep.include({ sessionId: 0n, passwd: Buffer.alloc(16), lastZxidSeen: 9n })
-    second.welcome({ sessionId: OTHER_SESSION })
+    expect(second.connectRequest).to.deep.include({ sessionId: 0n, passwd: Buffer.alloc(16), lastZxidSeen: 9n })
+    second.handshake({ sessionId: OTHER_SESSION })
     await settle()
     expect(second.received.map(({ op, body }) => [op.name, body])).to.deep.equal([
       ['setWatches', { relativeZxid: 9n, dataWatches: ['/a'], existWatches: [], childWatches: [] }],
@@ -92,11 +92,11 @@ describe('a read-only server', () => {
     second.close()
     const third = await redial(all)
     third.open()
-    expect(third.hello?.sessionId).to.equal(OTHER_SESSION)
+    expect(third.connectRequest?.sessionId).to.equal(OTHER_SESSION)
   })
 
   it('is named to persistent watches as what it is', async () => {
-    const all = await scripted(readOnly, 'zk', readOnly)
+    const all = await scriptedSession(readOnly, 'zk', readOnly)
     const adding = all.client.addWatch('/a')
     all.connection.reply(await all.connection.next())
     const watcher = await adding
@@ -108,7 +108,7 @@ describe('a read-only server', () => {
 
   describe('has others asked whether they take writes', () => {
     it('at once for the first that does: the session goes there', async () => {
-      const all = await scripted(readOnly, 'a,b,c', readOnly)
+      const all = await scriptedSession(readOnly, 'a,b,c', readOnly)
       const { client, clock, server, connection } = all
       await clock.advance(99)
       expect(server.connections).to.have.length(1)
@@ -117,7 +117,7 @@ describe('a read-only server', () => {
       expect(first.address.host).not.to.equal(connection.address.host)
       first.open()
       expect(first.writes).to.equal(1)
-      expect(first.hello, 'four letters, no handshake').to.equal(undefined)
+      expect(first.connectRequest, 'four letters, no handshake').to.equal(undefined)
       first.send(Buffer.from('ro'))
       expect(first.dropped).to.equal(true)
       await clock.advance(200)
@@ -131,8 +131,8 @@ describe('a read-only server', () => {
       const moved = await redial(all)
       expect(moved.address).to.deep.equal(second.address)
       moved.open()
-      expect(moved.hello?.sessionId).to.equal(0n)
-      moved.welcome({ sessionId: OTHER_SESSION })
+      expect(moved.connectRequest?.sessionId).to.equal(0n)
+      moved.handshake({ sessionId: OTHER_SESSION })
       await settle()
       expect(client.state).to.equal('connected')
       await clock.advance(60_000 / 100)
@@ -140,7 +140,11 @@ describe('a read-only server', () => {
     })
 
     it('after pauses that double from 100 ms to a minute, whatever they answer', async () => {
-      const all = await scripted({ ...readOnly, sessionTimeout: 1_000_000, attemptTimeout: 1000 }, 'a,b', readOnly)
+      const all = await scriptedSession(
+        { ...readOnly, sessionTimeout: 1_000_000, attemptTimeout: 1000 },
+        'a,b',
+        readOnly,
+      )
       const { clock, server } = all
       const pauses: number[] = []
       const answers = ['ro', '', 'This ZooKeeper instance is not currently serving requests\n', 'rwx', 'RW', 'r']
@@ -159,7 +163,7 @@ describe('a read-only server', () => {
     })
 
     it('and gives each only so long as an attempt may take', async () => {
-      const { clock, server } = await scripted({ ...readOnly, attemptTimeout: 700 }, 'a,b', readOnly)
+      const { clock, server } = await scriptedSession({ ...readOnly, attemptTimeout: 700 }, 'a,b', readOnly)
       await clock.advance(100)
       const mute = await server.next()
       mute.open()
@@ -175,7 +179,7 @@ describe('a read-only server', () => {
     })
 
     it('which ends with the connection, and leaves no timer', async () => {
-      const all = await scripted(readOnly, 'a,b', readOnly)
+      const all = await scriptedSession(readOnly, 'a,b', readOnly)
       await all.clock.advance(100)
       const probe = await all.server.next()
       all.connection.close()
@@ -189,7 +193,7 @@ describe('a read-only server', () => {
     })
 
     it('from a list that may change meanwhile', async () => {
-      const all = await scripted({ ...readOnly, random: () => 0.9 }, 'zk', readOnly)
+      const all = await scriptedSession({ ...readOnly, random: () => 0.9 }, 'zk', readOnly)
       all.client.updateServerList('zk,new')
       expect(all.connection.dropped).to.equal(false)
       await all.clock.advance(100)
@@ -197,7 +201,7 @@ describe('a read-only server', () => {
     })
 
     it('itself too where its name is the only one: it may stand for several', async () => {
-      const all = await scripted(readOnly, 'zk', readOnly)
+      const all = await scriptedSession(readOnly, 'zk', readOnly)
       await all.clock.advance(100)
       expect((await all.server.next()).address.host).to.equal('zk')
     })
@@ -205,12 +209,12 @@ describe('a read-only server', () => {
 
   describe('has no say about a session of the quorum', () => {
     it('not that it is gone: the next host is tried', async () => {
-      const all = await scripted(readOnly, 'a,b')
+      const all = await scriptedSession(readOnly, 'a,b')
       all.connection.close()
       const second = await redial(all)
       second.open()
-      expect(second.hello).to.deep.include({ sessionId: SESSION_ID, passwd: PASSWORD, readOnly: true })
-      second.welcome({ timeOut: 0, sessionId: 0n, password: Buffer.alloc(16), readOnly: true })
+      expect(second.connectRequest).to.deep.include({ sessionId: SESSION_ID, passwd: PASSWORD, readOnly: true })
+      second.handshake({ timeOut: 0, sessionId: 0n, password: Buffer.alloc(16), readOnly: true })
       expect(all.client.state).to.equal('suspended')
       await reconnect(all)
       expect(all.client.state).to.equal('connected')
@@ -218,19 +222,19 @@ describe('a read-only server', () => {
     })
 
     it('but where it must be presumed lost anyway, who accepts such servers is told so', async () => {
-      const all = await scripted(readOnly)
+      const all = await scriptedSession(readOnly)
       all.connection.close()
       await all.clock.advance(T)
       expect(all.client.leaseSignal.aborted).to.equal(true)
       all.server.connections.at(-1)?.close()
       const last = await latest(all)
       last.open()
-      last.welcome({ timeOut: 0, sessionId: 0n, password: Buffer.alloc(16), readOnly: true })
+      last.handshake({ timeOut: 0, sessionId: 0n, password: Buffer.alloc(16), readOnly: true })
       expect(all.client.state).to.equal('expired')
     })
 
     it('nor that it lives: reads are answered, and the lease runs out', async () => {
-      const all = await scripted(readOnly)
+      const all = await scriptedSession(readOnly)
       all.connection.close()
       const second = await reconnect(all, readOnly)
       expect(all.client.state).to.equal('connectedReadOnly')
@@ -251,8 +255,8 @@ describe('a read-only server', () => {
       second.close()
       const third = await latest(all)
       third.open()
-      third.welcome()
-      expect(third.hello?.sessionId).to.equal(SESSION_ID)
+      third.handshake()
+      expect(third.connectRequest?.sessionId).to.equal(SESSION_ID)
       expect(all.client.validFor()).to.be.above(0)
     })
   })

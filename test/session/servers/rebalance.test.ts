@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { HostList, keyOf, rebalance } from '../../../src/session/servers/hosts.ts'
 import type { Address } from '../../../src/transport/transport.ts'
-import { seeded } from '../../support/seeded-random.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
 
 const host = (n: number | string): Address => ({ host: `zk${n}`, port: 2181 })
 const hosts = (...names: (number | string)[]): Address[] => names.map(host)
@@ -26,7 +26,7 @@ function crowd(before: Address[], after: Address[], random: () => number, size =
 
 describe('the list of hosts', () => {
   it('names each host once a round, in an order of chance, and a duplicate not twice', () => {
-    const list = new HostList([...hosts(1, 2, 3), host('2'), { host: 'ZK1', port: 2181 }], seeded(1))
+    const list = new HostList([...hosts(1, 2, 3), host('2'), { host: 'ZK1', port: 2181 }], seededRandom(1))
     const round = () => [list.next(), list.next(), list.next()].map(({ host }) => host)
     const first = round()
     expect(first).to.have.members(['zk1', 'zk2', 'zk3'])
@@ -40,7 +40,7 @@ describe('the list of hosts', () => {
 })
 
 describe('a changed list of hosts', () => {
-  const random = seeded(20_260_401)
+  const random = seededRandom(20_260_401)
 
   it('moves two fifths of the clients when three hosts become five, all of them to the new ones', () => {
     const { moved, load } = crowd(hosts(1, 2, 3), hosts(1, 2, 3, 4, 5), random)
@@ -71,7 +71,7 @@ describe('a changed list of hosts', () => {
     fc.assert(
       fc.property(names, names, fc.integer(), (before, after, seed) => {
         const each = 1260
-        const { load } = crowd(hosts(...before), hosts(...after), seeded(seed), before.length * each)
+        const { load } = crowd(hosts(...before), hosts(...after), seededRandom(seed), before.length * each)
         const even = (before.length * each) / after.length
         // Six deviations of a binomial that is at most as wide as this.
         for (const clients of load) expect(Math.abs(clients - even)).to.be.below(6 * Math.sqrt(even))
@@ -84,7 +84,7 @@ describe('a changed list of hosts', () => {
     fc.assert(
       fc.property(names, names, fc.nat(), fc.integer(), (before, after, at, seed) => {
         const current = host(before[at % before.length] as number)
-        const { moves, order } = rebalance(hosts(...before), hosts(...after), current, seeded(seed))
+        const { moves, order } = rebalance(hosts(...before), hosts(...after), current, seededRandom(seed))
         expect(order.map(keyOf).sort()).to.deep.equal(
           hosts(...after)
             .map(keyOf)

@@ -4,11 +4,11 @@ import { operations } from '../../../src/protocol/index.ts'
 import type { State } from '../../../src/client/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { PASSWORD, SESSION_ID } from '../../support/scripted-server.ts'
-import { closeCleanly, dataReply, reconnect, redial, scripted } from '../../support/scripted-session.ts'
+import { closeCleanly, dataReply, reconnect, redial, scriptedSession } from '../../support/scripted-session.ts'
 
 describe('updateServerList', () => {
   it('takes the session from a server that is gone from the list to one that is in it, at once', async () => {
-    const all = await scripted({}, 'old')
+    const all = await scriptedSession({}, 'old')
     const states: State[] = []
     all.client.on('state', state => states.push(state))
     all.client.updateServerList('new:2182')
@@ -17,15 +17,15 @@ describe('updateServerList', () => {
     const second = await all.server.next()
     expect(second.address).to.deep.equal({ host: 'new', port: 2182 })
     second.open()
-    expect(second.hello).to.deep.include({ sessionId: SESSION_ID, passwd: PASSWORD })
-    second.welcome()
+    expect(second.connectRequest).to.deep.include({ sessionId: SESSION_ID, passwd: PASSWORD })
+    second.handshake()
     await settle()
     expect(states).to.deep.equal(['suspended', 'connected'])
     await closeCleanly({ client: all.client, connection: second })
   })
 
   it('fails what is under way with CONNECTIONLOSS, and has later calls wait for the new server', async () => {
-    const all = await scripted({}, 'old')
+    const all = await scriptedSession({}, 'old')
     const lost = all.client.getData('/a').catch((error: unknown) => error)
     await all.connection.next()
     all.client.updateServerList('new')
@@ -37,7 +37,7 @@ describe('updateServerList', () => {
   })
 
   it('leaves the connection alone where its server stays and no other comes', async () => {
-    const all = await scripted({}, 'zk1,zk2,zk3')
+    const all = await scriptedSession({}, 'zk1,zk2,zk3')
     const { host } = all.connection.address
     all.client.updateServerList(host)
     all.client.updateServerList(`${host.toUpperCase()}:2181`)
@@ -51,7 +51,7 @@ describe('updateServerList', () => {
       [0.39, true],
       [0.41, false],
     ] as const) {
-      const all = await scripted({ random: () => drawn }, 'zk1,zk2,zk3')
+      const all = await scriptedSession({ random: () => drawn }, 'zk1,zk2,zk3')
       all.client.updateServerList('zk1,zk2,zk3,zk4,zk5')
       expect(all.connection.dropped).to.equal(moves)
       if (moves) expect((await redial(all)).address.host).to.be.oneOf(['zk4', 'zk5'])
@@ -59,7 +59,7 @@ describe('updateServerList', () => {
   })
 
   it('drops an attempt at a server that is gone from the list', async () => {
-    const all = await scripted({}, 'old')
+    const all = await scriptedSession({}, 'old')
     all.connection.close()
     const attempt = await redial(all)
     all.client.updateServerList('new')
@@ -68,7 +68,7 @@ describe('updateServerList', () => {
   })
 
   it('is heeded by a client that waits to dial', async () => {
-    const all = await scripted({}, 'old')
+    const all = await scriptedSession({}, 'old')
     all.connection.close()
     all.client.updateServerList('new')
     expect((await redial(all)).address.host).to.equal('new')
@@ -76,7 +76,7 @@ describe('updateServerList', () => {
   })
 
   it('goes on to the next of the list, with a pause, where the server it moved to is dead', async () => {
-    const all = await scripted({}, 'old')
+    const all = await scriptedSession({}, 'old')
     all.client.updateServerList('new1,new2')
     const first = await redial(all)
     first.close(new Error('refused'))
@@ -85,7 +85,7 @@ describe('updateServerList', () => {
   })
 
   it('disturbs no session that is being closed, and refuses one that is over', async () => {
-    const all = await scripted({}, 'old')
+    const all = await scriptedSession({}, 'old')
     const closing = all.client.close()
     await settle()
     all.client.updateServerList('new')
@@ -97,14 +97,14 @@ describe('updateServerList', () => {
   })
 
   it('takes a list without a chroot, or with the same one, and refuses any other', async () => {
-    const { client, connection } = await scripted({}, 'zk/app')
+    const { client, connection } = await scriptedSession({}, 'zk/app')
     client.updateServerList('zk')
     client.updateServerList('zk/app')
     for (const servers of ['zk/other', 'zk/app/below', 'zk,', '', 'zk/app/'])
       expect(() => client.updateServerList(servers), servers).to.throw('BADARGUMENTS')
     client.chroot('/below').updateServerList('zk/app/below')
     expect(connection.dropped).to.equal(false)
-    const rootless = await scripted({}, 'zk')
+    const rootless = await scriptedSession({}, 'zk')
     expect(() => rootless.client.updateServerList('zk/app')).to.throw(/BADARGUMENTS.*the chroot is \/ and stays so/)
   })
 })

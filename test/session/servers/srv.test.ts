@@ -28,7 +28,7 @@ async function opened(records: SrvRecord[], options: ConnectOptions = {}) {
   const all = opening(records, options)
   const connection = await all.server.next()
   connection.open()
-  connection.welcome()
+  connection.handshake()
   return { ...all, client: await all.opening, connection }
 }
 
@@ -58,7 +58,7 @@ describe('SRV records', () => {
       { host: 'zk2.example.org', port: 2183 },
     ])
     second.open()
-    second.welcome()
+    second.handshake()
     const zk = await client
     void zk.getData('/a').catch(() => undefined)
     expect((await second.next()).body).to.deep.equal({ path: '/app/a', watch: false })
@@ -72,7 +72,7 @@ describe('SRV records', () => {
     const second = await redial(all)
     expect(second.address.host).to.equal('new')
     second.open()
-    expect(second.hello?.sessionId).to.equal(SESSION_ID)
+    expect(second.connectRequest?.sessionId).to.equal(SESSION_ID)
     for (const records of [undefined, [], [{ name: '.', port: 2181 }], [{ name: 'zk', port: 0 }]]) {
       all.dns.records = records
       all.server.connections.at(-1)?.close()
@@ -122,7 +122,7 @@ describe('SRV records', () => {
     expect(all.connection.dropped).to.equal(true)
     const second = await reconnect(all)
     expect(second.address.host).to.equal('zk3')
-    expect(second.hello?.sessionId).to.equal(SESSION_ID)
+    expect(second.connectRequest?.sessionId).to.equal(SESSION_ID)
   })
 
   it('give way to a list, and a list to them', async () => {

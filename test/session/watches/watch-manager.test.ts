@@ -4,7 +4,14 @@ import type { WatchEvent } from '../../../src/client/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { failureOf } from '../../support/settled.ts'
 import { eventFrame, statOf, type Answer, type Received } from '../../support/scripted-server.ts'
-import { closeCleanly, dataReply, reconnect, scripted, T, type Scripted } from '../../support/scripted-session.ts'
+import {
+  closeCleanly,
+  dataReply,
+  reconnect,
+  scriptedSession,
+  T,
+  type ScriptedSession,
+} from '../../support/scripted-session.ts'
 
 type Read = 'getData' | 'exists' | 'getChildren'
 
@@ -16,7 +23,7 @@ const answers: Record<Read, () => Answer> = {
 
 /** Sets a watch and lets the server answer. */
 async function arm(
-  { client, connection }: Pick<Scripted, 'client' | 'connection'>,
+  { client, connection }: Pick<ScriptedSession, 'client' | 'connection'>,
   read: Read,
   path: string,
   watch: (event: WatchEvent) => void,
@@ -28,7 +35,7 @@ async function arm(
 }
 
 /** A call that sets a watch, and is given up before its answer. */
-async function givenUp({ client, connection }: Scripted, read: Read): Promise<Received> {
+async function givenUp({ client, connection }: ScriptedSession, read: Read): Promise<Received> {
   const given = new AbortController()
   const failing = failureOf(client[read]('/a', { watch: () => undefined, signal: given.signal }))
   const setting = await connection.next()
@@ -50,7 +57,7 @@ describe('a watch', () => {
   for (const [kind, fires] of Object.entries(table) as [Read | 'absent', Record<string, boolean>][]) {
     for (const [type, does] of Object.entries(fires)) {
       it(`of ${kind === 'absent' ? 'exists, on no node,' : kind} is ${does ? '' : 'not '}fired by ${type}`, async () => {
-        const all = await scripted()
+        const all = await scriptedSession()
         const events: WatchEvent[] = []
         const watch = (event: WatchEvent) => void events.push(event)
         const read = kind === 'absent' ? 'exists' : kind
@@ -64,7 +71,7 @@ describe('a watch', () => {
   }
 
   it('is not left by a read that fails, nor by one without a callback', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const events: WatchEvent[] = []
     const watch = (event: WatchEvent) => void events.push(event)
     for (const read of ['getData', 'getChildren'] as const) {
@@ -88,7 +95,7 @@ describe('a watch', () => {
   })
 
   it('is one with others of the same callback on a path, and another with other callbacks', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const heard: string[] = []
     const same = () => void heard.push('same')
     await arm(all, 'getData', '/a', same)
@@ -106,7 +113,7 @@ describe('a watch', () => {
 
   it('is told of the end once a path, however often its callback waits there', async () => {
     for (const end of ['a view', 'the session'] as const) {
-      const all = await scripted()
+      const all = await scriptedSession()
       const client = end === 'a view' ? all.client.chroot('/') : all.client
       const heard: string[] = []
       const same = ({ type, state, path }: WatchEvent) => void heard.push(`${type} ${state} ${path}`)
@@ -121,7 +128,7 @@ describe('a watch', () => {
   })
 
   it('is set again on a new connection, by its kind, and not where it has fired', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const ignore = () => undefined
     await arm(all, 'getData', '/data', ignore)
     await arm(all, 'exists', '/there', ignore)
@@ -148,7 +155,7 @@ describe('a watch', () => {
   })
 
   it('that fires while it is set again is heard once, and before what was queued is answered', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const heard: string[] = []
     await arm(all, 'getData', '/a', ({ type }) => heard.push(type))
     all.connection.close()
@@ -168,7 +175,7 @@ describe('a watch', () => {
 
   it('E3: is set again in requests under 128 KiB, and not one of 20,000 is lost', async function () {
     this.timeout(20_000)
-    const all = await scripted()
+    const all = await scriptedSession()
     const { client, connection } = all
     const paths = Array.from({ length: 20_000 }, (_, i) => `/${'a long path '.repeat(9)}ü${i}`)
     let fired = 0
@@ -192,7 +199,7 @@ describe('a watch', () => {
   })
 
   it('hears of the end of the session', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const events: WatchEvent[] = []
     const watch = (event: WatchEvent) => void events.push(event)
     await arm(all, 'getData', '/a', watch)
@@ -208,7 +215,7 @@ describe('a watch', () => {
   })
 
   it('below a chroot is set on the whole path and tells the caller’s own', async () => {
-    const all = await scripted({}, 'zk/app')
+    const all = await scriptedSession({}, 'zk/app')
     const events: WatchEvent[] = []
     const watch = (event: WatchEvent) => void events.push(event)
     await arm(all, 'getData', '/a', watch)
@@ -225,7 +232,7 @@ describe('a watch', () => {
   })
 
   it('G8: whose callback throws stops neither the others nor what comes behind', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const heard: string[] = []
     const failure = new Error('on purpose')
     await arm(all, 'getData', '/a', () => {
@@ -244,7 +251,7 @@ describe('a watch', () => {
 
 describe('giving a watch up', () => {
   it('takes the server’s along where it is the last', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const events: WatchEvent[] = []
     const given = new AbortController()
     await arm(all, 'getData', '/a', event => events.push(event), given)
@@ -257,7 +264,7 @@ describe('giving a watch up', () => {
   })
 
   it('is in the background, and lasts until the server has answered', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const given = new AbortController()
     await arm(all, 'getChildren', '/a', () => undefined, given)
     given.abort()
@@ -272,7 +279,7 @@ describe('giving a watch up', () => {
   })
 
   it('is in the background as soon as the call that sets it is given up', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const setting = await givenUp(all, 'exists')
     let isSettled = false
     const settled = all.client.settled().then(() => (isSettled = true))
@@ -288,7 +295,7 @@ describe('giving a watch up', () => {
 
   it('is over when the call that sets it is refused, or loses its connection', async () => {
     for (const end of ['refused', 'lost'] as const) {
-      const all = await scripted()
+      const all = await scriptedSession()
       const setting = await givenUp(all, 'getData')
       const settled = all.client.settled()
       if (end === 'refused') all.connection.reply(setting, { err: errnos.NONODE })
@@ -298,7 +305,7 @@ describe('giving a watch up', () => {
   })
 
   it('leaves the server’s to others on the same table and path, and only to those', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const [one, two, other] = [new AbortController(), new AbortController(), new AbortController()]
     await arm(all, 'getData', '/a', () => undefined, one)
     await arm(all, 'exists', '/a', () => undefined, two)
@@ -319,7 +326,7 @@ describe('giving a watch up', () => {
   })
 
   it('leaves the server’s to a call under way that sets it', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const given = new AbortController()
     const events: string[] = []
     await arm(all, 'getData', '/a', () => undefined, given)
@@ -335,7 +342,7 @@ describe('giving a watch up', () => {
   })
 
   it('before its call is answered rejects at once, and drops what the answer leaves at the server', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const given = new AbortController()
     const events: WatchEvent[] = []
     const call = all.client.getData('/a', { watch: event => events.push(event), signal: given.signal })
@@ -351,7 +358,7 @@ describe('giving a watch up', () => {
   })
 
   it('before its call is answered drops nothing where the answer leaves no watch', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const given = new AbortController()
     const call = all.client.getData('/a', { watch: () => undefined, signal: given.signal })
     const request = await all.connection.next()
@@ -363,7 +370,7 @@ describe('giving a watch up', () => {
   })
 
   it('of two calls under way drops the watch once the second has been answered', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const given = new AbortController()
     const calls = [0, 1].map(() =>
       all.client.getData('/a', { watch: () => undefined, signal: given.signal }).catch(() => undefined),
@@ -381,7 +388,7 @@ describe('giving a watch up', () => {
   })
 
   it('of a call that waits for a connection takes it out of the queue', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     all.connection.close()
     const given = new AbortController()
     const kept = all.client.getData('/kept')
@@ -395,7 +402,7 @@ describe('giving a watch up', () => {
   })
 
   it('while suspended is all: it is not set again', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const given = new AbortController()
     await arm(all, 'getData', '/a', () => undefined, given)
     all.connection.close()
@@ -405,7 +412,7 @@ describe('giving a watch up', () => {
   })
 
   it('after it has fired does nothing', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const given = new AbortController()
     await arm(all, 'getData', '/a', () => undefined, given)
     all.connection.event(eventTypes.NodeDataChanged, '/a')
@@ -416,7 +423,7 @@ describe('giving a watch up', () => {
   })
 
   it('before the call sends nothing at all', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const reason = new Error('too late')
     const call = client.getData('/a', { signal: AbortSignal.abort(reason) })
     expect(await call.catch((error: unknown) => error)).to.equal(reason)
@@ -425,7 +432,7 @@ describe('giving a watch up', () => {
   })
 
   it('leaves no listener at a signal that lives on', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const { signal } = new AbortController()
     let listeners = 0
     const add = signal.addEventListener.bind(signal)
@@ -460,7 +467,7 @@ describe('giving a watch up', () => {
 
 describe('removeWatches', () => {
   it('drops all on the path and table that is asked for, and tells nobody', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const heard: string[] = []
     await arm(all, 'getData', '/a', () => void heard.push('data'))
     await arm(all, 'exists', '/a', () => void heard.push('exists'))
@@ -476,7 +483,7 @@ describe('removeWatches', () => {
   })
 
   it('drops what a call before it is about to set', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const heard: string[] = []
     const arming = all.client.getData('/a', { watch: ({ type }) => heard.push(type) })
     const removing = all.client.removeWatches('/a')
@@ -491,7 +498,7 @@ describe('removeWatches', () => {
   })
 
   it('rejects with NOWATCHER where there is nothing, and not where it has just fired', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const nothing = all.client.removeWatches('/a').catch((error: unknown) => error)
     all.connection.reply(await all.connection.next(), { err: errnos.NOWATCHER })
     expect(await nothing).to.include({ code: 'NOWATCHER', op: 'removeWatches', path: '/a' })
@@ -504,7 +511,7 @@ describe('removeWatches', () => {
 
 describe('a view', () => {
   it('closes its own watches only, and tells them', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const heard: string[] = []
     const view = all.client.chroot('/app')
     const note = (who: string) => (event: WatchEvent) => void heard.push(`${who} ${event.type} ${event.path}`)
@@ -524,7 +531,7 @@ describe('a view', () => {
   })
 
   it('that was closed while it set a watch lets go of it when the answer comes', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const heard: string[] = []
     const view = all.client.chroot('/app')
     const arming = view.getData('/a', { watch: ({ type, state }) => heard.push(`${type} ${state}`) })
@@ -538,7 +545,7 @@ describe('a view', () => {
   })
 
   it('that ends while its persistent watch waits for a connection leaves none at the server', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     all.connection.close()
     const view = all.client.chroot('/app')
     const adding = view.addWatch('/a')
@@ -552,21 +559,21 @@ describe('a view', () => {
   })
 
   it('of a view is rooted below it, and one of / is the view again', async () => {
-    const { client, connection } = await scripted({}, 'zk/one')
+    const { client, connection } = await scriptedSession({}, 'zk/one')
     const inner = client.chroot('/two').chroot('/three').chroot('/')
     inner.delete('/four').catch(() => undefined)
     expect((await connection.next()).body).to.deep.equal({ path: '/one/two/three/four', version: -1 })
   })
 })
 
-async function lose(all: Scripted, connection: Scripted['connection']) {
+async function lose(all: ScriptedSession, connection: ScriptedSession['connection']) {
   connection.close()
   return reconnect(all)
 }
 
 describe('a persistent watch', () => {
   it('that is asked for while suspended is set once, and has missed nothing', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     all.connection.close()
     const adding = all.client.addWatch('/a')
     const second = await reconnect(all)
@@ -581,7 +588,7 @@ describe('a persistent watch', () => {
   })
 
   it('that is refused has those who watch the same path look again: it may have taken the place of their watch', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const { client, connection } = all
     const events: WatchEvent[] = []
     await arm(all, 'getData', '/a', event => events.push(event))
@@ -600,7 +607,7 @@ describe('a persistent watch', () => {
   })
 
   it('hears of a list once where a recursive one is on its path, and the server tells of the list too (ZOOKEEPER-4475)', async () => {
-    const { client, connection } = await scripted()
+    const { client, connection } = await scriptedSession()
     const watchers = []
     for (const recursive of [false, true]) {
       const adding = client.addWatch('/a', { recursive })
@@ -620,7 +627,7 @@ describe('a persistent watch', () => {
   })
 
   it('is set again as the server has it, where a stronger one is still on its way', async () => {
-    const all = await scripted()
+    const all = await scriptedSession()
     const plain = all.client.addWatch('/a')
     all.connection.reply(await all.connection.next())
     const watcher = await plain

@@ -2,17 +2,17 @@
 import { expect } from 'chai'
 import type { Client, WatchEvent, Watcher } from '../../../src/index.ts'
 import { onGrounds } from '../../recipes/fixture.ts'
-import type { Saboteur } from '../../support/faulty-dial.ts'
+import type { FaultyDial } from '../../support/faulty-dial.ts'
 
 onGrounds('a persistent watch', (ground, { everywhere }) => {
-  let saboteur: Saboteur
+  let faultyDial: FaultyDial
   let zk: Client
   let other: Client
   let path: string
 
   beforeEach(() =>
     ground.run(async () => {
-      ;({ saboteur, client: zk } = await ground.sabotaged({ sessionTimeout: 4000 }))
+      ;({ faultyDial, client: zk } = await ground.sabotaged({ sessionTimeout: 4000 }))
       other = await ground.open({ sessionTimeout: 4000 })
       path = ground.path
     }),
@@ -136,7 +136,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     const [plain, recursive] = [await zk.addWatch(path), await zk.addWatch(`${path}/r`, { recursive: true })]
     const oneShot = fired(watch => zk.getData(path, { watch }))
     await zk.sync(path)
-    saboteur.cut()
+    faultyDial.cut()
     await zk.exists('/')
     expect((await plain.next()).value).to.deep.include({ type: 'resync', path })
     expect((await recursive.next()).value).to.deep.include({ type: 'resync', path: `${path}/r` })

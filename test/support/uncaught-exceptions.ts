@@ -1,7 +1,7 @@
 // What ends a process, caught for a test.
 
 /** What was thrown while nobody could catch it, during a task. */
-export async function uncaughtIn(task: () => Promise<unknown>): Promise<unknown[]> {
+export async function uncaughtDuring(task: () => Promise<unknown>): Promise<unknown[]> {
   const thrown: unknown[] = []
   const others = process.listeners('uncaughtException')
   process.removeAllListeners('uncaughtException').on('uncaughtException', error => thrown.push(error))
