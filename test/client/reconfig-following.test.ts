@@ -1,4 +1,4 @@
-// Going by the ensemble's own configuration, on scripted servers.
+// The option followEnsemble, on scripted servers.
 import { expect } from 'chai'
 import { errnos, eventTypes } from '../../src/protocol/index.ts'
 import { connect, type ConnectOptions } from '../../src/client/index.ts'
@@ -16,14 +16,14 @@ import {
 
 const CONFIG = '/zookeeper/config'
 const line = (id: number, client: string) => `server.${id}=10.0.0.${id}:2888:3888:participant${client}`
-/** A configuration whose servers take clients at these addresses. */
+/** Returns a configuration with these client addresses. */
 const config = (...clients: string[]) =>
   [...clients.map((client, i) => line(i + 1, client && `;${client}`)), 'version=100000000'].join('\n')
 
 const follow = (servers: string, options: ConnectOptions = {}) =>
   scriptedSession({ followEnsemble: true, ...options }, servers)
 
-/** Answers the client's question, which comes first. */
+/** Answers the client's first request, which reads the configuration. */
 async function tell(connection: ScriptedConnection, data: string): Promise<void> {
   const request = await connection.next()
   expect(request.body).to.deep.equal({ path: CONFIG, watch: true })
@@ -49,13 +49,13 @@ const hostsAfter = async (all: ScriptedSession, connection: ScriptedConnection, 
 }
 
 describe('followEnsemble', () => {
-  it('is off unless it is asked for', async () => {
+  it('is off by default', async () => {
     const { connection } = await scriptedSession()
     await settle()
     expect(connection.requests).to.deep.equal([])
   })
 
-  it('tries the servers of the configuration, and those of the connect string when none of them is reached', async () => {
+  it('tries the servers of the configuration, then those of the connect string if none can be reached', async () => {
     const all = await follow('seed')
     await tell(all.connection, config('one:2181', 'two:2181'))
     expect(all.connection.dropped, 'it may be one of them by another name').to.equal(false)
@@ -65,7 +65,7 @@ describe('followEnsemble', () => {
     expect(tried.slice(3)).to.deep.equal(tried.slice(0, 3))
   })
 
-  it('minds no removal of the caller’s own watches on the node', async () => {
+  it('keeps its watch on the node if the caller removes the caller’s watches', async () => {
     const all = await follow('one')
     await tell(all.connection, config('one:2181', 'two:2181'))
     expect(await failureOf(all.client.removeWatches(CONFIG))).to.include({ code: 'NOWATCHER' })
@@ -73,7 +73,7 @@ describe('followEnsemble', () => {
     expect(all.connection.dropped).to.equal(true)
   })
 
-  it('moves, with its session, when its server leaves the configuration', async () => {
+  it('moves the session if its server leaves the configuration', async () => {
     const all = await follow('one')
     await tell(all.connection, config('one:2181', 'two:2181'))
     await change(all.connection, config('two:2181'))
@@ -84,7 +84,7 @@ describe('followEnsemble', () => {
     await closeCleanly({ client: all.client, connection: second })
   })
 
-  it('stays when others leave, and hears of the next change too, also on another connection', async () => {
+  it('stays if other servers leave, and follows later changes too, also on another connection', async () => {
     const all = await follow('one')
     await tell(all.connection, config('one:2181', 'two:2181', 'three:2181'))
     await change(all.connection, config('one:2181', 'two:2181'))
@@ -98,7 +98,7 @@ describe('followEnsemble', () => {
     expect(second.dropped).to.equal(true)
   })
 
-  it('asks again where the answer was lost', async () => {
+  it('reads the configuration again if the reply was lost', async () => {
     const all = await follow('one')
     await all.connection.next()
     all.connection.close()
@@ -107,7 +107,7 @@ describe('followEnsemble', () => {
     expect(await hostsAfter(all, second, 2)).to.deep.equal(['two', 'one'])
   })
 
-  it('leaves servers out that name no port for clients, and does not take the present one for gone', async () => {
+  it('skips servers without a client port, and then does not treat the current one as removed', async () => {
     const all = await follow('one')
     await tell(all.connection, config('one:2181', 'two:2181'))
     await change(all.connection, config('', 'two:2181', 'three:2181'))
@@ -117,7 +117,7 @@ describe('followEnsemble', () => {
     expect(tried[2]).to.equal('one')
   })
 
-  it('takes no notice of a configuration that names no server', async () => {
+  it('ignores a configuration without servers', async () => {
     for (const data of [config('', ''), '', 'version=0', 'server.x=nonsense']) {
       const all = await follow('one,two')
       await tell(all.connection, data)
@@ -125,7 +125,7 @@ describe('followEnsemble', () => {
     }
   })
 
-  it('says so where the configuration cannot be read, and the client goes on', async () => {
+  it('reports that it cannot read the configuration, and the client continues', async () => {
     const all = await follow('one')
     all.connection.reply(await all.connection.next(), { err: errnos.NOAUTH })
     await settle()
@@ -134,7 +134,7 @@ describe('followEnsemble', () => {
     expect(all.client.state).to.equal('connected')
   })
 
-  it('ends with the session, without a word', async () => {
+  it('ends with the session and reports nothing', async () => {
     const all = await follow('one')
     await tell(all.connection, config('one:2181'))
     await closeCleanly(all)
@@ -143,7 +143,7 @@ describe('followEnsemble', () => {
     expect(all.clock.pendingTimers).to.equal(0)
   })
 
-  it('is not for tls: the configuration names ports in plaintext', async () => {
+  it('is rejected with tls, because the configuration contains plaintext ports', async () => {
     const error: unknown = await connect('zk', { followEnsemble: true, tls: true }).catch((e: unknown) => e)
     expect(error).to.include({ code: 'BADARGUMENTS' })
   })

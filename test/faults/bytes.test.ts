@@ -108,8 +108,8 @@ describe('2.4 hostile or broken bytes', () => {
     it(`${row}: ${what}, with 3 requests pending`, async () => {
       const all = await scriptedSession({}, 'zk/app')
       const { client, connection } = all
-      const heard: string[] = []
-      const armed = client.getData('/armed', { watch: ({ type, path }) => heard.push(`${type} ${path}`) })
+      const log: string[] = []
+      const armed = client.getData('/armed', { watch: ({ type, path }) => log.push(`${type} ${path}`) })
       connection.reply(await connection.next(), dataReply())
       await armed
       const calls = await startThreeCalls(all, lie)
@@ -127,10 +127,10 @@ describe('2.4 hostile or broken bytes', () => {
         expect((await last.next()).body).to.deep.include({ dataWatches: ['/app/armed'] })
         await expectWorking(client, last)
       }
-      expect(heard, 'nothing has changed yet').to.deep.equal([])
+      expect(log, 'nothing has changed yet').to.deep.equal([])
       last.event(eventTypes.NodeDeleted, '/app/armed')
       await settle()
-      expect(heard).to.deep.equal(['NodeDeleted /armed'])
+      expect(log).to.deep.equal(['NodeDeleted /armed'])
       expect(all.callbackErrors).to.deep.equal([])
     })
 

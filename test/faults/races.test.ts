@@ -70,8 +70,8 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
         const client = await sessions.open(server.connectString, { dial: faultyDial.dial, clock: fastRetryClock })
         const holder = isTaken ? await new Mutex(observer, path).acquire() : undefined
         let arrived = nth === 1 ? faultyDial.holdReply(opcode) : undefined
-        const given = new AbortController()
-        const failing = failureOf(new Mutex(client, path).acquire({ signal: given.signal }))
+        const controller = new AbortController()
+        const failing = failureOf(new Mutex(client, path).acquire({ signal: controller.signal }))
         if (opcode === opcodes.exists) {
           // It asks for nothing while it waits: this is ours.
           await until(async () => (await server.watchCount()) === watchesBefore + 1)
@@ -83,7 +83,7 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
         }
         await arrived
         const reason = new Error('given up')
-        given.abort(reason)
+        controller.abort(reason)
         expect(await failing).to.equal(reason)
         if (then === 'the answer comes') faultyDial.deliver()
         else faultyDial.cut()
@@ -105,9 +105,9 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
 
   it('G2: in the turn in which it was granted, has the lock: a signal that comes behind the grant gives up nothing', async () => {
     const client = await sessions.open(server.connectString)
-    const given = new AbortController()
-    const held = await new Mutex(client, path).acquire({ signal: given.signal }).then(held => {
-      given.abort()
+    const controller = new AbortController()
+    const held = await new Mutex(client, path).acquire({ signal: controller.signal }).then(held => {
+      controller.abort()
       return held
     })
     expect(held.signal.aborted).to.equal(false)
@@ -152,18 +152,18 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
 
     const round = async (directory: string): Promise<void> => {
       const first = await new Mutex(holder, directory).acquire()
-      const given = new AbortController()
+      const controller = new AbortController()
       const reason = new Error('given up')
       // Within what a round may see: a few frames of its own, and in between those of all other lanes.
       const frame = seen + 1 + Math.floor(random() * 10 * LANES)
       const microtasks = Math.floor(random() * 4)
       const giveUp = () => {
         let left = microtasks
-        const later = () => (left-- > 0 ? queueMicrotask(later) : given.abort(reason))
+        const later = () => (left-- > 0 ? queueMicrotask(later) : controller.abort(reason))
         later()
       }
       due.set(frame, [...(due.get(frame) ?? []), giveUp])
-      const acquiring = outcomeOf(new Mutex(contender, directory).acquire({ signal: given.signal }))
+      const acquiring = outcomeOf(new Mutex(contender, directory).acquire({ signal: controller.signal }))
       if (random() < 0.5) await contender.sync('/')
       await first.release()
       const outcome = await acquiring

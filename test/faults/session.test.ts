@@ -113,11 +113,11 @@ describe('2.2 the session', () => {
     })
     await other.sync(path)
     // Counted from before the last packet that will be answered, and so no later than the lease.
-    const begun = performance.now()
+    const startedAt = performance.now()
     await client.sync(path)
     proxy.conditions.blackHole = 'both'
     await until(() => leaseSignal.aborted)
-    expect(performance.now() - begun).to.be.above(client.sessionTimeout - 5)
+    expect(performance.now() - startedAt).to.be.above(client.sessionTimeout - 5)
     expect([client.state, client.validFor()]).to.deep.equal(['suspended', 0])
     expect(await failureOf(client.getData(path))).to.include({ code: 'CONNECTIONLOSS', fate: 'notSent' })
     await gone

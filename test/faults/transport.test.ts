@@ -25,18 +25,18 @@ describe('2.1 the transport', () => {
     await client.create('/n')
     const { stat } = await client.create('/mine', '', { mode: 'ephemeral' })
     const { sessionId } = client
-    const heard: string[] = []
-    const note = (who: string) => (event: { type: string }) => void heard.push(`${who} ${event.type}`)
-    await client.getData('/n', { watch: note('data') })
-    await client.exists('/n', { watch: note('there') })
-    await client.exists('/absent', { watch: note('absent') })
-    await client.getChildren('/n', { watch: note('children') })
+    const log: string[] = []
+    const record = (name: string) => (event: { type: string }) => void log.push(`${name} ${event.type}`)
+    await client.getData('/n', { watch: record('data') })
+    await client.exists('/n', { watch: record('there') })
+    await client.exists('/absent', { watch: record('absent') })
+    await client.getChildren('/n', { watch: record('children') })
     await server.pause()
     const lost = Array.from({ length: 50 }, (_, i) => outcomeOf(client.setData('/n', String(i))))
     await server.kill()
     for (const call of lost) expect(await call).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
     expect(client.state).to.equal('suspended')
-    expect(heard).to.deep.equal([])
+    expect(log).to.deep.equal([])
     const queued = client.exists('/mine')
     await server.start()
     expect((await queued)?.czxid).to.equal(stat.czxid)
@@ -48,13 +48,13 @@ describe('2.1 the transport', () => {
     await client.setData('/n', 'changed')
     // The fifty writes may have been in the log: then the watches have fired already.
     if (marker === 0)
-      expect(heard).to.deep.equal([
+      expect(log).to.deep.equal([
         'children NodeChildrenChanged',
         'absent NodeCreated',
         'data NodeDataChanged',
         'there NodeDataChanged',
       ])
-    else expect(heard).to.have.length(4)
+    else expect(log).to.have.length(4)
   })
 
   it('A3: a reply that is cut mid-frame, at any of its bytes, is discarded with its connection', async () => {
@@ -95,9 +95,9 @@ describe('2.1 the transport', () => {
         else proxy.conditions.bytesLeft = 0
         const calls = [call(client, path), client.getData(path), client.exists(path)].map(failureOf)
         for (const lost of calls) expect(await lost).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
-        const begun = performance.now()
+        const startedAt = performance.now()
         await client.sync(path)
-        expect(performance.now() - begun, 'ms to recover').to.be.below(LOAD_ALLOWANCE)
+        expect(performance.now() - startedAt, 'ms to recover').to.be.below(LOAD_ALLOWANCE)
         expect(client.sessionId).to.equal(sessionId)
       })
     }
@@ -106,8 +106,8 @@ describe('2.1 the transport', () => {
   it('A4: ten resets in a row cost neither the session, nor its ephemeral nodes, nor its watches', async () => {
     const { proxy, client, path } = proxied
     const { stat } = await client.create(`${path}/mine`, '', { mode: 'ephemeral' })
-    const heard: string[] = []
-    await client.getData(path, { watch: ({ type }) => heard.push(type) })
+    const log: string[] = []
+    await client.getData(path, { watch: ({ type }) => log.push(type) })
     const { sessionId } = client
     for (let i = 0; i < 10; i++) {
       proxy.resetAll()
@@ -117,7 +117,7 @@ describe('2.1 the transport', () => {
     expect(client.sessionId).to.equal(sessionId)
     expect((await client.exists(`${path}/mine`))?.czxid).to.equal(stat.czxid)
     await client.setData(path, 'x')
-    expect(heard).to.deep.equal(['NodeDataChanged'])
+    expect(log).to.deep.equal(['NodeDataChanged'])
     await client.delete(`${path}/mine`)
   })
 
@@ -131,11 +131,11 @@ describe('2.1 the transport', () => {
       const states: State[] = []
       client.on('state', state => states.push(state))
       await client.sync(path)
-      const begun = performance.now()
+      const startedAt = performance.now()
       proxy.conditions.blackHole = direction
       const lost = client.setData(path, 'lost')
       expect(await failureOf(lost)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
-      expect(performance.now() - begun).to.be.at.least((PROXIED_TIMEOUT * 2) / 3 - 100)
+      expect(performance.now() - startedAt).to.be.at.least((PROXIED_TIMEOUT * 2) / 3 - 100)
       // The lease ends with the timeout: it is not over yet.
       expect(client.leaseSignal.aborted).to.equal(false)
       proxy.heal()
@@ -162,11 +162,11 @@ describe('2.1 the transport', () => {
     const { proxy, path, open } = proxied
     proxy.conditions.slice = 1
     await using slow = await open()
-    const heard: string[] = []
-    const { data } = await slow.getData(path, { watch: ({ type }) => heard.push(type) })
+    const log: string[] = []
+    const { data } = await slow.getData(path, { watch: ({ type }) => log.push(type) })
     expect(data?.toString()).to.equal('what is there')
     await slow.setData(path, 'x')
-    expect(heard).to.deep.equal(['NodeDataChanged'])
+    expect(log).to.deep.equal(['NodeDataChanged'])
   })
 
   it('A10: a tenth of a second of latency either way suspends no session of one second', async () => {
@@ -175,8 +175,8 @@ describe('2.1 the transport', () => {
     const states: State[] = []
     slow.on('state', state => states.push(state))
     proxy.conditions.delay = 100
-    const begun = performance.now()
-    while (performance.now() - begun < 1200) await slow.getData(path)
+    const startedAt = performance.now()
+    while (performance.now() - startedAt < 1200) await slow.getData(path)
     expect(states).to.deep.equal([])
     proxy.conditions.delay = 0
   })

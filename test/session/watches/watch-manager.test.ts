@@ -21,7 +21,7 @@ const answers: Record<Read, () => Answer> = {
   getChildren: () => ({ body: { children: [], stat: statOf() } }),
 }
 
-/** Sets a watch and lets the server answer. */
+/** Sets a watch and answers the request. */
 async function arm(
   { client, connection }: Pick<ScriptedSession, 'client' | 'connection'>,
   read: Read,
@@ -34,12 +34,12 @@ async function arm(
   await call
 }
 
-/** A call that sets a watch, and is given up before its answer. */
-async function givenUp({ client, connection }: ScriptedSession, read: Read): Promise<Received> {
-  const given = new AbortController()
-  const failing = failureOf(client[read]('/a', { watch: () => undefined, signal: given.signal }))
+/** Starts a call that sets a watch and cancels it before its reply. Returns its request. */
+async function cancelledRead({ client, connection }: ScriptedSession, read: Read): Promise<Received> {
+  const controller = new AbortController()
+  const failing = failureOf(client[read]('/a', { watch: () => undefined, signal: controller.signal }))
   const setting = await connection.next()
-  given.abort()
+  controller.abort()
   await failing
   return setting
 }
@@ -56,7 +56,7 @@ describe('a watch', () => {
   }
   for (const [kind, fires] of Object.entries(table) as [Read | 'absent', Record<string, boolean>][]) {
     for (const [type, does] of Object.entries(fires)) {
-      it(`of ${kind === 'absent' ? 'exists, on no node,' : kind} is ${does ? '' : 'not '}fired by ${type}`, async () => {
+      it(`of ${kind === 'absent' ? 'exists (no node)' : kind} is ${does ? '' : 'not '}fired by ${type}`, async () => {
         const all = await scriptedSession()
         const events: WatchEvent[] = []
         const watch = (event: WatchEvent) => void events.push(event)
@@ -70,7 +70,7 @@ describe('a watch', () => {
     }
   }
 
-  it('is not left by a read that fails, nor by one without a callback', async () => {
+  it('is not set by a read that fails, or by one without a callback', async () => {
     const { client, connection } = await scriptedSession()
     const events: WatchEvent[] = []
     const watch = (event: WatchEvent) => void events.push(event)
@@ -94,40 +94,40 @@ describe('a watch', () => {
     expect(events).to.deep.equal([])
   })
 
-  it('is one with others of the same callback on a path, and another with other callbacks', async () => {
+  it('calls a callback once if it was set by several reads of a path', async () => {
     const all = await scriptedSession()
-    const heard: string[] = []
-    const same = () => void heard.push('same')
+    const log: string[] = []
+    const same = () => void log.push('same')
     await arm(all, 'getData', '/a', same)
     await arm(all, 'exists', '/a', same)
     await arm(all, 'getChildren', '/a', same)
-    await arm(all, 'getData', '/a', () => void heard.push('other'))
+    await arm(all, 'getData', '/a', () => void log.push('other'))
     await arm(all, 'getData', '/b', same)
     all.connection.event(eventTypes.NodeDeleted, '/a')
     await settle()
-    expect(heard).to.deep.equal(['same', 'other'])
+    expect(log).to.deep.equal(['same', 'other'])
     all.connection.event(eventTypes.NodeDeleted, '/b')
     await settle()
-    expect(heard).to.deep.equal(['same', 'other', 'same'])
+    expect(log).to.deep.equal(['same', 'other', 'same'])
   })
 
-  it('is told of the end once a path, however often its callback waits there', async () => {
+  it('reports the end once per path, even if its callback was set several times there', async () => {
     for (const end of ['a view', 'the session'] as const) {
       const all = await scriptedSession()
       const client = end === 'a view' ? all.client.chroot('/') : all.client
-      const heard: string[] = []
-      const same = ({ type, state, path }: WatchEvent) => void heard.push(`${type} ${state} ${path}`)
+      const log: string[] = []
+      const same = ({ type, state, path }: WatchEvent) => void log.push(`${type} ${state} ${path}`)
       await arm({ ...all, client }, 'getData', '/a', same)
       await arm({ ...all, client }, 'getChildren', '/a', same)
       await arm({ ...all, client }, 'getData', '/b', same)
       if (end === 'a view') await client.close()
       else await closeCleanly(all)
       await settle()
-      expect(heard, end).to.deep.equal(['Session closed /a', 'Session closed /b'])
+      expect(log, end).to.deep.equal(['Session closed /a', 'Session closed /b'])
     }
   })
 
-  it('is set again on a new connection, by its kind, and not where it has fired', async () => {
+  it('is set again on a new connection with its kind, unless it has fired', async () => {
     const all = await scriptedSession()
     const ignore = () => undefined
     await arm(all, 'getData', '/data', ignore)
@@ -154,12 +154,12 @@ describe('a watch', () => {
     expect(third.received[0]?.body).to.deep.equal(second.received[0]?.body)
   })
 
-  it('that fires while it is set again is heard once, and before what was queued is answered', async () => {
+  it('fires once while it is set again, before the reply to a queued request', async () => {
     const all = await scriptedSession()
-    const heard: string[] = []
-    await arm(all, 'getData', '/a', ({ type }) => heard.push(type))
+    const log: string[] = []
+    await arm(all, 'getData', '/a', ({ type }) => log.push(type))
     all.connection.close()
-    void all.client.getData('/a').then(() => heard.push('reply'))
+    void all.client.getData('/a').then(() => log.push('reply'))
     const second = await reconnect(all)
     const [, read] = second.received as [Received, Received]
     second.send(
@@ -168,12 +168,12 @@ describe('a watch', () => {
       second.replyTo(read, dataReply()),
     )
     await settle()
-    expect(heard).to.deep.equal(['NodeDataChanged', 'reply'])
+    expect(log).to.deep.equal(['NodeDataChanged', 'reply'])
     const third = await lose(all, second)
     expect(third.received).to.have.length(0)
   })
 
-  it('E3: is set again in requests under 128 KiB, and not one of 20,000 is lost', async function () {
+  it('is set again in requests under 128 KiB, and none of 20,000 is lost', async function () {
     this.timeout(20_000)
     const all = await scriptedSession()
     const { client, connection } = all
@@ -198,7 +198,7 @@ describe('a watch', () => {
     expect(fired).to.equal(20_000)
   })
 
-  it('hears of the end of the session', async () => {
+  it('reports the end of the session', async () => {
     const all = await scriptedSession()
     const events: WatchEvent[] = []
     const watch = (event: WatchEvent) => void events.push(event)
@@ -214,7 +214,7 @@ describe('a watch', () => {
     ])
   })
 
-  it('below a chroot is set on the whole path and tells the caller’s own', async () => {
+  it('below a chroot is set on the full path and reports the path below the chroot', async () => {
     const all = await scriptedSession({}, 'zk/app')
     const events: WatchEvent[] = []
     const watch = (event: WatchEvent) => void events.push(event)
@@ -231,31 +231,31 @@ describe('a watch', () => {
     expect(events.map(({ path }) => path)).to.deep.equal(['/a', '/'])
   })
 
-  it('G8: whose callback throws stops neither the others nor what comes behind', async () => {
+  it('does not prevent other callbacks or later frames if its callback throws', async () => {
     const all = await scriptedSession()
-    const heard: string[] = []
+    const log: string[] = []
     const failure = new Error('on purpose')
     await arm(all, 'getData', '/a', () => {
       throw failure
     })
-    await arm(all, 'getData', '/a', () => void heard.push('other'))
-    void all.client.getData('/b').then(() => heard.push('reply'))
+    await arm(all, 'getData', '/a', () => void log.push('other'))
+    void all.client.getData('/b').then(() => log.push('reply'))
     const request = await all.connection.next()
     all.connection.send(eventFrame(eventTypes.NodeDeleted, '/a'), all.connection.replyTo(request, dataReply()))
     await settle()
-    expect(heard).to.deep.equal(['other', 'reply'])
+    expect(log).to.deep.equal(['other', 'reply'])
     expect(all.callbackErrors).to.deep.equal([failure])
     expect(all.client.state).to.equal('connected')
   })
 })
 
-describe('giving a watch up', () => {
-  it('takes the server’s along where it is the last', async () => {
+describe('cancelling a watch', () => {
+  it('removes the watch of the server if no other needs it', async () => {
     const all = await scriptedSession()
     const events: WatchEvent[] = []
-    const given = new AbortController()
-    await arm(all, 'getData', '/a', event => events.push(event), given)
-    given.abort()
+    const controller = new AbortController()
+    await arm(all, 'getData', '/a', event => events.push(event), controller)
+    controller.abort()
     await settle()
     expect(removals(all.connection.requests)).to.deep.equal([{ path: '/a', type: 2 }])
     all.connection.event(eventTypes.NodeDataChanged, '/a')
@@ -263,11 +263,11 @@ describe('giving a watch up', () => {
     expect(events).to.deep.equal([])
   })
 
-  it('is in the background, and lasts until the server has answered', async () => {
+  it('runs in the background until the server has replied', async () => {
     const all = await scriptedSession()
-    const given = new AbortController()
-    await arm(all, 'getChildren', '/a', () => undefined, given)
-    given.abort()
+    const controller = new AbortController()
+    await arm(all, 'getChildren', '/a', () => undefined, controller)
+    controller.abort()
     let isSettled = false
     const settled = all.client.settled().then(() => (isSettled = true))
     const removal = await all.connection.next()
@@ -278,9 +278,9 @@ describe('giving a watch up', () => {
     await settled
   })
 
-  it('is in the background as soon as the call that sets it is given up', async () => {
+  it('runs in the background from the moment at which its call is cancelled', async () => {
     const all = await scriptedSession()
-    const setting = await givenUp(all, 'exists')
+    const setting = await cancelledRead(all, 'exists')
     let isSettled = false
     const settled = all.client.settled().then(() => (isSettled = true))
     await settle()
@@ -293,10 +293,10 @@ describe('giving a watch up', () => {
     await settled
   })
 
-  it('is over when the call that sets it is refused, or loses its connection', async () => {
+  it('ends if the call that would set the watch fails or loses its connection', async () => {
     for (const end of ['refused', 'lost'] as const) {
       const all = await scriptedSession()
-      const setting = await givenUp(all, 'getData')
+      const setting = await cancelledRead(all, 'getData')
       const settled = all.client.settled()
       if (end === 'refused') all.connection.reply(setting, { err: errnos.NONODE })
       else all.connection.close()
@@ -304,7 +304,7 @@ describe('giving a watch up', () => {
     }
   })
 
-  it('leaves the server’s to others on the same table and path, and only to those', async () => {
+  it('keeps the watch of the server only while another one on the same table and path needs it', async () => {
     const all = await scriptedSession()
     const [one, two, other] = [new AbortController(), new AbortController(), new AbortController()]
     await arm(all, 'getData', '/a', () => undefined, one)
@@ -325,15 +325,15 @@ describe('giving a watch up', () => {
     ])
   })
 
-  it('leaves the server’s to a call under way that sets it', async () => {
+  it('keeps the watch of the server for a call in flight that sets it', async () => {
     const all = await scriptedSession()
-    const given = new AbortController()
+    const controller = new AbortController()
     const events: string[] = []
-    await arm(all, 'getData', '/a', () => undefined, given)
-    const arriving = all.client.exists('/a', { watch: ({ type }) => events.push(type) })
-    given.abort()
+    await arm(all, 'getData', '/a', () => undefined, controller)
+    const setting = all.client.exists('/a', { watch: ({ type }) => events.push(type) })
+    controller.abort()
     all.connection.reply(await all.connection.next(), answers.exists())
-    await arriving
+    await setting
     await settle()
     expect(removals(all.connection.requests)).to.deep.equal([])
     all.connection.event(eventTypes.NodeDataChanged, '/a')
@@ -341,14 +341,14 @@ describe('giving a watch up', () => {
     expect(events).to.deep.equal(['NodeDataChanged'])
   })
 
-  it('before its call is answered rejects at once, and drops what the answer leaves at the server', async () => {
+  it('before the reply rejects the call at once, and removes the watch that the reply sets', async () => {
     const all = await scriptedSession()
-    const given = new AbortController()
+    const controller = new AbortController()
     const events: WatchEvent[] = []
-    const call = all.client.getData('/a', { watch: event => events.push(event), signal: given.signal })
+    const call = all.client.getData('/a', { watch: event => events.push(event), signal: controller.signal })
     const request = await all.connection.next()
-    const reason = new Error('changed my mind')
-    given.abort(reason)
+    const reason = new Error('cancelled')
+    controller.abort(reason)
     expect(await call.catch((error: unknown) => error)).to.equal(reason)
     expect(removals(all.connection.requests)).to.deep.equal([])
     all.connection.send(all.connection.replyTo(request, dataReply()), eventFrame(eventTypes.NodeDataChanged, '/a'))
@@ -357,26 +357,26 @@ describe('giving a watch up', () => {
     expect(events).to.deep.equal([])
   })
 
-  it('before its call is answered drops nothing where the answer leaves no watch', async () => {
+  it('before the reply removes nothing if the reply leaves no watch', async () => {
     const all = await scriptedSession()
-    const given = new AbortController()
-    const call = all.client.getData('/a', { watch: () => undefined, signal: given.signal })
+    const controller = new AbortController()
+    const call = all.client.getData('/a', { watch: () => undefined, signal: controller.signal })
     const request = await all.connection.next()
-    given.abort()
+    controller.abort()
     await call.catch(() => undefined)
     all.connection.reply(request, { err: errnos.NONODE })
     await settle()
     expect(removals(all.connection.requests)).to.deep.equal([])
   })
 
-  it('of two calls under way drops the watch once the second has been answered', async () => {
+  it('of two calls in flight removes the watch after the second reply', async () => {
     const all = await scriptedSession()
-    const given = new AbortController()
+    const controller = new AbortController()
     const calls = [0, 1].map(() =>
-      all.client.getData('/a', { watch: () => undefined, signal: given.signal }).catch(() => undefined),
+      all.client.getData('/a', { watch: () => undefined, signal: controller.signal }).catch(() => undefined),
     )
     await settle()
-    given.abort()
+    controller.abort()
     await Promise.all(calls)
     const [first, second] = all.connection.requests as [Received, Received]
     all.connection.reply(first, dataReply())
@@ -387,42 +387,42 @@ describe('giving a watch up', () => {
     expect(removals(all.connection.requests)).to.deep.equal([{ path: '/a', type: 2 }])
   })
 
-  it('of a call that waits for a connection takes it out of the queue', async () => {
+  it('of a call that waits for a connection removes it from the queue', async () => {
     const all = await scriptedSession()
     all.connection.close()
-    const given = new AbortController()
+    const controller = new AbortController()
     const kept = all.client.getData('/kept')
-    const call = all.client.getData('/a', { watch: () => undefined, signal: given.signal })
-    given.abort()
-    expect(await call.catch((error: unknown) => error)).to.equal(given.signal.reason)
+    const call = all.client.getData('/a', { watch: () => undefined, signal: controller.signal })
+    controller.abort()
+    expect(await call.catch((error: unknown) => error)).to.equal(controller.signal.reason)
     const second = await reconnect(all)
     expect(second.requests.map(({ body }) => body)).to.deep.equal([{ path: '/kept', watch: false }])
     second.reply(await second.next(), dataReply())
     await kept
   })
 
-  it('while suspended is all: it is not set again', async () => {
+  it('while suspended sends nothing: the watch is not set again', async () => {
     const all = await scriptedSession()
-    const given = new AbortController()
-    await arm(all, 'getData', '/a', () => undefined, given)
+    const controller = new AbortController()
+    await arm(all, 'getData', '/a', () => undefined, controller)
     all.connection.close()
-    given.abort()
+    controller.abort()
     const second = await reconnect(all)
     expect(second.received).to.deep.equal([])
   })
 
-  it('after it has fired does nothing', async () => {
+  it('after the watch has fired does nothing', async () => {
     const all = await scriptedSession()
-    const given = new AbortController()
-    await arm(all, 'getData', '/a', () => undefined, given)
+    const controller = new AbortController()
+    await arm(all, 'getData', '/a', () => undefined, controller)
     all.connection.event(eventTypes.NodeDataChanged, '/a')
     await settle()
-    given.abort()
+    controller.abort()
     await settle()
     expect(removals(all.connection.requests)).to.deep.equal([])
   })
 
-  it('before the call sends nothing at all', async () => {
+  it('before the call sends nothing', async () => {
     const { client, connection } = await scriptedSession()
     const reason = new Error('too late')
     const call = client.getData('/a', { signal: AbortSignal.abort(reason) })
@@ -431,7 +431,7 @@ describe('giving a watch up', () => {
     expect(connection.requests).to.deep.equal([])
   })
 
-  it('leaves no listener at a signal that lives on', async () => {
+  it('leaves no listener on the signal', async () => {
     const all = await scriptedSession()
     const { signal } = new AbortController()
     let listeners = 0
@@ -466,12 +466,12 @@ describe('giving a watch up', () => {
 })
 
 describe('removeWatches', () => {
-  it('drops all on the path and table that is asked for, and tells nobody', async () => {
+  it('removes all watches of a table on a path, without calling them', async () => {
     const all = await scriptedSession()
-    const heard: string[] = []
-    await arm(all, 'getData', '/a', () => void heard.push('data'))
-    await arm(all, 'exists', '/a', () => void heard.push('exists'))
-    await arm(all, 'getChildren', '/a', () => void heard.push('children'))
+    const log: string[] = []
+    await arm(all, 'getData', '/a', () => void log.push('data'))
+    await arm(all, 'exists', '/a', () => void log.push('exists'))
+    await arm(all, 'getChildren', '/a', () => void log.push('children'))
     const removing = all.client.removeWatches('/a', 'data')
     const request = await all.connection.next()
     expect(request.body).to.deep.equal({ path: '/a', type: 2 })
@@ -479,13 +479,13 @@ describe('removeWatches', () => {
     await removing
     all.connection.event(eventTypes.NodeDeleted, '/a')
     await settle()
-    expect(heard).to.deep.equal(['children'])
+    expect(log).to.deep.equal(['children'])
   })
 
-  it('drops what a call before it is about to set', async () => {
+  it('removes the watch of an earlier call in flight', async () => {
     const all = await scriptedSession()
-    const heard: string[] = []
-    const arming = all.client.getData('/a', { watch: ({ type }) => heard.push(type) })
+    const log: string[] = []
+    const arming = all.client.getData('/a', { watch: ({ type }) => log.push(type) })
     const removing = all.client.removeWatches('/a')
     await settle()
     const [read, removal] = all.connection.requests as [Received, Received]
@@ -493,11 +493,11 @@ describe('removeWatches', () => {
     await Promise.all([arming, removing])
     all.connection.close()
     const second = await reconnect(all)
-    expect(second.received, 'nothing is left to be set again').to.deep.equal([])
-    expect(heard).to.deep.equal([])
+    expect(second.received, 'no watch is set again').to.deep.equal([])
+    expect(log).to.deep.equal([])
   })
 
-  it('rejects with NOWATCHER where there is nothing, and not where it has just fired', async () => {
+  it('rejects with NOWATCHER if there is no watch, but not if it has just fired', async () => {
     const all = await scriptedSession()
     const nothing = all.client.removeWatches('/a').catch((error: unknown) => error)
     all.connection.reply(await all.connection.next(), { err: errnos.NOWATCHER })
@@ -510,41 +510,41 @@ describe('removeWatches', () => {
 })
 
 describe('a view', () => {
-  it('closes its own watches only, and tells them', async () => {
+  it('closes only its own watches, which report the end', async () => {
     const all = await scriptedSession()
-    const heard: string[] = []
+    const log: string[] = []
     const view = all.client.chroot('/app')
-    const note = (who: string) => (event: WatchEvent) => void heard.push(`${who} ${event.type} ${event.path}`)
-    await arm(all, 'getData', '/app/a', note('client'))
-    await arm({ client: view, connection: all.connection }, 'getData', '/a', note('view'))
-    await arm({ client: view, connection: all.connection }, 'getData', '/b', note('view'))
+    const record = (owner: string) => (event: WatchEvent) => void log.push(`${owner} ${event.type} ${event.path}`)
+    await arm(all, 'getData', '/app/a', record('client'))
+    await arm({ client: view, connection: all.connection }, 'getData', '/a', record('view'))
+    await arm({ client: view, connection: all.connection }, 'getData', '/b', record('view'))
     await view.close()
     await settle()
-    expect(heard.splice(0)).to.deep.equal(['view Session /a', 'view Session /b'])
+    expect(log.splice(0)).to.deep.equal(['view Session /a', 'view Session /b'])
     expect(removals(all.connection.requests)).to.deep.equal([{ path: '/app/b', type: 2 }])
     expect(view.state).to.equal('closed')
     expect(all.client.state).to.equal('connected')
     expect(await view.getData('/a').catch((error: unknown) => error)).to.include({ code: 'CLOSED', fate: 'notSent' })
     all.connection.event(eventTypes.NodeDeleted, '/app/a')
     await settle()
-    expect(heard).to.deep.equal(['client NodeDeleted /app/a'])
+    expect(log).to.deep.equal(['client NodeDeleted /app/a'])
   })
 
-  it('that was closed while it set a watch lets go of it when the answer comes', async () => {
+  it('that is closed while it sets a watch removes it after the reply', async () => {
     const all = await scriptedSession()
-    const heard: string[] = []
+    const log: string[] = []
     const view = all.client.chroot('/app')
-    const arming = view.getData('/a', { watch: ({ type, state }) => heard.push(`${type} ${state}`) })
+    const arming = view.getData('/a', { watch: ({ type, state }) => log.push(`${type} ${state}`) })
     const request = await all.connection.next()
     await view.close()
     all.connection.reply(request, dataReply())
     await arming
     await settle()
     expect(removals(all.connection.requests)).to.deep.equal([{ path: '/app/a', type: 2 }])
-    expect(heard).to.deep.equal(['Session closed'])
+    expect(log).to.deep.equal(['Session closed'])
   })
 
-  it('that ends while its persistent watch waits for a connection leaves none at the server', async () => {
+  it('that is closed while its persistent watch waits for a connection leaves no watch at the server', async () => {
     const all = await scriptedSession()
     all.connection.close()
     const view = all.client.chroot('/app')
@@ -558,7 +558,7 @@ describe('a view', () => {
     expect(removals(second.requests)).to.deep.equal([{ path: '/app/a', type: watcherTypes.any }])
   })
 
-  it('of a view is rooted below it, and one of / is the view again', async () => {
+  it('of a view has its root below that view, and chroot("/") keeps the root', async () => {
     const { client, connection } = await scriptedSession({}, 'zk/one')
     const inner = client.chroot('/two').chroot('/three').chroot('/')
     inner.delete('/four').catch(() => undefined)
@@ -572,7 +572,7 @@ async function lose(all: ScriptedSession, connection: ScriptedSession['connectio
 }
 
 describe('a persistent watch', () => {
-  it('that is asked for while suspended is set once, and has missed nothing', async () => {
+  it('added while suspended is set once and reports no resync', async () => {
     const all = await scriptedSession()
     all.connection.close()
     const adding = all.client.addWatch('/a')
@@ -587,7 +587,7 @@ describe('a persistent watch', () => {
     expect((await watcher.next()).value).to.include({ type: 'resync' })
   })
 
-  it('that is refused has those who watch the same path look again: it may have taken the place of their watch', async () => {
+  it('that is rejected causes a resync of watches on its path, which it may have replaced', async () => {
     const all = await scriptedSession()
     const { client, connection } = all
     const events: WatchEvent[] = []
@@ -606,7 +606,7 @@ describe('a persistent watch', () => {
     expect(events).to.have.length(1)
   })
 
-  it('hears of a list once where a recursive one is on its path, and the server tells of the list too (ZOOKEEPER-4475)', async () => {
+  it('reports a change of children once, although a recursive watch brings both events (ZOOKEEPER-4475)', async () => {
     const { client, connection } = await scriptedSession()
     const watchers = []
     for (const recursive of [false, true]) {
@@ -617,16 +617,16 @@ describe('a persistent watch', () => {
     connection.event(eventTypes.NodeCreated, '/a/b')
     connection.event(eventTypes.NodeChildrenChanged, '/a')
     connection.event(eventTypes.NodeDataChanged, '/a')
-    const heard = await Promise.all(
+    const log = await Promise.all(
       watchers.map(async watcher => [(await watcher.next()).value?.type, (await watcher.next()).value?.type]),
     )
-    expect(heard).to.deep.equal([
+    expect(log).to.deep.equal([
       ['NodeChildrenChanged', 'NodeDataChanged'],
       ['NodeCreated', 'NodeDataChanged'],
     ])
   })
 
-  it('is set again as the server has it, where a stronger one is still on its way', async () => {
+  it('is set again in its confirmed mode while a recursive one is requested', async () => {
     const all = await scriptedSession()
     const plain = all.client.addWatch('/a')
     all.connection.reply(await all.connection.next())
