@@ -8,13 +8,13 @@ import { scriptedSession } from '../support/scripted-session.ts'
 
 /** Answers the pending requests as a server of version 3.4 does. */
 async function answerAsOf34(connection: ScriptedConnection): Promise<string[]> {
-  const asked: string[] = []
+  const opNames: string[] = []
   for (let answered = 0; ; answered++) {
     await settle()
     const request = connection.requests[answered]
-    if (request === undefined) return asked
+    if (request === undefined) return opNames
     const { op, body } = request
-    asked.push(op.name)
+    opNames.push(op.name)
     if (op === operations.create) connection.reply(request, { body: { path: (body as { path: string }).path } })
     else if (op === operations.exists) connection.reply(request, { body: { stat: statOf({ czxid: 7n }) } })
     else connection.reply(request, { err: errnos.UNIMPLEMENTED })
@@ -42,7 +42,7 @@ describe('on a server without the operation', () => {
     expect((await created).path).to.equal('/a')
   })
 
-  it('a create in a multi has no Stat, a container becomes a persistent node, and the client remembers both', async () => {
+  it('a create in a multi has no Stat, a container becomes a persistent node, on later calls too', async () => {
     const { client, connection } = await scriptedSession()
     const first = client.multi([{ create: '/a' }, { create: '/c', mode: 'container' }, { delete: '/old' }])
     connection.reply(await connection.next(), { err: errnos.MARSHALLINGERROR })

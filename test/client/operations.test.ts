@@ -54,7 +54,7 @@ describe('on a real server', () => {
     expect(await zk.whoAmI()).to.deep.include({ authScheme: 'digest', user: 'ann' })
   })
 
-  it('multiRead reads one consistent state and returns errors in the order of the operations', async () => {
+  it('multiRead reads a consistent state and returns one result or error for each operation', async () => {
     await zk.create('/operations/a', 'x')
     const [data, none, children] = await zk.multiRead([
       { getData: '/operations/a' },
@@ -67,7 +67,7 @@ describe('on a real server', () => {
     expect(await zk.multiRead([])).to.deep.equal([])
   })
 
-  it('checkWatches returns whether the server has a watch', async () => {
+  it('checkWatches resolves if the server has the watch, and rejects with NOWATCHER otherwise', async () => {
     expect(await failureOf(zk.checkWatches('/operations'))).to.have.property('code', 'NOWATCHER')
     await zk.getChildren('/operations', { watch: () => undefined })
     await zk.checkWatches('/operations', 'children')

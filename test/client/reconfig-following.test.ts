@@ -24,7 +24,7 @@ const follow = (servers: string, options: ConnectOptions = {}) =>
   scriptedSession({ followEnsemble: true, ...options }, servers)
 
 /** Answers the client's first request, which reads the configuration. */
-async function tell(connection: ScriptedConnection, data: string): Promise<void> {
+async function answerConfig(connection: ScriptedConnection, data: string): Promise<void> {
   const request = await connection.next()
   expect(request.body).to.deep.equal({ path: CONFIG, watch: true })
   connection.reply(request, dataReply(data))
@@ -34,7 +34,7 @@ async function tell(connection: ScriptedConnection, data: string): Promise<void>
 async function change(connection: ScriptedConnection, data: string): Promise<void> {
   connection.event(eventTypes.NodeDataChanged, CONFIG)
   await settle()
-  await tell(connection, data)
+  await answerConfig(connection, data)
 }
 
 const hostsAfter = async (all: ScriptedSession, connection: ScriptedConnection, count: number): Promise<string[]> => {
@@ -57,8 +57,8 @@ describe('followEnsemble', () => {
 
   it('tries the servers of the configuration, then those of the connect string if none can be reached', async () => {
     const all = await follow('seed')
-    await tell(all.connection, config('one:2181', 'two:2181'))
-    expect(all.connection.dropped, 'it may be one of them by another name').to.equal(false)
+    await answerConfig(all.connection, config('one:2181', 'two:2181'))
+    expect(all.connection.dropped, 'its server may be one of them under another name').to.equal(false)
     const tried = await hostsAfter(all, all.connection, 6)
     expect(tried.slice(0, 2)).to.have.members(['one', 'two'])
     expect(tried[2]).to.equal('seed')
@@ -67,7 +67,7 @@ describe('followEnsemble', () => {
 
   it('keeps its watch on the node if the caller removes the caller’s watches', async () => {
     const all = await follow('one')
-    await tell(all.connection, config('one:2181', 'two:2181'))
+    await answerConfig(all.connection, config('one:2181', 'two:2181'))
     expect(await failureOf(all.client.removeWatches(CONFIG))).to.include({ code: 'NOWATCHER' })
     await change(all.connection, config('two:2181'))
     expect(all.connection.dropped).to.equal(true)
@@ -75,7 +75,7 @@ describe('followEnsemble', () => {
 
   it('moves the session if its server leaves the configuration', async () => {
     const all = await follow('one')
-    await tell(all.connection, config('one:2181', 'two:2181'))
+    await answerConfig(all.connection, config('one:2181', 'two:2181'))
     await change(all.connection, config('two:2181'))
     expect(all.connection.dropped).to.equal(true)
     const second = await reconnect(all)
@@ -86,7 +86,7 @@ describe('followEnsemble', () => {
 
   it('stays if other servers leave, and follows later changes too, also on another connection', async () => {
     const all = await follow('one')
-    await tell(all.connection, config('one:2181', 'two:2181', 'three:2181'))
+    await answerConfig(all.connection, config('one:2181', 'two:2181', 'three:2181'))
     await change(all.connection, config('one:2181', 'two:2181'))
     expect(all.connection.dropped).to.equal(false)
     all.connection.close()
@@ -103,13 +103,13 @@ describe('followEnsemble', () => {
     await all.connection.next()
     all.connection.close()
     const second = await reconnect(all)
-    await tell(second, config('two:2181'))
+    await answerConfig(second, config('two:2181'))
     expect(await hostsAfter(all, second, 2)).to.deep.equal(['two', 'one'])
   })
 
   it('skips servers without a client port, and then does not treat the current one as removed', async () => {
     const all = await follow('one')
-    await tell(all.connection, config('one:2181', 'two:2181'))
+    await answerConfig(all.connection, config('one:2181', 'two:2181'))
     await change(all.connection, config('', 'two:2181', 'three:2181'))
     expect(all.connection.dropped).to.equal(false)
     const tried = await hostsAfter(all, all.connection, 3)
@@ -120,7 +120,7 @@ describe('followEnsemble', () => {
   it('ignores a configuration without servers', async () => {
     for (const data of [config('', ''), '', 'version=0', 'server.x=nonsense']) {
       const all = await follow('one,two')
-      await tell(all.connection, data)
+      await answerConfig(all.connection, data)
       expect(new Set(await hostsAfter(all, all.connection, 4))).to.deep.equal(new Set(['one', 'two']))
     }
   })
@@ -136,7 +136,7 @@ describe('followEnsemble', () => {
 
   it('ends with the session and reports nothing', async () => {
     const all = await follow('one')
-    await tell(all.connection, config('one:2181'))
+    await answerConfig(all.connection, config('one:2181'))
     await closeCleanly(all)
     await settle()
     expect(all.callbackErrors).to.deep.equal([])

@@ -90,7 +90,7 @@ onGrounds('a second look', (ground, { it }) => {
       )
   })
 
-  it('a transaction accepts the same options as a call, from class instances too, and ignores other properties', async () => {
+  it('a transaction accepts options from class instances too, and ignores unknown properties', async () => {
     const { version } = await zk.setData('/refusals', 'x')
     class Expected {
       get version() {
