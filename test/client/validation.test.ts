@@ -30,7 +30,7 @@ onGrounds('a second look', (ground, { it }) => {
     expect(await failureOf(zk.multi([{ check: '/refusals', version: 0 }]))).to.have.property('code', 'BADVERSION')
   })
 
-  it('data and versions of a wrong type reject instead of throwing', async () => {
+  it('data and versions of a wrong type return a rejected promise instead of throwing', async () => {
     for (const call of [
       zk.setData('/refusals', undefined as never),
       zk.multi([{ setData: '/refusals', data: undefined as never }]),

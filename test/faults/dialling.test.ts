@@ -1,4 +1,4 @@
-// Faults while dialling, and bounds of time and memory, in virtual time.
+// Faults while dialling, and bounds of time and memory, mostly in virtual time.
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
@@ -41,7 +41,7 @@ describe('dialling, time and memory', () => {
     for (let i = 0; i < reply.length; i++) connection.send(reply.subarray(i, i + 1))
     const { user, system } = process.cpuUsage(before)
     expect((await read).data).to.have.length(1024 * 1024)
-    expect((user + system) / 1e6, 'seconds of processor').to.be.below(20)
+    expect((user + system) / 1e6, 'seconds of CPU time').to.be.below(20)
   })
 
   it('a server that accepts the connection but stays silent is left after attemptTimeout', async () => {
@@ -132,7 +132,7 @@ describe('dialling, time and memory', () => {
     const startedAt = performance.now()
     const suspended = new Promise<number>(resolve => client.on('state', () => resolve(performance.now())))
     await Promise.all(calls)
-    expect((await suspended) - startedAt, 'ms to notice').to.be.below(2 * client.sessionTimeout + LOAD_ALLOWANCE)
+    expect((await suspended) - startedAt, 'ms to detect').to.be.below(2 * client.sessionTimeout + LOAD_ALLOWANCE)
     expect(Object.fromEntries(codes)).to.deep.equal({ TOOMANYPENDING: 90_000, CONNECTIONLOSS: 10_000 })
     const closed = once(server, 'close')
     server.close()

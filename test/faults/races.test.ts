@@ -13,7 +13,7 @@ import { seed, seededRandom } from '../support/seeded-random.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
-describe(`a cancelled acquire (SEED=${seed})`, function () {
+describe(`an acquire that is cancelled or loses its session (SEED=${seed})`, function () {
   this.timeout(60_000)
   const sessions = new Sessions()
   let server: ApacheZooKeeper

@@ -102,7 +102,7 @@ describe('reconnecting', () => {
     const { client, connection } = all
     const sent = client.setData('/sent', '').catch((error: unknown) => error)
     await connection.next()
-    connection.close(new Error('the cable'))
+    connection.close(new Error('connection lost'))
     const error = (await sent) as ZooKeeperError
     expect(error).to.be.an.instanceOf(ZooKeeperError)
     expect(error).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown', op: 'setData', path: '/sent' })

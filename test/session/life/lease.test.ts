@@ -13,11 +13,11 @@ describe('the remaining time of a lease', () => {
     expect(remaining({ now: 5, wall: 70 }, 100, { now: 5, wall: 70 })).to.equal(100)
     expect(remaining({ now: 5, wall: 70 }, 100, { now: 45, wall: 110 })).to.equal(60)
     expect(remaining({ now: 5, wall: 70 }, 100, { now: 6, wall: 150 }), 'the machine was suspended').to.equal(20)
-    expect(remaining({ now: 5, wall: 70 }, 100, { now: 35, wall: 0 }), 'the calendar was set back').to.equal(70)
+    expect(remaining({ now: 5, wall: 70 }, 100, { now: 35, wall: 0 }), 'the wall clock was set back').to.equal(70)
     expect(remaining({ now: 5, wall: 70 }, 100, { now: 105, wall: 170 })).to.equal(0)
   })
 
-  it('is never negative, and never more than the timeout or the monotonic clock allow', () => {
+  it('is between 0 and the timeout, and never more than by the monotonic clock alone', () => {
     fc.assert(
       fc.property(timestamp, timeout, ms, fc.integer(), (since, t, passed, jump) => {
         const now = { now: since.now + passed, wall: since.wall + passed + jump }

@@ -29,7 +29,7 @@ describe('the requests in flight', () => {
     )
   })
 
-  it('may be thousands, and a few again afterwards', () => {
+  it('can be thousands, and stay in order with few requests afterwards', () => {
     const inflight = new Inflight()
     for (const count of [5000, 1, 3, 2000]) {
       const all = Array.from({ length: count }, request)

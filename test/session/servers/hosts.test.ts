@@ -36,7 +36,7 @@ describe('a list of hosts', () => {
     expect(new HostList(hosts, () => 0).next()).to.be.oneOf([...hosts])
   })
 
-  it('excludes an alias only for a listed host, or for a host that was listed while the new list is complete', () => {
+  it('treats a host as a possible alias unless it is listed, or was listed and the new list is complete', () => {
     const [a, b, c] = ['a', 'b', 'c'].map(host => ({ host, port: 1 })) as [Address, Address, Address]
     const list = new HostList([a, b], () => 0)
     const among = (hosts: Address[], current: Address) =>

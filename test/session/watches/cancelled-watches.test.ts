@@ -41,7 +41,7 @@ describe('cancelling a watch', () => {
     let isSettled = false
     const settled = all.client.settled().then(() => (isSettled = true))
     await settle()
-    expect(isSettled, 'before the answer').to.equal(false)
+    expect(isSettled, 'before the reply').to.equal(false)
     all.connection.reply(setting, answers.exists())
     const removal = await all.connection.next()
     expect(removal.op).to.equal(operations.removeWatches)
