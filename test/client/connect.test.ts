@@ -8,7 +8,7 @@ import { replyFrame } from '../support/scripted-server.ts'
 import { redial, scriptedSession, scriptedConnect, T } from '../support/scripted-session.ts'
 
 describe('connect', () => {
-  it('resolves when a server gives the session', async () => {
+  it('resolves when a server accepts the session', async () => {
     const { opening, server } = scriptedConnect()
     const connection = await server.next()
     connection.open()
@@ -19,22 +19,22 @@ describe('connect', () => {
     expect(client.sessionId).not.to.equal(0n)
   })
 
-  it('gives up after its time, and says why the last attempt failed', async () => {
+  it('rejects after connectTimeout with the error of the last attempt as the cause', async () => {
     const { opening, server, clock } = scriptedConnect({ connectTimeout: 500 })
     const caught = opening.catch((error: unknown) => error)
     const first = await server.next()
-    first.close(new Error('refused, says the kernel'))
+    first.close(new Error('connection refused'))
     await clock.advance(499)
     expect(clock.pendingTimers).to.be.above(0)
     await clock.advance(1)
     const error = await caught
     expect(error).to.include({ code: 'CONNECTTIMEOUT', fate: 'notSent', op: 'connect' })
-    expect(inspect(error)).to.contain('zk:2181').and.to.contain('refused, says the kernel')
+    expect(inspect(error)).to.contain('zk:2181').and.to.contain('connection refused')
     expect(clock.pendingTimers).to.equal(0)
     for (const { dropped } of server.connections.slice(1)) expect(dropped).to.equal(true)
   })
 
-  it('tells that a server refused it with a bare header, as a read-only one does', async () => {
+  it('reports that a server rejected the handshake with a bare header, as a read-only one does', async () => {
     const { opening, server, clock } = scriptedConnect({ connectTimeout: 30 })
     const caught = opening.catch((error: unknown) => error)
     const connection = await server.next()
@@ -44,37 +44,37 @@ describe('connect', () => {
     expect(inspect(await caught)).to.contain('refused the handshake (error -119)')
   })
 
-  it('is given up by its signal, with the reason of it', async () => {
-    const given = new AbortController()
-    const { opening, server, clock } = scriptedConnect({ signal: given.signal })
+  it('rejects with the reason of its signal', async () => {
+    const controller = new AbortController()
+    const { opening, server, clock } = scriptedConnect({ signal: controller.signal })
     const connection = await server.next()
     connection.open()
-    const reason = new Error('never mind')
-    given.abort(reason)
+    const reason = new Error('cancelled')
+    controller.abort(reason)
     expect(await opening.catch((error: unknown) => error)).to.equal(reason)
     expect(connection.dropped).to.equal(true)
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('dials nobody where its signal has been aborted already', async () => {
-    const reason = new Error('never')
+  it('does not dial if its signal is already aborted', async () => {
+    const reason = new Error('cancelled')
     const { opening, server } = scriptedConnect({ signal: AbortSignal.abort(reason) })
     expect(await opening.catch((error: unknown) => error)).to.equal(reason)
     expect(server.connections).to.have.length(0)
   })
 
-  it('lets go of its signal once it is done', async () => {
-    const given = new AbortController()
-    const { opening, server } = scriptedConnect({ signal: given.signal })
+  it('ignores its signal after it has resolved', async () => {
+    const controller = new AbortController()
+    const { opening, server } = scriptedConnect({ signal: controller.signal })
     const connection = await server.next()
     connection.open()
     connection.handshake()
     const client = await opening
-    given.abort()
+    controller.abort()
     expect(client.state).to.equal('connected')
   })
 
-  it('is not the last word on credentials: where they are refused, the session ends', async () => {
+  it('may resolve before credentials are rejected, which ends the session', async () => {
     const { opening, server, clock } = scriptedConnect({ auth: [{ scheme: 'digest', auth: 'ann:x' }] })
     const connection = await server.next()
     connection.open()
@@ -86,7 +86,7 @@ describe('connect', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('goes on to the next host from one that takes nobody', async () => {
+  it('tries the next host if one refuses the connection', async () => {
     const { opening, server, clock } = scriptedConnect({}, 'a,b')
     const first = await server.next()
     first.close(new Error('refused'))
@@ -101,28 +101,28 @@ describe('connect', () => {
     ['an empty connect string', '', {}],
     ['a session timeout of 0', 'zk', { sessionTimeout: 0 }],
     ['a session timeout below a millisecond, which is 0 on the wire', 'zk', { sessionTimeout: 0.5 }],
-    ['a session timeout that is no number', 'zk', { sessionTimeout: NaN }],
+    ['a session timeout of NaN', 'zk', { sessionTimeout: NaN }],
     ['a negative connect timeout', 'zk', { connectTimeout: -1 }],
-    ['an endless reply', 'zk', { maxReplyBytes: Infinity }],
-    ['half a surrogate pair in credentials', 'zk', { auth: [{ scheme: 'digest', auth: 'ann:\ud800' }] }],
-    // What only who writes without types can give.
+    ['an infinite maxReplyBytes', 'zk', { maxReplyBytes: Infinity }],
+    ['a lone surrogate in credentials', 'zk', { auth: [{ scheme: 'digest', auth: 'ann:\ud800' }] }],
+    // Only untyped code can pass these values.
     ['a session timeout that is a string', 'zk', { sessionTimeout: '5000' }],
-    ['a word in the place of true', 'zk', { readOnly: 'no' }],
+    ['a string instead of a boolean', 'zk', { readOnly: 'no' }],
     ['a session whose id is a number', 'zk', { session: { id: 1, password: Buffer.alloc(16) } }],
     ['a session without its password', 'zk', { session: { id: 1n } }],
-    ['credentials that are no list', 'zk', { auth: { scheme: 'digest', auth: 'ann:secret' } }],
-    ['credentials that are nothing', 'zk', { auth: [null] }],
-    ['a mechanism that cannot start', 'zk', { sasl: {} }],
-    ['a signal that is none', 'zk', { signal: new AbortController() }],
-    ['half a clock', 'zk', { clock: { now: () => 0 } }],
-    ['randomness that is a number', 'zk', { random: 4 }],
-    ['a tap that cannot be called', 'zk', { onFrame: true }],
+    ['credentials that are not an array', 'zk', { auth: { scheme: 'digest', auth: 'ann:secret' } }],
+    ['credentials that are null', 'zk', { auth: [null] }],
+    ['a mechanism without start()', 'zk', { sasl: {} }],
+    ['a signal that is not an AbortSignal', 'zk', { signal: new AbortController() }],
+    ['an incomplete clock', 'zk', { clock: { now: () => 0 } }],
+    ['a number instead of a random function', 'zk', { random: 4 }],
+    ['an onFrame that is not a function', 'zk', { onFrame: true }],
   ] as const) {
-    it(`rejects ${what} as BADARGUMENTS, and dials nobody`, async () => {
+    it(`rejects ${what} with BADARGUMENTS, and does not dial`, async () => {
       let dials = 0
       const dial = () => {
         dials++
-        throw new Error('not to be dialled')
+        throw new Error('unexpected dial')
       }
       const all = { ...options, dial } as ConnectOptions
       const error: unknown = await connect(servers, all).catch((e: unknown) => e)
@@ -131,12 +131,12 @@ describe('connect', () => {
     })
   }
 
-  it('rejects options that are none, and a dial and tls of the wrong kind', async () => {
+  it('rejects options that are not an object, and dial and tls of a wrong type', async () => {
     for (const options of [null, 5, () => 0, { dial: 5 }, { tls: 'yes' }])
       expect(await failureOf(connect('zk', options as never))).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
   })
 
-  it('takes null for an option that is left out', async () => {
+  it('treats null as an omitted option', async () => {
     const { client } = await scriptedSession({
       signal: null,
       onFrame: null,
@@ -147,7 +147,7 @@ describe('connect', () => {
     expect(client.state).to.equal('connected')
   })
 
-  it('takes null for the dial, tls and randomness that are left out', async () => {
+  it('treats null as an omitted dial, tls or random', async () => {
     const server = await Server.start()
     const client = await connect(server.connectString, { dial: null, tls: null, random: null } as never)
     expect(client.state).to.equal('connected')

@@ -1,4 +1,4 @@
-// Servers that lack an operation: what does the same is asked instead, or the caller is told.
+// Old servers that lack an operation: the client sends a substitute, or rejects with UNIMPLEMENTED.
 import { expect } from 'chai'
 import { errnos, opcodes, operations } from '../../src/protocol/index.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
@@ -6,23 +6,23 @@ import { failureOf } from '../support/settled.ts'
 import { statOf, type ScriptedConnection } from '../support/scripted-server.ts'
 import { scriptedSession } from '../support/scripted-session.ts'
 
-/** Answers what has come so far as a server of 3.4 does. */
+/** Answers the pending requests as a server of version 3.4 does. */
 async function answerAsOf34(connection: ScriptedConnection): Promise<string[]> {
-  const asked: string[] = []
+  const opNames: string[] = []
   for (let answered = 0; ; answered++) {
     await settle()
     const request = connection.requests[answered]
-    if (request === undefined) return asked
+    if (request === undefined) return opNames
     const { op, body } = request
-    asked.push(op.name)
+    opNames.push(op.name)
     if (op === operations.create) connection.reply(request, { body: { path: (body as { path: string }).path } })
     else if (op === operations.exists) connection.reply(request, { body: { stat: statOf({ czxid: 7n }) } })
     else connection.reply(request, { err: errnos.UNIMPLEMENTED })
   }
 }
 
-describe('on a server that lacks it', () => {
-  it('create2 is create and exists, and is not asked for a second time', async () => {
+describe('on a server without the operation', () => {
+  it('create2 is replaced by create and exists, and not sent again', async () => {
     const { client, connection } = await scriptedSession()
     const first = client.create('/a')
     expect(await answerAsOf34(connection)).to.deep.equal(['create2', 'create', 'exists'])
@@ -34,7 +34,7 @@ describe('on a server that lacks it', () => {
     second.catch(() => undefined)
   })
 
-  it('a container is a persistent node', async () => {
+  it('a container becomes a persistent node', async () => {
     const { client, connection } = await scriptedSession()
     const created = client.create('/a', '', { mode: 'container' })
     expect(await answerAsOf34(connection)).to.deep.equal(['createContainer', 'create', 'exists'])
@@ -42,7 +42,7 @@ describe('on a server that lacks it', () => {
     expect((await created).path).to.equal('/a')
   })
 
-  it('a create in a multi is one without a Stat, a container a persistent node, and that is remembered', async () => {
+  it('a create in a multi has no Stat, a container becomes a persistent node, on later calls too', async () => {
     const { client, connection } = await scriptedSession()
     const first = client.multi([{ create: '/a' }, { create: '/c', mode: 'container' }, { delete: '/old' }])
     connection.reply(await connection.next(), { err: errnos.MARSHALLINGERROR })
@@ -67,21 +67,21 @@ describe('on a server that lacks it', () => {
     expect(await failureOf(second)).to.include({ code: 'MARSHALLINGERROR', op: 'multi' })
   })
 
-  it('a node with a TTL is refused', async () => {
+  it('a node with a TTL is rejected', async () => {
     const { client, connection } = await scriptedSession()
     const refused = client.create('/a', '', { mode: 'persistentTTL', ttl: 1000 }).catch((error: unknown) => error)
     await answerAsOf34(connection)
     expect(await refused).to.deep.include({ code: 'UNIMPLEMENTED', op: 'create', path: '/a', fate: 'refused' })
   })
 
-  it('a persistent watch is refused, and one-shot watches that relied on it are told to look again', async () => {
+  it('a persistent watch is rejected, and one-shot watches that shared it get a resync', async () => {
     const { client, connection } = await scriptedSession()
     const refused = client.addWatch('/a').catch((error: unknown) => error)
     const events: string[] = []
     client.exists('/a', { watch: ({ type }) => events.push(type) }).catch(() => undefined)
     await settle()
     const [addWatch, exists] = connection.requests
-    if (addWatch === undefined || exists === undefined) throw new Error('nothing was asked')
+    if (addWatch === undefined || exists === undefined) throw new Error('expected two requests')
     expect(exists.body).to.deep.include({ watch: false })
     connection.reply(exists.xid < addWatch.xid ? exists : addWatch, { err: errnos.UNIMPLEMENTED })
     connection.reply(exists, { body: { stat: statOf() } })

@@ -21,7 +21,7 @@ describe('on a real server', () => {
     await zk.close()
   })
 
-  it('getACL and setACL go by the version of the list', async () => {
+  it('getACL and setACL use the version of the ACL', async () => {
     expect(await zk.getACL('/operations')).to.deep.include({
       acl: [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }],
     })
@@ -32,7 +32,7 @@ describe('on a real server', () => {
     expect(await failureOf(zk.setACL('/operations', acl, { version: 0 }))).to.have.property('code', 'BADVERSION')
   })
 
-  it('getEphemerals tells this session’s own, below a prefix, from the client’s root', async () => {
+  it('getEphemerals returns the nodes of this session below a prefix, relative to the chroot', async () => {
     await zk.create('/operationsX', '', { mode: 'ephemeral' })
     await zk.create('/operations/a', '', { mode: 'ephemeral' })
     await zk.create('/operations/b')
@@ -42,19 +42,19 @@ describe('on a real server', () => {
     expect(await zk.chroot('/operations').getEphemerals('/b')).to.deep.equal([])
   })
 
-  it('getAllChildrenNumber counts at every depth', async () => {
+  it('getAllChildrenNumber counts nodes at every depth', async () => {
     await zk.ensurePath('/operations/a/b/c')
     expect(await zk.getAllChildrenNumber('/operations')).to.equal(3)
     expect(await failureOf(zk.getAllChildrenNumber('/nothing'))).to.have.property('code', 'NONODE')
   })
 
-  it('whoAmI tells the address, and each identity that was added', async () => {
+  it('whoAmI returns the address and each added identity', async () => {
     expect(await zk.whoAmI()).to.deep.equal([{ authScheme: 'ip', user: '127.0.0.1' }])
     await zk.addAuth('digest', 'ann:secret')
     expect(await zk.whoAmI()).to.deep.include({ authScheme: 'digest', user: 'ann' })
   })
 
-  it('multiRead reads one state, with errors in their places', async () => {
+  it('multiRead reads a consistent state and returns one result or error for each operation', async () => {
     await zk.create('/operations/a', 'x')
     const [data, none, children] = await zk.multiRead([
       { getData: '/operations/a' },
@@ -67,7 +67,7 @@ describe('on a real server', () => {
     expect(await zk.multiRead([])).to.deep.equal([])
   })
 
-  it('checkWatches tells whether the server holds a watch', async () => {
+  it('checkWatches resolves if the server has the watch, and rejects with NOWATCHER otherwise', async () => {
     expect(await failureOf(zk.checkWatches('/operations'))).to.have.property('code', 'NOWATCHER')
     await zk.getChildren('/operations', { watch: () => undefined })
     await zk.checkWatches('/operations', 'children')
@@ -75,19 +75,19 @@ describe('on a real server', () => {
     await zk.removeWatches('/operations')
   })
 
-  it('getConfig reads what there is of a configuration, from any root', async () => {
+  it('getConfig reads the configuration, with any chroot', async () => {
     const { data, servers, stat } = await zk.chroot('/operations').getConfig()
     expect(data).to.be.instanceOf(Buffer)
     expect(servers).to.deep.equal([])
     expect(stat.version).to.be.a('number')
   })
 
-  it('reconfig is refused where it is not switched on', async () => {
+  it('reconfig is rejected if it is not enabled', async () => {
     const error = await failureOf(zk.reconfig({ joining: ['server.2=127.0.0.1:2888:3888;2181'] }))
     expect(error).to.deep.include({ code: 'RECONFIGDISABLED', op: 'reconfig', fate: 'refused' })
   })
 
-  it('bad arguments are refused before anything is sent', async () => {
+  it('invalid arguments are rejected before anything is sent', async () => {
     const bad = (call: Promise<unknown>) => failureOf(call)
     const calls: Promise<unknown>[] = [
       zk.create('no-slash'),

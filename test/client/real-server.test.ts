@@ -9,7 +9,7 @@ import { failureOf } from '../support/settled.ts'
 describe('a client of a real server', () => {
   let server: ApacheZooKeeper
   let client: Client
-  /** A root of its own for each test. */
+  /** Each test has a separate root. */
   let top: Client
   let run = 0
 
@@ -45,7 +45,7 @@ describe('a client of a real server', () => {
     })
   }
 
-  it('never changes what it has handed out, whatever is read later', async () => {
+  it('never changes returned data when it reads other data later', async () => {
     const values = [10, 5000, 70_000].flatMap(length => [1, 2, 3].map(byte => Buffer.alloc(length, byte)))
     await Promise.all(values.map((value, i) => top.create(`/${i}`, value)))
     const shown: { bytes: Uint8Array; was: Buffer }[] = []
@@ -62,7 +62,7 @@ describe('a client of a real server', () => {
     expect(shown.every(({ bytes, was }) => was.equals(bytes))).to.equal(true)
   })
 
-  it('is told that nodes that go by themselves are switched off, as they are where nobody switched them on', async function () {
+  it('rejects TTL nodes with UNIMPLEMENTED on a server with the default configuration', async function () {
     this.timeout(60_000)
     await using other = await startApacheZooKeeper()
     await using plain = await connect(other.connectString)
@@ -75,7 +75,7 @@ describe('a client of a real server', () => {
       })
   })
 
-  it('creates nodes that go by themselves where they are switched on', async function () {
+  it('creates TTL nodes if the server has enabled them', async function () {
     this.timeout(60_000)
     await using other = await startApacheZooKeeper({
       jvm: ['-Dzookeeper.extendedTypesEnabled=true', '-Dznode.container.checkIntervalMs=50'],
@@ -87,7 +87,7 @@ describe('a client of a real server', () => {
     expect(path).to.match(/^\/s-\d{10}$/)
   })
 
-  it('refuses what no server would take, before it is sent', async () => {
+  it('rejects invalid arguments before anything is sent', async () => {
     for (const [call, op] of [
       [top.create('relative'), 'create'],
       [top.create('/a', '', { mode: 'persistent', ttl: 1 }), 'create'],
@@ -106,7 +106,7 @@ describe('a client of a real server', () => {
       expect(await failureOf(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent', op })
   })
 
-  it('deletes nodes, at a version and at any', async () => {
+  it('deletes nodes with a version and without one', async () => {
     await top.create('/n')
     expect(await failureOf(top.delete('/n', { version: 7 }))).to.include({
       code: 'BADVERSION',
@@ -120,13 +120,13 @@ describe('a client of a real server', () => {
     expect(await failureOf(top.delete('/n'))).to.include({ code: 'NOTEMPTY' })
   })
 
-  it('says of a node whether it exists', async () => {
+  it('returns whether a node exists', async () => {
     expect(await top.exists('/n')).to.equal(null)
     const { stat } = await top.create('/n')
     expect(await top.exists('/n')).to.deep.equal(stat)
   })
 
-  it('keeps null and empty apart', async () => {
+  it('distinguishes null from empty data', async () => {
     await top.create('/left-out')
     await top.create('/empty', Buffer.alloc(0))
     await top.create('/null', null)
@@ -140,7 +140,7 @@ describe('a client of a real server', () => {
     expect((await top.getData('/null')).data).to.equal(null)
   })
 
-  it('sets data at a version and at any', async () => {
+  it('sets data with a version and without one', async () => {
     await top.create('/n', 'a')
     const stat = await top.setData('/n', 'b', { version: 0 })
     expect(stat).to.include({ version: 1, dataLength: 1 })
@@ -149,7 +149,7 @@ describe('a client of a real server', () => {
     expect((await top.getData('/n')).data?.toString()).to.equal('ü')
   })
 
-  it('lists children, with names from all over the world', async () => {
+  it('lists children, including names in any script', async () => {
     const names = ['a', '日本', 'space here', '__proto__', 'constructor', 'e\u0301', 'é']
     await Promise.all(names.map(name => top.create(`/${name}`)))
     const { children, stat } = await top.getChildren('/')
@@ -157,7 +157,7 @@ describe('a client of a real server', () => {
     expect(stat.numChildren).to.equal(names.length)
   })
 
-  it('syncs, and writes one call after the other without waiting', async () => {
+  it('executes pipelined calls in order, including sync', async () => {
     const calls = [top.create('/a'), top.create('/a/b'), top.create('/a/b/c'), top.sync('/a'), top.delete('/a/b/c')]
     await Promise.all(calls)
     const stats = await Promise.all(
@@ -166,7 +166,7 @@ describe('a client of a real server', () => {
     expect([...stats].sort((a, b) => Number(a - b))).to.deep.equal(stats)
   })
 
-  it('does all of a multi, and is given no stat of its creates by 3.8.0', async () => {
+  it('executes a multi; version 3.8.0 returns no stat for its creates', async () => {
     await top.create('/old', 'old')
     const results = await top.multi([
       { check: '/old', version: 0 },
@@ -179,7 +179,7 @@ describe('a client of a real server', () => {
     expect(results.length).to.equal(6)
     expect(results[0]).to.equal(undefined)
     expect(results[1]).to.deep.equal({ path: '/new', stat: null })
-    // The parent has had two children before: the number counts its changes.
+    // The sequence number counts the changes of the parent, which has had two children before.
     expect(results[2]).to.deep.equal({ path: '/s-0000000002', stat: null })
     expect(results[4]).to.include({ version: 1, dataLength: 7 })
     expect(results[5]).to.equal(undefined)
@@ -187,7 +187,7 @@ describe('a client of a real server', () => {
     expect(await top.multi([])).to.deep.equal([])
   })
 
-  it('does nothing of a multi that fails, and names the one to blame', async () => {
+  it('executes nothing of a multi that fails, and names the failed operation', async () => {
     await top.create('/n')
     const error = await failureOf(top.multi([{ create: '/a' }, { check: '/n', version: 5 }, { delete: '/n' }]))
     expect(error).to.be.an.instanceOf(MultiError)
@@ -200,7 +200,7 @@ describe('a client of a real server', () => {
     expect((await top.getChildren('/')).children).to.deep.equal(['n'])
   })
 
-  it('writes a transaction call by call', async () => {
+  it('builds and commits a transaction', async () => {
     const transaction = top.transaction().create('/a', 'x').setData('/a', 'y').check('/a', { version: 1 })
     expect(await top.exists('/a')).to.equal(null)
     const [created, set] = await transaction.commit()
@@ -210,34 +210,34 @@ describe('a client of a real server', () => {
     expect(await top.exists('/a')).to.equal(null)
   })
 
-  it('hears of a change by each kind of watch, once', async () => {
+  it('fires each kind of watch once', async () => {
     await top.create('/n')
-    const heard: string[] = []
-    const note = (who: string) => (event: WatchEvent) => void heard.push(`${who} ${event.type} ${event.path}`)
-    await top.getData('/n', { watch: note('data') })
-    await top.exists('/absent', { watch: note('exists') })
-    await top.getChildren('/n', { watch: note('children') })
+    const log: string[] = []
+    const record = (name: string) => (event: WatchEvent) => void log.push(`${name} ${event.type} ${event.path}`)
+    await top.getData('/n', { watch: record('data') })
+    await top.exists('/absent', { watch: record('exists') })
+    await top.getChildren('/n', { watch: record('children') })
     await top.create('/absent')
     await top.create('/n/child')
     await top.setData('/n', 'x')
     await top.setData('/n', 'y')
-    expect(heard).to.deep.equal([
+    expect(log).to.deep.equal([
       'exists NodeCreated /absent',
       'children NodeChildrenChanged /n',
       'data NodeDataChanged /n',
     ])
   })
 
-  it('takes its watches back from the server', async () => {
+  it('removes its watches from the server', async () => {
     const before = await server.watchCount()
     await top.create('/n')
-    const given = new AbortController()
-    const heard: string[] = []
-    await top.getData('/n', { watch: ({ type }) => heard.push(type) })
-    await top.exists('/absent', { watch: ({ type }) => heard.push(type), signal: given.signal })
-    await top.getChildren('/n', { watch: ({ type }) => heard.push(type) })
+    const controller = new AbortController()
+    const log: string[] = []
+    await top.getData('/n', { watch: ({ type }) => log.push(type) })
+    await top.exists('/absent', { watch: ({ type }) => log.push(type), signal: controller.signal })
+    await top.getChildren('/n', { watch: ({ type }) => log.push(type) })
     expect(await server.watchCount()).to.equal(before + 3)
-    given.abort()
+    controller.abort()
     await client.settled()
     expect(await server.watchCount()).to.equal(before + 2)
     await top.removeWatches('/n', 'children')
@@ -247,26 +247,26 @@ describe('a client of a real server', () => {
     expect(await failureOf(top.removeWatches('/n'))).to.include({ code: 'NOWATCHER', op: 'removeWatches', path: '/n' })
     await top.setData('/n', '')
     await top.sync('/n')
-    expect(heard).to.deep.equal([])
+    expect(log).to.deep.equal([])
   })
 
-  it('takes back the watches of a view that is closed, and no others', async () => {
+  it('removes only the watches of a closed view', async () => {
     const before = await server.watchCount()
     await top.create('/n')
-    const heard: string[] = []
+    const log: string[] = []
     const view = top.chroot('/n')
-    await view.getData('/', { watch: ({ type }) => heard.push(`view ${type}`) })
-    await view.exists('/x', { watch: ({ type }) => heard.push(`view ${type}`) })
-    await top.getData('/n', { watch: ({ type }) => heard.push(`top ${type}`) })
+    await view.getData('/', { watch: ({ type }) => log.push(`view ${type}`) })
+    await view.exists('/x', { watch: ({ type }) => log.push(`view ${type}`) })
+    await top.getData('/n', { watch: ({ type }) => log.push(`top ${type}`) })
     await view.close()
     await client.settled()
     expect(await server.watchCount()).to.equal(before + 1)
     await top.setData('/n', 'x')
-    expect(heard).to.deep.equal(['view Session', 'view Session', 'top NodeDataChanged'])
+    expect(log).to.deep.equal(['view Session', 'view Session', 'top NodeDataChanged'])
     expect(client.state).to.equal('connected')
   })
 
-  it('makes whole paths, together with others that do the same', async () => {
+  it('creates missing parents while other calls do the same', async () => {
     const paths = Array.from({ length: 20 }, (_, i) => `/deep/er/and/${i % 3}/deeper`)
     await Promise.all(paths.map(path => top.ensurePath(path)))
     expect((await top.getChildren('/deep/er/and')).children).to.have.members(['0', '1', '2'])
@@ -275,7 +275,7 @@ describe('a client of a real server', () => {
     expect(await top.exists('/deep/box')).not.to.equal(null)
   })
 
-  it('makes the path of its own chroot', async () => {
+  it('creates the path of its chroot', async () => {
     const inner = top.chroot('/not/there/yet')
     expect(await failureOf(inner.create('/n'))).to.include({ code: 'NONODE' })
     await inner.ensurePath('/')
@@ -283,14 +283,14 @@ describe('a client of a real server', () => {
     expect(await top.exists('/not/there/yet/n')).not.to.equal(null)
   })
 
-  it('deletes whole branches, and what is not there', async () => {
+  it('deletes branches, and resolves if a branch does not exist', async () => {
     await Promise.all(['/a/b/c', '/a/d', '/a/e/f/g'].map(path => top.ensurePath(path)))
     await top.deleteRecursive('/a')
     await top.deleteRecursive('/a')
     expect((await top.getChildren('/')).children).to.deep.equal([])
   })
 
-  it('deletes a branch while others write to it', async () => {
+  it('deletes a branch while other clients write to it', async () => {
     await top.create('/a')
     const others = (async () => {
       for (let i = 0; i < 50; i++) await top.create(`/a/${i}`).catch((error: unknown) => error)
@@ -299,7 +299,7 @@ describe('a client of a real server', () => {
     expect(await top.exists('/a')).to.equal(null)
   })
 
-  it('sees the same from below a chroot, of its connect string and of a view', async () => {
+  it('behaves the same with the chroot of a connect string and of a view', async () => {
     await using low = await connect(`${server.connectString}/real-${run}/app`)
     await low.ensurePath('/')
     const { path } = await low.create('/s-', '', { mode: 'persistentSequential' })
@@ -310,7 +310,7 @@ describe('a client of a real server', () => {
     expect(result).to.include({ path: '/m' })
   })
 
-  it('is known by what it has added to its credentials', async () => {
+  it('is identified by its added credentials', async () => {
     await using ann = await connect(server.connectString, { auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
     const path = `/real-${run}/private`
     await ann.create(path, 'hers', { acl: [{ perms: 31, id: { scheme: 'auth', id: '' } }] })

@@ -1,4 +1,4 @@
-// Going by the ensemble's own configuration, on scripted servers.
+// The option followEnsemble, on scripted servers.
 import { expect } from 'chai'
 import { errnos, eventTypes } from '../../src/protocol/index.ts'
 import { connect, type ConnectOptions } from '../../src/client/index.ts'
@@ -16,15 +16,15 @@ import {
 
 const CONFIG = '/zookeeper/config'
 const line = (id: number, client: string) => `server.${id}=10.0.0.${id}:2888:3888:participant${client}`
-/** A configuration whose servers take clients at these addresses. */
+/** Returns a configuration with these client addresses. */
 const config = (...clients: string[]) =>
   [...clients.map((client, i) => line(i + 1, client && `;${client}`)), 'version=100000000'].join('\n')
 
 const follow = (servers: string, options: ConnectOptions = {}) =>
   scriptedSession({ followEnsemble: true, ...options }, servers)
 
-/** Answers the client's question, which comes first. */
-async function tell(connection: ScriptedConnection, data: string): Promise<void> {
+/** Answers the client's first request, which reads the configuration. */
+async function answerConfig(connection: ScriptedConnection, data: string): Promise<void> {
   const request = await connection.next()
   expect(request.body).to.deep.equal({ path: CONFIG, watch: true })
   connection.reply(request, dataReply(data))
@@ -34,7 +34,7 @@ async function tell(connection: ScriptedConnection, data: string): Promise<void>
 async function change(connection: ScriptedConnection, data: string): Promise<void> {
   connection.event(eventTypes.NodeDataChanged, CONFIG)
   await settle()
-  await tell(connection, data)
+  await answerConfig(connection, data)
 }
 
 const hostsAfter = async (all: ScriptedSession, connection: ScriptedConnection, count: number): Promise<string[]> => {
@@ -49,33 +49,33 @@ const hostsAfter = async (all: ScriptedSession, connection: ScriptedConnection, 
 }
 
 describe('followEnsemble', () => {
-  it('is off unless it is asked for', async () => {
+  it('is off by default', async () => {
     const { connection } = await scriptedSession()
     await settle()
     expect(connection.requests).to.deep.equal([])
   })
 
-  it('tries the servers of the configuration, and those of the connect string when none of them is reached', async () => {
+  it('tries the servers of the configuration, then those of the connect string if none can be reached', async () => {
     const all = await follow('seed')
-    await tell(all.connection, config('one:2181', 'two:2181'))
-    expect(all.connection.dropped, 'it may be one of them by another name').to.equal(false)
+    await answerConfig(all.connection, config('one:2181', 'two:2181'))
+    expect(all.connection.dropped, 'its server may be one of them under another name').to.equal(false)
     const tried = await hostsAfter(all, all.connection, 6)
     expect(tried.slice(0, 2)).to.have.members(['one', 'two'])
     expect(tried[2]).to.equal('seed')
     expect(tried.slice(3)).to.deep.equal(tried.slice(0, 3))
   })
 
-  it('minds no removal of the caller’s own watches on the node', async () => {
+  it('keeps its watch on the node if the caller removes the caller’s watches', async () => {
     const all = await follow('one')
-    await tell(all.connection, config('one:2181', 'two:2181'))
+    await answerConfig(all.connection, config('one:2181', 'two:2181'))
     expect(await failureOf(all.client.removeWatches(CONFIG))).to.include({ code: 'NOWATCHER' })
     await change(all.connection, config('two:2181'))
     expect(all.connection.dropped).to.equal(true)
   })
 
-  it('moves, with its session, when its server leaves the configuration', async () => {
+  it('moves the session if its server leaves the configuration', async () => {
     const all = await follow('one')
-    await tell(all.connection, config('one:2181', 'two:2181'))
+    await answerConfig(all.connection, config('one:2181', 'two:2181'))
     await change(all.connection, config('two:2181'))
     expect(all.connection.dropped).to.equal(true)
     const second = await reconnect(all)
@@ -84,9 +84,9 @@ describe('followEnsemble', () => {
     await closeCleanly({ client: all.client, connection: second })
   })
 
-  it('stays when others leave, and hears of the next change too, also on another connection', async () => {
+  it('stays if other servers leave, and follows later changes too, also on another connection', async () => {
     const all = await follow('one')
-    await tell(all.connection, config('one:2181', 'two:2181', 'three:2181'))
+    await answerConfig(all.connection, config('one:2181', 'two:2181', 'three:2181'))
     await change(all.connection, config('one:2181', 'two:2181'))
     expect(all.connection.dropped).to.equal(false)
     all.connection.close()
@@ -98,18 +98,18 @@ describe('followEnsemble', () => {
     expect(second.dropped).to.equal(true)
   })
 
-  it('asks again where the answer was lost', async () => {
+  it('reads the configuration again if the reply was lost', async () => {
     const all = await follow('one')
     await all.connection.next()
     all.connection.close()
     const second = await reconnect(all)
-    await tell(second, config('two:2181'))
+    await answerConfig(second, config('two:2181'))
     expect(await hostsAfter(all, second, 2)).to.deep.equal(['two', 'one'])
   })
 
-  it('leaves servers out that name no port for clients, and does not take the present one for gone', async () => {
+  it('skips servers without a client port, and then does not treat the current one as removed', async () => {
     const all = await follow('one')
-    await tell(all.connection, config('one:2181', 'two:2181'))
+    await answerConfig(all.connection, config('one:2181', 'two:2181'))
     await change(all.connection, config('', 'two:2181', 'three:2181'))
     expect(all.connection.dropped).to.equal(false)
     const tried = await hostsAfter(all, all.connection, 3)
@@ -117,15 +117,15 @@ describe('followEnsemble', () => {
     expect(tried[2]).to.equal('one')
   })
 
-  it('takes no notice of a configuration that names no server', async () => {
+  it('ignores a configuration without servers', async () => {
     for (const data of [config('', ''), '', 'version=0', 'server.x=nonsense']) {
       const all = await follow('one,two')
-      await tell(all.connection, data)
+      await answerConfig(all.connection, data)
       expect(new Set(await hostsAfter(all, all.connection, 4))).to.deep.equal(new Set(['one', 'two']))
     }
   })
 
-  it('says so where the configuration cannot be read, and the client goes on', async () => {
+  it('reports that it cannot read the configuration, and the client continues', async () => {
     const all = await follow('one')
     all.connection.reply(await all.connection.next(), { err: errnos.NOAUTH })
     await settle()
@@ -134,16 +134,16 @@ describe('followEnsemble', () => {
     expect(all.client.state).to.equal('connected')
   })
 
-  it('ends with the session, without a word', async () => {
+  it('ends with the session and reports nothing', async () => {
     const all = await follow('one')
-    await tell(all.connection, config('one:2181'))
+    await answerConfig(all.connection, config('one:2181'))
     await closeCleanly(all)
     await settle()
     expect(all.callbackErrors).to.deep.equal([])
     expect(all.clock.pendingTimers).to.equal(0)
   })
 
-  it('is not for tls: the configuration names ports in plaintext', async () => {
+  it('is rejected with tls, because the configuration contains plaintext ports', async () => {
     const error: unknown = await connect('zk', { followEnsemble: true, tls: true }).catch((e: unknown) => e)
     expect(error).to.include({ code: 'BADARGUMENTS' })
   })

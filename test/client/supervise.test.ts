@@ -1,4 +1,4 @@
-// A function that outlives sessions.
+// supervise() runs a function again on a new session when its session has expired.
 import { expect } from 'chai'
 import { supervise, type Client, type ConnectOptions, type SessionTask } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
@@ -17,7 +17,7 @@ onGrounds('supervise', (ground, { it }) => {
   const run = <T>(work: SessionTask<T>, options?: ConnectOptions) =>
     supervise(ground.site.connectString, { ...ground.site.options, ...options }, work)
 
-  it('gives what the work gives, and closes the session', async () => {
+  it('resolves with the result of the task, and closes the session', async () => {
     let id = 0n
     const value = await run(async zk => {
       id = zk.sessionId
@@ -31,7 +31,7 @@ onGrounds('supervise', (ground, { it }) => {
     await observer.close()
   })
 
-  it('runs the work again on a new session after each expiry, one run at a time', async () => {
+  it('runs the task again on a new session after each expiry, one run at a time', async () => {
     const ids = new Set<bigint>()
     let running = 0
     const tokens = await run(async (zk, signal) => {
@@ -48,7 +48,7 @@ onGrounds('supervise', (ground, { it }) => {
     expect(tokens).to.equal(3)
   })
 
-  it('runs again when the session had to be presumed lost, whatever the work threw then', async () => {
+  it('runs the task again if the lease has ended, regardless of the error of the task', async () => {
     const faultyDial = new FaultyDial(ground.site.dial)
     let runs = 0
     const work = async (_zk: Client, signal: AbortSignal) => {
@@ -56,21 +56,21 @@ onGrounds('supervise', (ground, { it }) => {
       faultyDial.refuse()
       await aborted(signal)
       faultyDial.accept()
-      throw new Error('lost it')
+      throw new Error('lost')
     }
     await run(work, { dial: faultyDial.dial })
     expect(runs).to.equal(2)
   })
 
-  it('throws what the work throws while its session lives', async () => {
-    const error = new Error('a bug of mine')
+  it('rejects with the error of the task while the session lives', async () => {
+    const error = new Error('a bug in the task')
     const call = run(() => {
       throw error
     })
     expect(await failureOf(call)).to.equal(error)
   })
 
-  it('waits for a server that is not there yet', async () => {
+  it('waits for a server that is not reachable yet', async () => {
     const faultyDial = new FaultyDial(ground.site.dial)
     faultyDial.refuse()
     const { clock } = ground.site
@@ -79,24 +79,24 @@ onGrounds('supervise', (ground, { it }) => {
     expect(clock.now()).to.be.above(600_000)
   })
 
-  it('takes null for a signal that is left out', async () => {
+  it('treats null as an omitted signal', async () => {
     const faultyDial = new FaultyDial(ground.site.dial)
     faultyDial.refuse()
     ground.site.clock.setTimeout(() => faultyDial.accept(), 100)
     await run(() => undefined, { dial: faultyDial.dial, connectTimeout: 20, signal: null as never })
   })
 
-  it('waits no longer when its signal aborts', async () => {
+  it('stops waiting for a server when its signal aborts', async () => {
     const abort = new AbortController()
     const faultyDial = new FaultyDial(ground.site.dial)
     faultyDial.refuse()
     const call = run(() => 'never', { dial: faultyDial.dial, connectTimeout: 20, signal: abort.signal })
-    const reason = new Error('enough')
+    const reason = new Error('cancelled')
     ground.site.clock.setTimeout(() => abort.abort(reason), 100)
     expect(await failureOf(call)).to.equal(reason)
   })
 
-  it('ends with its signal, behind the work', async () => {
+  it('rejects with the reason of its signal, after the task has ended', async () => {
     const abort = new AbortController()
     const reason = new Error('shut down')
     let ended = false
@@ -111,7 +111,7 @@ onGrounds('supervise', (ground, { it }) => {
     expect(ended).to.equal(true)
   })
 
-  it('starts anew when a session that was handed in is gone', async () => {
+  it('starts a new session if the session of the option `session` has expired', async () => {
     const dead = await ground.open()
     const session = { id: dead.sessionId, password: dead.sessionPassword }
     await dead.close()
@@ -119,7 +119,7 @@ onGrounds('supervise', (ground, { it }) => {
     expect(id).not.to.equal(session.id)
   })
 
-  it('is not held up by servers whose data was wiped, and which close on whoever has seen more than they have', async () => {
+  it('starts a new session on wiped servers, which close connections of clients with a greater last zxid', async () => {
     const wiped = new ScriptedServer()
     const clock = new VirtualClock()
     const options = { dial: wiped.dial, clock, random: () => 0.5, sessionTimeout: 3000 }
@@ -147,7 +147,7 @@ onGrounds('supervise', (ground, { it }) => {
     expect(ids[1]).not.to.equal(ids[0])
   })
 
-  it('is done where the work begins to close its session, and gives what the work gives', async () => {
+  it('resolves with the result of a task that closes its session', async () => {
     let runs = 0
     const value = await run(zk => {
       void zk.close()
@@ -156,7 +156,7 @@ onGrounds('supervise', (ground, { it }) => {
     expect([value, runs]).to.deep.equal([1, 1])
   })
 
-  it('does not try again where the arguments are at fault', async () => {
+  it('rejects invalid arguments without a retry', async () => {
     expect(await failureOf(supervise('', {}, () => 0))).to.have.property('code', 'BADARGUMENTS')
     for (const [options, work] of [[{}], [() => 0], [undefined, () => 0]])
       expect(await failureOf(supervise(ground.site.connectString, options as never, work as never))).to.have.property(

@@ -1,4 +1,4 @@
-// What was let through once: arguments, paths and watches that need a second look.
+// Regression tests for arguments, paths and watches.
 import { expect } from 'chai'
 import { aclOf, connect, openACL, perms, readOnlyACL, supervise, ZooKeeperError, type Client } from '../../src/index.ts'
 import { errnos } from '../../src/protocol/index.ts'
@@ -16,7 +16,7 @@ onGrounds('a second look', (ground, { it }) => {
     await zk.create('/refusals')
   })
 
-  it('a sequential node at the root of a client lies below that root', async () => {
+  it('a sequential node at the root of a chroot is created below the chroot', async () => {
     const view = zk.chroot('/refusals')
     expect((await view.create('/', '', { mode: 'persistentSequential' })).path).to.equal('/0000000000')
     const [created] = await view.multi([{ create: '/', mode: 'persistentSequential' }])
@@ -24,13 +24,13 @@ onGrounds('a second look', (ground, { it }) => {
     expect((await view.getChildren('/')).children).to.have.members(['0000000000', '0000000001'])
   })
 
-  it('a check without a version is of any', async () => {
+  it('a check without a version matches any version', async () => {
     await zk.setData('/refusals', 'x')
     expect(await zk.multi([{ check: '/refusals' }])).to.deep.equal([undefined])
     expect(await failureOf(zk.multi([{ check: '/refusals', version: 0 }]))).to.have.property('code', 'BADVERSION')
   })
 
-  it('data and versions of the wrong kind are refused by a promise', async () => {
+  it('data and versions of a wrong type return a rejected promise instead of throwing', async () => {
     for (const call of [
       zk.setData('/refusals', undefined as never),
       zk.multi([{ setData: '/refusals', data: undefined as never }]),
@@ -49,20 +49,20 @@ onGrounds('a second look', (ground, { it }) => {
       expect(await failureOf(call)).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
   })
 
-  it('what stands in the place of options is refused, and not passed over', async () => {
-    const told = () => undefined
+  it('values instead of options are rejected, not ignored', async () => {
+    const callback = () => undefined
     for (const call of [
       zk.create('/refusals/a', '', 'ephemeral' as never),
       zk.delete('/refusals', 7 as never),
       zk.setData('/refusals', '', 7 as never),
       zk.setACL('/refusals', openACL, 7 as never),
-      zk.exists('/refusals', told as never),
-      zk.getData('/refusals', told as never),
+      zk.exists('/refusals', callback as never),
+      zk.getData('/refusals', callback as never),
       zk.getData('/refusals', null as never),
       zk.getData('/refusals', { watch: true as never }),
       zk.getData('/refusals', { signal: new AbortController() as never }),
       zk.getChildren('/refusals', true as never),
-      zk.getConfig(told as never),
+      zk.getConfig(callback as never),
       zk.addWatch('/refusals', 'recursive' as never),
       zk.ensurePath('/refusals/a', 'container' as never),
       zk.ensurePath('/refusals/a/b', { mode: 'persistentSequential' as never }),
@@ -80,7 +80,7 @@ onGrounds('a second look', (ground, { it }) => {
     expect((await zk.getChildren('/refusals')).children).to.deep.equal([])
   })
 
-  it('the version of a check in a transaction may stand alone', async () => {
+  it('the version of a check in a transaction may be a number instead of options', async () => {
     const { version } = await zk.setData('/refusals', 'x')
     await zk.transaction().check('/refusals', version).check('/refusals', { version }).check('/refusals').commit()
     for (const wrong of [version + 1, { version: version + 1 }])
@@ -90,7 +90,7 @@ onGrounds('a second look', (ground, { it }) => {
       )
   })
 
-  it('a transaction accepts options as a call does, from an object of a class too, and refuses options that do not exist', async () => {
+  it('a transaction accepts options from class instances too, and ignores unknown properties', async () => {
     const { version } = await zk.setData('/refusals', 'x')
     class Expected {
       get version() {
@@ -110,7 +110,7 @@ onGrounds('a second look', (ground, { it }) => {
     }
   })
 
-  it('a directory that is wider than the client may have requests pending is deleted', async () => {
+  it('a directory with more children than maxPending can be deleted', async () => {
     const narrow = await ground.open({ maxPending: 150 })
     for (let i = 0; i < 200; i += 100)
       await Promise.all(Array.from({ length: 100 }, (_, n) => narrow.create(`/refusals/${i + n}`)))
@@ -119,7 +119,7 @@ onGrounds('a second look', (ground, { it }) => {
     await narrow.close()
   })
 
-  it('a branch of which a part may not be deleted is told of when all else is gone, and nothing goes on behind that', async () => {
+  it('deleteRecursive() of a branch with a protected part deletes the rest, then rejects', async () => {
     await Promise.all([zk.ensurePath('/refusals/shut/in'), zk.ensurePath('/refusals/a/b/c/d/e')])
     await zk.setACL('/refusals/shut', [aclOf('world', 'anyone', perms.read | perms.admin)])
     expect(await failureOf(zk.deleteRecursive('/refusals'))).to.include({ code: 'NOAUTH', path: '/refusals/shut/in' })
@@ -127,7 +127,7 @@ onGrounds('a second look', (ground, { it }) => {
     await zk.setACL('/refusals/shut', openACL)
   })
 
-  it('a node in which others go on creating is given up after a hundred rounds, however deep it lies', async () => {
+  it('deleteRecursive() rejects after a hundred rounds if other clients keep creating children', async () => {
     await zk.ensurePath('/refusals/a/b')
     const { faults } = ground.embedded
     faults.replace('delete', 'NOTEMPTY', { times: 1000 })
@@ -135,7 +135,7 @@ onGrounds('a second look', (ground, { it }) => {
     faults.clear()
   })
 
-  it('a plain watch misses nothing while a recursive one joins it', async () => {
+  it('a plain watch misses no event while a recursive one is added', async () => {
     const other = await ground.open()
     const plain = await zk.addWatch('/refusals', { capacity: 2000 })
     const changes = (async () => {
@@ -147,16 +147,16 @@ onGrounds('a second look', (ground, { it }) => {
     }
     await changes
     await other.setData('/refusals', 'mark')
-    let heard = 0
+    let count = 0
     for await (const { type } of plain) {
       if (type === 'NodeDataChanged') break
-      if (type === 'NodeChildrenChanged') heard++
+      if (type === 'NodeChildrenChanged') count++
     }
-    expect(heard).to.equal(200)
+    expect(count).to.equal(200)
     await other.close()
   })
 
-  it('a supervised function that closes its session has done its work', async () => {
+  it('supervise() resolves if the task closes its session', async () => {
     let runs = 0
     const value = await supervise(ground.site.connectString, ground.site.options, async client => {
       runs++
@@ -167,14 +167,14 @@ onGrounds('a second look', (ground, { it }) => {
   })
 })
 
-describe('ensurePath below a node in which it may create nothing', () => {
-  it('finds what is there, also where a server lets nobody look at what he may not read, and else tells of the refusal', async () => {
+describe('ensurePath below a node without the permission to create', () => {
+  it('resolves if the path exists, also if the server hides unreadable nodes, and rejects otherwise', async () => {
     const server = await Server.start({ listen: false })
     const client = await connect(server.connectString, { dial: server.dial })
     await client.ensurePath('/closed/box')
     await client.setACL('/closed', readOnlyACL)
     await client.ensurePath('/closed/box')
-    // As servers do from 3.8.4 and 3.9.2 on, of nodes that are there (ZOOKEEPER-2590).
+    // Servers from 3.8.4 and 3.9.2 on answer so for existing nodes (ZOOKEEPER-2590).
     server.faults.replace('exists', 'NOAUTH')
     await client.ensurePath('/closed/box')
     expect(await failureOf(client.ensurePath('/closed/other'))).to.include({ code: 'NOAUTH', op: 'create' })
@@ -183,28 +183,28 @@ describe('ensurePath below a node in which it may create nothing', () => {
   })
 })
 
-describe('a one-shot watch that relied on a persistent one', () => {
-  it('is told to look again when that one is refused before its own answer comes', async () => {
+describe('a one-shot watch that shared a persistent one', () => {
+  it('gets a resync if the persistent one is rejected before the reply that sets it', async () => {
     const { client, connection } = await scriptedSession()
     const refused = failureOf(client.addWatch('/a'))
     const events: string[] = []
-    const asked = client.exists('/a', { watch: ({ type }) => events.push(type) })
+    const reading = client.exists('/a', { watch: ({ type }) => events.push(type) })
     await settle()
     const [addWatch, exists] = connection.requests
-    if (addWatch === undefined || exists === undefined) throw new Error('nothing was asked')
+    if (addWatch === undefined || exists === undefined) throw new Error('expected two requests')
     connection.reply(addWatch, { err: errnos.UNIMPLEMENTED })
     expect(await refused).to.have.property('code', 'UNIMPLEMENTED')
     connection.reply(exists, { body: { stat: statOf() } })
-    await asked
+    await reading
     await settle()
     expect(events).to.deep.equal(['resync'])
   })
 })
 
-onGrounds('a tap that closes the client', (ground, { it }) => {
-  it('does so in peace, whatever frame it was shown', async () => {
+onGrounds('an onFrame callback that cancels connect()', (ground, { it }) => {
+  it('makes connect() reject with the reason of the signal', async () => {
     const abort = new AbortController()
-    const reason = new Error('seen enough')
+    const reason = new Error('cancelled by onFrame')
     const call = ground.open({
       signal: abort.signal,
       onFrame: ({ from }) => {

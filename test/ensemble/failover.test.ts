@@ -36,7 +36,7 @@ describe('an ensemble', () => {
 
   const open = (timeout = 4000) => sessions.open(ensemble.connectString, { sessionTimeout: timeout })
 
-  it('A2: whose leader is killed keeps sessions, and the lock, and grants it to the next in line', async () => {
+  it('whose leader is killed keeps sessions, and the lock, and grants it to the next in line', async () => {
     const [holder, waiter] = await sessions.many(2, ensemble.connectString, { sessionTimeout: 4000 })
     if (!holder || !waiter) throw new Error('two')
     const ids = [holder.sessionId, waiter.sessionId]
@@ -66,7 +66,7 @@ describe('an ensemble', () => {
     await leader.start()
   })
 
-  it('A2: whose leader is killed with the holder of a lock on it grants it when the session is over, in time', async () => {
+  it('whose leader is killed with the holder of a lock on it grants it when the session is over, in time', async () => {
     const leader = await ensemble.leader()
     const holder = await sessions.open(leader.connectString, { sessionTimeout: 2000 })
     const waiter = await open()
@@ -158,7 +158,7 @@ describe('an ensemble', () => {
     await held.release()
   })
 
-  it('B9: that is without a quorum for longer than the timeout: a lock is presumed lost, the session is not', async () => {
+  it('that is without a quorum for longer than the timeout: a lock is presumed lost, the session is not', async () => {
     const client = await sessions.open(ensemble.connectString, { sessionTimeout: 2000 })
     const held = await new Mutex(client, path).acquire()
     const [first, second] = (await ensemble.followers()) as [ApacheZooKeeper, ApacheZooKeeper]

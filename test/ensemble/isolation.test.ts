@@ -66,7 +66,7 @@ describe('an ensemble that is torn', () => {
     return { holder, rival, held, next }
   }
 
-  it('B10: serves through an isolated follower longer than the session lives: who held the lock can write no more', async function () {
+  it('serves through an isolated follower longer than the session lives: who held the lock can write no more', async function () {
     const { holder, rival, held, next } = await rivals(1000)
     const lost = abortedAt(held.signal)
     const idle = await sessions.open(follower.connectString, { sessionTimeout: 1000 })
@@ -102,7 +102,7 @@ describe('an ensemble that is torn', () => {
     await granted.release()
   })
 
-  it('B10: serves through an isolated follower for less than the session lives: the lock stays where it is', async () => {
+  it('serves through an isolated follower for less than the session lives: the lock stays where it is', async () => {
     const { holder, rival, held, next } = await rivals(5000)
     expect(holder.sessionTimeout).to.be.above(UNAWARE)
     let granted = false
@@ -140,7 +140,7 @@ describe('an ensemble that is torn', () => {
     await held.release()
   })
 
-  it('B4: shows a dead session’s node through a follower that is behind: it is nobody’s, and another is made', async () => {
+  it('shows a dead session’s node through a follower that is behind: it is nobody’s, and another is made', async () => {
     const onlooker = await openInOrder([other])
     await onlooker.ensurePath(path)
     const faultyDial = new FaultyDial()

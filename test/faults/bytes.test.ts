@@ -1,8 +1,8 @@
-// Section 2.4 of the fault matrix: hostile or broken bytes, on the first frame, with three requests pending, and during close.
+// Malformed replies: as the first frame, with three requests pending, and during close().
 //
-// Whatever comes, the process lives, no more memory is taken than bytes came in, every pending call settles with an error of its own type,
-// the next connection works, and the session is not told to be over. Rows D12 and D16 are about handshakes and stand in handshakes.test.ts;
-// D20 stands in mutations.test.ts beside the mutations of a real stream. No row is left out.
+// For any bytes, the process must survive, and the memory that it allocates must be proportional to the bytes received.
+// Each pending call must settle with a typed error, the next connection must work, and the session must not expire.
+// handshakes.test.ts tests handshakes, mutations.test.ts random bytes.
 import { expect } from 'chai'
 import { errnos, eventTypes, operations, ZooKeeperError } from '../../src/protocol/index.ts'
 import type { Client } from '../../src/client/index.ts'
@@ -20,21 +20,21 @@ import {
 } from '../support/scripted-session.ts'
 import { malformedReplies, type MalformedReply } from './malformed-replies.ts'
 
-/** A lie of some bytes may cost a few copies of itself, and what any answer costs. */
+/** The limit of allocated bytes: a few copies of the frame, and the cost of any reply. */
 const allocationLimit = (bytes: Buffer): number => 4 * bytes.length + 64 * 1024
 
 function sendBounded(connection: ScriptedConnection, bytes: Buffer): void {
-  const taken = sum(allocationsOf(() => connection.send(bytes)))
-  expect(taken, 'bytes of buffers').to.be.below(allocationLimit(bytes))
+  const allocated = sum(allocationsOf(() => connection.send(bytes)))
+  expect(allocated, 'bytes of buffers').to.be.below(allocationLimit(bytes))
 }
 
 const expectWorking = async (client: Client, connection: ScriptedConnection): Promise<void> => {
   const read = client.getData('/works')
-  connection.reply(await connection.next(), dataReply('it does'))
-  expect(String((await read).data)).to.equal('it does')
+  connection.reply(await connection.next(), dataReply('works'))
+  expect(String((await read).data)).to.equal('works')
 }
 
-/** The lie, then two more, all sent. */
+/** Starts the call that gets the malformed reply, and two more, and waits until they are sent. */
 async function startThreeCalls({ client }: ScriptedSession, { call }: MalformedReply): Promise<Promise<unknown>[]> {
   const first = call ?? (() => client.getData('/a'))
   const calls = [first(client), client.getData('/b'), client.getData('/c')].map(outcomeOf)
@@ -42,10 +42,9 @@ async function startThreeCalls({ client }: ScriptedSession, { call }: MalformedR
   return calls
 }
 
-async function expectLost(calls: Promise<unknown>[], { row, code }: MalformedReply): Promise<void> {
+async function expectLost(calls: Promise<unknown>[], { code, answersCall }: MalformedReply): Promise<void> {
   const [first, ...others] = await Promise.all(calls)
-  // The first answer of two is one.
-  if (row === 'D14') expect(first).to.have.property('data')
+  if (answersCall) expect(first).to.have.property('data')
   else expect(first).to.be.an.instanceOf(ZooKeeperError).and.to.include({ code, fate: 'unknown' })
   for (const other of others)
     expect(other).to.be.an.instanceOf(ZooKeeperError).and.to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
@@ -58,7 +57,7 @@ function expectNotExpired({ client }: ScriptedSession): void {
   expect(client.validFor()).to.be.above(0)
 }
 
-/** Answers what is still to be answered on a connection that has borne the lie. */
+/** Answers the remaining requests on a connection that survived the malformed reply. */
 async function expectAnswered(
   all: ScriptedSession,
   calls: Promise<unknown>[],
@@ -73,94 +72,94 @@ async function expectAnswered(
   expect(all.connection.dropped).to.equal(false)
 }
 
-describe('2.4 hostile or broken bytes', () => {
-  for (const lie of malformedReplies) {
-    const { row, what, bytes, ignored, checkOutcome } = lie
+describe('a malformed reply', () => {
+  for (const reply of malformedReplies) {
+    const { what, bytes, ignored, checkOutcome } = reply
 
-    it(`${row}: ${what}, on the first frame`, async () => {
+    it(`${what}, on the first frame`, async () => {
       const { opening, server, clock, callbackErrors } = scriptedConnect({}, 'zk/app')
-      const liar = await server.next()
-      liar.open()
-      sendBounded(liar, bytes(1))
-      expect(liar.dropped, 'in the place of the first handshake').to.equal(true)
-      const honest = await redial({ server, clock })
-      honest.open()
-      honest.handshake()
+      const faulty = await server.next()
+      faulty.open()
+      sendBounded(faulty, bytes(1))
+      expect(faulty.dropped, 'instead of the first handshake').to.equal(true)
+      const correct = await redial({ server, clock })
+      correct.open()
+      correct.handshake()
       const client = await opening
-      const all: ScriptedSession = { client, server, clock, connection: honest, callbackErrors }
+      const all: ScriptedSession = { client, server, clock, connection: correct, callbackErrors }
 
-      honest.close()
+      correct.close()
       const second = await redial(all)
       second.open()
       sendBounded(second, bytes(1))
-      expect(second.dropped, 'in the place of a later handshake').to.equal(true)
+      expect(second.dropped, 'instead of a later handshake').to.equal(true)
       expectNotExpired(all)
 
       const third = await redial(all)
       third.open()
       sendBounded(third, Buffer.concat([handshakeFrame(third.connectRequest), bytes(1)]))
-      expect(third.dropped, 'behind the handshake, with nothing asked').to.equal(ignored !== true)
+      expect(third.dropped, 'after the handshake, without a request').to.equal(ignored !== true)
       await expectWorking(client, ignored ? third : await reconnect(all))
       expect(client.sessionId).to.equal(SESSION_ID)
       expect(callbackErrors).to.deep.equal([])
     })
 
-    it(`${row}: ${what}, with 3 requests pending`, async () => {
+    it(`${what}, with 3 requests pending`, async () => {
       const all = await scriptedSession({}, 'zk/app')
       const { client, connection } = all
-      const heard: string[] = []
-      const armed = client.getData('/armed', { watch: ({ type, path }) => heard.push(`${type} ${path}`) })
+      const log: string[] = []
+      const armed = client.getData('/armed', { watch: ({ type, path }) => log.push(`${type} ${path}`) })
       connection.reply(await connection.next(), dataReply())
       await armed
-      const calls = await startThreeCalls(all, lie)
+      const calls = await startThreeCalls(all, reply)
       const due = connection.requests.at(-3)?.xid ?? 0
       sendBounded(connection, bytes(due))
       let last = connection
       if (ignored || checkOutcome !== undefined) {
-        await expectAnswered(all, calls, lie)
+        await expectAnswered(all, calls, reply)
       } else {
         expect(connection.dropped).to.equal(true)
-        await expectLost(calls, lie)
+        await expectLost(calls, reply)
         expectNotExpired(all)
         last = await reconnect(all)
         expect(last.connectRequest?.sessionId).to.equal(SESSION_ID)
         expect((await last.next()).body).to.deep.include({ dataWatches: ['/app/armed'] })
         await expectWorking(client, last)
       }
-      expect(heard, 'nothing has changed yet').to.deep.equal([])
+      expect(log, 'no change was reported yet').to.deep.equal([])
       last.event(eventTypes.NodeDeleted, '/app/armed')
       await settle()
-      expect(heard).to.deep.equal(['NodeDeleted /armed'])
+      expect(log).to.deep.equal(['NodeDeleted /armed'])
       expect(all.callbackErrors).to.deep.equal([])
     })
 
-    it(`${row}: ${what}, during close`, async () => {
+    it(`${what}, during close`, async () => {
       const all = await scriptedSession({}, 'zk/app')
       const { client, connection, clock } = all
-      const calls = await startThreeCalls(all, lie)
+      const calls = await startThreeCalls(all, reply)
       const closing = client.close()
       await settle()
       sendBounded(connection, bytes(connection.requests.at(-4)?.xid ?? 0))
       let last = connection
       if (ignored || checkOutcome !== undefined) {
-        await expectAnswered(all, calls, lie)
+        await expectAnswered(all, calls, reply)
       } else {
         expect(connection.dropped).to.equal(true)
-        await expectLost(calls, lie)
+        await expectLost(calls, reply)
         expect(client.state).to.equal('suspended')
         expect(client.leaseSignal.reason).to.have.property('code', 'CLOSED')
         last = await reconnect(all)
       }
-      const goodbye = last.requests.find(({ op }) => op === operations.closeSession)
-      if (goodbye === undefined) throw new Error('the session was not closed')
-      last.reply(goodbye)
+      const closeRequest = last.requests.find(({ op }) => op === operations.closeSession)
+      if (closeRequest === undefined) throw new Error('the session was not closed')
+      last.reply(closeRequest)
       await closing
       expect(client.state).to.equal('closed')
       expect(clock.pendingTimers).to.equal(0)
     })
   }
 
-  it('D2: 2 GiB, announced and allowed by maxReplyBytes, are given no memory before they come', async () => {
+  it('a length of 2 GiB that maxReplyBytes allows: no memory is allocated before the bytes arrive', async () => {
     const { client, connection } = await scriptedSession({ maxReplyBytes: 0x7fff_ffff })
     void outcomeOf(client.getData('/a'))
     await settle()
@@ -169,7 +168,7 @@ describe('2.4 hostile or broken bytes', () => {
     expect(connection.dropped).to.equal(false)
   })
 
-  it('D9: what comes behind a frame that ended the connection is not heard', async () => {
+  it('a reply after a frame that ended the connection is ignored', async () => {
     const { client, connection } = await scriptedSession()
     const call = outcomeOf(client.getData('/a'))
     const reply = connection.replyTo(await connection.next(), dataReply())
@@ -177,7 +176,7 @@ describe('2.4 hostile or broken bytes', () => {
     expect(await call).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
   })
 
-  it('D9: what came before a frame that ends the connection, in one chunk with it, is heard', async () => {
+  it('a reply before a frame that ends the connection, in the same chunk, is accepted', async () => {
     const { client, connection } = await scriptedSession()
     const call = client.getData('/a')
     connection.send(connection.replyTo(await connection.next(), dataReply('good')), Buffer.alloc(4, 0xff))
@@ -185,7 +184,7 @@ describe('2.4 hostile or broken bytes', () => {
     expect(connection.dropped).to.equal(true)
   })
 
-  it('D14: an answer that comes after the close is not heard', async () => {
+  it('a reply after close() is ignored', async () => {
     const { client, connection, clock } = await scriptedSession()
     const call = outcomeOf(client.getData('/a'))
     const reply = connection.replyTo(await connection.next(), dataReply())
@@ -200,7 +199,7 @@ describe('2.4 hostile or broken bytes', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('D17: the next server is told of the greatest transaction number that any answer named', async () => {
+  it('a smaller zxid is ignored: the next connect request contains the greatest one', async () => {
     const all = await scriptedSession()
     const { client, connection } = all
     for (const zxid of [50n, 40n, -1n, 49n]) {

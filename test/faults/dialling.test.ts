@@ -1,4 +1,4 @@
-// Section 2.1 of the fault matrix, the rows about dialling, time and memory: A8 to A11, the cost of A7, and how soon A4 is mended.
+// Faults while dialling, and bounds of time and memory, mostly in virtual time.
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
@@ -11,12 +11,12 @@ import { seed, seededRandom } from '../support/seeded-random.ts'
 import { pongFrame, handshakeFrame } from '../support/scripted-server.ts'
 import { dataReply, redial, scriptedSession, scriptedConnect, T } from '../support/scripted-session.ts'
 
-describe('2.1 dialling, time and memory', () => {
-  for (const [chance, random] of [
-    ['least', () => 0],
-    ['most', () => 0.999_999],
+describe('dialling, time and memory', () => {
+  for (const [pause, random] of [
+    ['shortest', () => 0],
+    ['longest', () => 0.999_999],
   ] as const) {
-    it(`A4: the next attempt comes within 300 ms of an end, by the ${chance} that chance may add`, async () => {
+    it(`the next attempt starts within 300 ms of a lost connection, with the ${pause} random pause`, async () => {
       const all = await scriptedSession({ random })
       for (const end of [undefined, new Error('ECONNRESET')]) {
         const { length } = all.server.connections
@@ -33,7 +33,7 @@ describe('2.1 dialling, time and memory', () => {
     })
   }
 
-  it('A7: a mebibyte that comes byte by byte costs time by its length', async () => {
+  it('a mebibyte that arrives byte by byte takes linear time', async () => {
     const { client, connection } = await scriptedSession()
     const read = client.getData('/a')
     const reply = connection.replyTo(await connection.next(), dataReply('x'.repeat(1024 * 1024)))
@@ -41,10 +41,10 @@ describe('2.1 dialling, time and memory', () => {
     for (let i = 0; i < reply.length; i++) connection.send(reply.subarray(i, i + 1))
     const { user, system } = process.cpuUsage(before)
     expect((await read).data).to.have.length(1024 * 1024)
-    expect((user + system) / 1e6, 'seconds of processor').to.be.below(20)
+    expect((user + system) / 1e6, 'seconds of CPU time').to.be.below(20)
   })
 
-  it('A8: a server that takes the connection and says nothing is left for the next one after attemptTimeout', async () => {
+  it('a server that accepts the connection but stays silent is left after attemptTimeout', async () => {
     const { opening, server, clock } = scriptedConnect({ attemptTimeout: 500 }, 'a,b')
     const silent = await server.next()
     silent.open()
@@ -57,14 +57,14 @@ describe('2.1 dialling, time and memory', () => {
     await opening
   })
 
-  it('A9: where all refuse there are 5 to 60 attempts in 10 s, and connect() ends at its deadline', async () => {
+  it('if all servers refuse, connect() makes 5 to 60 attempts in 10 s and rejects at its deadline', async () => {
     const { opening, server, clock } = scriptedConnect({ connectTimeout: 10_000 }, 'a,b,c')
     const refused = failureOf(opening)
-    const isOver = trackSettled(refused)
+    const isSettled = trackSettled(refused)
     for (let passed = 0, answered = 0; passed < 10_000; passed += 10) {
       for (; answered < server.connections.length; answered++)
         server.connections[answered]?.close(new Error('ECONNREFUSED'))
-      expect(isOver()).to.equal(false)
+      expect(isSettled()).to.equal(false)
       await clock.advance(10)
     }
     expect(await refused).to.include({ code: 'CONNECTTIMEOUT', fate: 'notSent' })
@@ -72,32 +72,33 @@ describe('2.1 dialling, time and memory', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  // Up to a third of T may be wavering: pings come each third of T, and two thirds of silence are the end.
+  // The latency may vary by a third of T, because pings are sent every third and two thirds of silence end the
+  // connection.
   for (const [least, name] of [
     [0, '0 and T/3'],
     [1 / 6, 'T/6 and T/2'],
     [1 / 3, 'T/3 and 2T/3'],
   ] as const) {
-    it(`A10: latency that wavers between ${name} suspends nothing in a minute, whether calls are made or not (SEED=${seed})`, async () => {
+    it(`latency that varies between ${name} does not suspend the session for a minute (SEED=${seed})`, async () => {
       const random = seededRandom(seed)
       const { client, connection, clock } = await scriptedSession()
       const states: State[] = []
       client.on('state', state => states.push(state))
-      const onTheWay: { at: number; frame: Buffer }[] = []
+      const delayed: { at: number; frame: Buffer }[] = []
       let last = 0
-      for (let passed = 0, seen = 0; passed < 60_000; passed += 50) {
-        for (; seen < connection.received.length; seen++) {
-          const request = connection.received[seen]
+      for (let passed = 0, index = 0; passed < 60_000; passed += 50) {
+        for (; index < connection.received.length; index++) {
+          const request = connection.received[index]
           if (request === undefined) continue
-          // In order, as TCP keeps it. The handshake took no time here: the first answer is as fast as any may be.
-          last = Math.max(last, clock.now() + T * (least + (seen === 0 ? 0 : random() / 3)))
-          onTheWay.push({
+          // In order, as in TCP. The handshake took no time here, so the first reply has the least latency.
+          last = Math.max(last, clock.now() + T * (least + (index === 0 ? 0 : random() / 3)))
+          delayed.push({
             at: last,
             frame: request.xid === -2 ? pongFrame() : connection.replyTo(request, dataReply()),
           })
         }
-        while (onTheWay[0] !== undefined && onTheWay[0].at <= clock.now())
-          connection.send(onTheWay.shift()?.frame ?? pongFrame())
+        while (delayed[0] !== undefined && delayed[0].at <= clock.now())
+          connection.send(delayed.shift()?.frame ?? pongFrame())
         if (passed % 20_000 > 10_000) void outcomeOf(client.getData('/a'))
         await clock.advance(50)
       }
@@ -106,13 +107,13 @@ describe('2.1 dialling, time and memory', () => {
     })
   }
 
-  it('A11: a server that stops reading costs no more than maxPending requests, and two thirds of the timeout', async () => {
+  it('a server that stops reading costs at most maxPending requests and two thirds of the timeout', async () => {
     const sockets: Socket[] = []
     const server = createServer(socket => {
       sockets.push(socket)
       socket.on('error', () => undefined)
-      socket.once('data', hello => {
-        socket.write(handshakeFrame(ConnectRequest.decode(hello.subarray(4))))
+      socket.once('data', frame => {
+        socket.write(handshakeFrame(ConnectRequest.decode(frame.subarray(4))))
         socket.pause()
       })
     })
@@ -128,10 +129,10 @@ describe('2.1 dialling, time and memory', () => {
       codes.set(code, (codes.get(code) ?? 0) + 1)
     })
     expect(process.memoryUsage().arrayBuffers - before).to.be.below(64 * 1024 * 1024)
-    const begun = performance.now()
+    const startedAt = performance.now()
     const suspended = new Promise<number>(resolve => client.on('state', () => resolve(performance.now())))
     await Promise.all(calls)
-    expect((await suspended) - begun, 'ms to notice').to.be.below(2 * client.sessionTimeout + LOAD_ALLOWANCE)
+    expect((await suspended) - startedAt, 'ms to detect').to.be.below(2 * client.sessionTimeout + LOAD_ALLOWANCE)
     expect(Object.fromEntries(codes)).to.deep.equal({ TOOMANYPENDING: 90_000, CONNECTIONLOSS: 10_000 })
     const closed = once(server, 'close')
     server.close()

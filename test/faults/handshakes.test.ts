@@ -1,4 +1,4 @@
-// Section 2.4 of the fault matrix, rows D12 and D16: what a server may say in the place of a good handshake.
+// Malformed and unusual handshakes: as the first frame, with three requests pending, and during close().
 import { expect } from 'chai'
 import { ConnectResponse, errnos, operations } from '../../src/protocol/index.ts'
 import { allocationsOf, sum } from '../support/allocations.ts'
@@ -15,60 +15,53 @@ import {
 import { dataReply, reconnect, redial, scriptedSession, scriptedConnect, T } from '../support/scripted-session.ts'
 
 interface Handshake {
-  row: string
   what: string
-  frame: (hello: ScriptedConnection['connectRequest']) => Buffer
-  /** What it is to the client: the session, a reason to try the next server, or the end of the session. */
-  means: 'session' | 'nextServer' | 'expired'
+  frame: (request: ScriptedConnection['connectRequest']) => Buffer
+  /** The reaction of the client: it accepts the session, tries the next server, or the session has expired. */
+  reaction: 'session' | 'nextServer' | 'expired'
 }
 
 const gone = { sessionId: 0n, password: Buffer.alloc(16) }
 
 const handshakes: Handshake[] = [
   {
-    row: 'D12',
-    what: '16 bytes, as of a read-only server',
+    what: '16 bytes, as from a read-only server',
     frame: () => replyFrame(0, 0n, errnos.NOTREADONLY),
-    means: 'nextServer',
+    reaction: 'nextServer',
   },
   {
-    row: 'D12',
-    what: 'one without the read-only byte, as of servers before 3.4,',
+    what: 'a handshake without the read-only byte, as from servers before 3.4',
     frame: () => {
       const frame = handshakeFrame(undefined, { timeOut: T }).subarray(0, 40)
       frame.writeInt32BE(36)
       return frame
     },
-    means: 'session',
+    reaction: 'session',
   },
   {
-    row: 'D16',
     what: 'a timeout of 0',
-    frame: hello => handshakeFrame(hello, { timeOut: 0, ...gone }),
-    means: 'expired',
+    frame: request => handshakeFrame(request, { timeOut: 0, ...gone }),
+    reaction: 'expired',
   },
-  { row: 'D16', what: 'a timeout of -1', frame: hello => handshakeFrame(hello, { timeOut: -1 }), means: 'expired' },
+  { what: 'a timeout of -1', frame: request => handshakeFrame(request, { timeOut: -1 }), reaction: 'expired' },
   {
-    row: 'D16',
     what: 'an empty password',
-    frame: hello => handshakeFrame(hello, { password: Buffer.alloc(0) }),
-    means: 'nextServer',
+    frame: request => handshakeFrame(request, { password: Buffer.alloc(0) }),
+    reaction: 'nextServer',
   },
   {
-    row: 'D16',
     what: 'a password of 1 MiB',
-    frame: hello => handshakeFrame(hello, { password: Buffer.alloc(1024 * 1024) }),
-    means: 'nextServer',
+    frame: request => handshakeFrame(request, { password: Buffer.alloc(1024 * 1024) }),
+    reaction: 'nextServer',
   },
-  { row: 'D16', what: 'no password', frame: () => withPasswordLength(-1), means: 'nextServer' },
+  { what: 'no password', frame: () => withPasswordLength(-1), reaction: 'nextServer' },
   {
-    row: 'D16',
-    what: 'a password of 2 GiB, announced',
+    what: 'an announced password length of 2 GiB',
     frame: () => withPasswordLength(0x7fff_ffff),
-    means: 'nextServer',
+    reaction: 'nextServer',
   },
-  { row: 'D16', what: 'id 0', frame: hello => handshakeFrame(hello, { sessionId: 0n }), means: 'nextServer' },
-  { row: 'D16', what: 'an empty frame', frame: () => Buffer.alloc(4), means: 'nextServer' },
+  { what: 'a session id of 0', frame: request => handshakeFrame(request, { sessionId: 0n }), reaction: 'nextServer' },
+  { what: 'an empty frame', frame: () => Buffer.alloc(4), reaction: 'nextServer' },
 ]
 
 function withPasswordLength(length: number): Buffer {
@@ -81,26 +74,26 @@ function withPasswordLength(length: number): Buffer {
   })
 }
 
-describe('2.4 a handshake that is no good', () => {
-  for (const { row, what, frame, means } of handshakes) {
+describe('a malformed or unusual handshake', () => {
+  for (const { what, frame, reaction } of handshakes) {
     const answer = (connection: ScriptedConnection) => {
       connection.open()
       const bytes = frame(connection.connectRequest)
-      const taken = sum(allocationsOf(() => connection.send(bytes)))
-      expect(taken, 'bytes of buffers').to.be.below(4 * bytes.length + 4096)
-      expect(connection.dropped).to.equal(means !== 'session')
+      const allocated = sum(allocationsOf(() => connection.send(bytes)))
+      expect(allocated, 'bytes of buffers').to.be.below(4 * bytes.length + 4096)
+      expect(connection.dropped).to.equal(reaction !== 'session')
     }
 
-    it(`${row}: ${what}, on the first frame`, async () => {
+    it(`${what}, on the first connection`, async () => {
       const { opening, server, clock } = scriptedConnect()
       const outcome = outcomeOf(opening)
       answer(await server.next())
-      if (means === 'nextServer') {
+      if (reaction === 'nextServer') {
         const honest = await redial({ server, clock })
         honest.open()
         honest.handshake()
       }
-      if (means === 'expired') {
+      if (reaction === 'expired') {
         expect(await outcome).to.include({ code: 'SESSIONEXPIRED', op: 'connect' })
         expect(clock.pendingTimers).to.equal(0)
         return
@@ -111,7 +104,7 @@ describe('2.4 a handshake that is no good', () => {
       expect(client.sessionPassword).to.deep.equal(PASSWORD)
     })
 
-    it(`${row}: ${what}, with 3 requests pending`, async () => {
+    it(`${what}, with 3 requests pending`, async () => {
       const all = await scriptedSession({}, 'a,b')
       const { client } = all
       all.connection.close()
@@ -119,31 +112,31 @@ describe('2.4 a handshake that is no good', () => {
       const second = await redial(all)
       answer(second)
       await settle()
-      if (means === 'expired') {
+      if (reaction === 'expired') {
         for (const call of calls) expect(await call).to.include({ code: 'SESSIONEXPIRED', fate: 'notSent' })
         expect(client.state).to.equal('expired')
         return
       }
-      expect(client.state).to.equal(means === 'session' ? 'connected' : 'suspended')
+      expect(client.state).to.equal(reaction === 'session' ? 'connected' : 'suspended')
       expect(client.leaseSignal.aborted).to.equal(false)
-      const last = means === 'session' ? second : await reconnect(all)
+      const last = reaction === 'session' ? second : await reconnect(all)
       if (last !== second) expect(last.address.host).not.to.equal(second.address.host)
       for (const request of last.requests) last.reply(request, dataReply())
       for (const call of calls) expect(await call).to.have.property('data')
       expect(client.sessionId).to.equal(SESSION_ID)
     })
 
-    it(`${row}: ${what}, during close`, async () => {
+    it(`${what}, during close`, async () => {
       const all = await scriptedSession()
       all.connection.close()
       const closing = all.client.close()
       const second = await redial(all)
       answer(second)
-      if (means !== 'expired') {
-        const last = means === 'session' ? second : await reconnect(all)
-        const goodbye = await last.next()
-        expect(goodbye.op).to.equal(operations.closeSession)
-        last.reply(goodbye)
+      if (reaction !== 'expired') {
+        const last = reaction === 'session' ? second : await reconnect(all)
+        const closeRequest = await last.next()
+        expect(closeRequest.op).to.equal(operations.closeSession)
+        last.reply(closeRequest)
       }
       await closing
       expect(all.client.state).to.equal('closed')

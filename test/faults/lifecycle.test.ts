@@ -1,11 +1,4 @@
-// Section 2.6 of the fault matrix: the life of a client. Rows that are held elsewhere, under the same names or as told:
-//
-//   G1       test/session/close.test.ts, faults.test.ts
-//   G2, G3   an abort at each step of an acquire, and in a race with the grant: races.test.ts
-//   G5 to G7 stalls and calendars, in virtual time: test/session/liveness.test.ts. A calendar that jumps ahead ends the lease early on
-//            purpose, since a machine that slept looks the same
-//   G8       test/session/watching.test.ts
-//   G4, G9   a client's process that is stopped or ends, and G5 in real time: processes.test.ts
+// The lifecycle of a client. docs/fault-matrix.md names the tests of all faults.
 import { expect } from 'chai'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,22 +9,22 @@ import { dataReply, scriptedSession } from '../support/scripted-session.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
-/** What keeps the event loop alive, by kind. Pipes and the like that were there before stay. */
+/** Returns the resources that keep the event loop alive and that a client may create. */
 const resources = () =>
   process
     .getActiveResourcesInfo()
     .filter(kind => /TCP|Timeout|Immediate|DNS|GetAddrInfo/i.test(kind))
     .sort()
 
-describe('2.6 the life of a client', () => {
-  it('G11: leaves nothing behind, 1,000 times over', async function () {
+describe('the lifecycle of a client', () => {
+  it('leaks no resource in 1,000 cycles', async function () {
     this.timeout(30_000)
     const server = await sharedServer()
     const { signal } = new AbortController()
     const warnings: Error[] = []
     const onWarning = (warning: Error) => void warnings.push(warning)
     process.on('warning', onWarning)
-    // Of tests before this one, something may still be on its way out: it may go meanwhile, and nothing may come.
+    // Resources of earlier tests may close meanwhile. No new ones may remain.
     const before = resources()
     for (let i = 0; i < 200; i++)
       await Promise.all(
@@ -46,10 +39,10 @@ describe('2.6 the life of a client', () => {
     process.off('warning', onWarning)
     expect(warnings).to.deep.equal([])
     const { length } = (await server.command('cons')).trim().split('\n')
-    expect(length, 'connections at the server: our question, and those of other tests').to.be.below(20)
+    expect(length, 'connections at the server: this command, and those of other tests').to.be.below(20)
   })
 
-  it('G10: a client is not for another thread: it cannot be cloned, and the error names it', async () => {
+  it('cannot be cloned or sent to another thread, and the error names the client', async () => {
     const { client } = await scriptedSession()
     const { port1, port2 } = new MessageChannel()
     for (const value of [client, client.chroot('/view'), { zk: client }]) {
@@ -61,10 +54,10 @@ describe('2.6 the life of a client', () => {
     for (const port of [port1, port2]) port.close()
   })
 
-  it('G8: a callback whose promise rejects is told of, and ends neither the process nor the frames behind', async () => {
+  it('reports a callback whose promise rejects, and continues with later frames', async () => {
     const all = await scriptedSession()
     const [inWatch, inListener] = [new Error('in a watch'), new Error('in a listener')]
-    // Types forbid it; JavaScript, and a lenient linter, do not.
+    // Only untyped code can pass an async function here.
     const rejecting = (error: Error) => (() => Promise.reject(error)) as () => void
     const armed = all.client.getData('/a', { watch: rejecting(inWatch) })
     all.connection.reply(await all.connection.next(), dataReply())
@@ -78,13 +71,13 @@ describe('2.6 the life of a client', () => {
 
   for (const [ending, statement] of [
     ['closed', 'await client.close()'],
-    ['refused for its credentials', "await client.addAuth('nonsense', '').catch(() => undefined)"],
+    ['rejected for its credentials', "await client.addAuth('nonsense', '').catch(() => undefined)"],
     [
       'never opened',
       "await client.close(); await connect('127.0.0.1:1', { connectTimeout: 50 }).catch(() => undefined)",
     ],
   ] as const) {
-    it(`G11: lets its process end when it is ${ending}`, async function () {
+    it(`lets its process end when it is ${ending}`, async function () {
       this.timeout(30_000)
       const server = await sharedServer()
       const { href } = new URL('../../src/index.ts', import.meta.url)

@@ -1,6 +1,6 @@
-// Row D20 of the fault matrix, random bytes, and row J10: what a real server said in a whole session, with a few bits flipped.
+// Random bytes, and the recorded frames of a real server with a few flipped bits.
 //
-// A failure prints the seed and the path that make it again.
+// A failure prints the seed and the path that reproduce it.
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { ConnectResponse, operations, xids, ZooKeeperError } from '../../src/protocol/index.ts'
@@ -14,7 +14,7 @@ import { prefixed } from './malformed-replies.ts'
 
 const random = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
-  // As if there was a frame, of an xid that means something, and behind it anything.
+  // A complete frame with a meaningful xid and random content.
   fc.tuple(fc.constantFrom(0, 1, 2, ...Object.values(xids)), fc.uint8Array({ maxLength: 120 })).map(([xid, rest]) =>
     frameOf(writer => {
       writer.int(xid)
@@ -27,23 +27,23 @@ function expectTyped(outcomes: readonly unknown[]): void {
   for (const outcome of outcomes) if (outcome instanceof Error) expect(outcome).to.be.an.instanceOf(ZooKeeperError)
 }
 
-/** Lets time pass until something has come about. */
+/** Advances the clock until the promise has settled. */
 async function advanceUntilSettled(promise: Promise<unknown>, clock: VirtualClock, limit: number): Promise<void> {
-  const isOver = trackSettled(promise)
+  const isSettled = trackSettled(promise)
   for (let passed = 0; passed <= limit; passed += limit / 50) {
     await settle()
-    if (isOver()) return
+    if (isSettled()) return
     await clock.advance(limit / 50)
   }
-  expect.fail(`${limit} ms passed and it did not come about`)
+  expect.fail(`the promise did not settle within ${limit} ms`)
 }
 
-/** From now on every connection gets what it asks for. */
+/** From now on the server accepts every connection and answers every request correctly. */
 function serveCorrectly(server: ScriptedServer): void {
   const answer = async (connection: ScriptedConnection): Promise<never> => {
     for (;;) {
       const request = await connection.next()
-      connection.reply(request, request.op === operations.getData ? dataReply('honest') : {})
+      connection.reply(request, request.op === operations.getData ? dataReply('correct') : {})
     }
   }
   const serve = async (): Promise<never> => {
@@ -57,7 +57,10 @@ function serveCorrectly(server: ScriptedServer): void {
   void serve()
 }
 
-/** A connection that the lie has put out of step, or in the middle of a frame, may cost a call more. */
+/**
+ * Expects that the client works again. Before that, calls may fail on a connection that is within a frame or has wrong
+ * xids.
+ */
 async function expectWorkingAgain(client: Client, clock: VirtualClock): Promise<void> {
   const { sessionId } = client
   const outcomes: unknown[] = []
@@ -72,22 +75,22 @@ async function expectWorkingAgain(client: Client, clock: VirtualClock): Promise<
   expect(client.sessionId).to.equal(sessionId)
 }
 
-describe('2.4 random bytes', () => {
+describe('random bytes', () => {
   const inEachCase = (property: (bytes: Uint8Array) => Promise<void>) =>
     fc.assert(fc.asyncProperty(random, property), { numRuns: 150 })
 
-  it('D20: random bytes, on the first frame', () =>
+  it('as the first frame', () =>
     inEachCase(async bytes => {
       const { opening, server, clock } = scriptedConnect()
-      const liar = await server.next()
-      liar.open()
-      liar.send(bytes)
+      const faulty = await server.next()
+      faulty.open()
+      faulty.send(bytes)
       serveCorrectly(server)
       await advanceUntilSettled(opening, clock, T)
       expect((await opening).state).to.equal('connected')
     }))
 
-  it('D20: random bytes, with 3 requests pending', () =>
+  it('with 3 requests pending', () =>
     inEachCase(async bytes => {
       const all = await scriptedSession()
       const { client, connection, clock } = all
@@ -95,13 +98,13 @@ describe('2.4 random bytes', () => {
       await settle()
       connection.send(bytes)
       serveCorrectly(all.server)
-      // What is no whole frame yet is waited for, until it is silence.
+      // The client waits for the rest of an incomplete frame until the heartbeat detects silence.
       await advanceUntilSettled(Promise.all(calls), clock, T)
       expectTyped(await Promise.all(calls))
       if (client.state !== 'authFailed') await expectWorkingAgain(client, clock)
     }))
 
-  it('D20: random bytes, during close', () =>
+  it('during close()', () =>
     inEachCase(async bytes => {
       const { client, connection, clock } = await scriptedSession()
       const calls = ['/a', '/b', '/c'].map(path => outcomeOf(client.getData(path)))
@@ -115,7 +118,9 @@ describe('2.4 random bytes', () => {
     }))
 })
 
-/** Everything that a session may be told: answers of each shape, errors, events, and the answer to credentials. */
+/**
+ * Calls every operation, so that the server sends replies of each type, errors, events, and the reply to credentials.
+ */
 const everyOperation = (client: Client, path: string): Promise<unknown>[] =>
   [
     client.create(path, 'data'),
@@ -135,7 +140,7 @@ const everyOperation = (client: Client, path: string): Promise<unknown>[] =>
     client.sync(path),
   ].map(outcomeOf)
 
-/** What a real server sends in such a session: the handshake, and all the rest. */
+/** Records the frames that a real server sends in such a session. */
 async function recorded(path: string): Promise<{ handshake: Buffer; rest: Buffer[] }> {
   const frames: Buffer[] = []
   const client = await connect((await sharedServer()).connectString, {
@@ -147,7 +152,7 @@ async function recorded(path: string): Promise<{ handshake: Buffer; rest: Buffer
   const [handshake, ...rest] = frames
   await client.deleteRecursive(path)
   await client.close()
-  if (handshake === undefined) throw new Error('there was no handshake')
+  if (handshake === undefined) throw new Error('the server sent no handshake')
   return { handshake, rest }
 }
 
@@ -160,7 +165,7 @@ function flipped(bytes: Buffer, bits: readonly number[]): Buffer {
   return result
 }
 
-describe('5.2 a session that a real server gave, with bits of it flipped', function () {
+describe('the recorded frames of a real server', function () {
   this.timeout(60_000)
   const path = '/recorded'
   let handshake: Buffer
@@ -172,7 +177,7 @@ describe('5.2 a session that a real server gave, with bits of it flipped', funct
 
   const bits = fc.array(fc.nat({ max: 0x7fff_ffff }), { minLength: 1, maxLength: 8 })
 
-  it('is good as it was recorded', async () => {
+  it('are accepted unchanged', async () => {
     const all = scriptedConnect({ sessionTimeout: 30_000 })
     const connection = await all.server.next()
     connection.open()
@@ -186,7 +191,7 @@ describe('5.2 a session that a real server gave, with bits of it flipped', funct
     expect(connection.dropped).to.equal(false)
   })
 
-  it('J10: 1 to 8 bits of what a server sent, flipped, end in typed errors and a session that goes on', () =>
+  it('with 1 to 8 flipped bits cause typed errors only, and the session continues', () =>
     fc.assert(
       fc.asyncProperty(bits, fc.nat({ max: 2000 }), async (flips, cut) => {
         const all = scriptedConnect({ sessionTimeout: 30_000 })
@@ -202,21 +207,21 @@ describe('5.2 a session that a real server gave, with bits of it flipped', funct
         serveCorrectly(all.server)
         await advanceUntilSettled(Promise.all(calls), all.clock, 2 * client.sessionTimeout)
         expectTyped(await Promise.all(calls))
-        // Nothing but the refusal of credentials ends a session here.
+        // Only rejected credentials end a session here.
         if (client.state !== 'authFailed') await expectWorkingAgain(client, all.clock)
       }),
       { numRuns: 400 },
     ))
 
-  it('J10: 1 to 8 bits of a handshake, flipped, make it another session, none, or the next server’s', () =>
+  it('with 1 to 8 flipped bits in the handshake lead to another session, expiry, or the next server', () =>
     fc.assert(
       fc.asyncProperty(bits, async flips => {
         const all = scriptedConnect({ sessionTimeout: 30_000, connectTimeout: 25_000 })
         const outcome = outcomeOf(all.opening)
-        const liar = await all.server.next()
-        liar.open()
+        const faulty = await all.server.next()
+        faulty.open()
         const bytes = flipped(handshake, flips)
-        liar.send(bytes)
+        faulty.send(bytes)
         serveCorrectly(all.server)
         await advanceUntilSettled(outcome, all.clock, 30_000)
         if ((await outcome) instanceof Error) {

@@ -1,4 +1,4 @@
-// Section 2.6 of the fault matrix, the rows about a client's whole process: one that is stopped, is busy, or ends while it holds a lock.
+// Faults of a client's process: it is stopped, blocks its event loop, or ends while it holds a lock.
 import { expect } from 'chai'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,38 +12,38 @@ import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
 const TICK = 500
-/** Of the holder's session, ms. */
+/** The session timeout of the holder, in milliseconds. */
 const T = 1000
 
-/** Has a lock, and tells by lines of JSON what it sees. */
+/** A child process that holds a lock and reports its observations as lines of JSON. */
 class Holder implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #lines: Interface
   readonly #messages: AsyncIterator<string>
 
-  /** @param then what it does with `zk` and the lock that it `held`; it has `tell(value)` */
+  /** @param then code that the process runs after the acquire, with `zk`, `held` and `report(value)` */
   constructor(server: ApacheZooKeeper, path: string, then: string) {
     const from = (file: string) => JSON.stringify(new URL(`../../src/${file}`, import.meta.url).href)
     const script = `
       const { connect } = await import(${from('index.ts')})
       const { Mutex } = await import(${from('recipes/index.ts')})
-      const tell = value => process.stdout.write(JSON.stringify(value) + '\\n')
+      const report = value => process.stdout.write(JSON.stringify(value) + '\\n')
       const zk = await connect(${JSON.stringify(server.connectString)}, { sessionTimeout: ${T} })
       const held = await new Mutex(zk, ${JSON.stringify(path)}).acquire()
       ${then}
-      tell({ token: String(held.token) })`
+      report({ token: String(held.token) })`
     this.#child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    if (this.#child.stdout === null) throw new Error('nothing of it is heard')
+    if (this.#child.stdout === null) throw new Error('the child process has no stdout')
     this.#lines = createInterface(this.#child.stdout)
     this.#messages = this.#lines[Symbol.asyncIterator]()
   }
 
-  async nextMessage<Told>(): Promise<Told> {
+  async nextMessage<Message>(): Promise<Message> {
     const line = await this.#messages.next()
-    if (line.done === true) throw new Error('it ended without a word')
-    return JSON.parse(line.value) as Told
+    if (line.done === true) throw new Error('the child process ended without a message')
+    return JSON.parse(line.value) as Message
   }
 
   signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
@@ -51,14 +51,14 @@ class Holder implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const gone = this.#child.exitCode ?? this.#child.signalCode ?? once(this.#child, 'exit')
+    const exited = this.#child.exitCode ?? this.#child.signalCode ?? once(this.#child, 'exit')
     this.#child.kill('SIGKILL')
-    await gone
+    await exited
     this.#lines.close()
   }
 }
 
-/** What a holder tells of itself when it runs again after a pause that it did not notice. */
+/** The report of a holder after a pause of its process. */
 interface AfterPause {
   validFor: number
   abortedOneTurnLater: boolean
@@ -67,8 +67,9 @@ interface AfterPause {
 }
 
 /**
- * It looks at the clock all the time; after a long pause, at everything else. Longer than the timeout by more than a timer is late: a machine
- * that is busy makes pauses of its own, and at the millisecond in which the lease ends its timer may not be due yet.
+ * Polls the clock, and reports the state of the lock after a long pause. The pause must exceed the timeout by more than
+ * the delay of a timer: a busy machine causes pauses too, and in the millisecond in which the lease ends its timer may
+ * not be due yet.
  */
 const REPORT_AFTER_PAUSE = `
   let last = performance.now()
@@ -77,17 +78,17 @@ const REPORT_AFTER_PAUSE = `
     last = performance.now()
     if (paused < ${1.2 * T}) return setTimeout(look, 5)
     const validFor = held.validFor()
-    // A whole turn: what Node has begun to run of its timers before the pause, it ends before it looks at the clock again.
+    // One full turn, because Node runs the timers that were due before the pause before it reads the clock again.
     await new Promise(resolve => setTimeout(resolve, 1))
     const abortedOneTurnLater = held.signal.aborted
     const write = await held.guard().setData(resource, 'by the old holder').commit().then(() => 'done', error => error.code)
     await zk.whenConnected().catch(() => undefined)
-    tell({ validFor, abortedOneTurnLater, write, state: zk.state })
+    report({ validFor, abortedOneTurnLater, write, state: zk.state })
     await zk.close()
   }
   look()`
 
-describe('2.6 the process of a client', function () {
+describe('a lock holder’s process', function () {
   this.timeout(30_000)
   let server: ApacheZooKeeper
   let rival: Client
@@ -111,7 +112,7 @@ describe('2.6 the process of a client', function () {
   const resource = () => `const resource = ${JSON.stringify(`${path}-resource`)};`
   const waiters = async () => (await rival.getChildren(path)).children.length
 
-  it('G4: that is stopped for twice its timeout knows at once that the lock is lost, and writes no more', async () => {
+  it('that is stopped for twice its timeout sees at once that the lock is lost, and its writes fail', async () => {
     await using holder = new Holder(server, path, resource() + REPORT_AFTER_PAUSE)
     const { token } = await holder.nextMessage<{ token: string }>()
     holder.signal('SIGSTOP')
@@ -121,44 +122,44 @@ describe('2.6 the process of a client', function () {
     await granted.guard().setData(`${path}-resource`, 'by the new holder').commit()
     await until(() => performance.now() - stopped > 2 * T)
     holder.signal('SIGCONT')
-    const awakening = await holder.nextMessage<AfterPause>()
-    expect(awakening).to.include({ validFor: 0, abortedOneTurnLater: true, state: 'expired' })
-    expect(awakening.write).to.be.oneOf(['CONNECTIONLOSS', 'SESSIONEXPIRED'])
+    const observation = await holder.nextMessage<AfterPause>()
+    expect(observation).to.include({ validFor: 0, abortedOneTurnLater: true, state: 'expired' })
+    expect(observation.write).to.be.oneOf(['CONNECTIONLOSS', 'SESSIONEXPIRED'])
     expect((await rival.getData(`${path}-resource`)).data?.toString()).to.equal('by the new holder')
     await granted.release()
   })
 
-  it('G5: that is busy for twice its timeout knows at once that the lock is lost, and writes no more', async () => {
+  it('that blocks for twice its timeout sees at once that the lock is lost, and its writes fail', async () => {
     const busy = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${2 * T});`
     const then = `${resource()} setTimeout(() => { ${busy} }, 100); ${REPORT_AFTER_PAUSE}`
     await using holder = new Holder(server, path, then)
     await holder.nextMessage()
     const granted = await new Mutex(rival, path).acquire()
-    const awakening = await holder.nextMessage<AfterPause>()
-    expect(awakening).to.include({ validFor: 0, abortedOneTurnLater: true, state: 'expired' })
-    expect(awakening.write).to.be.oneOf(['CONNECTIONLOSS', 'SESSIONEXPIRED'])
+    const observation = await holder.nextMessage<AfterPause>()
+    expect(observation).to.include({ validFor: 0, abortedOneTurnLater: true, state: 'expired' })
+    expect(observation.write).to.be.oneOf(['CONNECTIONLOSS', 'SESSIONEXPIRED'])
     expect((await rival.getData(`${path}-resource`)).data?.toString()).to.equal('untouched')
     await granted.release()
   })
 
-  it('G5: that was busy beyond its timeout has its session yet where the server has it', async () => {
-    // Its ticks are so long that it counts the session out late, but for the moment before a tick.
-    await using patient = await startApacheZooKeeper({ config: { tickTime: 2_000_000, minSessionTimeout: T } })
-    await using onlooker = await connect(patient.connectString)
-    await onlooker.create('/resource', 'untouched')
+  it('that blocks for longer than its timeout keeps its session if the server has not expired it', async () => {
+    // With such long ticks the server expires the session late, except immediately before a tick.
+    await using slowServer = await startApacheZooKeeper({ config: { tickTime: 2_000_000, minSessionTimeout: T } })
+    await using observer = await connect(slowServer.connectString)
+    await observer.create('/resource', 'untouched')
     const busy = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${1.5 * T});`
     const then = `const resource = '/resource'; setTimeout(() => { ${busy} }, 100); ${REPORT_AFTER_PAUSE}`
-    await using holder = new Holder(patient, '/lock', then)
+    await using holder = new Holder(slowServer, '/lock', then)
     await holder.nextMessage()
-    const awakening = await holder.nextMessage<AfterPause>()
-    expect(awakening).to.include({ validFor: 0, abortedOneTurnLater: true, state: 'connected' })
+    const observation = await holder.nextMessage<AfterPause>()
+    expect(observation).to.include({ validFor: 0, abortedOneTurnLater: true, state: 'connected' })
   })
 
   for (const [how, then] of [
     ['killed', ''],
     ['ended by process.exit()', 'setTimeout(() => process.exit(0), 50)'],
   ] as const) {
-    it(`G9: that is ${how} while it holds a lock leaves it to the next one when its session is over`, async () => {
+    it(`that is ${how} while it holds a lock releases it to the next contender when its session expires`, async () => {
       await using holder = new Holder(server, path, then)
       const { token } = await holder.nextMessage<{ token: string }>()
       const waiting = new Mutex(rival, path).acquire()
@@ -169,7 +170,7 @@ describe('2.6 the process of a client', function () {
       const ended = performance.now()
       const granted = await waiting
       expect(granted.token > BigInt(token)).to.equal(true)
-      // The server looks at its sessions once a tick.
+      // The server checks its sessions once per tick.
       expect(performance.now() - ended).to.be.below(T + TICK + LOAD_ALLOWANCE)
       await granted.release()
     })

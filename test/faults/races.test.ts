@@ -1,5 +1,5 @@
-// Section 2.6 and 2.2 of the fault matrix, the rows about an acquire that is given up, or whose session ends, just as it is granted: G2, G3
-// and B5, on a real server. Whatever comes first, one thing is told, and nothing is left behind.
+// Acquires that are cancelled, or whose session expires, just before they are granted, on a real server. Each has
+// exactly one result and leaves no node or watch.
 import { expect } from 'chai'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
@@ -13,7 +13,7 @@ import { seed, seededRandom } from '../support/seeded-random.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
-describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
+describe(`an acquire that is cancelled or loses its session (SEED=${seed})`, function () {
   this.timeout(60_000)
   const sessions = new Sessions()
   let server: ApacheZooKeeper
@@ -37,16 +37,16 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
     await sessions.close()
     await observer.deleteRecursive(path)
     await observer.close()
-    expect(watches, 'watches left behind').to.equal(watchesBefore)
+    expect(watches, 'watches at the server').to.equal(watchesBefore)
   })
 
   const nodesIn = async (directory: string) =>
     (await observer.exists(directory)) === null ? [] : (await observer.getChildren(directory)).children
 
-  /** Where an acquire is when it is given up. */
+  /** The step of an acquire at which it is cancelled. */
   interface Point {
     name: string
-    /** The request whose answer is being waited for, and which of its kind it is. */
+    /** The opcode of the pending request, and its number among requests with this opcode. */
     opcode: number
     nth?: number
     isMissing?: boolean
@@ -54,26 +54,32 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
     isReleased?: boolean
   }
   const points: Point[] = [
-    { name: 'its directory is being made', opcode: opcodes.createContainer, isMissing: true },
-    { name: 'its node is being created', opcode: opcodes.create2 },
-    { name: 'the contenders are being listed', opcode: opcodes.getChildren2 },
-    { name: 'the watch is being set', opcode: opcodes.getData, isTaken: true },
+    { name: 'it creates its directory', opcode: opcodes.createContainer, isMissing: true },
+    { name: 'it creates its node', opcode: opcodes.create2 },
+    { name: 'it lists the contenders', opcode: opcodes.getChildren2 },
+    { name: 'it sets its watch', opcode: opcodes.getData, isTaken: true },
     { name: 'it waits', opcode: opcodes.exists, isTaken: true },
-    { name: 'it is woken and has not looked', opcode: opcodes.getChildren2, nth: 2, isTaken: true, isReleased: true },
+    {
+      name: 'it was notified and lists the contenders again',
+      opcode: opcodes.getChildren2,
+      nth: 2,
+      isTaken: true,
+      isReleased: true,
+    },
   ]
 
   for (const { name, opcode, nth = 1, isMissing = false, isTaken = false, isReleased = false } of points) {
-    for (const then of ['the answer comes', 'the connection dies'] as const) {
-      it(`G2: while ${name}, rejects with the signal’s reason, and leaves nothing when ${then}`, async () => {
+    for (const then of ['the reply arrives', 'the connection is cut'] as const) {
+      it(`while ${name} rejects with the signal’s reason and leaves nothing when ${then}`, async () => {
         if (isMissing) await observer.delete(path)
         const faultyDial = new FaultyDial()
         const client = await sessions.open(server.connectString, { dial: faultyDial.dial, clock: fastRetryClock })
         const holder = isTaken ? await new Mutex(observer, path).acquire() : undefined
         let arrived = nth === 1 ? faultyDial.holdReply(opcode) : undefined
-        const given = new AbortController()
-        const failing = failureOf(new Mutex(client, path).acquire({ signal: given.signal }))
+        const controller = new AbortController()
+        const failing = failureOf(new Mutex(client, path).acquire({ signal: controller.signal }))
         if (opcode === opcodes.exists) {
-          // It asks for nothing while it waits: this is ours.
+          // The contender sends no request while it waits, so the test sends one.
           await until(async () => (await server.watchCount()) === watchesBefore + 1)
           client.exists(path).catch(() => undefined)
         } else if (nth > 1) {
@@ -82,10 +88,10 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
           if (isReleased) await holder?.release()
         }
         await arrived
-        const reason = new Error('given up')
-        given.abort(reason)
+        const reason = new Error('cancelled')
+        controller.abort(reason)
         expect(await failing).to.equal(reason)
-        if (then === 'the answer comes') faultyDial.deliver()
+        if (then === 'the reply arrives') faultyDial.deliver()
         else faultyDial.cut()
         await client.settled()
         const left = await nodesIn(path)
@@ -95,7 +101,7 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
     }
   }
 
-  it('G2: before it began sends nothing', async () => {
+  it('before it starts sends nothing', async () => {
     const faultyDial = new FaultyDial()
     const client = await sessions.open(server.connectString, { dial: faultyDial.dial, clock: fastRetryClock })
     const reason = new Error('too late')
@@ -103,11 +109,11 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
     expect(await nodesIn(path)).to.deep.equal([])
   })
 
-  it('G2: in the turn in which it was granted, has the lock: a signal that comes behind the grant gives up nothing', async () => {
+  it('in the turn of the grant still gets the lock: a signal after the grant has no effect', async () => {
     const client = await sessions.open(server.connectString)
-    const given = new AbortController()
-    const held = await new Mutex(client, path).acquire({ signal: given.signal }).then(held => {
-      given.abort()
+    const controller = new AbortController()
+    const held = await new Mutex(client, path).acquire({ signal: controller.signal }).then(held => {
+      controller.abort()
       return held
     })
     expect(held.signal.aborted).to.equal(false)
@@ -115,7 +121,7 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
     await held.release()
   })
 
-  it('B5: whose session ends between the grant at the server and its wake-up, rejects, and is no holder', async () => {
+  it('rejects if its session expires after the grant at the server and before its notification', async () => {
     const faultyDial = new FaultyDial()
     const client = await sessions.open(server.connectString, { dial: faultyDial.dial })
     const holder = await new Mutex(observer, path).acquire()
@@ -124,55 +130,55 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
     const granted = faultyDial.holdEvent()
     await holder.release()
     await granted
-    expect(await nodesIn(path), 'its node is the first now').to.have.length(1)
+    expect(await nodesIn(path), 'its node is the first').to.have.length(1)
     await expireSession(server, client.sessionId, client.sessionPassword)
     const next = await new Mutex(observer, path).acquire()
-    expect(client.state, 'it knows of nothing').to.equal('connected')
+    expect(client.state, 'the client has not noticed the expiry').to.equal('connected')
     faultyDial.deliver()
     expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
     expect(await nodesIn(path)).to.deep.equal([next.path.slice(path.length + 1)])
     await next.release()
   })
 
-  it('G3: in a race with the grant, gives the lock or the reason, and never both nor neither, 3,000 times over', async () => {
+  it('in a race with the grant returns either the lock or the reason, in 3,000 rounds', async () => {
     const LANES = 30
     const ROUNDS = 100
     const random = seededRandom(seed)
-    /** At which frame of the contender's session a round is given up. */
-    let seen = 0
+    /** The number of frames of the contender's session so far. */
+    let frameCount = 0
     const due = new Map<number, (() => void)[]>()
     const tick = () => {
-      for (const giveUp of due.get(++seen) ?? []) giveUp()
-      due.delete(seen)
+      for (const cancel of due.get(++frameCount) ?? []) cancel()
+      due.delete(frameCount)
     }
     const options: ConnectOptions = { onFrame: tick, sessionTimeout: 10_000 }
     const contender = await sessions.open(server.connectString, options)
     const holder = await sessions.open(server.connectString, { sessionTimeout: 10_000 })
-    const counts = { held: 0, givenUp: 0 }
+    const counts = { held: 0, cancelled: 0 }
 
     const round = async (directory: string): Promise<void> => {
       const first = await new Mutex(holder, directory).acquire()
-      const given = new AbortController()
-      const reason = new Error('given up')
-      // Within what a round may see: a few frames of its own, and in between those of all other lanes.
-      const frame = seen + 1 + Math.floor(random() * 10 * LANES)
+      const controller = new AbortController()
+      const reason = new Error('cancelled')
+      // A random frame of this round: a round has a few frames, mixed with those of all other lanes.
+      const frame = frameCount + 1 + Math.floor(random() * 10 * LANES)
       const microtasks = Math.floor(random() * 4)
-      const giveUp = () => {
+      const cancel = () => {
         let left = microtasks
-        const later = () => (left-- > 0 ? queueMicrotask(later) : given.abort(reason))
+        const later = () => (left-- > 0 ? queueMicrotask(later) : controller.abort(reason))
         later()
       }
-      due.set(frame, [...(due.get(frame) ?? []), giveUp])
-      const acquiring = outcomeOf(new Mutex(contender, directory).acquire({ signal: given.signal }))
+      due.set(frame, [...(due.get(frame) ?? []), cancel])
+      const acquiring = outcomeOf(new Mutex(contender, directory).acquire({ signal: controller.signal }))
       if (random() < 0.5) await contender.sync('/')
       await first.release()
       const outcome = await acquiring
       if (outcome === reason) {
-        counts.givenUp++
+        counts.cancelled++
         return
       }
       const held = outcome as Held
-      expect(await nodesIn(directory), 'it has it').to.include(held.path.slice(directory.length + 1))
+      expect(await nodesIn(directory), 'the holder’s node exists').to.include(held.path.slice(directory.length + 1))
       counts.held++
       await held.release()
     }
@@ -185,9 +191,9 @@ describe(`2.6 an acquire that is given up (SEED=${seed})`, function () {
     )
     await contender.settled()
     for (let lane = 0; lane < LANES; lane++) expect(await nodesIn(`${path}/${lane}`)).to.deep.equal([])
-    expect(counts.held + counts.givenUp).to.equal(LANES * ROUNDS)
-    // Both must happen, or it is no race.
-    expect(Math.min(counts.held, counts.givenUp), JSON.stringify(counts)).to.be.above((LANES * ROUNDS) / 10)
-    if (this.ctx.test) this.ctx.test.title += ` (${counts.held} held, ${counts.givenUp} given up)`
+    expect(counts.held + counts.cancelled).to.equal(LANES * ROUNDS)
+    // Both results must occur, otherwise it is no race.
+    expect(Math.min(counts.held, counts.cancelled), JSON.stringify(counts)).to.be.above((LANES * ROUNDS) / 10)
+    if (this.ctx.test) this.ctx.test.title += ` (${counts.held} held, ${counts.cancelled} cancelled)`
   })
 })

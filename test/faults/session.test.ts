@@ -1,11 +1,4 @@
-// Section 2.2 of the fault matrix: the session, on a real server. Rows that are held elsewhere, under the same names or as told:
-//
-//   B1, of locks   one node, whatever is lost: test/recipes/faults.test.ts, "is acquired with one node when …"
-//   B2             at each step of an acquire: the same file, "fails with SESSIONEXPIRED when the session expires while …"
-//   B6, B7, B8     in virtual time too: test/session/reconnect.test.ts
-//   B9, B11        in virtual time: test/session/liveness.test.ts
-//   B4, B10        a lagging or an isolated follower, and B9 with three servers: test/ensemble/isolation.test.ts, failover.test.ts
-//   B5             expiry between grant and wake-up: races.test.ts
+// Faults of the session, on a real server. docs/fault-matrix.md names the tests of all faults.
 import { expect } from 'chai'
 import { opcodes } from '../../src/protocol/index.ts'
 import { connect, type State } from '../../src/client/index.ts'
@@ -15,17 +8,17 @@ import { failureOf } from '../support/settled.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
-describe('2.2 the session', () => {
+describe('the session', () => {
   const proxied = behindProxy()
 
-  it('B1: it says of a write whose answer was lost that it may have been done, as it was', async () => {
+  it('rejects a write whose reply was lost with fate "unknown"; it was executed', async () => {
     const { proxy, client, path } = proxied
     void proxy.dropReply(opcodes.setData)
     expect(await failureOf(client.setData(path, 'done'))).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
     expect((await client.getData(path)).data?.toString()).to.equal('done')
   })
 
-  it('B1: it says of a write that was lost on its way the same, as it was not', async () => {
+  it('rejects a write whose request was lost with fate "unknown"; it was not executed or sent again', async () => {
     const { proxy, client, path } = proxied
     void proxy.dropRequest(opcodes.setData)
     expect(await failureOf(client.setData(path, 'lost'))).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
@@ -35,7 +28,7 @@ describe('2.2 the session', () => {
   })
 
   for (const fault of ['dropRequest', 'dropReply'] as const) {
-    it(`B1: a create that is lost (${fault}) is made once at most, and never sent again`, async () => {
+    it(`executes a lost create at most once (${fault}), and never sends it again`, async () => {
       const { proxy, client, path } = proxied
       void proxy[fault](opcodes.create2)
       const lost = client.create(`${path}/n-`, '', { mode: 'persistentSequential' })
@@ -45,15 +38,15 @@ describe('2.2 the session', () => {
     })
   }
 
-  it('B2: expiry while waiting for a lock rejects, leaves no node, and the one behind moves up', async () => {
+  it('rejects an acquire if it expires while waiting, leaves no node, and the next contender moves up', async () => {
     const { server, client, path } = proxied
     const queue = async () => (await client.getChildren(`${path}/lock`)).children.length
     const held = await new Mutex(client, `${path}/lock`).acquire()
     await using waiter = await connect(server.connectString)
-    await using behind = await connect(server.connectString)
+    await using third = await connect(server.connectString)
     const failing = failureOf(new Mutex(waiter, `${path}/lock`).acquire())
     await until(async () => (await queue()) === 2)
-    const next = new Mutex(behind, `${path}/lock`).acquire()
+    const next = new Mutex(third, `${path}/lock`).acquire()
     await until(async () => (await queue()) === 3)
     await expireSession(server, waiter.sessionId, waiter.sessionPassword)
     expect(await failing).to.include({ code: 'SESSIONEXPIRED' })
@@ -64,14 +57,14 @@ describe('2.2 the session', () => {
     expect(await queue()).to.equal(0)
   })
 
-  it('B3: expiry while holding a lock aborts its signal by the time it is told, and its release is quiet', async () => {
+  it('aborts the signal of a held lock before it reports the expiry, and release() resolves', async () => {
     const { server, client, path } = proxied
     const held = await new Mutex(client, `${path}/lock`).acquire()
-    const told: boolean[] = []
-    client.on('state', state => state === 'expired' && told.push(held.signal.aborted))
+    const abortedAtExpiry: boolean[] = []
+    client.on('state', state => state === 'expired' && abortedAtExpiry.push(held.signal.aborted))
     await expireSession(server, client.sessionId, client.sessionPassword)
     await until(() => client.state === 'expired')
-    expect(told).to.deep.equal([true])
+    expect(abortedAtExpiry).to.deep.equal([true])
     expect(held.validFor()).to.equal(0)
     await held.release()
     await using other = await connect(server.connectString)
@@ -84,7 +77,7 @@ describe('2.2 the session', () => {
     ['a wrong password', { password: Buffer.alloc(16, 1) }],
     ['an unknown id', { id: 0x1234_5678n }],
   ] as const) {
-    it(`B7: ${what} is expiry, once, and in no error`, async () => {
+    it(`rejects connect() with SESSIONEXPIRED for ${what}, which the error does not contain`, async () => {
       const { server, client, open } = proxied
       const session = { id: client.sessionId, password: client.sessionPassword, ...tampered }
       const error = await failureOf(connect(server.connectString, { session }))
@@ -95,7 +88,7 @@ describe('2.2 the session', () => {
     })
   }
 
-  it('B9: a server that is away longer than the timeout: the lease ends in time, the state waits for a server', async () => {
+  it('ends the lease in time if no server answers for longer than the timeout, and stays suspended', async () => {
     const { server, proxy, client, path } = proxied
     const states: State[] = []
     client.on('state', state => states.push(state))
@@ -104,7 +97,7 @@ describe('2.2 the session', () => {
     await using other = await connect(server.connectString)
     const order: string[] = []
     leaseSignal.addEventListener('abort', () => order.push('lease'))
-    const gone = new Promise<void>(resolve => {
+    const deleted = new Promise<void>(resolve => {
       const watch = () => {
         order.push('server')
         resolve()
@@ -112,16 +105,16 @@ describe('2.2 the session', () => {
       void other.exists(`${path}/mine`, { watch })
     })
     await other.sync(path)
-    // Counted from before the last packet that will be answered, and so no later than the lease.
-    const begun = performance.now()
+    // Measured from before the last answered packet, and so not later than the lease.
+    const startedAt = performance.now()
     await client.sync(path)
     proxy.conditions.blackHole = 'both'
     await until(() => leaseSignal.aborted)
-    expect(performance.now() - begun).to.be.above(client.sessionTimeout - 5)
+    expect(performance.now() - startedAt).to.be.above(client.sessionTimeout - 5)
     expect([client.state, client.validFor()]).to.deep.equal(['suspended', 0])
     expect(await failureOf(client.getData(path))).to.include({ code: 'CONNECTIONLOSS', fate: 'notSent' })
-    await gone
-    expect(order, 'at the server it lived on for longer').to.deep.equal(['lease', 'server'])
+    await deleted
+    expect(order, 'the session lives longer at the server').to.deep.equal(['lease', 'server'])
     proxy.heal()
     await until(() => client.state !== 'suspended')
     expect(states).to.deep.equal(['suspended', 'expired'])

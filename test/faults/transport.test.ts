@@ -1,8 +1,4 @@
-// Section 2.1 of the fault matrix: the transport, on a real server behind the proxy for faults. Rows A8, A9 and A11, and more of A7 and
-// A10, are about dialling and time and stand in dialling.test.ts. Not here:
-//
-//   A2   a leader that is killed: test/ensemble/failover.test.ts
-//   A12  loss within SASL: test/sasl/real-server.test.ts, "begins anew where the connection is lost within it"; here with addAuth
+// Faults of the transport, on a real server behind the fault proxy. docs/fault-matrix.md names the tests of all faults.
 import { expect } from 'chai'
 import { opcodes } from '../../src/protocol/index.ts'
 import { connect, type Client, type State } from '../../src/client/index.ts'
@@ -15,28 +11,28 @@ import { until } from '../support/until.ts'
 
 const stateOf = (client: Client, wanted: State): Promise<void> => until(() => client.state === wanted)
 
-describe('2.1 the transport', () => {
+describe('the transport', () => {
   const proxied = behindProxy()
 
-  it('A1: a server that is killed and started again: calls under way fail, queued ones are done, watches of each kind fire', async function () {
+  it('a restart of the server: calls in flight fail, queued calls succeed, watches fire', async function () {
     this.timeout(60_000)
     await using server = await startApacheZooKeeper()
     await using client = await connect(server.connectString, { sessionTimeout: 10_000, attemptTimeout: 1000 })
     await client.create('/n')
     const { stat } = await client.create('/mine', '', { mode: 'ephemeral' })
     const { sessionId } = client
-    const heard: string[] = []
-    const note = (who: string) => (event: { type: string }) => void heard.push(`${who} ${event.type}`)
-    await client.getData('/n', { watch: note('data') })
-    await client.exists('/n', { watch: note('there') })
-    await client.exists('/absent', { watch: note('absent') })
-    await client.getChildren('/n', { watch: note('children') })
+    const log: string[] = []
+    const record = (name: string) => (event: { type: string }) => void log.push(`${name} ${event.type}`)
+    await client.getData('/n', { watch: record('data') })
+    await client.exists('/n', { watch: record('there') })
+    await client.exists('/absent', { watch: record('absent') })
+    await client.getChildren('/n', { watch: record('children') })
     await server.pause()
     const lost = Array.from({ length: 50 }, (_, i) => outcomeOf(client.setData('/n', String(i))))
     await server.kill()
     for (const call of lost) expect(await call).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
     expect(client.state).to.equal('suspended')
-    expect(heard).to.deep.equal([])
+    expect(log).to.deep.equal([])
     const queued = client.exists('/mine')
     await server.start()
     expect((await queued)?.czxid).to.equal(stat.czxid)
@@ -46,20 +42,20 @@ describe('2.1 the transport', () => {
     await client.create('/n/child')
     await client.create('/absent')
     await client.setData('/n', 'changed')
-    // The fifty writes may have been in the log: then the watches have fired already.
+    // The server may have logged the fifty writes before it was killed. Then the watches have fired already.
     if (marker === 0)
-      expect(heard).to.deep.equal([
+      expect(log).to.deep.equal([
         'children NodeChildrenChanged',
         'absent NodeCreated',
         'data NodeDataChanged',
         'there NodeDataChanged',
       ])
-    else expect(heard).to.have.length(4)
+    else expect(log).to.have.length(4)
   })
 
-  it('A3: a reply that is cut mid-frame, at any of its bytes, is discarded with its connection', async () => {
+  it('a reply that is cut at any byte is discarded with its connection', async () => {
     const { proxy, path, open } = proxied
-    // It would take part in the faults.
+    // Its frames would trigger the faults.
     await proxied.client.close()
     await using client = await open({ clock: fastRetryClock })
     await client.getData(path)
@@ -88,26 +84,26 @@ describe('2.1 the transport', () => {
   ]
   for (const [op, opcode, call] of operations) {
     for (const end of ['RST', 'FIN'] as const) {
-      it(`A4: ${end} in the place of the answer to ${op} fails what is in flight once, and the session goes on`, async () => {
+      it(`${end} instead of the reply to ${op} rejects the calls in flight, and the session continues`, async () => {
         const { proxy, client, path } = proxied
         const { sessionId } = client
         if (end === 'RST') void proxy.dropReply(opcode)
         else proxy.conditions.bytesLeft = 0
         const calls = [call(client, path), client.getData(path), client.exists(path)].map(failureOf)
         for (const lost of calls) expect(await lost).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
-        const begun = performance.now()
+        const startedAt = performance.now()
         await client.sync(path)
-        expect(performance.now() - begun, 'ms to recover').to.be.below(LOAD_ALLOWANCE)
+        expect(performance.now() - startedAt, 'ms to recover').to.be.below(LOAD_ALLOWANCE)
         expect(client.sessionId).to.equal(sessionId)
       })
     }
   }
 
-  it('A4: ten resets in a row cost neither the session, nor its ephemeral nodes, nor its watches', async () => {
+  it('ten resets in a row do not lose the session, its ephemeral nodes or its watches', async () => {
     const { proxy, client, path } = proxied
     const { stat } = await client.create(`${path}/mine`, '', { mode: 'ephemeral' })
-    const heard: string[] = []
-    await client.getData(path, { watch: ({ type }) => heard.push(type) })
+    const log: string[] = []
+    await client.getData(path, { watch: ({ type }) => log.push(type) })
     const { sessionId } = client
     for (let i = 0; i < 10; i++) {
       proxy.resetAll()
@@ -117,26 +113,22 @@ describe('2.1 the transport', () => {
     expect(client.sessionId).to.equal(sessionId)
     expect((await client.exists(`${path}/mine`))?.czxid).to.equal(stat.czxid)
     await client.setData(path, 'x')
-    expect(heard).to.deep.equal(['NodeDataChanged'])
+    expect(log).to.deep.equal(['NodeDataChanged'])
     await client.delete(`${path}/mine`)
   })
 
-  for (const [row, direction] of [
-    ['A5', 'both'],
-    ['A6', 'up'],
-    ['A6', 'down'],
-  ] as const) {
-    it(`${row}: a black hole (${direction}) is noticed within two thirds of the timeout, and the session comes back`, async () => {
+  for (const direction of ['both', 'up', 'down'] as const) {
+    it(`a black hole (${direction}) is detected after two thirds of the timeout; the session is resumed`, async () => {
       const { proxy, client, path } = proxied
       const states: State[] = []
       client.on('state', state => states.push(state))
       await client.sync(path)
-      const begun = performance.now()
+      const startedAt = performance.now()
       proxy.conditions.blackHole = direction
       const lost = client.setData(path, 'lost')
       expect(await failureOf(lost)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
-      expect(performance.now() - begun).to.be.at.least((PROXIED_TIMEOUT * 2) / 3 - 100)
-      // The lease ends with the timeout: it is not over yet.
+      expect(performance.now() - startedAt).to.be.at.least((PROXIED_TIMEOUT * 2) / 3 - 100)
+      // The lease ends after the full timeout.
       expect(client.leaseSignal.aborted).to.equal(false)
       proxy.heal()
       await client.sync(path)
@@ -144,46 +136,46 @@ describe('2.1 the transport', () => {
     })
   }
 
-  it('A6: a server that hears nothing expires the session, and the client is told when it is heard again', async () => {
+  it('a server that receives nothing expires the session; the client learns it after the fault', async () => {
     const { server, proxy, client, path } = proxied
     await client.create(`${path}/mine`, '', { mode: 'ephemeral' })
     await using other = await connect(server.connectString)
-    const gone = new Promise(resolve => void other.exists(`${path}/mine`, { watch: resolve }))
+    const deleted = new Promise(resolve => void other.exists(`${path}/mine`, { watch: resolve }))
     await other.sync(path)
     proxy.conditions.blackHole = 'up'
-    await gone
-    expect(client.validFor(), 'the lease is over before the server ends the session').to.equal(0)
+    await deleted
+    expect(client.validFor(), 'the lease ends before the server expires the session').to.equal(0)
     expect(client.state).to.equal('suspended')
     proxy.heal()
     await stateOf(client, 'expired')
   })
 
-  it('A7: replies that come byte by byte, handshake included, are read', async () => {
+  it('replies that arrive byte by byte are decoded, including the handshake', async () => {
     const { proxy, path, open } = proxied
     proxy.conditions.slice = 1
     await using slow = await open()
-    const heard: string[] = []
-    const { data } = await slow.getData(path, { watch: ({ type }) => heard.push(type) })
+    const log: string[] = []
+    const { data } = await slow.getData(path, { watch: ({ type }) => log.push(type) })
     expect(data?.toString()).to.equal('what is there')
     await slow.setData(path, 'x')
-    expect(heard).to.deep.equal(['NodeDataChanged'])
+    expect(log).to.deep.equal(['NodeDataChanged'])
   })
 
-  it('A10: a tenth of a second of latency either way suspends no session of one second', async () => {
+  it('a latency of 100 ms in each direction does not suspend a session with a timeout of 1 s', async () => {
     const { proxy, path, open } = proxied
     await using slow = await open({ sessionTimeout: 1000 })
     const states: State[] = []
     slow.on('state', state => states.push(state))
     proxy.conditions.delay = 100
-    const begun = performance.now()
-    while (performance.now() - begun < 1200) await slow.getData(path)
+    const startedAt = performance.now()
+    while (performance.now() - startedAt < 1200) await slow.getData(path)
     expect(states).to.deep.equal([])
     proxy.conditions.delay = 0
   })
 
-  it('A12: loss at any byte of the answer to credentials: no call is ever answered without them', async () => {
+  it('loss at any byte of the reply to credentials: no call is sent before the credentials', async () => {
     const { server, proxy, client, path, open } = proxied
-    // It would take part in the faults.
+    // Its frames would trigger the faults.
     await client.close()
     await using owner = await connect(server.connectString)
     await owner.addAuth('digest', 'ann:secret')

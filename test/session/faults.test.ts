@@ -14,7 +14,7 @@ const stateOf = (client: Client, wanted: State): Promise<void> => until(() => cl
 describe('a session through faults', () => {
   const proxied = behindProxy()
 
-  it('keeps its place while an answer is held, and goes on when it comes', async () => {
+  it('settles calls in order if a reply is delayed', async () => {
     const { proxy, client, path } = proxied
     const held = proxy.holdReply(opcodes.getData)
     const order: string[] = []
@@ -29,25 +29,25 @@ describe('a session through faults', () => {
     expect(order).to.deep.equal(['held', 'next'])
   })
 
-  it('hears after a reconnect of what happened meanwhile, by each kind of watch', async () => {
+  it('fires each kind of watch after a reconnect for changes that happened meanwhile', async () => {
     const { server, proxy, client, path } = proxied
     await client.create(`${path}/deleted`)
-    const heard: string[] = []
-    const note = (who: string) => (event: { type: string }) => void heard.push(`${who} ${event.type}`)
-    await client.getData(path, { watch: note('data') })
-    await client.exists(`${path}/created`, { watch: note('absent') })
-    await client.getChildren(path, { watch: note('children') })
-    await client.exists(`${path}/deleted`, { watch: note('there') })
-    await client.exists(`${path}/never`, { watch: note('never') })
+    const events: string[] = []
+    const record = (watch: string) => (event: { type: string }) => void events.push(`${watch} ${event.type}`)
+    await client.getData(path, { watch: record('data') })
+    await client.exists(`${path}/created`, { watch: record('absent') })
+    await client.getChildren(path, { watch: record('children') })
+    await client.exists(`${path}/deleted`, { watch: record('there') })
+    await client.exists(`${path}/never`, { watch: record('never') })
     proxy.conditions.blackHole = 'down'
     await using other = await connect(server.connectString)
     await other.multi([{ setData: path, data: 'x' }, { create: `${path}/created` }, { delete: `${path}/deleted` }])
     proxy.resetAll()
     await stateOf(client, 'suspended')
-    expect(heard).to.deep.equal([])
+    expect(events).to.deep.equal([])
     proxy.heal()
     await client.sync(path)
-    expect(heard).to.have.members([
+    expect(events).to.have.members([
       'data NodeDataChanged',
       'absent NodeCreated',
       'children NodeChildrenChanged',
@@ -56,22 +56,22 @@ describe('a session through faults', () => {
     await other.delete(`${path}/created`)
   })
 
-  it('is resumed by another process that has its id and password', async () => {
+  it('can be resumed by another client with its id and password', async () => {
     const { server, proxy, client, path } = proxied
     await client.create(`${path}/mine`, '', { mode: 'ephemeral' })
     const session = { id: client.sessionId, password: client.sessionPassword }
     proxy.conditions.blackHole = 'both'
-    await using heir = await connect(server.connectString, { session })
-    expect(heir.sessionId).to.equal(session.id)
-    expect((await heir.exists(`${path}/mine`))?.ephemeralOwner).to.equal(session.id)
-    await heir.close()
+    await using successor = await connect(server.connectString, { session })
+    expect(successor.sessionId).to.equal(session.id)
+    expect((await successor.exists(`${path}/mine`))?.ephemeralOwner).to.equal(session.id)
+    await successor.close()
     proxy.heal()
     await stateOf(client, 'expired')
     const wrong = { id: session.id, password: Buffer.alloc(16) }
     expect(await failureOf(connect(server.connectString, { session: wrong }))).to.include({ code: 'SESSIONEXPIRED' })
   })
 
-  it('tells everybody when it has expired at the server, at once and once', async () => {
+  it('notifies listeners, watches and the lease once when it has expired at the server', async () => {
     const { server, client, path } = proxied
     const states: State[] = []
     const events: string[] = []
@@ -89,34 +89,34 @@ describe('a session through faults', () => {
     expect(client.state).to.equal('expired')
   })
 
-  it('is left in peace by the server while another session of its process is lost', async () => {
+  it('is not affected by the expiry of another session of the same process', async () => {
     const { server, client, path } = proxied
     const raw = await WireSession.open(server)
     const acl = [{ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }]
     const flags = createModes.ephemeral
     await raw.request(operations.create, { path: `${path}/raw`, data: '', acl, flags })
-    const gone = new Promise(resolve => void client.exists(`${path}/raw`, { watch: resolve }))
+    const deleted = new Promise(resolve => void client.exists(`${path}/raw`, { watch: resolve }))
     await client.sync(path)
     await expireSession(server, raw.sessionId, raw.password)
-    expect(await gone).to.include({ type: 'NodeDeleted' })
+    expect(await deleted).to.include({ type: 'NodeDeleted' })
     expect(client.state).to.equal('connected')
   })
 
-  it('G1: frees its ephemeral nodes at once when it is closed', async () => {
+  it('removes its ephemeral nodes immediately when it is closed', async () => {
     const { server, client, path } = proxied
     await client.create(`${path}/mine`, '', { mode: 'ephemeral' })
     await using other = await connect(server.connectString)
-    const gone = new Promise(resolve => void other.exists(`${path}/mine`, { watch: resolve }))
+    const deleted = new Promise(resolve => void other.exists(`${path}/mine`, { watch: resolve }))
     await other.sync(path)
-    const begun = performance.now()
+    const startedAt = performance.now()
     await client.close()
-    expect(await gone).to.include({ type: 'NodeDeleted' })
-    expect(performance.now() - begun).to.be.below(LOAD_ALLOWANCE)
+    expect(await deleted).to.include({ type: 'NodeDeleted' })
+    expect(performance.now() - startedAt).to.be.below(LOAD_ALLOWANCE)
   })
 })
 
-describe('the proxy for faults', () => {
-  it('records what passes, both ways', async () => {
+describe('the fault proxy', () => {
+  it('records the frames of both directions', async () => {
     await using proxy = await FaultProxy.start(await sharedServer())
     const client = await connect(proxy.connectString)
     await client.exists('/nowhere')
@@ -131,7 +131,7 @@ describe('the proxy for faults', () => {
     ])
   })
 
-  it('does its harm to the k-th request of a kind', async () => {
+  it('injects a fault at the k-th request with an opcode', async () => {
     await using proxy = await FaultProxy.start(await sharedServer())
     await using client = await connect(proxy.connectString)
     const dropped = proxy.dropReply(opcodes.exists, 3)

@@ -1,4 +1,4 @@
-// What reliability asks of a client before a server that lies, over real sockets: it lies on the first connection, then behaves.
+// A faulty server over real sockets: it misbehaves on the first connection and behaves correctly on later ones.
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
@@ -22,16 +22,16 @@ const broken = (xid: number, body: Uint8Array): Buffer =>
     writer.bytes(body)
   })
 
-interface Lie {
-  /** In the place of the first handshake. */
+interface Fault {
+  /** Replaces the first connect response. */
   handshake?: (socket: Socket) => void
-  /** In the place of the first answer. */
+  /** Replaces the first reply. */
   answer?: (socket: Socket, xid: number) => void
-  /** Said in the second handshake. */
-  welcome?: { sessionId: bigint }
+  /** Fields of the connect response on later connections. */
+  laterResponse?: { sessionId: bigint }
 }
 
-const lies: Record<string, Lie & { ends?: 'good' | State; code?: string }> = {
+const faults: Record<string, Fault & { ends?: 'good' | State; code?: string }> = {
   'a reply that is cut in the middle': {
     answer: (socket, xid) => socket.end(good(xid).subarray(0, 40)),
   },
@@ -51,14 +51,14 @@ const lies: Record<string, Lie & { ends?: 'good' | State; code?: string }> = {
     answer: (socket, xid) => socket.write(Buffer.concat([eventFrame(77, '/a'), good(xid)])),
   },
   'an unknown error number': { answer: (socket, xid) => socket.write(replyFrame(xid, 5n, -999)), code: 'UNKNOWN' },
-  'an answer to nothing': { answer: socket => socket.write(good(4711)) },
-  'answers out of order': {
+  'a reply without a request': { answer: socket => socket.write(good(4711)) },
+  'replies out of order': {
     answer: (socket, xid) => socket.write(Buffer.concat([good(xid + 1), good(xid)])),
   },
   'a handshake of 16 bytes': { handshake: socket => socket.write(replyFrame(0, 0n, -119)) },
   'another session on the second connection': {
     answer: socket => socket.destroy(),
-    welcome: { sessionId: SESSION_ID + 1n },
+    laterResponse: { sessionId: SESSION_ID + 1n },
     ends: 'expired',
   },
   'a reset': { answer: socket => socket.resetAndDestroy() },
@@ -69,11 +69,11 @@ const lies: Record<string, Lie & { ends?: 'good' | State; code?: string }> = {
   },
 }
 
-describe('a server that lies', () => {
-  for (const [what, { ends = 'good', code = 'CONNECTIONLOSS', ...lie }] of Object.entries(lies)) {
-    it(`with ${what} is ${ends === 'good' ? 'outlived' : 'found out'}`, async () => {
-      await using server = await LyingServer.start(lie)
-      const begun = performance.now()
+describe('a faulty server', () => {
+  for (const [what, { ends = 'good', code = 'CONNECTIONLOSS', ...fault }] of Object.entries(faults)) {
+    it(`${what}: the client ${ends === 'good' ? 'recovers and gets its reply' : `ends as ${ends}`}`, async () => {
+      await using server = await FaultyServer.start(fault)
+      const startedAt = performance.now()
       const client = await connect(server.connectString, { sessionTimeout: 900, attemptTimeout: 300 })
       const outcomes: string[] = []
       const read = () =>
@@ -81,10 +81,10 @@ describe('a server that lies', () => {
           ({ data }) => String(data),
           (error: unknown) => (error as { code: string }).code,
         )
-      // Two at a time, and again until it is answered or over.
+      // Two reads at a time, repeated until one succeeds or the session has ended.
       while (!outcomes.includes('good') && client.state !== 'expired')
         outcomes.push(...(await Promise.all([read(), read()])))
-      expect(performance.now() - begun).to.be.below(LOAD_ALLOWANCE)
+      expect(performance.now() - startedAt).to.be.below(LOAD_ALLOWANCE)
       if (ends === 'good') expect(client.state).to.equal('connected')
       else expect(client.state).to.equal(ends)
       const allowed = ['good', code, 'CONNECTIONLOSS', ...(ends === 'expired' ? ['SESSIONEXPIRED'] : [])]
@@ -94,8 +94,8 @@ describe('a server that lies', () => {
     })
   }
 
-  it('about two gigabytes is given no memory for them', async () => {
-    await using server = await LyingServer.start({
+  it('announces two gigabytes: the client allocates no memory for them', async () => {
+    await using server = await FaultyServer.start({
       answer: socket => socket.write(Buffer.concat([int(0x7fff_ffff), Buffer.alloc(100_000)])),
     })
     const client = await connect(server.connectString, { sessionTimeout: 900, maxReplyBytes: 0x7fff_ffff })
@@ -106,22 +106,22 @@ describe('a server that lies', () => {
   })
 })
 
-class LyingServer {
+class FaultyServer {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  readonly #lie: Lie
+  readonly #fault: Fault
   #connections = 0
 
-  private constructor(lie: Lie) {
-    this.#lie = lie
+  private constructor(fault: Fault) {
+    this.#fault = fault
     this.#server = createServer({ noDelay: true }, socket => this.#serve(socket))
   }
 
-  static async start(lie: Lie): Promise<LyingServer> {
-    const lying = new LyingServer(lie)
-    lying.#server.listen(0, '127.0.0.1')
-    await once(lying.#server, 'listening')
-    return lying
+  static async start(fault: Fault): Promise<FaultyServer> {
+    const faulty = new FaultyServer(fault)
+    faulty.#server.listen(0, '127.0.0.1')
+    await once(faulty.#server, 'listening')
+    return faulty
   }
 
   get connectString(): string {
@@ -133,12 +133,12 @@ class LyingServer {
     this.#sockets.add(socket)
     socket.on('error', () => undefined)
     socket.on('close', () => this.#sockets.delete(socket))
-    let isHello = true
+    let isConnectRequest = true
     const framer = new Framer(0x10_0000, (bytes, start, end) => {
       const frame = bytes.subarray(start, end)
-      if (isHello) {
-        isHello = false
-        this.#greet(socket, frame, isFirst)
+      if (isConnectRequest) {
+        isConnectRequest = false
+        this.#respondToConnect(socket, frame, isFirst)
       } else {
         this.#answer(socket, frame, isFirst)
       }
@@ -146,20 +146,20 @@ class LyingServer {
     socket.on('data', chunk => framer.push(chunk))
   }
 
-  #greet(socket: Socket, frame: Buffer, isFirst: boolean): void {
-    const { handshake, welcome = {} } = this.#lie
+  #respondToConnect(socket: Socket, frame: Buffer, isFirst: boolean): void {
+    const { handshake, laterResponse = {} } = this.#fault
     if (isFirst && handshake !== undefined) handshake(socket)
-    else socket.write(handshakeFrame(ConnectRequest.decode(frame), isFirst ? {} : welcome))
+    else socket.write(handshakeFrame(ConnectRequest.decode(frame), isFirst ? {} : laterResponse))
   }
 
-  /** The first lie is the only one: to silence belongs that nothing else is answered either. */
+  // The server misbehaves once. If the fault is silence, it answers no other request on that connection either.
   #answer(socket: Socket, frame: Buffer, isFirst: boolean): void {
     const { xid, type } = RequestHeader.decode(frame)
-    const { answer } = this.#lie
+    const { answer } = this.#fault
     if (type === operations.closeSession.opcode) socket.end(replyFrame(xid, 6n))
     else if (isFirst && answer !== undefined && type === operations.getData.opcode && xid <= 2) {
       if (xid === 1) answer(socket, xid)
-      else if (answersInTurn(answer)) socket.write(good(xid))
+      else if (affectsOneReply(answer)) socket.write(good(xid))
     } else if (type === operations.getData.opcode) socket.write(good(xid))
     else if (!isFirst || answer?.length !== 0) socket.write(replyFrame(xid, 5n))
   }
@@ -172,5 +172,5 @@ class LyingServer {
   }
 }
 
-/** Lies that are about one answer leave the next one as it is. */
-const answersInTurn = (answer: NonNullable<Lie['answer']>): boolean => answer.length === 2
+/** Returns whether the fault affects one reply only, so that the next request gets a correct reply. */
+const affectsOneReply = (answer: NonNullable<Fault['answer']>): boolean => answer.length === 2

@@ -6,8 +6,8 @@ import { failureOf } from '../support/settled.ts'
 import { PASSWORD, pongFrame, replyFrame, SESSION_ID, statOf } from '../support/scripted-server.ts'
 import { dataReply, reconnect, redial, scriptedSession, scriptedConnect, T } from '../support/scripted-session.ts'
 
-describe('a new connection', () => {
-  it('is asked for the same session, with its password and the last transaction seen', async () => {
+describe('reconnecting', () => {
+  it('sends the session id, the password and the last zxid in the connect request', async () => {
     const all = await scriptedSession()
     const { client, connection } = all
     expect(connection.connectRequest).to.deep.include({
@@ -34,7 +34,7 @@ describe('a new connection', () => {
     })
   })
 
-  it('hears of the last transaction from replies only, and it never goes back', async () => {
+  it('takes the last zxid from replies only, and never a smaller one', async () => {
     const all = await scriptedSession()
     const { client, connection } = all
     const reply = async (answer: Parameters<typeof connection.reply>[1]) => {
@@ -46,14 +46,14 @@ describe('a new connection', () => {
     await reply(dataReply('', 40n))
     connection.event(eventTypes.NodeDataChanged, '/a', 90n)
     connection.send(pongFrame(95n))
-    expect(await helloAfter(connection)).to.equal(50n)
+    expect(await lastZxidSentAfter(connection)).to.equal(50n)
     const second = await reconnect(all)
     const failed = client.getData('/a').catch(() => undefined)
     second.reply(await second.next(), { zxid: 60n, err: errnos.NONODE })
     await failed
-    expect(await helloAfter(second)).to.equal(60n)
+    expect(await lastZxidSentAfter(second)).to.equal(60n)
 
-    async function helloAfter(lost: typeof connection): Promise<bigint | undefined> {
+    async function lastZxidSentAfter(lost: typeof connection): Promise<bigint | undefined> {
       lost.close()
       const next = await redial(all)
       next.open()
@@ -62,7 +62,7 @@ describe('a new connection', () => {
     }
   })
 
-  it('carries credentials, then watches, then what was queued, in one write', async () => {
+  it('sends credentials, then watches, then queued requests, in one write', async () => {
     const all = await scriptedSession({ auth: [{ scheme: 'digest', auth: 'ann:first' }] })
     const { client, connection } = all
     connection.send(replyFrame(xids.auth, 0n))
@@ -84,7 +84,7 @@ describe('a new connection', () => {
     expect(second.received.map(({ xid }) => xid).slice(0, 3)).to.deep.equal([-4, -4, -8])
   })
 
-  it('does not keep half a frame of the connection before', async () => {
+  it('discards a partial frame of the previous connection', async () => {
     const all = await scriptedSession()
     const { client, connection } = all
     const lost = client.getData('/a').catch((error: unknown) => error)
@@ -97,12 +97,12 @@ describe('a new connection', () => {
     expect((await read).data?.toString()).to.equal('whole')
   })
 
-  it('fails what was sent, as of unknown fate, and waits with what was not', async () => {
+  it('rejects sent requests with fate "unknown" and sends queued requests on the new connection', async () => {
     const all = await scriptedSession()
     const { client, connection } = all
     const sent = client.setData('/sent', '').catch((error: unknown) => error)
     await connection.next()
-    connection.close(new Error('the cable'))
+    connection.close(new Error('connection lost'))
     const error = (await sent) as ZooKeeperError
     expect(error).to.be.an.instanceOf(ZooKeeperError)
     expect(error).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown', op: 'setData', path: '/sent' })
@@ -116,7 +116,7 @@ describe('a new connection', () => {
     expect((await queued).version).to.equal(3)
   })
 
-  it('says of a request that was still in its buffer that it was not sent', async () => {
+  it('rejects a request that was not yet written with fate "notSent"', async () => {
     const { client, connection } = await scriptedSession()
     const call = client.setData('/a', '').catch((error: unknown) => error)
     connection.close()
@@ -124,7 +124,7 @@ describe('a new connection', () => {
     expect(connection.requests).to.have.length(0)
   })
 
-  it('B1: is never sent a request a second time', async () => {
+  it('never sends a request a second time', async () => {
     const all = await scriptedSession()
     const { client } = all
     let { connection } = all
@@ -139,7 +139,7 @@ describe('a new connection', () => {
     expect(sent.map(body => String((body as { data: Buffer }).data))).to.deep.equal(['0', '1', '2', '3', '4'])
   })
 
-  it('answers in the numbers of its own requests: late frames of the one before are not heard', async () => {
+  it('ignores late frames of the previous connection, even if their xid matches', async () => {
     const all = await scriptedSession()
     const { client, connection } = all
     const lost = client.getData('/a').catch((error: unknown) => error)
@@ -154,7 +154,7 @@ describe('a new connection', () => {
     expect((await read).data?.toString()).to.equal('fresh')
   })
 
-  it('A9: is looked for at the other hosts in turn, with pauses that grow to two seconds', async () => {
+  it('tries the other hosts in turn, with pauses that grow up to two seconds', async () => {
     const all = await scriptedSession({}, 'a,b,c')
     const { clock, server, connection } = all
     connection.close()
@@ -173,7 +173,7 @@ describe('a new connection', () => {
     expect(server.connections).to.have.length(10)
   })
 
-  it('takes the session up again without a word about states that are the same', async () => {
+  it('emits no state event between two failed attempts, and returns to connectedReadOnly', async () => {
     const all = await scriptedSession({ readOnly: true })
     const states: [State, State][] = []
     all.client.on('state', (state, previous) => states.push([state, previous]))
@@ -187,19 +187,19 @@ describe('a new connection', () => {
     ])
   })
 
-  it('is asked for no branch that was given up before there was one', async () => {
+  it('sends nothing for an ensurePath() that was cancelled while suspended', async () => {
     const all = await scriptedSession()
     all.connection.close()
     const abort = new AbortController()
-    const made = failureOf(all.client.ensurePath('/a/b', { signal: abort.signal }))
-    const reason = new Error('given up')
+    const failure = failureOf(all.client.ensurePath('/a/b', { signal: abort.signal }))
+    const reason = new Error('cancelled')
     abort.abort(reason)
-    expect(await made).to.equal(reason)
+    expect(await failure).to.equal(reason)
     const connection = await reconnect(all)
     expect(connection.requests.map(({ op }) => op)).to.deep.equal([])
   })
 
-  it('A8: that takes no session within its time is given up', async () => {
+  it('drops a connection that does not complete the handshake within attemptTimeout', async () => {
     const { opening, server, clock } = scriptedConnect({ attemptTimeout: 700 })
     const silent = await server.next()
     silent.open()
@@ -213,7 +213,7 @@ describe('a new connection', () => {
     expect((await opening).state).to.equal('connected')
   })
 
-  it('A8: has one deadline for dialling and handshake, however slowly bytes come', async () => {
+  it('applies attemptTimeout to dialling and handshake together, even if bytes arrive slowly', async () => {
     const { opening, server, clock } = scriptedConnect({ attemptTimeout: 700 })
     const slow = await server.next()
     await clock.advance(400)
@@ -231,13 +231,13 @@ describe('a new connection', () => {
   })
 })
 
-describe('what a server says to the session', () => {
-  for (const [row, what, welcome] of [
-    ['B7', 'a timeout of 0', { timeOut: 0, sessionId: 0n, password: Buffer.alloc(16) }],
-    ['B7', 'a negative timeout', { timeOut: -1, sessionId: 0n, password: Buffer.alloc(16) }],
-    ['B8', 'another session', { sessionId: SESSION_ID + 1n }],
+describe('the connect response', () => {
+  for (const [what, response] of [
+    ['a timeout of 0', { timeOut: 0, sessionId: 0n, password: Buffer.alloc(16) }],
+    ['a negative timeout', { timeOut: -1, sessionId: 0n, password: Buffer.alloc(16) }],
+    ['another session id', { sessionId: SESSION_ID + 1n }],
   ] as const) {
-    it(`${row}: expires it: ${what}`, async () => {
+    it(`expires the session if it has ${what}`, async () => {
       const all = await scriptedSession()
       const { client, connection } = all
       const states: State[] = []
@@ -249,7 +249,7 @@ describe('what a server says to the session', () => {
       const { leaseSignal } = client
       connection.close()
       const queued = client.getData('/b').catch((error: unknown) => error)
-      const second = await reconnect(all, welcome)
+      const second = await reconnect(all, response)
       expect(await queued).to.include({ code: 'SESSIONEXPIRED', fate: 'notSent', op: 'getData', path: '/b' })
       expect(client.state).to.equal('expired')
       expect(states).to.deep.equal(['suspended', 'expired'])
@@ -262,13 +262,13 @@ describe('what a server says to the session', () => {
     })
   }
 
-  it('is the session timeout that counts from then on', async () => {
+  it('sets the session timeout', async () => {
     const { client } = await scriptedSession({ sessionTimeout: 60_000 }, 'zk', { timeOut: 4000 })
     expect(client.sessionTimeout).to.equal(4000)
     expect(client.validFor()).to.equal(4000)
   })
 
-  it('ends it as authFailed where credentials are refused', async () => {
+  it('is followed by the state authFailed if the server rejects the credentials', async () => {
     const { client, connection, clock } = await scriptedSession()
     const added = client.addAuth('digest', 'ann:wrong').catch((error: unknown) => error)
     const read = client.getData('/a').catch((error: unknown) => error)
@@ -286,7 +286,7 @@ describe('what a server says to the session', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('asks again for a session that was handed in, and fails connect() where it is gone', async () => {
+  it('rejects connect() with SESSIONEXPIRED if the session of the option `session` has expired', async () => {
     const session = { id: 77n, password: Buffer.alloc(16, 7) }
     const { opening, server } = scriptedConnect({ session })
     const connection = await server.next()
@@ -296,7 +296,7 @@ describe('what a server says to the session', () => {
     expect(await opening.catch((error: unknown) => error)).to.include({ code: 'SESSIONEXPIRED', op: 'connect' })
   })
 
-  it('drops the connection where it refuses to set the watches again', async () => {
+  it('is followed by setWatches, and the client drops the connection if the server rejects it', async () => {
     const all = await scriptedSession()
     const armed = all.client.getData('/a', { watch: () => undefined })
     all.connection.reply(await all.connection.next(), dataReply())
@@ -311,7 +311,7 @@ describe('what a server says to the session', () => {
   })
 })
 
-describe('a connection that does not last', () => {
+describe('a short connection', () => {
   const attemptsWithin = async (ms: number, answering: boolean) => {
     const script = await scriptedSession()
     const { client, clock, server } = script
@@ -320,11 +320,11 @@ describe('a connection that does not last', () => {
     const until = clock.now() + ms
     while (clock.now() < until) {
       if (answering) {
-        const asked = client.getData('/a')
+        const reading = client.getData('/a')
         await settle()
         const request = connection.requests.at(-1)
         if (request !== undefined) connection.reply(request, dataReply())
-        await asked
+        await reading
       }
       connection.close()
       connection = await reconnect(script)
@@ -332,11 +332,11 @@ describe('a connection that does not last', () => {
     return server.connections.length - before
   }
 
-  it('B6: is dialled again ever more slowly while it answers nothing: somebody else may have taken the session', async () => {
+  it('without a reply is followed by longer pauses, because another client may use the session', async () => {
     expect(await attemptsWithin(10_000, false)).to.be.within(5, 15)
   })
 
-  it('is dialled again at once while it answers', async () => {
+  it('with a reply is followed by an immediate attempt', async () => {
     expect(await attemptsWithin(2_000, true)).to.be.at.least(30)
   })
 })

@@ -1,16 +1,16 @@
-// What is asked of Buffer for memory while something runs.
+// Measures how much memory code requests from Buffer.
 
 const allocators = ['alloc', 'allocUnsafe', 'allocUnsafeSlow', 'concat'] as const
 
-/** Sizes of the buffers that `work` has made, in order; empty ones left out. */
+/** Returns the sizes of the buffers that `work` allocates, in order, without empty ones. */
 export function allocationsOf(work: () => void): number[] {
   const sizes: number[] = []
   const originals = allocators.map(name => [name, Reflect.get(Buffer, name) as (...args: unknown[]) => Buffer] as const)
   for (const [name, original] of originals)
     Reflect.set(Buffer, name, (...args: unknown[]) => {
-      const made = original(...args)
-      if (made.length > 0) sizes.push(made.length)
-      return made
+      const buffer = original(...args)
+      if (buffer.length > 0) sizes.push(buffer.length)
+      return buffer
     })
   try {
     work()

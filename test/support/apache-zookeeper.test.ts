@@ -11,22 +11,22 @@ import { WireSession } from './wire-session.ts'
 describe('a real Apache ZooKeeper', function () {
   this.timeout(60_000)
 
-  it('serves, and serves the same data again after a kill', async () => {
+  it('serves the same data after it was killed and restarted', async () => {
     await using server = await startApacheZooKeeper()
     expect(await server.command('srvr')).to.contain('Mode: standalone')
-    await create(server, '/kept')
+    await create(server, '/persistent')
     const { pid, port } = server
     await server.kill()
     expect(() => process.kill(pid, 0)).to.throw('ESRCH')
     await server.start()
     expect(server.port).to.equal(port)
     const session = await WireSession.open(server)
-    const { data } = await session.request(operations.getData, { path: '/kept', watch: false })
+    const { data } = await session.request(operations.getData, { path: '/persistent', watch: false })
     session.drop()
     expect(data?.toString()).to.equal('precious')
   })
 
-  it('leaves neither process nor data behind when it is closed, which may be said twice', async () => {
+  it('close() ends the process, removes the data, and may be called twice', async () => {
     const server = await startApacheZooKeeper()
     const { pid, directory } = server
     await Promise.all([server.close(), server.close()])
@@ -35,13 +35,13 @@ describe('a real Apache ZooKeeper', function () {
     expect(existsSync(directory)).to.equal(false)
   })
 
-  it('takes lines of configuration and switches of the JVM', async () => {
+  it('accepts lines of configuration and JVM options', async () => {
     const jvm = ['-Dzookeeper.extendedTypesEnabled=true']
     await using server = await startApacheZooKeeper({ config: { tickTime: 333 }, jvm })
     expect(await server.command('conf')).to.contain('tickTime=333')
     const session = await WireSession.open(server)
     await session.request(operations.createTTL, {
-      path: '/passing',
+      path: '/with-ttl',
       data: '',
       acl: openToAll,
       flags: createModes.persistentTTL,
@@ -50,13 +50,13 @@ describe('a real Apache ZooKeeper', function () {
     session.drop()
   })
 
-  it('rejects with what the server printed where the server does not start', async () => {
+  it('rejects with the output of the server if the server does not start', async () => {
     const error = await startApacheZooKeeper({ config: { tickTime: 'soon' } }).catch((e: unknown) => e)
     expect(error).to.be.an('error')
     expect((error as Error).message).to.match(/ended before it served.*NumberFormatException.*"soon"/s)
   })
 
-  it('stands still while it is paused and answers when it is resumed', async () => {
+  it('sends no reply while it is paused, and replies after resume()', async () => {
     await using server = await startApacheZooKeeper()
     await server.pause()
     if (existsSync('/proc')) expect(readFileSync(`/proc/${server.pid}/stat`, 'utf8')).to.match(/\) T /)
@@ -65,7 +65,7 @@ describe('a real Apache ZooKeeper', function () {
     expect(await answer).to.contain('Mode: standalone')
   })
 
-  it('counts watches, ephemeral nodes and processor time', async () => {
+  it('reports the number of watches and ephemeral nodes, and CPU time', async () => {
     await using server = await startApacheZooKeeper()
     const session = await WireSession.open(server)
     await session.request(operations.exists, { path: '/absent', watch: true }).catch(() => undefined)
@@ -111,7 +111,7 @@ async function create(server: ApacheZooKeeper, path: string): Promise<void> {
   session.drop()
 }
 
-/** A killed process has a moment left. */
+/** Returns whether the server still replies: a killed process may run for a moment longer. */
 function answers(port: number): Promise<boolean> {
   return fourLetterWord('127.0.0.1', port, 'srvr').then(
     () => true,

@@ -1,4 +1,4 @@
-// Real Apache ZooKeeper servers, each a Java process of its own on the loopback interface.
+// Real Apache ZooKeeper servers, each in a separate Java process on the loopback interface.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs'
@@ -13,16 +13,16 @@ import { runAtExit } from './at-exit.ts'
 import { cpuSecondsOf, threadStates } from './procfs.ts'
 
 export interface ApacheZooKeeperOptions {
-  /** Lines of zoo.cfg, beside or in the place of ours. */
+  /** Lines of zoo.cfg, which extend or override the defaults. */
   config?: Record<string, string | number>
-  /** Switches of the JVM. A later one wins over an earlier one, and these come last. */
+  /** JVM options, passed after the defaults. A later option overrides an earlier one. */
   jvm?: string[]
 }
 
 const START_DEADLINE = 60_000
 const POLL_INTERVAL = 20
 
-/** One standalone server, empty, ready to serve. */
+/** Starts an empty standalone server and resolves when it serves requests. */
 export async function startApacheZooKeeper(options: ApacheZooKeeperOptions = {}): Promise<ApacheZooKeeper> {
   const classPath = await findApacheZooKeeper()
   const memory = '/dev/shm'
@@ -37,11 +37,11 @@ export async function startApacheZooKeeper(options: ApacheZooKeeperOptions = {})
   return server
 }
 
-/** A server that can be killed, started again and stopped in its tracks. Its directory is its own, and goes with it. */
+/** A server that can be killed, restarted and paused. close() removes its directory. */
 export class ApacheZooKeeper {
   readonly host = '127.0.0.1'
   readonly port: number
-  /** Holds the data, zoo.cfg, and the server's output. */
+  /** Contains the data, zoo.cfg and the server's output. */
   readonly directory: string
   readonly #arguments: readonly string[]
   readonly #config: string
@@ -90,16 +90,16 @@ export class ApacheZooKeeper {
     return this.#child.pid
   }
 
-  /** Starts it on the data it has, and resolves when it serves. */
+  /** Starts the server on its existing data and resolves when it serves requests. */
   async start(): Promise<void> {
     if (this.#child) throw new Error('the server is running already')
     await writeFile(join(this.directory, 'zoo.cfg'), this.#config)
-    // Into a file: a pipe would hold the event loop, and a full one the server.
+    // The output goes to a file because a pipe would keep the event loop alive, and a full pipe would block the server.
     const output = openSync(join(this.directory, 'output'), 'a')
     const java = process.env['JAVA_HOME'] ? join(process.env['JAVA_HOME'], 'bin', 'java') : 'java'
     const child = spawn(java, this.#arguments, { stdio: ['ignore', output, output] })
     closeSync(output)
-    // A forgotten server keeps no process alive: it dies with it.
+    // A server that a test forgets to close does not keep this process alive: the exit handler kills it.
     child.unref()
     this.#child = child
     let failure = 'ended before it served'
@@ -110,8 +110,8 @@ export class ApacheZooKeeper {
     child.once('exit', () => {
       this.#child = undefined
     })
-    const begun = Date.now()
-    for (let elapsed = 0; !(await this.#serves(elapsed)); elapsed = Date.now() - begun) {
+    const startedAt = Date.now()
+    for (let elapsed = 0; !(await this.#serves(elapsed)); elapsed = Date.now() - startedAt) {
       if (elapsed > START_DEADLINE) {
         failure = `did not serve within ${START_DEADLINE} ms`
         await this.kill()
@@ -121,9 +121,9 @@ export class ApacheZooKeeper {
     }
   }
 
-  /** What the server answers to a four-letter word, within `patience` milliseconds. */
-  command(word: string, patience?: number): Promise<string> {
-    return fourLetterWord(this.host, this.port, word, patience)
+  /** Sends a four-letter word and returns the server's reply. `timeout` is in milliseconds. */
+  command(word: string, timeout?: number): Promise<string> {
+    return fourLetterWord(this.host, this.port, word, timeout)
   }
 
   async mntr(): Promise<Map<string, string>> {
@@ -131,7 +131,7 @@ export class ApacheZooKeeper {
     return new Map(lines.map(line => [line.slice(0, line.indexOf('\t')), line.slice(line.indexOf('\t') + 1)]))
   }
 
-  /** Watches that clients have left at the server. */
+  /** The number of watches set at the server. */
   watchCount(): Promise<number> {
     return this.#gauge('zk_watch_count')
   }
@@ -140,17 +140,17 @@ export class ApacheZooKeeper {
     return this.#gauge('zk_ephemerals_count')
   }
 
-  /** Ends it without a goodbye, and resolves when it is gone. The data stays. */
+  /** Kills the process with SIGKILL and resolves when it has exited. The data stays. */
   async kill(): Promise<void> {
     const child = this.#child
     if (!child) return
     child.ref()
-    const gone = once(child, 'exit')
+    const exited = once(child, 'exit')
     child.kill('SIGKILL')
-    await gone
+    await exited
   }
 
-  /** Stops it where it stands: its sockets stay open and nothing answers. Resolves when no thread of it runs. */
+  /** Pauses the process: its sockets stay open, but it does not reply. Resolves when all its threads are stopped. */
   async pause(): Promise<void> {
     process.kill(this.pid, 'SIGSTOP')
     while (!threadStates(this.pid).every(state => state === 'T')) await delay(1)
@@ -160,12 +160,12 @@ export class ApacheZooKeeper {
     process.kill(this.pid, 'SIGCONT')
   }
 
-  /** Processor time, user and system, since it was last started; undefined where there is no /proc. */
+  /** User and system CPU time in seconds since the last start; undefined if the system has no /proc. */
   cpuSeconds(): number | undefined {
     return cpuSecondsOf(this.pid)
   }
 
-  /** Kills it and removes its data. */
+  /** Kills the server and removes its data. */
   async close(): Promise<void> {
     await this.kill()
     await rm(this.directory, { recursive: true, force: true })
@@ -177,28 +177,29 @@ export class ApacheZooKeeper {
   }
 
   async #gauge(name: string): Promise<number> {
-    const told = await this.mntr()
-    const value = told.get(name)
-    if (value === undefined) throw new Error(`mntr does not tell ${name}, but ${[...told.keys()].join(', ')}`)
+    const metrics = await this.mntr()
+    const value = metrics.get(name)
+    if (value === undefined)
+      throw new Error(`the reply to mntr lacks ${name}; it contains ${[...metrics.keys()].join(', ')}`)
     return Number(value)
   }
 
   /**
-   * `ruok` is answered before requests are; `srvr` names a mode only when they are. A probe that comes too early may
-   * never be answered, since the server fails in closing it: so we do not wait long at first, and longer on a slow
-   * machine.
+   * The server answers `ruok` before it serves requests; the reply to `srvr` names a mode only afterwards. The server
+   * may never answer a probe that arrives too early, because it fails to close that connection. Therefore the timeout
+   * is short at first and grows, for slow machines.
    */
   async #serves(elapsed: number): Promise<boolean> {
     try {
-      const patience = Math.max(50, elapsed / 4)
-      return (await fourLetterWord(this.host, this.port, 'srvr', patience)).includes('Mode:')
+      const timeout = Math.max(50, elapsed / 4)
+      return (await fourLetterWord(this.host, this.port, 'srvr', timeout)).includes('Mode:')
     } catch {
       return false
     }
   }
 
-  #failure(what: string): Error {
+  #failure(problem: string): Error {
     const output = readFileSync(join(this.directory, 'output'), 'utf8').slice(-2000)
-    return new Error(`Apache ZooKeeper ${what}. The end of its output:\n${output}`)
+    return new Error(`Apache ZooKeeper ${problem}. The end of its output:\n${output}`)
   }
 }

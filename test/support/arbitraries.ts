@@ -1,9 +1,9 @@
-// Random values of any codec, made from its declaration.
+// Random values for any codec, derived from its layout.
 import fc from 'fast-check'
 import { opcodes } from '../../src/protocol/constants.ts'
 import type { Codec, Type } from '../../src/protocol/jute.ts'
 
-/** Without half surrogate pairs, which have no UTF-8 form. */
+/** Strings without lone surrogates, because UTF-8 cannot encode them. */
 export const strings: fc.Arbitrary<string> = fc.oneof(
   fc.string({ maxLength: 12 }),
   fc.string({ unit: 'binary', maxLength: 12 }),
@@ -11,7 +11,7 @@ export const strings: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom('', '/', '/zookeeper', '__proto__', '\0', 'é', '中', '\uffff', '🦓', '\u{10ffff}'),
 )
 
-/** Without what takes two UTF-16 code units. */
+/** Strings of the basic multilingual plane: each character is one UTF-16 code unit. */
 export const bmpStrings: fc.Arbitrary<string> = strings.map(s => s.replace(/[\u{10000}-\u{10ffff}]/gu, '語'))
 
 export const ints: fc.Arbitrary<number> = fc.oneof(
@@ -19,7 +19,7 @@ export const ints: fc.Arbitrary<number> = fc.oneof(
   fc.constantFrom(0, 1, -1, 0x7fff_ffff, -0x8000_0000, 0x8000, 0xff),
 )
 
-/** Where a 64-bit number that passes through a double would show it. */
+/** 64-bit numbers around the limits of a double: a conversion to Number would change some of them. */
 export const edgeCaseLongs: readonly bigint[] = [
   0n,
   1n,
@@ -50,7 +50,7 @@ export const buffers: fc.Arbitrary<Buffer | null> = fc.oneof(
 
 const MAX_ELEMENTS = 4
 
-/** Values of the type that a codec decodes to. */
+/** Generates values of the type that a codec decodes. */
 export function valuesOf<T>(codec: Codec<T>, string: fc.Arbitrary<string> = strings): fc.Arbitrary<T> {
   const { layout } = codec
   const values =
@@ -60,7 +60,7 @@ export function valuesOf<T>(codec: Codec<T>, string: fc.Arbitrary<string> = stri
   return values as fc.Arbitrary<T>
 }
 
-/** Every opcode that an item of a multi may have. */
+/** Returns every opcode that is valid for an item of a multi. */
 export const itemTypes = (itemFor: (type: number) => Codec<unknown> | undefined): number[] =>
   Object.values(opcodes).filter(type => itemFor(type) !== undefined)
 

@@ -1,13 +1,13 @@
-// What is still to be done when this process ends, however it ends: children and their files must not outlive it.
+// Cleanup that runs when this process ends, even by a signal: child processes and their files must not outlive it.
 
 const callbacks = new Set<() => void>()
 let installed = false
 
-/** Has `will` run at the end of the process, after a signal too. Returns a function that takes it back. */
-export function runAtExit(will: () => void): () => void {
+/** Runs `callback` when the process exits, or when a signal ends it. Returns a function that cancels this. */
+export function runAtExit(callback: () => void): () => void {
   install()
-  callbacks.add(will)
-  return () => callbacks.delete(will)
+  callbacks.add(callback)
+  return () => callbacks.delete(callback)
 }
 
 function install(): void {
@@ -15,23 +15,24 @@ function install(): void {
   installed = true
   process.on('exit', runAll)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, function die() {
+    process.on(signal, function onSignal() {
       runAll()
-      // Our listener disarmed the signal. Where somebody else listens too, they decide what it means; else it kills.
+      // This listener replaced the signal's default action. Another listener decides what happens; without one,
+      // the signal must still end the process.
       if (process.listenerCount(signal) > 1) return
-      process.off(signal, die)
+      process.off(signal, onSignal)
       process.kill(process.pid, signal)
     })
   }
 }
 
 function runAll(): void {
-  for (const will of callbacks) {
-    callbacks.delete(will)
+  for (const callback of callbacks) {
+    callbacks.delete(callback)
     try {
-      will()
+      callback()
     } catch {
-      // The others have to be done all the same.
+      // The remaining callbacks must still run.
     }
   }
 }

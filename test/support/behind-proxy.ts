@@ -1,4 +1,4 @@
-// A session on the shared server with the fault proxy between, anew for each test of a suite.
+// Each test of a suite gets a new client that reaches the shared server through a new fault proxy.
 import { connect, type Client, type ConnectOptions } from '../../src/client/index.ts'
 import type { ApacheZooKeeper } from './apache-zookeeper.ts'
 import { FaultProxy } from './fault-proxy.ts'
@@ -8,18 +8,18 @@ export interface BehindProxy {
   server: ApacheZooKeeper
   proxy: FaultProxy
   client: Client
-  /** A node of this test's own, which holds 'what is there'. */
+  /** A node created for this test. Its data is 'what is there'. */
   path: string
-  /** Another session through the same proxy. */
+  /** Opens another session through the same proxy. */
   open: (options?: ConnectOptions) => Promise<Client>
 }
 
-/** The timeout of these sessions, ms. */
+/** The session timeout of these clients, in milliseconds. */
 export const PROXIED_TIMEOUT = 2000
 
 let run = 0
 
-/** To be called in a suite. What it returns is filled when a test begins. */
+/** Must be called inside a suite. The fields of the returned object are set before each test. */
 export function behindProxy(): BehindProxy {
   const all = {} as BehindProxy
   all.open = options =>

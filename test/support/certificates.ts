@@ -1,4 +1,4 @@
-// Certificates for a test, good and bad, made by openssl in a directory that goes with the process.
+// Valid and invalid certificates for tests, created by openssl in a directory that is removed when the process exits.
 import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { runAtExit } from './at-exit.ts'
 export interface Certificate {
   cert: string
   key: string
-  /** A file of both, as ZooKeeper's key stores of type PEM are. */
+  /** A PEM file with the key and the certificate, the format of ZooKeeper's key stores of type PEM. */
   file: string
 }
 
@@ -49,14 +49,14 @@ export class CertificateAuthority {
     return this.#cert
   }
 
-  /** The authority's certificate alone, as ZooKeeper's trust stores of type PEM are. */
+  /** A PEM file with the authority's certificate, the format of ZooKeeper's trust stores of type PEM. */
   get file(): string {
     return this.#path('ca.pem')
   }
 
   /**
-   * @param names as in openssl's subjectAltName: 'DNS:localhost,IP:127.0.0.1'
-   * @param days for which it is valid; a negative number makes one that was
+   * @param names subjectAltName in openssl's syntax: 'DNS:localhost,IP:127.0.0.1'
+   * @param days validity in days; a negative number creates an expired certificate
    */
   async issue(name: string, names: string, days = 2): Promise<Certificate> {
     const [keyFile, request, extensions, certFile, file] = ['key', 'csr', 'ext', 'crt', 'pem'].map(ending =>
@@ -83,7 +83,7 @@ export class CertificateAuthority {
 
   async #openssl(...args: string[]): Promise<void> {
     await run('openssl', args).catch((error: unknown) => {
-      throw new Error(`the certificates of ${this.#name} could not be made: ${(error as Error).message}`)
+      throw new Error(`openssl could not create the certificates of ${this.#name}: ${(error as Error).message}`)
     })
   }
 }

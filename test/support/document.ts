@@ -1,4 +1,4 @@
-// The code in a document, run as it stands on the built package and a real server.
+// Runs the code blocks of a document unchanged, with the built package and a real server.
 import { expect } from 'chai'
 import { transform } from 'esbuild'
 import { spawn } from 'node:child_process'
@@ -19,16 +19,16 @@ async function run(file: string): Promise<{ output: string; code: number | null 
 }
 
 /**
- * A test for each block of TypeScript.
- * @param says what each of the blocks prints, among other things
+ * Defines a test for each TypeScript block of the document.
+ * @param outputs one pattern for each block; the block's output must match it
  */
-export function testCodeBlocks(document: string, says: readonly RegExp[]): void {
-  // Inside the package, so that it finds itself by its name.
+export function testCodeBlocks(document: string, outputs: readonly RegExp[]): void {
+  // The scripts are inside the package, so that `import 'zkwire'` resolves to it.
   const directory = join(root, '.cache', basename(document, '.md'))
   const blocks = [...readDocument(document).matchAll(/^## (.*)$|^```ts\n([\s\S]*?)^```$/gm)]
 
   before(() => {
-    expect(existsSync(join(root, 'dist', 'index.js')), 'npm run build comes first').to.equal(true)
+    expect(existsSync(join(root, 'dist', 'index.js')), 'dist/ is missing: run npm run build first').to.equal(true)
     mkdirSync(directory, { recursive: true })
   })
 
@@ -39,19 +39,19 @@ export function testCodeBlocks(document: string, says: readonly RegExp[]): void 
     if (code === undefined) continue
     const nth = ++count
     const file = join(directory, `${nth}.mjs`)
-    it(`has code that runs under “${heading}” and says what it should`, async function () {
+    it(`runs the code under “${heading}” and prints the expected output`, async function () {
       this.timeout(30_000)
       const server = await sharedServer()
-      // Here, and not by tsx in the process: that would start thrice as long.
+      // Compiled here because tsx in the child process would triple its start time.
       const script = await transform(code, { loader: 'ts', target: 'node20' })
       writeFileSync(file, script.code.replaceAll('localhost:2181', server.connectString))
       const { output, code: exit } = await run(file)
       expect(exit, output).to.equal(0)
-      expect(output).to.match(says[nth - 1] ?? /^$/)
+      expect(output).to.match(outputs[nth - 1] ?? /^$/)
     })
   }
 
-  it('says no more than is listened to', () => {
-    expect(count).to.equal(says.length)
+  it('has as many code blocks as expected outputs', () => {
+    expect(count).to.equal(outputs.length)
   })
 }

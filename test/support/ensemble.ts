@@ -1,4 +1,5 @@
-// Three real servers that elect a leader among them. What they say to each other can pass through links that a test cuts.
+// An ensemble of real servers, three by default. Their connections to each other can pass through links that a test
+// cuts.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
@@ -10,21 +11,22 @@ import { freePort } from './free-port.ts'
 import { QuorumLink } from './quorum-link.ts'
 import { until } from './until.ts'
 
-/** Milliseconds; and how many of them a follower lives without its leader. */
+/** The servers' tickTime in milliseconds. */
 export const TICK = 250
+/** The number of ticks that a follower keeps running without its leader. */
 export const SYNC_LIMIT = 12
 
 export type Mode = 'leader' | 'follower' | 'read-only' | undefined
 
 export interface EnsembleOptions extends ApacheZooKeeperOptions {
   size?: number
-  /** Has what they say to each other pass through links. Default: they meet without. */
+  /** Routes the connections between the servers through links. Default false. */
   linked?: boolean
-  /** Has the servers' lines say where clients are taken, and lets them be changed by {@link SUPER}. */
+  /** Adds client ports to the `server.N` lines and allows {@link SUPER} to reconfigure the ensemble. Default false. */
   dynamic?: boolean
 }
 
-/** Credentials that may do anything, of the scheme digest. */
+/** Credentials of the superuser, for the scheme digest. */
 export const SUPER = 'super:of-the-tests'
 const SUPER_DIGEST = `super:${createHash('sha1').update(SUPER).digest('base64')}`
 const DYNAMIC = { reconfigEnabled: 'true', standaloneEnabled: 'false' }
@@ -35,7 +37,7 @@ interface Ports {
   election: number
 }
 
-/** By the server that speaks, then by the one that is spoken to. */
+/** The links from the server that connects (outer key) to the server that it connects to (inner key). */
 type LinksByServer = ReadonlyMap<ApacheZooKeeper, ReadonlyMap<ApacheZooKeeper, readonly QuorumLink[]>>
 
 export class Ensemble {
@@ -47,7 +49,7 @@ export class Ensemble {
     this.#links = links
   }
 
-  /** All of them serving, one as the leader. */
+  /** Starts an ensemble and resolves when all servers serve requests. */
   static async start(options: EnsembleOptions = {}): Promise<Ensemble> {
     const ensemble = await Ensemble.prepare(options)
     try {
@@ -59,7 +61,7 @@ export class Ensemble {
     return ensemble
   }
 
-  /** None of them running yet. */
+  /** Creates an ensemble without starting its servers. */
   static async prepare({
     size = 3,
     linked = false,
@@ -78,9 +80,9 @@ export class Ensemble {
     for (const [i, own] of ports.entries()) {
       const lines: Record<string, string> = {}
       for (const [j, other] of ports.entries()) {
-        const seen = links[i]?.[j]?.map(({ port }) => port) ?? [other.quorum, other.election]
+        const otherPorts = links[i]?.[j]?.map(({ port }) => port) ?? [other.quorum, other.election]
         const clients = dynamic ? `:participant;127.0.0.1:${other.client}` : ''
-        lines[`server.${j + 1}`] = `127.0.0.1:${seen.join(':')}${clients}`
+        lines[`server.${j + 1}`] = `127.0.0.1:${otherPorts.join(':')}${clients}`
       }
       const directory = await mkdtemp(join(existsSync(memory) ? memory : tmpdir(), 'apache-zookeeper-'))
       await writeFile(join(directory, 'myid'), String(i + 1))
@@ -97,12 +99,12 @@ export class Ensemble {
   }
 
   async mode(server: ApacheZooKeeper): Promise<Mode> {
-    // One that is between two modes may be silent: whoever waits asks again.
+    // A server that changes its mode may not reply. Then the mode is undefined, and callers that wait ask again.
     const answer = await server.command('srvr', 1000).catch(() => '')
     return /Mode: (\S+)/.exec(answer)?.[1] as Mode
   }
 
-  /** Waits for there to be one. */
+  /** Waits until there is a leader and returns it. */
   async leader(): Promise<ApacheZooKeeper> {
     let leader: ApacheZooKeeper | undefined
     await until(async () => (leader = (await this.#with('leader'))[0]) !== undefined, { within: 30_000 })
@@ -113,22 +115,22 @@ export class Ensemble {
     return this.#with('follower')
   }
 
-  /** What it and the others say to each other vanishes; its clients still reach it. */
+  /** Drops all bytes between this server and the others. Its clients still reach it. */
   isolate(server: ApacheZooKeeper): void {
     for (const link of this.#linksOf(server)) link.cut()
   }
 
-  /** What it and the others say to each other takes its time. */
+  /** Delays all bytes between this server and the others by `ms` milliseconds. */
   slow(server: ApacheZooKeeper, ms: number): void {
     for (const link of this.#linksOf(server)) link.delay(ms)
   }
 
-  /** Everything passes again. */
+  /** Ends all faults of the links. */
   heal(): void {
     for (const server of this.servers) for (const link of this.#linksOf(server)) link.heal()
   }
 
-  /** Each is killed, and serves again before it is the next one's turn; the leader comes last, as administrators do it. */
+  /** Kills and restarts one server after the other, the leader last, as administrators do. */
   async rollingRestart(between: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     const leader = await this.leader()
     for (const server of [...this.servers.filter(each => each !== leader), leader]) {
@@ -160,7 +162,7 @@ export class Ensemble {
 
 type Links = readonly (readonly (readonly [quorum: QuorumLink, election: QuorumLink] | undefined)[])[]
 
-/** From each server to each other one, by their numbers. */
+/** Starts links from each server to each other server. The result is indexed by the servers' positions. */
 async function linksBetween(all: readonly Ports[]): Promise<Links> {
   const start = async (to: Ports) => [await QuorumLink.start(to.quorum), await QuorumLink.start(to.election)] as const
   const rows = all.map(from => Promise.all(all.map(to => (to === from ? Promise.resolve(undefined) : start(to)))))

@@ -1,10 +1,14 @@
-// The machine's clock, but for the pause before a client dials again: where connections are cut by the hundred, tests would wait for little else.
+// The system clock without the pause before a client reconnects, for tests that cut hundreds of connections.
 import { systemClock, type Clock } from '../../src/runtime/clock.ts'
 
-/** The longest pause before the first attempt, ms. Nothing else of a session whose timeout is a second is as short. */
+/**
+ * The longest pause before the first attempt, in ms. Other timers are longer if the session timeout is at least 1 s.
+ */
 const PAUSE = 50
 
-/** Not where a session is to be expired by another who takes it up: its own client would take it back before that. */
+/**
+ * Do not use it with expireSession(): the client would reattach to its session before the second connection closes it.
+ */
 export const fastRetryClock: Clock = {
   ...systemClock,
   setTimeout: (callback, ms) => systemClock.setTimeout(callback, ms <= PAUSE ? 0 : ms),

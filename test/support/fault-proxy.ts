@@ -1,4 +1,4 @@
-// A TCP proxy in front of a real server. It reads the frames that pass, both ways, and does harm where it is told to.
+// A TCP proxy in front of a real server. It parses the frames in both directions and injects faults on request.
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { ProxiedConnection } from './proxied-connection.ts'
@@ -6,17 +6,17 @@ import type { Address } from './wire-session.ts'
 
 export interface PassedFrame {
   from: 'client' | 'server'
-  /** The connection it passed on, counted from 0. */
+  /** The index of the connection, from 0. */
   connection: number
-  /** 0 in the first frame of a direction. */
+  /** 0 for the first frame of each direction. */
   xid: number
-  /** Of the request, in its answer too; undefined in the first frames, and where nobody asked. */
+  /** The request's opcode, also for its reply; undefined for the first frames and for events. */
   opcode: number | undefined
-  /** Without the four bytes of its length. */
+  /** The frame without its length prefix. */
   bytes: Buffer
 }
 
-/** What is to befall the `countdown`-th request of a kind, or its answer. */
+/** A fault for the `countdown`-th request with this opcode, or for its reply. */
 export interface Plan {
   fault: 'dropRequest' | 'dropReply' | 'holdReply'
   opcode: number
@@ -26,15 +26,15 @@ export interface Plan {
 
 export type Direction = 'up' | 'down' | 'both'
 
-/** How bytes are handed on at present. */
+/** The current faults of the byte streams. */
 export interface LinkConditions {
-  /** Bytes in this direction vanish; the connections stay. */
+  /** Drops all bytes in this direction. The connections stay open. */
   blackHole: Direction | undefined
-  /** Milliseconds that each frame takes, either way. */
+  /** Delays each frame by so many milliseconds, in both directions. */
   delay: number
-  /** The server's stream comes in pieces of so many bytes. */
+  /** Splits the server's stream into chunks of so many bytes. */
   slice: number
-  /** The server's stream ends after so many bytes more, on whichever connection they fall. */
+  /** Ends the server's stream after so many more bytes, counted over all connections. */
   bytesLeft: number
 }
 
@@ -43,7 +43,7 @@ export class FaultProxy {
   readonly #connections = new Set<ProxiedConnection>()
   readonly #plans: Plan[] = []
   readonly conditions: LinkConditions = { blackHole: undefined, delay: 0, slice: Infinity, bytesLeft: Infinity }
-  /** Everything that was sent, also what did not arrive. */
+  /** All frames that were sent, including those that did not arrive. */
   readonly frames: PassedFrame[] = []
   connectionCount = 0
 
@@ -72,23 +72,26 @@ export class FaultProxy {
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Everything is handed on again as it comes. What is held stays held. */
+  /** Ends all faults and removes all plans. Held replies stay held until {@link release}. */
   heal(): void {
     Object.assign(this.conditions, { blackHole: undefined, delay: 0, slice: Infinity, bytesLeft: Infinity })
     this.#plans.length = 0
   }
 
-  /** Resets the connection in the place of handing on the k-th such request from now. Resolves when it has. */
+  /** Resets the connection instead of forwarding the k-th such request from now. Resolves when that has happened. */
   dropRequest(opcode: number, k = 1): Promise<void> {
     return this.#plan('dropRequest', opcode, k)
   }
 
-  /** Has the server do the k-th such request from now, and resets the connection in the place of its answer. */
+  /** Forwards the k-th such request from now, and resets the connection instead of forwarding its reply. */
   dropReply(opcode: number, k = 1): Promise<void> {
     return this.#plan('dropReply', opcode, k)
   }
 
-  /** Keeps the answer to the k-th such request from now back, and all behind it, until {@link release}. Resolves when it is here. */
+  /**
+   * Holds the reply to the k-th such request from now, and all later frames, until {@link release}. Resolves when it
+   * arrives.
+   */
   holdReply(opcode: number, k = 1): Promise<void> {
     return this.#plan('holdReply', opcode, k)
   }

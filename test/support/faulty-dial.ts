@@ -1,4 +1,4 @@
-// Faults at exact places, between a client and a server: a `dial` that reads the frames as they pass.
+// Injects faults at exact frames between a client and a server: a `dial` that parses the frames of its connections.
 import { dialTcp } from '../../src/transport/tcp.ts'
 import type { Dial, Transport, TransportHandler } from '../../src/transport/transport.ts'
 import { Framer, RequestHeader, xids } from '../../src/protocol/index.ts'
@@ -12,7 +12,7 @@ interface Plan {
   onInjected: () => void
 }
 
-/** Sits on every connection of one client. */
+/** Controls every connection of one client. */
 export class FaultyDial {
   readonly #plans: Plan[] = []
   readonly #dial: Dial
@@ -24,34 +24,43 @@ export class FaultyDial {
   }
 
   readonly dial: Dial = (address, handler) => {
-    const wire = new FaultyTransport(handler, this.#plans)
-    this.#transport = wire
-    if (this.#refusing) queueMicrotask(() => wire.cut())
-    else wire.open(this.#dial(address, wire))
-    return wire
+    const transport = new FaultyTransport(handler, this.#plans)
+    this.#transport = transport
+    if (this.#refusing) queueMicrotask(() => transport.cut())
+    else transport.open(this.#dial(address, transport))
+    return transport
   }
 
-  /** Cuts the connection in the place of sending the k-th request of that kind from now. Resolves when it has. */
+  /** Cuts the connection instead of sending the k-th such request from now. Resolves when that has happened. */
   dropRequest(opcode: number, k = 1): Promise<void> {
     return this.#plan('dropRequest', opcode, k)
   }
 
-  /** Lets the server do the k-th request of that kind from now, and cuts the connection in the place of its answer. Resolves when it has. */
+  /**
+   * Sends the k-th such request from now, and cuts the connection instead of delivering its reply. Resolves when that
+   * has happened.
+   */
   dropReply(opcode: number, k = 1): Promise<void> {
     return this.#plan('dropReply', opcode, k)
   }
 
-  /** Keeps back the answer to the k-th request of that kind from now, and all that comes behind it. Resolves when it is there. */
+  /**
+   * Holds the reply to the k-th such request from now, and all later frames, until {@link deliver}. Resolves when it
+   * arrives.
+   */
   holdReply(opcode: number, k = 1): Promise<void> {
     return this.#plan('holdReply', opcode, k)
   }
 
-  /** Keeps back the next event, and all that comes behind it, the end of the connection too. Resolves when it is there. */
+  /**
+   * Holds the next event and everything after it, including the connection's end, until {@link deliver}. Resolves when
+   * it arrives.
+   */
   holdEvent(): Promise<void> {
     return this.#plan('holdEvent', xids.notification, 1)
   }
 
-  /** Lets go of what is held back. */
+  /** Delivers the frames that are held. */
   deliver(): void {
     this.#transport?.deliver()
   }
@@ -60,7 +69,7 @@ export class FaultyDial {
     this.#transport?.cut()
   }
 
-  /** From now on no connection comes about. */
+  /** Cuts the connection and refuses all later ones until {@link accept}. */
   refuse(): void {
     this.#refusing = true
     this.cut()
@@ -70,7 +79,7 @@ export class FaultyDial {
     this.#refusing = false
   }
 
-  /** Does no more harm, whatever was planned. */
+  /** Removes all plans and ends all faults. */
   heal(): void {
     this.#plans.length = 0
     this.accept()
@@ -129,7 +138,7 @@ class FaultyTransport implements Transport, TransportHandler {
     this.#transport?.write(frame)
   }
 
-  /** The plan that a request of this kind is the last one of. */
+  /** Counts a request and removes and returns the plan that is due at it. */
   #takePlan(type: number): Plan | undefined {
     const index = this.#plans.findIndex(({ opcode }) => opcode === type)
     const plan = this.#plans[index]
@@ -171,7 +180,7 @@ class FaultyTransport implements Transport, TransportHandler {
     if (plan?.fault === 'dropReply') this.cut()
     else if (plan !== undefined) this.#held ??= []
     if (plan?.fault === 'holdEvent') this.#holdsClose = true
-    // A copy: the memory of a chunk is used again for the next one.
+    // Copied because the transport reuses the memory of a chunk.
     if (this.#held !== undefined) this.#held.push(Buffer.from(frame))
     else this.#forward(frame)
     plan?.onInjected()
@@ -200,6 +209,6 @@ class FaultyTransport implements Transport, TransportHandler {
 
   cut(): void {
     this.#transport?.destroy()
-    this.closed(new Error('cut on purpose'))
+    this.closed(new Error('cut by the test'))
   }
 }

@@ -9,11 +9,11 @@ describe('finding Apache ZooKeeper', () => {
   beforeEach(() => (home = mkdtempSync(join(tmpdir(), 'zookeeper-home-'))))
   afterEach(() => rmSync(home, { recursive: true }))
 
-  it('is done once', () => {
+  it('returns the same promise on every call', () => {
     expect(findApacheZooKeeper()).to.equal(findApacheZooKeeper())
   })
 
-  it('takes every jar of a binary distribution, and its configuration of the logger', () => {
+  it('includes every jar of a binary distribution and its logger configuration', () => {
     mkdirSync(join(home, 'lib'))
     for (const name of ['zookeeper-3.9.3.jar', 'logback-core-1.2.13.jar', 'LICENSE.txt'])
       writeFileSync(join(home, 'lib', name), '')
@@ -24,7 +24,7 @@ describe('finding Apache ZooKeeper', () => {
     ])
   })
 
-  it('names the ways out where ZOOKEEPER_HOME is no binary distribution', () => {
+  it('throws an error with the alternatives if ZOOKEEPER_HOME is no binary distribution', () => {
     for (const lib of [false, true]) {
       if (lib) mkdirSync(join(home, 'lib'))
       expect(() => distribution(home)).to.throw(/not found.*ZOOKEEPER_HOME is .*Debian package.*--server/s)

@@ -1,21 +1,21 @@
-// Where Apache ZooKeeper is on this machine, as a Java class path.
+// Finds Apache ZooKeeper on this machine and returns its Java class path.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { notFound, ensureInstalled } from './debian-package.ts'
 
 export const DEBIAN_JARS = '/usr/share/java'
 
-/** Debian's zookeeper.jar names most of what it needs itself; not all of netty, for TLS, nor a logger. */
+/** The manifest of Debian's zookeeper.jar lists most dependencies, but not all of netty (for TLS), and no logger. */
 const NETTY = ['buffer', 'codec', 'common', 'handler', 'resolver', 'transport'].map(name => `netty-${name}`)
 const DEBIAN_CLASS_PATH = ['zookeeper', ...NETTY, 'slf4j-simple']
   .map(name => join(DEBIAN_JARS, `${name}.jar`))
   .join(':')
 
 const zookeeper = {
-  what: 'Apache ZooKeeper',
+  name: 'Apache ZooKeeper',
   package: 'zookeeper',
-  isThere: () => existsSync(join(DEBIAN_JARS, 'zookeeper.jar')),
-  waysOut:
+  isInstalled: () => existsSync(join(DEBIAN_JARS, 'zookeeper.jar')),
+  alternatives:
     'point ZOOKEEPER_HOME at an unpacked binary distribution; install the Debian package zookeeper; for the benchmark, ' +
     'name a running server with --server host:port.',
 }
@@ -23,8 +23,8 @@ const zookeeper = {
 let found: Promise<string> | undefined
 
 /**
- * A class path with Apache ZooKeeper on it: of `ZOOKEEPER_HOME`, or of the Debian package, which root gets installed.
- * Looked for once.
+ * Returns a class path with Apache ZooKeeper: from `ZOOKEEPER_HOME`, or from the Debian package, which is installed if
+ * the process runs as root. The result is cached.
  */
 export const findApacheZooKeeper = (): Promise<string> => (found ??= find())
 
@@ -35,11 +35,14 @@ async function find(): Promise<string> {
   return DEBIAN_CLASS_PATH
 }
 
-/** The class path of a binary distribution. `conf` is on it since logback without configuration logs everything. */
+/**
+ * Returns the class path of a binary distribution. It includes `conf`, because logback without configuration logs
+ * everything.
+ */
 export function distribution(home: string): string {
   const lib = join(home, 'lib')
   const jars = existsSync(lib) ? readdirSync(lib).filter(name => name.endsWith('.jar')) : []
   if (!jars.some(name => /^zookeeper-\d/.test(name)))
-    throw notFound(zookeeper, `ZOOKEEPER_HOME is ${home}, and there is no lib/zookeeper-*.jar in it`)
+    throw notFound(zookeeper, `ZOOKEEPER_HOME is ${home}, which has no lib/zookeeper-*.jar`)
   return [join(home, 'conf'), ...jars.map(name => join(lib, name))].join(':')
 }

@@ -1,4 +1,4 @@
-// A Java compiler, for tests against ZooKeeper's own classes. The server itself needs only a Java that runs.
+// Finds a Java compiler, for tests that use ZooKeeper's own classes. The server itself needs only a Java runtime.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,26 +11,29 @@ export interface Jdk {
 }
 
 const jdk = {
-  what: 'javac',
+  name: 'javac',
   package: 'default-jdk-headless',
-  isThere: () =>
+  isInstalled: () =>
     promisify(execFile)('javac', ['-version']).then(
       () => true,
       () => false,
     ),
-  waysOut: 'apt-get install default-jdk-headless; point JAVA_HOME at any JDK from 11 on.',
+  alternatives: 'apt-get install default-jdk-headless; point JAVA_HOME at any JDK from 11 on.',
 }
 
 let found: Promise<Jdk> | undefined
 
-/** That of JAVA_HOME, or of the PATH, or Debian's, which root gets installed. Looked for once. */
+/**
+ * Returns the JDK of JAVA_HOME, of the PATH, or of the Debian package, which is installed if the process runs as root.
+ * The result is cached.
+ */
 export const findJdk = (): Promise<Jdk> => (found ??= find())
 
 async function find(): Promise<Jdk> {
   const home = process.env['JAVA_HOME']
   if (home) {
     const bin = join(home, 'bin')
-    if (!existsSync(join(bin, 'javac'))) throw notFound(jdk, `JAVA_HOME is ${home}, and there is no bin/javac in it`)
+    if (!existsSync(join(bin, 'javac'))) throw notFound(jdk, `JAVA_HOME is ${home}, which has no bin/javac`)
     return { java: join(bin, 'java'), javac: join(bin, 'javac') }
   }
   await ensureInstalled(jdk)

@@ -1,14 +1,16 @@
-// ZooKeeper's four-letter words: a server tells about itself to whoever sends one.
+// ZooKeeper's four-letter words: commands by which a server reports its state.
 import { connect } from 'node:net'
 
-/** What the server says to `word`. Rejects where it is not reached, or silent for `patience` milliseconds. */
-export function fourLetterWord(host: string, port: number, word: string, patience = 10_000): Promise<string> {
+/**
+ * Sends `word` and returns the reply. Rejects if the server cannot be reached or is silent for `timeout` milliseconds.
+ */
+export function fourLetterWord(host: string, port: number, word: string, timeout = 10_000): Promise<string> {
   return new Promise((resolve, reject) => {
-    const answer: Buffer[] = []
+    const chunks: Buffer[] = []
     const socket = connect({ host, port }, () => socket.write(word))
-    socket.setTimeout(patience, () => socket.destroy(new Error(`${host}:${port} did not answer ${word} in time`)))
-    socket.on('data', chunk => answer.push(chunk))
+    socket.setTimeout(timeout, () => socket.destroy(new Error(`${host}:${port} did not answer ${word} in time`)))
+    socket.on('data', chunk => chunks.push(chunk))
     socket.on('error', reject)
-    socket.on('close', () => resolve(Buffer.concat(answer).toString()))
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString()))
   })
 }

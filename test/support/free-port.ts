@@ -1,9 +1,9 @@
-// Ports for servers that are to come back on the same port.
+// Ports for servers that must restart on the same port.
 import { createServer } from 'node:net'
 
 /**
- * A loopback port that nobody listens on. It lies below the range the system takes outgoing ports from: there, a client
- * that reconnects to a server that is down can be given the server's port and meet itself.
+ * Returns a free loopback port below the system's range of ephemeral ports. Within that range, a client that reconnects
+ * to a stopped server could get the server's port as its local port and connect to itself.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

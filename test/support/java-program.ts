@@ -1,4 +1,4 @@
-// A Java program of ours that uses ZooKeeper's own classes: one source file, compiled, run, and asked over stdin.
+// Compiles and runs a Java test program that uses ZooKeeper's own classes, and sends it requests over stdin.
 import { execFile } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
@@ -17,21 +17,21 @@ interface Compiled {
   main: string
 }
 
-/** By source: each is compiled once. */
+/** Compiled programs, keyed by the URL of the source. */
 const compiled = new Map<string, Promise<Compiled>>()
 
 export interface JavaProgramOptions {
-  /** Jars beside ZooKeeper's own. */
+  /** Jars in addition to ZooKeeper's. */
   jars?: readonly string[]
   args?: readonly string[]
 }
 
 export class JavaProgram extends SubprocessRpc {
-  /** @param source the file's URL; its only public class is named like it */
+  /** @param source URL of the source file; its only public class has the file's name */
   static async start(source: URL, { jars = [], args = [] }: JavaProgramOptions = {}): Promise<JavaProgram> {
-    let making = compiled.get(source.href)
-    if (making === undefined) compiled.set(source.href, (making = compile(fileURLToPath(source), jars)))
-    const { java, classPath, main } = await making
+    let compiling = compiled.get(source.href)
+    if (compiling === undefined) compiled.set(source.href, (compiling = compile(fileURLToPath(source), jars)))
+    const { java, classPath, main } = await compiling
     const jvm = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx192m']
     return new JavaProgram(java, [...jvm, '-cp', classPath, main, ...args])
   }
@@ -42,9 +42,9 @@ async function compile(source: string, others: readonly string[]): Promise<Compi
   const main = basename(source, '.java')
   const directory = await mkdtemp(join(tmpdir(), `${main}-`))
   runAtExit(() => rmSync(directory, { recursive: true, force: true }))
-  // Debian's jar of the records lies beside the jar of the server.
-  const beside = zookeeper.split(':').map(jar => join(dirname(jar), 'zookeeper-jute.jar'))
-  const jars = [...zookeeper.split(':'), ...new Set(beside.filter(jar => existsSync(jar))), ...others].join(':')
+  // Debian installs the jar of the records in the same directory as the jar of the server.
+  const recordJars = zookeeper.split(':').map(jar => join(dirname(jar), 'zookeeper-jute.jar'))
+  const jars = [...zookeeper.split(':'), ...new Set(recordJars.filter(jar => existsSync(jar))), ...others].join(':')
   await promisify(execFile)(javac, ['-d', directory, '-cp', jars, source])
   return { java, classPath: `${directory}:${jars}`, main }
 }

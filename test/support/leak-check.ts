@@ -1,12 +1,12 @@
-// Nothing outlives its tests. What is left open is told, and fails the run, but doesn't keep it for ever: behind each file where files take
-// turns in several processes, which are ended from outside then; behind the last one where they run in one. An `after` of a file that stands in no
-// `describe` would come too late.
+// Fails the run if a test leaves a resource open, and names the resource, but still lets the run end. If files run in
+// several processes, which mocha ends, the check runs after each file. Otherwise it runs after the last file. An
+// `after` outside of a `describe` would run too late.
 import { until } from './until.ts'
 
-/** Milliseconds that what is open has: a server and its files take a moment to go. */
+/** Time in milliseconds for open resources to close: a server needs a moment to exit. */
 const GRACE_PERIOD = 20_000
 
-/** The process's own: its output, and the channel to the one that hands the files out. */
+/** Resources of the process itself: its output, and the channel to the process that distributes the files. */
 const ownResources = ['PipeWrap', 'TTYWrap']
 
 const openResources = () => process.getActiveResourcesInfo().filter(resource => !ownResources.includes(resource))
@@ -14,12 +14,12 @@ const openResources = () => process.getActiveResourcesInfo().filter(resource => 
 export const mochaHooks = {
   async afterAll(this: Mocha.Context) {
     const isDone = () => {
-      // mocha's own timer would be one that is left: it sets one even where it has no limit.
+      // Mocha sets a timer for this hook even without a limit. The check would count it as a leak.
       this.runnable().clearTimeout()
       return openResources().length === 0
     }
     await until(isDone, { within: GRACE_PERIOD }).catch(() => {
-      throw new Error(`the tests are over, and this is still open: ${openResources().join(', ')}`)
+      throw new Error(`the tests have ended and these resources are still open: ${openResources().join(', ')}`)
     })
   },
 }

@@ -1,5 +1,5 @@
 /**
- * What a bound in real time allows a busy machine beyond what is right, in milliseconds: the next wrong answer has to be later still, or never
- * to come.
+ * Milliseconds that a bound in real time allows in addition, because the machine may be busy. The next possible wrong
+ * result must be later than that, or never happen.
  */
 export const LOAD_ALLOWANCE = 10_000

@@ -1,23 +1,26 @@
-// What Linux tells about a process under /proc.
+// Information about a process from Linux' /proc.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-/** USER_HZ, the unit of times there: 100 on every Linux that Node runs on. */
+/** USER_HZ, the unit of times in /proc: 100 on every Linux that Node supports. */
 const CLOCK_TICKS = 100
 
-/** Processor time, user and system, that a process has used; undefined where there is no /proc. */
+/** Returns the user and system CPU time of a process in seconds; undefined if the system has no /proc. */
 export function cpuSecondsOf(pid: number): number | undefined {
   const fields = statFields(`/proc/${pid}/stat`)
   return fields && (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS
 }
 
-/** A letter for each thread, 'T' where it is stopped. Empty where there is no /proc. */
+/** Returns the state letter of each thread, 'T' if it is stopped. Empty if the system has no /proc. */
 export function threadStates(pid: number): string[] {
   const tasks = `/proc/${pid}/task`
   if (!existsSync(tasks)) return []
   return readdirSync(tasks).flatMap(task => statFields(`${tasks}/${task}/stat`)?.[0] ?? [])
 }
 
-/** The fields of a stat file from the state on, since the name before it may hold anything. */
+/**
+ * Returns the fields of a stat file, beginning with the state. The name before it is skipped because it may contain any
+ * character.
+ */
 function statFields(path: string): string[] | undefined {
   try {
     const stat = readFileSync(path, 'utf8')

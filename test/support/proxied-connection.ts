@@ -1,4 +1,4 @@
-// One connection through the fault proxy: two sockets, and the frames between them.
+// One connection through the fault proxy: two sockets and the frames between them.
 import { connect, type Socket } from 'node:net'
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { Framer, ReplyHeader, RequestHeader } from '../../src/protocol/index.ts'
@@ -20,13 +20,13 @@ export class ProxiedConnection {
   readonly #planByXid = new Map<number, Plan>()
   readonly #awaitsFirstFrame = new Set(['client', 'server'])
   #held: Buffer[] | undefined
-  /** Each direction hands on one frame after the other. */
+  /** The pending writes of each direction: frames are written one after the other. */
   readonly #queues = { up: Promise.resolve(), down: Promise.resolve() }
 
-  constructor(client: Socket, target: Address, around: ProxyContext) {
+  constructor(client: Socket, target: Address, context: ProxyContext) {
     this.#client = client
     this.#server = connect({ host: target.host, port: target.port, noDelay: true })
-    this.#context = around
+    this.#context = context
     const up = new Framer(0x7fff_ffff, (bytes, start, end) => this.#onRequest(bytes.subarray(start, end)))
     const down = new Framer(0x7fff_ffff, (bytes, start, end) => this.#onReply(bytes.subarray(start, end)))
     for (const [from, to, framer, direction] of [
@@ -35,7 +35,7 @@ export class ProxiedConnection {
     ] as const) {
       from.on('data', chunk => framer.push(chunk))
       from.on('error', () => undefined)
-      // What came before the end is handed on before it.
+      // Frames that arrived before the end are forwarded first.
       from.on('close', () => void this.#queues[direction].then(() => to.destroy()))
     }
   }
@@ -70,7 +70,7 @@ export class ProxiedConnection {
     this.#forward('up', frame)
   }
 
-  /** The plan that this request is the last one of. */
+  /** Counts a request and removes and returns the plan that is due at it. */
   #takePlan(opcode: number): Plan | undefined {
     const { plans } = this.#context
     const plan = plans.find(each => each.opcode === opcode)
@@ -128,7 +128,7 @@ export class ProxiedConnection {
     }
   }
 
-  /** What was written still arrives. */
+  /** Ends the client's socket after the bytes that were already written. */
   #truncate(): void {
     this.#context.conditions.bytesLeft = Infinity
     this.#client.end()

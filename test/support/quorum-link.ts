@@ -1,4 +1,4 @@
-// What one server of an ensemble says to another's port passes here, and can be made to vanish.
+// A TCP link from one server of an ensemble to a port of another. It can drop or delay the bytes.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
@@ -7,7 +7,7 @@ const DIAL_TIMEOUT = 1000
 export class QuorumLink {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  /** Where the other end is to call back. */
+  /** The port that replaces the server's own election port in its handshake. */
   #advertisedPort: number | undefined
   #isCut = false
   #delay = 0
@@ -33,25 +33,25 @@ export class QuorumLink {
   }
 
   /**
-   * Of two servers the one with the greater id makes the connection for elections: called by the other, it hangs up and calls back at the
-   * address that one names in its hello (QuorumCnxManager.handleConnection, from 3.6 on), which would pass no link. So a port that is
-   * named here stands in the hello in the place of the server's own.
+   * Replaces the election port that the server announces in its handshake. Of two servers, the one with the greater id
+   * opens the connection for elections. If the other one connects to it, it closes that connection and connects to the
+   * announced address (QuorumCnxManager.handleConnection, from 3.6 on), which would bypass the link.
    */
   advertisePort(port: number): void {
     this.#advertisedPort = port
   }
 
-  /** Bytes vanish, both ways; the connections stay, and new ones come about. */
+  /** Drops all bytes in both directions. Connections stay open, and new ones are accepted. */
   cut(): void {
     this.#isCut = true
   }
 
-  /** Milliseconds that bytes take, both ways. */
+  /** Delays all bytes in both directions by `ms` milliseconds. */
   delay(ms: number): void {
     this.#delay = ms
   }
 
-  /** A stream with a hole in it is of no use: its connection is reset. */
+  /** Ends all faults. After a cut it closes the connections, because their streams lack bytes. */
   heal(): void {
     if (this.#isCut) this.#reset()
     this.#isCut = false
@@ -67,7 +67,10 @@ export class QuorumLink {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** A server that has just been elected does not listen yet; others would ask again where it refuses, and here nobody refuses. */
+  /**
+   * Connects to the target, and retries for a while. A server that has just been elected does not listen yet. Other
+   * servers would retry if their connection was refused, but the link has already accepted it.
+   */
   #dial(target: number, near: Socket, until: number): void {
     const far = connect({ port: target, host: '127.0.0.1', noDelay: true })
     far.once('connect', () => {
@@ -82,19 +85,19 @@ export class QuorumLink {
     })
   }
 
-  #pipe(from: Socket, to: Socket, told: (bytes: Buffer) => Buffer = bytes => bytes): void {
+  #pipe(from: Socket, to: Socket, transform: (bytes: Buffer) => Buffer = bytes => bytes): void {
     this.#sockets.add(from)
-    const late: Buffer[] = []
+    const delayed: Buffer[] = []
     from.on('data', chunk => {
-      const bytes = told(chunk)
+      const bytes = transform(chunk)
       if (this.#isCut) return
-      if (this.#delay === 0 && late.length === 0) {
+      if (this.#delay === 0 && delayed.length === 0) {
         to.write(bytes)
         return
       }
-      late.push(bytes)
-      // Whichever delay ends, the first in line goes: the order stays where the delay is made shorter.
-      setTimeout(() => to.write(late.shift() ?? bytes), this.#delay)
+      delayed.push(bytes)
+      // Each timer writes the oldest chunk, so that the order stays even if the delay becomes shorter.
+      setTimeout(() => to.write(delayed.shift() ?? bytes), this.#delay)
     })
     from.on('error', () => undefined)
     from.on('close', () => {
@@ -104,21 +107,24 @@ export class QuorumLink {
   }
 }
 
-/** A stream's chunks with another port in the hello: its version and the server's id, 8 bytes each, and a string, host:port. */
+/**
+ * Returns a function that replaces the port in the handshake of an election stream. The handshake consists of a version
+ * and the server's id, 8 bytes each, and a string host:port.
+ */
 function rewriteElectionPort(port: number): (chunk: Buffer) => Buffer {
-  const STRING = 16
-  let hello: Buffer | undefined = Buffer.alloc(0)
+  const ADDRESS_OFFSET = 16
+  let handshake: Buffer | undefined = Buffer.alloc(0)
   return chunk => {
-    if (hello === undefined) return chunk
-    hello = Buffer.concat([hello, chunk])
-    if (hello.length < STRING + 4) return Buffer.alloc(0)
-    const end = STRING + 4 + hello.readInt32BE(STRING)
-    if (hello.length < end) return Buffer.alloc(0)
+    if (handshake === undefined) return chunk
+    handshake = Buffer.concat([handshake, chunk])
+    if (handshake.length < ADDRESS_OFFSET + 4) return Buffer.alloc(0)
+    const end = ADDRESS_OFFSET + 4 + handshake.readInt32BE(ADDRESS_OFFSET)
+    if (handshake.length < end) return Buffer.alloc(0)
     const name = Buffer.from(`127.0.0.1:${port}`)
     const length = Buffer.alloc(4)
     length.writeInt32BE(name.length)
-    const whole = Buffer.concat([hello.subarray(0, STRING), length, name, hello.subarray(end)])
-    hello = undefined
-    return whole
+    const rewritten = Buffer.concat([handshake.subarray(0, ADDRESS_OFFSET), length, name, handshake.subarray(end)])
+    handshake = undefined
+    return rewritten
   }
 }

@@ -1,10 +1,10 @@
-// A real server that knows users by SASL, from a JAAS file.
+// A real server with SASL users from a JAAS file.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startApacheZooKeeper, type ApacheZooKeeper } from './apache-zookeeper.ts'
 
-/** @param users by name, with their passwords */
+/** @param users the passwords, keyed by user name */
 export async function startSaslZooKeeper(
   users: Readonly<Record<string, string>>,
   jvm: readonly string[] = [],
@@ -14,7 +14,7 @@ export async function startSaslZooKeeper(
   const lines = Object.entries(users).map(([user, password]) => `user_${user}=${JSON.stringify(password)}`)
   await writeFile(file, `Server { org.apache.zookeeper.server.auth.DigestLoginModule required ${lines.join(' ')}; };`)
   try {
-    // Read when the server starts, and not again.
+    // The server reads the file only when it starts.
     return await startApacheZooKeeper({
       config: { 'authProvider.1': 'org.apache.zookeeper.server.auth.SASLAuthenticationProvider' },
       jvm: [`-Djava.security.auth.login.config=${file}`, '-Dfile.encoding=UTF-8', ...jvm],

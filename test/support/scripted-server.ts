@@ -1,4 +1,4 @@
-// The server's end of a `dial`, in the hands of a test: it sees every frame and answers what it likes.
+// A server that a test controls through `dial`: the test sees every frame and sends every reply.
 import {
   ConnectRequest,
   ConnectResponse,
@@ -29,7 +29,7 @@ export interface Received {
 export interface Handshake {
   sessionId?: bigint
   password?: Uint8Array
-  /** The session timeout; 0 says that the session is gone. */
+  /** The session timeout in milliseconds; 0 means that the session has expired. */
   timeOut?: number
   readOnly?: boolean
 }
@@ -57,7 +57,7 @@ export class ScriptedServer {
     return connection.transport
   }
 
-  /** The next that is dialled, or was and has not been taken. */
+  /** Returns the next connection that the client dials, or the oldest one that was not yet returned. */
   next(): Promise<ScriptedConnection> {
     return this.#dialled.shift()
   }
@@ -70,7 +70,7 @@ export class ScriptedConnection {
   readonly #requests = new AsyncQueue<Received>()
 
   connectRequest: TypeOf<typeof ConnectRequest> | undefined
-  /** Everything that came behind the hello, pings too. */
+  /** All requests after the connect request, including pings. */
   readonly received: Received[] = []
   writes = 0
   /** Set when the client drops the connection. */
@@ -100,17 +100,17 @@ export class ScriptedConnection {
     this.#handler.opened()
   }
 
-  /** Gives the session: what the client asks for, where nothing else is said. */
-  handshake(welcome: Handshake = {}): void {
-    this.send(handshakeFrame(this.connectRequest, welcome))
+  /** Sends the connect response. Defaults are the values that the client requested. */
+  handshake(response: Handshake = {}): void {
+    this.send(handshakeFrame(this.connectRequest, response))
   }
 
-  /** The next request that is not a ping, or came and was not taken. */
+  /** Returns the next request that is not a ping, or the oldest one that was not yet returned. */
   next(): Promise<Received> {
     return this.#requests.shift()
   }
 
-  /** Answers a request; with the empty record of its kind where no body is given. */
+  /** Sends the reply to a request. The default body is an empty record. */
   reply(request: Received, answer: Answer = {}): void {
     this.send(this.replyTo(request, answer))
   }
@@ -124,7 +124,7 @@ export class ScriptedConnection {
     this.send(eventFrame(type, path, zxid))
   }
 
-  /** All of it in one chunk. */
+  /** Sends the frames in one chunk. */
   send(...frames: Uint8Array[]): void {
     this.#handler.received(Buffer.concat(frames))
   }
@@ -141,15 +141,15 @@ export class ScriptedConnection {
     const reader = new Reader(bytes)
     const { xid, type: opcode } = RequestHeader.read(reader)
     const op = operationsByOpcode.get(opcode)
-    if (op === undefined) throw new Error(`a client sent opcode ${opcode}`)
+    if (op === undefined) throw new Error(`the client sent the unknown opcode ${opcode}`)
     const request = { xid, opcode, op, body: op.request.read(reader) }
-    if (reader.remaining > 0) throw new Error(`a client sent ${reader.remaining} bytes behind its ${op.name}`)
+    if (reader.remaining > 0) throw new Error(`the client sent ${reader.remaining} extra bytes after its ${op.name}`)
     this.received.push(request)
     if (xid !== xids.ping) this.#requests.push(request)
   }
 }
 
-/** Things come, and are waited for. */
+/** A queue whose shift() waits for an item. */
 class AsyncQueue<T> {
   readonly #items: T[] = []
   readonly #waiting: ((value: T) => void)[] = []
@@ -178,15 +178,15 @@ export function frameOf(body: (writer: Writer) => void): Buffer {
 export const SESSION_ID = 0x1234_5678_9abc_def0n
 export const PASSWORD = Buffer.from('canary in a mine')
 
-export function handshakeFrame(hello: TypeOf<typeof ConnectRequest> | undefined, welcome: Handshake = {}): Buffer {
-  const isNew = hello === undefined || hello.sessionId === 0n
+export function handshakeFrame(request: TypeOf<typeof ConnectRequest> | undefined, response: Handshake = {}): Buffer {
+  const isNew = request === undefined || request.sessionId === 0n
   return frameOf(writer =>
     ConnectResponse.write(writer, {
       protocolVersion: 0,
-      timeOut: welcome.timeOut ?? hello?.timeOut ?? 30_000,
-      sessionId: welcome.sessionId ?? (isNew ? SESSION_ID : hello.sessionId),
-      passwd: welcome.password ?? (isNew ? PASSWORD : hello.passwd),
-      readOnly: welcome.readOnly ?? false,
+      timeOut: response.timeOut ?? request?.timeOut ?? 30_000,
+      sessionId: response.sessionId ?? (isNew ? SESSION_ID : request.sessionId),
+      passwd: response.password ?? (isNew ? PASSWORD : request.passwd),
+      readOnly: response.readOnly ?? false,
     }),
   )
 }

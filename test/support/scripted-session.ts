@@ -1,13 +1,13 @@
-// A client on a scripted server, in virtual time and without chance.
+// A client connected to a scripted server, in virtual time and without randomness.
 import { connect, type Client, type ConnectOptions } from '../../src/client/index.ts'
 import { operations } from '../../src/protocol/index.ts'
 import { VirtualClock, settle } from '../../src/testing/virtual-clock.ts'
 import { ScriptedServer, statOf, type ScriptedConnection, type Handshake } from './scripted-server.ts'
 
-/** The session timeout that scripted sessions ask for, ms: its third and two thirds are easy to name. */
+/** The session timeout that scripted sessions request, in milliseconds. Its third and two thirds are round numbers. */
 export const T = 3000
 
-/** Longer than the longest pause before a client tries the next host. */
+/** Milliseconds; longer than the longest pause before a client tries the next host. */
 export const RETRY = 2000
 
 export interface ScriptedSession {
@@ -15,7 +15,7 @@ export interface ScriptedSession {
   clock: VirtualClock
   server: ScriptedServer
   connection: ScriptedConnection
-  /** What callbacks of the test have thrown. */
+  /** Errors that callbacks of the test have thrown. */
   callbackErrors: unknown[]
 }
 
@@ -31,7 +31,7 @@ export async function scriptedSession(
   return { client: await opening, clock, server, connection, callbackErrors }
 }
 
-/** A connect() under way, which no server has answered yet. */
+/** Calls connect() and returns before any server has answered. */
 export function scriptedConnect(options: ConnectOptions = {}, servers = 'zk') {
   const clock = new VirtualClock()
   const server = new ScriptedServer()
@@ -47,7 +47,7 @@ export function scriptedConnect(options: ConnectOptions = {}, servers = 'zk') {
   return { opening, server, clock, callbackErrors }
 }
 
-/** Lets the client come back, and gives it its session. */
+/** Waits for the client's next attempt and accepts its session. */
 export async function reconnect(
   { clock, server }: Pick<ScriptedSession, 'clock' | 'server'>,
   welcome: Handshake = {},
@@ -59,7 +59,7 @@ export async function reconnect(
   return connection
 }
 
-/** The client's next attempt, when its pause is over. */
+/** Advances the clock to the client's next attempt and returns its connection. */
 export async function redial({
   clock,
   server,
@@ -70,7 +70,7 @@ export async function redial({
   return server.next()
 }
 
-/** Answers a closeSession, and waits for the client to be closed. */
+/** Closes the client and answers its closeSession request. */
 export async function closeCleanly({
   client,
   connection,
@@ -81,7 +81,7 @@ export async function closeCleanly({
   await closing
 }
 
-/** What getData answers. */
+/** Returns a reply to getData. */
 export const dataReply = (data: string | null = '', zxid?: bigint) => ({
   body: { data, stat: statOf() },
   ...(zxid !== undefined && { zxid }),

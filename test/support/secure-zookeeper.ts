@@ -1,4 +1,4 @@
-// A real server with a port for TLS beside the one in plaintext.
+// A real server with a TLS port in addition to the plaintext port.
 import { startApacheZooKeeper, type ApacheZooKeeper } from './apache-zookeeper.ts'
 import type { Certificate, CertificateAuthority } from './certificates.ts'
 import { freePort } from './free-port.ts'

@@ -1,12 +1,12 @@
-// Chance that a seed makes the same again.
+// Pseudo-random numbers that a seed reproduces.
 
-/** Of all tests that take their chance from here, unless they say another: `SEED=… npm test` makes a run again. */
+/** The default seed of all random tests. `SEED=… npm test` repeats a run. */
 export const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
 
-/** Numbers from 0 to below 1. */
+/** Returns a number from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number
 
-/** Mulberry32. */
+/** Returns a generator (Mulberry32) that starts with this state. */
 export function seededRandom(state: number): Random {
   return () => {
     state = (state + 0x6d2b79f5) | 0

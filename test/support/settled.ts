@@ -1,8 +1,9 @@
-// How a call ended, either way, and whether it has: for tests in which both are possible.
+// Observes how a promise settles, for tests in which it may resolve or reject.
 
+/** Resolves with the value or the error of a call. */
 export const outcomeOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error)
 
-/** Tells whether the promise has settled. */
+/** Returns a function that returns whether the promise has settled. */
 export function trackSettled(promise: Promise<unknown>): () => boolean {
   let settled = false
   const settle = () => void (settled = true)
@@ -10,11 +11,11 @@ export function trackSettled(promise: Promise<unknown>): () => boolean {
   return () => settled
 }
 
-/** The error of a call that is to fail. */
+/** Resolves with the error of a call that must reject. Rejects if the call resolves. */
 export const failureOf = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
     value => {
-      throw new Error(`it did not reject but gave ${String(value)}`)
+      throw new Error(`the call did not reject but resolved with ${String(value)}`)
     },
     (error: unknown) => error,
   )

@@ -3,14 +3,14 @@ import { createModes, operations, perms } from '../../src/protocol/index.ts'
 import { WireSession } from './wire-session.ts'
 import { expireSession, sharedServer } from './shared-server.ts'
 
-describe('the server that all tests share', () => {
-  it('is one and the same for all who ask', async () => {
+describe('the shared server', () => {
+  it('is the same for all callers', async () => {
     const [one, other] = await Promise.all([sharedServer(), sharedServer()])
     expect(one).to.equal(other)
     expect(await one.command('srvr')).to.contain('Mode: standalone')
   })
 
-  it('expires a session on demand: connection and ephemeral nodes go, and nobody can take it up again', async () => {
+  it('expireSession() closes the connection, removes the ephemeral nodes, and prevents a reattach', async () => {
     const server = await sharedServer()
     const victim = await WireSession.open(server)
     const witness = await WireSession.open(server)
@@ -30,7 +30,7 @@ describe('the server that all tests share', () => {
   })
 })
 
-/** The code of the error that a promise rejects with, or its message where it has none. */
+/** Returns the code of the error with which a promise rejects, or its message if it has no code. */
 async function codeOf(promise: Promise<unknown>): Promise<string> {
   try {
     await promise

@@ -1,4 +1,4 @@
-// One real server for the whole run of mocha, for tests that neither restart it nor need a configuration of their own.
+// One real server for the whole mocha run, for tests that do not restart it and need no special configuration.
 import { isCode, operations, ZooKeeperError } from '../../src/protocol/index.ts'
 import { type ApacheZooKeeper, startApacheZooKeeper } from './apache-zookeeper.ts'
 import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
@@ -6,17 +6,17 @@ import { type Address, WireSession } from './wire-session.ts'
 
 let server: Promise<ApacheZooKeeper> | undefined
 
-/** Nodes may have a ttl, and none is reaped while a test looks on. */
+/** Allows TTL nodes. The container check runs once a day, so that no node is removed during a test. */
 const jvm = ['-Dzookeeper.extendedTypesEnabled=true', '-Dznode.container.checkIntervalMs=86400000']
 
-/** Starts with the first that asks, and ends with mocha. */
+/** Returns the server. The first call starts it; it is killed when mocha exits. */
 export const sharedServer = (): Promise<ApacheZooKeeper> => (server ??= startApacheZooKeeper({ jvm }))
 
 const ATTEMPTS = 10
 
 /**
- * Expires a session at the server: a second connection takes it up and closes it. Its ephemeral nodes are gone. Whose session it is may take
- * it back before that, which ends the second connection: then it is taken up again.
+ * Expires a session at the server and removes its ephemeral nodes: a second connection reattaches to the session and
+ * closes it. If the session's own client reattaches first, which ends the second connection, this retries.
  */
 export async function expireSession(server: Address, sessionId: bigint, password: Uint8Array): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -34,7 +34,10 @@ export async function expireSession(server: Address, sessionId: bigint, password
   }
 }
 
-/** Installing takes longer than a test may. Where there is no way to, the tests that want a server are to say so. */
+/**
+ * Installs the server before the tests, because that takes longer than a test may. If it fails, the tests that need the
+ * server report it.
+ */
 export async function mochaGlobalSetup(): Promise<void> {
   await findApacheZooKeeper().catch(() => undefined)
 }

@@ -1,16 +1,16 @@
-// A program of another language that is asked over stdin.
+// A child process in another language that answers requests over stdin and stdout.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { runAtExit } from './at-exit.ts'
 
-/** Milliseconds. */
+/** Milliseconds after which close() kills the process. */
 const EXIT_TIMEOUT = 10_000
 
-/** It answers each line with one line, which starts with `!` where something is wrong. */
+/** The process answers each line with one line, which starts with `!` if the request failed. */
 export class SubprocessRpc {
   readonly #child: ChildProcessWithoutNullStreams
-  readonly #answers: AsyncIterator<string>
+  readonly #replies: AsyncIterator<string>
   readonly #cancelAtExit: () => void
   #stderr = ''
 
@@ -18,43 +18,45 @@ export class SubprocessRpc {
     this.#child = spawn(command, args)
     this.#cancelAtExit = runAtExit(() => this.#child.kill('SIGKILL'))
     this.#child.stderr.on('data', chunk => (this.#stderr += String(chunk)))
-    // Of a program that was killed: its end is told by its answers, which cease.
+    // A write to a killed process fails here. The end of its output already reports that.
     this.#child.stdin.on('error', () => undefined)
     this.#child.on('error', error => (this.#stderr += error.message))
-    this.#answers = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
+    this.#replies = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
   }
 
-  /** One answer for each question, in order. */
-  async requestAll(questions: readonly string[]): Promise<string[]> {
-    this.#child.stdin.write(questions.map(question => question + '\n').join(''))
-    const answers: string[] = []
-    while (answers.length < questions.length) {
-      const next = await this.#answers.next()
-      if (next.done === true) throw new Error(`the program ended: ${this.#stderr}`)
-      answers.push(next.value)
+  /** Sends all requests at once and returns the replies in the same order. */
+  async requestAll(requests: readonly string[]): Promise<string[]> {
+    this.#child.stdin.write(requests.map(request => request + '\n').join(''))
+    const replies: string[] = []
+    while (replies.length < requests.length) {
+      const next = await this.#replies.next()
+      if (next.done === true) throw new Error(`the process ended: ${this.#stderr}`)
+      replies.push(next.value)
     }
-    return answers
+    return replies
   }
 
-  async request(question: string): Promise<string> {
-    const [answer = ''] = await this.requestAll([question])
-    if (answer.startsWith('!')) throw new Error(`${question}: ${answer}`)
-    return answer
+  async request(request: string): Promise<string> {
+    const [reply = ''] = await this.requestAll([request])
+    if (reply.startsWith('!')) throw new Error(`${request}: ${reply}`)
+    return reply
   }
 
-  /** Ends it without a goodbye. */
+  /** Kills the process with SIGKILL. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL')
     await this.close()
   }
 
-  /** It ends when its input does, as it also would if this process died. One that does not listen is killed. */
+  /**
+   * Closes the input, which ends the process, as it would if this process died. Kills it if it does not end in time.
+   */
   async close(): Promise<void> {
     const closed = once(this.#child, 'close')
     this.#child.stdin.end()
-    const patience = setTimeout(() => this.#child.kill('SIGKILL'), EXIT_TIMEOUT)
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), EXIT_TIMEOUT)
     if (this.#child.exitCode === null && this.#child.signalCode === null) await closed
-    clearTimeout(patience)
+    clearTimeout(timer)
     this.#cancelAtExit()
   }
 }

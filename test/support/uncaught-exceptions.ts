@@ -1,6 +1,6 @@
-// What ends a process, caught for a test.
+// Catches uncaught exceptions for a test.
 
-/** What was thrown while nobody could catch it, during a task. */
+/** Returns the uncaught exceptions during a task. */
 export async function uncaughtDuring(task: () => Promise<unknown>): Promise<unknown[]> {
   const thrown: unknown[] = []
   const others = process.listeners('uncaughtException')

@@ -1,4 +1,4 @@
-// A session by hand: one socket, nothing but src/protocol, and every frame in its order.
+// A minimal session for tests: one socket, only src/protocol, and every frame in order.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import {
@@ -25,14 +25,14 @@ export interface Address {
 
 export interface WireSessionOptions {
   timeout?: number
-  /** An existing session to go on with. */
+  /** The id of an existing session to reattach to. */
   sessionId?: bigint
   password?: Uint8Array
-  /** A server that has seen less closes. */
+  /** A server whose last zxid is smaller closes the connection. */
   lastZxidSeen?: bigint
 }
 
-/** A request that is still to be sent. */
+/** A request that was not sent yet. */
 export interface Call {
   readonly name: string
   readonly opcode: number
@@ -47,19 +47,19 @@ export const call = <Q, R>({ name, opcode, request, response }: Operation<Q, R>,
   read: answer => response.read(answer),
 })
 
-/** The answer to a call: what stands in its header, and its body where that says no error. */
+/** The reply to a call: the header's fields, and the body if the header has no error. */
 export interface Reply<R = unknown> {
   zxid: bigint
   err: number
   body: R | undefined
 }
 
-/** One frame of the server's. */
+/** One frame from the server. */
 export type ServerMessage = { event: Event } | { reply: Reply }
 
 export type Event = TypeOf<typeof WatcherEvent>
 
-/** Operations that go by an xid of their own, as Java's client sends them. */
+/** Operations with a reserved xid, as in Java's client. */
 const reservedXids: Readonly<Record<string, number>> = {
   ping: xids.ping,
   auth: xids.auth,
@@ -67,7 +67,7 @@ const reservedXids: Readonly<Record<string, number>> = {
   setWatches2: xids.setWatches,
 }
 
-/** A server that is silent for so long has lost an answer. */
+/** Milliseconds of silence after which a reply counts as lost. */
 const REPLY_TIMEOUT = 15_000
 
 export class WireSession {
@@ -79,16 +79,18 @@ export class WireSession {
   sessionId = 0n
   password: Buffer = Buffer.alloc(16)
   timeout = 0
-  /** Events that came before answers to {@link request}. */
+  /** Events that arrived before replies to {@link request}. */
   readonly events: Event[] = []
 
   private constructor(socket: Socket) {
     this.#socket = socket
     this.#frames = framesOf(socket)
-    socket.setTimeout(REPLY_TIMEOUT, () => socket.destroy(new Error('the server does not answer')))
+    socket.setTimeout(REPLY_TIMEOUT, () =>
+      socket.destroy(new Error(`the server sent no reply within ${REPLY_TIMEOUT} ms`)),
+    )
   }
 
-  /** Rejects with SESSIONEXPIRED where the server does not know the session that was asked for. */
+  /** @throws ZooKeeperError SESSIONEXPIRED if the server does not know the requested session */
   static async open(server: Address, options: WireSessionOptions = {}): Promise<WireSession> {
     const { timeout = 10_000, sessionId = 0n, password = Buffer.alloc(16), lastZxidSeen = 0n } = options
     const socket = connect({ host: server.host, port: server.port, noDelay: true })
@@ -103,14 +105,14 @@ export class WireSession {
     }
   }
 
-  async #handshake(asked: Required<WireSessionOptions>): Promise<void> {
+  async #handshake(options: Required<WireSessionOptions>): Promise<void> {
     this.#send(() => {
       ConnectRequest.write(this.#writer, {
         protocolVersion: 0,
-        lastZxidSeen: asked.lastZxidSeen,
-        timeOut: asked.timeout,
-        sessionId: asked.sessionId,
-        passwd: asked.password,
+        lastZxidSeen: options.lastZxidSeen,
+        timeOut: options.timeout,
+        sessionId: options.sessionId,
+        passwd: options.password,
         readOnly: false,
       })
     })
@@ -121,23 +123,23 @@ export class WireSession {
     this.timeout = response.timeOut
   }
 
-  /** Asks, and waits for the answer. */
+  /** Sends a request and returns the reply's body. */
   async request<Q, R>(operation: Operation<Q, R>, body: Encodable<Q>): Promise<R> {
-    const { err, body: answer } = await this.requestReply(operation, body)
-    if (err === 0) return answer as R
+    const { err, body: response } = await this.requestReply(operation, body)
+    if (err === 0) return response as R
     throw new ZooKeeperError(codeOf(err), { op: operation.name, errno: err, fate: 'refused' })
   }
 
-  /** As {@link request}, with the header: an error is an answer too. */
+  /** Like {@link request}, but returns the header too, and does not throw if the reply is an error. */
   async requestReply<Q, R>(operation: Operation<Q, R>, body: Encodable<Q>): Promise<Reply<R>> {
-    const heard = await this.exchange([call(operation, body)])
-    for (const each of heard) if ('event' in each) this.events.push(each.event)
-    const last = heard.at(-1)
-    if (last === undefined || 'event' in last) throw new Error('there is no answer')
+    const messages = await this.exchange([call(operation, body)])
+    for (const each of messages) if ('event' in each) this.events.push(each.event)
+    const last = messages.at(-1)
+    if (last === undefined || 'event' in last) throw new Error('the server sent no reply')
     return last.reply as Reply<R>
   }
 
-  /** Sends all of it at once, and gives what comes up to the last answer. */
+  /** Sends all calls at once and returns all frames up to the last reply. */
   async exchange(calls: readonly Call[]): Promise<ServerMessage[]> {
     for (const each of calls) {
       const xid = reservedXids[each.name] ?? ++this.#lastXid
@@ -148,25 +150,25 @@ export class WireSession {
       })
     }
     this.#socket.write(this.#writer.take())
-    const heard: ServerMessage[] = []
-    while (this.#pending.length > 0) heard.push(await this.#nextMessage())
-    return heard
+    const messages: ServerMessage[] = []
+    while (this.#pending.length > 0) messages.push(await this.#nextMessage())
+    return messages
   }
 
-  /** The next frame, which is an event. */
+  /** Returns the next frame, which must be an event. */
   async nextEvent(): Promise<Event> {
-    const heard = await this.#nextMessage()
-    if ('reply' in heard) throw new Error('an answer that nobody asked for')
-    return heard.event
+    const message = await this.#nextMessage()
+    if ('reply' in message) throw new Error('expected an event, but received a reply')
+    return message.event
   }
 
-  /** Resolves when the server has closed the connection; rejects if it says anything more. */
+  /** Resolves when the server closes the connection. Rejects if another frame arrives first. */
   async whenClosed(): Promise<void> {
     const next = await this.#frames.next()
-    if (next.done !== true) throw new Error('the server says more')
+    if (next.done !== true) throw new Error('the server sent another frame instead of closing the connection')
   }
 
-  /** Leaves the connection; the session lives on until it times out. */
+  /** Closes the connection without closing the session, which lives until its timeout. */
   drop(): void {
     this.#socket.destroy()
   }
@@ -175,9 +177,9 @@ export class WireSession {
     const frame = await this.#nextFrame()
     const { xid, zxid, err } = ReplyHeader.read(frame)
     if (xid === xids.notification) return { event: WatcherEvent.read(frame) }
-    const asked = this.#pending.shift()
-    if (asked?.xid !== xid) throw new Error(`an answer to ${xid}, where one to ${asked?.xid} is due`)
-    return { reply: { zxid, err, body: err === 0 ? asked.call.read(frame) : undefined } }
+    const expected = this.#pending.shift()
+    if (expected?.xid !== xid) throw new Error(`received a reply with xid ${xid} instead of ${expected?.xid}`)
+    return { reply: { zxid, err, body: err === 0 ? expected.call.read(frame) : undefined } }
   }
 
   #send(body: () => void): void {

@@ -1,4 +1,4 @@
-// Credentials on a real server: what a list then allows, and what becomes of those that are refused.
+// Credentials on a real server: what an ACL then allows, and what happens if the server rejects them.
 import { expect } from 'chai'
 import {
   aclOf,
@@ -36,7 +36,7 @@ describe('credentials', () => {
   const open = (options: ConnectOptions = {}, at = server.connectString) =>
     connect(at, { sessionTimeout: 10_000, ...options })
 
-  it('open what a list of a digest closes, and nothing else does', async () => {
+  it('give access to a node with a digest ACL, which is denied without them', async () => {
     const zk = await open()
     const path = '/auth/digest'
     await zk.create(path, 'x', { acl: [aclOf('digest', digest('ann', 'secret'))] })
@@ -60,17 +60,17 @@ describe('credentials', () => {
     await zk.close()
   })
 
-  it('are what creatorAllACL needs', async () =>
+  it('are required by creatorAllACL', async () =>
     expect(await caught(root.create('/auth/nobodys', '', { acl: creatorAllACL }))).to.include({ code: 'INVALIDACL' }))
 
-  it('are not wanted where the world may read', async () => {
+  it('are not required if the world may read', async () => {
     await root.create('/auth/read', 'x', { acl: readOnlyACL })
     expect(String((await root.getData('/auth/read')).data)).to.equal('x')
     expect(await caught(root.setData('/auth/read', 'y'))).to.include({ code: 'NOAUTH' })
     expect(openACL).to.deep.equal([{ perms: 31, id: { scheme: 'world', id: 'anyone' } }])
   })
 
-  it('of several users open what each of them may do', async () => {
+  it('of several users combine their permissions', async () => {
     await root.create('/auth/two', 'x', {
       acl: [
         aclOf('digest', digest('reader', 'r'), perms.read),
@@ -86,7 +86,7 @@ describe('credentials', () => {
     await zk.close()
   })
 
-  it('go out first, in their order, on each later connection; those added meanwhile too', async () => {
+  it('are sent first and in order on each later connection, including those added meanwhile', async () => {
     const proxy = await FaultProxy.start(server)
     const zk = await open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }] }, proxy.connectString)
     await zk.addAuth('ip', '')
@@ -110,7 +110,7 @@ describe('credentials', () => {
     await proxy.close()
   })
 
-  it('of a scheme that the server does not know end the session, and every pending call', async () => {
+  it('with a scheme unknown to the server end the session and all pending calls', async () => {
     const zk = await open()
     const states: string[] = []
     zk.on('state', state => states.push(state))
@@ -124,7 +124,7 @@ describe('credentials', () => {
     await zk.close()
   })
 
-  it('that cannot be sent are refused without being shown', async () => {
+  it('that cannot be sent are rejected, and the error does not show them', async () => {
     for (const auth of [12345, null, undefined, 'canary\ud800'] as unknown as string[]) {
       const error = await caught(root.addAuth('digest', auth))
       expect(error).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
@@ -133,8 +133,8 @@ describe('credentials', () => {
     await root.exists('/')
   })
 
-  it('have an id that the server makes too: digest()', () => {
-    // DigestAuthenticationProvider.generateDigest('super:test'), in ZooKeeper's own documentation.
+  it('get the same id from digest() as from the server', () => {
+    // DigestAuthenticationProvider.generateDigest('super:test'), from ZooKeeper's documentation.
     expect(digest('super', 'test')).to.equal('super:D/InIHSb7yEEbrWz8b9l71RjZJU=')
     expect(digest('zoë', 'a:b')).to.match(/^zoë:[\w+/]{27}=$/)
     expect(() => digest('a:b', 'x')).to.throw('BADARGUMENTS')

@@ -5,7 +5,7 @@ import { settle } from '../../../src/testing/virtual-clock.ts'
 import { dataReply, reconnect, redial, scriptedSession, T } from '../../support/scripted-session.ts'
 
 describe('close', () => {
-  it('G1: has earlier calls answered and refuses later ones', async () => {
+  it('waits for earlier calls and rejects later ones', async () => {
     const { client, connection, clock } = await scriptedSession()
     const states: State[] = []
     client.on('state', state => states.push(state))
@@ -15,7 +15,7 @@ describe('close', () => {
     expect(await later).to.include({ code: 'CLOSED', fate: 'notSent', op: 'getData', path: '/later' })
     await settle()
     const [read, close] = connection.requests
-    if (read === undefined || close === undefined) throw new Error('two requests were to be sent')
+    if (read === undefined || close === undefined) throw new Error('expected two requests')
     connection.send(connection.replyTo(read, dataReply('answered')), connection.replyTo(close))
     await closing
     expect((await earlier).data?.toString()).to.equal('answered')
@@ -26,24 +26,24 @@ describe('close', () => {
     expect(client.validFor()).to.equal(0)
   })
 
-  it('ends the lease before the server can let anything go, and for good', async () => {
+  it('ends the lease for good, before the server can remove anything', async () => {
     const all = await scriptedSession()
     const { client, connection } = all
-    let sentWhenTold = NaN
-    client.leaseSignal.addEventListener('abort', () => (sentWhenTold = connection.requests.length))
+    let sentAtAbort = NaN
+    client.leaseSignal.addEventListener('abort', () => (sentAtAbort = connection.requests.length))
     expect(client.validFor()).to.be.above(0)
     const closing = client.close()
-    expect([client.leaseSignal.aborted, sentWhenTold, client.validFor()]).to.deep.equal([true, 0, 0])
+    expect([client.leaseSignal.aborted, sentAtAbort, client.validFor()]).to.deep.equal([true, 0, 0])
     expect(client.leaseSignal.reason).to.have.property('code', 'CLOSED')
     await connection.next()
     connection.close()
     const second = await reconnect(all)
-    expect(client.validFor(), 'in the session that came back to be closed').to.equal(0)
+    expect(client.validFor(), 'after the reconnect that closes the session').to.equal(0)
     second.reply(await second.next())
     await closing
   })
 
-  it('G1: is one however often it is asked for, and may be asked for when it is done', async () => {
+  it('sends one request even if it is called several times, also after it resolved', async () => {
     const { client, connection } = await scriptedSession()
     const closings = [client.close(), client.close(), client[Symbol.asyncDispose]()]
     connection.reply(await connection.next())
@@ -52,7 +52,7 @@ describe('close', () => {
     expect(connection.requests.map(({ op }) => op)).to.deep.equal([operations.closeSession])
   })
 
-  it('does with any word of the server to it', async () => {
+  it('resolves with any reply of the server', async () => {
     const { client, connection } = await scriptedSession()
     const closing = client.close()
     connection.reply(await connection.next(), { err: errnos.SESSIONMOVED })
@@ -60,7 +60,7 @@ describe('close', () => {
     expect(client.state).to.equal('closed')
   })
 
-  it('G1: is done when the server answers and hangs up in the same breath', async () => {
+  it('resolves if the server replies and closes the connection at once', async () => {
     const { client, connection, clock } = await scriptedSession()
     const closing = client.close()
     connection.reply(await connection.next())
@@ -70,7 +70,7 @@ describe('close', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('G1: is tried again on the next connection where its answer is lost', async () => {
+  it('sends the request again on the next connection if its reply was lost', async () => {
     const all = await scriptedSession()
     const closing = all.client.close()
     await all.connection.next()
@@ -82,7 +82,7 @@ describe('close', () => {
     expect(all.client.state).to.equal('closed')
   })
 
-  it('is done where the next server says that the session is gone', async () => {
+  it('resolves if the next server reports that the session has expired', async () => {
     const all = await scriptedSession()
     const states: State[] = []
     all.client.on('state', state => states.push(state))
@@ -94,7 +94,7 @@ describe('close', () => {
     expect(states).to.deep.equal(['suspended', 'closed'])
   })
 
-  it('G1: gives up after a third of the session timeout where no server answers', async () => {
+  it('resolves after a third of the session timeout if no server replies', async () => {
     const { client, connection, clock } = await scriptedSession()
     const read = client.getData('/a').catch((error: unknown) => error)
     let isClosed = false
@@ -108,7 +108,7 @@ describe('close', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('G1: while suspended refuses what is queued, and ends the session at the next server', async () => {
+  it('while suspended rejects queued calls, and closes the session at the next server', async () => {
     const all = await scriptedSession()
     all.connection.close()
     const queued = all.client.getData('/queued').catch((error: unknown) => error)
@@ -120,7 +120,7 @@ describe('close', () => {
     await closing
   })
 
-  it('G1: while suspended waits no longer than a third of the session timeout', async () => {
+  it('while suspended waits at most a third of the session timeout', async () => {
     const { client, connection, clock } = await scriptedSession()
     connection.close()
     const closing = client.close()
@@ -130,7 +130,7 @@ describe('close', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('of a session that must be presumed lost is done at once', async () => {
+  it('resolves immediately if the lease has ended', async () => {
     const { client, connection, clock } = await scriptedSession()
     connection.close()
     await clock.advance(T)
@@ -139,7 +139,7 @@ describe('close', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('G1: during a handshake has the session ended when it is done', async () => {
+  it('during a handshake closes the session after it', async () => {
     const all = await scriptedSession()
     all.connection.close()
     const second = await redial(all)
@@ -152,7 +152,7 @@ describe('close', () => {
     expect(second.dropped).to.equal(true)
   })
 
-  it('G1: in a watch callback, and in a listener, is as anywhere', async () => {
+  it('works in a watch callback and in a state listener', async () => {
     const { client, connection } = await scriptedSession()
     let closing: Promise<void> | undefined
     const armed = client.getData('/a', { watch: () => (closing = client.close()) as unknown as undefined })
@@ -172,7 +172,7 @@ describe('close', () => {
     expect(other.client.state).to.equal('closed')
   })
 
-  it('leaves nothing that settles later', async () => {
+  it('makes all later calls reject immediately', async () => {
     const { client, connection, clock } = await scriptedSession()
     const closing = client.close()
     connection.reply(await connection.next())

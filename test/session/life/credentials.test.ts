@@ -8,7 +8,7 @@ import { reconnect, scriptedSession } from '../../support/scripted-session.ts'
 const accepted = replyFrame(xids.auth, 1n)
 
 describe('credentials', () => {
-  it('that are added resolve each with its own answer', async () => {
+  it('resolve each addAuth() with its own reply', async () => {
     const { client, connection } = await scriptedSession({ auth: [{ scheme: 'digest', auth: 'ann:1' }] })
     const done: string[] = []
     void client.addAuth('digest', 'bob:2').then(() => done.push('bob'))
@@ -30,7 +30,7 @@ describe('credentials', () => {
     expect(done).to.deep.equal(['bob', 'ip'])
   })
 
-  it('whose answer is lost are sent again, and so wait through reconnects', async () => {
+  it('are sent again after a reconnect if their reply was lost', async () => {
     const all = await scriptedSession()
     let isDone = false
     const adding = all.client.addAuth('digest', 'ann:1').then(() => (isDone = true))
@@ -46,7 +46,7 @@ describe('credentials', () => {
     expect(third.received.map(({ op }) => op)).to.deep.equal([operations.auth])
   })
 
-  it('of which no server says anything in the time of the session are given up, and go to no server later', async () => {
+  it('are rejected when the lease ends without a reply, and are not sent later', async () => {
     const all = await scriptedSession()
     const { client, connection, clock } = all
     const sent = outcomeOf(client.addAuth('digest', 'sent:1'))
@@ -63,14 +63,14 @@ describe('credentials', () => {
     const [first, second] = await answers
     expect(first).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown', op: 'auth' })
     expect(second).to.include({ code: 'CONNECTIONLOSS', fate: 'notSent', op: 'auth' })
-    // Attempts that nobody took up.
-    for (let taken = 1; taken < all.server.connections.length; taken++) await all.server.next()
+    // Skips the attempts that the test did not accept.
+    for (let skipped = 1; skipped < all.server.connections.length; skipped++) await all.server.next()
     const later = await reconnect(all)
     expect(later.received).to.deep.equal([])
     expect(client.state).to.equal('connected')
   })
 
-  it('are copied when they are given', async () => {
+  it('are copied when they are passed in', async () => {
     const secret = Buffer.from('ann:1')
     const all = await scriptedSession({ auth: [{ scheme: 'digest', auth: secret }] })
     secret.fill('x')
@@ -79,7 +79,7 @@ describe('credentials', () => {
     expect((await second.next()).body).to.deep.include({ auth: Buffer.from('ann:1') })
   })
 
-  it('E6: with half a surrogate pair are refused, and the session goes on', async () => {
+  it('with a lone surrogate are rejected, and the session continues', async () => {
     const { client, connection } = await scriptedSession()
     for (const [scheme, auth] of [
       ['digest', 'ann:\ud800'],

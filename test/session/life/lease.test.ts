@@ -4,22 +4,22 @@ import { readClocks } from '../../../src/runtime/clock.ts'
 import { remaining, Lease } from '../../../src/session/life/lease.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 
-const moment = fc.record({ now: fc.integer({ min: 0, max: 1e9 }), wall: fc.integer({ min: 0, max: 1e9 }) })
+const timestamp = fc.record({ now: fc.integer({ min: 0, max: 1e9 }), wall: fc.integer({ min: 0, max: 1e9 }) })
 const timeout = fc.integer({ min: 1, max: 1e6 })
 const ms = fc.integer({ min: 0, max: 1e7 })
 
-describe('what is left of a lease', () => {
-  it('is the whole at first, and less by what either clock says has passed', () => {
+describe('the remaining time of a lease', () => {
+  it('is the timeout minus the time that passed by either clock', () => {
     expect(remaining({ now: 5, wall: 70 }, 100, { now: 5, wall: 70 })).to.equal(100)
     expect(remaining({ now: 5, wall: 70 }, 100, { now: 45, wall: 110 })).to.equal(60)
     expect(remaining({ now: 5, wall: 70 }, 100, { now: 6, wall: 150 }), 'the machine was suspended').to.equal(20)
-    expect(remaining({ now: 5, wall: 70 }, 100, { now: 35, wall: 0 }), 'the calendar was set back').to.equal(70)
+    expect(remaining({ now: 5, wall: 70 }, 100, { now: 35, wall: 0 }), 'the wall clock was set back').to.equal(70)
     expect(remaining({ now: 5, wall: 70 }, 100, { now: 105, wall: 170 })).to.equal(0)
   })
 
-  it('is never negative, never more than the timeout, never more than by the monotonic clock alone', () => {
+  it('is between 0 and the timeout, and never more than by the monotonic clock alone', () => {
     fc.assert(
-      fc.property(moment, timeout, ms, fc.integer(), (since, t, passed, jump) => {
+      fc.property(timestamp, timeout, ms, fc.integer(), (since, t, passed, jump) => {
         const now = { now: since.now + passed, wall: since.wall + passed + jump }
         const rest = remaining(since, t, now)
         expect(rest).to.be.within(0, t)
@@ -31,7 +31,7 @@ describe('what is left of a lease', () => {
 
   it('shrinks as time passes', () => {
     fc.assert(
-      fc.property(moment, timeout, ms, ms, (since, t, some, more) => {
+      fc.property(timestamp, timeout, ms, ms, (since, t, some, more) => {
         const at = (passed: number) => remaining(since, t, { now: since.now + passed, wall: since.wall + passed })
         expect(at(some + more)).to.be.at.most(at(some))
       }),
@@ -41,38 +41,38 @@ describe('what is left of a lease', () => {
 
 describe('a lease', () => {
   let clock: VirtualClock
-  let lapses: number
+  let expiries: number
   let lease: Lease
 
   beforeEach(() => {
     clock = new VirtualClock()
-    lapses = 0
-    lease = new Lease(clock, () => lapses++)
+    expiries = 0
+    lease = new Lease(clock, () => expiries++)
   })
 
-  it('that has not begun is worth nothing, and does not lapse', async () => {
+  it('has no remaining time before it starts, and does not expire', async () => {
     expect(lease.remaining()).to.equal(0)
     lease.check()
     await clock.advance(1e6)
-    expect(lapses).to.equal(0)
+    expect(expiries).to.equal(0)
     expect(lease.signal.aborted).to.equal(false)
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('lapses once, on time, however often it is looked at', async () => {
+  it('expires once, on time, even if it is checked often', async () => {
     lease.start(readClocks(clock), 100)
     await clock.advance(99)
-    expect(lapses).to.equal(0)
+    expect(expiries).to.equal(0)
     await clock.advance(1)
-    expect(lapses).to.equal(1)
+    expect(expiries).to.equal(1)
     expect(lease.signal.aborted).to.equal(true)
     for (let i = 0; i < 3; i++) lease.check()
     await clock.advance(1000)
-    expect(lapses).to.equal(1)
+    expect(expiries).to.equal(1)
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('is counted from when what was answered had been sent', async () => {
+  it('counts from the time at which the answered packet was sent', async () => {
     lease.start(readClocks(clock), 100)
     await clock.advance(40)
     const sentAt = readClocks(clock)
@@ -80,12 +80,12 @@ describe('a lease', () => {
     lease.renew(sentAt)
     expect(lease.remaining()).to.equal(70)
     await clock.advance(69)
-    expect(lapses).to.equal(0)
+    expect(expiries).to.equal(0)
     await clock.advance(1)
-    expect(lapses).to.equal(1)
+    expect(expiries).to.equal(1)
   })
 
-  it('is not shortened by a late answer to an early packet', async () => {
+  it('is not shortened by a late reply to an early packet', async () => {
     const early = readClocks(clock)
     await clock.advance(10)
     lease.start(readClocks(clock), 100)
@@ -93,17 +93,17 @@ describe('a lease', () => {
     expect(lease.remaining()).to.equal(100)
   })
 
-  it('takes one timer, however often it is renewed', async () => {
+  it('uses one timer, even if it is renewed often', async () => {
     lease.start(readClocks(clock), 100)
     for (let i = 0; i < 500; i++) {
       await clock.advance(1)
       lease.renew(readClocks(clock))
       expect(clock.pendingTimers).to.equal(1)
     }
-    expect(lapses).to.equal(0)
+    expect(expiries).to.equal(0)
   })
 
-  it('comes back with a new signal, and may lapse again', async () => {
+  it('is renewed with a new signal after it expired, and may expire again', async () => {
     lease.start(readClocks(clock), 100)
     const { signal } = lease
     await clock.advance(100)
@@ -111,11 +111,11 @@ describe('a lease', () => {
     expect(lease.signal).not.to.equal(signal)
     expect([signal.aborted, lease.signal.aborted]).to.deep.equal([true, false])
     await clock.advance(100)
-    expect(lapses).to.equal(2)
+    expect(expiries).to.equal(2)
     expect(lease.signal.aborted).to.equal(true)
   })
 
-  it('does not come back by an answer to what was sent too long ago', async () => {
+  it('is not renewed by a reply to a packet that was sent too long ago', async () => {
     lease.start(readClocks(clock), 100)
     await clock.advance(10)
     const sentAt = readClocks(clock)
@@ -125,7 +125,7 @@ describe('a lease', () => {
     expect(lease.remaining()).to.equal(0)
   })
 
-  it('that is over stays so', async () => {
+  it('is not renewed after end()', async () => {
     lease.start(readClocks(clock), 100)
     const reason = new Error('closed')
     lease.end(() => reason)
@@ -134,7 +134,7 @@ describe('a lease', () => {
     lease.check()
     await clock.advance(1000)
     expect(lease.remaining()).to.equal(0)
-    expect(lapses).to.equal(0)
+    expect(expiries).to.equal(0)
     expect(clock.pendingTimers).to.equal(0)
   })
 })

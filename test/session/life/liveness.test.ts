@@ -8,7 +8,7 @@ import { dataReply, reconnect, redial, scriptedSession, T } from '../../support/
 const pings = (connection: ScriptedConnection) => connection.received.filter(({ opcode }) => opcode === opcodes.ping)
 
 describe('a heartbeat', () => {
-  it('goes out at least every third of the session timeout', async () => {
+  it('is sent at least every third of the session timeout', async () => {
     const { connection, clock } = await scriptedSession()
     const sent: number[] = [clock.now()]
     while (clock.now() < 1000 + 10 * T) {
@@ -22,7 +22,7 @@ describe('a heartbeat', () => {
     expect(Math.max(...gaps)).to.be.at.most(T / 3)
   })
 
-  it('is spared while requests go out, and is not while only replies come in', async () => {
+  it('is not sent while requests are sent, but is sent while the client only receives', async () => {
     const { client, connection, clock } = await scriptedSession()
     for (let i = 0; i < 20; i++) {
       const read = client.getData('/a')
@@ -38,7 +38,7 @@ describe('a heartbeat', () => {
     expect(pings(connection)).to.have.length(4)
   })
 
-  it('B11: follows the timeout that the server gave, not the one that was asked for', async () => {
+  it('follows the negotiated timeout, not the requested one', async () => {
     const { connection, clock } = await scriptedSession({ sessionTimeout: 60_000 }, 'zk', { timeOut: 900 })
     await clock.advance(300)
     expect(pings(connection)).to.have.length(1)
@@ -46,7 +46,7 @@ describe('a heartbeat', () => {
 })
 
 describe('silence', () => {
-  it('of two thirds of the session timeout ends a connection, and not a moment less', async () => {
+  it('ends a connection after two thirds of the session timeout, and not earlier', async () => {
     const { client, connection, clock } = await scriptedSession()
     await clock.advance((T * 2) / 3)
     expect(connection.dropped).to.equal(false)
@@ -55,7 +55,7 @@ describe('silence', () => {
     expect(client.state).to.equal('suspended')
   })
 
-  it('is counted from the last byte that was heard, whatever it belongs to', async () => {
+  it('is measured from the last received byte of any kind', async () => {
     const { connection, clock } = await scriptedSession()
     await clock.advance(T / 2)
     connection.send(pongFrame().subarray(0, 1))
@@ -65,7 +65,7 @@ describe('silence', () => {
     expect(connection.dropped).to.equal(true)
   })
 
-  it('names itself as the cause of what is lost', async () => {
+  it('is named as the cause of lost calls', async () => {
     const { client, clock } = await scriptedSession()
     const read = client.getData('/a').catch((error: unknown) => error)
     await clock.advance(T)
@@ -75,7 +75,7 @@ describe('silence', () => {
       .and.to.contain(`the server sent nothing for ${(T * 2) / 3 + 1} ms`)
   })
 
-  it('G6: is none where a stall of the process kept what came waiting', async () => {
+  it('does not end a connection if the process stalled while a reply waited in the socket', async () => {
     const { client, connection, clock } = await scriptedSession()
     const read = client.getData('/a')
     const request = await connection.next()
@@ -89,7 +89,7 @@ describe('silence', () => {
     expect(pings(connection)).to.have.length(1)
   })
 
-  it('G6: is none after a stall of the process in which nothing was asked: now it is', async () => {
+  it('does not end a connection after a stall without a pending ping: the client sends one first', async () => {
     const { client, connection, clock } = await scriptedSession()
     clock.stall(T * 0.9)
     await clock.advance(T / 10 - 1)
@@ -101,7 +101,7 @@ describe('silence', () => {
     expect(connection.dropped).to.equal(false)
   })
 
-  it('ends a connection after a stall when what is asked then has no answer for a third of the timeout', async () => {
+  it('ends a connection after a stall if the ping then gets no reply for a third of the timeout', async () => {
     const { client, connection, clock } = await scriptedSession()
     clock.stall(T * 0.9)
     await clock.advance(T / 3)
@@ -111,7 +111,7 @@ describe('silence', () => {
     expect(client.state).to.equal('suspended')
   })
 
-  it('ends a connection after a stall at once where the answer to what was asked before is not there', async () => {
+  it('ends a connection immediately after a stall if the reply to an earlier request is missing', async () => {
     const { client, connection, clock } = await scriptedSession()
     client.sync('/').catch(() => undefined)
     await connection.next()
@@ -120,20 +120,20 @@ describe('silence', () => {
     expect(connection.dropped).to.equal(true)
   })
 
-  it('A7: is not broken by one frame that takes for ever', async () => {
+  it('ends a connection even if one incomplete frame keeps growing', async () => {
     const { connection, clock } = await scriptedSession()
     const frame = Buffer.alloc(1000)
     frame.writeInt32BE(996)
-    const begun = clock.now()
+    const startedAt = clock.now()
     for (let i = 0; i < 1000 && !connection.dropped; i++) {
       connection.send(frame.subarray(i, i + 1))
       await clock.advance(T / 10)
     }
     expect(connection.dropped).to.equal(true)
-    expect(clock.now() - begun).to.be.within(T, T * 1.4)
+    expect(clock.now() - startedAt).to.be.within(T, T * 1.4)
   })
 
-  it('is not feared while frame after frame is cut in the middle', async () => {
+  it('does not end a connection while partial frames are completed', async () => {
     const { connection, clock } = await scriptedSession()
     connection.send(pongFrame().subarray(0, 7))
     for (let i = 0; i < 30; i++) {
@@ -145,7 +145,7 @@ describe('silence', () => {
 })
 
 describe('the lease of a session', () => {
-  it('counts from when the last answered packet was sent, not from when its answer came', async () => {
+  it('counts from the time at which the last answered packet was sent, not from its reply', async () => {
     const { client, connection, clock } = await scriptedSession()
     expect(client.validFor()).to.equal(T)
     await clock.advance(500)
@@ -159,7 +159,7 @@ describe('the lease of a session', () => {
     expect(client.validFor()).to.equal(T - 300)
   })
 
-  it('counts from when the connect request was sent', async () => {
+  it('counts from the time at which the connect request was sent', async () => {
     const all = await scriptedSession()
     all.connection.close()
     const second = await redial(all)
@@ -170,7 +170,7 @@ describe('the lease of a session', () => {
     expect(all.client.validFor()).to.equal(T - 200)
   })
 
-  it('is renewed by the answer to a ping, and by no event', async () => {
+  it('is renewed by the reply to a ping, but not by an event', async () => {
     const { client, connection, clock } = await scriptedSession()
     await clock.advance(T / 3)
     expect(pings(connection)).to.have.length(1)
@@ -180,7 +180,7 @@ describe('the lease of a session', () => {
     expect(client.validFor()).to.equal(T - 100)
   })
 
-  it('counts an answer for the ping it belongs to, where two are under way', async () => {
+  it('matches each reply to its ping if two are in flight', async () => {
     const { client, connection, clock } = await scriptedSession()
     await clock.advance(1800)
     expect(pings(connection)).to.have.length(2)
@@ -190,7 +190,7 @@ describe('the lease of a session', () => {
     expect(client.validFor()).to.equal(T)
   })
 
-  it('B9: runs out while suspended: its signal aborts, queued requests fail, the state stays', async () => {
+  it('ends while suspended: its signal aborts, queued requests fail, the state stays', async () => {
     const { client, connection, clock } = await scriptedSession()
     const { leaseSignal } = client
     await clock.advance(500)
@@ -212,7 +212,7 @@ describe('the lease of a session', () => {
     })
   })
 
-  it('starts anew, with a new signal, when the session comes back late', async () => {
+  it('restarts with a new signal if the session is resumed late', async () => {
     const all = await scriptedSession()
     const { client, connection, clock } = all
     const { leaseSignal } = client
@@ -237,23 +237,23 @@ describe('the lease of a session', () => {
     }
   })
 
-  it('B9: is offered to servers for as long as none of them answers', async () => {
+  it('does not limit the attempts: the session is presented to servers until one answers', async () => {
     const all = await scriptedSession()
     all.connection.close()
     for (let i = 0; i < 50; i++) (await redial(all)).close(new Error('refused'))
     expect(all.clock.now()).to.be.above(10 * T)
     expect(all.client.state).to.equal('suspended')
-    const { connectRequest } = await helloOfNext()
+    const { connectRequest } = await nextAttempt()
     expect(connectRequest?.sessionId).to.equal(all.client.sessionId)
 
-    async function helloOfNext() {
+    async function nextAttempt() {
       const next = await redial(all)
       next.open()
       return next
     }
   })
 
-  it('G5: is looked at first in every callback: after a stall, before a byte is believed', async () => {
+  it('is checked first in every callback: after a stall, before received bytes are processed', async () => {
     const { client, connection, clock } = await scriptedSession()
     const { leaseSignal } = client
     const read = client.getData('/a')
@@ -266,7 +266,7 @@ describe('the lease of a session', () => {
     expect(await held).to.equal(true)
   })
 
-  it('G5: is renewed after a stall that the connection has outlived, with a new signal', async () => {
+  it('is renewed with a new signal after a stall if the connection survived', async () => {
     const { client, connection, clock } = await scriptedSession()
     const { leaseSignal } = client
     const read = client.getData('/a')
@@ -274,7 +274,7 @@ describe('the lease of a session', () => {
     clock.stall(T)
     connection.reply(request, dataReply())
     await read
-    expect(client.validFor(), 'the answer is to what was sent before the stall').to.equal(0)
+    expect(client.validFor(), 'the reply belongs to a request from before the stall').to.equal(0)
     await clock.advance(2)
     expect(pings(connection)).to.have.length(1)
     connection.send(pongFrame())
@@ -282,10 +282,10 @@ describe('the lease of a session', () => {
     expect(client.leaseSignal).not.to.equal(leaseSignal)
     expect(client.leaseSignal.aborted).to.equal(false)
     await clock.advance(T)
-    expect(client.leaseSignal.aborted, 'and the new one is watched too').to.equal(true)
+    expect(client.leaseSignal.aborted, 'the new signal aborts too').to.equal(true)
   })
 
-  it('G7: ends early where the calendar jumps ahead, as after a suspended machine, and not where it jumps back', async () => {
+  it('ends early if the wall clock jumps ahead, as after a suspended machine, but not if it jumps back', async () => {
     const { client, connection, clock } = await scriptedSession()
     clock.jumpWall(-3_600_000)
     await clock.advance(100)
@@ -301,7 +301,7 @@ describe('the lease of a session', () => {
     expect(client.leaseSignal.aborted).to.equal(false)
   })
 
-  it('holds nothing of a session that is over', async () => {
+  it('ends with the session', async () => {
     const all = await scriptedSession()
     const { leaseSignal } = all.client
     all.connection.close()

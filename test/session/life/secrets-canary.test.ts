@@ -1,4 +1,4 @@
-// Canaries: what must be in no text that a program could log, on every path where something goes wrong.
+// Canary secrets must not appear in any text that a program could log, on every error path.
 import { expect } from 'chai'
 import { inspect } from 'node:util'
 import { connect, explain, type Client, type ConnectOptions, type ObservedFrame } from '../../../src/index.ts'
@@ -17,8 +17,8 @@ const forms = (secret: Uint8Array | string) => {
   )
 }
 
-/** Everything that a value shows of itself. */
-function told(value: unknown): string {
+/** Returns all text that printing or serializing a value can produce. */
+function textOf(value: unknown): string {
   const json = (each: unknown) => {
     try {
       return JSON.stringify(each, (_, v: unknown) => (typeof v === 'bigint' ? String(v) : v))
@@ -32,20 +32,20 @@ function told(value: unknown): string {
   return [inspect(value, { depth: 9, showHidden: true, getters: false }), json(value), String(value), ...own].join('\n')
 }
 
-function keeps(value: unknown, ...secrets: (Uint8Array | string)[]): void {
-  const text = told(value)
+function expectNoSecrets(value: unknown, ...secrets: (Uint8Array | string)[]): void {
+  const text = textOf(value)
   for (const secret of [CANARY, ...secrets])
     for (const form of forms(secret)) expect(text.includes(form), `${form} is in ${text}`).to.equal(false)
 }
 
-describe('a secret is shown nowhere', function () {
+describe('secrets are not shown', function () {
   this.timeout(60_000)
   let plain: ApacheZooKeeper
   let withSasl: ApacheZooKeeper
   let secure: SecureZooKeeper
   let ca: CertificateAuthority
   before(async () => {
-    ca = await CertificateAuthority.start('ours')
+    ca = await CertificateAuthority.start('test')
     const certificate = await ca.issue('server', 'DNS:elsewhere')
     ;[plain, withSasl, secure] = await Promise.all([
       sharedServer(),
@@ -59,73 +59,75 @@ describe('a secret is shown nowhere', function () {
   const options: ConnectOptions = { sessionTimeout: 10_000, onFrame: frame => frames.push(frame) }
   const failure = async (servers: string, more: ConnectOptions): Promise<unknown> => {
     const error: unknown = await connect(servers, { ...options, ...more }).then(
-      zk => zk.close().then(() => expect.fail('it connected')),
+      zk => zk.close().then(() => expect.fail('connect() resolved')),
       (e: unknown) => e,
     )
     expect(error).to.be.an.instanceOf(Error)
     return error
   }
 
-  /** As explained with all that is known, and with nothing. */
+  /** Returns the explanations of the observed frames, with and without their context. */
   const explained = () => frames.splice(0).flatMap(frame => [explain(frame.bytes, frame), explain(frame.bytes)])
 
-  it('of a client, of its views and its calls, whatever becomes of them', async () => {
+  it('by a client, its views and its calls', async () => {
     const auth = [{ scheme: 'digest', auth: `ann:${CANARY}` }]
     const zk: Client = await connect(plain.connectString, { ...options, auth })
     const { sessionPassword } = zk
     await zk.addAuth('digest', Buffer.from(`eve:${CANARY}`))
-    for (const value of [zk, zk.chroot('/zookeeper'), zk.leaseSignal]) keeps(value, sessionPassword)
+    for (const value of [zk, zk.chroot('/zookeeper'), zk.leaseSignal]) expectNoSecrets(value, sessionPassword)
     const failed = zk.addAuth('nonsense', CANARY).catch((error: unknown) => error)
     const pending = zk.getData('/').catch((error: unknown) => error)
-    for (const error of [await failed, await pending]) keeps(error, sessionPassword)
-    keeps(zk, sessionPassword)
-    keeps(await zk.getData('/').catch((error: unknown) => error), sessionPassword)
-    keeps(explained(), sessionPassword)
+    for (const error of [await failed, await pending]) expectNoSecrets(error, sessionPassword)
+    expectNoSecrets(zk, sessionPassword)
+    expectNoSecrets(await zk.getData('/').catch((error: unknown) => error), sessionPassword)
+    expectNoSecrets(explained(), sessionPassword)
   })
 
-  it('of a session that is handed in and gone', async () => {
+  it('by the error for an expired session of the option `session`', async () => {
     const password = Buffer.from(CANARY.padEnd(16, '!'))
-    keeps(await failure(plain.connectString, { session: { id: 77n, password } }), password)
-    keeps(explained(), password)
+    expectNoSecrets(await failure(plain.connectString, { session: { id: 77n, password } }), password)
+    expectNoSecrets(explained(), password)
   })
 
-  it('of SASL: right, wrong, unknown to the server, and of a mechanism that fails', async () => {
+  it('by SASL: right or wrong password, a server without SASL, a mechanism that fails', async () => {
     const bob = digestMd5({ username: 'bob', password: CANARY })
-    keeps(bob)
-    keeps(bob.start({ host: 'zk', port: 1, random: Math.random }))
+    expectNoSecrets(bob)
+    expectNoSecrets(bob.start({ host: 'zk', port: 1, random: Math.random }))
     const zk = await connect(withSasl.connectString, { ...options, sasl: bob })
-    keeps(zk)
+    expectNoSecrets(zk)
     await zk.close()
-    keeps(await failure(withSasl.connectString, { sasl: digestMd5({ username: 'bob', password: `${CANARY}!` }) }))
-    keeps(await failure(plain.connectString, { sasl: bob }))
+    expectNoSecrets(
+      await failure(withSasl.connectString, { sasl: digestMd5({ username: 'bob', password: `${CANARY}!` }) }),
+    )
+    expectNoSecrets(await failure(plain.connectString, { sasl: bob }))
     const broken: Mechanism = { name: 'X', start: () => ({ step: () => Promise.reject(new Error('broken')) }) }
-    keeps(await failure(withSasl.connectString, { sasl: broken }))
+    expectNoSecrets(await failure(withSasl.connectString, { sasl: broken }))
     expect(() => digestMd5({ username: 'bob', password: `${CANARY}\0` }))
       .to.throw(TypeError)
       .and.satisfy((e: unknown) => {
-        keeps(e)
+        expectNoSecrets(e)
         return true
       })
     const all = explained()
     expect(all.filter(({ op }) => op === 'sasl')).not.to.have.length(0)
-    keeps(all)
-    expect(told(all)).not.to.contain('rspauth=').and.not.to.contain('response=')
+    expectNoSecrets(all)
+    expect(textOf(all)).not.to.contain('rspauth=').and.not.to.contain('response=')
   })
 
-  it('of TLS: keys and passphrases, good and bad', async () => {
+  it('by TLS: valid and invalid keys and passphrases', async () => {
     const address = `127.0.0.1:${secure.securePort}`
     const { cert, key } = await ca.issue('client', 'DNS:client')
     const line = key.split('\n')[1] ?? expect.fail('no key')
     const ok = { ca: ca.cert, cert, key, passphrase: CANARY }
-    keeps(await failure(address, { tls: ok }), line)
-    keeps(await failure(address, { tls: { ca: ca.cert, rejectUnauthorized: false } }), line)
-    keeps(await failure(plain.connectString, { tls: ok }), line)
-    keeps(await failure(address, { tls: { ...ok, key: CANARY } }), line)
-    keeps(await failure(address, { tls: { ...ok, key: key.replace(line, CANARY) } }), line)
+    expectNoSecrets(await failure(address, { tls: ok }), line)
+    expectNoSecrets(await failure(address, { tls: { ca: ca.cert, rejectUnauthorized: false } }), line)
+    expectNoSecrets(await failure(plain.connectString, { tls: ok }), line)
+    expectNoSecrets(await failure(address, { tls: { ...ok, key: CANARY } }), line)
+    expectNoSecrets(await failure(address, { tls: { ...ok, key: key.replace(line, CANARY) } }), line)
     for (const [name, value] of Object.entries({ passphrase: 73_914_552, key: { pem: 73_914_552 } }))
-      keeps(await failure(address, { tls: { ...ok, [name]: value } }), line, '73914552')
+      expectNoSecrets(await failure(address, { tls: { ...ok, [name]: value } }), line, '73914552')
     const zk = await connect(address, { ...options, tls: { ...ok, checkServerIdentity: () => undefined } })
-    keeps(zk, line)
+    expectNoSecrets(zk, line)
     await zk.close()
   })
 })

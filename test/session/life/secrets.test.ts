@@ -12,7 +12,7 @@ const secrets = {
   'later credentials': Buffer.from('bob:canary-added'),
 }
 
-/** In any form that somebody might print bytes in. */
+/** Checks that the text contains no secret in any common representation of bytes. */
 function expectNoSecret(text: string): void {
   for (const [name, secret] of Object.entries(secrets)) {
     for (const form of [
@@ -34,12 +34,12 @@ const printed = (value: unknown): string =>
 const auth = [{ scheme: 'digest', auth: 'ann:canary-given' }]
 
 describe('a secret', () => {
-  it('is seen by the check that looks for it', () => {
+  it('is detected by the check of these tests', () => {
     expect(() => expectNoSecret(printed({ password: PASSWORD }))).to.throw('session password')
     expect(() => expectNoSecret(inspect(new Error('bob:canary-added')))).to.throw('later credentials')
   })
 
-  it('is in no print of a client, whatever state it is in', async () => {
+  it('is not in the printed form of a client in any state', async () => {
     const all = await scriptedSession({ auth })
     const { client } = all
     client.addAuth('digest', 'bob:canary-added').catch(() => undefined)
@@ -56,7 +56,7 @@ describe('a secret', () => {
     expectNoSecret(printed(client))
   })
 
-  it('is in no error, nor in the causes of one', async () => {
+  it('is not in an error or its causes', async () => {
     const errors: unknown[] = []
     const keep = (error: unknown) => void errors.push(error)
     const all = await scriptedSession({ auth, maxRequestBytes: 200 })
@@ -89,7 +89,7 @@ describe('a secret', () => {
     expectNoSecret(printed(all.callbackErrors))
   })
 
-  it('is in no frame as explain() tells it, with what the observer knows of it', async () => {
+  it('is not in the output of explain() for an observed frame', async () => {
     const frames: ObservedFrame[] = []
     const all = await scriptedSession({ auth, onFrame: frame => frames.push(frame) })
     void all.client.addAuth('digest', 'bob:canary-added').catch(() => undefined)
@@ -105,7 +105,7 @@ describe('a secret', () => {
     }
   })
 
-  it('is a copy where it is handed out', async () => {
+  it('is copied when it is returned', async () => {
     const { client } = await scriptedSession()
     client.sessionPassword.fill(0)
     expect(client.sessionPassword).to.deep.equal(PASSWORD)

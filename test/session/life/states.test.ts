@@ -8,7 +8,7 @@ const states: State[] = ['connecting', 'connected', 'connectedReadOnly', 'suspen
 const terminal: State[] = ['expired', 'authFailed', 'closed']
 
 describe('the states of a session', () => {
-  it('are left for others only, and a terminal one for none', () => {
+  it('change only to a different state, and terminal ones never change', () => {
     for (const from of states) {
       expect(mayMove(from, from), from).to.equal(false)
       expect(isTerminal(from), from).to.equal(terminal.includes(from))
@@ -16,59 +16,59 @@ describe('the states of a session', () => {
     }
   })
 
-  it('may end from any that is not terminal', () => {
+  it('may change from any state to a terminal one, unless they are terminal', () => {
     for (const from of states) {
       if (terminal.includes(from)) continue
       for (const to of terminal) expect(mayMove(from, to), `${from} ${to}`).to.equal(true)
     }
   })
 
-  it('are connected by way of connecting or suspended, and suspended after having been connected', () => {
+  it('become connected only from connecting or suspended, and suspended only from connected', () => {
     for (const to of ['connected', 'connectedReadOnly'] as const)
       expect(states.filter(from => mayMove(from, to))).to.deep.equal(['connecting', 'suspended'])
     expect(states.filter(from => mayMove(from, 'suspended'))).to.deep.equal(states.filter(isConnected))
     expect(states.filter(from => mayMove(from, 'connecting'))).to.deep.equal([])
   })
 
-  it('have an error of their own where they are terminal', () => {
+  it('have an error code each if they are terminal', () => {
     expect(Object.keys(terminalCodes)).to.have.members(terminal)
   })
 })
 
-describe('listening to the state of a session', () => {
-  it('is for each view to begin and to end, with the same function too', async () => {
+describe('a state listener', () => {
+  it('belongs to its view, even if other views have the same function', async () => {
     const all = await scriptedSession()
-    const heard: string[] = []
-    const listener = (state: State, previous: State) => void heard.push(`${previous} ${state}`)
+    const changes: string[] = []
+    const listener = (state: State, previous: State) => void changes.push(`${previous} ${state}`)
     const view = all.client.chroot('/view')
     all.client.on('state', listener).on('state', listener)
     view.on('state', listener)
     view.off('state', listener)
     all.connection.close()
     await settle()
-    expect(heard).to.deep.equal(['connected suspended'])
+    expect(changes).to.deep.equal(['connected suspended'])
     all.client.off('state', listener).off('state', listener)
     await reconnect(all)
-    expect(heard).to.have.length(1)
+    expect(changes).to.have.length(1)
   })
 
-  it('of a view that is closed ends there, for its listeners and for who waits for a connection', async () => {
+  it('of a closed view gets the state closed, and its whenConnected() rejects', async () => {
     const all = await scriptedSession()
     all.connection.close()
     await settle()
-    const heard: string[] = []
+    const changes: string[] = []
     const view = all.client.chroot('/view')
-    view.on('state', (state, previous) => void heard.push(`${previous} ${state}`))
+    view.on('state', (state, previous) => void changes.push(`${previous} ${state}`))
     const waiting = failureOf(view.whenConnected())
     await view.close()
     await view.close()
     expect(await waiting).to.include({ code: 'CLOSED', fate: 'notSent' })
     await reconnect(all)
-    expect(heard).to.deep.equal(['suspended closed'])
+    expect(changes).to.deep.equal(['suspended closed'])
     expect(all.client.state).to.equal('connected')
   })
 
-  it('is all there is to listen to: another event is refused by name', async () => {
+  it('is the only kind of listener: on() and off() throw for another event name', async () => {
     const { client } = await scriptedSession()
     for (const method of ['on', 'off'] as const)
       expect(() => client[method]('error' as never, () => undefined)).to.throw("there is no event 'error'")

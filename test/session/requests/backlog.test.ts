@@ -8,11 +8,11 @@ const requestOf = (path = '/a') =>
   new Request({ op: operations.sync, body: { path }, path, result: () => undefined, signal: undefined })
 
 describe('a backlog of requests', () => {
-  it('is a queue that any one can leave', () => {
+  it('is a queue from which any request can be removed', () => {
     const steps = fc.array(
       fc.oneof(
         { weight: 3, arbitrary: fc.constant({ do: 'push' as const, at: 0 }) },
-        fc.record({ do: fc.constantFrom('remove' as const, 'removeStranger' as const), at: fc.nat(20) }),
+        fc.record({ do: fc.constantFrom('remove' as const, 'removeUnqueued' as const), at: fc.nat(20) }),
         fc.record({ do: fc.constant('drain' as const), at: fc.nat(3) }),
       ),
       { maxLength: 60 },
@@ -31,13 +31,13 @@ describe('a backlog of requests', () => {
             const [request] = model.splice(at % model.length, 1) as [Request]
             expect([backlog.remove(request), backlog.remove(request)]).to.deep.equal([true, false])
           } else if (what === 'drain') {
-            // Who stops in its middle has taken out what it was given, and no more.
+            // A caller that stops in the middle has removed only the requests that it received.
             const drain = backlog.drain()
             for (let i = 0; i < at; i++) expect(drain.next().value).to.equal(model.shift())
           } else {
-            const stranger = requestOf()
-            other.push(stranger, Infinity)
-            expect(backlog.remove(stranger)).to.equal(false)
+            const unqueued = requestOf()
+            other.push(unqueued, Infinity)
+            expect(backlog.remove(unqueued)).to.equal(false)
           }
         }
         expect([...backlog.drain()]).to.deep.equal(model)
@@ -46,7 +46,7 @@ describe('a backlog of requests', () => {
     )
   })
 
-  it('keeps the bytes as they were at the call, and nothing of a request that is too long', () => {
+  it('encodes a request when it is queued, and keeps nothing of a request that is too long', () => {
     const backlog = new Backlog()
     expect(() => backlog.push(requestOf('/long'.padEnd(100, 'x')), 50)).to.throw(RangeError)
     const body = { path: '/before' }

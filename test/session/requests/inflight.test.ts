@@ -6,20 +6,20 @@ import { Request } from '../../../src/session/requests/request.ts'
 
 const request = () => new Request({ op: operations.ping, body: {}, path: '/a', result: () => undefined })
 
-describe('the requests that were sent', () => {
-  it('leave in the order in which they came, however many come and go at a time', () => {
-    const turns = fc.array(fc.record({ come: fc.nat(40), go: fc.nat(40) }), { maxLength: 30 })
+describe('the requests in flight', () => {
+  it('are removed in the order in which they were added', () => {
+    const turns = fc.array(fc.record({ added: fc.nat(40), removed: fc.nat(40) }), { maxLength: 30 })
     fc.assert(
       fc.property(turns, script => {
         const inflight = new Inflight()
         const model: Request[] = []
-        for (const { come, go } of script) {
-          for (let i = 0; i < come; i++) {
+        for (const { added, removed } of script) {
+          for (let i = 0; i < added; i++) {
             const each = request()
             inflight.push(each)
             model.push(each)
           }
-          for (let i = 0; i < go; i++) {
+          for (let i = 0; i < removed; i++) {
             expect(inflight.peek).to.equal(model[0])
             expect(inflight.shift()).to.equal(model.shift())
           }
@@ -29,7 +29,7 @@ describe('the requests that were sent', () => {
     )
   })
 
-  it('are as many as there is need for, and after thousands a few are as before', () => {
+  it('can be thousands, and stay in order with few requests afterwards', () => {
     const inflight = new Inflight()
     for (const count of [5000, 1, 3, 2000]) {
       const all = Array.from({ length: count }, request)

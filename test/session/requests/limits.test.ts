@@ -5,7 +5,7 @@ import { replyFrame } from '../../support/scripted-server.ts'
 import { dataReply, reconnect, scriptedSession } from '../../support/scripted-session.ts'
 
 describe('maxPending', () => {
-  it('refuses one request more, while connected and while suspended, and none when an answer has come', async () => {
+  it('rejects a request above the limit, connected or suspended, until a reply arrives', async () => {
     const all = await scriptedSession({ maxPending: 3 })
     const { client, connection } = all
     const calls = ['/1', '/2', '/3'].map(path => client.getData(path).catch((error: unknown) => error))
@@ -24,19 +24,19 @@ describe('maxPending', () => {
     await Promise.all(queued)
   })
 
-  it('counts no call that has been given up in the queue, and one that was sent until it is answered', async () => {
+  it('counts a cancelled request until its reply if it was sent, but not if it was queued', async () => {
     const all = await scriptedSession({ maxPending: 1 })
     const { client, connection } = all
-    const given = new AbortController()
-    const sent = client.getData('/sent', { signal: given.signal }).catch(() => 'given up')
+    const controller = new AbortController()
+    const sent = client.getData('/sent', { signal: controller.signal }).catch(() => 'cancelled')
     const request = await connection.next()
-    given.abort()
+    controller.abort()
     await sent
     expect(await client.getData('/a').catch((error: unknown) => error)).to.include({ code: 'TOOMANYPENDING' })
     connection.reply(request, dataReply())
     connection.close()
     const other = new AbortController()
-    const queued = client.getData('/queued', { signal: other.signal }).catch(() => 'given up')
+    const queued = client.getData('/queued', { signal: other.signal }).catch(() => 'cancelled')
     other.abort()
     await queued
     const waiting = client.getData('/waiting')
@@ -45,7 +45,7 @@ describe('maxPending', () => {
     await waiting
   })
 
-  it('refuses nothing that takes a watch back: it would stay at the server', async () => {
+  it('does not apply to requests that remove a watch, because the watch would stay at the server', async () => {
     const { client, connection } = await scriptedSession({ maxPending: 2 })
     const controller = new AbortController()
     const paths = ['/1', '/2', '/3', '/4', '/5']
@@ -64,7 +64,7 @@ describe('maxPending', () => {
     await settled
   })
 
-  it('is back at none whichever way requests end', async () => {
+  it('does not count requests that have ended, however they ended', async () => {
     const all = await scriptedSession({ maxPending: 2, maxReplyBytes: 1000 })
     const { client, connection } = all
     const fail = (call: Promise<unknown>) => call.catch((error: unknown) => (error as { code: string }).code)
@@ -87,31 +87,31 @@ describe('maxPending', () => {
 })
 
 describe('maxRequestBytes', () => {
-  it('refuses what is larger by a byte, here, and touches nothing else', async () => {
+  it('rejects a request that is one byte too large without sending it, and affects no other request', async () => {
     const { client, connection } = await scriptedSession({ maxRequestBytes: 1000 })
-    const around = 8 + 4 + '/a'.length + 4 + 4
+    const overhead = 8 + 4 + '/a'.length + 4 + 4
     const before = client.getData('/before')
-    const fits = client.setData('/a', Buffer.alloc(1000 - around)).catch(() => undefined)
-    const tooLarge = client.setData('/a', Buffer.alloc(1001 - around)).catch((error: unknown) => error)
-    const behind = client.getData('/behind')
+    const fits = client.setData('/a', Buffer.alloc(1000 - overhead)).catch(() => undefined)
+    const tooLarge = client.setData('/a', Buffer.alloc(1001 - overhead)).catch((error: unknown) => error)
+    const after = client.getData('/after')
     expect(await tooLarge).to.include({ code: 'REQUESTTOOLARGE', fate: 'notSent', op: 'setData', path: '/a' })
     expect(String(await tooLarge)).to.contain('1001 bytes, the limit is 1000')
     await settle()
     expect(connection.requests.map(({ op }) => op.name)).to.deep.equal(['getData', 'setData', 'getData'])
     for (const request of connection.requests)
       connection.reply(request, request.op.name === 'getData' ? dataReply() : { err: -101 })
-    await Promise.all([before, fits, behind])
+    await Promise.all([before, fits, after])
     expect(connection.dropped).to.equal(false)
   })
 
-  it('is looked at while suspended as well', async () => {
+  it('applies while suspended too', async () => {
     const { client, connection } = await scriptedSession({ maxRequestBytes: 1000 })
     connection.close()
     const call = client.setData('/a', Buffer.alloc(1000)).catch((error: unknown) => error)
     expect(await call).to.include({ code: 'REQUESTTOOLARGE', fate: 'notSent' })
   })
 
-  it('is just below what a server takes, where nothing else is said', async () => {
+  it('is slightly below the limit of a server by default', async () => {
     const { client, connection } = await scriptedSession()
     const call = client.setData('/a', Buffer.alloc(1_048_575)).catch((error: unknown) => error)
     expect(await call).to.include({ code: 'REQUESTTOOLARGE' })
@@ -121,36 +121,36 @@ describe('maxRequestBytes', () => {
 })
 
 describe('maxReplyBytes', () => {
-  it('lets a reply through that is as long, and fails the call of one that is longer', async () => {
+  it('accepts a reply of exactly that size, and rejects the call if its reply is larger', async () => {
     const all = await scriptedSession({ maxReplyBytes: 1000 })
     const { client, connection } = all
-    const around = 16 + 4 + 68
+    const overhead = 16 + 4 + 68
     const fits = client.getData('/fits')
-    connection.reply(await connection.next(), dataReply('x'.repeat(1000 - around)))
-    expect((await fits).data).to.have.length(1000 - around)
+    connection.reply(await connection.next(), dataReply('x'.repeat(1000 - overhead)))
+    expect((await fits).data).to.have.length(1000 - overhead)
     const [head, other] = ['/head', '/other'].map(path => client.getData(path).catch((error: unknown) => error))
-    connection.reply(await connection.next(), dataReply('x'.repeat(1001 - around)))
+    connection.reply(await connection.next(), dataReply('x'.repeat(1001 - overhead)))
     expect(await head).to.include({ code: 'REPLYTOOLARGE', fate: 'unknown', op: 'getData', path: '/head' })
     expect(await other).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown', path: '/other' })
     expect(connection.dropped).to.equal(true)
   })
 
-  it('does not leave the watch of the failed call expected for ever', async () => {
+  it('does not keep the watch of the failed call pending', async () => {
     const all = await scriptedSession({ maxReplyBytes: 1000 })
     const { client, connection } = all
     const failed = client.getData('/a', { watch: () => undefined }).catch(() => undefined)
     connection.reply(await connection.next(), dataReply('x'.repeat(1000)))
     await failed
     const second = await reconnect(all)
-    const given = new AbortController()
-    const armed = client.getData('/a', { watch: () => undefined, signal: given.signal })
+    const controller = new AbortController()
+    const armed = client.getData('/a', { watch: () => undefined, signal: controller.signal })
     second.reply(await second.next(), dataReply())
     await armed
-    given.abort()
+    controller.abort()
     expect((await second.next()).body).to.deep.equal({ path: '/a', type: 2 })
   })
 
-  it('is believed before a byte of the frame has come', async () => {
+  it('applies to the announced length, before a byte of the frame has arrived', async () => {
     const { connection } = await scriptedSession({ maxReplyBytes: 1000 })
     const length = Buffer.alloc(4)
     length.writeInt32BE(1001)
@@ -161,8 +161,8 @@ describe('maxReplyBytes', () => {
   })
 })
 
-describe('a queue', () => {
-  it('costs memory by what is in it', async () => {
+describe('the queue of a suspended client', () => {
+  it('uses memory in proportion to its content', async () => {
     const { client, connection } = await scriptedSession()
     connection.close()
     const before = process.memoryUsage().arrayBuffers
@@ -174,8 +174,8 @@ describe('a queue', () => {
   })
 })
 
-describe('a string with half a surrogate pair', () => {
-  it('E6: is refused, connected or not, and nothing of it is sent', async () => {
+describe('a string with a lone surrogate', () => {
+  it('is rejected, connected or suspended, and not sent', async () => {
     const all = await scriptedSession()
     const { client, connection } = all
     const refusal = { code: 'BADARGUMENTS', fate: 'notSent', op: 'setData' }

@@ -4,8 +4,8 @@ import { settle } from '../../../src/testing/virtual-clock.ts'
 import { eventFrame, statOf } from '../../support/scripted-server.ts'
 import { dataReply, scriptedSession } from '../../support/scripted-session.ts'
 
-describe('the order of things', () => {
-  it('on the wire is the order of calls, with xids that count up from 1', async () => {
+describe('ordering', () => {
+  it('sends requests in the order of the calls, with xids from 1', async () => {
     const { client, connection } = await scriptedSession()
     const calls = [
       client.create('/a'),
@@ -31,7 +31,7 @@ describe('the order of things', () => {
     ])
   })
 
-  it('puts all requests of one turn into one write, and those of two turns into two', async () => {
+  it('sends all requests of one event loop turn in one write', async () => {
     const { client, connection } = await scriptedSession()
     const before = connection.writes
     for (let i = 0; i < 100; i++) client.getData('/a').catch(() => undefined)
@@ -43,7 +43,7 @@ describe('the order of things', () => {
     expect(connection.writes - before).to.equal(2)
   })
 
-  it('of settled promises is that of the replies, errors included', async () => {
+  it('settles promises in the order of the replies, including errors', async () => {
     const { client, connection } = await scriptedSession()
     const settled: number[] = []
     for (let i = 0; i < 20; i++) {
@@ -59,31 +59,31 @@ describe('the order of things', () => {
     expect(settled).to.deep.equal(Array.from({ length: 20 }, (_, i) => i))
   })
 
-  it('is kept between a watch event and a reply, whichever comes first in a chunk', async () => {
+  it('keeps the order of a watch event and a reply in one chunk', async () => {
     for (const order of [
       ['reply', 'NodeDataChanged'],
       ['NodeDataChanged', 'reply'],
     ]) {
       const { client, connection } = await scriptedSession()
-      const heard: string[] = []
-      const armed = client.getData('/a', { watch: ({ type }) => heard.push(type) })
+      const received: string[] = []
+      const armed = client.getData('/a', { watch: ({ type }) => received.push(type) })
       connection.reply(await connection.next(), dataReply())
       await armed
-      void client.getData('/b').then(() => heard.push('reply'))
+      void client.getData('/b').then(() => received.push('reply'))
       const reply = connection.replyTo(await connection.next(), dataReply())
       const event = eventFrame(eventTypes.NodeDataChanged, '/a')
       connection.send(...order.map(what => (what === 'reply' ? reply : event)))
       await settle()
-      expect(heard).to.deep.equal(order)
+      expect(received).to.deep.equal(order)
     }
   })
 
-  it('is kept through a long chunk of both', async () => {
+  it('keeps the order of many events and replies in one chunk', async () => {
     const { client, connection } = await scriptedSession()
-    const heard: string[] = []
+    const received: string[] = []
     for (let i = 0; i < 10; i++) {
-      const watch = () => void heard.push(`event ${i}`)
-      void client.getData(`/${i}`, { watch }).then(() => heard.push(`reply ${i}`))
+      const watch = () => void received.push(`event ${i}`)
+      void client.getData(`/${i}`, { watch }).then(() => received.push(`reply ${i}`))
     }
     await settle()
     connection.send(
@@ -93,7 +93,7 @@ describe('the order of things', () => {
       ]),
     )
     await settle()
-    expect(heard).to.deep.equal(Array.from({ length: 10 }, (_, i) => [`reply ${i}`, `event ${i}`]).flat())
+    expect(received).to.deep.equal(Array.from({ length: 10 }, (_, i) => [`reply ${i}`, `event ${i}`]).flat())
   })
 
   for (const { kind, arm, answer, type } of [
@@ -112,19 +112,19 @@ describe('the order of things', () => {
       type: 'NodeChildrenChanged',
     },
   ] as const) {
-    it(`fires its watch on ${kind} from the frame right behind the reply that arms it`, async () => {
+    it(`fires a watch on ${kind} if the event directly follows the reply that sets it`, async () => {
       const { client, connection } = await scriptedSession()
-      const heard: unknown[] = []
-      const armed = client[arm]('/a', { watch: event => heard.push(event) })
+      const received: unknown[] = []
+      const armed = client[arm]('/a', { watch: event => received.push(event) })
       const request = await connection.next()
       connection.send(connection.replyTo(request, answer), eventFrame(eventTypes[type], '/a', 77n))
       await armed
       await settle()
-      expect(heard).to.deep.equal([{ type, state: 'connected', path: '/a', zxid: 77n }])
+      expect(received).to.deep.equal([{ type, state: 'connected', path: '/a', zxid: 77n }])
     })
   }
 
-  it('lets a request that a watch callback makes out in the same turn', async () => {
+  it('sends a request of a watch callback in the same turn', async () => {
     const { client, connection } = await scriptedSession()
     const watch = () => void client.getData('/b').catch(() => undefined)
     const armed = client.getData('/a', { watch })
@@ -134,20 +134,20 @@ describe('the order of things', () => {
     expect((await connection.next()).body).to.deep.equal({ path: '/b', watch: false })
   })
 
-  it('answers the calls before a close, then ends the session', async () => {
+  it('settles the calls before close(), then closes the session', async () => {
     const { client, connection } = await scriptedSession()
-    const heard: string[] = []
-    void client.getData('/a').then(() => heard.push('reply'))
-    const closing = client.close().then(() => heard.push('closed'))
+    const received: string[] = []
+    void client.getData('/a').then(() => received.push('reply'))
+    const closing = client.close().then(() => received.push('closed'))
     await settle()
     expect(connection.requests.map(({ op }) => op)).to.deep.equal([operations.getData, operations.closeSession])
     for (const request of connection.requests)
       connection.reply(request, request.op === operations.getData ? dataReply() : {})
     await closing
-    expect(heard).to.deep.equal(['reply', 'closed'])
+    expect(received).to.deep.equal(['reply', 'closed'])
   })
 
-  it('takes bytes of a caller at the call: what becomes of them later is not sent', async () => {
+  it('copies the data of a call, so that later changes are not sent', async () => {
     const { client, connection } = await scriptedSession()
     const data = Buffer.from('before')
     client.setData('/a', data).catch(() => undefined)

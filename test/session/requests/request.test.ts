@@ -6,7 +6,7 @@ const requestOf = (signal?: AbortSignal) =>
   new Request({ op: operations.ping, body: {}, path: '/a', result: () => undefined, signal })
 
 describe('xids', () => {
-  it('E7: count up, start over from 1 at the end, and never meet those with a meaning of their own', () => {
+  it('count up, restart from 1 after the maximum, and never equal a reserved xid', () => {
     expect([0, 1, 41].map(xidAfter)).to.deep.equal([1, 2, 42])
     expect(xidAfter(0x7fff_fffe)).to.equal(0x7fff_ffff)
     expect(xidAfter(0x7fff_ffff)).to.equal(1)
@@ -14,7 +14,7 @@ describe('xids', () => {
 })
 
 describe('a request', () => {
-  it('settles once: the first word counts', async () => {
+  it('settles once, with the first result', async () => {
     const resolved = requestOf()
     resolved.resolve(1)
     resolved.resolve(2)
@@ -32,16 +32,16 @@ describe('a request', () => {
     })
   })
 
-  it('hears of its signal until it is settled', async () => {
-    const given = new AbortController()
+  it('listens to its signal until it is settled', async () => {
+    const controller = new AbortController()
     let aborts = 0
-    const open = requestOf(given.signal)
+    const open = requestOf(controller.signal)
     open.whenAborted(() => aborts++)
-    const done = requestOf(given.signal)
+    const done = requestOf(controller.signal)
     done.whenAborted(() => aborts++)
     done.resolve(1)
     await done.promise
-    given.abort()
+    controller.abort()
     expect(aborts).to.equal(1)
   })
 })

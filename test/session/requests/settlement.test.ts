@@ -7,7 +7,7 @@ import { dataReply, scriptedSession, T, type ScriptedSession } from '../../suppo
 
 type Step =
   | { do: 'submit'; count: number; watch: boolean }
-  | { do: 'abort' | 'cut' | 'open' | 'welcome' | 'expire' | 'authFail' | 'badBytes' | 'close' }
+  | { do: 'abort' | 'cut' | 'open' | 'handshake' | 'expire' | 'authFail' | 'badBytes' | 'close' }
   | { do: 'reply'; count: number; bytes: number }
   | { do: 'advance'; ms: number }
   | { do: 'stall'; ms: number }
@@ -29,7 +29,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       bytes: fc.integer({ min: 1, max: 200 }),
     }),
   },
-  { weight: 4, arbitrary: fc.constantFrom<Step>({ do: 'open' }, { do: 'welcome' }) },
+  { weight: 4, arbitrary: fc.constantFrom<Step>({ do: 'open' }, { do: 'handshake' }) },
   { weight: 2, arbitrary: fc.constantFrom<Step>({ do: 'cut' }, { do: 'abort' }) },
   {
     weight: 1,
@@ -39,8 +39,8 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('stall' as const), ms: fc.integer({ min: 1, max: 2 * T }) }) },
 )
 
-/** Plays a script, and counts how each call is settled. */
-class Play {
+/** Runs a script and counts how often each call settles. */
+class ScriptRunner {
   readonly #all: ScriptedSession
   readonly outcomes: { settled: number; error: unknown }[] = []
   readonly #signals: AbortController[] = []
@@ -72,7 +72,7 @@ class Play {
     else if (step.do === 'cut') connection.close()
     else if (step.do === 'open' && !this.#opened.has(connection)) this.#open(connection)
     else if (connection.connectRequest === undefined) return
-    else if (step.do === 'welcome' && connection !== this.#all.connection && connection.received.length === 0)
+    else if (step.do === 'handshake' && connection !== this.#all.connection && connection.received.length === 0)
       connection.send(handshakeFrame(connection.connectRequest))
     else if (step.do === 'expire' && connection !== this.#all.connection)
       connection.send(handshakeFrame(connection.connectRequest, { timeOut: 0 }))
@@ -87,11 +87,11 @@ class Play {
   }
 
   #submit(watch: boolean): void {
-    const outcome: Play['outcomes'][number] = { settled: 0, error: undefined }
+    const outcome: ScriptRunner['outcomes'][number] = { settled: 0, error: undefined }
     this.outcomes.push(outcome)
-    const given = new AbortController()
-    this.#signals.push(given)
-    const options = { signal: given.signal, ...(watch && { watch: () => undefined }) }
+    const controller = new AbortController()
+    this.#signals.push(controller)
+    const options = { signal: controller.signal, ...(watch && { watch: () => undefined }) }
     this.#all.client.getData('/a', options).then(
       () => outcome.settled++,
       (error: unknown) => {
@@ -101,7 +101,7 @@ class Play {
     )
   }
 
-  /** Answers what is due, perhaps but for its last bytes: those come with the next answer, if ever. */
+  /** Sends the next replies, perhaps without their last bytes, which precede the replies of the next call. */
   #reply(connection: ScriptedConnection, count: number, bytes: number): void {
     const from = this.#answered.get(connection) ?? 0
     const due = connection.requests.slice(from, from + count)
@@ -117,14 +117,14 @@ class Play {
 }
 
 describe('every request', () => {
-  it('settles exactly once, and all have when the session is over, whatever happens in whatever order', async function () {
+  it('settles exactly once, and before the session has ended, for any sequence of faults', async function () {
     this.timeout(60_000)
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 40 }), async script => {
         const all = await scriptedSession({}, 'a,b')
-        const play = new Play(all)
+        const runner = new ScriptRunner(all)
         for (const step of script) {
-          await play.step(step)
+          await runner.step(step)
           await settle()
         }
         const closing = all.client.close()
@@ -132,16 +132,16 @@ describe('every request', () => {
         await all.clock.advance(T)
         await closing
         await settle()
-        for (const { settled } of play.outcomes) expect(settled).to.equal(1)
-        for (const { error } of play.outcomes) {
+        for (const { settled } of runner.outcomes) expect(settled).to.equal(1)
+        for (const { error } of runner.outcomes) {
           if (error === undefined || (error as Error).name === 'AbortError') continue
           expect(error).to.have.property('fate').that.is.oneOf(['notSent', 'unknown'])
         }
         expect(all.client.state).to.be.oneOf(['closed', 'expired', 'authFailed'])
         expect(all.clock.pendingTimers).to.equal(0)
         expect(all.callbackErrors).to.deep.equal([])
-        // No state is told twice in a row, and none behind a terminal one.
-        expect(play.states.join(' ')).to.match(/^(suspended connected ?)*(suspended ?)?(closed|expired|authFailed)$/)
+        // No state event repeats the previous state, and none follows a terminal state.
+        expect(runner.states.join(' ')).to.match(/^(suspended connected ?)*(suspended ?)?(closed|expired|authFailed)$/)
         for (const { received } of all.server.connections) {
           const xids = received.map(({ xid }) => xid).filter(xid => xid > 0)
           expect([...xids].sort((a, b) => a - b)).to.deep.equal(xids)

@@ -78,21 +78,21 @@ describe('a connect string', () => {
     ['http://zk1:2181', 'write zk1:2181 without http://'],
   ]
   for (const [servers, named] of bad) {
-    it(`${JSON.stringify(servers)} is refused, and the message names ${named}`, () => {
+    it(`${JSON.stringify(servers)} is rejected with a message that names ${named}`, () => {
       expect(() => parseConnectString(servers))
         .to.throw(ZooKeeperError, named)
         .that.includes({ code: 'BADARGUMENTS', fate: 'notSent' })
     })
   }
 
-  it('that is no string is refused as well', () => {
+  it('is rejected if it is not a string', () => {
     for (const value of [undefined, null, 2181, ['zk']])
       expect(() => parseConnectString(value as unknown as string))
         .to.throw(ZooKeeperError)
         .with.property('code', 'BADARGUMENTS')
   })
 
-  it('gives hosts with a name and a possible port, or BADARGUMENTS, whatever it is', () => {
+  it('yields hosts with a valid name and port, or is rejected with BADARGUMENTS', () => {
     const piece = fc.oneof(fc.constantFrom('zk', ':', '[', ']', '::1', ',', '/', '2181', ' ', '%', '.'), fc.string())
     fc.assert(
       fc.property(

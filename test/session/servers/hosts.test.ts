@@ -5,10 +5,10 @@ import { HostList } from '../../../src/session/servers/hosts.ts'
 import type { Address } from '../../../src/transport/transport.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 
-const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+const randomNumber = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
 describe('a list of hosts', () => {
-  it('gives each once in a round, in the same order in every round', () => {
+  it('returns each host once per round, in the same order every round', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 9 }), fc.integer(), (count, seed) => {
         const hosts = Array.from({ length: count }, (_, i) => ({ host: `zk${i}`, port: 2181 }))
@@ -21,14 +21,14 @@ describe('a list of hosts', () => {
     )
   })
 
-  it('starts anywhere', () => {
+  it('starts with a random host', () => {
     const hosts = Array.from({ length: 4 }, (_, i) => ({ host: `zk${i}`, port: 2181 }))
     const random = seededRandom(1)
     const firsts = Array.from({ length: 400 }, () => new HostList(hosts, random).next().host)
     for (const { host } of hosts) expect(firsts.filter(first => first === host).length).to.be.within(60, 140)
   })
 
-  it('does not touch what it was given', () => {
+  it('does not change its argument', () => {
     const hosts = Object.freeze([
       { host: 'a', port: 1 },
       { host: 'b', port: 2 },
@@ -36,17 +36,17 @@ describe('a list of hosts', () => {
     expect(new HostList(hosts, () => 0).next()).to.be.oneOf([...hosts])
   })
 
-  it('does not know whether a host is another by another name, unless it was listed and all are', () => {
+  it('treats a host as a possible alias unless it is listed, or was listed and the new list is complete', () => {
     const [a, b, c] = ['a', 'b', 'c'].map(host => ({ host, port: 1 })) as [Address, Address, Address]
     const list = new HostList([a, b], () => 0)
     const among = (hosts: Address[], current: Address) =>
-      [true, false].map(isWhole => list.mayBeAliasOf(hosts, current, isWhole))
+      [true, false].map(isComplete => list.mayBeAliasOf(hosts, current, isComplete))
     expect(among([b], c), 'never listed').to.deep.equal([true, true])
     expect(among([b], a), 'listed before, and not now').to.deep.equal([false, true])
     expect(among([b], b), 'listed now too').to.deep.equal([false, false])
   })
 
-  it('has all but one, and that one where it is alone', () => {
+  it('returns all hosts but one, or that one if it is the only host', () => {
     const [a, b] = ['a', 'b'].map(host => ({ host, port: 1 })) as [Address, Address]
     expect(new HostList([a, b], () => 0).allBut({ ...a, host: 'A' })).to.deep.equal([b])
     expect(new HostList([a, b], () => 0).allBut(undefined)).to.have.members([a, b])
@@ -55,9 +55,9 @@ describe('a list of hosts', () => {
 })
 
 describe('the pause before an attempt', () => {
-  it('doubles from 50 ms to 2 s, and half of it at most is left to chance', () => {
+  it('doubles from 50 ms to 2 s, with at most half of it random', () => {
     fc.assert(
-      fc.property(fc.nat(10_000), chance, (failures, random) => {
+      fc.property(fc.nat(10_000), randomNumber, (failures, random) => {
         const full = Math.min(2000, 50 * 2 ** Math.min(failures, 10))
         expect(backoff(failures, () => random)).to.be.within(full / 2, full)
         expect(backoff(failures + 1, () => random)).to.be.at.least(backoff(failures, () => random))

@@ -1,4 +1,5 @@
-// Servers without a quorum: taken where that was asked for, left for one that takes writes, and not believed about sessions.
+// Read-only servers, which have no quorum. The client uses one only if the option `readOnly` is set, and leaves it for
+// a server that accepts writes. It does not trust their answers about sessions.
 import { expect } from 'chai'
 import { errnos, eventTypes, operations } from '../../../src/protocol/index.ts'
 import type { State } from '../../../src/client/index.ts'
@@ -18,7 +19,7 @@ import {
 const OTHER_SESSION = 0x77n
 const readOnly = { readOnly: true }
 
-/** The next connection that is dialled; those before it may never have been looked at. */
+/** Waits for the next connection that the client dials, and skips earlier ones that the test did not use. */
 async function latest({ clock, server }: ScriptedSession): Promise<ScriptedConnection> {
   const { length } = server.connections
   while (server.connections.length === length) await clock.advance(1)
@@ -26,7 +27,7 @@ async function latest({ clock, server }: ScriptedSession): Promise<ScriptedConne
 }
 
 describe('a read-only server', () => {
-  it('is left for the next host where it was not asked for, and nothing has expired', async () => {
+  it('is left for the next host without the option `readOnly`, and the session does not expire', async () => {
     const all = scriptedConnect({}, 'a,b')
     const first = await all.server.next()
     first.open()
@@ -41,7 +42,7 @@ describe('a read-only server', () => {
     expect((await all.opening).state).to.equal('connected')
   })
 
-  it('is taken where it was asked for: reads are answered, writes refused with NOTREADONLY', async () => {
+  it('is used with the option `readOnly`: reads succeed, writes are rejected with NOTREADONLY', async () => {
     const { client, connection } = await scriptedSession(readOnly, 'zk', readOnly)
     expect(connection.connectRequest?.readOnly).to.equal(true)
     expect(client.state).to.equal('connectedReadOnly')
@@ -54,7 +55,7 @@ describe('a read-only server', () => {
     await closeCleanly({ client, connection })
   })
 
-  it('does not do for connected(): that waits for a server that takes writes', async () => {
+  it('does not resolve whenConnected(), which waits for a server that accepts writes', async () => {
     const all = await scriptedSession(readOnly, 'zk', readOnly)
     let isConnected = false
     const connected = all.client.whenConnected().then(() => (isConnected = true))
@@ -65,7 +66,7 @@ describe('a read-only server', () => {
     await connected
   })
 
-  it('gives a session that is shown to no server again: the next one gives another, and watches are set on it', async () => {
+  it('creates a session that the client presents to no other server; watches are set on the next session', async () => {
     const all = await scriptedSession(readOnly, 'zk', readOnly)
     const { client, connection } = all
     const states: State[] = []
@@ -88,14 +89,14 @@ describe('a read-only server', () => {
     expect(events).to.deep.equal(['NodeDataChanged'])
     expect(states).to.deep.equal(['suspended', 'connected'])
     expect(client.sessionId).to.equal(OTHER_SESSION)
-    // This one is of the quorum.
+    // The quorum issued this session.
     second.close()
     const third = await redial(all)
     third.open()
     expect(third.connectRequest?.sessionId).to.equal(OTHER_SESSION)
   })
 
-  it('is named to persistent watches as what it is', async () => {
+  it('is reported to persistent watches as connectedReadOnly', async () => {
     const all = await scriptedSession(readOnly, 'zk', readOnly)
     const adding = all.client.addWatch('/a')
     all.connection.reply(await all.connection.next())
@@ -106,8 +107,8 @@ describe('a read-only server', () => {
     expect(value).to.deep.equal({ type: 'resync', state: 'connectedReadOnly', path: '/a' })
   })
 
-  describe('has others asked whether they take writes', () => {
-    it('at once for the first that does: the session goes there', async () => {
+  describe('makes the client ask other servers whether they accept writes', () => {
+    it('and moves the session to the first one that does', async () => {
       const all = await scriptedSession(readOnly, 'a,b,c', readOnly)
       const { client, clock, server, connection } = all
       await clock.advance(99)
@@ -117,7 +118,7 @@ describe('a read-only server', () => {
       expect(first.address.host).not.to.equal(connection.address.host)
       first.open()
       expect(first.writes).to.equal(1)
-      expect(first.connectRequest, 'four letters, no handshake').to.equal(undefined)
+      expect(first.connectRequest, 'a four-letter word, no handshake').to.equal(undefined)
       first.send(Buffer.from('ro'))
       expect(first.dropped).to.equal(true)
       await clock.advance(200)
@@ -136,10 +137,10 @@ describe('a read-only server', () => {
       await settle()
       expect(client.state).to.equal('connected')
       await clock.advance(60_000 / 100)
-      expect(server.connections, 'nobody is asked any more').to.have.length(4)
+      expect(server.connections, 'the client sends no more probes').to.have.length(4)
     })
 
-    it('after pauses that double from 100 ms to a minute, whatever they answer', async () => {
+    it('after pauses that double from 100 ms to a minute, for any reply', async () => {
       const all = await scriptedSession(
         { ...readOnly, sessionTimeout: 1_000_000, attemptTimeout: 1000 },
         'a,b',
@@ -162,23 +163,23 @@ describe('a read-only server', () => {
       expect(pauses).to.deep.equal([100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 60_000, 60_000])
     })
 
-    it('and gives each only so long as an attempt may take', async () => {
+    it('and waits for each reply no longer than attemptTimeout', async () => {
       const { clock, server } = await scriptedSession({ ...readOnly, attemptTimeout: 700 }, 'a,b', readOnly)
       await clock.advance(100)
-      const mute = await server.next()
-      mute.open()
+      const silent = await server.next()
+      silent.open()
       await clock.advance(699)
-      expect(mute.dropped).to.equal(false)
+      expect(silent.dropped).to.equal(false)
       await clock.advance(1)
-      expect(mute.dropped).to.equal(true)
-      mute.send(Buffer.from('rw'))
+      expect(silent.dropped).to.equal(true)
+      silent.send(Buffer.from('rw'))
       await clock.advance(199)
       expect(server.connections).to.have.length(2)
       await clock.advance(1)
       expect(server.connections).to.have.length(3)
     })
 
-    it('which ends with the connection, and leaves no timer', async () => {
+    it('until the connection ends, and leaves no timer', async () => {
       const all = await scriptedSession(readOnly, 'a,b', readOnly)
       await all.clock.advance(100)
       const probe = await all.server.next()
@@ -192,7 +193,7 @@ describe('a read-only server', () => {
       expect(all.clock.pendingTimers).to.equal(0)
     })
 
-    it('from a list that may change meanwhile', async () => {
+    it('and uses a list that was updated meanwhile', async () => {
       const all = await scriptedSession({ ...readOnly, random: () => 0.9 }, 'zk', readOnly)
       all.client.updateServerList('zk,new')
       expect(all.connection.dropped).to.equal(false)
@@ -200,15 +201,15 @@ describe('a read-only server', () => {
       expect((await all.server.next()).address.host).to.equal('new')
     })
 
-    it('itself too where its name is the only one: it may stand for several', async () => {
+    it('and asks its own name too if that is the only one, because it may resolve to several servers', async () => {
       const all = await scriptedSession(readOnly, 'zk', readOnly)
       await all.clock.advance(100)
       expect((await all.server.next()).address.host).to.equal('zk')
     })
   })
 
-  describe('has no say about a session of the quorum', () => {
-    it('not that it is gone: the next host is tried', async () => {
+  describe('is not trusted about a session that the quorum issued', () => {
+    it('if it reports expiry: the client tries the next host', async () => {
       const all = await scriptedSession(readOnly, 'a,b')
       all.connection.close()
       const second = await redial(all)
@@ -221,7 +222,7 @@ describe('a read-only server', () => {
       expect(all.client.sessionId).to.equal(SESSION_ID)
     })
 
-    it('but where it must be presumed lost anyway, who accepts such servers is told so', async () => {
+    it('unless the lease has ended and the option `readOnly` is set: then the session expires', async () => {
       const all = await scriptedSession(readOnly)
       all.connection.close()
       await all.clock.advance(T)
@@ -233,7 +234,7 @@ describe('a read-only server', () => {
       expect(all.client.state).to.equal('expired')
     })
 
-    it('nor that it lives: reads are answered, and the lease runs out', async () => {
+    it('if it accepts the session: reads succeed, but the lease is not renewed', async () => {
       const all = await scriptedSession(readOnly)
       all.connection.close()
       const second = await reconnect(all, readOnly)

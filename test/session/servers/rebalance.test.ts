@@ -1,4 +1,4 @@
-// Which host is next, and who moves when the list of them changes.
+// The order of hosts, and which clients move when the list changes.
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { HostList, keyOf, rebalance } from '../../../src/session/servers/hosts.ts'
@@ -8,24 +8,27 @@ import { seededRandom } from '../../support/seeded-random.ts'
 const host = (n: number | string): Address => ({ host: `zk${n}`, port: 2181 })
 const hosts = (...names: (number | string)[]): Address[] => names.map(host)
 
-/** Clients that sit evenly on `before` and hear of `after`: how many move, and how many each host has then. */
-function crowd(before: Address[], after: Address[], random: () => number, size = 10_000) {
+/**
+ * Spreads clients evenly over `before`, changes the list to `after`, and returns how many move and the load of each
+ * host.
+ */
+function simulateClients(before: Address[], after: Address[], random: () => number, size = 10_000) {
   const load = new Map(after.map(each => [keyOf(each), 0]))
   let moved = 0
-  let movedOffAKeptHost = 0
+  let movedOffRemainingHost = 0
   for (let i = 0; i < size; i++) {
     const current = before[i % before.length] as Address
     const { moves, order } = rebalance(before, after, current, random)
     const now = moves ? (order[0] as Address) : current
     if (moves) moved++
-    if (moves && load.has(keyOf(current))) movedOffAKeptHost++
+    if (moves && load.has(keyOf(current))) movedOffRemainingHost++
     load.set(keyOf(now), (load.get(keyOf(now)) ?? 0) + 1)
   }
-  return { moved, movedOffAKeptHost, load: [...load.values()] }
+  return { moved, movedOffRemainingHost, load: [...load.values()] }
 }
 
 describe('the list of hosts', () => {
-  it('names each host once a round, in an order of chance, and a duplicate not twice', () => {
+  it('returns each host once per round, in random order and without duplicates', () => {
     const list = new HostList([...hosts(1, 2, 3), host('2'), { host: 'ZK1', port: 2181 }], seededRandom(1))
     const round = () => [list.next(), list.next(), list.next()].map(({ host }) => host)
     const first = round()
@@ -33,7 +36,7 @@ describe('the list of hosts', () => {
     expect(round()).to.deep.equal(first)
   })
 
-  it('has the same host at two ports as two', () => {
+  it('treats the same host with two ports as two hosts', () => {
     const list = new HostList([host(1), { host: 'zk1', port: 2182 }], () => 0)
     expect(list.all).to.have.length(2)
   })
@@ -42,45 +45,45 @@ describe('the list of hosts', () => {
 describe('a changed list of hosts', () => {
   const random = seededRandom(20_260_401)
 
-  it('moves two fifths of the clients when three hosts become five, all of them to the new ones', () => {
-    const { moved, load } = crowd(hosts(1, 2, 3), hosts(1, 2, 3, 4, 5), random)
+  it('moves two fifths of the clients to the new hosts when three hosts become five', () => {
+    const { moved, load } = simulateClients(hosts(1, 2, 3), hosts(1, 2, 3, 4, 5), random)
     expect(moved / 10_000).to.be.within(0.37, 0.43)
     for (const clients of load) expect(clients).to.be.within(1800, 2200)
   })
 
-  it('moves nobody off a host that stays when others are removed, and spreads those of the removed', () => {
-    const { moved, movedOffAKeptHost, load } = crowd(hosts(1, 2, 3, 4, 5), hosts(2, 4, 5), random)
-    expect(movedOffAKeptHost).to.equal(0)
+  it('moves only the clients of removed hosts, and spreads them evenly', () => {
+    const { moved, movedOffRemainingHost, load } = simulateClients(hosts(1, 2, 3, 4, 5), hosts(2, 4, 5), random)
+    expect(movedOffRemainingHost).to.equal(0)
     expect(moved).to.equal(4000)
     for (const clients of load) expect(clients).to.be.within(3133, 3533)
   })
 
-  it('moves those of a replaced host to the one that replaces it, and nobody else', () => {
-    const { moved, movedOffAKeptHost, load } = crowd(hosts(1, 2, 3), hosts(1, 2, 4), random, 9000)
-    expect([moved, movedOffAKeptHost]).to.deep.equal([3000, 0])
+  it('moves only the clients of a replaced host, to its replacement', () => {
+    const { moved, movedOffRemainingHost, load } = simulateClients(hosts(1, 2, 3), hosts(1, 2, 4), random, 9000)
+    expect([moved, movedOffRemainingHost]).to.deep.equal([3000, 0])
     expect(load).to.deep.equal([3000, 3000, 3000])
   })
 
-  it('moves nobody when it is the same list, in another order and with duplicates', () => {
-    expect(crowd(hosts(1, 2, 3), hosts(3, 1, 2, 1), random).moved).to.equal(0)
+  it('moves no client if only the order or duplicates change', () => {
+    expect(simulateClients(hosts(1, 2, 3), hosts(3, 1, 2, 1), random).moved).to.equal(0)
   })
 
   const names = fc.uniqueArray(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 7 })
 
-  it('leaves an even load, whatever hosts come and go', () => {
+  it('keeps the load even for any change of the list', () => {
     fc.assert(
       fc.property(names, names, fc.integer(), (before, after, seed) => {
         const each = 1260
-        const { load } = crowd(hosts(...before), hosts(...after), seededRandom(seed), before.length * each)
+        const { load } = simulateClients(hosts(...before), hosts(...after), seededRandom(seed), before.length * each)
         const even = (before.length * each) / after.length
-        // Six deviations of a binomial that is at most as wide as this.
+        // Six standard deviations of the binomial distribution, rounded up.
         for (const clients of load) expect(Math.abs(clients - even)).to.be.below(6 * Math.sqrt(even))
       }),
       { numRuns: 40 },
     )
   })
 
-  it('keeps whom it need not move, moves whom it must, and names every new host once', () => {
+  it('moves a client only if necessary, and returns every new host once', () => {
     fc.assert(
       fc.property(names, names, fc.nat(), fc.integer(), (before, after, at, seed) => {
         const current = host(before[at % before.length] as number)
@@ -93,9 +96,9 @@ describe('a changed list of hosts', () => {
         const stays = order.some(each => keyOf(each) === keyOf(current))
         if (!stays) expect(moves).to.equal(true)
         if (stays && after.length <= before.length) expect(moves).to.equal(false)
-        // Who leaves a host that stays goes where nobody has been.
+        // A client that leaves a remaining host moves to a new host.
         if (stays && moves) expect(before.map(n => `zk${n} 2181`)).not.to.include(keyOf(order[0] as Address))
-        // Who stays and loses its host later has another to try first.
+        // A client that stays and loses its host later tries another host first.
         if (!moves && order.length > 1) expect(keyOf(order[0] as Address)).not.to.equal(keyOf(current))
       }),
     )

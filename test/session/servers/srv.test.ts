@@ -1,4 +1,4 @@
-// Servers that are found by SRV records, on scripted ones, with records of the test's own.
+// SRV records that the test supplies, with scripted servers.
 import { expect } from 'chai'
 import { connect, type ConnectOptions } from '../../../src/client/index.ts'
 import type { SrvRecord } from '../../../src/transport/srv.ts'
@@ -9,13 +9,13 @@ import { reconnect, redial } from '../../support/scripted-session.ts'
 const NAME = '_zookeeper._tcp.example.org'
 const hosts = (...names: string[]): SrvRecord[] => names.map(name => ({ name, port: 2181 }))
 
-/** A client under way by SRV records that the test may change; undefined has the lookup fail. */
+/** Calls connect() with SRV records that the test may change. If `records` is undefined, the lookup fails. */
 function opening(records: SrvRecord[] | undefined, options: ConnectOptions = {}, servers = `dns-srv://${NAME}/app`) {
   const clock = new VirtualClock()
   const server = new ScriptedServer()
-  const dns = { records, asked: [] as string[] }
+  const dns = { records, lookups: [] as string[] }
   const resolveSrv = (name: string): Promise<SrvRecord[]> => {
-    dns.asked.push(name)
+    dns.lookups.push(name)
     if (dns.records === undefined) return Promise.reject(new Error(`querySrv ENOTFOUND ${name}`))
     return Promise.resolve(dns.records)
   }
@@ -32,7 +32,7 @@ async function opened(records: SrvRecord[], options: ConnectOptions = {}) {
   return { ...all, client: await all.opening, connection }
 }
 
-const beat = async (clock: VirtualClock, ms: number, connection: ScriptedConnection) => {
+const advanceWithReplies = async (clock: VirtualClock, ms: number, connection: ScriptedConnection) => {
   for (let passed = 0; passed < ms && !connection.dropped; passed += 500) {
     await clock.advance(500)
     for (const request of connection.received.splice(0)) connection.reply(request)
@@ -40,7 +40,7 @@ const beat = async (clock: VirtualClock, ms: number, connection: ScriptedConnect
 }
 
 describe('SRV records', () => {
-  it('name the hosts and their ports, whatever their priority and weight; the rest of the string is the chroot', async () => {
+  it('provide hosts and ports, regardless of priority and weight; the rest of the string is the chroot', async () => {
     const {
       opening: client,
       server,
@@ -62,10 +62,10 @@ describe('SRV records', () => {
     const zk = await client
     void zk.getData('/a').catch(() => undefined)
     expect((await second.next()).body).to.deep.equal({ path: '/app/a', watch: false })
-    expect(new Set(dns.asked)).to.deep.equal(new Set([NAME]))
+    expect(new Set(dns.lookups)).to.deep.equal(new Set([NAME]))
   })
 
-  it('are looked up again before each attempt, and those of before do where there are none', async () => {
+  it('are looked up before each attempt; if the lookup yields no host, the previous ones are used', async () => {
     const all = await opened(hosts('old'))
     all.dns.records = hosts('new')
     all.connection.close()
@@ -80,7 +80,7 @@ describe('SRV records', () => {
     }
   })
 
-  it('are waited for, and connect() says that they were missing', async () => {
+  it('are looked up until they exist; connect() rejects with the failed lookup as the cause', async () => {
     const failed = opening(undefined, { connectTimeout: 1000 })
     const caught = failed.opening.catch((error: unknown) => error)
     await failed.clock.advance(1000)
@@ -88,7 +88,7 @@ describe('SRV records', () => {
     expect(error).to.include({ code: 'CONNECTTIMEOUT' })
     expect(error.cause.message).to.contain(NAME)
     expect(String(error.cause.cause)).to.contain('ENOTFOUND')
-    expect(failed.dns.asked.length).to.be.within(3, 10)
+    expect(failed.dns.lookups.length).to.be.within(3, 10)
     expect(failed.clock.pendingTimers).to.equal(0)
 
     const late = opening(undefined)
@@ -97,42 +97,42 @@ describe('SRV records', () => {
     expect((await redial(late)).address.host).to.equal('zk')
   })
 
-  it('that nobody answers for hold nothing up for longer than an attempt', async () => {
-    const asked: string[] = []
+  it('delay an attempt no longer than attemptTimeout if the lookup does not answer', async () => {
+    const lookups: string[] = []
     const resolveSrv = (name: string) => {
-      asked.push(name)
+      lookups.push(name)
       return new Promise<never>(() => undefined)
     }
     const all = opening([], { resolveSrv, attemptTimeout: 400, connectTimeout: 1000 })
     const caught = all.opening.catch((error: unknown) => error)
     await all.clock.advance(1000)
     expect(await caught).to.include({ code: 'CONNECTTIMEOUT' })
-    expect(asked.length).to.be.within(2, 3)
+    expect(lookups.length).to.be.within(2, 3)
   })
 
-  it('are looked up now and then while there is a connection, and the client moves where its server is gone', async () => {
+  it('are looked up regularly while connected; the client moves if its server is no longer listed', async () => {
     const all = await opened(hosts('zk1', 'zk2'), { srvRefreshInterval: 10_000 })
     const { host } = all.connection.address
     all.dns.records = hosts('zk3', host)
-    await beat(all.clock, 10_000, all.connection)
-    expect(all.dns.asked).to.have.length(2)
+    await advanceWithReplies(all.clock, 10_000, all.connection)
+    expect(all.dns.lookups).to.have.length(2)
     expect(all.connection.dropped).to.equal(false)
     all.dns.records = hosts('zk3')
-    await beat(all.clock, 10_500, all.connection)
+    await advanceWithReplies(all.clock, 10_500, all.connection)
     expect(all.connection.dropped).to.equal(true)
     const second = await reconnect(all)
     expect(second.address.host).to.equal('zk3')
     expect(second.connectRequest?.sessionId).to.equal(SESSION_ID)
   })
 
-  it('give way to a list, and a list to them', async () => {
+  it('can be replaced by a list, and a list by SRV records', async () => {
     const all = await opened(hosts('zk1'))
     all.client.updateServerList('listed')
     const second = await reconnect(all)
     expect(second.address.host).to.equal('listed')
-    const { length } = all.dns.asked
-    await beat(all.clock, 120_000, second)
-    expect(all.dns.asked).to.have.length(length)
+    const { length } = all.dns.lookups
+    await advanceWithReplies(all.clock, 120_000, second)
+    expect(all.dns.lookups).to.have.length(length)
     all.client.updateServerList(`dns-srv://${NAME}/app`)
     await settle()
     await settle()
@@ -142,7 +142,7 @@ describe('SRV records', () => {
   })
 
   for (const servers of ['dns-srv://', 'dns-srv:///app', 'dns-srv://a,b', 'dns-srv://a:2181', 'dns-srv://a b'])
-    it(`have no name in ${JSON.stringify(servers)}`, async () => {
+    it(`are rejected with BADARGUMENTS for ${JSON.stringify(servers)}`, async () => {
       const error: unknown = await connect(servers).catch((e: unknown) => e)
       expect(error).to.include({ code: 'BADARGUMENTS' })
     })

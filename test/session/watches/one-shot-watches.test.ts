@@ -18,16 +18,16 @@ const path = fc.constantFrom('/a', '/b', '/a/b', '/__proto__')
 
 const views = [{}, {}]
 
-/** Which kinds an event takes with it. */
-const taken: Record<number, WatchKind[]> = {
+/** The kinds of watches that each event type fires. */
+const firedBy: Record<number, WatchKind[]> = {
   1: ['exist', 'data'],
   2: ['data', 'exist', 'children'],
   3: ['data', 'exist'],
   4: ['children'],
 }
 
-describe('the registry of watches', () => {
-  it('agrees with a plain list, whatever is armed, dropped and fired', () => {
+describe('the registry of one-shot watches', () => {
+  it('behaves like a plain list for any sequence of operations', () => {
     const step = fc.record({
       do: fc.constantFrom('arm', 'disarm', 'fire', 'expect'),
       kind,
@@ -51,8 +51,8 @@ describe('the registry of watches', () => {
             expect(registry.disarm(dropped.watch)).to.equal(undefined)
           } else if (what === 'fire') {
             const isFired = (each: (typeof model)[number]) =>
-              each.watch.serverPath === path && taken[type]?.includes(each.kind) === true
-            const expected = type in taken ? model.filter(isFired).map(({ watch }) => watch) : undefined
+              each.watch.serverPath === path && firedBy[type]?.includes(each.kind) === true
+            const expected = type in firedBy ? model.filter(isFired).map(({ watch }) => watch) : undefined
             const fired = registry.fire(type, path)?.watches
             if (expected === undefined) expect(fired).to.equal(undefined)
             else expect(fired).to.have.members(expected)
@@ -77,7 +77,7 @@ describe('the registry of watches', () => {
     )
   })
 
-  it('counts calls under way by table and path', () => {
+  it('counts calls in flight by table and path', () => {
     const registry = new OneShotWatches()
     registry.trackPending('data', '/a', 1)
     registry.trackPending('data', '/a', 1)
@@ -90,13 +90,13 @@ describe('the registry of watches', () => {
   })
 })
 
-describe('batches of watches', () => {
+describe('batches of watches to set again', () => {
   const paths = fc.array(
     fc.integer({ min: 1, max: 60_000 }).map(length => '/'.padEnd(length, 'ü')),
     { maxLength: 20 },
   )
 
-  it('hold each path once, in order, in as few requests as 128 KiB allow', () => {
+  it('contain each path once, in order, in as few requests as the limit of 128 KiB allows', () => {
     fc.assert(
       fc.property(fc.record({ data: paths, exist: paths, children: paths }), all => {
         const made = batches(all)
@@ -113,11 +113,11 @@ describe('batches of watches', () => {
     )
   })
 
-  it('are none where there is nothing to set', () => {
+  it('are empty if there is no watch', () => {
     expect(batches({ data: [], exist: [], children: [] })).to.deep.equal([])
   })
 
-  it('give a path that is longer than all of one a request of its own', () => {
+  it('contain a path that exceeds the limit in a separate request', () => {
     const long = '/'.padEnd(200_000, 'a')
     const made = batches({ data: ['/a', long], exist: ['/b'], children: [] })
     expect(made.map(({ data, exist }) => [data.length, exist.length])).to.deep.equal([
@@ -128,8 +128,8 @@ describe('batches of watches', () => {
   })
 })
 
-describe('a watch that is given up while another call is to set the same', () => {
-  it('is owed to the server until that call has ended without setting it', () => {
+describe('the removal of a watch while other calls may set it', () => {
+  it('is deferred until those calls have ended without setting it', () => {
     const registry = new OneShotWatches()
     registry.trackPending('data', '/a', 1)
     registry.trackPending('data', '/a', 1)

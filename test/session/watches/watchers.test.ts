@@ -1,4 +1,4 @@
-// Persistent and recursive watches, alone and mixed with one-shot ones, on both servers.
+// Persistent and recursive watches, alone and with one-shot watches, on both servers.
 import { expect } from 'chai'
 import type { Client, WatchEvent, Watcher } from '../../../src/index.ts'
 import { onGrounds } from '../../recipes/fixture.ts'
@@ -18,15 +18,15 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     }),
   )
 
-  /** The events that come before a mark, told shortly; the mark is a change of the watched node's data. */
+  /** Changes the data of the watched node as a marker, and returns the events before it as short strings. */
   async function eventsUntilMark(watcher: Watcher): Promise<string[]> {
     await other.setData(path, 'mark')
-    const told: string[] = []
+    const events: string[] = []
     for (;;) {
       const { value, done } = await watcher.next()
       if (done) throw new Error('the stream ended')
-      if (value.type === 'NodeDataChanged' && value.path === path) return told
-      told.push(`${value.type} ${value.path.slice(path.length)}`.trim())
+      if (value.type === 'NodeDataChanged' && value.path === path) return events
+      events.push(`${value.type} ${value.path.slice(path.length)}`.trim())
     }
   }
 
@@ -35,15 +35,15 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
       set(resolve).catch(reject)
     })
 
-  everywhere('tells of each change of its node and of its list of children, again and again', async () => {
+  everywhere('reports each change of its node and of its children repeatedly', async () => {
     await using watcher = await zk.addWatch(path)
     await other.create(`${path}/a`)
-    await other.setData(`${path}/a`, 'not ours')
+    await other.setData(`${path}/a`, 'not watched')
     await other.delete(`${path}/a`)
     expect(await eventsUntilMark(watcher)).to.deep.equal(['NodeChildrenChanged', 'NodeChildrenChanged'])
   })
 
-  everywhere('tells, where it is recursive, of every node below and never of a list', async () => {
+  everywhere('reports every node below if it is recursive, and no NodeChildrenChanged', async () => {
     await using watcher = await zk.addWatch(path, { recursive: true })
     await other.create(`${path}/a`)
     await other.create(`${path}/a/b`)
@@ -58,13 +58,13 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     ])
   })
 
-  everywhere('waits for a node that does not exist yet', async () => {
+  everywhere('can be set on a node that does not exist yet', async () => {
     await using watcher = await zk.addWatch(`${path}/later`)
     await other.create(`${path}/later`)
     expect((await watcher.next()).value).to.deep.include({ type: 'NodeCreated', path: `${path}/later` })
   })
 
-  everywhere('lives on beside one-shot watches on the same node, and both fire', async () => {
+  everywhere('stays with one-shot watches on the same node, and both fire', async () => {
     await using watcher = await zk.addWatch(path)
     const data = fired(watch => zk.getData(path, { watch }))
     const children = fired(watch => zk.getChildren(path, { watch }))
@@ -79,7 +79,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     expect(await eventsUntilMark(watcher)).to.deep.equal(['NodeChildrenChanged'])
   })
 
-  everywhere('may come after a one-shot watch on the same node, and both fire', async () => {
+  everywhere('may be added after a one-shot watch on the same node, and both fire', async () => {
     const data = fired(watch => zk.getData(path, { watch }))
     await using watcher = await zk.addWatch(path)
     await other.setData(path, 'x')
@@ -88,7 +88,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     expect(await eventsUntilMark(watcher)).to.deep.equal([])
   })
 
-  everywhere('serves a one-shot watch until that has fired, though it was closed itself', async () => {
+  everywhere('stays at the server after close() until a one-shot watch on the node has fired', async () => {
     const watcher = await zk.addWatch(path)
     const data = fired(watch => zk.getData(path, { watch }))
     await zk.sync(path)
@@ -101,7 +101,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
 
   for (const recursiveFirst of [true, false])
     everywhere(
-      `keeps its own view beside a ${recursiveFirst ? 'recursive one before' : 'recursive one behind'} it on the same node`,
+      `reports only its own events if a recursive one was added ${recursiveFirst ? 'before' : 'after'} it`,
       async () => {
         const first = await zk.addWatch(path, { recursive: recursiveFirst })
         const second = await zk.addWatch(path, { recursive: !recursiveFirst })
@@ -123,7 +123,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
       },
     )
 
-  everywhere('is two streams of one server’s watch, which goes with the last of them', async () => {
+  everywhere('shares the watch of the server with a second stream; closing the last one removes it', async () => {
     const [first, second] = [await zk.addWatch(path), await zk.addWatch(path)]
     await first.close()
     expect(await eventsUntilMark(second)).to.deep.equal([])
@@ -132,7 +132,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     expect(await first.next()).to.deep.equal({ value: undefined, done: true })
   })
 
-  everywhere('is set again after a reconnect, and says that events may be missing', async () => {
+  everywhere('is set again after a reconnect, and reports a resync because events may be missing', async () => {
     const [plain, recursive] = [await zk.addWatch(path), await zk.addWatch(`${path}/r`, { recursive: true })]
     const oneShot = fired(watch => zk.getData(path, { watch }))
     await zk.sync(path)
@@ -151,7 +151,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     await Promise.all([plain.close(), recursive.close()])
   })
 
-  everywhere('gives its backlog up for one resync when nobody reads', async () => {
+  everywhere('replaces its queue with one resync if it exceeds the capacity', async () => {
     await using watcher = await zk.addWatch(path, { capacity: 3 })
     for (let i = 0; i < 4; i++) await other.create(`${path}/${i}`)
     await zk.sync(path)
@@ -160,14 +160,14 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     expect(await eventsUntilMark(watcher)).to.deep.equal([])
   })
 
-  everywhere('shows paths from the root of its client', async () => {
+  everywhere('reports paths relative to the chroot of its client', async () => {
     const view = zk.chroot(path)
     await using watcher = await view.addWatch('/', { recursive: true })
     await other.create(`${path}/a`)
     expect((await watcher.next()).value).to.deep.include({ type: 'NodeCreated', path: '/a' })
   })
 
-  everywhere('ends with its view, and tells so', async () => {
+  everywhere('reports the end of its view, and ends', async () => {
     const view = zk.chroot(path)
     const watcher = await view.addWatch('/')
     await view.close()
@@ -177,20 +177,20 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     expect(await ground.watchCount()).to.equal(ground.watchesBefore)
   })
 
-  everywhere('tells of the session’s end, and ends', async () => {
-    // Not the hasty one, which would take its session back before it has ended.
+  everywhere('reports the end of its session, and ends', async () => {
+    // Not the client with the fast clock, which would reattach to its session before it is closed.
     const client = await ground.open()
     const watcher = await client.addWatch(path)
-    const seen: WatchEvent[] = []
+    const events: WatchEvent[] = []
     const reading = (async () => {
-      for await (const event of watcher) seen.push(event)
+      for await (const event of watcher) events.push(event)
     })()
     await ground.expire(client)
     await reading
-    expect(seen.at(-1)).to.deep.include({ type: 'Session', state: 'expired', path })
+    expect(events.at(-1)).to.deep.include({ type: 'Session', state: 'expired', path })
   })
 
-  everywhere('is closed by leaving the loop over it', async () => {
+  everywhere('is closed when the caller leaves the loop over it', async () => {
     await other.setData(path, '')
     const watcher = await zk.addWatch(path)
     await other.setData(path, 'x')
