@@ -4,7 +4,11 @@ import { uuidFrom } from '../runtime/uuid.ts'
 import { internals, type Client } from './client.ts'
 
 export { isTerminal } from '../session/life/states.ts'
-export { checked, isListOfObjects, optionsProblem, readProblem } from './validation.ts'
+export { aclProblem, dataProblem, isListOfObjects, isSignal } from './validation.ts'
+
+/** Returns true for a client of any copy of this package in the process. */
+export const isClient = (value: unknown): value is Client =>
+  typeof value === 'object' && value !== null && internals in value
 
 /** The clock that this client was given. */
 export const clockOf = (client: Client): Clock => client[internals].settings.clock
@@ -23,7 +27,7 @@ export const inBackground = (client: Client, work: Promise<unknown>): void =>
   client[internals].session.background.run(work)
 
 /**
- * Calls back from a microtask, in one order with watch callbacks. What the callback throws or rejects with goes to
+ * Calls back from a microtask, in one order with watch callbacks. What the callback throws or rejects with is passed to
  * `onUncaughtError`.
  */
 export const callLater = (client: Client, callback: () => unknown): void =>

@@ -1,0 +1,55 @@
+// Checks of the arguments of recipes. Unchecked, a wrong argument would fail much later, or make a lock wait for ever.
+import { aclProblem, isClient, isSignal } from '../../client/recipe-support.ts'
+import { badArguments, pathProblem } from '../../protocol/index.ts'
+import { mustBe, optionsProblem, type Check, type Checks } from '../../protocol/option-checks.ts'
+
+export const isAbortSignal = mustBe('an AbortSignal', isSignal)
+export const isBoolean = mustBe('true or false', (value: unknown) => typeof value === 'boolean')
+export const isFunction = mustBe('a function', (value: unknown) => typeof value === 'function')
+export const isACL = mustBe('a list of {perms, id: {scheme, id}}', (value: []) => aclProblem(value) === undefined)
+
+const isCount = mustBe('a positive integer', value => Number.isSafeInteger(value) && value >= 1)
+
+/** Returns why a value cannot be used as a number of permits or members. */
+export const countProblem = (name: string, value: unknown): string | undefined => named(name, isCount, value)
+
+/**
+ * Checks the arguments that all recipes have.
+ * @param op name of the class or function
+ * @param problems with the other arguments
+ * @throws ZooKeeperError BADARGUMENTS
+ */
+export function checkArguments(
+  op: string,
+  client: unknown,
+  path: unknown,
+  ...problems: readonly (string | undefined)[]
+): void {
+  const all = [clientProblem(client), pathProblem(path as string), ...problems]
+  const problem = all.find(each => each !== undefined)
+  if (problem !== undefined) throw badArguments(op, typeof path === 'string' ? path : '', problem)
+}
+
+/** @throws ZooKeeperError BADARGUMENTS */
+export function checkOptions<O extends object>(op: string, path: string, options: unknown, checks: Checks<O>): void {
+  const problem = optionsProblem(options, checks)
+  if (problem !== undefined) throw badArguments(op, path, problem)
+}
+
+/** @throws ZooKeeperError BADARGUMENTS */
+export function checkFunction(op: string, path: string, fn: unknown): void {
+  const problem = named('the first argument', isFunction, fn)
+  if (problem !== undefined) throw badArguments(op, path, problem)
+}
+
+function named(name: string, check: Check, value: unknown): string | undefined {
+  const problem = check(value)
+  return problem === undefined ? undefined : `${name} ${problem}`
+}
+
+function clientProblem(client: unknown): string | undefined {
+  if (isClient(client)) return undefined
+  return typeof (client as Partial<Promise<unknown>> | null | undefined)?.then === 'function'
+    ? 'the client is a promise: did you forget await?'
+    : 'the first argument must be a client, which connect() resolves with'
+}
