@@ -4,18 +4,20 @@ import { inBackground, newUuid } from '../../client/recipe-support.ts'
 import { badArguments, isCode, join, nameOf, type ACL, type Stat } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
-import { checkArguments, countProblem, isACL } from '../node/arguments.ts'
+import { checkArguments, checkOptions, countProblem, anACL } from '../node/arguments.ts'
 import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { OwnNode, type NodeFactory } from '../node/own-node.ts'
 import { nextChange, readWatched } from '../node/read-with-watch.ts'
 
 export interface BarrierOptions {
-  /** The ACL of all created nodes, except missing nodes above the barrier's path. Default: the world may do anything. */
+  /**
+   * The ACL of all created nodes, except missing nodes above the barrier's path. Default: the world may do anything.
+   */
   acl?: readonly ACL[]
 }
 
-const optionChecks: Checks<BarrierOptions> = { acl: isACL }
+const optionChecks: Checks<BarrierOptions> = { acl: anACL }
 
 /** A node for whose deletion clients wait: Curator's DistributedBarrier. */
 export class Barrier {
@@ -57,8 +59,8 @@ export class Barrier {
 }
 
 /**
- * A barrier at the start and the end of some work: `memberCount` members enter together, and all leave together. It can be shared with
- * Curator's DistributedDoubleBarrier. An object is one member, and can enter again after it has left.
+ * A barrier at the start and the end of some work: `memberCount` members enter together, and all leave together. It can
+ * be shared with Curator's DistributedDoubleBarrier. An object is one member, and can enter again after it has left.
  */
 export class DoubleBarrier {
   readonly path: string
@@ -82,9 +84,11 @@ export class DoubleBarrier {
 
   /**
    * Resolves when `memberCount` members have entered. A member whose call fails is not counted any more.
-   * @throws ZooKeeperError BADARGUMENTS, also if this member has entered already; LockError TIMEOUT; the signal's reason
+   * @throws ZooKeeperError BADARGUMENTS, also if this member has entered already; LockError TIMEOUT; the signal's
+   * reason
    */
   async enter(options: WaitOptions = {}): Promise<void> {
+    checkOptions('enter', this.path, options, waitOptionChecks)
     if (this.#member !== undefined)
       throw badArguments('enter', this.path, 'this member has entered already: call leave() first')
     const member = (this.#member = new OwnNode(this.#nodeFactory()))
@@ -105,6 +109,8 @@ export class DoubleBarrier {
    * @throws ZooKeeperError BADARGUMENTS, also if this member has not entered; LockError TIMEOUT; the signal's reason
    */
   async leave(options: WaitOptions = {}): Promise<void> {
+    // Checked first, because a call that fails later counts as left.
+    checkOptions('leave', this.path, options, waitOptionChecks)
     const member = this.#member
     if (member === undefined) throw badArguments('leave', this.path, 'this member has not entered: call enter() first')
     this.#member = undefined
@@ -123,8 +129,8 @@ export class DoubleBarrier {
   }
 
   /**
-   * Returns false after an event: read again. If another client deleted the own node it is created again, because the others would wait
-   * for ever.
+   * Returns false after an event: read again. If another client deleted the own node it is created again, because the
+   * others would wait for ever.
    */
   async #isReady(member: OwnNode, signal: AbortSignal): Promise<boolean> {
     const [ready, own, members] = await Promise.all([
@@ -208,8 +214,8 @@ export class DoubleBarrier {
 }
 
 /**
- * Decides how a member leaves, by the names of the members still inside. The lowest stays until the last and waits for the highest; each other
- * removes its node and waits for the lowest. So no deletion wakes all members.
+ * Decides how a member leaves, by the names of the members still inside. The lowest stays until the last and waits for
+ * the highest; each other removes its node and waits for the lowest. So no deletion wakes all members.
  */
 export function leaveStep(
   inside: readonly string[],

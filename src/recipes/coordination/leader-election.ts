@@ -50,8 +50,8 @@ class Leadership extends ExclusiveLock {
 }
 
 /**
- * An election among all participants that campaign in one directory. The first leads until it resigns, by releasing its {@link Held}, or
- * is lost. Its `signal` aborts on loss, and its `token` grows from leader to leader.
+ * An election among all participants that campaign in one directory. The first leads until it resigns, by releasing its
+ * {@link Held}, or is lost. Its `signal` aborts on loss, and its `token` grows from leader to leader.
  */
 export class LeaderElection {
   readonly client: Client
@@ -67,9 +67,10 @@ export class LeaderElection {
   }
 
   /**
-   * Resolves when this participant leads. It leads until the result's `release()`, or until that is lost. By default it watches its own
-   * node.
-   * @throws LockError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS, SESSIONEXPIRED, NOAUTH
+   * Resolves when this participant leads. It leads until it releases the result, or loses it. `watchOwnNode` is true by
+   * default.
+   * @throws LockError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
+   * SESSIONEXPIRED, NOAUTH
    */
   async campaign(options: AcquireOptions = {}): Promise<Held> {
     checkOptions('campaign', this.path, options, acquireOptionChecks)
@@ -77,11 +78,11 @@ export class LeaderElection {
   }
 
   /**
-   * Runs a function each time this participant becomes the leader. Campaigns again when the function has ended, also if the leadership
-   * was lost. The function should end when `held.signal` aborts; errors that it throws after that are ignored. Resolves when the signal
-   * aborts.
-   * @throws the function's error while it leads; ZooKeeperError BADARGUMENTS; ZooKeeperError at the end of the session, which
-   * `supervise` can replace by a new one
+   * Runs a function each time this participant becomes the leader. Campaigns again when the function has ended, also if
+   * the leadership was lost. The function should end when `held.signal` aborts; errors that it throws after that are
+   * ignored. Resolves when the signal aborts.
+   * @throws the function's error while it leads; ZooKeeperError BADARGUMENTS; ZooKeeperError at the end of the session,
+   * which `supervise` can replace by a new one
    */
   async lead(fn: (held: Held) => void | Promise<void>, options: SignalOption = {}): Promise<void> {
     checkFunction('lead', this.path, fn)
@@ -116,14 +117,14 @@ export class LeaderElection {
     }))
   }
 
-  /** Reads the leader; null if there is none. */
+  /** Reads the leader; null if there is no leader. */
   async leader(): Promise<Participant | null> {
     return (await this.participants())[0] ?? null
   }
 
   /**
-   * Yields the leader, now and after each change; null while there is none. It does not participate, writes nothing, and needs one watch.
-   * Short-lived leaders between two reads are skipped. Ends when the signal aborts.
+   * Yields the leader, now and after each change; null while there is no leader. It does not participate, writes
+   * nothing, and needs one watch. Short-lived leaders between two reads are skipped. Ends when the signal aborts.
    * @throws ZooKeeperError BADARGUMENTS; ZooKeeperError at the end of the session
    */
   async *leaders(options: SignalOption = {}): AsyncGenerator<Participant | null, void, undefined> {

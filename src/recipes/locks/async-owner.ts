@@ -11,7 +11,10 @@ const contexts = new AsyncLocalStorage<readonly Scope[]>()
 /** Activates AsyncLocalStorage: before Node 24, contexts propagate only after the first run(). */
 export const activate = (): void => contexts.run([], () => undefined)
 
-/** The current scopes and one more. Scopes that are over are dropped, so that a loop of acquire and release does not grow its context. */
+/**
+ * The current scopes and one more. Scopes that are over are dropped, so that a loop of acquire and release does not
+ * grow its context.
+ */
 const withScope = (scope: Scope): readonly Scope[] => {
   const others = contexts.getStore() ?? []
   return [scope, ...others.filter(other => other !== scope && !other.isOver)]

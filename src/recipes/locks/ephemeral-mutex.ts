@@ -15,15 +15,16 @@ import type { ContenderNode } from '../queue/queue.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 
-/** Without `onForeignContenders`: the lock has no directory that could contain other nodes. */
+/** There is no `onForeignContenders`, because the lock has no directory that could contain other nodes. */
 export type EphemeralMutexOptions = Omit<LockOptions, 'onForeignContenders'>
 
 const { data, acl } = lockOptionChecks
 const mutexChecks: Checks<EphemeralMutexOptions> = { data, acl }
 
 /**
- * An exclusive lock in one ephemeral node, the lock's path itself. A release wakes every waiter, and each tries to create the
- * node: all but one in vain. There is no queue, so that a waiter can starve. It is correct and wasteful: use Mutex.
+ * An exclusive lock in one ephemeral node, the lock's path itself. A release wakes every waiter, and each tries to
+ * create the node: all but one in vain. There is no queue, so that a waiter can starve. It is correct and wasteful: use
+ * Mutex.
  */
 export class EphemeralMutex extends Lock {
   readonly #view: Client
@@ -113,7 +114,8 @@ export class EphemeralMutex extends Lock {
   }
 
   async #ensureParent(signal: AbortSignal): Promise<void> {
-    // ensureDirectory would create the view's own root, which is the lock's node: no client would hold it, and it would block all.
+    // ensureDirectory would create the view's own root, which is the lock's node: no client would hold it, and it would
+    // block all.
     if (this.path === '/') throw refuse(this.path, 'the node above the root does not exist: create it first')
     await ensureDirectory(this.#view, parentOf(this.path), { mode: 'container', acl: this.#options.acl, signal })
   }

@@ -4,7 +4,7 @@ import type { Checks } from '../../protocol/option-checks.ts'
 import { isCode } from '../../protocol/index.ts'
 import { Abort, onAbort } from '../../runtime/abort.ts'
 import type { Client, Transaction } from '../../client/index.ts'
-import { isBoolean } from '../node/arguments.ts'
+import { aBoolean } from '../node/arguments.ts'
 import { LockError } from '../node/lock-error.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { retryForever } from '../node/retry-until-done.ts'
@@ -14,11 +14,11 @@ import { readWatched } from '../node/read-with-watch.ts'
 const inspect: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 
 /**
- * A lock that is held until it is released or lost. It is lost when the session ends, or when no server has answered for the session
- * timeout. With `watchOwnNode` it is also lost when another client deletes its node.
+ * A lock that is held until it is released or lost. It is lost when the session ends, or when no server has answered
+ * for the session timeout. If it watches its own node, it is also lost when another client deletes that node.
  *
- * No lock service can prevent a stalled holder from acting late. Let the protected resource refuse a `token` lower than the largest it
- * has seen, or write through `guard()`.
+ * No lock service can prevent a stalled holder from acting late. Let the protected resource refuse a `token` lower than
+ * the largest it has seen, or write through `guard()`.
  */
 export abstract class Held implements AsyncDisposable {
   /** The lock's own node. */
@@ -28,8 +28,8 @@ export abstract class Held implements AsyncDisposable {
   /** Aborts with a LockError LOST when the lock is lost or must be presumed lost. A release does not abort it. */
   abstract readonly signal: AbortSignal
   /**
-   * Aborts when a client asks the holder to release the lock, by `revoke()` or Curator's Revoker. Requires `watchOwnNode`. The lock
-   * stays held until the holder releases it.
+   * Aborts when a client asks the holder to release the lock, by `revoke()` or Curator's Revoker. Requires
+   * `watchOwnNode`. The lock stays held until the holder releases it.
    */
   abstract readonly revoked: AbortSignal
 
@@ -37,7 +37,8 @@ export abstract class Held implements AsyncDisposable {
   abstract validFor(): number
 
   /**
-   * Returns a transaction that fails if the lock's node does not exist any more, so that a holder that lost the lock cannot write.
+   * Returns a transaction that fails if the lock's node does not exist any more, so that a holder that lost the lock
+   * cannot write.
    * @throws LockError UNSUPPORTED if another node may get the same name
    */
   abstract guard(): Transaction
@@ -81,14 +82,15 @@ export async function runWhileHeld<T>(held: { release(): Promise<void> }, fn: ()
 
 export interface HoldOptions {
   /**
-   * Watches the lock's own node while it is held: `signal` then also aborts when another client deletes the node, and `revoked` when one asks
-   * for the lock. The session needs READ permission on the node, because servers send no events about a node that the session may not
-   * read (since CVE-2024-23944: 3.8.4, 3.9.2). Default: true in `use`, `campaign` and `lead`, otherwise false.
+   * Watches the lock's own node while it is held: `signal` then also aborts when another client deletes the node, and
+   * `revoked` when one asks for the lock. The session needs READ permission on the node, because servers send no events
+   * about a node that the session may not read (since CVE-2024-23944: 3.8.4, 3.9.2). Default: true in `use`, `campaign`
+   * and `lead`, otherwise false.
    */
   watchOwnNode?: boolean
 }
 
-export const holdOptionChecks: Checks<HoldOptions> = { watchOwnNode: isBoolean }
+export const holdOptionChecks: Checks<HoldOptions> = { watchOwnNode: aBoolean }
 
 /** The same options, with watchOwnNode true by default. */
 export const watchingOwnNode = <O extends HoldOptions>(options: O): O => ({
@@ -132,7 +134,7 @@ export class NodeHeld extends Held {
     if (watchOwnNode) this.watchOwnNode()
   }
 
-  /** Starts what the option of that name does. */
+  /** Starts to watch, as with the option of that name. */
   watchOwnNode(): void {
     if (this.#isWatched) return
     this.#isWatched = true
@@ -208,8 +210,9 @@ export class NodeHeld extends Held {
       while (await retryForever(this.client, isOurs, { signal }));
       if (!signal.aborted) this.lose(undefined)
     } catch (error) {
-      // NOAUTH: the session may not read its own node and gets no events (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), but holds the lock. The
-      // lease reports the end of the session. After any other error the node may be gone, so the lock counts as lost.
+      // NOAUTH: the session may not read its own node and gets no events (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), but
+      // holds the lock. The lease reports the end of the session. After any other error the node may be gone, so the
+      // lock counts as lost.
       if (!signal.aborted && !isCode(error, 'NOAUTH', 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) this.lose(error)
     }
   }

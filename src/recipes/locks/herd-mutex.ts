@@ -6,8 +6,8 @@ import { watchDirectory } from '../queue/wait-strategies.ts'
 import { ExclusiveLock, mutexOptionChecks, type MutexOptions } from './queue-lock.ts'
 
 /**
- * The same exclusive lock as {@link Mutex}, which shares its queue, but each waiter watches the directory. Every release and every new
- * contender wakes every waiter, and each lists all names. It is correct and wasteful: use Mutex.
+ * The same exclusive lock as {@link Mutex}, which shares its queue, but each waiter watches the directory. Every
+ * release and every new contender wakes every waiter, and each lists all names. It is correct and wasteful: use Mutex.
  */
 export class HerdMutex extends ExclusiveLock {
   /** @throws ZooKeeperError BADARGUMENTS */

@@ -54,7 +54,8 @@ export class InProcessQueue {
  *
  *     waiting → acquiring → held → releasing → over
  *
- * Each state can change to `over`: if the request is cancelled, refused or lost. If the server refuses the release, the state is `held` again.
+ * Each state can change to `over`: if the request is cancelled, refused or lost. If the server refuses the release, the
+ * state is `held` again.
  */
 export class LockRequest {
   readonly owner: unknown
@@ -77,7 +78,10 @@ export class LockRequest {
     return this.#state === 'over'
   }
 
-  /** Returns true if the owner may enter. During the release it may not, because the server may have granted the lock to another. */
+  /**
+   * Returns true if the owner may enter. During the release it may not, because the server may have granted the lock to
+   * another.
+   */
   get isHeld(): boolean {
     return this.#state === 'held'
   }
@@ -164,7 +168,8 @@ export class LockRequest {
 
   #hold(held: Held): ReentrantHold {
     this.#held = held
-    // After a loss the next request contends at the server, where the lock may be free, without waiting for the entries' release.
+    // After a loss the next request contends at the server, where the lock may be free, without waiting for the
+    // entries' release.
     onAbort(held.signal, () => this.#end())
     const entry = this.enter(this.#options)
     if (held.signal.aborted) this.#end()

@@ -21,23 +21,24 @@ export abstract class Lock<H extends Held = Held> {
   }
 
   /**
-   * Waits for the lock. Creates missing nodes above it. If the call fails it rejects at once; its node and its watch are removed
-   * in the background, and `client.settled()` waits for that.
-   * @throws LockError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS, SESSIONEXPIRED, NOAUTH
+   * Waits for the lock. Creates missing nodes above it. If the call fails it rejects at once; its node and its watch
+   * are removed in the background, and `client.settled()` waits for that.
+   * @throws LockError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
+   * SESSIONEXPIRED, NOAUTH
    */
   abstract acquire(options?: AcquireOptions): Promise<H>
 
   /**
-   * Acquires the lock if it is free. Resolves with null if another contender holds the lock or is queued for it; then nothing is written,
-   * unless both contended at the same moment. Throws as {@link acquire}.
+   * Acquires the lock if it is free. Resolves with null if another contender holds the lock or is queued for it; then
+   * nothing is written, unless both contended at the same moment. Throws as {@link acquire}.
    */
   abstract tryAcquire(options?: AcquireOptions): Promise<H | null>
 
   /**
-   * Runs a function while the lock is held, and resolves with its result. The function should stop when `held.signal` aborts, which it also does
-   * when another client deletes the lock's node: `watchOwnNode` is true by default here.
-   * @throws the function's error; the errors of {@link acquire} and `held.release()`; an AggregateError if the function fails and the
-   * release is refused too
+   * Runs a function while the lock is held, and resolves with its result. The function should stop when `held.signal`
+   * aborts, which it also does when another client deletes the lock's node: `watchOwnNode` is true by default here.
+   * @throws the function's error; the errors of {@link acquire} and `held.release()`; an AggregateError if the function
+   * fails and the release is refused too
    */
   async use<T>(fn: (held: H) => T | Promise<T>, options: AcquireOptions = {}): Promise<T> {
     this.checkUse(fn, options)

@@ -11,14 +11,17 @@ import { Lock } from './lock.ts'
 import { LockError } from '../node/lock-error.ts'
 
 /**
- * Holds several locks at once. They are acquired one after the other in the order of their paths at the server, so that two MultiLocks with
- * the same locks never wait for each other. A nested MultiLock is replaced by its locks. If a lock is lost before all are
- * acquired, all are acquired again. One timeout covers all of them, and they are released in reverse order.
+ * Holds several locks at once. They are acquired one by one, in the order of their paths at the server: two MultiLocks
+ * with the same locks never wait for each other. A nested MultiLock is replaced by its locks. If a lock is lost before
+ * all are acquired, all are acquired again. One timeout covers all of them, and they are released in reverse order.
  */
 export class MultiLock extends Lock<MultiHeld> {
   readonly #locks: readonly Lock[]
 
-  /** @throws ZooKeeperError BADARGUMENTS, also if the list is empty, or two locks have the same path and would wait for each other */
+  /**
+   * @throws ZooKeeperError BADARGUMENTS, also if the list is empty, or two locks have the same path and would wait for
+   * each other
+   */
   constructor(locks: readonly Lock[]) {
     checkList(locks)
     const sorted = inPathOrder(locks.flatMap(lock => (lock instanceof MultiLock ? lock.#locks : [lock])))
@@ -78,7 +81,9 @@ export class MultiLock extends Lock<MultiHeld> {
   }
 }
 
-/** Several locks that are held. `path` and `token` are those of the lock acquired last; `held` has those of each lock. */
+/**
+ * Several locks that are held. `path` and `token` are those of the lock acquired last; `held` has those of each lock.
+ */
 export class MultiHeld extends Held {
   /** The locks, in the order in which they were acquired. */
   readonly held: readonly Held[]

@@ -6,8 +6,8 @@ import { watchPredecessor } from '../queue/wait-strategies.ts'
 import { ExclusiveLock, mutexOptionChecks, type MutexOptions } from './queue-lock.ts'
 
 /**
- * An exclusive lock. Contenders queue as ephemeral sequential nodes in one directory, and each watches its predecessor: a
- * release wakes one waiter, which then lists the directory once. A free lock takes one round trip.
+ * An exclusive lock. Contenders queue as ephemeral sequential nodes in one directory, and each watches its predecessor:
+ * a release wakes one waiter, which then lists the directory once. A free lock takes one round trip.
  */
 export class Mutex extends ExclusiveLock {
   /** @throws ZooKeeperError BADARGUMENTS */

@@ -3,7 +3,7 @@ import { dataProblem } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { ACL } from '../../protocol/index.ts'
 import type { Client, Data } from '../../client/index.ts'
-import { isACL, isFunction } from '../node/arguments.ts'
+import { anACL, aFunction } from '../node/arguments.ts'
 import { withCleanup, waitForTurn, tryTurn } from '../queue/acquire-loop.ts'
 import type { WaitStrategy } from '../queue/wait-strategies.ts'
 import type { AcquireOptions } from './lock.ts'
@@ -18,26 +18,29 @@ export interface LockOptions {
   /** The data of each contender's node, which `contenders()` shows: usually who it is. Default: empty. */
   data?: Data
   /**
-   * The ACL of each contender's node, and of the directory if it is created. Missing nodes above the directory are open to the world.
-   * Default: the world may do anything.
+   * The ACL of each contender's node, and of the directory if it is created. Missing nodes above the directory are open
+   * to the world. Default: the world may do anything.
    */
   acl?: readonly ACL[]
   /**
-   * Called once if the directory contains contenders of another library or dialect: they and this lock do not wait for each other.
-   * Default: emits the process warning ZKWIRE_FOREIGN_CONTENDERS.
+   * Called once if the directory contains contenders of another library or dialect: they and this lock do not wait for
+   * each other. Default: emits the process warning ZKWIRE_FOREIGN_CONTENDERS.
    */
   onForeignContenders?: OnForeignContenders
 }
 
 export interface MutexOptions extends LockOptions {
-  /** How nodes are named, and so with which clients the lock is shared. All users of a lock must use the same. Default: 'curator'. */
+  /**
+   * How nodes are named, and so with which clients the lock is shared. All users of a lock must use the same. Default:
+   * 'curator'.
+   */
   dialect?: DialectName | Dialect
 }
 
 export const lockOptionChecks: Checks<LockOptions> = {
   data: mustBe('a Uint8Array, a string or null', value => dataProblem(value) === undefined),
-  acl: isACL,
-  onForeignContenders: isFunction,
+  acl: anACL,
+  onForeignContenders: aFunction,
 }
 
 export const mutexOptionChecks: Checks<MutexOptions> = { ...lockOptionChecks, dialect: dialectCheck }

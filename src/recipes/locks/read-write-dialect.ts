@@ -19,8 +19,8 @@ export interface ReadWriteDialect {
 }
 
 /**
- * The names of Curator's InterProcessReadWriteLock, or of kazoo's ReadLock and WriteLock. kazoo's ReadLock, at least in 2.8.0, also waits
- * for later writers, which wait for it (kazoo#649).
+ * The names of Curator's InterProcessReadWriteLock, or of kazoo's ReadLock and WriteLock. kazoo's ReadLock, at least in
+ * 2.8.0, also waits for later writers, which wait for it (kazoo#649).
  */
 export type ReadWriteDialectName = 'curator' | 'kazoo'
 

@@ -12,8 +12,8 @@ import { endOfQueue, type LockQueue } from '../queue/queue.ts'
 /** A read lock that is held. */
 export class ReadHeld extends NodeHeld {
   /**
-   * Always rejects with LockError UPGRADE, because two readers that both upgraded would wait for each other for ever. Release the read lock,
-   * acquire the write lock, and read the data again.
+   * Always rejects with LockError UPGRADE, because two readers that both upgraded would wait for each other for ever.
+   * Release the read lock, acquire the write lock, and read the data again.
    */
   upgrade(): Promise<never> {
     return Promise.reject(new LockError('UPGRADE', this.lock))
@@ -44,10 +44,10 @@ export class WriteHeld extends NodeHeld {
   }
 
   /**
-   * Exchanges the write lock for a read lock, without another writer in between. The read lock has the write lock's number and
-   * token, and the readers after it are granted the lock. The write lock then counts as released: its `release()` does nothing, and its
-   * signal does not abort. If the call fails and the lock is not lost, the write lock is still held. May be called again, and resolves with the
-   * same read lock.
+   * Exchanges the write lock for a read lock, without another writer in between. The read lock has the write lock's
+   * number and token, and the readers after it are granted the lock. The write lock then counts as released: its
+   * `release()` does nothing, and its signal does not abort. If the call fails and the lock is not lost, the write lock
+   * is still held. May be called again, and resolves with the same read lock.
    * @returns the read lock, which watches its own node if the write lock did
    * @throws LockError LOST if the lock is lost or was released; ZooKeeperError, for example NOAUTH
    */

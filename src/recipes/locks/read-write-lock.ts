@@ -2,7 +2,7 @@
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { watchDirectory, watchPredecessor, type WaitStrategy } from '../queue/wait-strategies.ts'
-import { checkArguments, checkOptions, isBoolean } from '../node/arguments.ts'
+import { checkArguments, checkOptions, aBoolean } from '../node/arguments.ts'
 import { acquireOptionChecks, type AcquireOptions } from './lock.ts'
 import { LockError } from '../node/lock-error.ts'
 import type { OwnNode } from '../node/own-node.ts'
@@ -18,17 +18,23 @@ import {
 import { ReadHeld, WriteHeld } from './read-write-held.ts'
 
 export interface ReadWriteLockOptions extends LockOptions {
-  /** How nodes are named, and so with which clients the lock is shared. All users of a lock must use the same. Default: 'curator'. */
+  /**
+   * How nodes are named, and so with which clients the lock is shared. All users of a lock must use the same. Default:
+   * 'curator'.
+   */
   dialect?: ReadWriteDialectName | ReadWriteDialect
-  /** Makes every waiter watch the directory, and wake at each release and each new contender. Kept for measuring. Default: false. */
+  /**
+   * Makes every waiter watch the directory, and wake at each release and each new contender. Kept for measuring.
+   * Default: false.
+   */
   herd?: boolean
 }
 
 export interface ReadWriteAcquireOptions extends AcquireOptions {
   /**
-   * The owner: any value, compared by identity. An owner that would wait for its own lock, in this ReadWriteLock, is refused at once. It gets
-   * UPGRADE if it holds the read lock and requests the write lock, UNSUPPORTED if it holds the write lock. Default: no owner, and the
-   * caller may wait for itself for ever.
+   * The owner: any value, compared by identity. An owner that would wait for its own lock, in this ReadWriteLock, is
+   * refused at once. It gets UPGRADE if it holds the read lock and requests the write lock, UNSUPPORTED if it holds the
+   * write lock. Default: no owner, and the caller may wait for itself for ever.
    */
   owner?: unknown
 }
@@ -36,14 +42,15 @@ export interface ReadWriteAcquireOptions extends AcquireOptions {
 const lockChecks: Checks<ReadWriteLockOptions> = {
   ...lockOptionChecks,
   dialect: readWriteDialectCheck,
-  herd: isBoolean,
+  herd: aBoolean,
 }
 const acquireChecks: Checks<ReadWriteAcquireOptions> = { ...acquireOptionChecks, owner: () => undefined }
 
 /**
- * A read lock, which any number of readers may hold at once, and a write lock, which excludes all others. It is fair: readers and writers share
- * one queue, so that a new reader waits for a queued writer, and neither side starves the other. Readers watch the nearest writer ahead of
- * them, writers the nearest node: a release wakes only contenders whose turn it may be.
+ * A read lock, which any number of readers may hold at once, and a write lock, which excludes all others. It is fair:
+ * readers and writers share one queue, so that a new reader waits for a queued writer, and neither side starves the
+ * other. Readers watch the nearest writer ahead of them, writers the nearest node: a release wakes only contenders
+ * whose turn it may be.
  *
  * A write lock can be downgraded to a read lock without another writer in between. A read lock cannot be upgraded.
  */

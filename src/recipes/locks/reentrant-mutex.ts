@@ -1,7 +1,7 @@
 // A mutex that queues in the process before it queues at the server, and that its holder may acquire again.
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
-import { checkArguments, isBoolean } from '../node/arguments.ts'
+import { checkArguments, aBoolean } from '../node/arguments.ts'
 import { enter, activate, isIn, runIn } from './async-owner.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
 import { acquireOptionChecks, type AcquireOptions } from './lock.ts'
@@ -20,25 +20,30 @@ interface ByContext {
 export interface ReentrantMutexOptions extends MutexOptions, ByContext {}
 
 export interface ReentrantAcquireOptions extends AcquireOptions, ByContext {
-  /** The owner: any value, compared by identity. An owner that holds the lock enters at once. Default: a new owner for each call. */
+  /**
+   * The owner: any value, compared by identity. An owner that holds the lock enters at once. Default: a new owner for
+   * each call.
+   */
   owner?: unknown
 }
 
-const mutexChecks: Checks<ReentrantMutexOptions> = { ...mutexOptionChecks, byContext: isBoolean }
+const mutexChecks: Checks<ReentrantMutexOptions> = { ...mutexOptionChecks, byContext: aBoolean }
 const acquireChecks: Checks<ReentrantAcquireOptions> = {
   ...acquireOptionChecks,
-  byContext: isBoolean,
+  byContext: aBoolean,
   owner: () => undefined,
 }
 
 /**
- * A {@link Mutex} for many tasks of one process. They queue in memory, first come, first served, and only the first of them has a node and
- * a watch at the server. Between two local holders the lock is released at the server, so that other processes get their turn.
+ * A {@link Mutex} for many tasks of one process. They queue in memory, first come, first served, and only the first of
+ * them has a node and a watch at the server. Between two local holders the lock is released at the server, so that
+ * other processes get their turn.
  *
- * The holder may acquire the lock again: the same `owner`, or with `byContext` the same async context. The lock is free when each entry has
- * been released; all entries have one token. With `byContext`, everything that the holder has started since counts as the holder, so that
- * its parallel branches do not exclude each other. Prefer `use`, which makes a context for its function. `acquire` makes
- * the caller's own context the holder, and for that needs AsyncLocalStorage.enterWith, which workerd lacks.
+ * The holder may acquire the lock again: the same `owner`, or with `byContext` the same async context. The lock is free
+ * when each entry has been released; all entries have one token. With `byContext`, everything that the holder has
+ * started since counts as the holder, so that its parallel branches do not exclude each other. Prefer `use`, which
+ * makes a context for its function. `acquire` makes the caller's own context the holder, and for that needs
+ * AsyncLocalStorage.enterWith, which workerd lacks.
  *
  * If one entry asks for `watchOwnNode`, as `use` does, all entries are notified when another client deletes the node.
  */
@@ -62,7 +67,10 @@ export class ReentrantMutex extends Lock {
     })
   }
 
-  /** Like every lock's; also resolves with null if another request of this process is queued, even one of the same owner. */
+  /**
+   * Like every lock's; also resolves with null if another request of this process is queued, even one of the same
+   * owner.
+   */
   override tryAcquire(options: ReentrantAcquireOptions = {}): Promise<Held | null> {
     return this.#enterOr<null>('tryAcquire', options, (queue, signal) => {
       if (queue.first !== undefined) return null
@@ -79,7 +87,10 @@ export class ReentrantMutex extends Lock {
     return runWhileHeld(entry, () => runIn(entry.request, () => fn(entry)))
   }
 
-  /** Reads the holder and the waiters at the server, in the order of the queue. Of this process it shows only the first. */
+  /**
+   * Reads the holder and the waiters at the server, in the order of the queue. This process has one node, that of its
+   * first request.
+   */
   contenders(): Promise<ContenderNode[]> {
     return this.#mutex.contenders()
   }

@@ -6,8 +6,8 @@ import { checkArguments } from '../node/arguments.ts'
 const REVOKE = '__REVOKE__'
 
 /**
- * Asks the holder, or a waiter, to release the lock. `held.revoked` aborts there if it watches its own node, and Curator's revocable locks call
- * their listener. The holder decides whether it releases the lock.
+ * Asks the holder, or a waiter, to release the lock. `held.revoked` aborts there if it watches its own node, and
+ * Curator's revocable locks call their listener. The holder decides whether it releases the lock.
  * @param path the contender's node, as in `held.path` or `contenders()`
  * @returns false if the node does not exist
  * @throws ZooKeeperError BADARGUMENTS, NOAUTH
@@ -23,7 +23,10 @@ export async function revoke(client: Client, path: string): Promise<boolean> {
   }
 }
 
-/** Returns true if a client has asked for the lock. Without READ permission on the node this cannot be known, and is false. */
+/**
+ * Returns true if a client has asked for the lock. Without READ permission on the node this cannot be known, and is
+ * false.
+ */
 export async function isRevocation(client: Client, path: string): Promise<boolean> {
   try {
     const { data } = await client.getData(path)

@@ -19,8 +19,8 @@ import { reportForeignContenders } from '../queue/foreign-contenders.ts'
 const leases: Naming = { prefix: uuid => `_c_${uuid}-lease-`, sequenceOf: sequenceAfter('lease-') }
 
 /**
- * Decides if the own permit is granted, by the list of all permit nodes. The contender whose node came last has counted all the others,
- * so that the gate is needed for order, not for safety.
+ * Decides if the own permit is granted, by the list of all permit nodes. The contender whose node came last has counted
+ * all the others, so that the gate is needed for order, not for safety.
  */
 function grantOf(nodes: readonly string[], own: string, permits: number): 'granted' | 'full' | 'gone' {
   if (!nodes.includes(own)) return 'gone'
@@ -34,12 +34,14 @@ interface GateOptions extends HoldOptions {
 }
 
 /**
- * A lock that `permits` holders may hold at once, laid out as Curator's InterProcessSemaphoreV2. A {@link Mutex} at `<path>/locks` is the gate.
- * Its holder creates a node below `<path>/leases`, waits until at most `permits` nodes are there, and leaves the gate. So the semaphore is fair,
- * and only the holder of the gate watches the directory. With one permit it is Curator's InterProcessSemaphoreMutex.
+ * A lock that `permits` holders may hold at once, laid out as Curator's InterProcessSemaphoreV2. A {@link Mutex} at
+ * `<path>/locks` is the gate. Its holder creates a node below `<path>/leases`, waits until at most `permits` nodes are
+ * there, and leaves the gate. So the semaphore is fair, and only the holder of the gate watches the directory. A
+ * semaphore with one permit is Curator's InterProcessSemaphoreMutex.
  *
- * Each client uses its own number of permits, so give all the same. A client with a larger number enters until as many hold the lock. One
- * with a smaller number waits in the gate until few enough hold it, and delays those after it even if they would be granted a permit.
+ * Each client uses its own number of permits, so give all the same. A client with a larger number enters until as many
+ * hold the lock. One with a smaller number waits in the gate until few enough hold it, and delays later contenders even
+ * if permits are free for them.
  */
 export class Semaphore extends Lock {
   /** How many holders may hold the lock at once. */
@@ -74,9 +76,9 @@ export class Semaphore extends Lock {
   }
 
   /**
-   * Acquires a permit if one is free. Resolves with null if none is free, or if another client is in the gate, even one that only passes
-   * through. So of many simultaneous calls some may get null although there are permits for all. The node at the gate is
-   * removed. Throws as {@link acquire}.
+   * Acquires a permit if one is free. Resolves with null if none is free, or if another client is in the gate, even one
+   * that only passes through. So of many simultaneous calls some may get null although there are permits for all. The
+   * node at the gate is removed. Throws as {@link acquire}.
    */
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const ownNode = new OwnNode(endOfQueue(this.#queue))
@@ -103,7 +105,10 @@ export class Semaphore extends Lock {
     return Math.max(0, this.permits - this.#permitNodes(children).length)
   }
 
-  /** Takes a permit and leaves the gate. Returns null, without a node, if the call does not wait and no permit is free, or if the gate is lost. */
+  /**
+   * Takes a permit and leaves the gate. Returns null, without a node, if the call does not wait and no permit is free,
+   * or if the gate is lost.
+   */
   async #enter(gate: Held, ownNode: OwnNode, entry: GateOptions): Promise<Held | null> {
     const held = await this.#takePermit(gate, ownNode, entry)
     if (!held?.signal.aborted) return held
@@ -121,7 +126,8 @@ export class Semaphore extends Lock {
       return null
     } catch (error) {
       await ownNode.remove()
-      // The gate was lost: the next contender in it counts our node, as we count its node, so that neither would be granted a permit.
+      // The gate was lost: the next contender in it counts our node, as we count its node, so that neither would be
+      // granted a permit.
       const isGateLost = gate.signal.aborted && !signal.aborted
       if (isGateLost) return null
       throw error
@@ -143,7 +149,8 @@ export class Semaphore extends Lock {
           snapshot = await this.#queue.client.retry(read, { signal })
           break
         case 'gone':
-          // Another client deleted our node, or the list is older than the node. Remove it in the second case, and create another.
+          // Another client deleted our node, or the list is older than the node. Remove it in the second case, and
+          // create another.
           await ownNode.remove()
           snapshot = await ownNode.create(read, signal)
       }

@@ -1,4 +1,5 @@
-// The lock in which each waiter knows its predecessor's name without a list: a release costs the same for any length of the queue.
+// The lock in which each waiter knows its predecessor's name without a list: a release costs the same for any length of
+// the queue.
 import { inBackground } from '../../client/recipe-support.ts'
 import { isCode, join, MultiError } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
@@ -24,12 +25,14 @@ import { foreignContenderReport, type ForeignContenderReport } from '../queue/fo
 import { nextChange } from '../node/read-with-watch.ts'
 
 /**
- * An exclusive lock whose cost does not grow with the queue. Contenders draw tickets: numbered nodes without a uuid in a persistent
- * directory, so that each contender knows its predecessor's name. A holder that releases the lock writes its number into the directory's
- * data. That number shows the next contender that its predecessor held the lock, and was not merely cancelled.
+ * An exclusive lock whose cost does not grow with the queue. Contenders draw tickets: numbered nodes without a uuid in
+ * a persistent directory, so that each contender knows its predecessor's name. A holder that releases the lock writes
+ * its number into the directory's data. That number shows the next contender that its predecessor held the lock, and
+ * was not merely cancelled.
  *
- * No other recipe may use the directory, and contenders need READ and WRITE permission on it. (Without WRITE, each release costs the next
- * contender a list.) `guard()` is UNSUPPORTED: names repeat in a directory that was deleted and created again.
+ * No other recipe may use the directory, and contenders need READ and WRITE permission on it. (Without WRITE, each
+ * release costs the next contender a list.) `guard()` is UNSUPPORTED: names repeat in a directory that was deleted and
+ * created again.
  */
 export class TicketMutex extends Lock {
   readonly #queue: LockQueue
@@ -145,7 +148,10 @@ class Ticket {
     return onListed(this.#number, { isOurs: this.#isInDirectory(directoryCzxid), children })
   }
 
-  /** Reads which ticket was released last, and which transaction created the directory; nothing if there is no directory. */
+  /**
+   * Reads which ticket was released last, and which transaction created the directory; nothing if there is no
+   * directory.
+   */
   async #readDirectory(signal: AbortSignal): Promise<{ released?: number | undefined; czxid?: bigint }> {
     try {
       const { data, stat } = await this.#queue.client.getData(this.#queue.directory, { signal })

@@ -27,10 +27,10 @@ export type Next =
   | { do: 'draw' }
 
 /**
- * Decides after ticket `own` was drawn and the directory's data was read. A released ticket had the lock, so all tickets before it are
- * removed.
- * @param isOurs true if the directory that was read is the one in which the ticket was drawn: a directory that was deleted and created again
- * starts its numbers again
+ * Decides after ticket `own` was drawn and the directory's data was read. A released ticket had the lock, so all
+ * tickets before it are removed.
+ * @param isOurs true if the directory that was read is the one in which the ticket was drawn: a directory that was
+ * deleted and created again starts its numbers again
  */
 export function onDrawn(own: number, { isOurs, released }: { isOurs: boolean; released?: number | undefined }): Next {
   if (!isOurs) return { do: 'draw' }
@@ -40,8 +40,8 @@ export function onDrawn(own: number, { isOurs, released }: { isOurs: boolean; re
 }
 
 /**
- * Decides after the watched ticket was removed. Either its owner released the lock, or a waiter cancelled, died or lost its node, and
- * other tickets may still be ahead.
+ * Decides after the watched ticket was removed. Either its owner released the lock, or a waiter cancelled, died or lost
+ * its node, and other tickets may still be ahead.
  */
 export function onGone(
   watched: number,

@@ -3,15 +3,15 @@ import { aclProblem, isClient, isSignal } from '../../client/recipe-support.ts'
 import { badArguments, pathProblem } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Check, type Checks } from '../../protocol/option-checks.ts'
 
-export const isAbortSignal = mustBe('an AbortSignal', isSignal)
-export const isBoolean = mustBe('true or false', (value: unknown) => typeof value === 'boolean')
-export const isFunction = mustBe('a function', (value: unknown) => typeof value === 'function')
-export const isACL = mustBe('a list of {perms, id: {scheme, id}}', (value: []) => aclProblem(value) === undefined)
+export const aSignal = mustBe('an AbortSignal', isSignal)
+export const aBoolean = mustBe('true or false', (value: unknown) => typeof value === 'boolean')
+export const aFunction = mustBe('a function', (value: unknown) => typeof value === 'function')
+export const anACL = mustBe('a list of {perms, id: {scheme, id}}', (value: []) => aclProblem(value) === undefined)
 
-const isCount = mustBe('a positive integer', value => Number.isSafeInteger(value) && value >= 1)
+const aCount = mustBe('a positive integer', value => Number.isSafeInteger(value) && value >= 1)
 
 /** Returns why a value cannot be used as a number of permits or members. */
-export const countProblem = (name: string, value: unknown): string | undefined => named(name, isCount, value)
+export const countProblem = (name: string, value: unknown): string | undefined => named(name, aCount, value)
 
 /**
  * Checks the arguments that all recipes have.
@@ -38,7 +38,7 @@ export function checkOptions<O extends object>(op: string, path: string, options
 
 /** @throws ZooKeeperError BADARGUMENTS */
 export function checkFunction(op: string, path: string, fn: unknown): void {
-  const problem = named('the first argument', isFunction, fn)
+  const problem = named('the first argument', aFunction, fn)
   if (problem !== undefined) throw badArguments(op, path, problem)
 }
 

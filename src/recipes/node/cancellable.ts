@@ -3,18 +3,21 @@ import { clockOf, inBackground } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
-import { checkOptions, isAbortSignal } from './arguments.ts'
+import { checkOptions, aSignal } from './arguments.ts'
 import { LockError } from './lock-error.ts'
 
 export interface WaitOptions {
   /** Cancels the call, which then rejects with the signal's reason. */
   signal?: AbortSignal
-  /** Limit of the whole call in milliseconds, 0 or more. After it the call rejects with a LockError TIMEOUT. Default: none. */
+  /**
+   * Limit of the whole call in milliseconds, 0 or more. After it the call rejects with a LockError TIMEOUT. Default:
+   * none.
+   */
   timeout?: number
 }
 
 export const waitOptionChecks: Checks<WaitOptions> = {
-  signal: isAbortSignal,
+  signal: aSignal,
   timeout: mustBe('a number of milliseconds, 0 or more', value => typeof value === 'number' && value >= 0),
 }
 

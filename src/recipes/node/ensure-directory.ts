@@ -8,7 +8,9 @@ interface DirectoryOptions {
   signal?: AbortSignal
 }
 
-/** Creates a node with its ACL. Missing nodes above it are open to everyone, because other users have nodes there too. */
+/**
+ * Creates a node with its ACL. Missing nodes above it are open to everyone, because other users have nodes there too.
+ */
 export async function ensureDirectory(
   client: Client,
   path: string,

@@ -10,7 +10,9 @@ const meanings = {
 
 export type LockErrorCode = keyof typeof meanings
 
-/** A failure of a recipe. A cancelled call rejects with the signal's own reason, a failed request with a ZooKeeperError. */
+/**
+ * A failure of a recipe. A cancelled call rejects with the signal's own reason, a failed request with a ZooKeeperError.
+ */
 export class LockError extends Error {
   override readonly name = 'LockError'
   readonly code: LockErrorCode

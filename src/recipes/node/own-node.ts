@@ -1,4 +1,5 @@
-// One node of a recipe: created, found again after a lost reply, watched, removed. This file: the node of one contender.
+// One node of a recipe: created, found again after a lost reply, watched, removed. This file: the node of one
+// contender.
 // May import: client/index.ts, client/recipe-support.ts, protocol, runtime.
 import { isTerminal } from '../../client/recipe-support.ts'
 import { isCode, nameOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
@@ -68,8 +69,8 @@ export class OwnNode {
   }
 
   /**
-   * Creates the node, and sends `read` in the same write. The session's order makes the read see the new node, so that a free lock
-   * takes one round trip. Creates a missing parent.
+   * Creates the node, and sends `read` in the same write. The session's order makes the read see the new node, so that
+   * a free lock takes one round trip. Creates a missing parent.
    */
   async create<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const { client } = this.#factory
@@ -111,7 +112,8 @@ export class OwnNode {
       return stat !== null && this.owns(stat)
     } catch (error) {
       if (!isCode(error, 'NOAUTH')) throw error
-      // A session without READ permission is refused exists() (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), but may list its own nodes.
+      // A session without READ permission is refused exists() (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), but may list its
+      // own nodes.
       return (await client.getEphemerals(path)).includes(path)
     }
   }
@@ -135,8 +137,8 @@ export class OwnNode {
   }
 
   /**
-   * Deletes the node. If another node may get its name, reads it first. That read follows a sync, because a server that lags behind
-   * may still show the old node.
+   * Deletes the node. If another node may get its name, reads it first. That read follows a sync, because a server that
+   * lags behind may still show the old node.
    */
   async #delete(client: Client, { path }: Node): Promise<void> {
     await retryForever(client, async () => {

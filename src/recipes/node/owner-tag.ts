@@ -1,4 +1,5 @@
-// Marks a node as ours by its data, if its name cannot: the data begins with a uuid drawn for the attempt that created it.
+// Marks a node as ours by its data, if its name cannot: the data begins with a uuid drawn for the attempt that created
+// it.
 import type { Data } from '../../client/index.ts'
 
 const TAG = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\n|$)/

@@ -36,8 +36,8 @@ export async function readWatched<T>(
 }
 
 /**
- * Waits for a node's next event, usually its deletion. Reads with getData, because exists would leave a watch on a node that is
- * deleted already.
+ * Waits for a node's next event, usually its deletion. Reads with getData, because exists would leave a watch on a node
+ * that is deleted already.
  * @returns false, at once, if the node does not exist
  */
 export async function nextChange(client: Client, path: string, signal: AbortSignal): Promise<boolean> {

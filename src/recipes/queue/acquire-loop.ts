@@ -11,8 +11,8 @@ import { turnOf, type Turn } from './turn.ts'
 /**
  * One attempt to hold something by means of a node, which is removed if the attempt fails or is cancelled.
  * @param work resolves with what is held, or null; its signal aborts on cancellation, and also when work ends
- * @throws ZooKeeperError BADARGUMENTS, before work starts; LockError TIMEOUT; the signal's reason; the error of work. The clean-up
- * runs in the background; `client.settled()` waits for it.
+ * @throws ZooKeeperError BADARGUMENTS, before work starts; LockError TIMEOUT; the signal's reason; the error of work.
+ * The clean-up runs in the background; `client.settled()` waits for it.
  */
 export function withCleanup<H extends { release(): Promise<void> } | null>(
   client: Client,
@@ -41,7 +41,8 @@ export async function waitForTurn(
   for (;;) {
     const { status, predecessor } = position
     if (status === 'gone') {
-      // Another client deleted our node, or the list is older than the node. Remove it in the second case, and queue at the end.
+      // Another client deleted our node, or the list is older than the node. Remove it in the second case, and queue at
+      // the end.
       await ownNode.remove()
       position = positionIn(queue, ownNode, await ownNode.create(read, signal))
       continue
@@ -67,8 +68,8 @@ function positionIn(queue: LockQueue, ownNode: OwnNode, { changed, ...list }: Sn
 }
 
 /**
- * Enters the queue if no contender blocks this one, without waiting. Writes nothing if one is seen at once. If another contender
- * was faster, removes the node in the background and returns false.
+ * Enters the queue if no contender blocks this one, without waiting. Writes nothing if one is seen at once. If another
+ * contender was faster, removes the node in the background and returns false.
  */
 export async function tryTurn(
   queue: LockQueue,
@@ -93,6 +94,9 @@ export async function tryTurn(
   return false
 }
 
-/** If the directory is younger than the node, it was created again, and a child of that name belongs to another contender. */
+/**
+ * If the directory is younger than the node, it was created again, and a child of that name belongs to another
+ * contender.
+ */
 const turnIn = ({ names, blocks }: LockQueue, { node }: OwnNode, { children, directoryCzxid }: Children): Turn =>
   node.czxid < directoryCzxid ? { status: 'gone' } : turnOf(children, node.name, names, blocks)

@@ -3,8 +3,9 @@ import type { Check } from '../../protocol/option-checks.ts'
 
 export interface Dialect {
   /**
-   * The start of a contender's name; the server appends ten digits. A fresh uuid in it identifies the node for ever. Without one, the node's
-   * data must identify it: the data then begins with the uuid, and `held.guard()` is not available.
+   * The start of a contender's name; the server appends ten digits. A fresh uuid in it identifies the node for ever.
+   * Without one, the node's data must identify it: the data then begins with the uuid, and `held.guard()` is not
+   * available.
    */
   readonly prefix: string | ((uuid: string, sessionId: bigint) => string)
   /** Matches a contender's name, with its number as the first group. Other names in the directory are ignored. */
@@ -74,7 +75,7 @@ function namingOf(dialect: DialectName | Dialect | Naming): Naming {
 
 /** The number is the pattern's first group, or the last ten digits if the pattern has no group. */
 export function matching(pattern: RegExp): Naming['sequenceOf'] {
-  // Without the flags g and y: a pattern that keeps its lastIndex would skip names.
+  // The flags g and y are removed, because a pattern that keeps its lastIndex would skip names.
   const stateless = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''))
   return name => {
     const match = stateless.exec(name)
@@ -84,8 +85,8 @@ export function matching(pattern: RegExp): Naming['sequenceOf'] {
 }
 
 /**
- * Parses the server's suffix (`-?\d{10}$`) after `mark`, which must not end with a digit. Hand-written: the regular expression took a
- * sixth of the CPU time of a hand-over with 100 names.
+ * Parses the server's suffix (`-?\d{10}$`) after `mark`, which must not end with a digit. Hand-written: the regular
+ * expression took a sixth of the CPU time of a hand-over with 100 names.
  */
 export function sequenceAfter(mark: string): Naming['sequenceOf'] {
   return name => {
@@ -106,13 +107,13 @@ const ZERO = 0x30
 const MINUS = 0x2d
 
 /**
- * Returns true for a number that cannot be trusted. A directory's counter stays at its maximum, and numbers repeat (tried on 3.8.0): the order
- * is then unknown, and other libraries let several holders in at once.
+ * Returns true for a number that cannot be trusted. A directory's counter stays at its maximum, and numbers repeat
+ * (tried on 3.8.0): the order is then unknown, and other libraries let several holders in at once.
  */
 export const isExhausted = (sequence: number | undefined): boolean =>
   sequence === undefined || sequence < 0 || sequence >= 0x7fff_ffff
 
-/** The names by which known libraries queue. Each library waits only for names of its own kind. */
+/** The names by which known libraries queue. Each library waits only for its own kind. */
 const knownContenderNames: readonly RegExp[] = [
   /^_c_[0-9a-f-]{32,36}-(?:lock-|latch-|lease-|__READ__|__WRIT__)-?\d{10}$/,
   /^[0-9a-f]{32}__r?lock__-?\d{10}$/,

@@ -16,7 +16,10 @@ export interface LockQueue {
   readonly data: Data
   readonly acl: readonly ACL[] | undefined
   readonly blocks: Blocks
-  /** The mode in which the directory is created. The server deletes an empty container, and its numbers start again at 0. */
+  /**
+   * The mode in which the directory is created. The server deletes an empty container, and its numbers start again at
+   * 0.
+   */
   readonly directoryMode: 'container' | 'persistent'
 }
 
@@ -48,8 +51,8 @@ export function queueOf(
 export interface Children {
   readonly children: readonly string[]
   /**
-   * The transaction that created the directory. A node that is older was deleted with an earlier directory of that path; numbers start
-   * again in each, so that another node may have its name now.
+   * The transaction that created the directory. A node that is older was deleted with an earlier directory of that
+   * path; numbers start again in each, so that another node may have its name now.
    */
   readonly directoryCzxid: bigint
 }
@@ -144,7 +147,8 @@ export function endOfQueue(queue: LockQueue, create?: Create): NodeFactory {
     },
     ensureParent: signal => ensureDirectory(client, directory, { mode: directoryMode, acl, signal }),
     check({ name }) {
-      // A pattern that matches only the last ten digits misses the sign of a negative number, so the name's length decides.
+      // A pattern that matches only the last ten digits misses the sign of a negative number, so the name's length
+      // decides.
       const isNegative = name.length > prefix.length + 10
       if (isNegative || isExhausted(names.sequenceOf(name))) throw new LockError('EXHAUSTED', directory)
     },

@@ -21,8 +21,8 @@ export type Blocks = (earlier: Contender, later: Contender) => boolean
 export const blocksAlways: Blocks = () => true
 
 /**
- * The position of `own` among the children of a lock's directory, which may be unordered and contain foreign names. The sequence number
- * decides; names decide between equal numbers, which Curator's read/write lock creates on purpose.
+ * The position of `own` among the children of a lock's directory, which may be unordered and contain foreign names. The
+ * sequence number decides; names decide between equal numbers, which Curator's read/write lock creates on purpose.
  */
 export function turnOf(
   children: readonly string[],
