@@ -1,10 +1,10 @@
 // Recipes other than locks. This file: barriers, with Curator's nodes. Clients wait for one client, or for each other.
 // May import: recipes/locks, recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, protocol.
-import { inBackground, newUuid } from '../../client/recipe-support.ts'
+import { anACL, inBackground, newUuid } from '../../client/recipe-support.ts'
 import { badArguments, isCode, join, nameOf, type ACL, type Stat } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
-import { checkArguments, checkOptions, countProblem, anACL } from '../node/arguments.ts'
+import { checkArguments, checkOptions, countProblem } from '../node/arguments.ts'
 import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { OwnNode, type NodeFactory } from '../node/own-node.ts'

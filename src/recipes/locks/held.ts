@@ -1,10 +1,9 @@
 // What acquire() resolves with: a lock that is held.
-import { inBackground } from '../../client/recipe-support.ts'
+import { aBoolean, inBackground } from '../../client/recipe-support.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
 import { isCode } from '../../protocol/index.ts'
 import { Abort, onAbort } from '../../runtime/abort.ts'
 import type { Client, Transaction } from '../../client/index.ts'
-import { aBoolean } from '../node/arguments.ts'
 import { LockError } from '../node/lock-error.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { retryForever } from '../node/retry-until-done.ts'

@@ -1,9 +1,8 @@
 // A lock whose contenders queue as nodes of a directory. Such locks differ in how contenders wait, and for which.
-import { dataProblem } from '../../client/recipe-support.ts'
+import { aFunction, anACL, dataProblem } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { ACL } from '../../protocol/index.ts'
 import type { Client, Data } from '../../client/index.ts'
-import { anACL, aFunction } from '../node/arguments.ts'
 import { withCleanup, waitForTurn, tryTurn } from '../queue/acquire-loop.ts'
 import type { WaitStrategy } from '../queue/wait-strategies.ts'
 import type { AcquireOptions } from './lock.ts'

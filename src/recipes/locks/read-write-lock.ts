@@ -1,8 +1,9 @@
 // The lock that many readers or one writer may hold.
+import { aBoolean } from '../../client/recipe-support.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { watchDirectory, watchPredecessor, type WaitStrategy } from '../queue/wait-strategies.ts'
-import { checkArguments, checkOptions, aBoolean } from '../node/arguments.ts'
+import { checkArguments, checkOptions } from '../node/arguments.ts'
 import { acquireOptionChecks, type AcquireOptions } from './lock.ts'
 import { LockError } from '../node/lock-error.ts'
 import type { OwnNode } from '../node/own-node.ts'

@@ -1,7 +1,8 @@
 // A mutex that queues in the process before it queues at the server, and that its holder may acquire again.
+import { aBoolean } from '../../client/recipe-support.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
-import { checkArguments, aBoolean } from '../node/arguments.ts'
+import { checkArguments } from '../node/arguments.ts'
 import { enter, activate, isIn, runIn } from './async-owner.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
 import { acquireOptionChecks, type AcquireOptions } from './lock.ts'

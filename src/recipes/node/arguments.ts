@@ -1,17 +1,12 @@
 // Checks of the arguments of recipes. Unchecked, a wrong argument would fail much later, or make a lock wait for ever.
-import { aclProblem, isClient, isSignal } from '../../client/recipe-support.ts'
+import { aFunction, isClient } from '../../client/recipe-support.ts'
 import { badArguments, pathProblem } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Check, type Checks } from '../../protocol/option-checks.ts'
 
-export const aSignal = mustBe('an AbortSignal', isSignal)
-export const aBoolean = mustBe('true or false', (value: unknown) => typeof value === 'boolean')
-export const aFunction = mustBe('a function', (value: unknown) => typeof value === 'function')
-export const anACL = mustBe('a list of {perms, id: {scheme, id}}', (value: []) => aclProblem(value) === undefined)
-
-const aCount = mustBe('a positive integer', value => Number.isSafeInteger(value) && value >= 1)
-
 /** Returns why a value cannot be used as a number of permits or members. */
-export const countProblem = (name: string, value: unknown): string | undefined => named(name, aCount, value)
+export const countProblem = (name: string, value: unknown): string | undefined =>
+  // Made at each call, so that bundles without a use of it leave it out.
+  named(name, mustBe('a positive integer', count => Number.isSafeInteger(count) && count >= 1), value)
 
 /**
  * Checks the arguments that all recipes have.

@@ -1,9 +1,9 @@
 // A call that can be cancelled: it rejects at once, and its effects are undone in the background.
-import { clockOf, inBackground } from '../../client/recipe-support.ts'
+import { aSignal, clockOf, inBackground } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
-import { checkOptions, aSignal } from './arguments.ts'
+import { checkOptions } from './arguments.ts'
 import { LockError } from './lock-error.ts'
 
 export interface WaitOptions {
