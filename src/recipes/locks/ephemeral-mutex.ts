@@ -5,10 +5,9 @@ import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
-import type { AcquireOptions } from './lock.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { Lock } from './lock.ts'
+import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { isTagged, tag, untag } from '../node/owner-tag.ts'
 import { OwnNode, type NodeFactory } from '../node/own-node.ts'
 import type { ContenderNode } from '../queue/queue.ts'
@@ -41,7 +40,7 @@ export class EphemeralMutex extends Lock {
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const ownNode = this.#newNode()
-    return withCleanup(this.#view, this.call('acquire', options), ownNode, async signal => {
+    return withCleanup(this.#view, callOf('acquire', this.path, options), ownNode, async signal => {
       while (!(await this.#tryCreate(ownNode, signal)))
         await this.#view.retry(() => this.#waitUntilDeleted(signal), { signal })
       return new NodeHeld(this.#view, this.path, ownNode, options)
@@ -50,7 +49,7 @@ export class EphemeralMutex extends Lock {
 
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const ownNode = this.#newNode()
-    return withCleanup(this.#view, this.call('tryAcquire', options), ownNode, async signal => {
+    return withCleanup(this.#view, callOf('tryAcquire', this.path, options), ownNode, async signal => {
       const stat = await this.#view.retry(() => this.#view.exists(this.path, { signal }), { signal })
       if (stat !== null || !(await this.#tryCreate(ownNode, signal))) return null
       return new NodeHeld(this.#view, this.path, ownNode, options)

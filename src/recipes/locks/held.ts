@@ -181,7 +181,7 @@ export class NodeHeld extends Held {
     this.#detach()
     if (this.#lost.isDone) return
     const reason =
-      cause === undefined ? 'its node was deleted' : 'its session ended, or it cannot be confirmed any more (see cause)'
+      cause === undefined ? 'its node was deleted' : 'its session ended, or it cannot be confirmed (see cause)'
     const detail = `${reason}. Another client may hold the lock now: stop the work that it protects`
     this.#lost.abort(() => new LockError('LOST', this.lock, { detail, cause }))
     // If the session survives, its node does too, and would block the other contenders.
@@ -218,4 +218,4 @@ export class NodeHeld extends Held {
 }
 
 const NO_GUARD =
-  "guard() is not available, because another node may get the name of this lock's node: let the resource compare tokens instead"
+  "guard() is not available, because the name of this lock's node can be used again: compare tokens instead"

@@ -41,23 +41,24 @@ export abstract class Lock<H extends Held = Held> {
    * fails and the release is refused too
    */
   async use<T>(fn: (held: H) => T | Promise<T>, options: AcquireOptions = {}): Promise<T> {
-    this.checkUse(fn, options)
+    checkUse(this.path, fn, options, acquireOptionChecks)
     const held = await this.acquire(watchingOwnNode(options))
     return runWhileHeld(held, () => fn(held))
   }
+}
 
-  /** A check for each option of `acquire`, `tryAcquire` and `use`. */
-  protected get acquireOptionChecks(): Checks<AcquireOptions> {
-    return acquireOptionChecks
-  }
+// Functions instead of protected methods, so that users may replace a Lock by any object with its public methods.
 
-  protected call(op: string, options: AcquireOptions): Call<AcquireOptions> {
-    return { op, path: this.path, options, checks: this.acquireOptionChecks }
-  }
+/** A call of `acquire` or `tryAcquire`. */
+export const callOf = (
+  op: string,
+  path: string,
+  options: AcquireOptions,
+  checks: Checks<AcquireOptions> = acquireOptionChecks,
+): Call<AcquireOptions> => ({ op, path, options, checks })
 
-  /** @throws ZooKeeperError BADARGUMENTS */
-  protected checkUse(fn: unknown, options: unknown): void {
-    checkFunction('use', this.path, fn)
-    checkOptions('use', this.path, options, this.acquireOptionChecks)
-  }
+/** @throws ZooKeeperError BADARGUMENTS */
+export function checkUse(path: string, fn: unknown, options: unknown, checks: Checks<AcquireOptions>): void {
+  checkFunction('use', path, fn)
+  checkOptions('use', path, options, checks)
 }

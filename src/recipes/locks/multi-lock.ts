@@ -5,9 +5,8 @@ import { onAbort } from '../../runtime/abort.ts'
 import type { Transaction } from '../../client/index.ts'
 import type { Call } from '../node/cancellable.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
-import type { AcquireOptions } from './lock.ts'
 import { Held } from './held.ts'
-import { Lock } from './lock.ts'
+import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { LockError } from '../node/lock-error.ts'
 
 /**
@@ -30,12 +29,12 @@ export class MultiLock extends Lock<MultiHeld> {
   }
 
   override acquire(options: AcquireOptions = {}): Promise<MultiHeld> {
-    const call = this.call('acquire', options)
+    const call = callOf('acquire', this.path, options)
     return this.#acquireAll(call, (lock, each) => lock.acquire(each)) as Promise<MultiHeld>
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<MultiHeld | null> {
-    return this.#acquireAll(this.call('tryAcquire', options), (lock, each) => lock.tryAcquire(each))
+    return this.#acquireAll(callOf('tryAcquire', this.path, options), (lock, each) => lock.tryAcquire(each))
   }
 
   #acquireAll(

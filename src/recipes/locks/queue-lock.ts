@@ -5,10 +5,10 @@ import type { ACL } from '../../protocol/index.ts'
 import type { Client, Data } from '../../client/index.ts'
 import { withCleanup, waitForTurn, tryTurn } from '../queue/acquire-loop.ts'
 import type { WaitStrategy } from '../queue/wait-strategies.ts'
-import type { AcquireOptions } from './lock.ts'
+import type { Call } from '../node/cancellable.ts'
 import { dialectCheck, namesOf, type Dialect, type DialectName, type Naming } from '../queue/dialect.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { Lock } from './lock.ts'
+import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { reportForeignContenders, type OnForeignContenders } from '../queue/foreign-contenders.ts'
 import { OwnNode } from '../node/own-node.ts'
 import { contendersIn, endOfQueue, queueOf, type ContenderNode, type LockQueue } from '../queue/queue.ts'
@@ -77,6 +77,10 @@ export abstract class QueueLock<H extends Held = Held> extends Lock<H> {
   /** Reads the holder and the waiters, in the order of the queue. */
   contenders(): Promise<ContenderNode[]> {
     return contendersIn(this.queue)
+  }
+
+  protected call(op: string, options: AcquireOptions): Call<AcquireOptions> {
+    return callOf(op, this.path, options)
   }
 
   protected abstract hold(ownNode: OwnNode, options: AcquireOptions): H

@@ -4,7 +4,9 @@ import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { watchDirectory, watchPredecessor, type WaitStrategy } from '../queue/wait-strategies.ts'
 import { checkArguments, checkOptions } from '../node/arguments.ts'
-import { acquireOptionChecks, type AcquireOptions } from './lock.ts'
+import { acquireOptionChecks, callOf, checkUse, type AcquireOptions } from './lock.ts'
+import type { Call } from '../node/cancellable.ts'
+import { runWhileHeld, watchingOwnNode } from './held.ts'
 import { LockError } from '../node/lock-error.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { queueOf, type LockQueue } from '../queue/queue.ts'
@@ -130,12 +132,14 @@ abstract class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H
     return super.tryAcquire(options)
   }
 
-  override use<T>(fn: (held: H) => T | Promise<T>, options: ReadWriteAcquireOptions = {}): Promise<T> {
-    return super.use(fn, options)
+  override async use<T>(fn: (held: H) => T | Promise<T>, options: ReadWriteAcquireOptions = {}): Promise<T> {
+    checkUse(this.path, fn, options, acquireChecks)
+    const held = await this.acquire(watchingOwnNode(options))
+    return runWhileHeld(held, () => fn(held))
   }
 
-  protected override get acquireOptionChecks(): Checks<ReadWriteAcquireOptions> {
-    return acquireChecks
+  protected override call(op: string, options: ReadWriteAcquireOptions): Call<AcquireOptions> {
+    return callOf(op, this.path, options, acquireChecks)
   }
 
   #check(op: string, options: ReadWriteAcquireOptions): void {

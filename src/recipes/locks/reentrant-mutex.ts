@@ -5,10 +5,9 @@ import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { enter, activate, isIn, runIn } from './async-owner.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
-import { acquireOptionChecks, type AcquireOptions } from './lock.ts'
+import { acquireOptionChecks, callOf, checkUse, Lock, type AcquireOptions } from './lock.ts'
 import { runWhileHeld, watchingOwnNode, type Held } from './held.ts'
 import { LockRequest, InProcessQueue, type ReentrantHold } from './in-process-queue.ts'
-import { Lock } from './lock.ts'
 import { Mutex } from './mutex.ts'
 import type { ContenderNode } from '../queue/queue.ts'
 import { mutexOptionChecks, type MutexOptions } from './queue-lock.ts'
@@ -82,10 +81,10 @@ export class ReentrantMutex extends Lock {
   }
 
   override async use<T>(fn: (held: Held) => T | Promise<T>, options: ReentrantAcquireOptions = {}): Promise<T> {
-    this.checkUse(fn, options)
-    if (!this.#isByContext(options)) return super.use(fn, options)
+    checkUse(this.path, fn, options, acquireChecks)
     const entry = await this.#acquire(watchingOwnNode(options))
-    return runWhileHeld(entry, () => runIn(entry.request, () => fn(entry)))
+    const run = () => fn(entry)
+    return runWhileHeld(entry, this.#isByContext(options) ? () => runIn(entry.request, run) : run)
   }
 
   /**
@@ -94,10 +93,6 @@ export class ReentrantMutex extends Lock {
    */
   contenders(): Promise<ContenderNode[]> {
     return this.#mutex.contenders()
-  }
-
-  protected override get acquireOptionChecks(): Checks<ReentrantAcquireOptions> {
-    return acquireChecks
   }
 
   #acquire(options: ReentrantAcquireOptions, onRequest?: (request: LockRequest) => void): Promise<ReentrantHold> {
@@ -114,7 +109,7 @@ export class ReentrantMutex extends Lock {
     options: ReentrantAcquireOptions,
     request: (queue: InProcessQueue, signal: AbortSignal) => Promise<ReentrantHold | Nothing> | Nothing,
   ): Promise<ReentrantHold | Nothing> {
-    return withCleanup(this.client, this.call(op, options), noCleanup, async signal => {
+    return withCleanup(this.client, callOf(op, this.path, options, acquireChecks), noCleanup, async signal => {
       const queue = InProcessQueue.of(this.client, this.path)
       const { first } = queue
       return first?.isHeld && this.#isOwner(first, options) ? first.enter(options) : request(queue, signal)

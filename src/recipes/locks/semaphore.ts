@@ -5,10 +5,9 @@ import type { Client } from '../../client/index.ts'
 import { checkArguments, countProblem } from '../node/arguments.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
 import { watchDirectory, type WaitStrategy } from '../queue/wait-strategies.ts'
-import type { AcquireOptions } from './lock.ts'
 import { sequenceAfter, namesOf, type Naming } from '../queue/dialect.ts'
 import { NodeHeld, type Held, type HoldOptions } from './held.ts'
-import { Lock } from './lock.ts'
+import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { Mutex } from './mutex.ts'
 import { OwnNode } from '../node/own-node.ts'
 import { contendersIn, endOfQueue, childNames, queueOf, type ContenderNode, type LockQueue } from '../queue/queue.ts'
@@ -66,7 +65,7 @@ export class Semaphore extends Lock {
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const ownNode = new OwnNode(endOfQueue(this.#queue))
-    return withCleanup(this.#queue.client, this.call('acquire', options), ownNode, async signal => {
+    return withCleanup(this.#queue.client, callOf('acquire', this.path, options), ownNode, async signal => {
       for (;;) {
         const gate = await this.#gate.acquire({ signal, watchOwnNode: true })
         const held = await this.#enter(gate, ownNode, { ...options, signal, waits: true })
@@ -82,7 +81,7 @@ export class Semaphore extends Lock {
    */
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const ownNode = new OwnNode(endOfQueue(this.#queue))
-    return withCleanup(this.#queue.client, this.call('tryAcquire', options), ownNode, async signal => {
+    return withCleanup(this.#queue.client, callOf('tryAcquire', this.path, options), ownNode, async signal => {
       if ((await this.#available(signal)) === 0) return null
       const gate = await this.#gate.tryAcquire({ signal, watchOwnNode: true })
       return gate && this.#enter(gate, ownNode, { ...options, signal, waits: false })

@@ -6,9 +6,8 @@ import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
-import type { AcquireOptions } from './lock.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { Lock } from './lock.ts'
+import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { OwnNode } from '../node/own-node.ts'
 import {
   contendersIn,
@@ -49,7 +48,7 @@ export class TicketMutex extends Lock {
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const ticket = new Ticket(this.#queue, this.#reportForeign)
-    return withCleanup(this.#queue.client, this.call('acquire', options), ticket.ownNode, async signal => {
+    return withCleanup(this.#queue.client, callOf('acquire', this.path, options), ticket.ownNode, async signal => {
       for (let next = await ticket.draw(signal); next.do !== 'hold';) next = await ticket.follow(next, signal)
       return ticket.hold(options)
     })
@@ -58,7 +57,7 @@ export class TicketMutex extends Lock {
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const { client } = this.#queue
     const ticket = new Ticket(this.#queue, this.#reportForeign)
-    return withCleanup(client, this.call('tryAcquire', options), ticket.ownNode, async signal => {
+    return withCleanup(client, callOf('tryAcquire', this.path, options), ticket.ownNode, async signal => {
       if (await client.retry(() => ticket.isInUse(signal), { signal })) return null
       let next = await ticket.draw(signal)
       if (next.do !== 'hold') next = await ticket.follow({ do: 'list' }, signal)

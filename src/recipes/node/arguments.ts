@@ -6,7 +6,11 @@ import { mustBe, optionsProblem, type Check, type Checks } from '../../protocol/
 /** Returns why a value cannot be used as a number of permits or members. */
 export const countProblem = (name: string, value: unknown): string | undefined =>
   // Made at each call, so that bundles without a use of it leave it out.
-  named(name, mustBe('a positive integer', count => Number.isSafeInteger(count) && count >= 1), value)
+  named(
+    name,
+    mustBe('a positive integer', count => Number.isSafeInteger(count) && count >= 1),
+    value,
+  )
 
 /**
  * Checks the arguments that all recipes have.

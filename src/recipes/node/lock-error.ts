@@ -2,7 +2,7 @@
 
 const meanings = {
   TIMEOUT: 'the call took longer than its timeout',
-  LOST: 'the lock is lost, or was released',
+  LOST: 'the lock is lost or was released: acquire it again',
   EXHAUSTED: "the directory's sequence numbers are used up: delete the directory while no client uses it",
   UNSUPPORTED: 'this lock cannot do that',
   UPGRADE: 'a read lock cannot become a write lock: release it first, then acquire the write lock',
