@@ -1,17 +1,10 @@
 // What recipes need of a client and users do not. Only recipes import it; no entry point exports it.
-import { mustBe } from '../protocol/option-checks.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { uuidFrom } from '../runtime/uuid.ts'
 import { internals, type Client } from './client.ts'
-import { aclProblem, isSignal } from './validation.ts'
 
 export { isTerminal } from '../session/life/states.ts'
-export { dataProblem } from './validation.ts'
-
-export const aBoolean = mustBe('true or false', value => typeof value === 'boolean')
-export const aFunction = mustBe('a function', value => typeof value === 'function')
-export const aSignal = mustBe('an AbortSignal', isSignal)
-export const anACL = mustBe('a list of {perms, id: {scheme, id}}', (acl: []) => aclProblem(acl) === undefined)
+export { aBoolean, aFunction, anACL, aSignal, checked, dataProblem } from './validation.ts'
 
 /** Returns true for a client of any copy of this package in the process. */
 export const isClient = (value: unknown): value is Client =>
@@ -38,4 +31,4 @@ export const inBackground = (client: Client, work: Promise<unknown>): void =>
  * `onUncaughtError`.
  */
 export const callLater = (client: Client, callback: () => unknown): void =>
-  client[internals].session.callLater(callback, undefined)
+  client[internals].session.callbacks.later(callback, undefined)

@@ -1,9 +1,10 @@
-// Entry point `zkwire/protocol`: bytes to values and back. Synchronous: no socket, clock, promise or randomness.
+// Bytes to values and back. Synchronous: no socket, clock, promise or randomness. This file: all of it, flat, for the rest of src.
 // May import: nothing.
 export * from './constants.ts'
 export * from './errors.ts'
 export * from './explain.ts'
 export * from './frames.ts'
+export * from './json.ts'
 export * from './jute.ts'
 export * from './jute-error.ts'
 export * from './multi.ts'

@@ -9,9 +9,9 @@ export type Checks<O> = { readonly [K in keyof O]-?: Check }
 
 /** A check that names what is expected. It shows only the type of a value, which may be a secret. */
 export const mustBe =
-  (expected: string, is: (value: never) => boolean): Check =>
+  <T>(expected: string, is: (value: T) => boolean): Check =>
   value =>
-    is(value as never) ? undefined : `must be ${expected}, not ${typeNameOf(value)}`
+    is(value as T) ? undefined : `must be ${expected}, not ${typeNameOf(value)}`
 
 /** Numbers are shown, since no secret is one. */
 function typeNameOf(value: unknown): string {
@@ -27,12 +27,13 @@ function typeNameOf(value: unknown): string {
 export function optionsProblem<O extends object>(options: unknown, checks: Checks<O>): string | undefined {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     return `options must be an object, not ${typeNameOf(options)}`
-  for (const name in options) {
-    const value = (options as Readonly<Record<string, unknown>>)[name]
-    if (value === undefined) continue
-    const check = Object.hasOwn(checks, name) ? checks[name as keyof O] : undefined
-    if (check === undefined) return unknownOption(name, Object.keys(checks))
-    const problem = check(value)
+  const given = options as Readonly<Record<string, unknown>>
+  for (const name in given)
+    if (!Object.hasOwn(checks, name) && given[name] !== undefined) return unknownOption(name, Object.keys(checks))
+  // By the names of the checks, because the options may be getters of a class, which are not enumerable.
+  for (const name in checks) {
+    const value = given[name]
+    const problem = value === undefined ? undefined : checks[name](value)
     if (problem !== undefined) return `${name} ${problem}`
   }
   return undefined

@@ -1,5 +1,6 @@
 // Every record a client and a server exchange, in the words and the order of zookeeper.jute. Those that our client has no use for are
 // marked as pure, so that a bundler leaves them out.
+import { jsonSafe } from './json.ts'
 import type { TypeOf } from './codec.ts'
 import { record } from './jute.ts'
 
@@ -11,26 +12,28 @@ export type Id = TypeOf<typeof Id>
 export const ACL = record('ACL', f => ({ perms: f.int(), id: f.record(Id) }))
 export type ACL = TypeOf<typeof ACL>
 
-export const Stat = record('Stat', f => ({
-  /** Transaction that created the node: it only grows, so it is a fencing token. */
-  czxid: f.long(),
-  /** Transaction that last changed the data. */
-  mzxid: f.long(),
-  ctime: f.time(),
-  mtime: f.time(),
-  /** Number of changes to the data. */
-  version: f.int(),
-  /** Number of changes to the list of children. */
-  cversion: f.int(),
-  /** Number of changes to the access control list. */
-  aversion: f.int(),
-  /** Session that an ephemeral node lives in; 0 for another node. */
-  ephemeralOwner: f.long(),
-  dataLength: f.int(),
-  numChildren: f.int(),
-  /** Transaction that last changed the list of children. */
-  pzxid: f.long(),
-}))
+export const Stat = record('Stat', f =>
+  jsonSafe({
+    /** Transaction that created the node: it only grows, so it is a fencing token. */
+    czxid: f.long(),
+    /** Transaction that last changed the data. */
+    mzxid: f.long(),
+    ctime: f.time(),
+    mtime: f.time(),
+    /** Number of changes to the data. */
+    version: f.int(),
+    /** Number of changes to the list of children. */
+    cversion: f.int(),
+    /** Number of changes to the access control list. */
+    aversion: f.int(),
+    /** Session that an ephemeral node lives in; 0 for another node. */
+    ephemeralOwner: f.long(),
+    dataLength: f.int(),
+    numChildren: f.int(),
+    /** Transaction that last changed the list of children. */
+    pzxid: f.long(),
+  }),
+)
 export type Stat = TypeOf<typeof Stat>
 
 export const ClientInfo = record('ClientInfo', f => ({ authScheme: f.string(), user: f.string() }))

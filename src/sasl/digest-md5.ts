@@ -1,7 +1,8 @@
 // DIGEST-MD5 (RFC 2831): both ends prove that they know the password, and neither says it. Obsolete (RFC 6331), and what
 // ZooKeeper has beside Kerberos. It hides nothing that comes behind it: use it through TLS.
 import { isSameSecret, md5 } from '../runtime/hash.ts'
-import type { Exchange, Mechanism, Random } from '../client/index.ts'
+import type { Random } from '../runtime/random.ts'
+import type { Exchange, Mechanism } from '../session/life/sasl.ts'
 import { parseDirectives, quoted } from './directives.ts'
 import { SaslError } from './sasl-error.ts'
 

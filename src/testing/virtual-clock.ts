@@ -1,5 +1,4 @@
-// Entry point `zkwire/testing`: a clock whose time passes only when a test advances it.
-// May import: runtime.
+// Time that passes only when a test advances it: hours in an instant, the same in every run.
 import type { Clock } from '../runtime/clock.ts'
 
 interface Timer {

@@ -1,10 +1,10 @@
 // Recipes other than locks. This file: barriers, with Curator's nodes. Clients wait for one client, or for each other.
 // May import: recipes/locks, recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, protocol.
-import { anACL, inBackground, newUuid } from '../../client/recipe-support.ts'
+import { anACL, checked, inBackground, newUuid } from '../../client/recipe-support.ts'
 import { badArguments, isCode, join, nameOf, type ACL, type Stat } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
-import { checkArguments, checkOptions, countProblem } from '../node/arguments.ts'
+import { checkArguments, countProblem } from '../node/arguments.ts'
 import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { OwnNode, type NodeFactory } from '../node/own-node.ts'
@@ -88,7 +88,7 @@ export class DoubleBarrier {
    * reason
    */
   async enter(options: WaitOptions = {}): Promise<void> {
-    checkOptions('enter', this.path, options, waitOptionChecks)
+    checked('enter', this.path, options, waitOptionChecks)
     if (this.#member !== undefined)
       throw badArguments('enter', this.path, 'this member has entered already: call leave() first')
     const member = (this.#member = new OwnNode(this.#nodeFactory()))
@@ -110,7 +110,7 @@ export class DoubleBarrier {
    */
   async leave(options: WaitOptions = {}): Promise<void> {
     // Checked first, because a call that fails later counts as left.
-    checkOptions('leave', this.path, options, waitOptionChecks)
+    checked('leave', this.path, options, waitOptionChecks)
     const member = this.#member
     if (member === undefined) throw badArguments('leave', this.path, 'this member has not entered: call enter() first')
     this.#member = undefined

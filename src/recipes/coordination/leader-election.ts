@@ -1,8 +1,9 @@
 // Leader election, with the nodes of Curator's LeaderLatch.
+import { checked } from '../../client/recipe-support.ts'
 import { isCode, join } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
-import { checkArguments, checkFunction, checkOptions } from '../node/arguments.ts'
+import { checkArguments, checkFunction } from '../node/arguments.ts'
 import { waitOptionChecks } from '../node/cancellable.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 import { sequenceAfter, type Names, type Naming } from '../queue/dialect.ts'
@@ -73,7 +74,7 @@ export class LeaderElection {
    * SESSIONEXPIRED, NOAUTH
    */
   async campaign(options: AcquireOptions = {}): Promise<Held> {
-    checkOptions('campaign', this.path, options, acquireOptionChecks)
+    checked('campaign', this.path, options, acquireOptionChecks)
     return this.#leadership.acquire(watchingOwnNode(options))
   }
 
@@ -86,8 +87,7 @@ export class LeaderElection {
    */
   async lead(fn: (held: Held) => void | Promise<void>, options: SignalOption = {}): Promise<void> {
     checkFunction('lead', this.path, fn)
-    checkOptions('lead', this.path, options, signalChecks)
-    const { signal } = options
+    const { signal } = checked('lead', this.path, options, signalChecks)
     while (!signal?.aborted) {
       let held: Held
       try {
@@ -128,8 +128,7 @@ export class LeaderElection {
    * @throws ZooKeeperError BADARGUMENTS; ZooKeeperError at the end of the session
    */
   async *leaders(options: SignalOption = {}): AsyncGenerator<Participant | null, void, undefined> {
-    checkOptions('leaders', this.path, options, signalChecks)
-    const { signal } = options
+    const { signal } = checked('leaders', this.path, options, signalChecks)
     const watching = new AbortController()
     const stop = signal ? AbortSignal.any([signal, watching.signal]) : watching.signal
     let lastPath: string | null | undefined

@@ -1,8 +1,9 @@
 // The locks. This file: what every lock offers.
 // May import: recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
+import { checked } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
-import { checkFunction, checkOptions } from '../node/arguments.ts'
+import { checkFunction } from '../node/arguments.ts'
 import { waitOptionChecks, type Call, type WaitOptions } from '../node/cancellable.ts'
 import { holdOptionChecks, runWhileHeld, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
 
@@ -58,7 +59,7 @@ export const callOf = (
 ): Call<AcquireOptions> => ({ op, path, options, checks })
 
 /** @throws ZooKeeperError BADARGUMENTS */
-export function checkUse(path: string, fn: unknown, options: unknown, checks: Checks<AcquireOptions>): void {
+export function checkUse(path: string, fn: unknown, options: AcquireOptions, checks: Checks<AcquireOptions>): void {
   checkFunction('use', path, fn)
-  checkOptions('use', path, options, checks)
+  checked('use', path, options, checks)
 }

@@ -1,9 +1,9 @@
 // The lock that many readers or one writer may hold.
-import { aBoolean } from '../../client/recipe-support.ts'
+import { aBoolean, checked } from '../../client/recipe-support.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { watchDirectory, watchPredecessor, type WaitStrategy } from '../queue/wait-strategies.ts'
-import { checkArguments, checkOptions } from '../node/arguments.ts'
+import { checkArguments } from '../node/arguments.ts'
 import { acquireOptionChecks, callOf, checkUse, type AcquireOptions } from './lock.ts'
 import type { Call } from '../node/cancellable.ts'
 import { runWhileHeld, watchingOwnNode } from './held.ts'
@@ -143,7 +143,7 @@ abstract class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H
   }
 
   #check(op: string, options: ReadWriteAcquireOptions): void {
-    checkOptions(op, this.path, options, acquireChecks)
+    checked(op, this.path, options, acquireChecks)
     const refusal = this.owners.refusal(options.owner, this.wanted)
     if (refusal !== undefined) throw refusal
   }

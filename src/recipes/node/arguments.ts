@@ -1,14 +1,14 @@
 // Checks of the arguments of recipes. Unchecked, a wrong argument would fail much later, or make a lock wait for ever.
 import { aFunction, isClient } from '../../client/recipe-support.ts'
 import { badArguments, pathProblem } from '../../protocol/index.ts'
-import { mustBe, optionsProblem, type Check, type Checks } from '../../protocol/option-checks.ts'
+import { mustBe, type Check } from '../../protocol/option-checks.ts'
 
 /** Returns why a value cannot be used as a number of permits or members. */
 export const countProblem = (name: string, value: unknown): string | undefined =>
   // Made at each call, so that bundles without a use of it leave it out.
   named(
     name,
-    mustBe('a positive integer', count => Number.isSafeInteger(count) && count >= 1),
+    mustBe('a positive integer', (count: number) => Number.isSafeInteger(count) && count >= 1),
     value,
   )
 
@@ -27,12 +27,6 @@ export function checkArguments(
   const all = [clientProblem(client), pathProblem(path as string), ...problems]
   const problem = all.find(each => each !== undefined)
   if (problem !== undefined) throw badArguments(op, typeof path === 'string' ? path : '', problem)
-}
-
-/** @throws ZooKeeperError BADARGUMENTS */
-export function checkOptions<O extends object>(op: string, path: string, options: unknown, checks: Checks<O>): void {
-  const problem = optionsProblem(options, checks)
-  if (problem !== undefined) throw badArguments(op, path, problem)
 }
 
 /** @throws ZooKeeperError BADARGUMENTS */

@@ -1,9 +1,8 @@
 // A call that can be cancelled: it rejects at once, and its effects are undone in the background.
-import { aSignal, clockOf, inBackground } from '../../client/recipe-support.ts'
+import { aSignal, checked, clockOf, inBackground } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
-import { checkOptions } from './arguments.ts'
 import { LockError } from './lock-error.ts'
 
 export interface WaitOptions {
@@ -49,8 +48,7 @@ export async function cancellable<T>(
   work: (signal: AbortSignal) => Promise<T>,
   undo: (done: Promise<T>) => Promise<void>,
 ): Promise<T> {
-  checkOptions(op, path, options, checks)
-  const { signal, timeout = Infinity } = options
+  const { signal, timeout = Infinity } = checked(op, path, options, checks)
   signal?.throwIfAborted()
   const scope = new AbortController()
   const cancelled = new Promise<never>((_, reject) => {
