@@ -1,4 +1,4 @@
-// What recipes do with arguments that cannot be meant: they refuse them at once, by name, before anything is sent.
+// Recipes refuse wrong arguments at once, by name, before a request is sent.
 import { expect } from 'chai'
 import { inspect } from 'node:util'
 import { connect, ZooKeeperError, type Client } from '../../src/index.ts'
@@ -37,7 +37,7 @@ const constructors: Readonly<Record<string, Make>> = {
   TicketMutex: (...args) => new TicketMutex(...args),
 }
 
-/** Options that are valid for each class, all that it has. */
+/** Valid options for each class. */
 const valid: Readonly<Record<string, object>> = {
   Barrier: { acl: undefined },
   DoubleBarrier: { acl: undefined },
@@ -51,7 +51,7 @@ const valid: Readonly<Record<string, object>> = {
   TicketMutex: { data: '', onForeignContenders: () => undefined },
 }
 
-/** The same client, as an object that is no instance of this package's class. */
+/** The same client, as an object that is not an instance of this package's class. */
 const ofAnotherCopy = (client: Client): Client =>
   new Proxy(client, {
     getPrototypeOf: () => null,
@@ -100,19 +100,19 @@ describe('the arguments of recipes', () => {
 
   for (const [name, make] of Object.entries(constructors))
     describe(`new ${name}()`, () => {
-      it('refuses a path that is missing, is no string or does not start with /', () => {
+      it('refuses a path that is missing, not a string, or without a leading slash', () => {
         expectThrows(() => make(client as never, undefined as never), name, '', /path/)
         expectThrows(() => make(client as never, 5 as never), name, '', /path/)
         expectThrows(() => make(client as never, 'l' as never), name, 'l', /path.*\//)
         expectThrows(() => make(client as never, '/a/' as never), name, '/a/', /path/)
       })
 
-      it('refuses a client that is a promise, and says what was forgotten', () => {
+      it('reports a forgotten await if the client is a promise', () => {
         const promise = Promise.resolve(client)
         expectThrows(() => make(promise as never, '/l' as never), name, '/l', /promise: did you forget await\?/)
       })
 
-      it('refuses what is no client', () => {
+      it('refuses any other value as the client', () => {
         for (const other of [undefined, null, 5, 'localhost:2181', {}, () => client])
           expectThrows(() => make(other as never, '/l' as never), name, '/l', /must be a client/)
       })
@@ -121,7 +121,7 @@ describe('the arguments of recipes', () => {
         for (const each of [ofAnotherCopy(client), client.chroot('/app')]) make(each as never, '/l' as never)
       })
 
-      it('refuses what is no object of options', () => {
+      it('refuses options that are not an object', () => {
         for (const options of [null, 5, 'kazoo', [], () => undefined])
           expectThrows(() => make(client as never, '/l' as never, options as never), name, '/l', /options must be/)
       })
@@ -137,7 +137,7 @@ describe('the arguments of recipes', () => {
       })
     })
 
-  it('of constructors are refused if an option has a wrong type', () => {
+  it('are refused by constructors if an option has a wrong type', () => {
     const cases: [name: string, options: object, detail: RegExp][] = [
       ['Mutex', { data: 5 }, /data must be a Uint8Array, a string or null/],
       ['Mutex', { onForeignContenders: true }, /onForeignContenders must be a function/],
@@ -160,7 +160,7 @@ describe('the arguments of recipes', () => {
       expectThrows(() => constructors[name]?.(client as never, '/l' as never, options as never), name, '/l', detail)
   })
 
-  it('of Semaphore and DoubleBarrier are refused if the number is no positive integer', () => {
+  it('are refused by Semaphore and DoubleBarrier if the number is not a positive integer', () => {
     for (const count of [0, -1, 1.5, NaN, Infinity, '3', undefined, {}, 5n] as never[]) {
       expectThrows(() => new Semaphore(client, '/l', count), 'Semaphore', '/l', /permits must be a positive integer/)
       const barrier = () => new DoubleBarrier(client, '/l', count)
@@ -168,7 +168,7 @@ describe('the arguments of recipes', () => {
     }
   })
 
-  it('of MultiLock are refused if they are no list of locks', () => {
+  it('are refused by MultiLock if they are not a list of locks', () => {
     const lock = new Mutex(client, '/l')
     const pair = new ReadWriteLock(client, '/rw')
     const election = new LeaderElection(client, '/e')
@@ -180,13 +180,13 @@ describe('the arguments of recipes', () => {
     expectThrows(() => new MultiLock([lock, new Mutex(client, '/l')]), 'MultiLock', '', /same path/)
   })
 
-  it('of revoke() are refused before anything is sent', async () => {
+  it('are refused by revoke() before a request is sent', async () => {
     await expectRejects(revoke(Promise.resolve(client) as never, '/l'), 'revoke', '/l', /forget await/)
     await expectRejects(revoke(client, 'l'), 'revoke', 'l', /path/)
     await expectRejects(revoke(client, undefined as never), 'revoke', '', /path/)
   })
 
-  describe('of calls', () => {
+  describe('of methods', () => {
     const locks: Readonly<Record<string, (client: Client) => recipes.Lock>> = {
       EphemeralMutex: each => new EphemeralMutex(each, '/l'),
       HerdMutex: each => new HerdMutex(each, '/l'),
@@ -199,7 +199,7 @@ describe('the arguments of recipes', () => {
       Semaphore: each => new Semaphore(each, '/l', 2),
       TicketMutex: each => new TicketMutex(each, '/l'),
     }
-    const fail = () => expect.fail('it was acquired')
+    const fail = () => expect.fail('the function was called')
 
     for (const [name, make] of Object.entries(locks)) {
       it(`${name} refuses options that do not exist or have a wrong type, and names the method`, async () => {
@@ -215,7 +215,7 @@ describe('the arguments of recipes', () => {
         }
       })
 
-      it(`${name} refuses to use what is no function`, async () => {
+      it(`${name} refuses to use a value that is not a function`, async () => {
         const lock = make(client)
         for (const fn of [undefined, 3, {}, { timeout: 5 }] as never[])
           await expectRejects(lock.use(fn), 'use', lock.path, /first argument must be a function/)
@@ -234,13 +234,13 @@ describe('the arguments of recipes', () => {
       })
     }
 
-    it('refuse `owner` and `byContext` in locks without them', async () => {
+    it('`owner` and `byContext` are refused by locks without them', async () => {
       const { readLock } = new ReadWriteLock(client, '/l')
       await expectRejects(new Mutex(client, '/l').acquire({ owner: 'me' } as never), 'acquire', '/l', /'owner'/)
       await expectRejects(readLock.acquire({ byContext: true } as never), 'acquire', '/l', /'byContext'/)
     })
 
-    it('of LeaderElection are refused before the election', async () => {
+    it('LeaderElection refuses wrong arguments before it campaigns', async () => {
       const election = new LeaderElection(client, '/e')
       await expectRejects(election.campaign({ timout: 5 } as never), 'campaign', '/e', /did you mean 'timeout'/)
       await expectRejects(election.campaign({ timeout: -1 }), 'campaign', '/e', /timeout must be/)
@@ -251,7 +251,7 @@ describe('the arguments of recipes', () => {
       expect(await client.exists('/e')).to.equal(null)
     })
 
-    it('of barriers name the method', async () => {
+    it('barriers name the method in the error', async () => {
       const barrier = new Barrier(client, '/b')
       await expectRejects(barrier.wait({ timeout: -1 }), 'wait', '/b', /timeout must be/)
       await expectRejects(barrier.wait({ timout: 5 } as never), 'wait', '/b', /did you mean 'timeout'/)
@@ -265,12 +265,12 @@ describe('the arguments of recipes', () => {
     })
   })
 
-  it('make no lock of the election itself', () => {
+  it('LeaderElection has no acquire(), tryAcquire() and use()', () => {
     expect(new LeaderElection(client, '/e')).not.to.have.any.keys('acquire', 'tryAcquire', 'use')
     for (const method of ['acquire', 'tryAcquire', 'use']) expect(LeaderElection.prototype).not.to.have.property(method)
   })
 
-  it('may hold a lock through a client of another copy of the package', async () => {
+  it('may be a client of another copy of the package, which holds the lock', async () => {
     const lock = new Mutex(ofAnotherCopy(client), '/copies')
     expect(await lock.use(held => held.validFor() > 0)).to.equal(true)
   })
