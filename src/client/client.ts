@@ -1,6 +1,6 @@
 // The client: the nodes, watches and life of a session, seen from a root in the server's tree.
 import { onAbort } from '../runtime/abort.ts'
-import { badArguments, isCode, parentOf, pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
+import { badArguments, hex64, isCode, parentOf, pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
 import type { SessionStats } from '../session/diagnostics.ts'
 import { isTerminal, terminalCodes, type State, type StateListener } from '../session/life/states.ts'
@@ -352,7 +352,5 @@ function checkEvent(op: string, event: string, listener: unknown): void {
   if (event !== 'state') throw badArguments(op, '', `there is no event '${event}'; the only event is 'state'`)
   if (typeof listener !== 'function') throw badArguments(op, '', 'the listener must be a function')
 }
-
-const hex64 = (id: bigint): string => `0x${BigInt.asUintN(64, id).toString(16)}`
 
 const closed = (op: string, path: string) => new ZooKeeperError('CLOSED', { op, path, fate: 'notSent' })

@@ -1,6 +1,7 @@
 // The request of create(), in the form that each mode and each version of server needs.
 import {
   createModes,
+  isSequential,
   ZooKeeperError,
   type ACL,
   type CreateRequest,
@@ -12,7 +13,7 @@ import * as operations from '../protocol/operations.ts'
 import type { AnyCall, Call } from '../session/requests/request.ts'
 import { openACL } from './acl.ts'
 import type { Chroot } from './chroot.ts'
-import { isSequential, type CreateOptions, type Data } from './validation.ts'
+import type { CreateOptions, Data } from './validation.ts'
 
 export interface Created {
   path: string
@@ -27,7 +28,7 @@ export function createCall(
   { mode = 'persistent', acl = openACL, ttl, signal }: CreateOptions,
   exists: (path: string) => Promise<Stat | null>,
 ): AnyCallOf<Created> {
-  const body = { path: root.add(path, isSequential(mode)), data, acl, flags: createModes[mode] }
+  const body = { path: root.add(path, isSequential(createModes[mode])), data, acl, flags: createModes[mode] }
   const result = (created: Created) => ({ path: root.created(path, created.path), stat: created.stat })
   if (ttl !== undefined)
     return { op: operations.createTTL, body: { ...body, ttl }, path, signal, result } as unknown as AnyCallOf<Created>

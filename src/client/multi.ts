@@ -3,6 +3,7 @@ import {
   codeOf,
   createModes,
   errnos,
+  isSequential,
   JuteError,
   MultiError,
   opcodes,
@@ -21,7 +22,6 @@ import type { Chroot } from './chroot.ts'
 import {
   createProblem,
   dataProblem,
-  isSequential,
   newDataProblem,
   versionChecks,
   type CreateOptions,
@@ -88,7 +88,7 @@ const itemChecks = { version: versionChecks.version }
 const setDataChecks = { ...itemChecks, data: anything }
 
 export function itemOf(op: MultiOp, chroot: Chroot): Item {
-  const path = chroot.add(pathOf(op), 'create' in op && isSequential(op.mode ?? 'persistent'))
+  const path = chroot.add(pathOf(op), 'create' in op && isSequential(createModes[op.mode ?? 'persistent']))
   if ('setData' in op) return { type: opcodes.setData, body: { path, data: op.data, version: op.version ?? -1 } }
   if ('delete' in op) return { type: opcodes.delete, body: { path, version: op.version ?? -1 } }
   if ('check' in op) return { type: opcodes.check, body: { path, version: op.version ?? -1 } }

@@ -6,7 +6,7 @@ import { srvLookup } from '../session/servers/srv.ts'
 import { resolveSrv, type ResolveSrv } from '../transport/srv.ts'
 import { detectPlaintext, detectTls } from '../transport/tls-mismatch.ts'
 import { dialTls, type TlsOptions } from '../transport/tls.ts'
-import { shuffling, systemLookup, tcp } from '../transport/tcp.ts'
+import { shuffledLookup, systemLookup, tcp } from '../transport/tcp.ts'
 import type { Dial } from '../transport/transport.ts'
 import type { Client } from './client.ts'
 import { openSession } from './connect.ts'
@@ -100,7 +100,7 @@ function dialOf(options: ConnectOptions): Dial {
   if (dial !== undefined) return dial
   if (tls === false) return detectTls(random === systemRandom ? dialTcpShuffled : tcp({ random }))
   try {
-    return detectPlaintext(dialTls({ lookup: shuffling(systemLookup, random), ...(tls === true ? {} : tls) }))
+    return detectPlaintext(dialTls({ lookup: shuffledLookup(systemLookup, random), ...(tls === true ? {} : tls) }))
   } catch (error) {
     // For an argument of a wrong type node:tls shows the value, which may be a passphrase.
     throw bad(`tls: ${(error as Error).message.replace(/\bReceived .*/s, '').trim()}`)

@@ -1,6 +1,14 @@
 // Checks of what callers pass, before anything is sent: a server cuts the connection for some of it, and Jute would encode
 // nonsense.
-import { badArguments, createModes, pathProblem, type ACL, type CreateMode } from '../protocol/index.ts'
+import {
+  badArguments,
+  createModes,
+  isSequential,
+  longestTtl,
+  pathProblem,
+  type ACL,
+  type CreateMode,
+} from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Check, type Checks } from '../protocol/option-checks.ts'
 
 /** What a node may hold: bytes, or a string, which is stored as UTF-8. ZooKeeper tells null from empty. */
@@ -35,10 +43,6 @@ export interface VersionOptions extends SignalOption {
   /** The operation is refused with BADVERSION unless the node has this version. Default -1: any version. */
   version?: number
 }
-
-export const isSequential = (mode: CreateMode): boolean => mode.includes('Sequential')
-
-const LONGEST_TTL = 2 ** 40 - 1
 
 // Checks of single options
 
@@ -120,9 +124,9 @@ const isModeName = (name: string): boolean => Object.hasOwn(createModes, name)
 function modeProblem(path: string, { mode = 'persistent', ttl }: CreateOptions): string | undefined {
   const needsTtl = mode.endsWith('TTL')
   if (!needsTtl && ttl !== undefined) return `mode ${mode} takes no ttl`
-  if (needsTtl && !(Number.isInteger(ttl) && (ttl as number) >= 1 && (ttl as number) <= LONGEST_TTL))
-    return `mode ${mode} needs a ttl from 1 to ${LONGEST_TTL} ms`
-  return pathProblem(path, isSequential(mode))
+  if (needsTtl && !(Number.isInteger(ttl) && (ttl as number) >= 1 && (ttl as number) <= longestTtl))
+    return `mode ${mode} needs a ttl from 1 to ${longestTtl} ms`
+  return pathProblem(path, isSequential(createModes[mode]))
 }
 
 /** For the data of a new node, which may be left out. */
