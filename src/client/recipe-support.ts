@@ -1,12 +1,14 @@
 // What recipes need of a client and users do not. Only recipes import it; no entry point exports it.
 import type { Clock } from '../runtime/clock.ts'
-import { badArguments } from '../protocol/index.ts'
-import { isSignal } from './validation.ts'
 import { uuidFrom } from '../runtime/uuid.ts'
 import { internals, type Client } from './client.ts'
 
 export { isTerminal } from '../session/life/states.ts'
-export { aclProblem, dataProblem, isListOfObjects, isSignal } from './validation.ts'
+export { aBoolean, aFunction, anACL, aSignal, checked, dataProblem } from './validation.ts'
+
+/** Returns true for a client of any copy of this package in the process. */
+export const isClient = (value: unknown): value is Client =>
+  typeof value === 'object' && value !== null && internals in value
 
 /** The clock that this client was given. */
 export const clockOf = (client: Client): Clock => client[internals].settings.clock
@@ -25,27 +27,8 @@ export const inBackground = (client: Client, work: Promise<unknown>): void =>
   client[internals].session.background.run(work)
 
 /**
- * Calls back from a microtask, in one order with watch callbacks. What the callback throws or rejects with goes to
+ * Calls back from a microtask, in one order with watch callbacks. What the callback throws or rejects with is passed to
  * `onUncaughtError`.
  */
 export const callLater = (client: Client, callback: () => unknown): void =>
   client[internals].session.callbacks.later(callback, undefined)
-
-// Until the recipes check their options by name.
-export const optionsProblem = (options: unknown): string | undefined =>
-  typeof options === 'object' && options !== null ? undefined : 'options must be an object'
-
-export const readProblem = (options: { signal?: unknown }): string | undefined =>
-  optionsProblem(options) ??
-  (options.signal === undefined || isSignal(options.signal) ? undefined : 'a signal must be an AbortSignal')
-
-export function checked<O extends object>(
-  op: string,
-  path: string,
-  options: O,
-  problemOf: (options: O) => string | undefined = optionsProblem,
-): O {
-  const problem = problemOf(options)
-  if (problem !== undefined) throw badArguments(op, path, problem)
-  return options
-}

@@ -27,7 +27,7 @@ export class Company {
   }
 
   /** Both of ours. */
-  ours(make: (client: Client) => Lock): Contender[] {
+  ours(make: (client: Client) => Pick<Lock, 'acquire'>): Contender[] {
     return this.clients.map((client, i) => ours(`ours ${i}`, client, make(client)))
   }
 

@@ -18,7 +18,7 @@ export interface Passage {
   readonly found: number
 }
 
-export function ours(who: string, client: Client, lock: Lock): Contender {
+export function ours(who: string, client: Client, lock: Pick<Lock, 'acquire'>): Contender {
   let held: Held | undefined
   return {
     who,

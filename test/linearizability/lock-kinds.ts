@@ -8,8 +8,11 @@ import {
   ReentrantMutex,
   Semaphore,
   TicketMutex,
+  type AcquireOptions,
+  type Held,
   type ReadWriteLockOptions,
 } from '../../src/recipes/index.ts'
+import { Lock } from '../../src/recipes/locks/lock.ts'
 import { kinds } from './tenures.ts'
 import type { Tortured, TorturedLocks } from './workload.ts'
 
@@ -20,6 +23,24 @@ const sides =
     const lock = new ReadWriteLock(client, path, options)
     return random() < 0.6 ? lock.readLock : lock.writeLock
   }
+
+/** An election as a lock: each contender campaigns. It has no tries without waiting. */
+class ElectionLock extends Lock {
+  readonly #election: LeaderElection
+
+  constructor(election: LeaderElection) {
+    super(election.client, election.path)
+    this.#election = election
+  }
+
+  override acquire(options: AcquireOptions = {}): Promise<Held> {
+    return this.#election.campaign(options)
+  }
+
+  override tryAcquire(options?: AcquireOptions): Promise<Held> {
+    return this.acquire(options)
+  }
+}
 
 /** By their paths. */
 export const tortured: TorturedLocks = new Map<string, Tortured>([
@@ -35,10 +56,10 @@ export const tortured: TorturedLocks = new Map<string, Tortured>([
     '/ephemeral',
     { make: (client, path) => new EphemeralMutex(client, path), kind: kinds.singleNode, namesReturn: true },
   ],
-  ['/reentrant', { make: (client, path) => new ReentrantMutex(client, path), kind: kinds.queue }],
-  ['/election', { make: (client, path) => new LeaderElection(client, path), kind: kinds.queue }],
-  ['/read-write', { make: sides(), kind: kinds.readWrite }],
-  ['/read-write-kazoo', { make: sides({ dialect: 'kazoo', herd: true }), kind: kinds.readWrite }],
+  ['/reentrant', { make: (client, path) => new ReentrantMutex(client, path), kind: kinds.queue, hasOwner: true }],
+  ['/election', { make: (client, path) => new ElectionLock(new LeaderElection(client, path)), kind: kinds.queue }],
+  ['/read-write', { make: sides(), kind: kinds.readWrite, hasOwner: true }],
+  ['/read-write-kazoo', { make: sides({ dialect: 'kazoo', herd: true }), kind: kinds.readWrite, hasOwner: true }],
   [
     '/semaphore',
     {

@@ -20,7 +20,7 @@ abstract class Planted extends ExclusiveLock {
   }
 
   protected acquireAt(place: OwnNode, undo: { remove(): Promise<void> }, options: AcquireOptions): Promise<Held> {
-    return withCleanup(this.queue.client, this.path, undo, options, async signal => {
+    return withCleanup(this.queue.client, this.call('acquire', options), undo, async signal => {
       await waitForTurn(this.queue, watchPredecessor, place, signal)
       return this.hold(place, options)
     })
@@ -33,10 +33,11 @@ export class WakeUpMeansGranted extends Planted {
     const gone = new WeakMap<AbortSignal, string>()
     super(client, path, {
       async snapshot(queue, signal) {
-        const { children, madeBy } = await watchPredecessor.snapshot(queue, signal)
+        const { children, directoryCzxid } = await watchPredecessor.snapshot(queue, signal)
         const numberOf = (name: string) => queue.names.sequenceOf(name) ?? NaN
         const behind = gone.get(signal)
-        return { children: children.filter(name => behind === undefined || numberOf(name) > numberOf(behind)), madeBy }
+        const later = children.filter(name => behind === undefined || numberOf(name) > numberOf(behind))
+        return { children: later, directoryCzxid }
       },
       async wake(queue, look, behind, signal) {
         await watchPredecessor.wake(queue, look, behind, signal)

@@ -16,6 +16,8 @@ export interface Tortured {
    * come to stand there: who deletes nodes that are not his can let two in.
    */
   namesReturn?: boolean
+  /** Its calls have the option `owner`. */
+  hasOwner?: boolean
   /** Locks that it uses itself. */
   inner?: Locks
 }

@@ -1,7 +1,7 @@
 // What must go, goes: also when the view is closed, the server is busy, or the caller waits in the wrong place.
 import { expect } from 'chai'
-import type { Client } from '../../src/index.ts'
-import { HerdMutex, LockError, Mutex, ReadWriteLock, type Held } from '../../src/recipes/index.ts'
+import { ZooKeeperError, type Client } from '../../src/index.ts'
+import { HerdMutex, Mutex, ReadWriteLock, type Held } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { onGrounds } from './fixture.ts'
 
@@ -120,8 +120,8 @@ onGrounds('the clean-up of a lock', (ground, { it, everywhere }) => {
     const client = await ground.open()
     for (const dialect of [{ prefix: 'y-', pattern: /x-(\d+)$/ }, 'curatr' as never])
       expect(() => new Mutex(client, path, { dialect }))
-        .to.throw(LockError)
-        .with.property('code', 'UNSUPPORTED')
+        .to.throw(ZooKeeperError)
+        .with.property('code', 'BADARGUMENTS')
   })
 
   it('minds no pattern that remembers where it stood', async () => {

@@ -184,7 +184,7 @@ class Simulation {
     const { machine } = seat
     while (this.#isStorm) {
       const { contestant } = seat
-      const [path, { make }] = oneOf(random, [...this.#locks])
+      const [path, { make, hasOwner }] = oneOf(random, [...this.#locks])
       const way = random()
       const length = random()
       const hold = length < 0.03 ? 1.5 * this.#sessionTimeout : length < 0.3 ? 100 * random() : 5 * random()
@@ -199,7 +199,7 @@ class Simulation {
         downgrade: random() < 0.3,
         isHasty: random() < 0.3,
         // Each loop is somebody, and his chance is his own.
-        owner: random,
+        ...(hasOwner && { owner: random }),
       })
       machine.clearTimeout(giveUp)
       if (this.#isOver(contestant) && seat.contestant === contestant) {

@@ -1,36 +1,44 @@
-// Recipes beside locks. This file: barriers, with Curator's nodes. Many wait for one, or for each other.
+// Recipes other than locks. This file: barriers, with Curator's nodes. Clients wait for one client, or for each other.
 // May import: recipes/locks, recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, protocol.
-import { inBackground, newUuid } from '../../client/recipe-support.ts'
-import { badArguments, isCode, join, nameOf, pathProblem, type ACL, type Stat } from '../../protocol/index.ts'
+import { anACL, checked, inBackground, newUuid } from '../../client/recipe-support.ts'
+import { badArguments, isCode, join, nameOf, type ACL, type Stat } from '../../protocol/index.ts'
+import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
-import { cancellable, type WaitOptions } from '../node/cancellable.ts'
+import { checkArguments, countProblem } from '../node/arguments.ts'
+import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { OwnNode, type NodeFactory } from '../node/own-node.ts'
 import { nextChange, readWatched } from '../node/read-with-watch.ts'
 
 export interface BarrierOptions {
-  /** Of the nodes that are made, but for what is missing above the barrier's own. Default: the world may do anything. */
+  /**
+   * The ACL of all created nodes, except missing nodes above the barrier's path. Default: the world may do anything.
+   */
   acl?: readonly ACL[]
 }
 
-/** A node that is in the way of everybody who waits: Curator's DistributedBarrier. */
+const optionChecks: Checks<BarrierOptions> = { acl: anACL }
+
+/** A node for whose deletion clients wait: Curator's DistributedBarrier. */
 export class Barrier {
   readonly path: string
   readonly #client: Client
   readonly #acl: readonly ACL[] | undefined
 
-  constructor(client: Client, path: string, { acl }: BarrierOptions = {}) {
+  /** @throws ZooKeeperError BADARGUMENTS */
+  constructor(client: Client, path: string, options: BarrierOptions = {}) {
+    checkArguments('Barrier', client, path, optionsProblem(options, optionChecks))
     this.path = path
     this.#client = client.chroot('/')
-    this.#acl = acl
+    this.#acl = options.acl
   }
 
-  /** Raises the barrier, which outlives its maker. One that is up already is no error. */
+  /** Raises the barrier. Does nothing if it is up. The barrier outlives the session. */
   async raise(): Promise<void> {
     await ensureDirectory(this.#client, this.path, { mode: 'persistent', acl: this.#acl })
   }
 
-  /** Lowers it, and lets everybody go who waits. One that is down already is no error. */
+  /** Lowers the barrier, which ends every wait. Does nothing if it is down. */
   async lower(): Promise<void> {
     try {
       await this.#client.retry(() => this.#client.delete(this.path))
@@ -40,19 +48,19 @@ export class Barrier {
   }
 
   /**
-   * Resolves when the barrier is down, at once if it is.
+   * Resolves when the barrier is down, at once if it is down already.
    * @throws LockError TIMEOUT; the signal's reason; ZooKeeperError
    */
   wait(options: WaitOptions = {}): Promise<void> {
-    return attempting(this.#client, this.path, options, async signal => {
+    return cancellableWait('wait', this.#client, this.path, options, async signal => {
       while (await this.#client.retry(() => nextChange(this.#client, this.path, signal), { signal }));
     })
   }
 }
 
 /**
- * A barrier at both ends of a piece of work: `count` members enter together, and all leave together. Curator's DistributedDoubleBarrier,
- * which it can be shared with. An object is one member, for one passage after another.
+ * A barrier at the start and the end of some work: `memberCount` members enter together, and all leave together. It can
+ * be shared with Curator's DistributedDoubleBarrier. An object is one member, and can enter again after it has left.
  */
 export class DoubleBarrier {
   readonly path: string
@@ -62,28 +70,30 @@ export class DoubleBarrier {
   #member: OwnNode | undefined
 
   /**
-   * @param count how many have to be there, 1 or more; the same for all
+   * @param memberCount how many members must enter, 1 or more; the same for all
    * @throws ZooKeeperError BADARGUMENTS
    */
-  constructor(client: Client, path: string, count: number, { acl }: BarrierOptions = {}) {
-    const isNumber = Number.isSafeInteger(count) && count >= 1
-    const problem = pathProblem(path) ?? (isNumber ? undefined : `a count is an integer of at least 1, not ${count}`)
-    if (problem !== undefined) throw refuse(path, problem)
+  constructor(client: Client, path: string, memberCount: number, options: BarrierOptions = {}) {
+    const problems = [countProblem('memberCount', memberCount), optionsProblem(options, optionChecks)]
+    checkArguments('DoubleBarrier', client, path, ...problems)
     this.path = path
-    this.memberCount = count
+    this.memberCount = memberCount
     this.#client = client.chroot('/')
-    this.#acl = acl
+    this.#acl = options.acl
   }
 
   /**
-   * Resolves when `count` members have entered. One whose call fails is not counted any more.
-   * @throws ZooKeeperError BADARGUMENTS where it is inside already; LockError TIMEOUT; the signal's reason
+   * Resolves when `memberCount` members have entered. A member whose call fails is not counted any more.
+   * @throws ZooKeeperError BADARGUMENTS, also if this member has entered already; LockError TIMEOUT; the signal's
+   * reason
    */
   async enter(options: WaitOptions = {}): Promise<void> {
-    if (this.#member !== undefined) throw refuse(this.path, 'it has entered already')
-    const member = (this.#member = new OwnNode(this.#spot()))
+    checked('enter', this.path, options, waitOptionChecks)
+    if (this.#member !== undefined)
+      throw badArguments('enter', this.path, 'this member has entered already: call leave() first')
+    const member = (this.#member = new OwnNode(this.#nodeFactory()))
     try {
-      await attempting(this.#client, this.path, options, async signal => {
+      await cancellableWait('enter', this.#client, this.path, options, async signal => {
         await member.create(nothing, signal)
         while (!(await this.#client.retry(() => this.#isReady(member, signal), { signal })));
       })
@@ -95,71 +105,76 @@ export class DoubleBarrier {
   }
 
   /**
-   * Resolves when all who were inside have left. One whose call fails has left nevertheless.
-   * @throws ZooKeeperError BADARGUMENTS where it is not inside; LockError TIMEOUT; the signal's reason
+   * Resolves when all members that were inside have left. A member whose call fails has left nevertheless.
+   * @throws ZooKeeperError BADARGUMENTS, also if this member has not entered; LockError TIMEOUT; the signal's reason
    */
   async leave(options: WaitOptions = {}): Promise<void> {
+    // Checked first, because a call that fails later counts as left.
+    checked('leave', this.path, options, waitOptionChecks)
     const member = this.#member
-    if (member === undefined) throw refuse(this.path, 'it has not entered')
+    if (member === undefined) throw badArguments('leave', this.path, 'this member has not entered: call enter() first')
     this.#member = undefined
     try {
-      await attempting(this.#client, this.path, options, async signal => {
-        // Who enters for the next passage meanwhile is not waited for.
+      await cancellableWait('leave', this.#client, this.path, options, async signal => {
+        // Members that enter again in the meantime are not waited for.
         const inside = new Set(await this.#client.retry(() => this.#members(signal), { signal }))
-        while (!(await this.#client.retry(() => this.#isLeft(member, inside, signal), { signal })));
-        // Whoever comes last takes it away, and nobody minds who that is.
-        await this.#close()
+        while (!(await this.#client.retry(() => this.#haveLeft(member, inside, signal), { signal })));
+        // Each member tries to delete the ready node; one of them succeeds.
+        await this.#deleteReady()
       })
     } catch (error) {
-      inBackground(this.#client, this.#leaveAlone(member))
+      inBackground(this.#client, this.#withdraw(member))
       throw error
     }
   }
 
-  /** False after a wake-up, which is a hint: look again. Somebody may delete the own node too, and the others would wait for ever. */
+  /**
+   * Returns false after an event: read again. If another client deleted the own node it is created again, because the
+   * others would wait for ever.
+   */
   async #isReady(member: OwnNode, signal: AbortSignal): Promise<boolean> {
     const [ready, own, members] = await Promise.all([
       readWatched(signal, options => this.#client.exists(this.#ready, options)),
       readWatched(signal, options => this.#client.exists(member.node.path, options)),
       this.#members(signal),
     ])
-    if (ready.value !== null && (await this.#isOpen(ready.value, member, members, signal))) return true
+    if (ready.value !== null && (await this.#isReadyOf(ready.value, member, members, signal))) return true
     if (own.value === null) await member.create(nothing, signal)
     else if (members.length < this.memberCount) await Promise.race([ready.changed, own.changed])
-    else await this.#open(ready.value)
+    else await this.#writeReady(ready.value)
     return false
   }
 
-  /** Whose members have all died inside leave it `ready`, older than whoever is there now. */
-  async #isOpen({ mzxid }: Stat, member: OwnNode, members: string[], signal: AbortSignal): Promise<boolean> {
+  /** Returns false if `ready` is older than all members: members that died inside have left it. */
+  async #isReadyOf({ mzxid }: Stat, member: OwnNode, members: string[], signal: AbortSignal): Promise<boolean> {
     if (member.node.czxid < mzxid) return true
     const all = await Promise.all(members.map(name => this.#client.exists(join(this.path, name), { signal })))
     return all.some(stat => stat !== null && stat.czxid < mzxid)
   }
 
-  /** What others left is written anew and not deleted: that might hit what somebody has just opened with. */
-  async #open(left: Stat | null): Promise<void> {
-    const opening =
-      left === null ? this.#client.create(this.#ready, '', this.#withAcl) : this.#client.setData(this.#ready, '')
-    await opening.then(nothing, ignoring('NODEEXISTS', 'NONODE'))
+  /** Creates `ready`, or writes an old one again. It is not deleted first: another member may just have written it. */
+  async #writeReady(old: Stat | null): Promise<void> {
+    const writing =
+      old === null ? this.#client.create(this.#ready, '', this.#withAcl) : this.#client.setData(this.#ready, '')
+    await writing.then(nothing, ignoring('NODEEXISTS', 'NONODE'))
   }
 
-  #close(): Promise<void> {
+  #deleteReady(): Promise<void> {
     return this.#client.retry(() => this.#client.delete(this.#ready)).catch(ignoring('NONODE'))
   }
 
-  async #leaveAlone(member: OwnNode): Promise<void> {
+  async #withdraw(member: OwnNode): Promise<void> {
     await member.remove()
-    if ((await this.#client.retry(() => this.#members())).length === 0) await this.#close()
+    if ((await this.#client.retry(() => this.#members())).length === 0) await this.#deleteReady()
   }
 
-  /** False after a wake-up: look again. */
-  async #isLeft(member: OwnNode, inside: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
-    const left = (await this.#members(signal)).filter(name => inside.has(name))
-    const { goes, behind } = leaving(left, member.exists ? member.node.name : undefined)
-    if (goes) await member.remove()
-    if (behind === undefined) return true
-    await nextChange(this.#client, join(this.path, behind), signal)
+  /** Returns false after an event: read again. */
+  async #haveLeft(member: OwnNode, inside: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
+    const remaining = (await this.#members(signal)).filter(name => inside.has(name))
+    const { removesOwn, waitsFor } = leaveStep(remaining, member.exists ? member.node.name : undefined)
+    if (removesOwn) await member.remove()
+    if (waitsFor === undefined) return true
+    await nextChange(this.#client, join(this.path, waitsFor), signal)
     return false
   }
 
@@ -171,7 +186,7 @@ export class DoubleBarrier {
     return this.#acl === undefined ? {} : { acl: this.#acl }
   }
 
-  /** None where the directory is gone: a container that is empty goes. */
+  /** Lists the members; none if the directory does not exist, because the server deletes an empty container. */
   async #members(signal?: AbortSignal): Promise<string[]> {
     try {
       const { children } = await this.#client.getChildren(this.path, signal && { signal })
@@ -182,7 +197,7 @@ export class DoubleBarrier {
     }
   }
 
-  #spot(): NodeFactory {
+  #nodeFactory(): NodeFactory {
     const client = this.#client
     const path = join(this.path, newUuid(client))
     return {
@@ -199,24 +214,28 @@ export class DoubleBarrier {
 }
 
 /**
- * How a member leaves, by the names of those that are still inside: the lowest stays to the last and waits for the highest; each other
- * goes first and waits for the lowest. So nobody wakes a herd.
+ * Decides how a member leaves, by the names of the members still inside. The lowest stays until the last and waits for
+ * the highest; each other removes its node and waits for the lowest. So no deletion wakes all members.
  */
-export function leaving(
+export function leaveStep(
   inside: readonly string[],
   own: string | undefined,
-): { goes: boolean; behind: string | undefined } {
+): { removesOwn: boolean; waitsFor: string | undefined } {
   const [lowest, ...others] = [...inside].sort()
-  return lowest === own ? { goes: others.length === 0, behind: others.at(-1) } : { goes: true, behind: lowest }
+  return lowest === own
+    ? { removesOwn: others.length === 0, waitsFor: others.at(-1) }
+    : { removesOwn: true, waitsFor: lowest }
 }
 
-/** Leaves nothing but watches, which its signal takes back. */
-const attempting = <T>(
+/** Needs no undo: it leaves only watches, which its signal removes. */
+const cancellableWait = <T>(
+  op: string,
   client: Client,
   path: string,
   options: WaitOptions,
   work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> => cancellable(client, path, options, work, done => done.then(nothing, nothing))
+): Promise<T> =>
+  cancellable(client, { op, path, options, checks: waitOptionChecks }, work, done => done.then(nothing, nothing))
 
 const nothing = () => Promise.resolve()
 
@@ -225,5 +244,3 @@ function ignoring(...codes: ('NONODE' | 'NODEEXISTS')[]): (error: unknown) => vo
     if (!isCode(error, ...codes)) throw error
   }
 }
-
-const refuse = (path: string, detail: string) => badArguments('DoubleBarrier', path, detail)

@@ -1,52 +1,93 @@
-// Who leads: Curator's LeaderLatch, as a lock that names its contenders.
-import { checked, readProblem } from '../../client/recipe-support.ts'
+// Leader election, with the nodes of Curator's LeaderLatch.
+import { checked } from '../../client/recipe-support.ts'
 import { isCode, join } from '../../protocol/index.ts'
+import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
-import type { AcquireOptions } from '../locks/lock.ts'
-import { sequenceAfter, type Names, type Naming } from '../queue/dialect.ts'
-import { runWhileHeld, watchingOwnNode, type Held } from '../locks/held.ts'
-import { watchPredecessor } from '../locks/../queue/wait-strategies.ts'
-import { childNames } from '../queue/queue.ts'
-import { ExclusiveLock, type LockOptions } from '../locks/queue-lock.ts'
+import { checkArguments, checkFunction } from '../node/arguments.ts'
+import { waitOptionChecks } from '../node/cancellable.ts'
 import { readWatched } from '../node/read-with-watch.ts'
+import { sequenceAfter, type Names, type Naming } from '../queue/dialect.ts'
+import { childNames, type LockQueue } from '../queue/queue.ts'
+import { watchPredecessor } from '../queue/wait-strategies.ts'
+import { runWhileHeld, watchingOwnNode, type Held } from '../locks/held.ts'
+import { acquireOptionChecks, type AcquireOptions } from '../locks/lock.ts'
+import { ExclusiveLock, lockOptionChecks, type LockOptions } from '../locks/queue-lock.ts'
 
 export interface LeaderElectionOptions extends Omit<LockOptions, 'data'> {
-  /** What this participant is known by to the others. Default empty. */
+  /** The name of this participant, which the others see. Default: empty. */
   id?: string
 }
+
+interface SignalOption {
+  /** Ends the call. */
+  signal?: AbortSignal
+}
+
+const { acl, onForeignContenders } = lockOptionChecks
+const electionChecks: Checks<LeaderElectionOptions> = {
+  id: mustBe('a string', value => typeof value === 'string'),
+  acl,
+  onForeignContenders,
+}
+const signalChecks: Checks<SignalOption> = { signal: waitOptionChecks.signal }
 
 export interface Participant {
   id: string
   isLeader: boolean
-  /** Its node. */
+  /** The participant's node. */
   path: string
   session: bigint
 }
 
 const latch: Naming = { prefix: uuid => `_c_${uuid}-latch-`, sequenceOf: sequenceAfter('latch-') }
 
-/**
- * An election among all who campaign in one directory; the first to come leads until it resigns or is lost. Leadership is a {@link Held}:
- * its `signal` tells of its loss, its `token` grows from leader to leader.
- */
-export class LeaderElection extends ExclusiveLock {
-  constructor(client: Client, path: string, given: LeaderElectionOptions = {}) {
-    const { id = '', ...options } = checked('lock', path, given)
+/** The queue of the participants. Its holder is the leader. */
+class Leadership extends ExclusiveLock {
+  declare readonly queue: LockQueue
+
+  constructor(client: Client, path: string, { id = '', ...options }: LeaderElectionOptions) {
     super(client, path, { ...options, data: id, dialect: latch }, watchPredecessor)
   }
+}
 
-  /** Resolves when this participant leads, until the release of what it comes to. Throws as {@link Lock.acquire}. */
-  campaign(options: AcquireOptions = {}): Promise<Held> {
-    return this.acquire(watchingOwnNode(options))
+/**
+ * An election among all participants that campaign in one directory. The first leads until it resigns, by releasing its
+ * {@link Held}, or is lost. Its `signal` aborts on loss, and its `token` grows from leader to leader.
+ */
+export class LeaderElection {
+  readonly client: Client
+  readonly path: string
+  readonly #leadership: Leadership
+
+  /** @throws ZooKeeperError BADARGUMENTS */
+  constructor(client: Client, path: string, options: LeaderElectionOptions = {}) {
+    checkArguments('LeaderElection', client, path, optionsProblem(options, electionChecks))
+    this.client = client
+    this.path = path
+    this.#leadership = new Leadership(client, path, options)
   }
 
   /**
-   * Runs a function each time this participant comes to lead, and campaigns again when it has ended or the leadership was lost. The function is
-   * to end when `held.signal` aborts; what it throws after that is taken for its way to end. Resolves when the signal aborts.
-   * @throws what the function throws while it leads; ZooKeeperError at the end of the session (`supervise` lives through that)
+   * Resolves when this participant leads. It leads until it releases the result, or loses it. `watchOwnNode` is true by
+   * default.
+   * @throws LockError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
+   * SESSIONEXPIRED, NOAUTH
    */
-  async lead(fn: (held: Held) => void | Promise<void>, options: { signal?: AbortSignal } = {}): Promise<void> {
-    const { signal } = checked('lead', this.path, options, readProblem)
+  async campaign(options: AcquireOptions = {}): Promise<Held> {
+    checked('campaign', this.path, options, acquireOptionChecks)
+    return this.#leadership.acquire(watchingOwnNode(options))
+  }
+
+  /**
+   * Runs a function each time this participant becomes the leader. Campaigns again when the function has ended, also if
+   * the leadership was lost. The function should end when `held.signal` aborts; errors that it throws after that are
+   * ignored. Resolves when the signal aborts.
+   * @throws the function's error while it leads; ZooKeeperError BADARGUMENTS; ZooKeeperError at the end of the session,
+   * which `supervise` can replace by a new one
+   */
+  async lead(fn: (held: Held) => void | Promise<void>, options: SignalOption = {}): Promise<void> {
+    checkFunction('lead', this.path, fn)
+    const { signal } = checked('lead', this.path, options, signalChecks)
     while (!signal?.aborted) {
       let held: Held
       try {
@@ -65,9 +106,9 @@ export class LeaderElection extends ExclusiveLock {
     }
   }
 
-  /** Who takes part, the leader first. */
+  /** Reads all participants, the leader first. */
   async participants(): Promise<Participant[]> {
-    const contenders = await this.contenders()
+    const contenders = await this.#leadership.contenders()
     return contenders.map(({ path, data, session }, i) => ({
       id: data?.toString() ?? '',
       isLeader: i === 0,
@@ -76,26 +117,27 @@ export class LeaderElection extends ExclusiveLock {
     }))
   }
 
-  /** Who leads, or null. */
+  /** Reads the leader; null if there is no leader. */
   async leader(): Promise<Participant | null> {
     return (await this.participants())[0] ?? null
   }
 
   /**
-   * Tells who leads, now and after each change; null while nobody does. It takes no part and writes nothing, and needs one watch: leaders who come
-   * and go in between are passed over. Ends when the signal aborts.
-   * @throws ZooKeeperError at the end of the session
+   * Yields the leader, now and after each change; null while there is no leader. It does not participate, writes
+   * nothing, and needs one watch. Short-lived leaders between two reads are skipped. Ends when the signal aborts.
+   * @throws ZooKeeperError BADARGUMENTS; ZooKeeperError at the end of the session
    */
-  async *leaders(options: { signal?: AbortSignal } = {}): AsyncGenerator<Participant | null, void, undefined> {
-    const { signal } = checked('observe', this.path, options, readProblem)
+  async *leaders(options: SignalOption = {}): AsyncGenerator<Participant | null, void, undefined> {
+    const { signal } = checked('leaders', this.path, options, signalChecks)
     const watching = new AbortController()
     const stop = signal ? AbortSignal.any([signal, watching.signal]) : watching.signal
-    let told: string | null | undefined
+    let lastPath: string | null | undefined
     try {
       for (;;) {
-        const { leader, changed } = await this.queue.client.retry(() => this.#watchLeader(stop), { signal: stop })
-        if (told !== (leader?.path ?? null)) yield leader
-        told = leader?.path ?? null
+        const read = () => this.#watchLeader(stop)
+        const { leader, changed } = await this.#leadership.queue.client.retry(read, { signal: stop })
+        if (lastPath !== (leader?.path ?? null)) yield leader
+        lastPath = leader?.path ?? null
         await changed
       }
     } catch (error) {
@@ -106,31 +148,32 @@ export class LeaderElection extends ExclusiveLock {
   }
 
   async #watchLeader(signal: AbortSignal): Promise<{ leader: Participant | null; changed: Promise<void> }> {
-    const { client, directory, names } = this.queue
+    const { queue } = this.#leadership
+    const { client, directory, names } = queue
     for (;;) {
-      const look = new AbortController()
-      const watching = AbortSignal.any([signal, look.signal])
-      const first = firstOf(await childNames(this.queue, { signal }), names)
+      const attempt = new AbortController()
+      const watching = AbortSignal.any([signal, attempt.signal])
+      const first = firstOf(await childNames(queue, { signal }), names)
       if (first !== undefined) {
         const path = join(directory, first)
-        const node = await unlessGone(readWatched(watching, options => client.getData(path, options)))
+        const node = await unlessMissing(readWatched(watching, options => client.getData(path, options)))
         if (node === undefined) continue
         const { data, stat } = node.value
         const leader = { id: data?.toString() ?? '', isLeader: true, path, session: stat.ephemeralOwner }
         return { leader, changed: node.changed }
       }
-      const list = await unlessGone(readWatched(watching, options => client.getChildren(directory, options)))
+      const list = await unlessMissing(readWatched(watching, options => client.getChildren(directory, options)))
       const { value, changed } = list ?? (await readWatched(watching, options => client.exists(directory, options)))
       const isEmpty = value === null || ('children' in value && firstOf(value.children, names) === undefined)
       if (isEmpty) return { leader: null, changed }
-      // Somebody has come meanwhile: his node is to be watched, and nothing else.
-      look.abort()
+      // A participant was faster: remove this watch, and watch only its node.
+      attempt.abort()
     }
   }
 }
 
-/** A read, or undefined where the node is not there. */
-async function unlessGone<T>(reading: Promise<T>): Promise<T | undefined> {
+/** The result of a read, or undefined if the node does not exist. */
+async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
   } catch (error) {
@@ -139,11 +182,11 @@ async function unlessGone<T>(reading: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Who leads: the contender with the lowest number. */
+/** The leader's name: the contender with the lowest number. */
 function firstOf(children: readonly string[], names: Names): string | undefined {
-  const inLine = children.flatMap(name => {
+  const contenders = children.flatMap(name => {
     const sequence = names.sequenceOf(name)
     return sequence === undefined ? [] : [{ name, sequence }]
   })
-  return inLine.sort((a, b) => a.sequence - b.sequence)[0]?.name
+  return contenders.sort((a, b) => a.sequence - b.sequence)[0]?.name
 }

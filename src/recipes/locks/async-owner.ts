@@ -1,30 +1,33 @@
-// What a caller stands under, by his async context. The only file that knows node:async_hooks.
+// Marks async contexts, so that a lock can recognise its holder by context. The only file that uses node:async_hooks.
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** Something that is over at some time, and counts until then. */
+/** A mark of a context, which counts until it is over. */
 interface Scope {
   readonly isOver: boolean
 }
 
 const contexts = new AsyncLocalStorage<readonly Scope[]>()
 
-/** To be called before what is to be told apart begins: until a first use, Node before 24 does not note who awaits what. */
+/** Activates AsyncLocalStorage: before Node 24, contexts propagate only after the first run(). */
 export const activate = (): void => contexts.run([], () => undefined)
 
-/** What is over is left out, so that a loop which locks and unlocks does not grow its context. */
-const together = (one: Scope): readonly Scope[] => {
+/**
+ * The current scopes and one more. Scopes that are over are dropped, so that a loop of acquire and release does not
+ * grow its context.
+ */
+const withScope = (scope: Scope): readonly Scope[] => {
   const others = contexts.getStore() ?? []
-  return [one, ...others.filter(other => other !== one && !other.isOver)]
+  return [scope, ...others.filter(other => other !== scope && !other.isOver)]
 }
 
-/** Did the caller come under it, or whoever started him since? */
-export const isIn = (one: Scope): boolean => contexts.getStore()?.includes(one) ?? false
+/** Returns true if the caller, or what started it, has entered the scope. */
+export const isIn = (scope: Scope): boolean => contexts.getStore()?.includes(scope) ?? false
 
-/** Runs a function under it; nobody outside the function comes under it. */
-export const runIn = <T>(one: Scope, fn: () => T): T => contexts.run(together(one), fn)
+/** Runs a function in the scope; its caller stays outside. */
+export const runIn = <T>(scope: Scope, fn: () => T): T => contexts.run(withScope(scope), fn)
 
 /**
- * Puts the caller under it: him and what he starts from now on.
- * @throws where the runtime has no AsyncLocalStorage.enterWith (workerd)
+ * Enters the scope: the caller, and everything that it starts from now on.
+ * @throws if the runtime has no AsyncLocalStorage.enterWith (workerd)
  */
-export const enter = (one: Scope): void => contexts.enterWith(together(one))
+export const enter = (scope: Scope): void => contexts.enterWith(withScope(scope))

@@ -1,63 +1,70 @@
-// The lock that is one node: whoever creates it has it, and everybody else watches it. Kept to be measured and taught.
-import { checked, newUuid, serverPath } from '../../client/recipe-support.ts'
+// The lock that is a single node: the client that creates it holds the lock. Kept for measuring and teaching.
+import { newUuid, serverPath } from '../../client/recipe-support.ts'
 import { badArguments, isCode, parentOf, type Stat } from '../../protocol/index.ts'
+import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
+import { checkArguments } from '../node/arguments.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
-import type { AcquireOptions } from './lock.ts'
 import { ensureDirectory } from '../node/ensure-directory.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { Lock } from './lock.ts'
+import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { isTagged, tag, untag } from '../node/owner-tag.ts'
 import { OwnNode, type NodeFactory } from '../node/own-node.ts'
 import type { ContenderNode } from '../queue/queue.ts'
-import type { LockOptions } from './queue-lock.ts'
+import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 
-/** There is nothing beside one's node in which a stranger could stand. */
-export type EphemeralMutexOptions = Omit<LockOptions, 'onStrangers'>
+/** There is no `onForeignContenders`, because the lock has no directory that could contain other nodes. */
+export type EphemeralMutexOptions = Omit<LockOptions, 'onForeignContenders'>
+
+const { data, acl } = lockOptionChecks
+const mutexChecks: Checks<EphemeralMutexOptions> = { data, acl }
 
 /**
- * An exclusive lock in one ephemeral node, the lock's path itself. A release wakes every waiter, and each of them tries to create the
- * node: all but one for nothing. There is no queue, so that a waiter may be passed over for ever. Right, and wasteful: use Mutex.
+ * An exclusive lock in one ephemeral node, the lock's path itself. A release wakes every waiter, and each tries to
+ * create the node: all but one in vain. There is no queue, so that a waiter can starve. It is correct and wasteful: use
+ * Mutex.
  */
 export class EphemeralMutex extends Lock {
   readonly #view: Client
   readonly #options: EphemeralMutexOptions
 
-  /** @throws ZooKeeperError BADARGUMENTS where the path is the server's root, which nobody can create */
+  /** @throws ZooKeeperError BADARGUMENTS, also if the path is the server's root, which exists always */
   constructor(client: Client, path: string, options: EphemeralMutexOptions = {}) {
+    checkArguments('EphemeralMutex', client, path, optionsProblem(options, mutexChecks))
+    if (serverPath(client, path) === '/') throw refuse(path, "the server's root exists always, so it cannot be a lock")
     super(client, path)
-    if (serverPath(client, path) === '/') throw refuse(path, 'the root is always there')
     this.#view = client.chroot('/')
-    this.#options = checked('lock', path, options)
+    this.#options = options
   }
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const ownNode = this.#newNode()
-    return withCleanup(this.#view, this.path, ownNode, options, async signal => {
-      while (!(await this.#take(ownNode, signal))) await this.#view.retry(() => this.#goes(signal), { signal })
+    return withCleanup(this.#view, callOf('acquire', this.path, options), ownNode, async signal => {
+      while (!(await this.#tryCreate(ownNode, signal)))
+        await this.#view.retry(() => this.#waitUntilDeleted(signal), { signal })
       return new NodeHeld(this.#view, this.path, ownNode, options)
     })
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const ownNode = this.#newNode()
-    return withCleanup(this.#view, this.path, ownNode, options, async signal => {
-      const isTaken = await this.#view.retry(() => this.#view.exists(this.path, { signal }), { signal })
-      if (isTaken !== null || !(await this.#take(ownNode, signal))) return null
+    return withCleanup(this.#view, callOf('tryAcquire', this.path, options), ownNode, async signal => {
+      const stat = await this.#view.retry(() => this.#view.exists(this.path, { signal }), { signal })
+      if (stat !== null || !(await this.#tryCreate(ownNode, signal))) return null
       return new NodeHeld(this.#view, this.path, ownNode, options)
     })
   }
 
-  /** Who holds the lock; who waits for it, nobody can tell. */
+  /** Reads the holder. The waiters are not known, because they have no nodes. */
   async contenders(): Promise<ContenderNode[]> {
     const node = await this.#read()
     if (node === undefined) return []
     return [{ path: this.path, sequence: 0, data: untag(node.data), session: node.stat.ephemeralOwner }]
   }
 
-  /** False where somebody else has the node. */
-  async #take(ownNode: OwnNode, signal: AbortSignal): Promise<boolean> {
+  /** Returns false if the node is another contender's. */
+  async #tryCreate(ownNode: OwnNode, signal: AbortSignal): Promise<boolean> {
     try {
       await ownNode.create(() => Promise.resolve(), signal)
     } catch (error) {
@@ -65,18 +72,18 @@ export class EphemeralMutex extends Lock {
       throw error
     }
     if (!this.#view.leaseSignal.aborted) return true
-    // The session came back after it had to be presumed lost, and the node may be older than that.
+    // The session was presumed lost in the meantime, and the node may be older than that.
     await ownNode.remove()
-    return this.#take(ownNode, signal)
+    return this.#tryCreate(ownNode, signal)
   }
 
-  /** Resolves when the node that was there is gone, or may be. */
-  async #goes(signal: AbortSignal): Promise<void> {
+  /** Resolves when the other contender's node is deleted, or may be. */
+  async #waitUntilDeleted(signal: AbortSignal): Promise<void> {
     const { value, changed } = await readWatched(signal, options => this.#read(options))
     if (value !== undefined) await changed
   }
 
-  /** The node, or undefined where there is none; no watch is left then. */
+  /** Reads the node; undefined if it does not exist, and then no watch is left. */
   async #read(options?: ReadOptions): Promise<{ data: Buffer | null; stat: Stat } | undefined> {
     try {
       return await this.#view.getData(this.path, options)
@@ -91,7 +98,7 @@ export class EphemeralMutex extends Lock {
     const client = this.#view
     const path = this.path
     const uuid = newUuid(client)
-    const spot: NodeFactory = {
+    const factory: NodeFactory = {
       client,
       isUnique: false,
       create: () => client.create(path, tag(uuid, data), { mode: 'ephemeral', ...(acl && { acl }) }),
@@ -100,14 +107,15 @@ export class EphemeralMutex extends Lock {
         const isOurs = node?.stat.ephemeralOwner === client.sessionId && isTagged(node.data, uuid)
         return isOurs ? { path, stat: node.stat } : undefined
       },
-      ensureParent: signal => this.#makeParent(signal),
+      ensureParent: signal => this.#ensureParent(signal),
     }
-    return new OwnNode(spot)
+    return new OwnNode(factory)
   }
 
-  async #makeParent(signal: AbortSignal): Promise<void> {
-    // A view makes its root with what is missing above it: a node that nobody holds, and that would be in everybody's way for ever.
-    if (this.path === '/') throw refuse(this.path, 'there is no node in which the root could be made')
+  async #ensureParent(signal: AbortSignal): Promise<void> {
+    // ensureDirectory would create the view's own root, which is the lock's node: no client would hold it, and it would
+    // block all.
+    if (this.path === '/') throw refuse(this.path, 'the node above the root does not exist: create it first')
     await ensureDirectory(this.#view, parentOf(this.path), { mode: 'container', acl: this.#options.acl, signal })
   }
 }

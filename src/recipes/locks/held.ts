@@ -1,5 +1,6 @@
-// A lock that is held.
-import { inBackground, optionsProblem } from '../../client/recipe-support.ts'
+// What acquire() resolves with: a lock that is held.
+import { aBoolean, inBackground } from '../../client/recipe-support.ts'
+import type { Checks } from '../../protocol/option-checks.ts'
 import { isCode } from '../../protocol/index.ts'
 import { Abort, onAbort } from '../../runtime/abort.ts'
 import type { Client, Transaction } from '../../client/index.ts'
@@ -9,58 +10,68 @@ import { retryForever } from '../node/retry-until-done.ts'
 import { isRevocation } from './revoke.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 
+const inspect: unique symbol = Symbol.for('nodejs.util.inspect.custom')
+
 /**
- * A lock that is held, until it is released or lost. It is lost when the session is, when the session must be presumed lost
- * because no server has answered for the session timeout, and, if its own node is watched, when somebody deletes that.
+ * A lock that is held until it is released or lost. It is lost when the session ends, or when no server has answered
+ * for the session timeout. If it watches its own node, it is also lost when another client deletes that node.
  *
- * No lock service can keep a holder that was stalled from acting late: have what the lock protects refuse a `token` that is lower
- * than one it has seen, or write through `guard()`.
+ * No lock service can prevent a stalled holder from acting late. Let the protected resource refuse a `token` lower than
+ * the largest it has seen, or write through `guard()`.
  */
 export abstract class Held implements AsyncDisposable {
   /** The lock's own node. */
   abstract readonly path: string
-  /** The fencing token: the transaction that created the node. Of two exclusive holders one after the other, the later has the larger. */
+  /** The fencing token: the transaction that created the node. It grows from each exclusive holder to the next. */
   abstract readonly token: bigint
-  /** Aborts, with a LockError LOST, when the lock is lost or must be presumed lost. It never aborts for a release. */
+  /** Aborts with a LockError LOST when the lock is lost or must be presumed lost. A release does not abort it. */
   abstract readonly signal: AbortSignal
   /**
-   * Aborts when somebody asks for the lock back, by `revoke()` or as Curator's Revoker does; with `watchOwnNode` only. Nothing follows
-   * of itself.
+   * Aborts when a client asks the holder to release the lock, by `revoke()` or Curator's Revoker. Requires
+   * `watchOwnNode`. The lock stays held until the holder releases it.
    */
   abstract readonly revoked: AbortSignal
 
-  /** Milliseconds for which the lock is surely held; 0 when it is lost or released. Computed at the call. */
+  /** Milliseconds for which the lock is certainly still held; 0 if it is lost or released. Computed at the call. */
   abstract validFor(): number
 
   /**
-   * A transaction that does nothing once the lock's node is gone, so that a holder which lost it cannot write.
-   * @throws LockError UNSUPPORTED where another node may come to have the same name
+   * Returns a transaction that fails if the lock's node does not exist any more, so that a holder that lost the lock
+   * cannot write.
+   * @throws LockError UNSUPPORTED if another node may get the same name
    */
   abstract guard(): Transaction
 
   /**
-   * Resolves when the node is known to be gone, or the session is over. May be called again.
-   * @throws ZooKeeperError NOAUTH where the server refuses to delete the node: the lock is held as before then
+   * Resolves when the node is known to be deleted, or the session has ended. May be called again.
+   * @throws ZooKeeperError NOAUTH if the server refuses to delete the node; the lock is then still held
    */
   abstract release(): Promise<void>
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.release()
   }
+
+  /** Makes console.log show what matters of the lock, instead of its client. */
+  [inspect](): string {
+    const validFor = this.validFor()
+    const state = validFor > 0 ? `held, valid for ${Math.floor(validFor)} ms` : 'not held'
+    return `${this.constructor.name} { ${this.path}, token ${this.token}, ${state} }`
+  }
 }
 
 /**
- * Runs a function while something is held, and gives that back behind it. It is `await using` by hand, which a compiler would write out in
- * more than a kilobyte for each file.
- * @throws AggregateError of both where the function fails and the release is refused too
+ * Runs a function, then releases what is held.
+ * @throws AggregateError of both errors if the function fails and the release is refused too
  */
 export async function runWhileHeld<T>(held: { release(): Promise<void> }, fn: () => T | Promise<T>): Promise<T> {
+  // Not `await using`, which the compiler expands to more than a kilobyte in each file.
   let value: T
   try {
     value = await fn()
   } catch (error) {
     await held.release().catch((refusal: unknown) => {
-      throw new AggregateError([error, refusal], 'what was done with the lock failed, and so did its release')
+      throw new AggregateError([error, refusal], 'the function failed, and then the release of its lock was refused')
     })
     throw error
   }
@@ -70,22 +81,27 @@ export async function runWhileHeld<T>(held: { release(): Promise<void> }, fn: ()
 
 export interface HoldOptions {
   /**
-   * Watch the lock's own node while it is held, so that `signal` also aborts when somebody deletes that, and `revoked` when somebody asks for
-   * the lock back. It takes the permission to read that node: servers tell nobody of a node that he may not read (since CVE-2024-23944:
-   * 3.8.4, 3.9.2). Default false.
+   * Watches the lock's own node while it is held: `signal` then also aborts when another client deletes the node, and
+   * `revoked` when one asks for the lock. The session needs READ permission on the node, because servers send no events
+   * about a node that the session may not read (since CVE-2024-23944: 3.8.4, 3.9.2). Default: true in `use`, `campaign`
+   * and `lead`, otherwise false.
    */
   watchOwnNode?: boolean
 }
 
-/** With {@link HoldOptions.watchOwnNode}, unless they say otherwise. What is no options stays so, for the call to refuse. */
-export const watchingOwnNode = <O extends HoldOptions>(options: O): O =>
-  optionsProblem(options) === undefined ? { ...options, watchOwnNode: options.watchOwnNode ?? true } : options
+export const holdOptionChecks: Checks<HoldOptions> = { watchOwnNode: aBoolean }
+
+/** The same options, with watchOwnNode true by default. */
+export const watchingOwnNode = <O extends HoldOptions>(options: O): O => ({
+  ...options,
+  watchOwnNode: options.watchOwnNode ?? true,
+})
 
 export class NodeHeld extends Held {
   override readonly path: string
   override readonly token: bigint
   protected readonly client: Client
-  /** The lock's own path, for errors. */
+  /** The lock's path, for errors. */
   protected readonly lock: string
   readonly #ownNode: OwnNode
   readonly #lease: AbortSignal
@@ -95,8 +111,8 @@ export class NodeHeld extends Held {
   #isWatched = false
   #stopListening: (() => void) | undefined
   #released: Promise<void> | undefined
-  /** A loss while it was being released: of no matter, unless the release is refused. */
-  #missed: { cause: unknown } | undefined
+  /** A loss that was noticed during a release. It is reported only if the release is refused. */
+  #lossDuringRelease: { cause: unknown } | undefined
 
   constructor(
     client: Client,
@@ -117,7 +133,7 @@ export class NodeHeld extends Held {
     if (watchOwnNode) this.watchOwnNode()
   }
 
-  /** As the option of that name, from now on. */
+  /** Starts to watch, as with the option of that name. */
   watchOwnNode(): void {
     if (this.#isWatched) return
     this.#isWatched = true
@@ -137,7 +153,7 @@ export class NodeHeld extends Held {
   }
 
   override guard(): Transaction {
-    if (!this.#ownNode.isUnique) throw new LockError('UNSUPPORTED', this.lock)
+    if (!this.#ownNode.isUnique) throw new LockError('UNSUPPORTED', this.lock, { detail: NO_GUARD })
     return this.client.transaction().check(this.path)
   }
 
@@ -151,21 +167,24 @@ export class NodeHeld extends Held {
       this.#detach()
     } catch (error) {
       this.#released = undefined
-      if (this.#missed !== undefined) this.lose(this.#missed.cause)
+      if (this.#lossDuringRelease !== undefined) this.lose(this.#lossDuringRelease.cause)
       throw error
     }
   }
 
-  /** It is known, or must be presumed, that others may have the lock. */
+  /** Reports the lock as lost, because another client may hold it now. */
   protected lose(cause: unknown): void {
     if (this.#released !== undefined) {
-      this.#missed ??= { cause }
+      this.#lossDuringRelease ??= { cause }
       return
     }
     this.#detach()
     if (this.#lost.isDone) return
-    this.#lost.abort(() => new LockError('LOST', this.lock, { cause }))
-    // The session may come back, and with it the node: nobody holds it any more.
+    const reason =
+      cause === undefined ? 'its node was deleted' : 'its session ended, or it cannot be confirmed (see cause)'
+    const detail = `${reason}. Another client may hold the lock now: stop the work that it protects`
+    this.#lost.abort(() => new LockError('LOST', this.lock, { detail, cause }))
+    // If the session survives, its node does too, and would block the other contenders.
     inBackground(this.client, this.#ownNode.remove())
   }
 
@@ -174,7 +193,7 @@ export class NodeHeld extends Held {
     this.#watching.abort(() => undefined)
   }
 
-  /** Each look asks for the next event; whether the node is still ours, its czxid tells. */
+  /** Sets a watch again after each event. The czxid shows if the node is still ours. */
   async #watch(): Promise<void> {
     const { signal } = this.#watching
     const isOurs = async () => {
@@ -182,7 +201,7 @@ export class NodeHeld extends Held {
       if (stat?.czxid !== this.#ownNode.node.czxid) return false
       if (stat.version > 0 && (await isRevocation(this.client, this.path))) this.#revoked.abort(() => undefined)
       await changed
-      // It may be the release that is told of.
+      // The event may be that of a release in flight.
       await this.#released?.catch(() => undefined)
       return true
     }
@@ -190,9 +209,13 @@ export class NodeHeld extends Held {
       while (await retryForever(this.client, isOurs, { signal }));
       if (!signal.aborted) this.lose(undefined)
     } catch (error) {
-      // Who may not read the node is told nothing of it, or refused a look (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), and holds it all the same.
-      // Who cannot watch it otherwise cannot vouch for it. The end of the session is told by the lease.
+      // NOAUTH: the session may not read its own node and gets no events (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), but
+      // holds the lock. The lease reports the end of the session. After any other error the node may be gone, so the
+      // lock counts as lost.
       if (!signal.aborted && !isCode(error, 'NOAUTH', 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) this.lose(error)
     }
   }
 }
+
+const NO_GUARD =
+  "guard() is not available, because the name of this lock's node can be used again: compare tokens instead"

@@ -1,14 +1,18 @@
-// The lock in which every waiter watches the directory: a release wakes all of them. Kept to be measured and taught.
+// The lock in which every waiter watches the directory: a release wakes all of them. Kept for measuring and teaching.
+import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
+import { checkArguments } from '../node/arguments.ts'
 import { watchDirectory } from '../queue/wait-strategies.ts'
-import { ExclusiveLock, type MutexOptions } from './queue-lock.ts'
+import { ExclusiveLock, mutexOptionChecks, type MutexOptions } from './queue-lock.ts'
 
 /**
- * The same exclusive lock as {@link Mutex}, and in the same queue, but each waiter watches the directory: every release and every
- * newcomer wakes every waiter, and each of them lists all of the names. Right, and wasteful: use Mutex.
+ * The same exclusive lock as {@link Mutex}, which shares its queue, but each waiter watches the directory. Every
+ * release and every new contender wakes every waiter, and each lists all names. It is correct and wasteful: use Mutex.
  */
 export class HerdMutex extends ExclusiveLock {
+  /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: MutexOptions = {}) {
+    checkArguments('HerdMutex', client, path, optionsProblem(options, mutexOptionChecks))
     super(client, path, options, watchDirectory)
   }
 }

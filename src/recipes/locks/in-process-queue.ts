@@ -1,108 +1,114 @@
-// One lock in one process: who of us has it or asks the server for it, and who of us waits for that.
+// The requests of one process for one lock, queued in memory. Only the first of them contends at the server.
 import { serverPath, sessionKey } from '../../client/recipe-support.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client, Transaction } from '../../client/index.ts'
 import { Held, NodeHeld, type HoldOptions } from './held.ts'
 
-/** By session, and by the path at the server. */
+/** The queues of each session, by the lock's path at the server. */
 const sessions = new WeakMap<object, Map<string, InProcessQueue>>()
 
-/** The claims of one session to one lock, which is known while there are any. */
+/** The requests of one session for one lock. A queue is registered while it has requests. */
 export class InProcessQueue {
-  readonly #known: Map<string, InProcessQueue>
+  readonly #registry: Map<string, InProcessQueue>
   readonly #path: string
-  /** In the order in which they came. Only the first has to do with the server. */
-  readonly #claims = new Set<LockRequest>()
+  /** First come, first served. Only the first request contends at the server. */
+  readonly #requests = new Set<LockRequest>()
 
-  private constructor(known: Map<string, InProcessQueue>, path: string) {
-    this.#known = known
+  private constructor(registry: Map<string, InProcessQueue>, path: string) {
+    this.#registry = registry
     this.#path = path
   }
 
   static of(client: Client, path: string): InProcessQueue {
-    const known = sessions.get(sessionKey(client)) ?? new Map<string, InProcessQueue>()
-    sessions.set(sessionKey(client), known)
+    const registry = sessions.get(sessionKey(client)) ?? new Map<string, InProcessQueue>()
+    sessions.set(sessionKey(client), registry)
     const key = serverPath(client, path)
-    return known.get(key) ?? new InProcessQueue(known, key)
+    return registry.get(key) ?? new InProcessQueue(registry, key)
   }
 
   get first(): LockRequest | undefined {
-    const [first] = this.#claims
+    const [first] = this.#requests
     return first
   }
 
-  add(claim: LockRequest): void {
-    this.#known.set(this.#path, this)
-    this.#claims.add(claim)
+  add(request: LockRequest): void {
+    this.#registry.set(this.#path, this)
+    this.#requests.add(request)
   }
 
-  remove(claim: LockRequest): void {
-    this.#claims.delete(claim)
-    if (this.first === undefined) this.#known.delete(this.#path)
+  remove(request: LockRequest): void {
+    this.#requests.delete(request)
+    if (this.first === undefined) this.#registry.delete(this.#path)
     else this.first.resume()
   }
 
-  /** Whoever holds the lock does not wait for himself. */
+  /** Lets the holder's own queued requests enter, which would otherwise wait for themselves. */
   admitSameOwner(holder: LockRequest): void {
-    for (const claim of this.#claims) if (claim !== holder && claim.owner === holder.owner) claim.adopt(holder)
+    for (const request of this.#requests)
+      if (request !== holder && request.owner === holder.owner) request.adopt(holder)
   }
 }
 
 /**
- * What one asks of a lock, and what comes of it:
+ * One request for a lock, with these states:
  *
- *     waiting → taking → held → giving back → over
+ *     waiting → acquiring → held → releasing → over
  *
- * From each it may be over at once: given up, refused, or lost. What the server refuses to have back is held as before.
+ * Each state can change to `over`: if the request is cancelled, refused or lost. If the server refuses the release, the
+ * state is `held` again.
  */
 export class LockRequest {
   readonly owner: unknown
-  readonly #lock: InProcessQueue
+  readonly #queue: InProcessQueue
   readonly #options: HoldOptions
-  #is: 'waiting' | 'taking' | 'held' | 'giving back' | 'over' = 'waiting'
+  #state: 'waiting' | 'acquiring' | 'held' | 'releasing' | 'over' = 'waiting'
   #held: Held | undefined
-  /** How often the owner is in. */
+  /** How many entries of the owner are not released. */
   #entries = 0
   #resume: ((entry?: ReentrantHold) => void) | undefined
 
-  /** @param owner by identity */
-  constructor(lock: InProcessQueue, owner: unknown, options: HoldOptions) {
-    this.#lock = lock
+  /** @param owner compared by identity */
+  constructor(queue: InProcessQueue, owner: unknown, options: HoldOptions) {
+    this.#queue = queue
     this.owner = owner
     this.#options = options
   }
 
   get isOver(): boolean {
-    return this.#is === 'over'
+    return this.#state === 'over'
   }
 
-  /** May its owner enter? Not what is being given back: the server may have passed it on. */
+  /**
+   * Returns true if the owner may enter. During the release it may not, because the server may have granted the lock to
+   * another.
+   */
   get isHeld(): boolean {
-    return this.#is === 'held'
+    return this.#state === 'held'
   }
 
-  /** The lock's own node and what goes with it, once it was held. */
+  /** The lock at the server. */
   get held(): Held {
-    if (this.#held === undefined) throw new Error('it is not held yet')
+    if (this.#held === undefined) throw new Error('the lock is not held yet')
     return this.#held
   }
 
   /**
-   * Waits for its turn here, then asks the server.
-   * @param signal gives up the waiting here; `ask` is to hear it by itself
+   * Waits until this request is first in the process, then acquires the lock at the server.
+   * @param acquire must cancel itself when the signal aborts
+   * @param signal cancels the wait in the process
    */
   async run<Nothing extends null>(
-    ask: () => Promise<Held | Nothing>,
+    acquire: () => Promise<Held | Nothing>,
     signal: AbortSignal,
   ): Promise<ReentrantHold | Nothing> {
-    this.#lock.add(this)
+    this.#queue.add(this)
     try {
-      if (this.#lock.first !== this) {
+      if (this.#queue.first !== this) {
         const entry = await this.#turn(signal)
         if (entry !== undefined) return entry
       }
-      this.#is = 'taking'
-      const held = await ask()
+      this.#state = 'acquiring'
+      const held = await acquire()
       if (held !== null) return this.#hold(held)
       this.#end()
       return held
@@ -118,28 +124,28 @@ export class LockRequest {
     return new ReentrantHold(this)
   }
 
-  /** Of who is in. The last gives the lock back. */
+  /** Releases one entry. The last one releases the lock at the server. */
   async leave(): Promise<void> {
     if (this.#entries > 1) {
       this.#entries--
       return
     }
-    if (this.#is === 'held') this.#is = 'giving back'
+    if (this.#state === 'held') this.#state = 'releasing'
     try {
       await this.held.release()
     } catch (error) {
-      if (this.#is === 'giving back') this.#beHeld()
+      if (this.#state === 'releasing') this.#enterHeld()
       throw error
     }
     this.#end()
   }
 
-  /** It is the first now, if it was not before. */
+  /** Called when this request may have become the first. */
   resume(): void {
     this.#resume?.()
   }
 
-  /** Its owner has come to hold the lock by another claim. */
+  /** Ends this request with an entry into the lock that its owner holds by another one. */
   adopt(holder: LockRequest): void {
     this.#end()
     this.#resume?.(holder.enter(this.#options))
@@ -162,23 +168,24 @@ export class LockRequest {
 
   #hold(held: Held): ReentrantHold {
     this.#held = held
-    // Whoever waits here asks the server, where the lock may be free, whether the entries are ever released or not.
+    // After a loss the next request contends at the server, where the lock may be free, without waiting for the
+    // entries' release.
     onAbort(held.signal, () => this.#end())
     const entry = this.enter(this.#options)
     if (held.signal.aborted) this.#end()
-    else this.#beHeld()
+    else this.#enterHeld()
     return entry
   }
 
-  #beHeld(): void {
-    this.#is = 'held'
-    this.#lock.admitSameOwner(this)
+  #enterHeld(): void {
+    this.#state = 'held'
+    this.#queue.admitSameOwner(this)
   }
 
   #end(): void {
-    if (this.#is === 'over') return
-    this.#is = 'over'
-    this.#lock.remove(this)
+    if (this.#state === 'over') return
+    this.#state = 'over'
+    this.#queue.remove(this)
   }
 }
 
@@ -187,9 +194,9 @@ export class ReentrantHold extends Held {
   readonly request: LockRequest
   #released: Promise<void> | undefined
 
-  constructor(claim: LockRequest) {
+  constructor(request: LockRequest) {
     super()
-    this.request = claim
+    this.request = request
   }
 
   override get path(): string {

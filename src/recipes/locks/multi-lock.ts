@@ -1,83 +1,90 @@
 // Several locks as one: all of them or none.
-import { inBackground, isListOfObjects, serverPath } from '../../client/recipe-support.ts'
+import { inBackground, isClient, serverPath } from '../../client/recipe-support.ts'
 import { badArguments } from '../../protocol/index.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Transaction } from '../../client/index.ts'
+import type { Call } from '../node/cancellable.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
-import type { AcquireOptions } from './lock.ts'
 import { Held } from './held.ts'
-import { Lock } from './lock.ts'
+import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { LockError } from '../node/lock-error.ts'
 
 /**
- * Holds several locks at once. They are acquired one after the other in the order of their paths at the server, whatever order they are given
- * in, so that two who want the same locks never wait for each other; a MultiLock among them stands for those it is made of. What is lost on
- * the way is asked for again, with all the rest. One deadline is over all of them, and they are released in reverse.
+ * Holds several locks at once. They are acquired one by one, in the order of their paths at the server: two MultiLocks
+ * with the same locks never wait for each other. A nested MultiLock is replaced by its locks. If a lock is lost before
+ * all are acquired, all are acquired again. One timeout covers all of them, and they are released in reverse order.
  */
 export class MultiLock extends Lock<MultiHeld> {
   readonly #locks: readonly Lock[]
 
-  /** @throws ZooKeeperError BADARGUMENTS where there is no lock, or two have the same path: they would wait for each other */
+  /**
+   * @throws ZooKeeperError BADARGUMENTS, also if the list is empty, or two locks have the same path and would wait for
+   * each other
+   */
   constructor(locks: readonly Lock[]) {
-    if (!isListOfObjects(locks)) throw refuse('it is made of a list of locks')
-    const sorted = inOrder(locks.flatMap(lock => (lock instanceof MultiLock ? lock.#locks : [lock])))
+    checkList(locks)
+    const sorted = inPathOrder(locks.flatMap(lock => (lock instanceof MultiLock ? lock.#locks : [lock])))
     super(sorted[0].client, sorted.map(({ path }) => path).join(', '))
     this.#locks = sorted
   }
 
   override acquire(options: AcquireOptions = {}): Promise<MultiHeld> {
-    return this.#collect(options, (lock, each) => lock.acquire(each)) as Promise<MultiHeld>
+    const call = callOf('acquire', this.path, options)
+    return this.#acquireAll(call, (lock, each) => lock.acquire(each)) as Promise<MultiHeld>
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<MultiHeld | null> {
-    return this.#collect(options, (lock, each) => lock.tryAcquire(each))
+    return this.#acquireAll(callOf('tryAcquire', this.path, options), (lock, each) => lock.tryAcquire(each))
   }
 
-  #collect(
-    options: AcquireOptions,
+  #acquireAll(
+    call: Call<AcquireOptions>,
     acquire: (lock: Lock, options: AcquireOptions) => Promise<Held | null>,
   ): Promise<MultiHeld | null> {
-    const got: Held[] = []
-    const giveBack = { remove: () => releaseAll(got) }
-    return withCleanup(this.client, this.path, giveBack, options, async signal => {
+    const acquired: Held[] = []
+    const cleanup = { remove: () => releaseAll(acquired) }
+    return withCleanup(this.client, call, cleanup, async signal => {
+      const { watchOwnNode = false } = call.options
       for (;;) {
-        const areTaken = await this.#takeAll(got, { ...options, signal, timeout: Infinity }, acquire)
-        if (areTaken) return new MultiHeld(this.path, got, rootsOf(this.#locks))
-        const isLost = isAnyLost(got)
-        const released = releaseAll(got.splice(0))
+        const isComplete = await this.#tryAll(acquired, { watchOwnNode, signal }, acquire)
+        if (isComplete) return new MultiHeld(this.path, acquired, rootsOf(this.#locks))
+        const isLost = isAnyLost(acquired)
+        const released = releaseAll(acquired.splice(0))
         if (!isLost) {
           inBackground(this.client, released)
           return null
         }
-        // As a waiter queues again whose node is gone.
+        // Acquire all again, just as a waiter whose node was deleted queues again.
         await released
       }
     })
   }
 
-  /** False where one is taken, or one of those that were got is lost while the next is waited for. */
-  async #takeAll(
-    got: Held[],
+  /** Returns false if a lock is not free, or if one is lost while the call waits for the next. */
+  async #tryAll(
+    acquired: Held[],
     { signal, ...options }: AcquireOptions & { signal: AbortSignal },
     acquire: (lock: Lock, options: AcquireOptions) => Promise<Held | null>,
   ): Promise<boolean> {
     try {
       for (const lock of this.#locks) {
-        const lostOrGivenUp = AbortSignal.any([signal, ...got.map(held => held.signal)])
-        const held = await acquire(lock, { ...options, signal: lostOrGivenUp })
+        const lostOrCancelled = AbortSignal.any([signal, ...acquired.map(held => held.signal)])
+        const held = await acquire(lock, { ...options, signal: lostOrCancelled })
         if (held === null) return false
-        got.push(held)
+        acquired.push(held)
       }
     } catch (error) {
-      if (signal.aborted || !isAnyLost(got)) throw error
+      if (signal.aborted || !isAnyLost(acquired)) throw error
     }
-    return !isAnyLost(got)
+    return !isAnyLost(acquired)
   }
 }
 
-/** Several locks that are held. `path` and `token` are those of the one acquired last; each lock's own are in `held`. */
+/**
+ * Several locks that are held. `path` and `token` are those of the lock acquired last; `held` has those of each lock.
+ */
 export class MultiHeld extends Held {
-  /** In the order in which they were acquired. */
+  /** The locks, in the order in which they were acquired. */
   readonly held: readonly Held[]
   override readonly path: string
   override readonly token: bigint
@@ -90,15 +97,15 @@ export class MultiHeld extends Held {
   constructor(lock: string, held: readonly Held[], roots: ReadonlySet<string>) {
     super()
     const last = held.at(-1)
-    if (last === undefined) throw new Error('nothing is held')
+    if (last === undefined) throw new Error('no lock is held')
     this.held = held
     this.path = last.path
     this.token = last.token
     this.#lock = lock
     this.#roots = roots
     this.#stopListening = held.flatMap(({ signal, revoked }) => [
-      follow(signal, this.#lost),
-      follow(revoked, this.#revoked),
+      forwardAbort(signal, this.#lost),
+      forwardAbort(revoked, this.#revoked),
     ])
   }
 
@@ -115,12 +122,16 @@ export class MultiHeld extends Held {
     return Math.min(...this.held.map(each => each.validFor()))
   }
 
-  /** @throws LockError UNSUPPORTED also where the locks are below different roots */
+  /** @throws LockError UNSUPPORTED, also if the locks' clients have different roots */
   override guard(): Transaction {
     const [first, ...others] = this.held
-    if (first === undefined || this.#roots.size > 1) throw new LockError('UNSUPPORTED', this.#lock)
+    if (first === undefined || this.#roots.size > 1) {
+      const detail =
+        "guard() is not available, because the locks' clients have different roots: create all locks with one client"
+      throw new LockError('UNSUPPORTED', this.#lock, { detail })
+    }
     return others.reduce((transaction, each) => {
-      // Asks the other whether it can be guarded at all.
+      // Throws if this lock cannot be guarded.
       each.guard()
       return transaction.check(each.path)
     }, first.guard())
@@ -132,14 +143,14 @@ export class MultiHeld extends Held {
   }
 }
 
-function follow(signal: AbortSignal, controller: AbortController): () => void {
+function forwardAbort(signal: AbortSignal, controller: AbortController): () => void {
   if (signal.aborted) controller.abort(signal.reason)
   return onAbort(signal, () => controller.abort(signal.reason))
 }
 
 const isAnyLost = (held: readonly Held[]): boolean => held.some(({ signal }) => signal.aborted)
 
-/** In reverse; one that cannot be released is no reason to keep the others. */
+/** Releases in reverse order. If one release fails, the others are released nevertheless. */
 async function releaseAll(held: readonly Held[]): Promise<void> {
   const failures: unknown[] = []
   for (const each of held.toReversed()) await each.release().catch((error: unknown) => failures.push(error))
@@ -149,11 +160,25 @@ async function releaseAll(held: readonly Held[]): Promise<void> {
 const serverPathOf = ({ client, path }: Lock) => serverPath(client, path)
 const rootsOf = (locks: readonly Lock[]) => new Set(locks.map(({ client }) => serverPath(client, '/')))
 
-function inOrder(locks: readonly Lock[]): readonly [Lock, ...Lock[]] {
+function inPathOrder(locks: readonly Lock[]): readonly [Lock, ...Lock[]] {
   const [first, ...others] = locks.toSorted((a, b) => (serverPathOf(a) < serverPathOf(b) ? -1 : 1))
-  if (first === undefined) throw refuse('there is no lock')
-  if (new Set(locks.map(serverPathOf)).size < locks.length) throw refuse('two of the locks have the same path')
+  if (first === undefined) throw refuse('the list of locks is empty')
+  if (new Set(locks.map(serverPathOf)).size < locks.length)
+    throw refuse('two of the locks have the same path, and would wait for each other')
   return [first, ...others]
+}
+
+function checkList(locks: unknown): void {
+  if (!Array.isArray(locks)) throw refuse('the first argument must be an array of locks')
+  // Not every(), which skips the holes of a sparse array.
+  const index = locks.findIndex(lock => !isLock(lock))
+  if (index !== -1) throw refuse(`element ${index} is not a lock, which has acquire() and tryAcquire()`)
+}
+
+/** Not by instanceof, so that locks of another copy of this package are accepted. */
+function isLock(value: unknown): boolean {
+  const { client, path, acquire, tryAcquire } = (value ?? {}) as Partial<Lock>
+  return isClient(client) && typeof path === 'string' && [acquire, tryAcquire].every(each => typeof each === 'function')
 }
 
 const refuse = (detail: string) => badArguments('MultiLock', '', detail)

@@ -1,14 +1,18 @@
-// The lock in which each waiter watches the one before it: a release wakes one.
+// The lock in which each waiter watches the one ahead of it: a release wakes one waiter.
+import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
+import { checkArguments } from '../node/arguments.ts'
 import { watchPredecessor } from '../queue/wait-strategies.ts'
-import { ExclusiveLock, type MutexOptions } from './queue-lock.ts'
+import { ExclusiveLock, mutexOptionChecks, type MutexOptions } from './queue-lock.ts'
 
 /**
- * An exclusive lock. Contenders queue as ephemeral sequential nodes in one directory, and each watches its predecessor: a
- * release wakes one waiter, who then lists the directory once. A free lock takes one round trip.
+ * An exclusive lock. Contenders queue as ephemeral sequential nodes in one directory, and each watches its predecessor:
+ * a release wakes one waiter, which then lists the directory once. A free lock takes one round trip.
  */
 export class Mutex extends ExclusiveLock {
+  /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: MutexOptions = {}) {
+    checkArguments('Mutex', client, path, optionsProblem(options, mutexOptionChecks))
     super(client, path, options, watchPredecessor)
   }
 }

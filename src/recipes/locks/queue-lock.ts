@@ -1,85 +1,101 @@
-// A lock whose contenders queue as nodes of a directory; such locks differ in how one waits, and for whom.
-import { checked } from '../../client/recipe-support.ts'
+// A lock whose contenders queue as nodes of a directory. Such locks differ in how contenders wait, and for which.
+import { aFunction, anACL, dataProblem } from '../../client/recipe-support.ts'
+import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { ACL } from '../../protocol/index.ts'
 import type { Client, Data } from '../../client/index.ts'
 import { withCleanup, waitForTurn, tryTurn } from '../queue/acquire-loop.ts'
 import type { WaitStrategy } from '../queue/wait-strategies.ts'
-import type { AcquireOptions } from './lock.ts'
-import { namesOf, type Dialect, type DialectName, type Naming } from '../queue/dialect.ts'
+import type { Call } from '../node/cancellable.ts'
+import { dialectCheck, namesOf, type Dialect, type DialectName, type Naming } from '../queue/dialect.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { Lock } from './lock.ts'
+import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { reportForeignContenders, type OnForeignContenders } from '../queue/foreign-contenders.ts'
 import { OwnNode } from '../node/own-node.ts'
 import { contendersIn, endOfQueue, queueOf, type ContenderNode, type LockQueue } from '../queue/queue.ts'
 
 export interface LockOptions {
-  /** What one's node holds, for people who look: who it is. Default empty. */
+  /** The data of each contender's node, which `contenders()` shows: usually who it is. Default: empty. */
   data?: Data
   /**
-   * Of one's node, and of the directory in which it stands where that is made; what is missing above it is open to the world. Default: the
-   * world may do anything.
+   * The ACL of each contender's node, and of the directory if it is created. Missing nodes above the directory are open
+   * to the world. Default: the world may do anything.
    */
   acl?: readonly ACL[]
   /**
-   * Told once when others stand in the directory by another library's names: they and we do not wait for each other. Default: a warning of the
-   * process, ZKWIRE_FOREIGN_CONTENDERS.
+   * Called once if the directory contains contenders of another library or dialect: they and this lock do not wait for
+   * each other. Default: emits the process warning ZKWIRE_FOREIGN_CONTENDERS.
    */
   onForeignContenders?: OnForeignContenders
 }
 
 export interface MutexOptions extends LockOptions {
-  /** Whose names to use, so as to share the lock with them. All users of one lock must use the same. Default 'curator'. */
+  /**
+   * How nodes are named, and so with which clients the lock is shared. All users of a lock must use the same. Default:
+   * 'curator'.
+   */
   dialect?: DialectName | Dialect
 }
 
+export const lockOptionChecks: Checks<LockOptions> = {
+  data: mustBe('a Uint8Array, a string or null', value => dataProblem(value) === undefined),
+  acl: anACL,
+  onForeignContenders: aFunction,
+}
+
+export const mutexOptionChecks: Checks<MutexOptions> = { ...lockOptionChecks, dialect: dialectCheck }
+
 export abstract class QueueLock<H extends Held = Held> extends Lock<H> {
   protected readonly queue: LockQueue
-  readonly #waiting: WaitStrategy
+  readonly #strategy: WaitStrategy
 
   protected constructor(
     client: Client,
     queue: LockQueue,
-    waiting: WaitStrategy,
-    onStrangers: OnForeignContenders | undefined,
+    strategy: WaitStrategy,
+    onForeignContenders: OnForeignContenders | undefined,
   ) {
     super(client, queue.directory)
     this.queue = queue
-    this.#waiting = reportForeignContenders(waiting, onStrangers)
+    this.#strategy = reportForeignContenders(strategy, onForeignContenders)
   }
 
   override acquire(options: AcquireOptions = {}): Promise<H> {
     const ownNode = new OwnNode(endOfQueue(this.queue))
-    return withCleanup(this.queue.client, this.path, ownNode, options, async signal => {
-      await waitForTurn(this.queue, this.#waiting, ownNode, signal)
+    return withCleanup(this.queue.client, this.call('acquire', options), ownNode, async signal => {
+      await waitForTurn(this.queue, this.#strategy, ownNode, signal)
       return this.hold(ownNode, options)
     })
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<H | null> {
     const ownNode = new OwnNode(endOfQueue(this.queue))
-    return withCleanup(this.queue.client, this.path, ownNode, options, async signal =>
-      (await tryTurn(this.queue, this.#waiting, ownNode, signal)) ? this.hold(ownNode, options) : null,
+    return withCleanup(this.queue.client, this.call('tryAcquire', options), ownNode, async signal =>
+      (await tryTurn(this.queue, this.#strategy, ownNode, signal)) ? this.hold(ownNode, options) : null,
     )
   }
 
-  /** Who holds the lock and who waits for it, in their order. */
+  /** Reads the holder and the waiters, in the order of the queue. */
   contenders(): Promise<ContenderNode[]> {
     return contendersIn(this.queue)
+  }
+
+  protected call(op: string, options: AcquireOptions): Call<AcquireOptions> {
+    return callOf(op, this.path, options)
   }
 
   protected abstract hold(ownNode: OwnNode, options: AcquireOptions): H
 }
 
 export class ExclusiveLock extends QueueLock {
+  /** @param options already checked */
   protected constructor(
     client: Client,
     path: string,
-    given: LockOptions & { dialect?: MutexOptions['dialect'] | Naming },
-    waiting: WaitStrategy,
+    options: LockOptions & { dialect?: MutexOptions['dialect'] | Naming },
+    strategy: WaitStrategy,
   ) {
-    // Whoever gives the name of a dialect in their place would share the lock with others than he believes.
-    const { dialect = 'curator', onForeignContenders, ...options } = checked('lock', path, given)
-    super(client, queueOf(client, path, namesOf(dialect, path), options), waiting, onForeignContenders)
+    const { dialect = 'curator', onForeignContenders, ...rest } = options
+    super(client, queueOf(client, path, namesOf(dialect), rest), strategy, onForeignContenders)
   }
 
   protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {

@@ -1,24 +1,26 @@
-// How readers and writers are named, so that each is known from the other.
+// How readers and writers are named, so that each is distinguished from the other.
+import type { Check } from '../../protocol/option-checks.ts'
 import {
   sequenceAfter,
   dialects as exclusive,
+  dialectProblem,
+  nameProblem,
   namesOf,
-  SAMPLE,
-  unsupported,
+  sampleName,
   type Dialect,
   type Names,
   type Naming,
 } from '../queue/dialect.ts'
 
-/** Both kinds stand in one directory. A writer's pattern matches no reader's name. */
+/** The names of readers and writers, which share a directory. The writers' pattern must match no reader's name. */
 export interface ReadWriteDialect {
   readonly read: Dialect
   readonly write: Dialect
 }
 
 /**
- * Whose names to use: those of Curator's InterProcessReadWriteLock, or of kazoo's ReadLock and WriteLock. kazoo's ReadLock, in 2.8.0 at least,
- * waits for writers behind it too, who wait for it (kazoo#649).
+ * The names of Curator's InterProcessReadWriteLock, or of kazoo's ReadLock and WriteLock. kazoo's ReadLock, at least in
+ * 2.8.0, also waits for later writers, which wait for it (kazoo#649).
  */
 export type ReadWriteDialectName = 'curator' | 'kazoo'
 
@@ -38,22 +40,33 @@ const dialects: Readonly<Record<ReadWriteDialectName, Pair>> = {
   },
 }
 
-/** Each side makes its own names and knows those of both. */
+/** Each side creates its own names and reads those of both. */
 export interface ReadWriteNames {
   readonly read: Names
   readonly write: Names
   isWriter(name: string): boolean
 }
 
-/** @throws LockError UNSUPPORTED where nobody could find his own node by the pattern, or tell readers from writers */
-export function readWriteNamesOf(dialect: ReadWriteDialectName | ReadWriteDialect, directory: string): ReadWriteNames {
-  const both = typeof dialect === 'string' ? (dialects[dialect] as Pair | undefined) : dialect
-  if (both === undefined)
-    throw unsupported(directory, `there is no dialect ${dialect as string} of readers and writers`)
-  const [read, write] = [namesOf(both.read, directory), namesOf(both.write, directory)]
+export const readWriteDialectCheck: Check = dialect => {
+  if (typeof dialect === 'string') return nameProblem(dialect, dialects)
+  const { read, write } = (dialect ?? {}) as Partial<ReadWriteDialect>
+  const problem = sideProblem('read', read) ?? sideProblem('write', write)
+  if (problem !== undefined) return problem
+  const reader = sampleName(namesOf(read as Dialect))
+  const isReader = namesOf(write as Dialect).sequenceOf(reader) === undefined
+  return isReader ? undefined : `cannot be used: the pattern of writers matches the reader ${reader}`
+}
+
+function sideProblem(side: string, dialect: unknown): string | undefined {
+  const problem = dialectProblem(dialect)
+  return problem === undefined ? undefined : `cannot be used: ${side} ${problem}`
+}
+
+/** @param dialect one that `readWriteDialectCheck` accepts */
+export function readWriteNamesOf(dialect: ReadWriteDialectName | ReadWriteDialect): ReadWriteNames {
+  const both = typeof dialect === 'string' ? dialects[dialect] : dialect
+  const [read, write] = [namesOf(both.read), namesOf(both.write)]
   const isWriter = (name: string) => write.sequenceOf(name) !== undefined
-  const reader = `${read.prefix(SAMPLE, 1n)}0000000007`
-  if (isWriter(reader)) throw unsupported(directory, `the writers' pattern must not match the reader ${reader}`)
   const sequenceOf = (name: string) => write.sequenceOf(name) ?? read.sequenceOf(name)
   return { read: { ...read, sequenceOf }, write: { ...write, sequenceOf }, isWriter }
 }

@@ -1,6 +1,7 @@
-// A read lock and a write lock that are held, and the way from the one to the other.
+// A read lock and a write lock that are held, and the downgrade from write to read.
 import type { Stat } from '../../protocol/index.ts'
 import type { Data } from '../../client/index.ts'
+import { waitOptionChecks, type Call } from '../node/cancellable.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
 import { NodeHeld, type HoldOptions } from './held.ts'
 import { LockError } from '../node/lock-error.ts'
@@ -8,18 +9,18 @@ import { retryForever } from '../node/retry-until-done.ts'
 import { OwnNode, type Found, type NodeFactory } from '../node/own-node.ts'
 import { endOfQueue, type LockQueue } from '../queue/queue.ts'
 
-/** The read lock, held. */
+/** A read lock that is held. */
 export class ReadHeld extends NodeHeld {
   /**
-   * Always rejects with LockError UPGRADE. Two readers who waited to become the writer, neither giving up what the other waits for, would
-   * wait for ever: release this one, acquire the write lock, and look again at what was read.
+   * Always rejects with LockError UPGRADE, because two readers that both upgraded would wait for each other for ever.
+   * Release the read lock, acquire the write lock, and read the data again.
    */
   upgrade(): Promise<never> {
     return Promise.reject(new LockError('UPGRADE', this.lock))
   }
 }
 
-/** The write lock, held. */
+/** A write lock that is held. */
 export class WriteHeld extends NodeHeld {
   readonly #ownNode: OwnNode
   readonly #readers: LockQueue
@@ -27,7 +28,7 @@ export class WriteHeld extends NodeHeld {
   readonly #onDowngraded: (read: ReadHeld) => void
   #downgrading: Promise<ReadHeld> | undefined
 
-  /** @param readers the queue as readers see it */
+  /** @param readers the queue with the readers' names */
   constructor(
     lock: string,
     ownNode: OwnNode,
@@ -43,11 +44,12 @@ export class WriteHeld extends NodeHeld {
   }
 
   /**
-   * Trades the write lock for a read lock. No writer gets in between, and no other change: the read lock has the write lock's number and
-   * token, and the readers behind it come in. This counts as released then: its `release()` does nothing more, and its signal does not
-   * abort. Where the trade fails but the lock is not lost, this is held as before. May be called again, for the same read lock.
-   * @returns the read lock, which watches its own node if that was asked for with the write lock
-   * @throws LockError LOST where the lock is lost, or was released; ZooKeeperError, NOAUTH among them
+   * Exchanges the write lock for a read lock, without another writer in between. The read lock has the write lock's
+   * number and token, and the readers after it are granted the lock. The write lock then counts as released: its
+   * `release()` does nothing, and its signal does not abort. If the call fails and the lock is not lost, the write lock
+   * is still held. May be called again, and resolves with the same read lock.
+   * @returns the read lock, which watches its own node if the write lock did
+   * @throws LockError LOST if the lock is lost or was released; ZooKeeperError, for example NOAUTH
    */
   downgrade(): Promise<ReadHeld> {
     return (this.#downgrading ??= this.#downgrade().catch((error: unknown) => {
@@ -56,7 +58,7 @@ export class WriteHeld extends NodeHeld {
     }))
   }
 
-  /** Waits for a downgrade that is under way, and leaves the read lock alone that it comes to. */
+  /** Waits for a downgrade in flight, and does not release its read lock. */
   override release(): Promise<void> {
     const release = () => super.release()
     return this.#downgrading === undefined ? release() : this.#downgrading.then(() => undefined, release)
@@ -64,65 +66,69 @@ export class WriteHeld extends NodeHeld {
 
   async #downgrade(): Promise<ReadHeld> {
     if (this.validFor() === 0) throw new LockError('LOST', this.lock)
-    const ownNode = new OwnNode(this.#besideWriteNode())
-    const read = await this.#takeRead(ownNode)
-    await this.#giveWriteBack(ownNode, read)
+    const ownNode = new OwnNode(this.#readNodeFactory())
+    const read = await this.#acquireRead(ownNode)
+    await this.#releaseWrite(ownNode, read)
     this.#onDowngraded(read)
     return read
   }
 
-  #takeRead(ownNode: OwnNode): Promise<ReadHeld> {
+  #acquireRead(ownNode: OwnNode): Promise<ReadHeld> {
     const { client, lock, signal, token } = this
-    return withCleanup(client, lock, ownNode, { signal }, async ended => {
+    return withCleanup(client, this.#call(signal), ownNode, async ended => {
       await ownNode.create(() => Promise.resolve(), ended)
-      // Where names return, the node that was checked may have been another's.
-      if (!this.#ownNode.isUnique) await client.retry(() => this.#expectOwnNode(), { signal: ended })
+      // If names repeat, the node that the transaction checked may have been another contender's.
+      if (!this.#ownNode.isUnique) await client.retry(() => this.#checkOwnNode(), { signal: ended })
       return new ReadHeld(client, lock, ownNode, { ...this.#options, token })
     })
   }
 
-  /** Until the write node is gone nobody else comes in, and the read lock can still be lost. */
-  async #giveWriteBack(ownNode: OwnNode, read: ReadHeld): Promise<void> {
-    await withCleanup(this.client, this.lock, ownNode, { signal: read.signal }, async () => {
+  /** Deletes the write node. Until then it blocks the other contenders, and the read lock can still be lost. */
+  async #releaseWrite(ownNode: OwnNode, read: ReadHeld): Promise<void> {
+    await withCleanup(this.client, this.#call(read.signal), ownNode, async () => {
       await super.release()
       return read
     })
   }
 
-  /** The place at the write node's own number, for as long as the write node is there. */
-  #besideWriteNode(): NodeFactory {
-    const create = (prefix: string, data: Data) => this.#createBeside(prefix, data)
-    // What is missing is the write node. There is nothing to trade in then, and nothing to be made.
-    return { ...endOfQueue(this.#readers, create), ensureParent: () => Promise.reject(this.#gone()) }
+  #call(signal: AbortSignal): Call {
+    return { op: 'downgrade', path: this.lock, options: { signal }, checks: waitOptionChecks }
   }
 
-  async #createBeside(prefix: string, data: Data): Promise<Found> {
+  /** Creates the read node with the write node's number, if the write node exists. */
+  #readNodeFactory(): NodeFactory {
+    const create = (prefix: string, data: Data) => this.#createReadNode(prefix, data)
+    // NONODE means that the write node is deleted: the lock is lost, and no parent must be created.
+    return { ...endOfQueue(this.#readers, create), ensureParent: () => Promise.reject(this.#lostError()) }
+  }
+
+  async #createReadNode(prefix: string, data: Data): Promise<Found> {
     const { client, acl } = this.#readers
-    const { path: written, name } = this.#ownNode.node
+    const { path: writeNode, name } = this.#ownNode.node
     const path = `${prefix}${name.slice(-10)}`
-    await client.multi([{ check: written }, { create: path, data, mode: 'ephemeral', ...(acl && { acl }) }])
-    const stat = await this.#lookedAt(path)
-    // Somebody has deleted it already.
-    return stat === null ? this.#createBeside(prefix, data) : { path, stat }
+    await client.multi([{ check: writeNode }, { create: path, data, mode: 'ephemeral', ...(acl && { acl }) }])
+    const stat = await this.#statOf(path)
+    // null: another client has deleted the node already.
+    return stat === null ? this.#createReadNode(prefix, data) : { path, stat }
   }
 
-  /** Of a node that was just created: servers leave its Stat out of a multi's reply (ZOOKEEPER-4026). */
-  async #lookedAt(path: string): Promise<Stat | null> {
+  /** Reads the Stat of a node that was just created, because a multi's reply does not contain it (ZOOKEEPER-4026). */
+  async #statOf(path: string): Promise<Stat | null> {
     const { client } = this.#readers
     try {
       return await retryForever(client, () => client.exists(path))
     } catch (error) {
-      // Refused, where it may not be looked at (ZOOKEEPER-2590).
+      // Without its Stat (exists() is refused, ZOOKEEPER-2590) there is no token, and the node must not stay.
       await retryForever(client, () => client.delete(path))
       throw error
     }
   }
 
-  async #expectOwnNode(): Promise<void> {
-    if (!(await this.#ownNode.isThere())) throw this.#gone()
+  async #checkOwnNode(): Promise<void> {
+    if (!(await this.#ownNode.isThere())) throw this.#lostError()
   }
 
-  #gone(): unknown {
+  #lostError(): unknown {
     this.lose(undefined)
     return this.signal.reason
   }

@@ -1,121 +1,150 @@
-// The lock that many may hold to read, and one alone to write.
-import { checked } from '../../client/recipe-support.ts'
+// The lock that many readers or one writer may hold.
+import { aBoolean, checked } from '../../client/recipe-support.ts'
+import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
-import type { WaitStrategy } from '../queue/wait-strategies.ts'
-import type { AcquireOptions } from './lock.ts'
-import { watchDirectory } from '../queue/wait-strategies.ts'
+import { watchDirectory, watchPredecessor, type WaitStrategy } from '../queue/wait-strategies.ts'
+import { checkArguments } from '../node/arguments.ts'
+import { acquireOptionChecks, callOf, checkUse, type AcquireOptions } from './lock.ts'
+import type { Call } from '../node/cancellable.ts'
+import { runWhileHeld, watchingOwnNode } from './held.ts'
 import { LockError } from '../node/lock-error.ts'
-import { watchPredecessor } from '../queue/wait-strategies.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { queueOf, type LockQueue } from '../queue/queue.ts'
-import { QueueLock, type LockOptions } from './queue-lock.ts'
+import { lockOptionChecks, QueueLock, type LockOptions } from './queue-lock.ts'
 import type { OnForeignContenders } from '../queue/foreign-contenders.ts'
-import { readWriteNamesOf, type ReadWriteDialect, type ReadWriteDialectName } from './read-write-dialect.ts'
+import {
+  readWriteDialectCheck,
+  readWriteNamesOf,
+  type ReadWriteDialect,
+  type ReadWriteDialectName,
+} from './read-write-dialect.ts'
 import { ReadHeld, WriteHeld } from './read-write-held.ts'
 
 export interface ReadWriteLockOptions extends LockOptions {
-  /** Whose names to use, so as to share the lock with them. All users of one lock must use the same. Default 'curator'. */
+  /**
+   * How nodes are named, and so with which clients the lock is shared. All users of a lock must use the same. Default:
+   * 'curator'.
+   */
   dialect?: ReadWriteDialectName | ReadWriteDialect
-  /** Everybody who waits watches the directory, and wakes on each release and each newcomer. Kept to be measured. Default false. */
+  /**
+   * Makes every waiter watch the directory, and wake at each release and each new contender. Kept for measuring.
+   * Default: false.
+   */
   herd?: boolean
 }
 
 export interface ReadWriteAcquireOptions extends AcquireOptions {
   /**
-   * Who asks: any value, compared by identity. An owner who would wait for himself, in this ReadWriteLock, is refused at once: with UPGRADE
-   * who holds the read lock and asks for the write lock, with UNSUPPORTED who holds the write lock and asks for either. Default: nobody
-   * in particular, who may wait for himself for ever.
+   * The owner: any value, compared by identity. An owner that would wait for its own lock, in this ReadWriteLock, is
+   * refused at once. It gets UPGRADE if it holds the read lock and requests the write lock, UNSUPPORTED if it holds the
+   * write lock. Default: no owner, and the caller may wait for itself for ever.
    */
   owner?: unknown
 }
 
+const lockChecks: Checks<ReadWriteLockOptions> = {
+  ...lockOptionChecks,
+  dialect: readWriteDialectCheck,
+  herd: aBoolean,
+}
+const acquireChecks: Checks<ReadWriteAcquireOptions> = { ...acquireOptionChecks, owner: () => undefined }
+
 /**
- * A lock of two sides: any number may hold the read lock at once, and whoever holds the write lock holds it alone. It is fair: all stand
- * in one queue and get their turn in its order, so that a reader waits behind a writer who waits, and neither side starves the other. Readers
- * watch the nearest writer before them, writers the nearest node before them: a release wakes those whose turn it may be.
+ * A read lock, which any number of readers may hold at once, and a write lock, which excludes all others. It is fair:
+ * readers and writers share one queue, so that a new reader waits for a queued writer, and neither side starves the
+ * other. Readers watch the nearest writer ahead of them, writers the nearest node: a release wakes only contenders
+ * whose turn it may be.
  *
- * From the write lock one can come down to the read lock with nobody in between; there is no way up.
+ * A write lock can be downgraded to a read lock without another writer in between. A read lock cannot be upgraded.
  */
 export class ReadWriteLock {
   readonly path: string
   readonly readLock: ReadLock
   readonly writeLock: WriteLock
 
-  /** @throws LockError UNSUPPORTED where the dialect does not tell readers from writers */
+  /** @throws ZooKeeperError BADARGUMENTS, also if the dialect does not distinguish readers from writers */
   constructor(client: Client, path: string, options: ReadWriteLockOptions = {}) {
-    const { dialect = 'curator', herd = false, onForeignContenders, ...rest } = checked('lock', path, options)
-    const names = readWriteNamesOf(dialect, path)
+    checkArguments('ReadWriteLock', client, path, optionsProblem(options, lockChecks))
+    const { dialect = 'curator', herd = false, onForeignContenders, ...rest } = options
+    const names = readWriteNamesOf(dialect)
     const readers = queueOf(client, path, names.read, { ...rest, blocks: ({ name }) => names.isWriter(name) })
     const writers = queueOf(client, path, names.write, rest)
-    const waiting = herd ? watchDirectory : watchPredecessor
-    const holders = new Owners(path)
+    const strategy = herd ? watchDirectory : watchPredecessor
+    const owners = new Owners(path)
     this.path = path
-    this.readLock = new ReadLock(client, readers, waiting, onForeignContenders, holders)
-    this.writeLock = new WriteLock(client, writers, waiting, onForeignContenders, holders, readers)
+    this.readLock = new ReadLock(client, readers, strategy, onForeignContenders, owners)
+    this.writeLock = new WriteLock(client, writers, strategy, onForeignContenders, owners, readers)
   }
 }
 
-/** Who holds either side, of those who said who they are. */
+/** The holders of either side that gave an owner. */
 class Owners {
   readonly #lock: string
-  #all: { owner: unknown; held: ReadHeld | WriteHeld }[] = []
+  #holders: { owner: unknown; held: ReadHeld | WriteHeld }[] = []
 
   constructor(lock: string) {
     this.#lock = lock
   }
 
   add(owner: unknown, held: ReadHeld | WriteHeld): void {
-    if (owner !== undefined) this.#all = [...this.#current(), { owner, held }]
+    if (owner !== undefined) this.#holders = [...this.#current(), { owner, held }]
   }
 
-  /** Why the owner is not to ask, if he would wait for himself. */
+  /** Returns the error for an owner that would wait for its own lock. */
   refusal(owner: unknown, wanted: 'read' | 'write'): LockError | undefined {
     const own = this.#current().filter(each => owner !== undefined && each.owner === owner)
     if (own.some(({ held }) => held instanceof WriteHeld)) {
-      const cause = new Error('the owner holds the write lock already')
-      return new LockError('UNSUPPORTED', this.#lock, { cause })
+      const detail = 'this owner holds the write lock already: release it, or use its downgrade()'
+      return new LockError('UNSUPPORTED', this.#lock, { detail })
     }
     return wanted === 'write' && own.length > 0 ? new LockError('UPGRADE', this.#lock) : undefined
   }
 
-  /** Without those that were released or lost. */
+  /** Leaves out those that were released or lost. */
   #current() {
-    return this.#all.filter(({ held }) => held.validFor() > 0)
+    return this.#holders.filter(({ held }) => held.validFor() > 0)
   }
 }
 
-/** One side of the lock. `contenders()` are those of both. */
+/** One side of the lock. `contenders()` returns those of both sides. */
 abstract class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H> {
   protected abstract readonly wanted: 'read' | 'write'
-  protected readonly holders: Owners
+  protected readonly owners: Owners
 
   constructor(
     client: Client,
     queue: LockQueue,
-    waiting: WaitStrategy,
-    onStrangers: OnForeignContenders | undefined,
-    holders: Owners,
+    strategy: WaitStrategy,
+    onForeignContenders: OnForeignContenders | undefined,
+    owners: Owners,
   ) {
-    super(client, queue, waiting, onStrangers)
-    this.holders = holders
+    super(client, queue, strategy, onForeignContenders)
+    this.owners = owners
   }
 
   override async acquire(options: ReadWriteAcquireOptions = {}): Promise<H> {
-    this.#refuse(checked('lock', this.path, options))
+    this.#check('acquire', options)
     return super.acquire(options)
   }
 
   override async tryAcquire(options: ReadWriteAcquireOptions = {}): Promise<H | null> {
-    this.#refuse(checked('lock', this.path, options))
+    this.#check('tryAcquire', options)
     return super.tryAcquire(options)
   }
 
-  override use<T>(fn: (held: H) => T | Promise<T>, options: ReadWriteAcquireOptions = {}): Promise<T> {
-    return super.use(fn, options)
+  override async use<T>(fn: (held: H) => T | Promise<T>, options: ReadWriteAcquireOptions = {}): Promise<T> {
+    checkUse(this.path, fn, options, acquireChecks)
+    const held = await this.acquire(watchingOwnNode(options))
+    return runWhileHeld(held, () => fn(held))
   }
 
-  #refuse({ owner }: ReadWriteAcquireOptions): void {
-    const refusal = this.holders.refusal(owner, this.wanted)
+  protected override call(op: string, options: ReadWriteAcquireOptions): Call<AcquireOptions> {
+    return callOf(op, this.path, options, acquireChecks)
+  }
+
+  #check(op: string, options: ReadWriteAcquireOptions): void {
+    checked(op, this.path, options, acquireChecks)
+    const refusal = this.owners.refusal(options.owner, this.wanted)
     if (refusal !== undefined) throw refusal
   }
 }
@@ -125,7 +154,7 @@ export class ReadLock extends ReadWriteSide<ReadHeld> {
 
   protected override hold(ownNode: OwnNode, options: ReadWriteAcquireOptions): ReadHeld {
     const held = new ReadHeld(this.queue.client, this.path, ownNode, options)
-    this.holders.add(options.owner, held)
+    this.owners.add(options.owner, held)
     return held
   }
 }
@@ -137,19 +166,19 @@ export class WriteLock extends ReadWriteSide<WriteHeld> {
   constructor(
     client: Client,
     queue: LockQueue,
-    waiting: WaitStrategy,
-    onStrangers: OnForeignContenders | undefined,
-    holders: Owners,
+    strategy: WaitStrategy,
+    onForeignContenders: OnForeignContenders | undefined,
+    owners: Owners,
     readers: LockQueue,
   ) {
-    super(client, queue, waiting, onStrangers, holders)
+    super(client, queue, strategy, onForeignContenders, owners)
     this.#readers = readers
   }
 
   protected override hold(ownNode: OwnNode, options: ReadWriteAcquireOptions): WriteHeld {
-    const note = (held: ReadHeld | WriteHeld) => this.holders.add(options.owner, held)
-    const held = new WriteHeld(this.path, ownNode, this.#readers, options, note)
-    note(held)
+    const addOwner = (held: ReadHeld | WriteHeld) => this.owners.add(options.owner, held)
+    const held = new WriteHeld(this.path, ownNode, this.#readers, options, addOwner)
+    addOwner(held)
     return held
   }
 }

@@ -1,100 +1,123 @@
-// A queue inside the process in front of the queue at the server, and a lock that its holder may take again.
-import { checked } from '../../client/recipe-support.ts'
+// A mutex that queues in the process before it queues at the server, and that its holder may acquire again.
+import { aBoolean } from '../../client/recipe-support.ts'
+import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
+import { checkArguments } from '../node/arguments.ts'
 import { enter, activate, isIn, runIn } from './async-owner.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
-import type { AcquireOptions } from './lock.ts'
+import { acquireOptionChecks, callOf, checkUse, Lock, type AcquireOptions } from './lock.ts'
 import { runWhileHeld, watchingOwnNode, type Held } from './held.ts'
 import { LockRequest, InProcessQueue, type ReentrantHold } from './in-process-queue.ts'
-import { Lock } from './lock.ts'
 import { Mutex } from './mutex.ts'
 import type { ContenderNode } from '../queue/queue.ts'
-import type { MutexOptions } from './queue-lock.ts'
+import { mutexOptionChecks, type MutexOptions } from './queue-lock.ts'
 
 interface ByContext {
-  /** The async context is the owner. Default false. */
+  /** Makes the async context the owner. Default: false. */
   byContext?: boolean
 }
 
 export interface ReentrantMutexOptions extends MutexOptions, ByContext {}
 
 export interface ReentrantAcquireOptions extends AcquireOptions, ByContext {
-  /** Who asks: any value, compared by identity. The owner who holds the lock enters at once. Default: somebody new. */
+  /**
+   * The owner: any value, compared by identity. An owner that holds the lock enters at once. Default: a new owner for
+   * each call.
+   */
   owner?: unknown
 }
 
+const mutexChecks: Checks<ReentrantMutexOptions> = { ...mutexOptionChecks, byContext: aBoolean }
+const acquireChecks: Checks<ReentrantAcquireOptions> = {
+  ...acquireOptionChecks,
+  byContext: aBoolean,
+  owner: () => undefined,
+}
+
 /**
- * A {@link Mutex} for many tasks of one process. They queue here, first come, first served, and only the first of them has a node and
- * a watch at the server; it gives the lock back there before the next one here asks for it, so that other processes get their turn.
+ * A {@link Mutex} for many tasks of one process. They queue in memory, first come, first served, and only the first of
+ * them has a node and a watch at the server. Between two local holders the lock is released at the server, so that
+ * other processes get their turn.
  *
- * Whoever holds the lock may take it again: the same `owner`, or with `byContext` the same async context. It is free when each entry has
- * been released; all of them have one token. With `byContext`, whatever the holder has started since counts as the holder, so that branches
- * which it runs in parallel are not kept apart from each other; prefer `use`, which makes a context for its function, to
- * `acquire`, which makes the caller's own the holder (and for that needs AsyncLocalStorage.enterWith, which workerd lacks).
+ * The holder may acquire the lock again: the same `owner`, or with `byContext` the same async context. The lock is free
+ * when each entry has been released; all entries have one token. With `byContext`, everything that the holder has
+ * started since counts as the holder, so that its parallel branches do not exclude each other. Prefer `use`, which
+ * makes a context for its function. `acquire` makes the caller's own context the holder, and for that needs
+ * AsyncLocalStorage.enterWith, which workerd lacks.
  *
- * All entries hear of a deleted node when one of them, `use` included, has asked for `watchOwnNode`.
+ * If one entry asks for `watchOwnNode`, as `use` does, all entries are notified when another client deletes the node.
  */
 export class ReentrantMutex extends Lock {
   readonly #mutex: Mutex
   readonly #byContext: boolean
 
-  constructor(client: Client, path: string, given: ReentrantMutexOptions = {}) {
+  /** @throws ZooKeeperError BADARGUMENTS */
+  constructor(client: Client, path: string, options: ReentrantMutexOptions = {}) {
+    checkArguments('ReentrantMutex', client, path, optionsProblem(options, mutexChecks))
     super(client, path)
-    const { byContext = false, ...options } = checked('lock', path, given)
-    this.#mutex = new Mutex(client, path, options)
+    const { byContext = false, ...mutexOptions } = options
+    this.#mutex = new Mutex(client, path, mutexOptions)
     this.#byContext = byContext
     if (byContext) activate()
   }
 
   override acquire(options: ReentrantAcquireOptions = {}): Promise<Held> {
-    return this.#acquire(options, claim => {
-      if (this.#isByContext(options)) enter(claim)
+    return this.#acquire(options, request => {
+      if (this.#isByContext(options)) enter(request)
     })
   }
 
-  /** As of every lock; null too where one here waits for it, and be it the same owner. */
+  /**
+   * Like every lock's; also resolves with null if another request of this process is queued, even one of the same
+   * owner.
+   */
   override tryAcquire(options: ReentrantAcquireOptions = {}): Promise<Held | null> {
-    return this.#attempt<null>(options, (lock, signal) => {
-      if (lock.first !== undefined) return null
-      const claim = new LockRequest(lock, ownerIn(options), options)
-      if (this.#isByContext(options)) enter(claim)
-      return claim.run(() => this.#mutex.tryAcquire({ ...options, signal, timeout: Infinity }), signal)
+    return this.#enterOr<null>('tryAcquire', options, (queue, signal) => {
+      if (queue.first !== undefined) return null
+      const request = new LockRequest(queue, ownerOf(options), options)
+      if (this.#isByContext(options)) enter(request)
+      return request.run(() => this.#mutex.tryAcquire(mutexOptionsOf(options, signal)), signal)
     })
   }
 
   override async use<T>(fn: (held: Held) => T | Promise<T>, options: ReentrantAcquireOptions = {}): Promise<T> {
-    if (!this.#isByContext(checked('lock', this.path, options))) return super.use(fn, options)
+    checkUse(this.path, fn, options, acquireChecks)
     const entry = await this.#acquire(watchingOwnNode(options))
-    return runWhileHeld(entry, () => runIn(entry.request, () => fn(entry)))
+    const run = () => fn(entry)
+    return runWhileHeld(entry, this.#isByContext(options) ? () => runIn(entry.request, run) : run)
   }
 
-  /** Who holds the lock and who waits for it at the server: of those in this process, the first. */
+  /**
+   * Reads the holder and the waiters at the server, in the order of the queue. This process has one node, that of its
+   * first request.
+   */
   contenders(): Promise<ContenderNode[]> {
     return this.#mutex.contenders()
   }
 
-  #acquire(options: ReentrantAcquireOptions, whenAsked?: (claim: LockRequest) => void): Promise<ReentrantHold> {
-    return this.#attempt<never>(options, (lock, signal) => {
-      const claim = new LockRequest(lock, ownerIn(options), options)
-      whenAsked?.(claim)
-      return claim.run<never>(() => this.#mutex.acquire({ ...options, signal, timeout: Infinity }), signal)
+  #acquire(options: ReentrantAcquireOptions, onRequest?: (request: LockRequest) => void): Promise<ReentrantHold> {
+    return this.#enterOr<never>('acquire', options, (queue, signal) => {
+      const request = new LockRequest(queue, ownerOf(options), options)
+      onRequest?.(request)
+      return request.run<never>(() => this.#mutex.acquire(mutexOptionsOf(options, signal)), signal)
     })
   }
 
-  /** Enters if the caller holds the lock, and else asks for it. */
-  #attempt<Nothing extends null>(
+  /** Enters if the caller holds the lock; otherwise requests it. */
+  #enterOr<Nothing extends null>(
+    op: string,
     options: ReentrantAcquireOptions,
-    ask: (lock: InProcessQueue, signal: AbortSignal) => Promise<ReentrantHold | Nothing> | Nothing,
+    request: (queue: InProcessQueue, signal: AbortSignal) => Promise<ReentrantHold | Nothing> | Nothing,
   ): Promise<ReentrantHold | Nothing> {
-    return withCleanup(this.client, this.path, nothing, options, async signal => {
-      const lock = InProcessQueue.of(this.client, this.path)
-      const { first } = lock
-      return first?.isHeld && this.#isOf(first, options) ? first.enter(options) : ask(lock, signal)
+    return withCleanup(this.client, callOf(op, this.path, options, acquireChecks), noCleanup, async signal => {
+      const queue = InProcessQueue.of(this.client, this.path)
+      const { first } = queue
+      return first?.isHeld && this.#isOwner(first, options) ? first.enter(options) : request(queue, signal)
     })
   }
 
-  #isOf(claim: LockRequest, options: ReentrantAcquireOptions): boolean {
-    return this.#isByContext(options) ? isIn(claim) : claim.owner === options.owner
+  #isOwner(request: LockRequest, options: ReentrantAcquireOptions): boolean {
+    return this.#isByContext(options) ? isIn(request) : request.owner === options.owner
   }
 
   #isByContext({ owner, byContext = this.#byContext }: ReentrantAcquireOptions): boolean {
@@ -102,7 +125,13 @@ export class ReentrantMutex extends Lock {
   }
 }
 
-const ownerIn = ({ owner }: ReentrantAcquireOptions): unknown => owner ?? Symbol('somebody new')
+const ownerOf = ({ owner }: ReentrantAcquireOptions): unknown => owner ?? Symbol('a new owner')
 
-/** A claim takes back by itself what it has begun. */
-const nothing = { remove: () => Promise.resolve() }
+/** The options that the inner mutex knows. The timeout is over both queues, and aborts the signal. */
+const mutexOptionsOf = ({ watchOwnNode = false }: ReentrantAcquireOptions, signal: AbortSignal): AcquireOptions => ({
+  watchOwnNode,
+  signal,
+})
+
+/** A request cleans up after itself. */
+const noCleanup = { remove: () => Promise.resolve() }

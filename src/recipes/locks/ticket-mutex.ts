@@ -1,11 +1,13 @@
-// The lock in which each knows whom to wait for without a list: a release costs the same however many wait.
-import { checked, inBackground } from '../../client/recipe-support.ts'
+// The lock in which each waiter knows its predecessor's name without a list: a release costs the same for any length of
+// the queue.
+import { inBackground } from '../../client/recipe-support.ts'
 import { isCode, join, MultiError } from '../../protocol/index.ts'
+import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
+import { checkArguments } from '../node/arguments.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
-import type { AcquireOptions } from './lock.ts'
 import { NodeHeld, type Held } from './held.ts'
-import { Lock } from './lock.ts'
+import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { OwnNode } from '../node/own-node.ts'
 import {
   contendersIn,
@@ -16,33 +18,37 @@ import {
   type ContenderNode,
   type LockQueue,
 } from '../queue/queue.ts'
-import type { LockOptions } from './queue-lock.ts'
+import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
 import { onDrawn, onGone, onListed, releasedAs, releasedIn, ticketName, tickets, type Next } from './ticket.ts'
 import { foreignContenderReport, type ForeignContenderReport } from '../queue/foreign-contenders.ts'
 import { nextChange } from '../node/read-with-watch.ts'
 
 /**
- * An exclusive lock whose cost does not grow with the queue. Contenders draw tickets, numbered nodes without a uuid in a persistent
- * directory, so that each knows the name of the one before; a holder writes its number into the directory's data as it gives the
- * ticket back, which tells the next that it was held and not merely dropped.
+ * An exclusive lock whose cost does not grow with the queue. Contenders draw tickets: numbered nodes without a uuid in
+ * a persistent directory, so that each contender knows its predecessor's name. A holder that releases the lock writes
+ * its number into the directory's data. That number shows the next contender that its predecessor held the lock, and
+ * was not merely cancelled.
  *
- * Nobody else may use the directory, and contenders need to read and write it (where they cannot write, each release costs the next one
- * a list). `guard()` cannot be had: in a directory that was deleted and made anew, names return.
+ * No other recipe may use the directory, and contenders need READ and WRITE permission on it. (Without WRITE, each
+ * release costs the next contender a list.) `guard()` is UNSUPPORTED: names repeat in a directory that was deleted and
+ * created again.
  */
 export class TicketMutex extends Lock {
   readonly #queue: LockQueue
-  readonly #reportStrangers: ForeignContenderReport
+  readonly #reportForeign: ForeignContenderReport
 
-  constructor(client: Client, path: string, given: LockOptions = {}) {
+  /** @throws ZooKeeperError BADARGUMENTS */
+  constructor(client: Client, path: string, options: LockOptions = {}) {
+    checkArguments('TicketMutex', client, path, optionsProblem(options, lockOptionChecks))
     super(client, path)
-    const { onForeignContenders, ...options } = checked('lock', path, given)
-    this.#queue = queueOf(client, path, tickets, { ...options, directoryMode: 'persistent' })
-    this.#reportStrangers = foreignContenderReport(onForeignContenders)
+    const { onForeignContenders, ...rest } = options
+    this.#queue = queueOf(client, path, tickets, { ...rest, directoryMode: 'persistent' })
+    this.#reportForeign = foreignContenderReport(onForeignContenders)
   }
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
-    const ticket = new Ticket(this.#queue, this.#reportStrangers)
-    return withCleanup(this.#queue.client, this.path, ticket.ownNode, options, async signal => {
+    const ticket = new Ticket(this.#queue, this.#reportForeign)
+    return withCleanup(this.#queue.client, callOf('acquire', this.path, options), ticket.ownNode, async signal => {
       for (let next = await ticket.draw(signal); next.do !== 'hold';) next = await ticket.follow(next, signal)
       return ticket.hold(options)
     })
@@ -50,8 +56,8 @@ export class TicketMutex extends Lock {
 
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const { client } = this.#queue
-    const ticket = new Ticket(this.#queue, this.#reportStrangers)
-    return withCleanup(client, this.path, ticket.ownNode, options, async signal => {
+    const ticket = new Ticket(this.#queue, this.#reportForeign)
+    return withCleanup(client, callOf('tryAcquire', this.path, options), ticket.ownNode, async signal => {
       if (await client.retry(() => ticket.isInUse(signal), { signal })) return null
       let next = await ticket.draw(signal)
       if (next.do !== 'hold') next = await ticket.follow({ do: 'list' }, signal)
@@ -61,26 +67,26 @@ export class TicketMutex extends Lock {
     })
   }
 
-  /** Who holds the lock and who waits for it, in their order. */
+  /** Reads the holder and the waiters, in the order of the queue. */
   contenders(): Promise<ContenderNode[]> {
     return contendersIn(this.#queue)
   }
 }
 
-/** One contender: what the decisions of ticket.ts ask for, done. */
+/** One contender. It carries out the decisions of ticket.ts. */
 class Ticket {
   readonly ownNode: OwnNode
   readonly #queue: LockQueue
-  readonly #reportStrangers: ForeignContenderReport
+  readonly #reportForeign: ForeignContenderReport
   #isHeld = false
 
-  constructor(queue: LockQueue, reportStrangers: ForeignContenderReport) {
+  constructor(queue: LockQueue, reportForeign: ForeignContenderReport) {
     this.#queue = queue
-    this.#reportStrangers = reportStrangers
-    this.ownNode = new OwnNode(endOfQueue(queue), { remove: (client, path) => this.#giveBack(client, path) })
+    this.#reportForeign = reportForeign
+    this.ownNode = new OwnNode(endOfQueue(queue), { remove: (client, path) => this.#delete(client, path) })
   }
 
-  get #own(): number {
+  get #number(): number {
     return tickets.sequenceOf(this.ownNode.node.name) ?? NaN
   }
 
@@ -90,8 +96,8 @@ class Ticket {
   }
 
   async draw(signal: AbortSignal): Promise<Next> {
-    const { released, madeBy } = await this.ownNode.create(() => this.#readDirectory(signal), signal)
-    return this.#whileConnected(onDrawn(this.#own, { isOurs: this.#isIn(madeBy), released }), signal)
+    const { released, czxid } = await this.ownNode.create(() => this.#readDirectory(signal), signal)
+    return this.#whileConnected(onDrawn(this.#number, { isOurs: this.#isInDirectory(czxid), released }), signal)
   }
 
   async follow(next: Next, signal: AbortSignal): Promise<Next> {
@@ -104,7 +110,7 @@ class Ticket {
       case 'list':
         return this.#whileConnected(await client.retry(() => this.#list(signal), { signal }), signal)
       case 'draw':
-        // The list may be older than the ticket, which must not stay then.
+        // The list may be older than the ticket, which must then be removed.
         await this.ownNode.remove()
         return this.draw(signal)
     }
@@ -114,11 +120,11 @@ class Ticket {
     const directory = await this.#queue.client.exists(this.#queue.directory, { signal })
     if (directory === null || directory.numChildren === 0) return false
     const names = await childNames(this.#queue, { signal })
-    this.#reportStrangers(this.#queue, names)
+    this.#reportForeign(this.#queue, names)
     return names.some(name => tickets.sequenceOf(name) !== undefined)
   }
 
-  /** Nobody is granted anything in a session that must be presumed lost: when it is back, look again. */
+  /** Does not grant the lock in a session that is presumed lost: waits for the connection, then lists again. */
   async #whileConnected(next: Next, signal: AbortSignal): Promise<Next> {
     const { client } = this.#queue
     if (next.do !== 'hold' || !client.leaseSignal.aborted) return next
@@ -130,40 +136,43 @@ class Ticket {
     const { client, directory } = this.#queue
     const wasThere = await nextChange(client, join(directory, ticketName(ticket)), signal)
     if (!wasThere) return { do: 'list' }
-    // In this order: a node that is ours afterwards was so when the directory was read.
+    // The order matters: if the node is ours after the directory was read, it was so during that read.
     const [{ released }, isOurs] = await Promise.all([this.#readDirectory(signal), this.ownNode.isThere({ signal })])
     return onGone(ticket, { isOurs, released })
   }
 
   async #list(signal: AbortSignal): Promise<Next> {
-    const { children, madeBy } = await listChildren(this.#queue, { signal })
-    this.#reportStrangers(this.#queue, children)
-    return onListed(this.#own, { isOurs: this.#isIn(madeBy), children })
+    const { children, directoryCzxid } = await listChildren(this.#queue, { signal })
+    this.#reportForeign(this.#queue, children)
+    return onListed(this.#number, { isOurs: this.#isInDirectory(directoryCzxid), children })
   }
 
-  /** Which ticket was given back last, and by which transaction the directory was made; neither where there is none. */
-  async #readDirectory(signal: AbortSignal): Promise<{ released?: number | undefined; madeBy?: bigint }> {
+  /**
+   * Reads which ticket was released last, and which transaction created the directory; nothing if there is no
+   * directory.
+   */
+  async #readDirectory(signal: AbortSignal): Promise<{ released?: number | undefined; czxid?: bigint }> {
     try {
       const { data, stat } = await this.#queue.client.getData(this.#queue.directory, { signal })
-      return { released: releasedIn(data), madeBy: stat.czxid }
+      return { released: releasedIn(data), czxid: stat.czxid }
     } catch (error) {
       if (isCode(error, 'NONODE')) return {}
       throw error
     }
   }
 
-  /** Does one's node stand in the directory that this transaction made? */
-  #isIn(madeBy: bigint | undefined): boolean {
-    return madeBy !== undefined && madeBy < this.ownNode.node.czxid
+  /** Returns true if the ticket is in the directory with this czxid, and not in an earlier one of the same path. */
+  #isInDirectory(czxid: bigint | undefined): boolean {
+    return czxid !== undefined && czxid < this.ownNode.node.czxid
   }
 
-  /** In this order, so that nobody who is woken by the delete finds the old number. */
-  async #giveBack(client: Client, path: string): Promise<unknown> {
+  /** Writes the number before the delete, so that a waiter woken by the delete cannot read the old number. */
+  async #delete(client: Client, path: string): Promise<unknown> {
     if (!this.#isHeld) return client.delete(path)
     try {
-      return await client.multi([{ setData: this.#queue.directory, data: releasedAs(this.#own) }, { delete: path }])
+      return await client.multi([{ setData: this.#queue.directory, data: releasedAs(this.#number) }, { delete: path }])
     } catch (error) {
-      // Who may not write the directory, for whatever reason, costs the next one a list.
+      // The directory cannot be written, for example because of its ACL: the next contender needs a list.
       if (error instanceof MultiError && error.op === 'setData') return client.delete(path)
       throw error
     }

@@ -1,4 +1,4 @@
-// What a holder of a ticket does next. The decisions, without the doing.
+// What the holder of a ticket does next: pure decisions.
 import { matching, type Names } from '../queue/dialect.ts'
 import { turnOf } from '../queue/turn.ts'
 
@@ -8,10 +8,10 @@ const digitsOf = (sequence: number) => String(sequence).padStart(10, '0')
 
 export const ticketName = (sequence: number): string => `t-${digitsOf(sequence)}`
 
-/** What the directory's data says when this ticket was held and is given back. */
+/** The directory's data after the release of this ticket, if its owner held the lock. */
 export const releasedAs = digitsOf
 
-/** The ticket that was given back last, or undefined where the data says nothing of the kind. */
+/** Returns the ticket that was released last, or undefined if the data does not name one. */
 export function releasedIn(data: Buffer | null): number | undefined {
   const text = data?.toString() ?? ''
   return /^\d{10}$/.test(text) ? Number(text) : undefined
@@ -19,28 +19,29 @@ export function releasedIn(data: Buffer | null): number | undefined {
 
 export type Next =
   | { do: 'hold' }
-  /** Wait until this ticket is gone. */
+  /** Wait until this ticket is removed. */
   | { do: 'watch'; ticket: number }
-  /** Nothing but the list of all tickets can tell. */
+  /** Only the list of all tickets can decide. */
   | { do: 'list' }
-  /** One's own ticket is gone: draw another. */
+  /** The own ticket does not exist any more: draw another. */
   | { do: 'draw' }
 
 /**
- * One has just drawn `own`, and read behind it which ticket was given back last: whoever gives one back has held the lock, so nobody
- * before him is left.
- * @param isOurs what was read is the directory that one has drawn from: numbers begin anew in one that was deleted and made again
+ * Decides after ticket `own` was drawn and the directory's data was read. A released ticket had the lock, so all
+ * tickets before it are removed.
+ * @param isOurs true if the directory that was read is the one in which the ticket was drawn: a directory that was
+ * deleted and created again starts its numbers again
  */
 export function onDrawn(own: number, { isOurs, released }: { isOurs: boolean; released?: number | undefined }): Next {
   if (!isOurs) return { do: 'draw' }
-  // Number 0 is the first that this directory has given.
+  // Number 0 is the directory's first.
   if (own === 0 || released === own - 1) return { do: 'hold' }
   return { do: 'watch', ticket: own - 1 }
 }
 
 /**
- * The ticket that one watched is gone: given back by its holder, or dropped by somebody who waited, died or was deleted, with others still
- * before him.
+ * Decides after the watched ticket was removed. Either its owner released the lock, or a waiter cancelled, died or lost
+ * its node, and other tickets may still be ahead.
  */
 export function onGone(
   watched: number,
@@ -50,10 +51,10 @@ export function onGone(
   return released === watched ? { do: 'hold' } : { do: 'list' }
 }
 
-/** @param isOurs as of {@link onDrawn} */
+/** @param isOurs as in {@link onDrawn} */
 export function onListed(own: number, { isOurs, children }: { isOurs: boolean; children: readonly string[] }): Next {
-  const where = turnOf(children, ticketName(own), tickets)
-  if (!isOurs || where.is === 'gone') return { do: 'draw' }
-  if (where.is === 'turn') return { do: 'hold' }
-  return { do: 'watch', ticket: tickets.sequenceOf(where.behind) ?? NaN }
+  const turn = turnOf(children, ticketName(own), tickets)
+  if (!isOurs || turn.status === 'gone') return { do: 'draw' }
+  if (turn.status === 'first') return { do: 'hold' }
+  return { do: 'watch', ticket: tickets.sequenceOf(turn.predecessor) ?? NaN }
 }

@@ -1,61 +1,74 @@
-// A call that can be given up: it rejects at once, and what it had begun is undone behind it.
-import { checked, clockOf, inBackground, readProblem } from '../../client/recipe-support.ts'
+// A call that can be cancelled: it rejects at once, and its effects are undone in the background.
+import { aSignal, checked, clockOf, inBackground } from '../../client/recipe-support.ts'
+import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { LockError } from './lock-error.ts'
 
 export interface WaitOptions {
-  /** Gives up; the call rejects with the signal's reason. */
+  /** Cancels the call, which then rejects with the signal's reason. */
   signal?: AbortSignal
-  /** Milliseconds for the whole call, from 0, after which it rejects with a LockError TIMEOUT. Default: no limit. */
+  /**
+   * Limit of the whole call in milliseconds, 0 or more. After it the call rejects with a LockError TIMEOUT. Default:
+   * none.
+   */
   timeout?: number
 }
 
-/** What setTimeout can count. */
+export const waitOptionChecks: Checks<WaitOptions> = {
+  signal: aSignal,
+  timeout: mustBe('a number of milliseconds, 0 or more', value => typeof value === 'number' && value >= 0),
+}
+
+/** A method's call, with the caller's options. */
+export interface Call<O extends WaitOptions = WaitOptions> {
+  /** The method's name, for errors. */
+  readonly op: string
+  /** The recipe's path, for errors. */
+  readonly path: string
+  readonly options: O
+  /** A check for each option of the method. */
+  readonly checks: Checks<O>
+}
+
+/** The longest time that setTimeout can count. */
 const LONGEST_TIMEOUT = 0x7fff_ffff
 
-/** Nobody sees it, and to make a reason takes as long as to send a request. */
-const OVER = new Error('the attempt is over')
+/** No caller sees this reason. It is shared, because creating an error takes as long as sending a request. */
+const ENDED = new Error('the call has ended')
 
 /**
- * @param lock its path, for errors
- * @param work hears by its signal that it was given up or, for what it left armed, that it has ended
- * @param undo cleans up behind a work that was given up or failed; it is handed what the work comes to
- * @throws ZooKeeperError BADARGUMENTS where the options, the timeout or the signal are none, before anything is done
+ * @param work its signal aborts on cancellation, and also when work ends, so that leftover watches are removed
+ * @param undo cleans up after cancellation or failure; receives work's promise
+ * @throws ZooKeeperError BADARGUMENTS, before work starts, if the options cannot be accepted
  */
 export async function cancellable<T>(
   client: Client,
-  lock: string,
-  options: WaitOptions,
+  { op, path, options, checks }: Call,
   work: (signal: AbortSignal) => Promise<T>,
   undo: (done: Promise<T>) => Promise<void>,
 ): Promise<T> {
-  const { signal, timeout = Infinity } = checked('acquire', lock, options, waitOptionsProblem)
+  const { signal, timeout = Infinity } = checked(op, path, options, checks)
   signal?.throwIfAborted()
   const scope = new AbortController()
-  const givenUp = new Promise<never>((_, reject) => {
+  const cancelled = new Promise<never>((_, reject) => {
     onAbort(scope.signal, () => reject(scope.signal.reason as Error))
   })
   const stopListening = onAbort(signal, () => scope.abort(signal?.reason))
-  const giveUp = () => scope.abort(new LockError('TIMEOUT', lock))
-  const timer = timeout <= LONGEST_TIMEOUT ? clockOf(client).setTimeout(giveUp, timeout) : undefined
+  const onTimeout = () => {
+    const detail = `${op}() took longer than its timeout of ${timeout} ms: call it again, or with a longer timeout`
+    scope.abort(new LockError('TIMEOUT', path, { detail }))
+  }
+  const timer = timeout <= LONGEST_TIMEOUT ? clockOf(client).setTimeout(onTimeout, timeout) : undefined
   const done = work(scope.signal)
   try {
-    return await Promise.race([done, givenUp])
+    return await Promise.race([done, cancelled])
   } catch (error) {
     inBackground(client, undo(done))
     throw error
   } finally {
     clockOf(client).clearTimeout(timer)
     stopListening()
-    scope.abort(OVER)
+    scope.abort(ENDED)
   }
-}
-
-function waitOptionsProblem(options: WaitOptions): string | undefined {
-  const problem = readProblem(options)
-  if (problem !== undefined) return problem
-  const { timeout = Infinity } = options
-  const isNumber = typeof timeout === 'number' && timeout >= 0
-  return isNumber ? undefined : `a timeout is in milliseconds, from 0, not ${timeout}`
 }

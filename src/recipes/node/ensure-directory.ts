@@ -1,4 +1,4 @@
-// Where nodes are put.
+// Creates the node in which recipes create theirs.
 import { parentOf, type ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 
@@ -8,7 +8,9 @@ interface DirectoryOptions {
   signal?: AbortSignal
 }
 
-/** Makes a node, by its ACL; what is missing above it is for everybody, since others have their own nodes there. */
+/**
+ * Creates a node with its ACL. Missing nodes above it are open to everyone, because other users have nodes there too.
+ */
 export async function ensureDirectory(
   client: Client,
   path: string,

@@ -1,24 +1,31 @@
-// What goes wrong with a lock, as opposed to with a request.
+// Failures of a recipe, as opposed to failures of a request.
 
 const meanings = {
-  TIMEOUT: 'the lock was not acquired in time',
-  LOST: 'the lock is lost, or must be presumed lost',
-  EXHAUSTED: "the directory's sequence numbers are used up: delete the directory while nobody uses it",
+  TIMEOUT: 'the call took longer than its timeout',
+  LOST: 'the lock is lost or was released: acquire it again',
+  EXHAUSTED: "the directory's sequence numbers are used up: delete the directory while no client uses it",
   UNSUPPORTED: 'this lock cannot do that',
-  UPGRADE: 'a read lock cannot become a write lock: release it first',
+  UPGRADE: 'a read lock cannot become a write lock: release it first, then acquire the write lock',
 } as const
 
 export type LockErrorCode = keyof typeof meanings
 
-/** A failure of a lock. An abort rejects with the signal's own reason instead, a failed request with a ZooKeeperError. */
+/**
+ * A failure of a recipe. A cancelled call rejects with the signal's own reason, a failed request with a ZooKeeperError.
+ */
 export class LockError extends Error {
   override readonly name = 'LockError'
   readonly code: LockErrorCode
-  /** The lock's directory. */
+  /** The recipe's path. */
   readonly path: string
 
-  constructor(code: LockErrorCode, path: string, { cause }: { cause?: unknown } = {}) {
-    super(`${code}: ${path}: ${meanings[code]}`, cause === undefined ? undefined : { cause })
+  /** @param detail what happened and what to do, if the meaning of the code does not say enough */
+  constructor(
+    code: LockErrorCode,
+    path: string,
+    { detail = meanings[code], cause }: { detail?: string; cause?: unknown } = {},
+  ) {
+    super(`${code}: ${path}: ${detail}`, cause === undefined ? undefined : { cause })
     this.code = code
     this.path = path
   }

@@ -1,4 +1,5 @@
-// One node of a recipe: created, found again after a lost reply, watched, removed. This file: the node of one contender.
+// One node of a recipe: created, found again after a lost reply, watched, removed. This file: the node of one
+// contender.
 // May import: client/index.ts, client/recipe-support.ts, protocol, runtime.
 import { isTerminal } from '../../client/recipe-support.ts'
 import { isCode, nameOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
@@ -16,41 +17,41 @@ export interface Found {
   stat: Stat
 }
 
-/** Where one's node goes, and how it is known again when the answer to its create was lost. */
+/** Creates a contender's node, and finds it again if the reply to its create was lost. */
 export interface NodeFactory {
   readonly client: Client
-  /** Nobody else's node will ever have the name. */
+  /** True if no other node will ever have this name. */
   readonly isUnique: boolean
   /** Sends the create before it returns. */
   create(): Promise<Found>
-  /** The node that a create which was not answered has made, if it has; it is asked behind a sync. */
+  /** Returns the node that an unanswered create has made, if any. Reads after a sync. */
   find(): Promise<Found | undefined>
   ensureParent(signal: AbortSignal): Promise<void>
-  /** Throws where a node that is there now is of no use. */
+  /** Throws if a node that now exists cannot be used. */
   check?(node: Node): void
 }
 
-/** Deletes a node that is known to be one's own. */
+/** Deletes a node that is known to belong to this contender. */
 export type DeleteNode = (client: Client, path: string) => Promise<unknown>
-const plainly: DeleteNode = (client, path) => client.delete(path)
+const deleteNode: DeleteNode = (client, path) => client.delete(path)
 
 export class OwnNode {
-  readonly #spot: NodeFactory
+  readonly #factory: NodeFactory
   readonly #sendDelete: DeleteNode
   #node: Node | undefined
-  /** A create was sent and not answered: there may be a node that we do not know of. */
+  /** True while a create was sent and not answered: an unknown node of ours may exist. */
   #isUncertain = false
   #removing: Promise<void> | undefined
 
-  /** @param node where there is one already */
-  constructor(spot: NodeFactory, { node, remove = plainly }: { node?: Node; remove?: DeleteNode } = {}) {
-    this.#spot = spot
+  /** @param node the node, if it exists already */
+  constructor(factory: NodeFactory, { node, remove = deleteNode }: { node?: Node; remove?: DeleteNode } = {}) {
+    this.#factory = factory
     this.#node = node
     this.#sendDelete = remove
   }
 
   get node(): Node {
-    if (this.#node === undefined) throw new Error('there is no node')
+    if (this.#node === undefined) throw new Error('the node does not exist')
     return this.#node
   }
 
@@ -59,84 +60,85 @@ export class OwnNode {
   }
 
   get isUnique(): boolean {
-    return this.#spot.isUnique
+    return this.#factory.isUnique
   }
 
-  /** Is this our node? Another may have come to bear its name. */
+  /** Returns true if the Stat is that of this node, and not of a later node with the same name. */
   owns({ czxid, ephemeralOwner }: Stat): boolean {
-    return czxid === this.#node?.czxid && ephemeralOwner === this.#spot.client.sessionId
+    return czxid === this.#node?.czxid && ephemeralOwner === this.#factory.client.sessionId
   }
 
   /**
-   * Makes the node, and in the same breath looks at what is around: the session's order has the look see the new node, so that a
-   * free lock costs one round trip. A parent that is missing is made.
+   * Creates the node, and sends `read` in the same write. The session's order makes the read see the new node, so that
+   * a free lock takes one round trip. Creates a missing parent.
    */
-  async create<Look>(look: () => Promise<Look>, signal: AbortSignal): Promise<Look> {
-    const { client } = this.#spot
+  async create<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { client } = this.#factory
     this.#node = undefined
     for (;;) {
       signal.throwIfAborted()
-      // A create that waits for a connection cannot be taken back by who gives up before there is one.
+      // A create that is queued for a connection cannot be cancelled, so wait for the connection first.
       if (client.state === 'suspended') await client.whenConnected({ signal })
       this.#isUncertain = true
-      const [created, looked] = await Promise.allSettled([this.#spot.create(), look()])
-      if (created.status === 'fulfilled') this.#own(created.value)
-      else await this.#recover(created.reason, signal)
+      const [creation, reading] = await Promise.allSettled([this.#factory.create(), read()])
+      if (creation.status === 'fulfilled') this.#own(creation.value)
+      else await this.#recover(creation.reason, signal)
       if (!this.exists) continue
-      this.#spot.check?.(this.node)
-      const isSeen = created.status === 'fulfilled' && looked.status === 'fulfilled'
-      return isSeen ? looked.value : client.retry(look, { signal })
+      this.#factory.check?.(this.node)
+      const isRead = creation.status === 'fulfilled' && reading.status === 'fulfilled'
+      return isRead ? reading.value : client.retry(read, { signal })
     }
   }
 
   /**
-   * A create has failed. If it has made a node all the same, that is ours; and if not, another try is worth it.
-   * @throws the create's error where it is not
+   * Handles a failed create: adopts the node that it made nevertheless, or returns if another create may succeed.
+   * @throws the create's error if another create would fail too
    */
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     if (fateOf(error) === 'unknown') await this.#find()
     else this.#isUncertain = false
     if (this.exists) return
-    if (isCode(error, 'NONODE')) await this.#spot.ensureParent(signal)
-    else if (isCode(error, 'CONNECTIONLOSS')) await this.#spot.client.whenConnected({ signal })
+    if (isCode(error, 'NONODE')) await this.#factory.ensureParent(signal)
+    else if (isCode(error, 'CONNECTIONLOSS')) await this.#factory.client.whenConnected({ signal })
     else throw error
   }
 
-  /** Does the server show our node? */
+  /** Returns true if the server shows this node. */
   async isThere(options: ReadOptions = {}): Promise<boolean> {
-    const { client } = this.#spot
+    const { client } = this.#factory
     const { path } = this.node
     try {
       const stat = await client.exists(path, options)
       return stat !== null && this.owns(stat)
     } catch (error) {
       if (!isCode(error, 'NOAUTH')) throw error
-      // Who may not read it is refused the look (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), but not the names of his session's nodes.
+      // A session without READ permission is refused exists() (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), but may list its
+      // own nodes.
       return (await client.getEphemerals(path)).includes(path)
     }
   }
 
-  /** Resolves when the node is known to be gone, or the session is over. May be called again. */
+  /** Resolves when the node is known to be deleted, or the session has ended. May be called again. */
   remove(): Promise<void> {
     return (this.#removing ??= this.#removeNode().finally(() => (this.#removing = undefined)))
   }
 
   async #removeNode(): Promise<void> {
-    const { client } = this.#spot
+    const { client } = this.#factory
     try {
       if (this.#isUncertain) await retryForever(client, () => this.#find())
       if (this.#node !== undefined) await this.#delete(client, this.#node)
       this.#node = undefined
     } catch (error) {
       if (!isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) throw error
-      // A client that is being closed refuses calls before its nodes are gone.
-      await ended(client)
+      // A client that is being closed refuses calls before its nodes are deleted.
+      await whenEnded(client)
     }
   }
 
   /**
-   * A node whose name another may come to bear is looked at before it is deleted, behind a sync, since a server that lags behind may still
-   * show it.
+   * Deletes the node. If another node may get its name, reads it first. That read follows a sync, because a server that
+   * lags behind may still show the old node.
    */
   async #delete(client: Client, { path }: Node): Promise<void> {
     await retryForever(client, async () => {
@@ -153,7 +155,7 @@ export class OwnNode {
   }
 
   async #find(): Promise<void> {
-    const found = await this.#spot.client.retry(() => this.#spot.find())
+    const found = await this.#factory.client.retry(() => this.#factory.find())
     if (found === undefined) this.#isUncertain = false
     else this.#own(found)
   }
@@ -166,14 +168,14 @@ export class OwnNode {
 
 const fateOf = (error: unknown) => (error instanceof ZooKeeperError ? error.fate : undefined)
 
-/** Resolves when the session is over. */
-const ended = (client: Client) =>
+/** Resolves when the session has ended. */
+const whenEnded = (client: Client) =>
   new Promise<void>(resolve => {
-    const look = () => {
+    const onState = () => {
       if (!isTerminal(client.state)) return
-      client.off('state', look)
+      client.off('state', onState)
       resolve()
     }
-    client.on('state', look)
-    look()
+    client.on('state', onState)
+    onState()
   })

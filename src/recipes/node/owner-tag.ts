@@ -1,10 +1,11 @@
-// Where a node's name cannot tell whose it is, its data does: it begins with the uuid of the attempt that made it.
+// Marks a node as ours by its data, if its name cannot: the data begins with a uuid drawn for the attempt that created
+// it.
 import type { Data } from '../../client/index.ts'
 
 const TAG = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\n|$)/
 const UUID_LENGTH = 36
 
-/** What is written: the uuid, and behind a line feed the user's own data, if any. */
+/** The node's data: the uuid, then a line feed and the user's own data, if any. */
 export function tag(uuid: string, data: Data): Data {
   if (data === null || data.length === 0) return uuid
   return typeof data === 'string' ? `${uuid}\n${data}` : Buffer.concat([Buffer.from(`${uuid}\n`), data])
@@ -15,6 +16,6 @@ export const isTagged = (data: Buffer | null, uuid: string): boolean =>
 
 /** The user's own data. */
 export function untag(data: Buffer | null): Buffer | null {
-  const mark = data === null ? null : TAG.exec(data.toString('latin1', 0, UUID_LENGTH + 1))
-  return mark === null || data === null ? data : data.subarray(mark[0].length)
+  const match = data === null ? null : TAG.exec(data.toString('latin1', 0, UUID_LENGTH + 1))
+  return match === null || data === null ? data : data.subarray(match[0].length)
 }

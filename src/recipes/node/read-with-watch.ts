@@ -1,32 +1,32 @@
-// A read, and a promise of its change.
+// A read with a watch, and a promise of the watch's event.
 import { isCode } from '../../protocol/index.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
 
 export interface WatchedRead<T> {
   value: T
-  /** Resolves with the next event, the session's end too: look again. Rejects with the signal's reason. */
+  /** Resolves at the next event, the session's end included: read again. Rejects with the signal's reason. */
   changed: Promise<void>
 }
 
-/** Reads with a watch, which the signal takes back. The request is queued before this returns. */
+/** Reads with a watch. Aborting the signal removes the watch. The request is queued before this returns. */
 export async function readWatched<T>(
   signal: AbortSignal,
   read: (options: ReadOptions) => Promise<T>,
 ): Promise<WatchedRead<T>> {
-  let wake!: () => void
-  let giveUp!: () => void
+  let resolveChanged!: () => void
+  let cancel!: () => void
   const changed = new Promise<void>((resolve, reject) => {
-    wake = resolve
-    giveUp = () => reject(signal.reason as Error)
+    resolveChanged = resolve
+    cancel = () => reject(signal.reason as Error)
   })
-  // Nobody may be waiting for it (yet).
+  // The caller may await it later or never: that must not be an unhandled rejection.
   changed.catch(() => undefined)
-  const stopListening = onAbort(signal, giveUp)
+  const stopListening = onAbort(signal, cancel)
   try {
     const watch = () => {
       stopListening()
-      wake()
+      resolveChanged()
     }
     return { value: await read({ watch, signal }), changed }
   } catch (error) {
@@ -36,9 +36,9 @@ export async function readWatched<T>(
 }
 
 /**
- * Waits for the next event of a node, which is its end for the most part; at once where there is no such node. It asks by getData: exists
- * would leave a watch behind on a node that is gone already.
- * @returns false where there is no such node
+ * Waits for a node's next event, usually its deletion. Reads with getData, because exists would leave a watch on a node
+ * that is deleted already.
+ * @returns false, at once, if the node does not exist
  */
 export async function nextChange(client: Client, path: string, signal: AbortSignal): Promise<boolean> {
   try {

@@ -1,17 +1,17 @@
-// Asking until there is an answer: for what must be done in the end, whatever is in the way now.
+// Repeats a task until it has a final result. For clean-up, which temporary refusals must not prevent.
 import { clockOf, isTerminal } from '../../client/recipe-support.ts'
 import { isCode } from '../../protocol/index.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 
-/** Refusals that pass: a clean-up that took them for an answer would leave a node in everybody's way. */
+/** Temporary refusals. A clean-up that accepted one as final would leave a node that blocks all other contenders. */
 const TEMPORARY = ['TOOMANYPENDING', 'THROTTLEDOP', 'NOTREADONLY', 'REQUESTTIMEOUT', 'OPERATIONTIMEOUT'] as const
 const FIRST_PAUSE = 20
 const DOUBLINGS = 6
 
 /**
- * Runs a task, which may be done twice without harm, until it comes to an end that is no lost connection and no passing refusal.
- * @throws the signal's reason; what the task throws
+ * Runs an idempotent task again after each lost connection and each temporary refusal.
+ * @throws the signal's reason; the task's error, if it is neither of these
  */
 export async function retryForever<T>(
   client: Client,
@@ -29,7 +29,7 @@ export async function retryForever<T>(
   }
 }
 
-/** Is over early when the session moves, to its end perhaps, and when the signal aborts: a timer would outlive them. */
+/** Ends early when the session changes its state or the signal aborts, because the timer must not outlive either. */
 async function pause(client: Client, ms: number, signal: AbortSignal | undefined): Promise<void> {
   if (isTerminal(client.state) || signal?.aborted) return
   await new Promise<void>(resolve => {

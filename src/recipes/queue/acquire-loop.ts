@@ -1,7 +1,7 @@
-// The queue of a lock: nodes in one directory. This file: wait for the turn of one's own node.
+// The queue of a lock: nodes in one directory. This file: wait until a contender is first in the queue.
 // May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol.
 import { inBackground } from '../../client/recipe-support.ts'
-import { cancellable, type WaitOptions } from '../node/cancellable.ts'
+import { cancellable, type Call } from '../node/cancellable.ts'
 import type { Client } from '../../client/index.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { childNames, type Children, type LockQueue } from './queue.ts'
@@ -9,17 +9,15 @@ import type { Snapshot, WaitStrategy } from './wait-strategies.ts'
 import { turnOf, type Turn } from './turn.ts'
 
 /**
- * One try to hold something by a node of one's own, which goes when the try fails or is given up.
- * @param lock its path, for errors
- * @param work comes to what is held, or null; it hears by its signal that it was given up or has ended
- * @throws LockError TIMEOUT; the signal's reason; what the work throws. Nothing is left behind: what was begun is taken back in the
- * background, which `client.settled()` waits for.
+ * One attempt to hold something by means of a node, which is removed if the attempt fails or is cancelled.
+ * @param work resolves with what is held, or null; its signal aborts on cancellation, and also when work ends
+ * @throws ZooKeeperError BADARGUMENTS, before work starts; LockError TIMEOUT; the signal's reason; the error of work.
+ * The clean-up runs in the background; `client.settled()` waits for it.
  */
 export function withCleanup<H extends { release(): Promise<void> } | null>(
   client: Client,
-  lock: string,
+  call: Call,
   node: { remove(): Promise<void> },
-  options: WaitOptions,
   work: (signal: AbortSignal) => Promise<H>,
 ): Promise<H> {
   const undo = (done: Promise<H>) =>
@@ -27,10 +25,10 @@ export function withCleanup<H extends { release(): Promise<void> } | null>(
       held => held?.release(),
       () => node.remove(),
     )
-  return cancellable(client, lock, options, work, undo)
+  return cancellable(client, call, work, undo)
 }
 
-/** Takes a place in the queue, and resolves when it is its turn. */
+/** Enters the queue, and resolves when no contender ahead blocks this one. */
 export async function waitForTurn(
   queue: LockQueue,
   strategy: WaitStrategy,
@@ -38,40 +36,44 @@ export async function waitForTurn(
   signal: AbortSignal,
 ): Promise<void> {
   const { client } = queue
-  const look = () => strategy.snapshot(queue, signal)
-  let here = whereIn(queue, ownNode, await ownNode.create(look, signal))
+  const read = () => strategy.snapshot(queue, signal)
+  let position = positionIn(queue, ownNode, await ownNode.create(read, signal))
   for (;;) {
-    const { is } = here
-    if (is === 'gone') {
-      // Somebody deleted our node, so we queue again, at the end; or the list is older than the node, which must not stay then.
+    const { status, predecessor } = position
+    if (status === 'gone') {
+      // Another client deleted our node, or the list is older than the node. Remove it in the second case, and queue at
+      // the end.
       await ownNode.remove()
-      here = whereIn(queue, ownNode, await ownNode.create(look, signal))
+      position = positionIn(queue, ownNode, await ownNode.create(read, signal))
       continue
     }
-    if (is === 'waiting') await client.retry(() => strategy.wake(queue, here, here.behind, signal), { signal })
+    if (status === 'waiting') await client.retry(() => strategy.wake(queue, position, predecessor, signal), { signal })
     else if (client.leaseSignal.aborted) await client.whenConnected({ signal })
     else return
-    here = whereIn(queue, ownNode, await client.retry(look, { signal }))
+    position = positionIn(queue, ownNode, await client.retry(read, { signal }))
   }
 }
 
-interface Where extends Pick<Snapshot, 'changed'> {
-  is: Turn['is']
-  behind: string
+/** What a waiter keeps in memory. The list of children is not kept, because the wait may be long. */
+interface Position extends Pick<Snapshot, 'changed'> {
+  status: Turn['status']
+  predecessor: string
 }
 
-/** What one has to know while one waits. That may be long, and the list of all the others is not to stay in memory until then. */
-function whereIn(queue: LockQueue, ownNode: OwnNode, { changed, ...seen }: Snapshot): Where {
-  const where = turnIn(queue, ownNode, seen)
-  // A copy: a part of a string keeps the whole.
-  const behind = where.is === 'waiting' ? Buffer.from(where.behind).toString() : ''
-  return { is: where.is, behind, ...(changed && { changed }) }
+function positionIn(queue: LockQueue, ownNode: OwnNode, { changed, ...list }: Snapshot): Position {
+  const turn = turnIn(queue, ownNode, list)
+  // Copied, because V8 keeps the whole reply alive for a slice of its string.
+  const predecessor = turn.status === 'waiting' ? Buffer.from(turn.predecessor).toString() : ''
+  return { status: turn.status, predecessor, ...(changed && { changed }) }
 }
 
-/** Takes the place at the head if nobody is in the way. Nothing is written where somebody is, unless he comes at the same moment. */
+/**
+ * Enters the queue if no contender blocks this one, without waiting. Writes nothing if one is seen at once. If another
+ * contender was faster, removes the node in the background and returns false.
+ */
 export async function tryTurn(
   queue: LockQueue,
-  waiting: WaitStrategy,
+  strategy: WaitStrategy,
   ownNode: OwnNode,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -84,15 +86,17 @@ export async function tryTurn(
     })
   }
   if (!isFree(await client.retry(() => childNames(queue, { signal }), { signal }))) return false
-  const look = () => waiting.snapshot(queue, signal)
-  let seen = await ownNode.create(look, signal)
-  if (!seen.children.includes(ownNode.node.name)) seen = await client.retry(look, { signal })
-  const where = turnIn(queue, ownNode, seen)
-  if (where.is === 'turn' && !client.leaseSignal.aborted) return true
+  const read = () => strategy.snapshot(queue, signal)
+  let snapshot = await ownNode.create(read, signal)
+  if (!snapshot.children.includes(ownNode.node.name)) snapshot = await client.retry(read, { signal })
+  if (turnIn(queue, ownNode, snapshot).status === 'first' && !client.leaseSignal.aborted) return true
   inBackground(client, ownNode.remove())
   return false
 }
 
-/** Where one's node stands; what bears its name in a younger directory is another. */
-const turnIn = ({ names, blocks }: LockQueue, { node }: OwnNode, { children, madeBy }: Children): Turn =>
-  node.czxid < madeBy ? { is: 'gone' } : turnOf(children, node.name, names, blocks)
+/**
+ * If the directory is younger than the node, it was created again, and a child of that name belongs to another
+ * contender.
+ */
+const turnIn = ({ names, blocks }: LockQueue, { node }: OwnNode, { children, directoryCzxid }: Children): Turn =>
+  node.czxid < directoryCzxid ? { status: 'gone' } : turnOf(children, node.name, names, blocks)

@@ -1,23 +1,24 @@
-// How contenders are named, so that clients of other libraries stand in the same queue.
-import { LockError } from '../node/lock-error.ts'
+// How contenders are named, so that clients of other libraries can share a lock.
+import type { Check } from '../../protocol/option-checks.ts'
 
 export interface Dialect {
   /**
-   * The name that is asked for; the server appends ten digits. With a fresh uuid in it, the name tells for ever whose node it is.
-   * Without, the node's data has to: it begins with the uuid then, and `held.guard()` cannot be had.
+   * The start of a contender's name; the server appends ten digits. A fresh uuid in it identifies the node for ever.
+   * Without one, the node's data must identify it: the data then begins with the uuid, and `held.guard()` is not
+   * available.
    */
   readonly prefix: string | ((uuid: string, sessionId: bigint) => string)
-  /** Matches a contender's name, with its number as the first group. Other names in the directory are of no concern. */
+  /** Matches a contender's name, with its number as the first group. Other names in the directory are ignored. */
   readonly pattern: RegExp
 }
 
-/** Whose names to use: Curator's, kazoo's, or those of the recipes that come with ZooKeeper (WriteLock, and `zoo_lock` in C). */
+/** The names of Curator, of kazoo, or of the recipes that are part of ZooKeeper (WriteLock, and `zoo_lock` in C). */
 export type DialectName = 'curator' | 'kazoo' | 'zookeeper'
 
-/** The names of one kind of contender: what is asked for, and how its number is found in a name. */
+/** How one kind of contender is named: the start of its name, and how to read its number from a name. */
 export interface Naming {
   readonly prefix: (uuid: string, sessionId: bigint) => string
-  /** A contender's number, or undefined where the name is no contender's. */
+  /** Returns a contender's number, or undefined if the name is not a contender's. */
   readonly sequenceOf: (name: string) => number | undefined
 }
 
@@ -29,50 +30,63 @@ export const dialects: Readonly<Record<DialectName, Naming>> = {
 
 /** The dialect as the recipes use it. */
 export interface Names extends Naming {
-  /** A name is given once and never again, since it has a uuid in it. */
+  /** True if each name is given only once, because it contains a uuid. */
   readonly areUnique: boolean
 }
 
-/** For trying a pattern. */
-export const SAMPLE = '01234567-89ab-4cde-8f01-23456789abcd'
+/** A uuid and a session id for trying a dialect. */
+const SAMPLE = ['01234567-89ab-4cde-8f01-23456789abcd', 0x1000_2d5f_6a1e_0000n] as const
 const withoutDashes = (text: string) => text.replaceAll('-', '')
 
-/** @throws LockError UNSUPPORTED where there is no such dialect, or nobody could find his own node by the pattern */
-export function namesOf(dialect: DialectName | Dialect | Naming, directory: string): Names {
-  const naming = namingOf(dialect)
-  if (naming === undefined) throw unsupported(directory, `there is no dialect ${dialect as string}`)
-  const { prefix, sequenceOf } = naming
-  const sample = prefix(SAMPLE, 0x1000_2d5f_6a1e_0000n)
-  if (sample.includes('/') || sequenceOf(`${sample}0000000007`) !== 7)
-    throw unsupported(directory, `a contender's number must be found in ${sample}0000000007, where no / may be`)
-  return { prefix, sequenceOf, areUnique: withoutDashes(sample).includes(withoutDashes(SAMPLE)) }
+/** A contender's name in this dialect, with the number 7. */
+export const sampleName = ({ prefix }: Naming): string => `${prefix(...SAMPLE)}0000000007`
+
+export const dialectCheck: Check = dialect =>
+  typeof dialect === 'string' ? nameProblem(dialect, dialects) : dialectProblem(dialect)
+
+/** Returns why the name is not one of the dialects, or undefined. */
+export const nameProblem = (name: string, all: object): string | undefined =>
+  Object.hasOwn(all, name) ? undefined : `must be ${Object.keys(all).join(', ')} or your own names, not '${name}'`
+
+/** Returns why contenders named like this could not find their own nodes, or undefined. */
+export function dialectProblem(dialect: unknown): string | undefined {
+  const { prefix, pattern } = (dialect ?? {}) as Partial<Dialect>
+  if (!['string', 'function'].includes(typeof prefix) || typeof pattern?.exec !== 'function')
+    return 'must have a prefix (a string or a function) and a pattern (a RegExp)'
+  const naming = namingOf(dialect as Dialect)
+  const sample = sampleName(naming)
+  if (sample.includes('/')) return `must not have a / in its prefix, which makes ${sample}`
+  return naming.sequenceOf(sample) === 7 ? undefined : `has a pattern that does not find the number 7 in ${sample}`
 }
 
-export const unsupported = (directory: string, detail: string): LockError =>
-  new LockError('UNSUPPORTED', directory, { cause: new Error(detail) })
+/** @param dialect one that `dialectCheck` accepts */
+export function namesOf(dialect: DialectName | Dialect | Naming): Names {
+  const naming = namingOf(dialect)
+  const areUnique = withoutDashes(sampleName(naming)).includes(withoutDashes(SAMPLE[0]))
+  return { prefix: naming.prefix, sequenceOf: naming.sequenceOf, areUnique }
+}
 
-/** Undefined where there is none of that name. */
-function namingOf(dialect: DialectName | Dialect | Naming): Naming | undefined {
+function namingOf(dialect: DialectName | Dialect | Naming): Naming {
   if (typeof dialect === 'string') return dialects[dialect]
   if ('sequenceOf' in dialect) return dialect
   const { prefix, pattern } = dialect
   return { prefix: typeof prefix === 'string' ? () => prefix : prefix, sequenceOf: matching(pattern) }
 }
 
-/** The number is the first group, or the last ten digits where there is none. */
+/** The number is the pattern's first group, or the last ten digits if the pattern has no group. */
 export function matching(pattern: RegExp): Naming['sequenceOf'] {
-  // A pattern that remembers where it stood would pass over names.
-  const forgetful = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''))
+  // The flags g and y are removed, because a pattern that keeps its lastIndex would skip names.
+  const stateless = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''))
   return name => {
-    const match = forgetful.exec(name)
+    const match = stateless.exec(name)
     const digits = match === null ? undefined : (match[1] ?? /\d{10}$/.exec(name)?.[0])
     return digits === undefined ? undefined : Number(digits)
   }
 }
 
 /**
- * The number is that which the server appends, ten digits or a minus and ten, behind a mark that does not end with a digit: as
- * `-?\d{10}$` has it, but a list of a hundred names is read at each hand-over of a lock, and patterns were a sixth of its processor time.
+ * Parses the server's suffix (`-?\d{10}$`) after `mark`, which must not end with a digit. Hand-written: the regular
+ * expression took a sixth of the CPU time of a hand-over with 100 names.
  */
 export function sequenceAfter(mark: string): Naming['sequenceOf'] {
   return name => {
@@ -93,13 +107,13 @@ const ZERO = 0x30
 const MINUS = 0x2d
 
 /**
- * At its end the counter of a directory sticks, and numbers repeat (tried on 3.8.0): nobody can tell then whose turn it is, and
- * other libraries let several in at once.
+ * Returns true for a number that cannot be trusted. A directory's counter stays at its maximum, and numbers repeat
+ * (tried on 3.8.0): the order is then unknown, and other libraries let several holders in at once.
  */
 export const isExhausted = (sequence: number | undefined): boolean =>
   sequence === undefined || sequence < 0 || sequence >= 0x7fff_ffff
 
-/** Names by which the libraries of the field queue; each goes by its own alone. */
+/** The names by which known libraries queue. Each library waits only for its own kind. */
 const knownContenderNames: readonly RegExp[] = [
   /^_c_[0-9a-f-]{32,36}-(?:lock-|latch-|lease-|__READ__|__WRIT__)-?\d{10}$/,
   /^[0-9a-f]{32}__r?lock__-?\d{10}$/,
@@ -107,6 +121,6 @@ const knownContenderNames: readonly RegExp[] = [
   /^t--?\d{10}$/,
 ]
 
-/** Those in the directory who queue by other rules: they do not see us, nor we them. */
+/** Returns the contenders that are named by other rules, and so do not wait for this lock. */
 export const foreignContendersIn = (children: readonly string[], own: Pick<Naming, 'sequenceOf'>): string[] =>
   children.filter(name => own.sequenceOf(name) === undefined && knownContenderNames.some(pattern => pattern.test(name)))

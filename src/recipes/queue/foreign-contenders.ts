@@ -1,40 +1,43 @@
-// Two libraries in one directory that go by different names let one in each. That is to be known.
+// Reports contenders of another library or dialect in a lock's directory. They do not wait for us, nor we for them.
 import { callLater } from '../../client/recipe-support.ts'
 import type { WaitStrategy } from './wait-strategies.ts'
 import { foreignContendersIn } from './dialect.ts'
 import type { LockQueue } from './queue.ts'
 
-/** @param names of their nodes in the directory */
+/** @param names of the foreign contenders' nodes in the directory */
 export type OnForeignContenders = (names: readonly string[], directory: string) => void
 
-/** Is shown the names in a directory, and reports the first strangers among them. */
+/** Receives each list of children. Reports the first foreign contenders, once. */
 export type ForeignContenderReport = (queue: LockQueue, children: readonly string[]) => void
 
 export function foreignContenderReport(report: OnForeignContenders = warn): ForeignContenderReport {
   let isDone = false
   return ({ client, names, directory }, children) => {
-    const strangers = isDone ? [] : foreignContendersIn(children, names)
-    if (strangers.length === 0) return
+    const foreign = isDone ? [] : foreignContendersIn(children, names)
+    if (foreign.length === 0) return
     isDone = true
-    callLater(client, () => report(strangers, directory))
+    callLater(client, () => report(foreign, directory))
   }
 }
 
-/** Looks as the other does, and reports strangers. */
-export function reportForeignContenders(waiting: WaitStrategy, onStrangers?: OnForeignContenders): WaitStrategy {
-  const report = foreignContenderReport(onStrangers)
+/** The same strategy, which also reports foreign contenders in its snapshots. */
+export function reportForeignContenders(
+  strategy: WaitStrategy,
+  onForeignContenders?: OnForeignContenders,
+): WaitStrategy {
+  const report = foreignContenderReport(onForeignContenders)
   return {
-    ...waiting,
+    ...strategy,
     async snapshot(queue, signal) {
-      const seen = await waiting.snapshot(queue, signal)
-      report(queue, seen.children)
-      return seen
+      const snapshot = await strategy.snapshot(queue, signal)
+      report(queue, snapshot.children)
+      return snapshot
     },
   }
 }
 
 const warn: OnForeignContenders = ([name], directory) =>
   process.emitWarning(
-    `${directory} holds nodes such as ${name}, whose owners queue by other names than this lock: neither waits for the other`,
+    `${directory} contains nodes such as ${name}, named by another library or dialect: their owners and this lock do not wait for each other`,
     { code: 'ZKWIRE_FOREIGN_CONTENDERS' },
   )

@@ -1,4 +1,4 @@
-// A directory in which contenders stand as nodes.
+// A lock's queue: a directory whose children are the contenders.
 import { newUuid } from '../../client/recipe-support.ts'
 import { isCode, join, type ACL, type Stat } from '../../protocol/index.ts'
 import type { Client, Data, ReadOptions } from '../../client/index.ts'
@@ -7,7 +7,7 @@ import { ensureDirectory } from '../node/ensure-directory.ts'
 import { LockError } from '../node/lock-error.ts'
 import { isTagged, tag, untag } from '../node/owner-tag.ts'
 import type { Found, NodeFactory } from '../node/own-node.ts'
-import { everyone, type Blocks } from './turn.ts'
+import { blocksAlways, type Blocks } from './turn.ts'
 
 export interface LockQueue {
   readonly client: Client
@@ -15,13 +15,15 @@ export interface LockQueue {
   readonly names: Names
   readonly data: Data
   readonly acl: readonly ACL[] | undefined
-  /** Who of those that came earlier is in the way. */
   readonly blocks: Blocks
-  /** Of the directory, where it is made. A container goes when it is empty, and its numbers begin anew. */
+  /**
+   * The mode in which the directory is created. The server deletes an empty container, and its numbers start again at
+   * 0.
+   */
   readonly directoryMode: 'container' | 'persistent'
 }
 
-/** One in the queue. */
+/** One contender of a queue. */
 export interface ContenderNode {
   path: string
   sequence: number
@@ -40,28 +42,28 @@ export function queueOf(
   client: Client,
   directory: string,
   names: Names,
-  { data = '', acl, blocks = everyone, directoryMode = 'container' }: QueueOptions,
+  { data = '', acl, blocks = blocksAlways, directoryMode = 'container' }: QueueOptions,
 ): LockQueue {
-  // A view of its own: the caller may close theirs, or remove the watches on some path, and the lock's node must go all the same.
+  // Uses a separate view, because callers may close theirs or remove its watches; the lock must still remove its node.
   return { client: client.chroot('/'), directory, names, data, acl, blocks, directoryMode }
 }
 
 export interface Children {
   readonly children: readonly string[]
   /**
-   * The transaction that made the directory. A node that is older has gone with another directory of that path, whoever bears its name
-   * now: numbers begin anew in each.
+   * The transaction that created the directory. A node that is older was deleted with an earlier directory of that
+   * path; numbers start again in each, so that another node may have its name now.
    */
-  readonly madeBy: bigint
+  readonly directoryCzxid: bigint
 }
 
-/** The names in the directory; none where it does not exist (any more). */
+/** Lists the directory; no children if it does not exist. */
 export async function listChildren({ client, directory }: LockQueue, options: ReadOptions = {}): Promise<Children> {
   try {
     const { children, stat } = await client.getChildren(directory, options)
-    return { children, madeBy: stat.czxid }
+    return { children, directoryCzxid: stat.czxid }
   } catch (error) {
-    if (isCode(error, 'NONODE')) return { children: [], madeBy: 0n }
+    if (isCode(error, 'NONODE')) return { children: [], directoryCzxid: 0n }
     throw error
   }
 }
@@ -69,10 +71,10 @@ export async function listChildren({ client, directory }: LockQueue, options: Re
 export const childNames = async (queue: LockQueue, options?: ReadOptions): Promise<readonly string[]> =>
   (await listChildren(queue, options)).children
 
-/** Requests in flight for a long list: the session's other callers are to have their turn. */
-const AT_ONCE = 100
+/** How many reads of a long list are in flight at once, so that the session's other callers are not delayed. */
+const READS_IN_FLIGHT = 100
 
-/** Reads the nodes of those names; those that are gone meanwhile are left out. */
+/** Reads the nodes of these names, and leaves out those that do not exist any more. */
 export async function readNodes({ client, directory }: LockQueue, names: readonly string[]) {
   const read = async (name: string) => {
     const path = join(directory, name)
@@ -84,16 +86,16 @@ export async function readNodes({ client, directory }: LockQueue, names: readonl
     }
   }
   const nodes = []
-  for (let i = 0; i < names.length; i += AT_ONCE)
-    nodes.push(...(await Promise.all(names.slice(i, i + AT_ONCE).map(read))).flat())
+  for (let i = 0; i < names.length; i += READS_IN_FLIGHT)
+    nodes.push(...(await Promise.all(names.slice(i, i + READS_IN_FLIGHT).map(read))).flat())
   return nodes
 }
 
-/** Who stands in the queue, in its order. */
+/** Reads all contenders, in the order of the queue. */
 export async function contendersIn(queue: LockQueue): Promise<ContenderNode[]> {
   const numberOf = (name: string) => queue.names.sequenceOf(name)
-  const inLine = (await childNames(queue)).filter(name => numberOf(name) !== undefined)
-  const nodes = await readNodes(queue, inLine)
+  const contenders = (await childNames(queue)).filter(name => numberOf(name) !== undefined)
+  const nodes = await readNodes(queue, contenders)
   return nodes
     .map(({ name, path, data, stat }) => ({
       path,
@@ -104,22 +106,22 @@ export async function contendersIn(queue: LockQueue): Promise<ContenderNode[]> {
     .sort((a, b) => a.sequence - b.sequence)
 }
 
-/** Sends the create of a node whose path begins so. */
+/** Sends the create of a node whose path begins with `path`. */
 export type Create = (path: string, data: Data) => Promise<Found>
 
-/** The place at the end of the queue, or where `create` puts it. */
+/** Creates a contender at the end of the queue, or at the place that `create` chooses. */
 export function endOfQueue(queue: LockQueue, create?: Create): NodeFactory {
   const { client, directory, directoryMode, data, acl, names } = queue
   const append: Create = (path, content) =>
     client.create(path, content, { mode: 'ephemeralSequential', ...(acl && { acl }) }).catch((error: unknown) => {
-      // The counter sticks at its end, and somebody bears its last number.
+      // The counter stays at its maximum, and a node has that number already.
       throw isCode(error, 'NODEEXISTS') ? new LockError('EXHAUSTED', directory, { cause: error }) : error
     })
   const uuid = newUuid(client)
   const prefix = names.prefix(uuid, client.sessionId)
   const content = names.areUnique ? data : tag(uuid, data)
   const isOwn = (stat: Stat) => stat.ephemeralOwner === client.sessionId
-  /** A name with a uuid is proof enough: there is one such, if any, and one may not be allowed to read it. */
+  /** A name with a uuid identifies the node, so its data is not read, which the ACL may forbid. */
   const findByName = async (name: string | undefined): Promise<Found | undefined> => {
     if (name === undefined) return undefined
     const path = join(directory, name)
@@ -127,7 +129,7 @@ export function endOfQueue(queue: LockQueue, create?: Create): NodeFactory {
       const stat = await client.exists(path)
       return stat !== null && isOwn(stat) ? { path, stat } : undefined
     } catch (error) {
-      // Not even to be looked at (ZOOKEEPER-2590), it has no token to be held by, and must not stay.
+      // Without its Stat (exists() is refused, ZOOKEEPER-2590) there is no token, and the node must not stay.
       if (isCode(error, 'NOAUTH')) await client.delete(path)
       throw error
     }
@@ -145,7 +147,8 @@ export function endOfQueue(queue: LockQueue, create?: Create): NodeFactory {
     },
     ensureParent: signal => ensureDirectory(client, directory, { mode: directoryMode, acl, signal }),
     check({ name }) {
-      // A pattern that leaves the number to its last ten digits does not see the sign of a negative one, which makes it longer.
+      // A pattern that matches only the last ten digits misses the sign of a negative number, so the name's length
+      // decides.
       const isNegative = name.length > prefix.length + 10
       if (isNegative || isExhausted(names.sequenceOf(name))) throw new LockError('EXHAUSTED', directory)
     },

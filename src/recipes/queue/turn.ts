@@ -1,4 +1,4 @@
-// Whose turn is it? The decision, without the doing.
+// Which contender is next: a pure decision.
 import type { Names } from './dialect.ts'
 
 export interface Contender {
@@ -7,45 +7,45 @@ export interface Contender {
 }
 
 export type Turn =
-  /** Nobody is in the way. */
-  | { is: 'turn' }
-  /** The nearest of those in the way; nothing changes for us before it goes. */
-  | { is: 'waiting'; behind: string }
-  /** One's own node is not among them. */
-  | { is: 'gone' }
+  /** No contender ahead blocks this one. */
+  | { status: 'first' }
+  /** The nearest contender ahead that blocks this one, whose turn cannot come before that one is removed. */
+  | { status: 'waiting'; predecessor: string }
+  /** This contender's node is not in the list. */
+  | { status: 'gone' }
 
-/** Is the one that stands earlier in the way of the other? */
-export type Blocks = (earlier: Contender, me: Contender) => boolean
+/** Returns true if the earlier contender must leave before the later one gets its turn. */
+export type Blocks = (earlier: Contender, later: Contender) => boolean
 
-/** In an exclusive lock, everybody earlier is in the way. */
-export const everyone: Blocks = () => true
+/** In an exclusive lock every earlier contender blocks the later ones. */
+export const blocksAlways: Blocks = () => true
 
 /**
- * Where `me` stands among the children of a lock's directory, in any order, foreign names among them. Numbers decide; equal
- * ones, which Curator's read/write lock makes on purpose, are told apart by name.
+ * The position of `own` among the children of a lock's directory, which may be unordered and contain foreign names. The
+ * sequence number decides; names decide between equal numbers, which Curator's read/write lock creates on purpose.
  */
 export function turnOf(
   children: readonly string[],
-  me: string,
+  own: string,
   names: Pick<Names, 'sequenceOf'>,
-  blocks: Blocks = everyone,
+  blocks: Blocks = blocksAlways,
 ): Turn {
-  const mine = { name: me, sequence: names.sequenceOf(me) ?? NaN }
-  let present = false
+  const self = { name: own, sequence: names.sequenceOf(own) ?? NaN }
+  let isPresent = false
   let nearest: Contender | undefined
   for (const name of children) {
-    if (name === me) {
-      present = true
+    if (name === own) {
+      isPresent = true
       continue
     }
     const sequence = names.sequenceOf(name)
     if (sequence === undefined) continue
     const other = { name, sequence }
-    if (isBefore(other, mine) && (nearest === undefined || isBefore(nearest, other)) && blocks(other, mine))
+    if (isBefore(other, self) && (nearest === undefined || isBefore(nearest, other)) && blocks(other, self))
       nearest = other
   }
-  if (!present) return { is: 'gone' }
-  return nearest === undefined ? { is: 'turn' } : { is: 'waiting', behind: nearest.name }
+  if (!isPresent) return { status: 'gone' }
+  return nearest === undefined ? { status: 'first' } : { status: 'waiting', predecessor: nearest.name }
 }
 
 const isBefore = (a: Contender, b: Contender): boolean =>

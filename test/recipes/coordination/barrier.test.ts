@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { openACL, readOnlyACL } from '../../../src/index.ts'
 import { Barrier, DoubleBarrier } from '../../../src/recipes/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
-import { leaving } from '../../../src/recipes/coordination/barrier.ts'
+import { leaveStep } from '../../../src/recipes/coordination/barrier.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onGrounds } from '../fixture.ts'
 
@@ -65,11 +65,12 @@ onGrounds('Barrier', (ground, { it, everywhere }) => {
 
 describe('how a member leaves a double barrier', () => {
   it('is behind the highest where it is the lowest, and else at once, to wait for the lowest', () => {
-    expect(leaving(['b', 'c', 'a'], 'a')).to.deep.equal({ goes: false, behind: 'c' })
-    expect(leaving(['b', 'c', 'a'], 'b')).to.deep.equal({ goes: true, behind: 'a' })
-    expect(leaving(['b', 'c', 'a'], undefined)).to.deep.equal({ goes: true, behind: 'a' })
-    expect(leaving(['a'], 'a')).to.deep.equal({ goes: true, behind: undefined })
-    for (const gone of ['a', undefined]) expect(leaving([], gone)).to.deep.equal({ goes: true, behind: undefined })
+    expect(leaveStep(['b', 'c', 'a'], 'a')).to.deep.equal({ removesOwn: false, waitsFor: 'c' })
+    expect(leaveStep(['b', 'c', 'a'], 'b')).to.deep.equal({ removesOwn: true, waitsFor: 'a' })
+    expect(leaveStep(['b', 'c', 'a'], undefined)).to.deep.equal({ removesOwn: true, waitsFor: 'a' })
+    expect(leaveStep(['a'], 'a')).to.deep.equal({ removesOwn: true, waitsFor: undefined })
+    for (const gone of ['a', undefined])
+      expect(leaveStep([], gone)).to.deep.equal({ removesOwn: true, waitsFor: undefined })
   })
 })
 

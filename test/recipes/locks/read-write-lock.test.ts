@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { once } from 'node:events'
-import type { Client } from '../../../src/index.ts'
+import { ZooKeeperError, type Client } from '../../../src/index.ts'
 import {
   LockError,
   ReadWriteLock,
@@ -208,15 +208,15 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
 
     it('is refused where there is none of that name', () => {
       expect(() => lockOf(ground.observer, { dialect: 'zookeeper' as never }))
-        .to.throw(LockError)
-        .with.property('code', 'UNSUPPORTED')
+        .to.throw(ZooKeeperError)
+        .with.property('code', 'BADARGUMENTS')
     })
 
     it('is refused where a writer’s pattern finds readers', () => {
       const dialect = { read: HOSTS.read, write: { prefix: 'host-W-', pattern: /^host-\w-(\d+)$/ } }
       expect(() => lockOf(ground.observer, { dialect }))
-        .to.throw(LockError)
-        .with.property('code', 'UNSUPPORTED')
+        .to.throw(ZooKeeperError)
+        .with.property('code', 'BADARGUMENTS')
     })
 
     it('reports those who queue by other names', async () => {

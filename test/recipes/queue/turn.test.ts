@@ -41,31 +41,31 @@ describe('a number behind a mark', () => {
 
 describe('standing', () => {
   it('is a turn for the smallest number, whatever the order of the list', () => {
-    expect(turnOf([named(7), named(5), named(6)], named(5), curator)).to.deep.equal({ is: 'turn' })
+    expect(turnOf([named(7), named(5), named(6)], named(5), curator)).to.deep.equal({ status: 'first' })
   })
 
   it('is behind the nearest smaller number', () => {
     const children = [named(7), named(3), named(6), named(5)]
-    expect(turnOf(children, named(6), curator)).to.deep.equal({ is: 'waiting', behind: named(5) })
+    expect(turnOf(children, named(6), curator)).to.deep.equal({ status: 'waiting', predecessor: named(5) })
   })
 
   it('is gone where the own node is not in the list', () => {
-    expect(turnOf([named(1)], named(2), curator)).to.deep.equal({ is: 'gone' })
-    expect(turnOf([], named(2), curator)).to.deep.equal({ is: 'gone' })
+    expect(turnOf([named(1)], named(2), curator)).to.deep.equal({ status: 'gone' })
+    expect(turnOf([], named(2), curator)).to.deep.equal({ status: 'gone' })
   })
 
   it('decides by number and never by the uuid before it', () => {
     const early = `_c_ffffffff-0000-4000-8000-000000000000-lock-${digits(1)}`
     const late = `_c_00000000-0000-4000-8000-000000000000-lock-${digits(2)}`
-    expect(turnOf([late, early], late, curator)).to.deep.equal({ is: 'waiting', behind: early })
+    expect(turnOf([late, early], late, curator)).to.deep.equal({ status: 'waiting', predecessor: early })
   })
 
   it('sees the nodes that other libraries make for the same lock', () => {
     const goes = `_c_0123456789abcdef0123456789abcdef-lock-${digits(4)}`
-    expect(turnOf([goes, named(5)], named(5), curator)).to.deep.equal({ is: 'waiting', behind: goes })
+    expect(turnOf([goes, named(5)], named(5), curator)).to.deep.equal({ status: 'waiting', predecessor: goes })
     const hers = `0123456789abcdef0123456789abcdef__lock__${digits(4)}`
     const mine = `fedcba9876543210fedcba9876543210__lock__${digits(5)}`
-    expect(turnOf([mine, hers], mine, kazoo)).to.deep.equal({ is: 'waiting', behind: hers })
+    expect(turnOf([mine, hers], mine, kazoo)).to.deep.equal({ status: 'waiting', predecessor: hers })
   })
 
   it('passes over names that are no contender’s', () => {
@@ -81,13 +81,13 @@ describe('standing', () => {
       'constructor',
       digits(0),
     ]
-    expect(turnOf([...foreign, named(9)], named(9), curator)).to.deep.equal({ is: 'turn' })
+    expect(turnOf([...foreign, named(9)], named(9), curator)).to.deep.equal({ status: 'first' })
   })
 
   it('asks only for those in the way', () => {
     const children = [named(1), named(2), named(3), named(4)]
     const odd = turnOf(children, named(4), curator, earlier => earlier.sequence % 2 === 1)
-    expect(odd).to.deep.equal({ is: 'waiting', behind: named(3) })
+    expect(odd).to.deep.equal({ status: 'waiting', predecessor: named(3) })
   })
 
   it('lets exactly one in, and has each other wait for the one before it, so that no two wait for each other', () => {
@@ -99,7 +99,8 @@ describe('standing', () => {
         const inOrder = [...sequences].sort((a, b) => a - b)
         inOrder.forEach((sequence, i) => {
           const before = inOrder[i - 1]
-          const expected = before === undefined ? { is: 'turn' } : { is: 'waiting', behind: named(before) }
+          const expected =
+            before === undefined ? { status: 'first' } : { status: 'waiting', predecessor: named(before) }
           expect(turnOf(children, named(sequence), curator)).to.deep.equal(expected)
         })
       }),
@@ -109,7 +110,7 @@ describe('standing', () => {
   it('orders equal numbers by name, so that they too take turns', () => {
     const a = `_c_aaaaaaaa-0000-4000-8000-000000000000-lock-${digits(1)}`
     const b = `_c_bbbbbbbb-0000-4000-8000-000000000000-lock-${digits(1)}`
-    expect(turnOf([b, a], a, curator)).to.deep.equal({ is: 'turn' })
-    expect(turnOf([a, b], b, curator)).to.deep.equal({ is: 'waiting', behind: a })
+    expect(turnOf([b, a], a, curator)).to.deep.equal({ status: 'first' })
+    expect(turnOf([a, b], b, curator)).to.deep.equal({ status: 'waiting', predecessor: a })
   })
 })

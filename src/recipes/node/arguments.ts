@@ -1,0 +1,48 @@
+// Checks of the arguments of recipes. Unchecked, a wrong argument would fail much later, or make a lock wait for ever.
+import { aFunction, isClient } from '../../client/recipe-support.ts'
+import { badArguments, pathProblem } from '../../protocol/index.ts'
+import { mustBe, type Check } from '../../protocol/option-checks.ts'
+
+/** Returns why a value cannot be used as a number of permits or members. */
+export const countProblem = (name: string, value: unknown): string | undefined =>
+  // Made at each call, so that bundles without a use of it leave it out.
+  named(
+    name,
+    mustBe('a positive integer', (count: number) => Number.isSafeInteger(count) && count >= 1),
+    value,
+  )
+
+/**
+ * Checks the arguments that all recipes have.
+ * @param op name of the class or function
+ * @param problems with the other arguments
+ * @throws ZooKeeperError BADARGUMENTS
+ */
+export function checkArguments(
+  op: string,
+  client: unknown,
+  path: unknown,
+  ...problems: readonly (string | undefined)[]
+): void {
+  const all = [clientProblem(client), pathProblem(path as string), ...problems]
+  const problem = all.find(each => each !== undefined)
+  if (problem !== undefined) throw badArguments(op, typeof path === 'string' ? path : '', problem)
+}
+
+/** @throws ZooKeeperError BADARGUMENTS */
+export function checkFunction(op: string, path: string, fn: unknown): void {
+  const problem = named('the first argument', aFunction, fn)
+  if (problem !== undefined) throw badArguments(op, path, problem)
+}
+
+function named(name: string, check: Check, value: unknown): string | undefined {
+  const problem = check(value)
+  return problem === undefined ? undefined : `${name} ${problem}`
+}
+
+function clientProblem(client: unknown): string | undefined {
+  if (isClient(client)) return undefined
+  return typeof (client as Partial<Promise<unknown>> | null | undefined)?.then === 'function'
+    ? 'the client is a promise: did you forget await?'
+    : 'the first argument must be a client, which connect() resolves with'
+}
