@@ -4,7 +4,7 @@ import { parentOf } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf, watched } from '../support/settled.ts'
 import { kindsUnderFaults, type Step } from './locks/exclusive-kinds.ts'
-import { onGrounds } from './fixture.ts'
+import { onBothServers } from './fixture.ts'
 
 const FREE: Step = { name: 'it is free', opcode: 0 }
 const TAKEN: Step = { name: 'somebody has it', opcode: 0, isTaken: true }
@@ -13,30 +13,30 @@ for (const {
   Lock,
   Rival = Lock,
   isQueue,
-  taking,
-  granting = taking.at(-1),
-  watches: own = 1,
-  steps,
-  leaving,
+  acquireRequests,
+  grantingRequest = acquireRequests.at(-1),
+  watchesPerWaiter: own = 1,
+  acquireSteps,
+  releaseSteps,
 } of kindsUnderFaults) {
-  onGrounds(`${Lock.name} under faults`, (ground, { it, everywhere }) => {
+  onBothServers(`${Lock.name} under faults`, (fixture, { it, itEverywhere }) => {
     let path: string
 
     beforeEach(() => {
-      path = `${ground.path}/above/lock`
+      path = `${fixture.path}/above/lock`
     })
 
-    const contenders = async () => (await new Lock(ground.observer, path).contenders()).map(each => each.session)
-    const somebodyWaits = () => ground.watches(own)
+    const contenders = async () => (await new Lock(fixture.observer, path).contenders()).map(each => each.session)
+    const somebodyWaits = () => fixture.waitForWatches(own)
 
     /** A session under sabotage, and where the step wants it, somebody who holds the lock. */
-    async function prepare({ isMissing = false, isTaken = false, hasGap = false }: Step) {
-      const { observer } = ground
-      const sabotaged = await ground.sabotaged()
-      if (!isMissing) await observer.ensurePath(isQueue ? path : parentOf(path))
+    async function prepare({ isDirectoryMissing = false, isTaken = false, hasGap = false }: Step) {
+      const { observer } = fixture
+      const sabotaged = await fixture.openWithFaults()
+      if (!isDirectoryMissing) await observer.ensurePath(isQueue ? path : parentOf(path))
       let held: Held | undefined
       if (isTaken) {
-        const holder = await ground.open()
+        const holder = await fixture.open()
         held = await new Rival(holder, path).acquire()
         await holder.settled()
       }
@@ -61,13 +61,13 @@ for (const {
       return acquiring
     }
 
-    for (const step of steps) {
+    for (const step of acquireSteps) {
       for (const fault of ['loseRequest', 'loseReply'] as const) {
         const what = fault === 'loseRequest' ? 'the request is lost' : 'the answer is lost'
-        const sentence = fault === 'loseRequest' ? it : everywhere
+        const sentence = fault === 'loseRequest' ? it : itEverywhere
         sentence(`is acquired with one node when ${what} while ${step.name}`, async () => {
-          const { saboteur, client, held } = await prepare(step)
-          const happened = saboteur[fault](step.opcode, step.k)
+          const { faultyDial, client, held } = await prepare(step)
+          const happened = faultyDial[fault](step.opcode, step.nth)
           const acquiring = new Lock(client, path).acquire()
           if (step.isTaken) {
             if (!step.isWoken) await happened
@@ -77,7 +77,7 @@ for (const {
           await happened
           const got = await acquiring
           expect(await contenders()).to.deep.equal([client.sessionId])
-          expect(got.token).to.equal((await ground.observer.exists(got.path))?.czxid)
+          expect(got.token).to.equal((await fixture.observer.exists(got.path))?.czxid)
           expect(got.signal.aborted).to.equal(false)
           await got.release()
         })
@@ -88,9 +88,9 @@ for (const {
         ['cut', 'the connection dies'],
       ] as const)
         it(`rejects at once when it is aborted while ${step.name}, and cleans up when ${after}`, async () => {
-          const { saboteur, client, held } = await prepare(step)
+          const { faultyDial, client, held } = await prepare(step)
           const abort = new AbortController()
-          const arrived = saboteur.holdReply(step.opcode, step.k)
+          const arrived = faultyDial.holdReply(step.opcode, step.nth)
           const failing = failureOf(
             meet(step, held, arrived, () => new Lock(client, path).acquire({ signal: abort.signal })),
           )
@@ -98,20 +98,20 @@ for (const {
           const reason = new Error('given up')
           abort.abort(reason)
           expect(await failing).to.equal(reason)
-          saboteur[end]()
+          faultyDial[end]()
           await client.settled()
           // Where a connection has died, the server may be the last to notice.
-          if (end === 'cut') await ground.until(async () => (await ground.watchCount()) === ground.watchesBefore)
-          expect(await ground.watchCount(), 'watches after the clean-up').to.equal(ground.watchesBefore)
+          if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
+          expect(await fixture.watchCount(), 'watches after the clean-up').to.equal(fixture.watchesBefore)
           await held?.release()
         })
 
       it(`fails with SESSIONEXPIRED when the session expires while ${step.name}`, async () => {
-        const { saboteur, client, held } = await prepare(step)
-        const arrived = saboteur.holdReply(step.opcode, step.k)
+        const { faultyDial, client, held } = await prepare(step)
+        const arrived = faultyDial.holdReply(step.opcode, step.nth)
         const failing = failureOf(meet(step, held, arrived, () => new Lock(client, path).acquire()))
         await arrived
-        await ground.expire(client)
+        await fixture.expire(client)
         expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
         await held?.release()
       })
@@ -126,50 +126,50 @@ for (const {
       abort.abort(reason)
       expect(await failing).to.equal(reason)
       await client.settled()
-      expect(await ground.watchCount(), 'watches after the clean-up').to.equal(ground.watchesBefore)
+      expect(await fixture.watchCount(), 'watches after the clean-up').to.equal(fixture.watchesBefore)
       await held?.release()
     })
 
-    everywhere('fails with SESSIONEXPIRED when the session expires while it waits', async () => {
+    itEverywhere('fails with SESSIONEXPIRED when the session expires while it waits', async () => {
       const { held } = await prepare(TAKEN)
-      const client = await ground.open()
+      const client = await fixture.open()
       const failing = failureOf(new Lock(client, path).acquire())
       await somebodyWaits()
-      await ground.expire(client)
+      await fixture.expire(client)
       expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
       await held?.release()
     })
 
-    everywhere('is acquired when the connection dies while it waits, and the holder releases', async () => {
-      const { saboteur, client, held } = await prepare(TAKEN)
+    itEverywhere('is acquired when the connection dies while it waits, and the holder releases', async () => {
+      const { faultyDial, client, held } = await prepare(TAKEN)
       const acquiring = new Lock(client, path).acquire()
       await somebodyWaits()
-      saboteur.cut()
+      faultyDial.cut()
       await client.whenConnected()
       await held?.release()
       await (await acquiring).release()
     })
 
-    everywhere('is acquired when the holder releases while the one who waits has no connection', async () => {
-      const { saboteur, client, held } = await prepare(TAKEN)
+    itEverywhere('is acquired when the holder releases while the one who waits has no connection', async () => {
+      const { faultyDial, client, held } = await prepare(TAKEN)
       const acquiring = new Lock(client, path).acquire()
       await somebodyWaits()
-      saboteur.refuse()
+      faultyDial.refuse()
       await held?.release()
-      saboteur.accept()
+      faultyDial.accept()
       await (await acquiring).release()
     })
 
     it('is acquired or given up, never half, when it is aborted about when it is granted', async () => {
-      const { saboteur, client } = await prepare(FREE)
+      const { faultyDial, client } = await prepare(FREE)
       const outcomes: boolean[] = []
       for (let turns = 0; turns <= 40; turns++) {
         const abort = new AbortController()
-        const arrived = saboteur.holdReply(granting ?? NaN)
+        const arrived = faultyDial.holdReply(grantingRequest ?? NaN)
         const reason = new Error('given up')
         const acquiring = outcomeOf(new Lock(client, path).acquire({ signal: abort.signal }))
         await arrived
-        saboteur.deliver()
+        faultyDial.deliver()
         for (let i = 0; i < turns; i++) await Promise.resolve()
         abort.abort(reason)
         const outcome = await acquiring
@@ -181,50 +181,50 @@ for (const {
       expect([outcomes.at(0), outcomes.at(-1)]).to.deep.equal([false, true])
     })
 
-    for (const step of leaving) {
+    for (const step of releaseSteps) {
       for (const fault of ['loseRequest', 'loseReply'] as const) {
         const what = fault === 'loseRequest' ? 'the request is lost' : 'the answer is lost'
-        const sentence = fault === 'loseRequest' ? it : everywhere
+        const sentence = fault === 'loseRequest' ? it : itEverywhere
         sentence(`is released when ${what} while ${step.name}`, async () => {
-          const { saboteur, client } = await prepare(FREE)
+          const { faultyDial, client } = await prepare(FREE)
           const held = await new Lock(client, path).acquire()
-          const happened = saboteur[fault](step.opcode)
+          const happened = faultyDial[fault](step.opcode)
           await Promise.all([happened, held.release()])
           expect(await contenders()).to.deep.equal([])
         })
       }
 
       it(`is released when the session expires while ${step.name}`, async () => {
-        const { saboteur, client } = await prepare(FREE)
+        const { faultyDial, client } = await prepare(FREE)
         const held = await new Lock(client, path).acquire()
-        const arrived = saboteur.holdReply(step.opcode)
+        const arrived = faultyDial.holdReply(step.opcode)
         const releasing = held.release()
         await arrived
-        await ground.expire(client)
+        await fixture.expire(client)
         await releasing
         await held.release()
       })
     }
 
     it('is released while there is no connection when there is one again, and not before', async () => {
-      const { saboteur, client } = await prepare(FREE)
+      const { faultyDial, client } = await prepare(FREE)
       const held = await new Lock(client, path).acquire()
-      saboteur.refuse()
+      faultyDial.refuse()
       const releasing = held.release()
       const isReleased = watched(releasing)
       expect(held.validFor()).to.equal(0)
-      await ground.pass(1000)
+      await fixture.sleep(1000)
       expect(isReleased()).to.equal(false)
       expect(await contenders()).to.deep.equal([client.sessionId])
-      saboteur.accept()
+      faultyDial.accept()
       await releasing
       expect(await contenders()).to.deep.equal([])
     })
 
     it('leaves nothing when a try is cut off in the middle', async () => {
-      for (const opcode of new Set(taking)) {
-        const { saboteur, client } = await prepare(FREE)
-        const happened = saboteur.loseReply(opcode)
+      for (const opcode of new Set(acquireRequests)) {
+        const { faultyDial, client } = await prepare(FREE)
+        const happened = faultyDial.loseReply(opcode)
         const [held] = await Promise.all([new Lock(client, path).tryAcquire(), happened])
         await held?.release()
       }

@@ -6,73 +6,73 @@ import type { Server } from '../../src/server/index.ts'
 import { Saboteur } from '../support/faulty-dial.ts'
 import { until } from '../support/until.ts'
 import { Sessions } from './sessions.ts'
-import { EmbeddedSite, realSite, type Site } from './server-under-test.ts'
+import { EmbeddedServer, apacheServer, type ServerUnderTest } from './server-under-test.ts'
 
-type Sentence = (title: string, test: () => unknown) => void
+type TestFunction = (title: string, test: () => unknown) => void
 
 /** `it` is a test in virtual time, where a promise that never settles fails at once; one `everywhere` is true of both servers. */
-export interface Sentences {
-  it: Sentence
-  everywhere: Sentence
+export interface TestFunctions {
+  it: TestFunction
+  itEverywhere: TestFunction
 }
 
 /** @param suite is read for each server, and says what is true there */
-export function onGrounds(title: string, suite: (ground: Ground, sentences: Sentences) => void): void {
-  const read = (on: string, open: () => Promise<Site>, isVirtual: boolean) =>
+export function onBothServers(title: string, suite: (fixture: Fixture, sentences: TestFunctions) => void): void {
+  const read = (on: string, open: () => Promise<ServerUnderTest>, isVirtual: boolean) =>
     describe(`${title}, ${on}`, () => {
-      const ground = Ground.lay(title, open)
-      const everywhere: Sentence = (sentence, test) => it(sentence, () => ground.run(test))
-      suite(ground, { it: isVirtual ? everywhere : () => undefined, everywhere })
+      const fixture = Fixture.forSuite(title, open)
+      const itEverywhere: TestFunction = (sentence, test) => it(sentence, () => fixture.run(test))
+      suite(fixture, { it: isVirtual ? itEverywhere : () => undefined, itEverywhere })
     })
-  read('in virtual time', () => EmbeddedSite.open(), true)
-  read('on Apache ZooKeeper', realSite, false)
+  read('in virtual time', () => EmbeddedServer.open(), true)
+  read('on Apache ZooKeeper', apacheServer, false)
 }
 
-export class Ground {
+export class Fixture {
   readonly sessions = new Sessions()
   /** A persistent node, empty. */
   path = ''
   /** Watches of nobody's. */
   watchesBefore = 0
-  #site: Site | undefined
+  #server: ServerUnderTest | undefined
   #observer: Client | undefined
-  readonly #hasty = new WeakSet<Client>()
+  readonly #fastRetryClients = new WeakSet<Client>()
 
   /** For the tests of the suite in which it is called. */
-  static lay(title: string, open: () => Promise<Site>): Ground {
-    const ground = new Ground()
+  static forSuite(title: string, open: () => Promise<ServerUnderTest>): Fixture {
+    const fixture = new Fixture()
     const name = title.replaceAll(/\W+/g, '-')
     let run = 0
     beforeEach(async () => {
-      ground.#site = await open()
-      ground.path = `/${name}-${++run}`
-      await ground.run(() => ground.#enter())
+      fixture.#server = await open()
+      fixture.path = `/${name}-${++run}`
+      await fixture.run(() => fixture.#setUp())
     })
-    afterEach(() => ground.run(() => ground.#leave()))
-    return ground
+    afterEach(() => fixture.run(() => fixture.#tearDown()))
+    return fixture
   }
 
-  async #enter(): Promise<void> {
-    this.#observer = await connect(this.site.connectString, this.site.options)
+  async #setUp(): Promise<void> {
+    this.#observer = await connect(this.server.connectString, this.server.options)
     await this.observer.create(this.path)
     this.watchesBefore = await this.watchCount()
   }
 
-  async #leave(): Promise<void> {
+  async #tearDown(): Promise<void> {
     await this.sessions.settled()
     await this.observer.settled()
-    const left = await this.nodes()
+    const left = await this.ephemeralNodes()
     const watches = await this.watchCount()
     await this.sessions.close()
     await this.observer.deleteRecursive(this.path)
     await this.observer.close()
-    await this.site.close()
+    await this.server.close()
     expect(left, 'nodes left behind').to.deep.equal([])
     expect(watches, 'watches left behind').to.equal(this.watchesBefore)
   }
 
-  get site(): Site {
-    return this.#site ?? expect.fail('it is not laid yet')
+  get server(): ServerUnderTest {
+    return this.#server ?? expect.fail('it is not laid yet')
   }
 
   /** In virtual time only. */
@@ -81,12 +81,12 @@ export class Ground {
   }
 
   /** How many are set, in virtual time only. */
-  timers(): number {
+  timerCount(): number {
     return this.#embedded.clock.pendingTimers
   }
 
-  get #embedded(): EmbeddedSite {
-    return this.site instanceof EmbeddedSite ? this.site : expect.fail('this is not the embedded server')
+  get #embedded(): EmbeddedServer {
+    return this.server instanceof EmbeddedServer ? this.server : expect.fail('this is not the embedded server')
   }
 
   /** A session beside those under test. */
@@ -95,53 +95,54 @@ export class Ground {
   }
 
   run<T>(work: () => T | Promise<T>): Promise<T> {
-    return this.site.run(work)
+    return this.server.run(work)
   }
 
   open(options?: ConnectOptions): Promise<Client> {
-    return this.sessions.open(this.site.connectString, { ...this.site.options, ...options })
+    return this.sessions.open(this.server.connectString, { ...this.server.options, ...options })
   }
 
-  many(count: number, options?: ConnectOptions): Promise<Client[]> {
-    return this.sessions.many(count, this.site.connectString, { ...this.site.options, ...options })
+  openMany(count: number, options?: ConnectOptions): Promise<Client[]> {
+    return this.sessions.openMany(count, this.server.connectString, { ...this.server.options, ...options })
   }
 
   /** A session whose connection can be cut at exact places. */
-  async sabotaged(options?: ConnectOptions): Promise<{ saboteur: Saboteur; client: Client }> {
-    const saboteur = new Saboteur(this.site.dial)
-    const { hasty } = this.site
-    const client = await this.open({ dial: saboteur.dial, ...hasty, ...options })
-    if (hasty.clock !== undefined) this.#hasty.add(client)
-    return { saboteur, client }
+  async openWithFaults(options?: ConnectOptions): Promise<{ faultyDial: Saboteur; client: Client }> {
+    const faultyDial = new Saboteur(this.server.dial)
+    const { fastRetryOptions } = this.server
+    const client = await this.open({ dial: faultyDial.dial, ...fastRetryOptions, ...options })
+    if (fastRetryOptions.clock !== undefined) this.#fastRetryClients.add(client)
+    return { faultyDial, client }
   }
 
   /** Ends a session at the server. */
   async expire(client: Client): Promise<void> {
-    if (this.#hasty.has(client)) expect.fail('it would take its session back before it has ended: see hasty-clock.ts')
-    await this.site.expire(client)
+    if (this.#fastRetryClients.has(client))
+      expect.fail('it would take its session back before it has ended: see hasty-clock.ts')
+    await this.server.expire(client)
   }
 
   /** Lets so much time pass, ms: in virtual time only, where nobody has to be given a chance. */
-  async pass(ms: number): Promise<void> {
+  async sleep(ms: number): Promise<void> {
     const { clock } = this.#embedded
     await new Promise<void>(resolve => void clock.setTimeout(resolve, ms))
   }
 
   until(condition: () => boolean | Promise<boolean>): Promise<void> {
-    return until(condition, this.site)
+    return until(condition, this.server)
   }
 
   /** The ephemeral nodes at and below the path. */
-  async nodes(path = this.path): Promise<string[]> {
+  async ephemeralNodes(path = this.path): Promise<string[]> {
     const stat = await this.observer.exists(path)
     if (stat === null) return []
     if (stat.ephemeralOwner !== 0n) return [path]
     const { children } = await this.observer.getChildren(path)
-    return (await Promise.all(children.map(name => this.nodes(`${path}/${name}`)))).flat()
+    return (await Promise.all(children.map(name => this.ephemeralNodes(`${path}/${name}`)))).flat()
   }
 
   /** Full paths, by their numbers. */
-  async nodesIn(directory = ''): Promise<string[]> {
+  async childPaths(directory = ''): Promise<string[]> {
     const full = `${this.path}${directory}`
     if ((await this.observer.exists(full)) === null) return []
     const { children } = await this.observer.getChildren(full)
@@ -149,11 +150,11 @@ export class Ground {
   }
 
   async watchCount(): Promise<number> {
-    return this.site.watchCount()
+    return this.server.watchCount()
   }
 
   /** So many watches have been set. */
-  watches(count: number): Promise<void> {
+  waitForWatches(count: number): Promise<void> {
     return this.until(async () => (await this.watchCount()) >= this.watchesBefore + count)
   }
 }

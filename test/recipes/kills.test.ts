@@ -13,7 +13,7 @@ import { Saboteur } from '../support/faulty-dial.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 import { kinds, type Kind } from './locks/exclusive-kinds.ts'
-import { HASTY_ATTEMPTS, Sessions } from './sessions.ts'
+import { SHORT_ATTEMPTS, Sessions } from './sessions.ts'
 
 /** Milliseconds. */
 const T = 2000
@@ -52,7 +52,7 @@ describe('a lock of every kind', function () {
     expect(await server.watchCount()).to.equal(0)
   })
 
-  const open = (sessionTimeout = PATIENCE) => sessions.open(server.connectString, { sessionTimeout, ...HASTY_ATTEMPTS })
+  const open = (sessionTimeout = PATIENCE) => sessions.open(server.connectString, { sessionTimeout, ...SHORT_ATTEMPTS })
   const lockOf = ({ Lock }: Kind, client: Client) => new Lock(client, `${root}/${Lock.name}`)
 
   /** For each kind a session that waits for its lock, in line; resolves when they do. The promises tell when it was let in. */
@@ -138,8 +138,8 @@ describe('a lock of every kind', function () {
   })
 
   it('is presumed lost before another has it when its holder is cut off', async () => {
-    const saboteur = new Saboteur()
-    const client = await sessions.open(server.connectString, { sessionTimeout: T / 2, dial: saboteur.dial })
+    const faultyDial = new Saboteur()
+    const client = await sessions.open(server.connectString, { sessionTimeout: T / 2, dial: faultyDial.dial })
     const all = await Promise.all(kinds.map(kind => lockOf(kind, client).acquire()))
     await client.settled()
     const overtaken = (await waiters()).map(async (granting, i) => {
@@ -148,9 +148,9 @@ describe('a lock of every kind', function () {
       expect(held.token > (all[i]?.token ?? held.token)).to.equal(true)
       return held
     })
-    saboteur.refuse()
+    faultyDial.refuse()
     for (const held of await Promise.all(overtaken)) await held.release()
-    saboteur.accept()
+    faultyDial.accept()
     await Promise.all(all.map(held => held.release()))
   })
 
@@ -200,16 +200,16 @@ describe('a lock of every kind', function () {
         numbers.push(held.path.slice(-10))
         await held.release()
         const isThere = async () => (await observer.exists(kind.isQueue ? `${above}/lock` : above)) !== null
-        if (kind.making === opcodes.createContainer) await until(async () => !(await isThere()))
+        if (kind.directoryRequest === opcodes.createContainer) await until(async () => !(await isThere()))
         else expect(await isThere()).to.equal(true)
       }
       expect(tokens, kind.Lock.name).to.deep.equal([...new Set(tokens)].sort((a, b) => (a < b ? -1 : 1)))
-      expect(new Set(numbers).size).to.equal(kind.making === opcodes.createContainer ? 1 : 3)
+      expect(new Set(numbers).size).to.equal(kind.directoryRequest === opcodes.createContainer ? 1 : 3)
     }
   })
 
   it('is had whenever it is asked for, while its directory comes and goes', async () => {
-    const clients = await sessions.many(4, server.connectString)
+    const clients = await sessions.openMany(4, server.connectString)
     let passes = 0
     const work = async (client: Client) => {
       for (let round = 0; round < 10; round++)

@@ -7,14 +7,14 @@ import { seeded } from '../support/seeded-random.ts'
 import { hastyClock } from '../support/fast-retry-clock.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 
-export interface Site {
+export interface ServerUnderTest {
   readonly connectString: string
   readonly dial: Dial
   readonly clock: Clock
   /** Of every client. */
   readonly options: ConnectOptions
   /** Of one that often loses its connection. */
-  readonly hasty: ConnectOptions
+  readonly fastRetryOptions: ConnectOptions
   watchCount(): number | Promise<number>
   /** Ends a session at the server. */
   expire(client: Client): unknown
@@ -25,11 +25,11 @@ export interface Site {
 }
 
 /** The embedded server, for one test. Time passes only while the test has nothing else to do, so that it never waits. */
-export class EmbeddedSite implements Site {
+export class EmbeddedServer implements ServerUnderTest {
   readonly server: Server
   readonly clock: VirtualClock
   readonly options: ConnectOptions
-  readonly hasty = {}
+  readonly fastRetryOptions = {}
 
   private constructor(server: Server, clock: VirtualClock) {
     this.server = server
@@ -37,9 +37,9 @@ export class EmbeddedSite implements Site {
     this.options = { dial: server.dial, clock, random: seeded(1) }
   }
 
-  static async open(): Promise<EmbeddedSite> {
+  static async open(): Promise<EmbeddedServer> {
     const clock = new VirtualClock()
-    return new EmbeddedSite(await Server.start({ listen: false, clock }), clock)
+    return new EmbeddedServer(await Server.start({ listen: false, clock }), clock)
   }
 
   get connectString(): string {
@@ -69,14 +69,14 @@ export class EmbeddedSite implements Site {
 }
 
 /** The real server that the whole run of mocha shares. */
-export async function realSite(): Promise<Site> {
+export async function apacheServer(): Promise<ServerUnderTest> {
   const server = await sharedServer()
   return {
     connectString: server.connectString,
     dial: dialTcp,
     clock: systemClock,
     options: {},
-    hasty: { clock: hastyClock },
+    fastRetryOptions: { clock: hastyClock },
     watchCount: () => server.watchCount(),
     expire: ({ sessionId, sessionPassword }) => expireSession(server, sessionId, sessionPassword),
     run: async work => work(),

@@ -5,7 +5,7 @@ import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
  * For sessions whose server is killed and starts again. Apache's, while it has no database yet, fails to close what it refuses
  * (NIOServerCnxn.close, ZooKeeperServer.removeCnxn): such a handshake is neither answered nor ended.
  */
-export const HASTY_ATTEMPTS: ConnectOptions = { attemptTimeout: 1500 }
+export const SHORT_ATTEMPTS: ConnectOptions = { attemptTimeout: 1500 }
 
 export class Sessions implements AsyncDisposable {
   readonly #open = new Set<Client>()
@@ -17,7 +17,7 @@ export class Sessions implements AsyncDisposable {
     return client
   }
 
-  async many(count: number, connectString: string, options: ConnectOptions = {}): Promise<Client[]> {
+  async openMany(count: number, connectString: string, options: ConnectOptions = {}): Promise<Client[]> {
     const clients: Client[] = []
     while (clients.length < count) {
       const batch = Array.from({ length: Math.min(50, count - clients.length) }, () =>

@@ -11,7 +11,7 @@ const latency = (random: () => number) => Math.ceil(random() < 0.05 ? 200 * rand
 export class Machine implements Clock {
   readonly #clock: Clock
   readonly #random: () => number
-  readonly #wires = new Set<Wire>()
+  readonly #connections = new Set<SimulatedConnection>()
   readonly #blocked = new Set<Direction>()
   /** What is to run when the process no longer stands still. */
   #backlog: (() => void)[] | undefined
@@ -57,17 +57,17 @@ export class Machine implements Clock {
   }
 
   /** As {@link run}, of what came by the network: whatever comes in between, it is heard in the order in which it came. */
-  hear(task: () => void): void {
+  receive(task: () => void): void {
     this.#arrivals.push(task)
     this.run(() => this.#arrivals.shift()?.())
   }
 
   /** The process stands still: nothing runs in it, and time passes. */
-  stop(): void {
+  pause(): void {
     this.#backlog ??= []
   }
 
-  goOn(): void {
+  resume(): void {
     const backlog = this.#backlog ?? []
     this.#backlog = undefined
     // Each in a turn of its own, as an event loop does, and whatever comes meanwhile may come in between.
@@ -81,7 +81,7 @@ export class Machine implements Clock {
 
   unblock(): void {
     this.#blocked.clear()
-    for (const wire of this.#wires) wire.unblocked()
+    for (const wire of this.#connections) wire.flush()
   }
 
   isBlocked(direction: Direction): boolean {
@@ -90,14 +90,16 @@ export class Machine implements Clock {
 
   /** Ends the connection. Each end learns of it at another time, and what is under way may or may not come. */
   cut(): void {
-    for (const wire of this.#wires) wire.cut()
+    for (const wire of this.#connections) wire.cut()
   }
 
   /** The way from here to what `dial` reaches. */
   dialThrough(dial: Dial): Dial {
     return (address, handler) => {
-      const wire = new Wire(this, this.#clock, this.#random, handler, () => this.#wires.delete(wire))
-      this.#wires.add(wire)
+      const wire = new SimulatedConnection(this, this.#clock, this.#random, handler, () =>
+        this.#connections.delete(wire),
+      )
+      this.#connections.add(wire)
       wire.open(near => dial(address, near))
       return wire
     }
@@ -105,30 +107,30 @@ export class Machine implements Clock {
 }
 
 /** One connection, from the machine's side. */
-class Wire implements Transport {
+class SimulatedConnection implements Transport {
   readonly #machine: Machine
   readonly #handler: TransportHandler
-  readonly #over: () => void
-  readonly #up: Lane
-  readonly #down: Lane
-  #far: Transport | undefined
+  readonly #onClosed: () => void
+  readonly #up: Channel
+  readonly #down: Channel
+  #serverSide: Transport | undefined
 
   constructor(machine: Machine, clock: Clock, random: () => number, handler: TransportHandler, over: () => void) {
     this.#machine = machine
     this.#handler = handler
-    this.#over = over
-    this.#up = new Lane(clock, random, () => machine.isBlocked('up'))
-    this.#down = new Lane(clock, random, () => machine.isBlocked('down'))
+    this.#onClosed = over
+    this.#up = new Channel(clock, random, () => machine.isBlocked('up'))
+    this.#down = new Channel(clock, random, () => machine.isBlocked('down'))
   }
 
   open(dial: (near: TransportHandler) => Transport): void {
-    this.#up.carry(() => {
-      this.#far = dial({
-        opened: () => this.#down.carry(() => this.#machine.hear(() => this.#handler.opened())),
-        received: chunk => this.#down.carry(() => this.#machine.hear(() => this.#handler.received(chunk))),
+    this.#up.send(() => {
+      this.#serverSide = dial({
+        opened: () => this.#down.send(() => this.#machine.receive(() => this.#handler.opened())),
+        received: chunk => this.#down.send(() => this.#machine.receive(() => this.#handler.received(chunk))),
         closed: () => {
-          this.#up.end()
-          this.#down.carry(() => this.#closedHere())
+          this.#up.close()
+          this.#down.send(() => this.#close())
         },
       })
     })
@@ -136,43 +138,43 @@ class Wire implements Transport {
 
   write(bytes: Uint8Array): void {
     const copy = Buffer.from(bytes)
-    this.#up.carry(() => this.#far?.write(copy))
+    this.#up.send(() => this.#serverSide?.write(copy))
   }
 
   destroy(): void {
-    this.#down.end()
-    this.#up.carry(() => {
-      this.#far?.destroy()
-      this.#over()
+    this.#down.close()
+    this.#up.send(() => {
+      this.#serverSide?.destroy()
+      this.#onClosed()
     })
   }
 
   cut(): void {
-    this.#up.endAfter(() => this.#far?.destroy())
-    this.#down.endAfter(() => this.#closedHere())
+    this.#up.closeLater(() => this.#serverSide?.destroy())
+    this.#down.closeLater(() => this.#close())
   }
 
-  unblocked(): void {
-    this.#up.unblocked()
-    this.#down.unblocked()
+  flush(): void {
+    this.#up.flush()
+    this.#down.flush()
   }
 
-  #closedHere(): void {
-    this.#down.end()
-    this.#over()
-    this.#machine.hear(() => this.#handler.closed())
+  #close(): void {
+    this.#down.close()
+    this.#onClosed()
+    this.#machine.receive(() => this.#handler.closed())
   }
 }
 
 /** One direction of a connection: what goes in first comes out first, later. */
-class Lane {
+class Channel {
   readonly #clock: Clock
   readonly #random: () => number
   readonly #isBlocked: () => boolean
   /** On the way, or stuck. */
-  readonly #stuck: (() => void)[] = []
+  readonly #queue: (() => void)[] = []
   #lastAt = 0
-  #isOver = false
+  #isClosed = false
 
   constructor(clock: Clock, random: () => number, isBlocked: () => boolean) {
     this.#clock = clock
@@ -180,34 +182,34 @@ class Lane {
     this.#isBlocked = isBlocked
   }
 
-  carry(deliver: () => void): void {
-    if (this.#isOver) return
+  send(deliver: () => void): void {
+    if (this.#isClosed) return
     this.#lastAt = Math.max(this.#lastAt, this.#clock.now() + latency(this.#random))
     this.#clock.setTimeout(() => {
-      this.#stuck.push(deliver)
-      this.unblocked()
+      this.#queue.push(deliver)
+      this.flush()
     }, this.#lastAt - this.#clock.now())
   }
 
-  unblocked(): void {
-    while (!this.#isBlocked() && !this.#isOver) {
-      const deliver = this.#stuck.shift()
+  flush(): void {
+    while (!this.#isBlocked() && !this.#isClosed) {
+      const deliver = this.#queue.shift()
       if (deliver === undefined) return
       deliver()
     }
   }
 
   /** Nothing comes out any more. */
-  end(): void {
-    this.#isOver = true
+  close(): void {
+    this.#isClosed = true
   }
 
   /** The same in a while, with a last word. */
-  endAfter(lastWord: () => void): void {
+  closeLater(lastWord: () => void): void {
     this.#clock.setTimeout(
       () => {
-        if (this.#isOver) return
-        this.end()
+        if (this.#isClosed) return
+        this.close()
         lastWord()
       },
       latency(this.#random) + 10 * this.#random(),

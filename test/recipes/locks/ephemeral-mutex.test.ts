@@ -4,41 +4,44 @@ import { ZooKeeperError, type Client, type ObservedFrame } from '../../../src/in
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { EphemeralMutex } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
-onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
+onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
   let observer: Client
   let path: string
 
   beforeEach(() => {
-    observer = ground.observer
-    path = `${ground.path}/lock`
+    observer = fixture.observer
+    path = `${fixture.path}/lock`
   })
 
   const ownerOf = async () => (await observer.exists(path))?.ephemeralOwner
 
   /** A session that is cut off as soon as the fault has happened, until it is let in again. */
   async function cutOff(fault: 'loseRequest' | 'loseReply', opcode: number) {
-    const { saboteur, client } = await ground.sabotaged()
-    const lose = () => saboteur[fault](opcode).then(() => saboteur.refuse())
-    return { saboteur, client, lose }
+    const { faultyDial, client } = await fixture.openWithFaults()
+    const lose = () => faultyDial[fault](opcode).then(() => faultyDial.refuse())
+    return { faultyDial, client, lose }
   }
 
-  everywhere('is the node of its path, which begins with the attempt’s uuid and shows the data behind it', async () => {
-    const client = await ground.open()
-    const held = await new EphemeralMutex(client, path, { data: 'me' }).acquire()
-    expect(held.path).to.equal(path)
-    const { data, stat } = await observer.getData(path)
-    expect(data?.toString()).to.match(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\nme$/)
-    expect([stat.ephemeralOwner, stat.czxid]).to.deep.equal([client.sessionId, held.token])
-    const [holder, ...others] = await new EphemeralMutex(observer, path).contenders()
-    expect(holder).to.deep.equal({ path, sequence: 0, data: Buffer.from('me'), session: client.sessionId })
-    expect(others).to.deep.equal([])
-    await held.release()
-  })
+  itEverywhere(
+    'is the node of its path, which begins with the attempt’s uuid and shows the data behind it',
+    async () => {
+      const client = await fixture.open()
+      const held = await new EphemeralMutex(client, path, { data: 'me' }).acquire()
+      expect(held.path).to.equal(path)
+      const { data, stat } = await observer.getData(path)
+      expect(data?.toString()).to.match(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\nme$/)
+      expect([stat.ephemeralOwner, stat.czxid]).to.deep.equal([client.sessionId, held.token])
+      const [holder, ...others] = await new EphemeralMutex(observer, path).contenders()
+      expect(holder).to.deep.equal({ path, sequence: 0, data: Buffer.from('me'), session: client.sessionId })
+      expect(others).to.deep.equal([])
+      await held.release()
+    },
+  )
 
   it('cannot be the root, for which one would wait for ever; but the root of a view it can', async () => {
-    const client = await ground.open()
+    const client = await fixture.open()
     expect(() => new EphemeralMutex(client, '/'))
       .to.throw(ZooKeeperError)
       .with.property('code', 'BADARGUMENTS')
@@ -48,18 +51,18 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
   })
 
   it('cannot be the root of a view where there is nothing in which to make it', async () => {
-    const client = await ground.open()
+    const client = await fixture.open()
     const error = await failureOf(new EphemeralMutex(client.chroot(`${path}/view`), '/').acquire())
     expect(error).to.have.property('code', 'BADARGUMENTS')
     expect(await observer.exists(path)).to.equal(null)
   })
 
-  everywhere('wakes everybody on a release: each tries to create the node, and one does', async () => {
+  itEverywhere('wakes everybody on a release: each tries to create the node, and one does', async () => {
     const creates: number[] = []
     const count = 20
     const clients = await Promise.all(
       Array.from({ length: count }, (_, i) =>
-        ground.open({
+        fixture.open({
           onFrame: ({ from, first, bytes }: ObservedFrame) => {
             if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.create2) creates.push(i)
           },
@@ -74,27 +77,27 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
       return own
     })
     const allWait = () =>
-      ground.until(async () => (await ground.watchCount()) === ground.watchesBefore + count - granted)
+      fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore + count - granted)
     await allWait()
     expect(creates).to.have.length(count)
     creates.length = 0
     await held.release()
-    await ground.until(() => granted === 1 && creates.length === count)
+    await fixture.until(() => granted === 1 && creates.length === count)
     await allWait()
     expect([granted, creates.length]).to.deep.equal([1, count])
     await Promise.all(acquiring.map(async own => (await own).release()))
     expect(granted).to.equal(count)
   })
 
-  everywhere('takes no second attempt of one session for the first, whose answer was lost', async () => {
-    const { saboteur, client, lose } = await cutOff('loseReply', opcodes.create2)
+  itEverywhere('takes no second attempt of one session for the first, whose answer was lost', async () => {
+    const { faultyDial, client, lose } = await cutOff('loseReply', opcodes.create2)
     const held = await new EphemeralMutex(client, path).acquire()
     const lost = lose()
     let isIn = false
     const acquiring = new EphemeralMutex(client, path).acquire().finally(() => (isIn = true))
     await lost
-    saboteur.accept()
-    await ground.watches(1)
+    faultyDial.accept()
+    await fixture.waitForWatches(1)
     expect(isIn).to.equal(false)
     await held.release()
     const next = await acquiring
@@ -103,23 +106,23 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
   })
 
   for (const fault of ['loseRequest', 'loseReply'] as const) {
-    everywhere(`goes to another while a create is cut off, who keeps it (${fault})`, async () => {
-      const { saboteur, client, lose } = await cutOff(fault, opcodes.create2)
+    itEverywhere(`goes to another while a create is cut off, who keeps it (${fault})`, async () => {
+      const { faultyDial, client, lose } = await cutOff(fault, opcodes.create2)
       const lost = lose()
       const acquiring = new EphemeralMutex(client, path).acquire()
       await lost
       // Where the create was done, an outsider makes room.
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
-      saboteur.accept()
-      await ground.watches(1)
+      faultyDial.accept()
+      await fixture.waitForWatches(1)
       expect(await ownerOf()).to.equal(observer.sessionId)
       await held.release()
       await (await acquiring).release()
     })
 
     it(`goes to another while a create is cut off and given up, who keeps it (${fault})`, async () => {
-      const { saboteur, client, lose } = await cutOff(fault, opcodes.create2)
+      const { faultyDial, client, lose } = await cutOff(fault, opcodes.create2)
       const lost = lose()
       const abort = new AbortController()
       const failing = failureOf(new EphemeralMutex(client, path).acquire({ signal: abort.signal }))
@@ -128,7 +131,7 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
       await failing
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
-      saboteur.accept()
+      faultyDial.accept()
       await client.settled()
       expect((await observer.exists(path))?.czxid).to.equal(held.token)
       await held.release()
@@ -136,11 +139,11 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
 
     it(`is had or not, for sure, when one who only tries is cut off (${fault})`, async () => {
       for (const opcode of [opcodes.exists, opcodes.create2]) {
-        const { saboteur, client, lose } = await cutOff(fault, opcode)
+        const { faultyDial, client, lose } = await cutOff(fault, opcode)
         const lost = lose()
         const trying = new EphemeralMutex(client, path).tryAcquire()
         await lost
-        saboteur.accept()
+        faultyDial.accept()
         const held = await trying
         expect(held?.token).to.equal((await observer.exists(path))?.czxid)
         expect(await ownerOf()).to.equal(client.sessionId)
@@ -149,28 +152,28 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
     })
 
     it(`is another’s when one who only tries is cut off, who keeps it (${fault})`, async () => {
-      const { saboteur, client, lose } = await cutOff(fault, opcodes.create2)
+      const { faultyDial, client, lose } = await cutOff(fault, opcodes.create2)
       const lost = lose()
       const trying = new EphemeralMutex(client, path).tryAcquire()
       await lost
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
-      saboteur.accept()
+      faultyDial.accept()
       expect(await trying).to.equal(null)
       await client.settled()
       expect((await observer.exists(path))?.czxid).to.equal(held.token)
       await held.release()
     })
 
-    everywhere(`goes to another while a release is cut off, who keeps it (${fault})`, async () => {
-      const { saboteur, client, lose } = await cutOff(fault, opcodes.delete)
+    itEverywhere(`goes to another while a release is cut off, who keeps it (${fault})`, async () => {
+      const { faultyDial, client, lose } = await cutOff(fault, opcodes.delete)
       const old = await new EphemeralMutex(client, path).acquire()
       const lost = lose()
       const releasing = old.release()
       await lost
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
-      saboteur.accept()
+      faultyDial.accept()
       await releasing
       expect((await observer.exists(path))?.czxid).to.equal(held.token)
       await held.release()
@@ -179,7 +182,7 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
 
   for (const whose of ['another session', 'the same session'])
     it(`of ${whose} is left alone by a holder whose node an outsider has deleted`, async () => {
-      const client = await ground.open()
+      const client = await fixture.open()
       const old = await new EphemeralMutex(client, path).acquire()
       await observer.delete(path)
       const held = await new EphemeralMutex(whose === 'the same session' ? client : observer, path).acquire()
@@ -190,10 +193,10 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
 
   it('waits for a node that is no lock of anybody to go', async () => {
     await observer.create(path, 'something else')
-    const client = await ground.open()
+    const client = await fixture.open()
     expect(await new EphemeralMutex(client, path).tryAcquire()).to.equal(null)
     const acquiring = new EphemeralMutex(client, path).acquire()
-    await ground.watches(1)
+    await fixture.waitForWatches(1)
     await observer.setData(path, 'changed')
     await observer.delete(path)
     await (await acquiring).release()

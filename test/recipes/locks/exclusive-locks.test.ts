@@ -6,26 +6,26 @@ import { CreateRequest, opcodes, parentOf, perms, RequestHeader } from '../../..
 import { Held, LockError, revoke, type AcquireOptions } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { kinds } from './exclusive-kinds.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
-for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
-  onGrounds(Lock.name, (ground, { it, everywhere }) => {
+for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryRequests, directoryRequest } of kinds) {
+  onBothServers(Lock.name, (fixture, { it, itEverywhere }) => {
     let directory: string
     let path: string
 
     beforeEach(() => {
-      directory = `${ground.path}/above`
+      directory = `${fixture.path}/above`
       path = `${directory}/lock`
     })
 
     /** Those of so many sessions wait; each has a watch then, and a holder may have others. */
     const waiting = async (count: number, holder: Client, watches = 0) => {
       await holder.settled()
-      await ground.watches(watches + count)
+      await fixture.waitForWatches(watches + count)
     }
 
-    everywhere('lets one in at a time, in the order of the queue, with tokens that grow', async () => {
-      const clients = await ground.many(20)
+    itEverywhere('lets one in at a time, in the order of the queue, with tokens that grow', async () => {
+      const clients = await fixture.openMany(20)
       let inside = 0
       const tokens: bigint[] = []
       const work = async (client: Client) => {
@@ -43,7 +43,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('keeps contenders of one session apart', async () => {
-      const client = await ground.open()
+      const client = await fixture.open()
       const first = await new Lock(client, path).acquire()
       const second = new Lock(client, path).acquire()
       expect((await new Lock(client, path).contenders()).length).to.be.at.least(1)
@@ -51,39 +51,39 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       await (await second).release()
     })
 
-    everywhere('takes one round trip when it is free', async () => {
+    itEverywhere('takes one round trip when it is free', async () => {
       const frames: ObservedFrame[] = []
-      const client = await ground.open({ onFrame: (frame: ObservedFrame) => frames.push(frame) })
+      const client = await fixture.open({ onFrame: (frame: ObservedFrame) => frames.push(frame) })
       await client.ensurePath(isQueue ? path : directory)
       frames.length = 0
       const held = await new Lock(client, path).acquire()
       // What comes behind is the herd taking its watch back.
-      const order = frames.slice(0, 2 * taking.length).map(({ from }) => from)
-      expect(order).to.deep.equal([...taking.map(() => 'client'), ...taking.map(() => 'server')])
-      const asked = frames.slice(0, taking.length).map(({ bytes }) => RequestHeader.decode(bytes).type)
-      expect(asked).to.deep.equal(taking)
+      const order = frames.slice(0, 2 * acquireRequests.length).map(({ from }) => from)
+      expect(order).to.deep.equal([...acquireRequests.map(() => 'client'), ...acquireRequests.map(() => 'server')])
+      const asked = frames.slice(0, acquireRequests.length).map(({ bytes }) => RequestHeader.decode(bytes).type)
+      expect(asked).to.deep.equal(acquireRequests)
       await held.release()
     })
 
     it('makes what is missing above its node', async () => {
       const made: string[] = []
-      const client = await ground.open({
+      const client = await fixture.open({
         onFrame: ({ from, first, bytes }: ObservedFrame) => {
-          if (from === 'server' || first || RequestHeader.decode(bytes).type !== making) return
+          if (from === 'server' || first || RequestHeader.decode(bytes).type !== directoryRequest) return
           made.push(CreateRequest.decode(bytes.subarray(8)).path)
         },
       })
       const held = await new Lock(client, path).acquire()
-      expect(held.path).to.match(name)
+      expect(held.path).to.match(nodeName)
       expect(made).to.include.members(isQueue ? [directory, path] : [directory])
       await held.release()
     })
 
-    everywhere('gives its ACL to its node and its directory, and not to what is missing above that', async () => {
-      const owner = await ground.open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
+    itEverywhere('gives its ACL to its node and its directory, and not to what is missing above that', async () => {
+      const owner = await fixture.open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
       const above = `${directory}/team/locks`
       const held = await new Lock(owner, `${above}/mine/lock`, { acl: creatorAllACL }).acquire()
-      const other = await ground.open()
+      const other = await fixture.open()
       const mayCreate = async (at: string) => {
         const { path: made } = await other.create(`${at}/theirs`, '', { mode: 'ephemeral' })
         await other.delete(made)
@@ -97,7 +97,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('holds the node’s czxid as its token, and the data it was given', async () => {
-      const client = await ground.open()
+      const client = await fixture.open()
       const held = await new Lock(client, path, { data: 'me' }).acquire()
       expect(held.token).to.equal((await client.exists(held.path))?.czxid)
       expect(held.validFor()).to.be.within(1, client.sessionTimeout)
@@ -109,14 +109,14 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('releases once, however often it is asked', async () => {
-      const client = await ground.open()
+      const client = await fixture.open()
       const held = await new Lock(client, path).acquire()
       await Promise.all([held.release(), held.release()])
       await held.release()
     })
 
     it('is released at the end of its scope', async () => {
-      const client = await ground.open()
+      const client = await fixture.open()
       {
         await using held = await new Lock(client, path).acquire()
         expect(held).to.be.instanceOf(Held)
@@ -125,7 +125,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('gives what the function under it gives, and is released when that throws', async () => {
-      const client = await ground.open()
+      const client = await fixture.open()
       const lock = new Lock(client, path)
       expect(await lock.use(() => 42)).to.equal(42)
       const error = await failureOf(lock.use(() => Promise.reject(new Error('mine'))))
@@ -134,16 +134,16 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('is not there for a second one who only tries, who writes nothing', async () => {
-      const holder = await ground.open()
+      const holder = await fixture.open()
       const sent: number[] = []
-      const other = await ground.open({
+      const other = await fixture.open({
         onFrame: ({ from, first, bytes }: ObservedFrame) => {
           if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
         },
       })
       const held = await new Lock(holder, path).acquire()
       expect(await new Lock(other, path).tryAcquire()).to.equal(null)
-      expect(sent.filter(type => type !== opcodes.ping)).to.deep.equal(trying)
+      expect(sent.filter(type => type !== opcodes.ping)).to.deep.equal(tryRequests)
       await held.release()
       const got = await new Lock(other, path).tryAcquire()
       expect(got).to.be.instanceOf(Held)
@@ -151,7 +151,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('goes to no more than one of many who only try at once', async () => {
-      const clients = await ground.many(8)
+      const clients = await fixture.openMany(8)
       const tries = await Promise.all(clients.map(client => new Lock(client, path).tryAcquire()))
       const got = tries.filter(held => held !== null)
       expect(got.length).to.be.at.most(1)
@@ -159,7 +159,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('rejects when the whole call takes longer than its timeout', async () => {
-      const [holder, other] = [await ground.open(), await ground.open()]
+      const [holder, other] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire()
       const error = await failureOf(new Lock(other, path).acquire({ timeout: 50 }))
       expect(error).to.be.instanceOf(LockError).with.property('code', 'TIMEOUT')
@@ -169,15 +169,15 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('leaves no timer behind when it comes within its timeout', async () => {
-      const client = await ground.open()
-      const timersBefore = ground.timers()
+      const client = await fixture.open()
+      const timersBefore = fixture.timerCount()
       const held = await new Lock(client, path).acquire({ timeout: 60_000 })
-      expect(ground.timers()).to.equal(timersBefore)
+      expect(fixture.timerCount()).to.equal(timersBefore)
       await held.release()
     })
 
     it('refuses a timeout, options and a signal that are none, and takes no place', async () => {
-      const client = await ground.open()
+      const client = await fixture.open()
       for (const timeout of [-1, NaN, 'soon', '50', null, 5n] as never[])
         expect(await failureOf(new Lock(client, path).acquire({ timeout }))).to.include({ code: 'BADARGUMENTS', path })
       for (const options of [50, null, () => 0, { signal: new AbortController() }] as never[]) {
@@ -189,7 +189,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('rejects with the signal’s reason, at once, and another waiter takes the place', async () => {
-      const [holder, quitter, other] = [await ground.open(), await ground.open(), await ground.open()]
+      const [holder, quitter, other] = [await fixture.open(), await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire()
       const abort = new AbortController()
       const quitting = failureOf(new Lock(quitter, path).acquire({ signal: abort.signal }))
@@ -205,19 +205,19 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
 
     it('sends nothing for one who gave up before there was a connection', async () => {
       const asked: number[] = []
-      const { saboteur, client } = await ground.sabotaged({
+      const { faultyDial, client } = await fixture.openWithFaults({
         onFrame: ({ from, first, bytes }: ObservedFrame) => {
           if (from === 'client' && !first) asked.push(RequestHeader.decode(bytes).type)
         },
       })
-      saboteur.refuse()
-      await ground.until(() => client.state === 'suspended')
+      faultyDial.refuse()
+      await fixture.until(() => client.state === 'suspended')
       const abort = new AbortController()
       const reason = new Error('given up')
       const failing = failureOf(new Lock(client, path).acquire({ signal: abort.signal }))
       abort.abort(reason)
       expect(await failing).to.equal(reason)
-      saboteur.accept()
+      faultyDial.accept()
       await client.whenConnected()
       await client.settled()
       expect(asked.filter(type => type !== opcodes.ping)).to.deep.equal([])
@@ -227,7 +227,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       const warnings: Error[] = []
       const onWarning = (warning: Error) => void warnings.push(warning)
       process.on('warning', onWarning)
-      const client = await ground.open()
+      const client = await fixture.open()
       const { signal } = new AbortController()
       const paths = Array.from({ length: 12 }, (_, i) => `${path}/${i}`)
       const all = await Promise.all(paths.map(each => new Lock(client, each).acquire({ signal, watchOwnNode: true })))
@@ -240,7 +240,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('sends nothing for a signal that has aborted already', async () => {
-      const client = await ground.open()
+      const client = await fixture.open()
       const reason = new Error('before')
       expect(await failureOf(new Lock(client, path).acquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
       expect(await failureOf(new Lock(client, path).tryAcquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
@@ -249,7 +249,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
 
     if (isQueue)
       it('passes over foreign names in its directory', async () => {
-        const client = await ground.open()
+        const client = await fixture.open()
         await client.ensurePath(path)
         for (const name of ['foreign', 'foreign-0000000000', 'foreign__lock__0000000000'])
           await client.create(`${path}/${name}`)
@@ -258,13 +258,13 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
         expect(await lock.contenders()).to.deep.equal([])
       })
 
-    everywhere('tells a holder whose session has expired, and lets the next one in', async () => {
-      const [holder, other] = [await ground.open(), await ground.open()]
+    itEverywhere('tells a holder whose session has expired, and lets the next one in', async () => {
+      const [holder, other] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire()
       const acquiring = new Lock(other, path).acquire()
       await waiting(1, holder)
       const lost = once(held.signal, 'abort')
-      await ground.expire(holder)
+      await fixture.expire(holder)
       await lost
       expect(held.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
       expect(held.validFor()).to.equal(0)
@@ -275,20 +275,20 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     it('fails a waiter whose session has expired, and others go on', async () => {
-      const [holder, dead, other] = [await ground.open(), await ground.open(), await ground.open()]
+      const [holder, dead, other] = [await fixture.open(), await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire()
       const failing = failureOf(new Lock(dead, path).acquire())
       await waiting(1, holder)
       const next = new Lock(other, path).acquire()
       await waiting(2, holder)
-      await ground.expire(dead)
+      await fixture.expire(dead)
       expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
       await held.release()
       await (await next).release()
     })
 
-    everywhere('tells a holder that watches its own node when an outsider deletes that', async () => {
-      const [holder, outsider] = [await ground.open(), await ground.open()]
+    itEverywhere('tells a holder that watches its own node when an outsider deletes that', async () => {
+      const [holder, outsider] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
       const lost = once(held.signal, 'abort')
       await outsider.setData(held.path, 'only changed')
@@ -298,9 +298,9 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       expect(held.validFor()).to.equal(0)
     })
 
-    if (isUnique)
-      everywhere('guards what is written under it: nothing is when an outsider has deleted its node', async () => {
-        const [holder, outsider] = [await ground.open(), await ground.open()]
+    if (hasUniqueNames)
+      itEverywhere('guards what is written under it: nothing is when an outsider has deleted its node', async () => {
+        const [holder, outsider] = [await fixture.open(), await fixture.open()]
         await outsider.ensurePath(directory)
         const held = await new Lock(holder, path).acquire()
         await held.guard().setData(directory, 'under the lock').commit()
@@ -312,7 +312,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       })
     else {
       it('has no guard, since another node may come to have its name', async () => {
-        const held = await new Lock(await ground.open(), path).acquire()
+        const held = await new Lock(await fixture.open(), path).acquire()
         expect(() => held.guard())
           .to.throw(LockError)
           .with.property('code', 'UNSUPPORTED')
@@ -320,7 +320,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       })
 
       it('tells a holder that watches its own node when another has come to bear its name, and leaves that alone', async () => {
-        const [holder, outsider] = [await ground.open(), await ground.open()]
+        const [holder, outsider] = [await fixture.open(), await fixture.open()]
         const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
         const lost = once(held.signal, 'abort')
         await outsider.multi([{ delete: held.path }, { create: held.path, mode: 'ephemeral' }])
@@ -336,7 +336,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
 
       /** Refused once, and permitted now. */
       async function refused(options: AcquireOptions) {
-        const [holder, outsider] = [await ground.open(), await ground.open()]
+        const [holder, outsider] = [await fixture.open(), await fixture.open()]
         const held = await new Lock(holder, path).acquire(options)
         await outsider.setACL(parentOf(held.path), noDelete)
         expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
@@ -345,7 +345,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
         return { holder, outsider, held }
       }
 
-      everywhere('is held as before, and released when that is permitted', async () => {
+      itEverywhere('is held as before, and released when that is permitted', async () => {
         const { held, outsider } = await refused({ watchOwnNode: true })
         await held.release()
         expect(held.signal.aborted).to.equal(false)
@@ -353,7 +353,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       })
 
       it('is told by use(), alone or beside what the function threw that ran under it', async () => {
-        const [holder, outsider] = [await ground.open(), await ground.open()]
+        const [holder, outsider] = [await fixture.open(), await fixture.open()]
         const failureUnder = async (end: () => void): Promise<unknown> => {
           let held!: Held
           const failure = await failureOf(
@@ -381,7 +381,7 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       it('tells of the end of its session', async () => {
         const { holder, held } = await refused({})
         const lost = once(held.signal, 'abort')
-        await ground.expire(holder)
+        await fixture.expire(holder)
         await lost
         expect(held.signal.reason).to.have.property('code', 'LOST')
       })
@@ -395,21 +395,24 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       })
     })
 
-    everywhere('holds a lock whose node it may not read, though the server tells it nothing of that node', async () => {
-      const [holder, outsider] = [await ground.open(), await ground.open()]
-      await outsider.ensurePath(isQueue ? path : directory)
-      const acl = [aclOf('world', 'anyone', perms.all & ~perms.read)]
-      const held = await new Lock(holder, path, { acl }).acquire({ watchOwnNode: true })
-      await revoke(outsider, held.path)
-      await outsider.delete(held.path)
-      await holder.sync(path)
-      // Servers since CVE-2024-23944 keep events from those who may not read the node.
-      expect([held.signal.aborted, held.revoked.aborted]).to.deep.equal([false, false])
-      await held.release()
-    })
+    itEverywhere(
+      'holds a lock whose node it may not read, though the server tells it nothing of that node',
+      async () => {
+        const [holder, outsider] = [await fixture.open(), await fixture.open()]
+        await outsider.ensurePath(isQueue ? path : directory)
+        const acl = [aclOf('world', 'anyone', perms.all & ~perms.read)]
+        const held = await new Lock(holder, path, { acl }).acquire({ watchOwnNode: true })
+        await revoke(outsider, held.path)
+        await outsider.delete(held.path)
+        await holder.sync(path)
+        // Servers since CVE-2024-23944 keep events from those who may not read the node.
+        expect([held.signal.aborted, held.revoked.aborted]).to.deep.equal([false, false])
+        await held.release()
+      },
+    )
 
     it('tells a holder that watches its own node when it is asked for the lock, and keeps it', async () => {
-      const [holder, outsider] = [await ground.open(), await ground.open()]
+      const [holder, outsider] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
       const asked = once(held.revoked, 'abort')
       expect(await revoke(outsider, held.path)).to.equal(true)
@@ -421,12 +424,12 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
     })
 
     if (isQueue)
-      everywhere('has a waiter whose node was deleted by an outsider queue again', async () => {
-        const [holder, waiter] = [await ground.open(), await ground.open()]
+      itEverywhere('has a waiter whose node was deleted by an outsider queue again', async () => {
+        const [holder, waiter] = [await fixture.open(), await fixture.open()]
         const held = await new Lock(holder, path).acquire()
         const acquiring = new Lock(waiter, path).acquire()
         const others = async () => (await new Lock(holder, path).contenders()).filter(each => each.path !== held.path)
-        await ground.until(async () => (await others()).length >= 1)
+        await fixture.until(async () => (await others()).length >= 1)
         const [victim] = await others()
         await holder.delete(victim?.path ?? '')
         await held.release()
@@ -436,8 +439,8 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
         await next.release()
       })
 
-    everywhere('is made anew when its whole directory is deleted under the waiters', async () => {
-      const [holder, ...waiters] = await ground.many(4)
+    itEverywhere('is made anew when its whole directory is deleted under the waiters', async () => {
+      const [holder, ...waiters] = await fixture.openMany(4)
       if (holder === undefined) throw new Error('no session')
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
       const passing = waiters.map(client => new Lock(client, path).use(() => client.sessionId))

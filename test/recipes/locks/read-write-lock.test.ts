@@ -13,7 +13,7 @@ import {
   type ReadWriteLockOptions,
 } from '../../../src/recipes/index.ts'
 import { failureOf, outcomeOf, watched } from '../../support/settled.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
 const ACTS = ['read', 'write', 'tryRead', 'tryWrite', 'downgrade', 'giveUp'] as const
 type Act = (typeof ACTS)[number]
@@ -24,23 +24,23 @@ const HOSTS: ReadWriteDialect = {
   write: { prefix: 'host-W-', pattern: /^host-W-(\d+)$/ },
 }
 
-onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
-  const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, ground.path, options)
+onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
+  const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, fixture.path, options)
 
   /** One more waits: its node is there, and its watch. */
   async function queueUp<H extends Held>(lock: Lock<H>): Promise<{ acquiring: Promise<H>; isGranted: () => boolean }> {
-    const before = await ground.watchCount()
+    const before = await fixture.watchCount()
     const acquiring = lock.acquire()
-    await ground.until(async () => (await ground.watchCount()) > before)
+    await fixture.until(async () => (await fixture.watchCount()) > before)
     return { acquiring, isGranted: watched(acquiring) }
   }
 
   for (const herd of [false, true]) {
     describe(herd ? 'in the herd' : 'with predecessors', () => {
-      everywhere(
+      itEverywhere(
         'lets readers in together and each writer in alone, in the order of the queue, whatever they do',
         async () => {
-          const clients = await ground.many(8)
+          const clients = await fixture.openMany(8)
           const acts = fc.constantFrom(...ACTS)
           const plans = fc.array(fc.array(acts, { maxLength: 6 }), { minLength: 8, maxLength: 8 })
           await fc.assert(
@@ -88,8 +88,8 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
     })
   }
 
-  everywhere('has a reader wait behind a writer who waits, so that readers do not starve writers', async () => {
-    const [first, writer, second] = [await ground.open(), await ground.open(), await ground.open()]
+  itEverywhere('has a reader wait behind a writer who waits, so that readers do not starve writers', async () => {
+    const [first, writer, second] = [await fixture.open(), await fixture.open(), await fixture.open()]
     const reading = await lockOf(first).readLock.acquire()
     const writing = await queueUp(lockOf(writer).writeLock)
     const behind = await queueUp(lockOf(second).readLock)
@@ -102,7 +102,7 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
   })
 
   it('shows the contenders of both sides to each', async () => {
-    const [reader, writer] = [await ground.open(), await ground.open()]
+    const [reader, writer] = [await fixture.open(), await fixture.open()]
     const held = await lockOf(reader).readLock.acquire()
     const writing = await queueUp(lockOf(writer).writeLock)
     const { readLock, writeLock } = lockOf(reader)
@@ -124,8 +124,8 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
     /** Everything that the server had to tell them has arrived. */
     const heard = (clients: readonly Client[]) => Promise.all(clients.map(client => client.sync('/')))
 
-    everywhere('wakes a writer by the release of the nearest reader before it, and by no other’s', async () => {
-      const clients = await ground.many(4)
+    itEverywhere('wakes a writer by the release of the nearest reader before it, and by no other’s', async () => {
+      const clients = await fixture.openMany(4)
       const [writer, ...readers] = clients as [Client, Client, Client, Client]
       const reading = []
       for (const reader of readers) reading.push(await lockOf(reader).readLock.acquire())
@@ -139,8 +139,8 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
       await (await writing.acquiring).release()
     })
 
-    everywhere('wakes by a writer’s release the readers behind it, all at once, and nobody else', async () => {
-      const clients = await ground.many(6)
+    itEverywhere('wakes by a writer’s release the readers behind it, all at once, and nobody else', async () => {
+      const clients = await fixture.openMany(6)
       const [first, a, b, c, second, late] = clients as [Client, Client, Client, Client, Client, Client]
       const writing = await lockOf(first).writeLock.acquire()
       const reading = []
@@ -160,13 +160,13 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
       expect(events()).to.deep.equal([0, 1, 1, 1, 1, 1])
     })
 
-    everywhere('wakes in the herd everybody who waits, by each release', async () => {
-      const clients = await ground.many(5)
+    itEverywhere('wakes in the herd everybody who waits, by each release', async () => {
+      const clients = await fixture.openMany(5)
       const [first, a, b, c, d] = clients as [Client, Client, Client, Client, Client]
       const herd = true
       const writing = await lockOf(first, { herd }).writeLock.acquire()
       // The herd's holder takes its own watch back.
-      await ground.until(async () => (await ground.watchCount()) === ground.watchesBefore)
+      await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
       const waiting = []
       for (const each of [a, b]) waiting.push(await queueUp(lockOf(each, { herd }).writeLock))
       for (const each of [c, d]) waiting.push(await queueUp(lockOf(each, { herd }).readLock))
@@ -182,22 +182,22 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
 
   describe('by the names of others', () => {
     const written = async (options: ReadWriteLockOptions) => {
-      const lock = lockOf(await ground.open(), { ...options, data: 'me' })
+      const lock = lockOf(await fixture.open(), { ...options, data: 'me' })
       const reading = await lock.readLock.acquire()
       const writing = await queueUp(lock.writeLock)
-      const seen = (await ground.nodesIn()).map(node => node.slice(ground.path.length + 1))
+      const seen = (await fixture.childPaths()).map(node => node.slice(fixture.path.length + 1))
       await reading.release()
       await (await writing.acquiring).release()
       return seen
     }
 
-    everywhere('is Curator’s', async () => {
+    itEverywhere('is Curator’s', async () => {
       const [read, write] = await written({})
       expect(read).to.match(/^_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-__READ__0000000000$/)
       expect(write).to.match(/^_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-__WRIT__0000000001$/)
     })
 
-    everywhere('is kazoo’s', async () => {
+    itEverywhere('is kazoo’s', async () => {
       const seen = (await written({ dialect: 'kazoo' })).map(name => name.replace(/^[\da-f]{32}/, ''))
       expect(seen).to.deep.equal(['__rlock__0000000000', '__lock__0000000001'])
     })
@@ -207,21 +207,21 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
     })
 
     it('is refused where there is none of that name', () => {
-      expect(() => lockOf(ground.observer, { dialect: 'zookeeper' as never }))
+      expect(() => lockOf(fixture.observer, { dialect: 'zookeeper' as never }))
         .to.throw(LockError)
         .with.property('code', 'UNSUPPORTED')
     })
 
     it('is refused where a writer’s pattern finds readers', () => {
       const dialect = { read: HOSTS.read, write: { prefix: 'host-W-', pattern: /^host-\w-(\d+)$/ } }
-      expect(() => lockOf(ground.observer, { dialect }))
+      expect(() => lockOf(fixture.observer, { dialect }))
         .to.throw(LockError)
         .with.property('code', 'UNSUPPORTED')
     })
 
     it('reports those who queue by other names', async () => {
-      const client = await ground.open()
-      const stranger = await ground.observer.create(`${ground.path}/_c_${randomUUID()}-lock-`, '', {
+      const client = await fixture.open()
+      const stranger = await fixture.observer.create(`${fixture.path}/_c_${randomUUID()}-lock-`, '', {
         mode: 'ephemeralSequential',
       })
       const reported = new Promise<readonly string[]>(resolve => {
@@ -229,12 +229,12 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
           .readLock.acquire()
           .then(held => held.release())
       })
-      expect(await reported).to.deep.equal([stranger.path.slice(ground.path.length + 1)])
-      await ground.observer.delete(stranger.path)
+      expect(await reported).to.deep.equal([stranger.path.slice(fixture.path.length + 1)])
+      await fixture.observer.delete(stranger.path)
     })
 
     it('leaves none behind whose number is too large to go on from', async () => {
-      const client = await ground.open()
+      const client = await fixture.open()
       // The sample that is tried first is right; those that are made begin with a digit of their own.
       const number = (uuid: string) => (uuid.startsWith('01234567') ? '' : '9')
       const dialect = {
@@ -251,7 +251,7 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
 
   describe('asked for by an owner', () => {
     it('refuses at once who reads and would write, until he has released', async () => {
-      const { readLock, writeLock } = lockOf(await ground.open())
+      const { readLock, writeLock } = lockOf(await fixture.open())
       const [owner, other] = [{}, {}]
       const held = await readLock.acquire({ owner })
       const again = await readLock.acquire({ owner })
@@ -267,7 +267,7 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
     })
 
     it('refuses at once who writes and would read or write once more', async () => {
-      const { readLock, writeLock } = lockOf(await ground.open())
+      const { readLock, writeLock } = lockOf(await fixture.open())
       const held = await writeLock.acquire({ owner: 7 })
       for (const side of [readLock, writeLock])
         expect(await failureOf(side.acquire({ owner: 7 }))).to.have.property('code', 'UNSUPPORTED')
@@ -278,18 +278,18 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
       await (await writeLock.acquire({ owner: 7 })).release()
     })
 
-    everywhere('forgets who has lost the lock', async () => {
-      const client = await ground.open()
+    itEverywhere('forgets who has lost the lock', async () => {
+      const client = await fixture.open()
       const { readLock, writeLock } = lockOf(client)
       const held = await readLock.acquire({ owner: 7, watchOwnNode: true })
       const lost = once(held.signal, 'abort')
-      await ground.observer.delete(held.path)
+      await fixture.observer.delete(held.path)
       await lost
       await (await writeLock.acquire({ owner: 7 })).release()
     })
 
     it('has no way up from the read lock, and says so', async () => {
-      const held = await lockOf(await ground.open()).readLock.acquire()
+      const held = await lockOf(await fixture.open()).readLock.acquire()
       const error = await failureOf(held.upgrade())
       expect(error).to.be.instanceOf(LockError).with.property('code', 'UPGRADE')
       expect(error).to.have.property('message').that.contains('release it first')

@@ -7,8 +7,8 @@ import { Machine } from '../../simulation/machine.ts'
 import { seeded, type Chance } from '../../support/seeded-random.ts'
 
 /** From the grant until one began to give it back. */
-interface Stay {
-  who: string
+interface Hold {
+  owner: string
   token: bigint
   from: number
   to: number
@@ -17,10 +17,10 @@ interface Stay {
 const SESSIONS = 3
 const ROUNDS = 8
 
-export async function reentrantWorld(seed: number): Promise<{ stays: number; wrong: string[] }> {
+export async function simulateReentrantMutex(seed: number): Promise<{ stays: number; wrong: string[] }> {
   const clock = new VirtualClock()
   const server = await Server.start({ listen: false, clock, random: seeded(seed) })
-  const stays: Stay[] = []
+  const stays: Hold[] = []
   const clients: Client[] = []
   const wrong: string[] = []
   try {
@@ -30,7 +30,7 @@ export async function reentrantWorld(seed: number): Promise<{ stays: number; wro
       const dial = machine.dialThrough(server.dial)
       const client = await connect(server.connectString, { clock: machine, random, dial })
       clients.push(client)
-      await new Tasks(client, machine, random, `session ${i}`, stays).run()
+      await new SessionTasks(client, machine, random, `session ${i}`, stays).run()
     })
     await clock.until(Promise.all(played))
     await clock.until(Promise.all(clients.map(client => client.settled())))
@@ -43,36 +43,36 @@ export async function reentrantWorld(seed: number): Promise<{ stays: number; wro
     await server.close()
   }
   if (clock.pendingTimers > 0) wrong.push(`${clock.pendingTimers} timers are left`)
-  return { stays: stays.length, wrong: [...wrong, ...wrongWith(stays)] }
+  return { stays: stays.length, wrong: [...wrong, ...violationsIn(stays)] }
 }
 
 /** Nobody is in beside another hold, and a hold is of one owner. */
-function* wrongWith(stays: readonly Stay[]): Generator<string> {
-  let last: Stay | undefined
+function* violationsIn(stays: readonly Hold[]): Generator<string> {
+  let last: Hold | undefined
   const owners = new Map<bigint, string>()
   for (const stay of stays.toSorted((a, b) => a.from - b.from)) {
     if (last !== undefined && stay.from < last.to && stay.token !== last.token)
-      yield `${told(stay)} beside ${told(last)}`
+      yield `${describeHold(stay)} beside ${describeHold(last)}`
     if (last === undefined || stay.to > last.to) last = stay
-    const owner = owners.get(stay.token) ?? stay.who
-    if (owner !== stay.who) yield `${told(stay)} in what ${owner} holds`
+    const owner = owners.get(stay.token) ?? stay.owner
+    if (owner !== stay.owner) yield `${describeHold(stay)} in what ${owner} holds`
     owners.set(stay.token, owner)
   }
 }
 
-const told = ({ who, token, from, to }: Stay) => `${who} (token ${token}, ${from} to ${to})`
+const describeHold = ({ owner, token, from, to }: Hold) => `${owner} (token ${token}, ${from} to ${to})`
 
 /** Those of one session. */
-class Tasks {
+class SessionTasks {
   readonly #lock: ReentrantMutex
   readonly #machine: Machine
   readonly #random: Chance
   readonly #name: string
-  readonly #stays: Stay[]
+  readonly #stays: Hold[]
   /** What goes on behind a task. */
-  readonly #behind: Promise<void>[] = []
+  readonly #background: Promise<void>[] = []
 
-  constructor(client: Client, machine: Machine, random: Chance, name: string, stays: Stay[]) {
+  constructor(client: Client, machine: Machine, random: Chance, name: string, stays: Hold[]) {
     this.#lock = new ReentrantMutex(client, '/lock')
     this.#machine = machine
     this.#random = random
@@ -83,8 +83,8 @@ class Tasks {
   async run(): Promise<void> {
     const tasks = [
       // Two tasks of each owner.
-      ...['A', 'A', 'B', 'B'].map(owner => () => this.#visit(`${this.#name}, ${owner}`, { owner })),
-      ...['C', 'D'].map(context => () => this.#visit(`${this.#name}, ${context}`, { byContext: true })),
+      ...['A', 'A', 'B', 'B'].map(owner => () => this.#lockOnce(`${this.#name}, ${owner}`, { owner })),
+      ...['C', 'D'].map(context => () => this.#lockOnce(`${this.#name}, ${context}`, { byContext: true })),
     ]
     // Whoever starts them has held the lock.
     await (await this.#lock.acquire({ byContext: true })).release()
@@ -96,36 +96,36 @@ class Tasks {
         }
       }),
     )
-    while (this.#behind.length > 0) await this.#behind.pop()
+    while (this.#background.length > 0) await this.#background.pop()
   }
 
-  async #visit(who: string, options: ReentrantAcquireOptions): Promise<void> {
-    if (this.#happens(0.2)) {
+  async #lockOnce(owner: string, options: ReentrantAcquireOptions): Promise<void> {
+    if (this.#isDrawn(0.2)) {
       const held = await this.#lock.tryAcquire(options)
-      if (held !== null) await this.#stay(who, held, options)
-    } else if (this.#happens(0.5)) {
-      await this.#lock.use(held => this.#beIn(who, held, options), options)
-    } else await this.#stay(who, await this.#lock.acquire(options), options)
+      if (held !== null) await this.#holdAndRelease(owner, held, options)
+    } else if (this.#isDrawn(0.5)) {
+      await this.#lock.use(held => this.#hold(owner, held, options), options)
+    } else await this.#holdAndRelease(owner, await this.#lock.acquire(options), options)
   }
 
   /** Goes on when the lock is given back, or while it is. */
-  async #stay(who: string, held: Held, options: ReentrantAcquireOptions): Promise<void> {
-    await this.#beIn(who, held, options)
+  async #holdAndRelease(owner: string, held: Held, options: ReentrantAcquireOptions): Promise<void> {
+    await this.#hold(owner, held, options)
     const released = held.release()
-    if (this.#happens(0.5)) await released
-    else this.#behind.push(released)
+    if (this.#isDrawn(0.5)) await released
+    else this.#background.push(released)
   }
 
-  async #beIn(who: string, { token }: Held, options: ReentrantAcquireOptions): Promise<void> {
-    const stay = { who, token, from: this.#machine.now(), to: Infinity }
+  async #hold(owner: string, { token }: Held, options: ReentrantAcquireOptions): Promise<void> {
+    const stay = { owner, token, from: this.#machine.now(), to: Infinity }
     this.#stays.push(stay)
-    if (this.#happens(0.3)) await this.#visit(who, options)
-    if (this.#happens(0.2)) this.#behind.push(this.#pause().then(() => this.#visit(who, options)))
+    if (this.#isDrawn(0.3)) await this.#lockOnce(owner, options)
+    if (this.#isDrawn(0.2)) this.#background.push(this.#pause().then(() => this.#lockOnce(owner, options)))
     await this.#pause()
     stay.to = this.#machine.now()
   }
 
-  #happens(probability: number): boolean {
+  #isDrawn(probability: number): boolean {
     return this.#random() < probability
   }
 

@@ -7,32 +7,32 @@ import { openACL, perms, type ObservedFrame } from '../../../src/index.ts'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { seed } from '../../support/seeded-random.ts'
 import { failureOf, watched } from '../../support/settled.ts'
-import { onGrounds } from '../fixture.ts'
-import { reentrantWorld } from './reentrant-model.ts'
+import { onBothServers } from '../fixture.ts'
+import { simulateReentrantMutex } from './reentrant-model.ts'
 
-onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
-  everywhere('lets the same owner in again, with the same token, until each entry is released', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
+  itEverywhere('lets the same owner in again, with the same token, until each entry is released', async () => {
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const first = await lock.acquire({ owner: 'me' })
     const second = await lock.acquire({ owner: 'me' })
     expect(second.token).to.equal(first.token)
-    expect(await ground.nodes()).to.have.length(1)
+    expect(await fixture.ephemeralNodes()).to.have.length(1)
     await first.release()
     expect(first.validFor()).to.equal(0)
     expect(second.validFor()).to.be.greaterThan(0)
-    expect(await ground.nodes()).to.have.length(1)
+    expect(await fixture.ephemeralNodes()).to.have.length(1)
     await second.release()
-    expect(await ground.nodes()).to.deep.equal([])
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
   })
 
   it('lets one owner in who asks twice at once, and another who does so behind him', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const askTwice = async (owner: string) => Promise.all([lock.acquire({ owner }), lock.acquire({ owner })])
     const [mine, yours] = [askTwice('me'), askTwice('you')]
     for (const asked of [mine, yours]) {
       const [first, second] = await asked
       expect(second.token).to.equal(first.token)
-      expect(await ground.nodes()).to.have.length(1)
+      expect(await fixture.ephemeralNodes()).to.have.length(1)
       await second.release()
       await first.release()
     }
@@ -40,13 +40,13 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
   })
 
   it('has an owner who asked twice still ask when he gave up one of them', async () => {
-    const [client, other] = [await ground.open(), await ground.open()]
-    const elsewhere = await new Mutex(other, ground.path).acquire()
-    const lock = new ReentrantMutex(client, ground.path)
+    const [client, other] = [await fixture.open(), await fixture.open()]
+    const elsewhere = await new Mutex(other, fixture.path).acquire()
+    const lock = new ReentrantMutex(client, fixture.path)
     const giveUp = new AbortController()
     const first = failureOf(lock.acquire({ owner: 'me', signal: giveUp.signal }))
     const second = lock.acquire({ owner: 'me' })
-    await ground.until(async () => (await ground.nodes()).length === 2)
+    await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
     giveUp.abort(new Error('given up'))
     expect(await first).to.have.property('message', 'given up')
     await elsewhere.release()
@@ -54,18 +54,18 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
   })
 
   it('lets nobody enter what is being given back, and be it the one who gives it back', async () => {
-    const [client, other] = [await ground.open(), await ground.open()]
-    const lock = new ReentrantMutex(client, ground.path)
+    const [client, other] = [await fixture.open(), await fixture.open()]
+    const lock = new ReentrantMutex(client, fixture.path)
     const first = await lock.acquire({ owner: 'me' })
-    const elsewhere = new Mutex(other, ground.path).acquire()
-    await ground.until(async () => (await ground.nodes()).length === 2)
+    const elsewhere = new Mutex(other, fixture.path).acquire()
+    await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
     const released = first.release()
     expect(await lock.tryAcquire({ owner: 'me' })).to.equal(null)
     const again = lock.acquire({ owner: 'me' })
     const isIn = watched(again)
     const theirs = await elsewhere
     await released
-    await ground.until(async () => (await ground.nodes()).length === 2)
+    await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
     expect(isIn()).to.equal(false)
     await theirs.release()
     expect((await again).token > theirs.token).to.equal(true)
@@ -73,7 +73,7 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
   })
 
   it('lets the next owner here enter again, when the one before him asked while he gave back', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const first = await lock.acquire({ owner: 'me' })
     const next = lock.acquire({ owner: 'you' })
     const released = first.release()
@@ -87,10 +87,10 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     await again
   })
 
-  everywhere('is held as before when the server refuses to have it back, and can be given back later', async () => {
+  itEverywhere('is held as before when the server refuses to have it back, and can be given back later', async () => {
     const all = openACL[0]?.id ?? expect.fail()
-    const [client, directory] = [await ground.open(), `${ground.path}/kept`]
-    await ground.observer.create(directory, '', { acl: [{ id: all, perms: perms.all & ~perms.delete }] })
+    const [client, directory] = [await fixture.open(), `${fixture.path}/kept`]
+    await fixture.observer.create(directory, '', { acl: [{ id: all, perms: perms.all & ~perms.delete }] })
     const lock = new ReentrantMutex(client, directory)
     const held = await lock.acquire({ owner: 'me' })
     const refused = failureOf(held.release())
@@ -99,35 +99,35 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     expect((await again).token).to.equal(held.token)
     expect(held.validFor()).to.be.greaterThan(0)
     await (await again).release()
-    expect(await ground.nodes()).to.have.length(1)
-    await ground.observer.setACL(directory, openACL)
+    expect(await fixture.ephemeralNodes()).to.have.length(1)
+    await fixture.observer.setACL(directory, openACL)
     await held.release()
     expect(held.validFor()).to.equal(0)
-    expect(await ground.nodes()).to.deep.equal([])
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
   })
 
   it('refuses a timeout that is none, also to who would enter at once, and remembers nothing of it', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const ask = () => failureOf(lock.acquire({ owner: 'me', timeout: NaN }))
     expect(await ask()).to.have.property('code', 'BADARGUMENTS')
     const held = await lock.acquire({ owner: 'me' })
     expect(await ask()).to.have.property('code', 'BADARGUMENTS')
     expect(await failureOf(lock.tryAcquire({ timeout: -1 }))).to.have.property('code', 'BADARGUMENTS')
     await held.release()
-    expect(await ground.nodes()).to.deep.equal([])
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
   })
 
   it('counts an entry once, however often it is released', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const first = await lock.acquire({ owner: 'me' })
     const second = await lock.acquire({ owner: 'me' })
     await Promise.all([second.release(), second.release()])
-    expect(await ground.nodes()).to.have.length(1)
+    expect(await fixture.ephemeralNodes()).to.have.length(1)
     await first.release()
   })
 
   it('keeps other owners, and those who name none, out until then', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const held = await lock.acquire({ owner: 'me' })
     expect(await lock.tryAcquire({ owner: 'you' })).to.equal(null)
     expect(await lock.tryAcquire()).to.equal(null)
@@ -137,16 +137,16 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     await (await next).release()
   })
 
-  everywhere(
+  itEverywhere(
     'costs one node and one watch for a thousand who wait in this process, and lets them in as they came',
     async () => {
-      const [client, other] = [await ground.open(), await ground.open()]
-      const elsewhere = await new Mutex(other, ground.path).acquire()
-      const watchesBefore = await ground.watchCount()
+      const [client, other] = [await fixture.open(), await fixture.open()]
+      const elsewhere = await new Mutex(other, fixture.path).acquire()
+      const watchesBefore = await fixture.watchCount()
       const order: number[] = []
       const tokens: bigint[] = []
       const waiting = Array.from({ length: 1000 }, (_, i) =>
-        new ReentrantMutex(client, ground.path).use(
+        new ReentrantMutex(client, fixture.path).use(
           held => {
             order.push(i)
             tokens.push(held.token)
@@ -154,9 +154,9 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
           { watchOwnNode: false },
         ),
       )
-      await ground.until(async () => (await ground.nodes()).length === 2)
-      await ground.until(async () => (await ground.watchCount()) === watchesBefore + 1)
-      expect(await ground.nodes()).to.have.length(2)
+      await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
+      await fixture.until(async () => (await fixture.watchCount()) === watchesBefore + 1)
+      expect(await fixture.ephemeralNodes()).to.have.length(2)
       await elsewhere.release()
       await Promise.all(waiting)
       expect(order).to.deep.equal(Array.from({ length: 1000 }, (_, i) => i))
@@ -164,16 +164,16 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     },
   )
 
-  everywhere(
+  itEverywhere(
     'gives the lock back at the server before the next one here asks for it, so that other processes get their turn',
     async () => {
-      const [client, other] = [await ground.open(), await ground.open()]
-      const lock = new ReentrantMutex(client, ground.path)
+      const [client, other] = [await fixture.open(), await fixture.open()]
+      const lock = new ReentrantMutex(client, fixture.path)
       const order: string[] = []
       const first = await lock.acquire()
       const here = lock.use(() => order.push('here'))
-      const elsewhere = new Mutex(other, ground.path).use(() => order.push('elsewhere'))
-      await ground.until(async () => (await ground.nodes()).length === 2)
+      const elsewhere = new Mutex(other, fixture.path).use(() => order.push('elsewhere'))
+      await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
       await first.release()
       await Promise.all([here, elsewhere])
       expect(order).to.deep.equal(['elsewhere', 'here'])
@@ -181,11 +181,11 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
   )
 
   it('is one queue for all views of a session, by the path at the server', async () => {
-    const client = await ground.open()
-    await client.ensurePath(ground.path)
-    const view = client.chroot(ground.path)
+    const client = await fixture.open()
+    await client.ensurePath(fixture.path)
+    const view = client.chroot(fixture.path)
     const held = await new ReentrantMutex(view, '/lock').acquire({ owner: 'me' })
-    const again = await new ReentrantMutex(client, `${ground.path}/lock`).acquire({ owner: 'me' })
+    const again = await new ReentrantMutex(client, `${fixture.path}/lock`).acquire({ owner: 'me' })
     expect(again.token).to.equal(held.token)
     await held.release()
     await again.release()
@@ -193,12 +193,12 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
 
   it('asks the server for nothing while one here holds the lock', async () => {
     const sent: number[] = []
-    const client = await ground.open({
+    const client = await fixture.open({
       onFrame: ({ from, first, bytes }: ObservedFrame) => {
         if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
       },
     })
-    const lock = new ReentrantMutex(client, ground.path)
+    const lock = new ReentrantMutex(client, fixture.path)
     const held = await lock.acquire({ owner: 'me' })
     sent.length = 0
     const again = await lock.acquire({ owner: 'me' })
@@ -213,7 +213,7 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
   })
 
   it('passes over those who gave up while they waited here', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const held = await lock.acquire()
     const giveUp = new AbortController()
     const given = failureOf(lock.acquire({ signal: giveUp.signal }))
@@ -225,9 +225,9 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
   })
 
   it('lets the next one here in when the one before gave up in the queue at the server', async () => {
-    const [client, other] = [await ground.open(), await ground.open()]
-    const elsewhere = await new HerdMutex(other, ground.path).acquire()
-    const lock = new ReentrantMutex(client, ground.path)
+    const [client, other] = [await fixture.open(), await fixture.open()]
+    const elsewhere = await new HerdMutex(other, fixture.path).acquire()
+    const lock = new ReentrantMutex(client, fixture.path)
     const first = failureOf(lock.acquire({ timeout: 50 }))
     const second = lock.acquire()
     expect(await first)
@@ -237,20 +237,20 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     await (await second).release()
   })
 
-  everywhere('fails everybody here with SESSIONEXPIRED when the session expires', async () => {
-    const client = await ground.open()
-    const lock = new ReentrantMutex(client, ground.path)
+  itEverywhere('fails everybody here with SESSIONEXPIRED when the session expires', async () => {
+    const client = await fixture.open()
+    const lock = new ReentrantMutex(client, fixture.path)
     const held = await lock.acquire()
     const waiting = [failureOf(lock.acquire()), failureOf(lock.acquire())]
-    await ground.expire(client)
-    await ground.until(() => held.signal.aborted)
+    await fixture.expire(client)
+    await fixture.until(() => held.signal.aborted)
     await held.release()
     for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'SESSIONEXPIRED')
   })
 
   it('fails everybody here with CLOSED when the client is closed, whether the holder releases or not', async () => {
-    const client = await ground.open()
-    const lock = new ReentrantMutex(client, ground.path)
+    const client = await fixture.open()
+    const lock = new ReentrantMutex(client, fixture.path)
     const held = await lock.acquire({ owner: 'me' })
     const waiting = [failureOf(lock.acquire()), failureOf(lock.acquire({ owner: 'you' }))]
     await client.close()
@@ -264,35 +264,35 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
   })
 
   it('fails those who wait here with SESSIONEXPIRED behind a holder who never releases', async () => {
-    const client = await ground.open()
-    const lock = new ReentrantMutex(client, ground.path)
+    const client = await fixture.open()
+    const lock = new ReentrantMutex(client, fixture.path)
     await lock.acquire()
     const waiting = [failureOf(lock.acquire()), failureOf(lock.acquire())]
-    await ground.expire(client)
+    await fixture.expire(client)
     for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'SESSIONEXPIRED')
   })
 
   it('fails those who wait here with SESSIONEXPIRED behind a holder whose release was refused', async () => {
     const all = openACL[0]?.id ?? expect.fail()
-    const [client, directory] = [await ground.open(), `${ground.path}/kept`]
-    await ground.observer.create(directory, '', { acl: [{ id: all, perms: perms.all & ~perms.delete }] })
+    const [client, directory] = [await fixture.open(), `${fixture.path}/kept`]
+    await fixture.observer.create(directory, '', { acl: [{ id: all, perms: perms.all & ~perms.delete }] })
     const lock = new ReentrantMutex(client, directory)
     const held = await lock.acquire()
     const waiting = failureOf(lock.acquire())
     expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
-    await ground.expire(client)
+    await fixture.expire(client)
     expect(await waiting).to.have.property('code', 'SESSIONEXPIRED')
     expect(held.signal.aborted).to.equal(true)
   })
 
   it('tells who enters of a deleted node where the first asked to be told', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     await lock.use(
       () =>
         lock.use(
           async inner => {
-            await ground.observer.delete(inner.path)
-            await ground.until(() => inner.signal.aborted)
+            await fixture.observer.delete(inner.path)
+            await fixture.until(() => inner.signal.aborted)
           },
           { owner: 'me' },
         ),
@@ -301,13 +301,13 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
   })
 
   it('watches its node for whoever asks to, and for all who are in', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const owner = 'me'
     const outer = await lock.acquire({ owner })
     await lock.use(
       async ({ path, signal }) => {
-        await ground.observer.delete(path)
-        await ground.until(() => signal.aborted)
+        await fixture.observer.delete(path)
+        await fixture.until(() => signal.aborted)
       },
       { owner },
     )
@@ -316,17 +316,17 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
 
     // Both ask at once, and the second comes in by the first.
     const both = await Promise.all([lock.acquire({ owner }), lock.acquire({ owner, watchOwnNode: true })])
-    await ground.observer.delete(both[0].path)
-    await ground.until(() => both[0].signal.aborted)
+    await fixture.observer.delete(both[0].path)
+    await fixture.until(() => both[0].signal.aborted)
     for (const held of both) await held.release()
   })
 
   it('has those who wait here, and the owner who asks again, ask the server when the lock is lost', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const held = await lock.acquire({ owner: 'me', watchOwnNode: true })
     const inner = await lock.acquire({ owner: 'me' })
     const next = lock.acquire({ owner: 'you' })
-    await ground.observer.delete(held.path)
+    await fixture.observer.delete(held.path)
     const yours = await next
     expect(yours.token > held.token).to.equal(true)
     expect([held, inner].map(({ signal }) => signal.aborted)).to.deep.equal([true, true])
@@ -342,7 +342,7 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
 
   describe('by context', () => {
     it('lets a function that runs under the lock take it again, however deep', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       const deeper = async (depth: number): Promise<bigint[]> =>
         lock.use(async ({ token }) => [token, ...(depth > 0 ? await deeper(depth - 1) : [])])
       const tokens = await deeper(3)
@@ -351,20 +351,20 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     })
 
     it('refuses what stands in the place of options', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       for (const options of [50, null] as never[])
         for (const refused of [lock.acquire(options), lock.use(() => expect.fail('it was taken'), options)])
           expect(await failureOf(refused)).to.have.property('code', 'BADARGUMENTS')
     })
 
     it('keeps functions apart that were started beside each other', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path)
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path)
       let inside = 0
       const task = () =>
         lock.use(
           async () => {
             expect(++inside).to.equal(1)
-            await ground.observer.exists('/')
+            await fixture.observer.exists('/')
             inside--
           },
           { byContext: true },
@@ -373,7 +373,7 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     })
 
     it('takes parallel branches of the holder for the holder', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       await lock.use(async () => {
         const both = await Promise.all([lock.acquire(), lock.acquire()])
         expect(both[0].token).to.equal(both[1].token)
@@ -382,7 +382,7 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     })
 
     it('has a context queue like anybody else whose hold has ended', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       let open!: () => void
       const gate = new Promise<void>(resolve => (open = resolve))
       let queued!: Promise<Held>
@@ -391,13 +391,13 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
       })
       const other = await lock.acquire({ owner: 'other' })
       open()
-      expect(await Promise.race([queued, ground.observer.exists('/').then(() => 'waits')])).to.equal('waits')
+      expect(await Promise.race([queued, fixture.observer.exists('/').then(() => 'waits')])).to.equal('waits')
       await other.release()
       await (await queued).release()
     })
 
     it('makes the caller of acquire the holder, so that what he calls next is let in', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       const inner = async () => {
         const held = await lock.acquire()
         await held.release()
@@ -409,19 +409,19 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     })
 
     it('keeps tasks apart that were started after a hold of their starter has ended', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       await (await lock.acquire()).release()
-      const start = <T>(task: () => Promise<T>) => ground.observer.exists('/').then(task)
+      const start = <T>(task: () => Promise<T>) => fixture.observer.exists('/').then(task)
       const held = await start(() => lock.acquire())
       expect(await start(() => lock.tryAcquire())).to.equal(null)
       const next = start(() => lock.acquire())
-      expect(await Promise.race([next, ground.observer.exists('/').then(() => 'waits')])).to.equal('waits')
+      expect(await Promise.race([next, fixture.observer.exists('/').then(() => 'waits')])).to.equal('waits')
       await held.release()
       await (await next).release()
     })
 
     it('keeps two calls of acquire apart that one context makes at once, and whoever they let in enters again', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       let inside = 0
       const task = async () => {
         const held = await lock.acquire()
@@ -436,9 +436,9 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     })
 
     it('takes for the holder who came to hold two locks at once', async () => {
-      const client = await ground.open()
+      const client = await fixture.open()
       const [one, other] = ['one', 'other'].map(
-        name => new ReentrantMutex(client, `${ground.path}/${name}`, { byContext: true }),
+        name => new ReentrantMutex(client, `${fixture.path}/${name}`, { byContext: true }),
       ) as [ReentrantMutex, ReentrantMutex]
       const both = await Promise.all([one.acquire(), other.acquire()])
       const again = [await one.acquire({ timeout: 10_000 }), await other.acquire({ timeout: 10_000 })]
@@ -447,20 +447,20 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     })
 
     it('has a branch queue that goes on when the holder gives back', async () => {
-      const [client, other] = [await ground.open(), await ground.open()]
-      const lock = new ReentrantMutex(client, ground.path, { byContext: true })
+      const [client, other] = [await fixture.open(), await fixture.open()]
+      const lock = new ReentrantMutex(client, fixture.path, { byContext: true })
       let branch!: Promise<Held>
       let elsewhere!: Promise<Held>
       let giveBack!: () => void
       await lock.use(async () => {
-        elsewhere = new Mutex(other, ground.path).acquire()
-        await ground.until(async () => (await ground.nodes()).length === 2)
+        elsewhere = new Mutex(other, fixture.path).acquire()
+        await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
         branch = new Promise<void>(resolve => (giveBack = resolve)).then(() => lock.acquire())
         // In the turn in which the function ends, so that the branch asks while the lock is being given back.
         queueMicrotask(() => queueMicrotask(() => queueMicrotask(() => queueMicrotask(giveBack))))
       })
       const theirs = await elsewhere
-      expect(await Promise.race([branch, ground.observer.exists('/').then(() => 'waits')])).to.equal('waits')
+      expect(await Promise.race([branch, fixture.observer.exists('/').then(() => 'waits')])).to.equal('waits')
       await theirs.release()
       expect((await branch).token > theirs.token).to.equal(true)
       await (await branch).release()
@@ -471,7 +471,7 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
 describe('ReentrantMutex, in processes and worlds of its own', () => {
   for (let i = 0; i < 10; i++)
     it(`keeps owners and contexts of three sessions apart in a world made by chance (SEED=${seed + i})`, async () => {
-      const { stays, wrong } = await reentrantWorld(seed + i)
+      const { stays, wrong } = await simulateReentrantMutex(seed + i)
       expect(wrong).to.deep.equal([])
       expect(stays).to.be.above(100)
     })

@@ -3,12 +3,12 @@
 import * as ticket from '../../../src/recipes/locks/ticket.ts'
 import type { Next } from '../../../src/recipes/locks/ticket.ts'
 
-export interface Rules extends Pick<typeof ticket, 'onDrawn' | 'onGone' | 'onListed'> {
+export interface TicketRules extends Pick<typeof ticket, 'onDrawn' | 'onGone' | 'onListed'> {
   /** A release is one transaction: what it writes into the directory, and the delete. Otherwise the delete comes first. */
-  releasesAtOnce: boolean
+  releasesAtomically: boolean
 }
 
-export const rules: Rules = { ...ticket, releasesAtOnce: true }
+export const rules: TicketRules = { ...ticket, releasesAtomically: true }
 
 /** A new object whenever it changes. */
 interface Node {
@@ -20,7 +20,7 @@ interface Node {
 interface Directory {
   readonly czxid: number
   readonly nextNumber: number
-  readonly released: number | undefined
+  readonly lastReleased: number | undefined
   readonly nodes: ReadonlyMap<number, Node>
 }
 
@@ -42,7 +42,7 @@ interface Session {
   /** The transaction up to which its server has come. */
   view: number
   /** The last one that an answer told of; events do not count (ZooKeeper's clients resume from here). */
-  seen: number
+  lastReplied: number
   isAlive: boolean
 }
 
@@ -53,20 +53,20 @@ interface Contender {
   own: { number: number; czxid: number }
 }
 
-export class World {
+export class TicketModel {
   /** The directory after each transaction. */
-  readonly #past: (Directory | undefined)[] = [undefined]
-  readonly #rules: Rules
+  readonly #history: (Directory | undefined)[] = [undefined]
+  readonly #rules: TicketRules
   readonly #sessions: Session[]
   readonly #contenders: Contender[]
   /** By which transaction a node was given back as of one who has held the lock. */
-  readonly #givenBack = new Map<Node, number>()
-  readonly #story: string[] = []
+  readonly #releasedAt = new Map<Node, number>()
+  readonly #log: string[] = []
 
   /** @param sizes how many contenders each session has */
-  constructor(sizes: readonly number[], ruling: Rules) {
+  constructor(sizes: readonly number[], ruling: TicketRules) {
     this.#rules = ruling
-    this.#sessions = sizes.map((_, i) => ({ name: `s${i}`, view: 0, seen: 0, isAlive: true }))
+    this.#sessions = sizes.map((_, i) => ({ name: `s${i}`, view: 0, lastReplied: 0, isAlive: true }))
     this.#contenders = this.#sessions.flatMap((session, i) =>
       Array.from({ length: sizes[i] ?? 0 }, (_, j): Contender => {
         return { name: `${session.name}.${j}`, session, state: { at: 'start' }, own: { number: NaN, czxid: NaN } }
@@ -75,15 +75,15 @@ export class World {
   }
 
   /** One thing happens, of all that could. */
-  happen(choice: number): void {
-    const possible = this.#possible()
+  runOneEvent(choice: number): void {
+    const possible = this.#possibleEvents()
     possible[choice % possible.length]?.()
   }
 
   /** No more faults: everybody has to get the lock in the end. */
   drain(): void {
     for (let round = 0; round < 40 * this.#contenders.length; round++) {
-      for (const session of this.#sessions) while (session.view < this.#now) this.#catchUp(session)
+      for (const session of this.#sessions) while (session.view < this.#lastZxid) this.#catchUp(session)
       const busy = this.#contenders.filter(each => each.session.isAlive && each.state.at !== 'done')
       if (busy.length === 0) return
       for (const each of busy) this.#step(each)
@@ -91,34 +91,34 @@ export class World {
     this.#fail('somebody waits for ever')
   }
 
-  get #now(): number {
-    return this.#past.length - 1
+  get #lastZxid(): number {
+    return this.#history.length - 1
   }
 
-  get #truth(): Directory | undefined {
-    return this.#past[this.#now]
+  get #current(): Directory | undefined {
+    return this.#history[this.#lastZxid]
   }
 
-  #possible(): (() => void)[] {
+  #possibleEvents(): (() => void)[] {
     const possible: (() => void)[] = []
     const often = (act: () => void) => possible.push(act, act, act)
     for (const each of this.#contenders) {
       const { session, state } = each
       if (!session.isAlive || state.at === 'done') continue
       if (state.at !== 'waiting') often(() => this.#step(each))
-      if (!['start', 'holding', 'telling'].includes(state.at)) possible.push(() => this.#giveUp(each))
+      if (!['start', 'holding', 'telling'].includes(state.at)) possible.push(() => this.#cancel(each))
     }
     for (const session of this.#sessions.filter(({ isAlive }) => isAlive)) {
-      if (session.view < this.#now) often(() => this.#catchUp(session))
+      if (session.view < this.#lastZxid) often(() => this.#catchUp(session))
       for (const lag of [0, 1, 3]) possible.push(() => this.#reconnect(session, lag))
     }
     const last = this.#sessions.filter(({ isAlive }) => isAlive)
-    if (last.length > 1) for (const session of last) possible.push(() => this.#die(session))
-    for (const number of this.#truth?.nodes.keys() ?? []) {
+    if (last.length > 1) for (const session of last) possible.push(() => this.#expire(session))
+    for (const number of this.#current?.nodes.keys() ?? []) {
       possible.push(() => this.#outsider('deletes', number))
       possible.push(() => this.#outsider('touches', number))
     }
-    if (this.#truth !== undefined) possible.push(() => this.#deleteDirectory())
+    if (this.#current !== undefined) possible.push(() => this.#deleteDirectory())
     return possible
   }
 
@@ -132,32 +132,37 @@ export class World {
       case 'drawn': {
         const directory = this.#read(session)
         const isOurs = directory !== undefined && directory.czxid < me.own.czxid
-        return this.#go(me, this.#rules.onDrawn(me.own.number, { isOurs, released: directory?.released }))
+        return this.#decide(me, this.#rules.onDrawn(me.own.number, { isOurs, released: directory?.lastReleased }))
       }
       case 'next':
-        return this.#follow(me, state.next)
+        return this.#execute(me, state.next)
       case 'woken':
-        return this.#be(me, { ...state, at: 'looked', released: this.#read(session)?.released, view: session.view })
+        return this.#setState(me, {
+          ...state,
+          at: 'looked',
+          released: this.#read(session)?.lastReleased,
+          view: session.view,
+        })
       case 'looked': {
         const isOurs = this.#read(session)?.nodes.get(me.own.number)?.czxid === me.own.czxid
         const next = this.#rules.onGone(state.ticket, { isOurs, released: state.released })
-        const given = this.#givenBack.get(state.node) ?? Infinity
+        const given = this.#releasedAt.get(state.node) ?? Infinity
         if (next.do === 'list' && isOurs && given <= state.view)
           this.#fail(`${me.name} needs a list behind a holder who gave his ticket back`)
-        return this.#go(me, next)
+        return this.#decide(me, next)
       }
       case 'holding':
         return this.#release(me)
       case 'telling':
-        this.#write(`${me.name} tells`, now => now && { ...now, released: me.own.number })
-        return this.#be(me, { at: 'done' })
+        this.#write(`${me.name} tells`, now => now && { ...now, lastReleased: me.own.number })
+        return this.#setState(me, { at: 'done' })
     }
   }
 
   #draw(me: Contender): void {
-    if (this.#truth === undefined)
+    if (this.#current === undefined)
       this.#write(`${me.name} makes the directory`, (_, czxid) => {
-        return { czxid, nextNumber: 0, released: undefined, nodes: new Map() }
+        return { czxid, nextNumber: 0, lastReleased: undefined, nodes: new Map() }
       })
     this.#write(`${me.name} draws`, (now, czxid) => {
       if (now === undefined) return now
@@ -166,42 +171,42 @@ export class World {
       return { ...now, nextNumber: now.nextNumber + 1, nodes }
     })
     // Its server has come as far as the session's own write.
-    while (me.session.view < this.#now) this.#catchUp(me.session)
-    me.session.seen = this.#now
-    this.#be(me, { at: 'drawn' })
+    while (me.session.view < this.#lastZxid) this.#catchUp(me.session)
+    me.session.lastReplied = this.#lastZxid
+    this.#setState(me, { at: 'drawn' })
   }
 
-  #follow(me: Contender, next: Next): void {
+  #execute(me: Contender, next: Next): void {
     const { session, own } = me
     switch (next.do) {
       case 'hold':
         return
       case 'draw':
-        this.#leave(me)
-        return this.#be(me, { at: 'start' })
+        this.#deleteTicket(me)
+        return this.#setState(me, { at: 'start' })
       case 'watch': {
         const node = this.#read(session)?.nodes.get(next.ticket)
-        if (node === undefined) return this.#be(me, { at: 'next', next: { do: 'list' } })
-        return this.#be(me, { at: 'waiting', ticket: next.ticket, node })
+        if (node === undefined) return this.#setState(me, { at: 'next', next: { do: 'list' } })
+        return this.#setState(me, { at: 'waiting', ticket: next.ticket, node })
       }
       case 'list': {
         const directory = this.#read(session)
         const children = [...(directory?.nodes.keys() ?? [])].map(ticket.ticketName)
         const isOurs = directory !== undefined && directory.czxid < own.czxid
-        return this.#go(me, this.#rules.onListed(own.number, { isOurs, children }))
+        return this.#decide(me, this.#rules.onListed(own.number, { isOurs, children }))
       }
     }
   }
 
-  #go(me: Contender, next: Next): void {
-    if (next.do !== 'hold') return this.#be(me, { at: 'next', next })
+  #decide(me: Contender, next: Next): void {
+    if (next.do !== 'hold') return this.#setState(me, { at: 'next', next })
     const wasDrawn = me.state.at === 'drawn'
-    this.#be(me, { at: 'holding' })
-    if (this.#stands(me) && !this.#isFirst(me, this.#truth)) this.#fail(`${me.name} is let in behind another`)
-    const since = this.#past.slice(me.own.czxid, me.session.view + 1)
-    if (since.some(directory => isIn(me, directory) && this.#isFirst(me, directory))) return
+    this.#setState(me, { at: 'holding' })
+    if (this.#hasTicket(me) && !this.#isFirst(me, this.#current)) this.#fail(`${me.name} is let in behind another`)
+    const since = this.#history.slice(me.own.czxid, me.session.view + 1)
+    if (since.some(directory => hasTicketIn(me, directory) && this.#isFirst(me, directory))) return
     // An outsider may delete a ticket between its drawing and the look behind it, as he may delete a holder's.
-    const seen = this.#past[me.session.view]
+    const seen = this.#history[me.session.view]
     if (wasDrawn && seen !== undefined && seen.czxid < me.own.czxid && this.#isFirst(me, seen)) return
     this.#fail(`${me.name} is let in, and its ticket was never the first`)
   }
@@ -210,31 +215,31 @@ export class World {
     return [...(directory?.nodes.keys() ?? [])].every(number => number >= own.number)
   }
 
-  #giveUp(me: Contender): void {
-    this.#leave(me)
-    this.#be(me, { at: 'done' })
+  #cancel(me: Contender): void {
+    this.#deleteTicket(me)
+    this.#setState(me, { at: 'done' })
   }
 
   /** Looks whether the node is one's own, and deletes it. An outsider who comes between the two is not believed in here. */
-  #leave(me: Contender): void {
-    if (this.#stands(me)) this.#delete(`${me.name} leaves`, me.own.number)
+  #deleteTicket(me: Contender): void {
+    if (this.#hasTicket(me)) this.#delete(`${me.name} leaves`, me.own.number)
   }
 
   #release(me: Contender): void {
-    const node = this.#truth?.nodes.get(me.own.number)
-    if (node === undefined || !this.#stands(me)) return this.#be(me, { at: 'done' })
-    this.#delete(`${me.name} releases`, me.own.number, this.#rules.releasesAtOnce)
-    this.#givenBack.set(node, this.#now)
-    this.#be(me, { at: this.#rules.releasesAtOnce ? 'done' : 'telling' })
+    const node = this.#current?.nodes.get(me.own.number)
+    if (node === undefined || !this.#hasTicket(me)) return this.#setState(me, { at: 'done' })
+    this.#delete(`${me.name} releases`, me.own.number, this.#rules.releasesAtomically)
+    this.#releasedAt.set(node, this.#lastZxid)
+    this.#setState(me, { at: this.#rules.releasesAtomically ? 'done' : 'telling' })
   }
 
-  #stands(me: Contender): boolean {
-    return isIn(me, this.#truth)
+  #hasTicket(me: Contender): boolean {
+    return hasTicketIn(me, this.#current)
   }
 
   // What befalls them
 
-  #die(session: Session): void {
+  #expire(session: Session): void {
     session.isAlive = false
     this.#write(`${session.name} expires`, now => {
       return now && { ...now, nodes: new Map([...now.nodes].filter(([, { owner }]) => owner.session !== session)) }
@@ -242,42 +247,42 @@ export class World {
   }
 
   #outsider(what: 'deletes' | 'touches', number: number): void {
-    const node = this.#truth?.nodes.get(number)
+    const node = this.#current?.nodes.get(number)
     if (node === undefined) return
     if (what === 'deletes') return this.#delete('an outsider deletes', number)
     this.#write(`an outsider touches ${number}`, (now, mzxid) => {
       return now && { ...now, nodes: new Map(now.nodes).set(number, { ...node, mzxid }) }
     })
-    const given = this.#givenBack.get(node)
-    const touched = this.#truth?.nodes.get(number)
-    if (given !== undefined && touched !== undefined) this.#givenBack.set(touched, given)
+    const given = this.#releasedAt.get(node)
+    const touched = this.#current?.nodes.get(number)
+    if (given !== undefined && touched !== undefined) this.#releasedAt.set(touched, given)
   }
 
   #deleteDirectory(): void {
-    for (const number of [...(this.#truth?.nodes.keys() ?? [])].reverse()) this.#delete('an outsider deletes', number)
+    for (const number of [...(this.#current?.nodes.keys() ?? [])].reverse()) this.#delete('an outsider deletes', number)
     this.#write('an outsider deletes the directory', () => undefined)
   }
 
   /** Its server does one transaction more, and tells of what was watched. */
   #catchUp(session: Session): void {
-    const [before, after] = [this.#past[session.view], this.#past[++session.view]]
+    const [before, after] = [this.#history[session.view], this.#history[++session.view]]
     for (const each of this.#waitersOf(session))
       if (before?.nodes.get(each.state.ticket) !== after?.nodes.get(each.state.ticket)) this.#wake(each)
   }
 
   /** To another server, which has come at least as far as the answers of the last one. What was asked is asked again. */
   #reconnect(session: Session, lag: number): void {
-    session.view = Math.max(session.seen, this.#now - lag)
-    this.#story.push(`${session.name} reconnects at ${session.view}`)
+    session.view = Math.max(session.lastReplied, this.#lastZxid - lag)
+    this.#log.push(`${session.name} reconnects at ${session.view}`)
     for (const each of this.#contenders.filter(other => other.session === session)) {
       const { state } = each
       if (state.at === 'woken' || state.at === 'looked')
-        this.#be(each, { at: 'next', next: { do: 'watch', ticket: state.ticket } })
+        this.#setState(each, { at: 'next', next: { do: 'watch', ticket: state.ticket } })
     }
     // setWatches: the server compares with what the session has seen.
     for (const each of this.#waitersOf(session)) {
-      const node = this.#past[session.view]?.nodes.get(each.state.ticket)
-      if (node === undefined || node.mzxid > session.seen) this.#wake(each)
+      const node = this.#history[session.view]?.nodes.get(each.state.ticket)
+      if (node === undefined || node.mzxid > session.lastReplied) this.#wake(each)
     }
   }
 
@@ -289,20 +294,20 @@ export class World {
   }
 
   #wake(me: Contender & { state: { at: 'waiting'; ticket: number; node: Node } }): void {
-    this.#be(me, { ...me.state, at: 'woken' })
+    this.#setState(me, { ...me.state, at: 'woken' })
   }
 
   // The tree
 
   #read(session: Session): Directory | undefined {
-    session.seen = session.view
-    return this.#past[session.view]
+    session.lastReplied = session.view
+    return this.#history[session.view]
   }
 
   #write(what: string, change: (now: Directory | undefined, zxid: number) => Directory | undefined): void {
-    const zxid = this.#past.length
-    this.#past.push(change(this.#truth, zxid))
-    this.#story.push(`${zxid}: ${what}`)
+    const zxid = this.#history.length
+    this.#history.push(change(this.#current, zxid))
+    this.#log.push(`${zxid}: ${what}`)
   }
 
   #delete(what: string, number: number, tells = false): void {
@@ -310,20 +315,20 @@ export class World {
       if (now === undefined) return now
       const nodes = new Map(now.nodes)
       nodes.delete(number)
-      return { ...now, nodes, ...(tells && { released: number }) }
+      return { ...now, nodes, ...(tells && { lastReleased: number }) }
     })
   }
 
-  #be(me: Contender, state: State): void {
-    this.#story.push(`${me.name} ${state.at}${state.at === 'next' ? ` ${JSON.stringify(state.next)}` : ''}`)
+  #setState(me: Contender, state: State): void {
+    this.#log.push(`${me.name} ${state.at}${state.at === 'next' ? ` ${JSON.stringify(state.next)}` : ''}`)
     me.state = state
   }
 
   #fail(what: string): never {
-    throw new Error(`${what}\n${this.#story.join('\n')}`)
+    throw new Error(`${what}\n${this.#log.join('\n')}`)
   }
 }
 
 /** Is the contender's own ticket there, and no namesake? */
-const isIn = ({ own }: Contender, directory: Directory | undefined): boolean =>
+const hasTicketIn = ({ own }: Contender, directory: Directory | undefined): boolean =>
   directory?.nodes.get(own.number)?.czxid === own.czxid

@@ -6,15 +6,15 @@ import { Mutex, TicketMutex, type Held } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { until } from '../../support/until.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
-onGrounds('TicketMutex', (ground, { it, everywhere }) => {
+onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
   let observer: Client
   let path: string
 
   beforeEach(() => {
-    observer = ground.observer
-    path = `${ground.path}/lock`
+    observer = fixture.observer
+    path = `${fixture.path}/lock`
   })
 
   const numbers = async () => (await new TicketMutex(observer, path).contenders()).map(({ sequence }) => sequence)
@@ -23,7 +23,7 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
   async function queue(count: number, options: ConnectOptions = {}) {
     const order: number[] = []
     const all: { client: Client; abort: AbortController; granted: Promise<Held> }[] = []
-    for (const [i, client] of (await ground.many(count, options)).entries()) {
+    for (const [i, client] of (await fixture.openMany(count, options)).entries()) {
       const abort = new AbortController()
       const granted = new TicketMutex(client, path).acquire({ signal: abort.signal })
       all.push({ client, abort, granted })
@@ -32,7 +32,7 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
         () => undefined,
       )
       if (i === 0) await granted
-      else await ground.watches(i)
+      else await fixture.waitForWatches(i)
     }
     const at = (i: number) => all[i] ?? expect.fail(`there is no contender ${i}`)
     const release = async (...those: number[]) => {
@@ -41,7 +41,7 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
     return { order, at, release }
   }
 
-  everywhere('grants the queue in its order, each behind a release without a list', async () => {
+  itEverywhere('grants the queue in its order, each behind a release without a list', async () => {
     let lists = 0
     const onFrame = ({ from, first, bytes }: ObservedFrame) => {
       if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.getChildren2) lists++
@@ -55,15 +55,15 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
   })
 
   it('keeps several contenders of one session apart, in their order', async () => {
-    const client = await ground.open()
+    const client = await fixture.open()
     const order: number[] = []
     const pass = (i: number) => new TicketMutex(client, path).use(() => order.push(i))
     await Promise.all(Array.from({ length: 20 }, (_, i) => pass(i)))
     expect(order).to.deep.equal(Array.from({ length: 20 }, (_, i) => i))
   })
 
-  everywhere('makes a directory that stays when it is empty, or its numbers would begin anew', async () => {
-    const client = await ground.open()
+  itEverywhere('makes a directory that stays when it is empty, or its numbers would begin anew', async () => {
+    const client = await fixture.open()
     await (await new TicketMutex(client, path).acquire()).release()
     expect((await observer.exists(path))?.ephemeralOwner).to.equal(0n)
   })
@@ -75,14 +75,14 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
       abort.abort(new Error('enough'))
       await failing
     }
-    await ground.until(async () => (await numbers()).length === 3)
+    await fixture.until(async () => (await numbers()).length === 3)
     await release(0, 1, 3)
     expect(order).to.deep.equal([0, 1, 3])
   })
 
-  everywhere('goes past those who die, the holder and one who waits', async () => {
+  itEverywhere('goes past those who die, the holder and one who waits', async () => {
     const { at, order, release } = await queue(4)
-    for (const { client } of [at(2), at(0)]) await ground.expire(client)
+    for (const { client } of [at(2), at(0)]) await fixture.expire(client)
     expect(await failureOf(at(2).granted)).to.have.property('code', 'SESSIONEXPIRED')
     await release(1, 3)
     expect(order).to.deep.equal([0, 1, 3])
@@ -98,10 +98,10 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
   describe('in a directory that was deleted and made again', () => {
     for (const whose of ['another session', 'the same session'])
       it(`has an old holder’s release leave the ticket of a namesake of ${whose} alone`, async () => {
-        const client = await ground.open()
+        const client = await fixture.open()
         const old = await new TicketMutex(client, path).acquire()
         await observer.deleteRecursive(path)
-        const namesake = whose === 'the same session' ? client : await ground.open()
+        const namesake = whose === 'the same session' ? client : await fixture.open()
         const held = await new TicketMutex(namesake, path).acquire()
         expect(held.path).to.equal(old.path)
         await old.release()
@@ -110,16 +110,16 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
       })
 
     for (const fault of ['loseRequest', 'loseReply'] as const)
-      everywhere(`has a release leave the namesake’s ticket alone when it is repeated (${fault})`, async () => {
-        const { saboteur, client } = await ground.sabotaged()
+      itEverywhere(`has a release leave the namesake’s ticket alone when it is repeated (${fault})`, async () => {
+        const { faultyDial, client } = await fixture.openWithFaults()
         const old = await new TicketMutex(client, path).acquire()
-        const happened = saboteur[fault](opcodes.multi).then(() => saboteur.refuse())
+        const happened = faultyDial[fault](opcodes.multi).then(() => faultyDial.refuse())
         const releasing = old.release()
         await happened
         await observer.deleteRecursive(path)
-        const held = await new TicketMutex(await ground.open(), path).acquire()
+        const held = await new TicketMutex(await fixture.open(), path).acquire()
         expect(held.path).to.equal(old.path)
-        saboteur.accept()
+        faultyDial.accept()
         await releasing
         expect((await observer.exists(held.path))?.czxid).to.equal(held.token)
         await held.release()
@@ -127,24 +127,24 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
 
     /** One waits behind a holder, and loses its connection; meanwhile two namesakes stand in a new directory. */
     async function overtaken() {
-      const [first, { saboteur, client }] = [await ground.open(), await ground.sabotaged()]
+      const [first, { faultyDial, client }] = [await fixture.open(), await fixture.openWithFaults()]
       const old = await new TicketMutex(first, path).acquire()
       const abort = new AbortController()
       const acquiring = new TicketMutex(client, path).acquire({ signal: abort.signal })
       acquiring.catch(() => undefined)
-      await ground.watches(1)
-      saboteur.refuse()
-      await ground.until(async () => (await ground.watchCount()) === ground.watchesBefore)
+      await fixture.waitForWatches(1)
+      faultyDial.refuse()
+      await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
       await observer.deleteRecursive(path)
       const namesakes = await queue(2)
       expect(await numbers()).to.deep.equal([0, 1])
-      return { saboteur, client, old, abort, acquiring, namesakes }
+      return { faultyDial, client, old, abort, acquiring, namesakes }
     }
 
-    everywhere('has one who waited draw again, and does not take the namesake’s turn for its own', async () => {
-      const { saboteur, client, old, acquiring, namesakes } = await overtaken()
-      saboteur.accept()
-      await ground.until(async () => (await numbers()).length === 3)
+    itEverywhere('has one who waited draw again, and does not take the namesake’s turn for its own', async () => {
+      const { faultyDial, client, old, acquiring, namesakes } = await overtaken()
+      faultyDial.accept()
+      await fixture.until(async () => (await numbers()).length === 3)
       let isIn = false
       void acquiring.then(() => (isIn = true))
       await namesakes.release(0)
@@ -157,20 +157,20 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
     })
 
     it('has one who gives up leave the namesake’s ticket alone', async () => {
-      const { saboteur, client, old, abort, acquiring, namesakes } = await overtaken()
+      const { faultyDial, client, old, abort, acquiring, namesakes } = await overtaken()
       abort.abort(new Error('enough'))
       await failureOf(acquiring)
-      saboteur.accept()
+      faultyDial.accept()
       await Promise.all([client.settled(), old.release()])
       expect(await numbers()).to.deep.equal([0, 1])
       await namesakes.release(0, 1)
     })
 
     it('does not believe what stood there when it drew: the directory read behind the draw is another', async () => {
-      const { saboteur, client } = await ground.sabotaged()
-      const old = await new TicketMutex(await ground.open(), path).acquire()
+      const { faultyDial, client } = await fixture.openWithFaults()
+      const old = await new TicketMutex(await fixture.open(), path).acquire()
       // The ticket is 1, and the directory is read on the next connection: there 0 was given back, and 1 is held.
-      const lost = saboteur.loseReply(opcodes.getData).then(() => saboteur.refuse())
+      const lost = faultyDial.loseReply(opcodes.getData).then(() => faultyDial.refuse())
       const acquiring = new TicketMutex(client, path).acquire()
       await lost
       await observer.deleteRecursive(path)
@@ -179,8 +179,8 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
       expect(held.path).to.equal(`${path}/t-0000000001`)
       let isIn = false
       void acquiring.then(() => (isIn = true))
-      saboteur.accept()
-      await ground.until(async () => isIn || (await numbers()).includes(2))
+      faultyDial.accept()
+      await fixture.until(async () => isIn || (await numbers()).includes(2))
       expect(isIn).to.equal(false)
       await held.release()
       await (await acquiring).release()
@@ -188,7 +188,7 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
     })
   })
 
-  everywhere('goes on where contenders may not write the directory, by lists', async () => {
+  itEverywhere('goes on where contenders may not write the directory, by lists', async () => {
     await observer.create(path, 'hands off', { acl: [aclOf('world', 'anyone', perms.all & ~perms.write)] })
     const { order, release } = await queue(4)
     await release(0, 1, 2, 3)

@@ -1,17 +1,17 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { onDrawn, onGone, onListed, releasedAs, releasedIn, ticketName } from '../../../src/recipes/locks/ticket.ts'
-import { rules, World, type Rules } from './ticket-model.ts'
+import { rules, TicketModel, type TicketRules } from './ticket-model.ts'
 
 describe('a ticket', () => {
   describe('in a world of sessions that see late, die and give up, and of outsiders', () => {
-    const histories = (ruling: Rules) =>
+    const histories = (ruling: TicketRules) =>
       fc.property(
         fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
         fc.array(fc.nat(), { maxLength: 150, size: 'max' }),
         (sizes, choices) => {
-          const world = new World(sizes, ruling)
-          for (const choice of choices) world.happen(choice)
+          const world = new TicketModel(sizes, ruling)
+          for (const choice of choices) world.runOneEvent(choice)
           world.drain()
         },
       )
@@ -21,7 +21,7 @@ describe('a ticket', () => {
     })
 
     const { onDrawn, onGone, onListed } = rules
-    const bugs: Record<string, Partial<Rules>> = {
+    const bugs: Record<string, Partial<TicketRules>> = {
       'a wake-up is a grant': { onGone: () => ({ do: 'hold' }) },
       'a wake-up is a grant of one whose node is there': {
         onGone: (_, { isOurs }) => ({ do: isOurs ? 'hold' : 'draw' }),
@@ -33,7 +33,7 @@ describe('a ticket', () => {
       'nobody minds which directory he drew from': { onDrawn: (own, seen) => onDrawn(own, { ...seen, isOurs: true }) },
       'nobody minds which directory he lists': { onListed: (own, seen) => onListed(own, { ...seen, isOurs: true }) },
       'a released ticket says nothing': { onGone: (gone, { isOurs }) => onGone(gone, { isOurs }) },
-      'the directory is written behind the delete': { releasesAtOnce: false },
+      'the directory is written behind the delete': { releasesAtomically: false },
     }
     for (const [bug, mutation] of Object.entries(bugs))
       it(`is seen to fail where ${bug}`, () => {

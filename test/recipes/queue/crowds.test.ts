@@ -8,7 +8,7 @@ import { Server, VirtualClock } from '../../../src/server/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../support/apache-zookeeper.ts'
 import { failureOf } from '../../support/settled.ts'
 import { until } from '../../support/until.ts'
-import { HASTY_ATTEMPTS, Sessions } from '../sessions.ts'
+import { SHORT_ATTEMPTS, Sessions } from '../sessions.ts'
 
 /** What a lock let through: it fails the test when two are inside at a time. */
 class Gate {
@@ -99,7 +99,7 @@ function heapInUse(): number {
 describe('a crowd of contenders on a real server', function () {
   this.timeout(90_000)
   const sessions = new Sessions()
-  const options = { sessionTimeout: 40_000, ...HASTY_ATTEMPTS }
+  const options = { sessionTimeout: 40_000, ...SHORT_ATTEMPTS }
   let server: ApacheZooKeeper
 
   before(async () => {
@@ -109,7 +109,7 @@ describe('a crowd of contenders on a real server', function () {
   after(() => server.close())
 
   it('of fifty on each of Mutex and HerdMutex loses no lock when the server is killed and comes back within the session timeout', async () => {
-    const clients = await sessions.many(50, server.connectString, options)
+    const clients = await sessions.openMany(50, server.connectString, options)
     const ids = clients.map(client => client.sessionId)
     const crowds = [Mutex, HerdMutex].map(Lock => ({ Lock, path: `/killed-${Lock.name}`, gate: new Gate() }))
     const midway = new Set<Gate>()

@@ -11,16 +11,16 @@ import {
   type MutexOptions,
 } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
 const named = (name: string): Dialect => ({ prefix: `${name}_lock_`, pattern: new RegExp(`^${name}_lock_(\\d{10})$`) })
 
-onGrounds('a dialect', (ground, { it, everywhere }) => {
+onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
   let observer: Client
   let path: string
 
   beforeEach(() => {
-    ;({ observer, path } = ground)
+    ;({ observer, path } = fixture)
   })
 
   const nameOf = (held: Held) => held.path.slice(path.length + 1)
@@ -67,12 +67,12 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
       const options: MutexOptions = { dialect: dialect ?? 'curator', data: 'me' }
       const lockOf = (client: Client) => new Mutex(client, path, options)
 
-      everywhere('names its nodes so, in the order of the queue, and shows the data it was given', async () => {
-        const [holder, waiter] = [await ground.open(), await ground.open()]
+      itEverywhere('names its nodes so, in the order of the queue, and shows the data it was given', async () => {
+        const [holder, waiter] = [await fixture.open(), await fixture.open()]
         const held = await lockOf(holder).acquire()
         expect(nameOf(held)).to.match(name)
         const acquiring = lockOf(waiter).acquire()
-        await ground.watches(1)
+        await fixture.waitForWatches(1)
         const contenders = await lockOf(observer).contenders()
         expect(contenders.map(({ data, session }) => [data?.toString(), session])).to.deep.equal([
           ['me', holder.sessionId],
@@ -84,14 +84,14 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
 
       it('shows data whole that is a uuid', async () => {
         const data = '123e4567-e89b-42d3-a456-426614174000'
-        const held = await new Mutex(await ground.open(), path, { ...options, data }).acquire()
+        const held = await new Mutex(await fixture.open(), path, { ...options, data }).acquire()
         const [contender] = await lockOf(observer).contenders()
         expect(String(contender?.data)).to.equal(data)
         await held.release()
       })
 
       it('keeps apart the locks of one session in one directory', async () => {
-        const client = await ground.open()
+        const client = await fixture.open()
         let inside = 0
         const order: bigint[] = []
         const pass = () =>
@@ -105,15 +105,15 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
         expect(order).to.deep.equal([...order].sort((a, b) => (a < b ? -1 : 1)))
       })
 
-      everywhere(
+      itEverywhere(
         'finds the nodes of two creates whose answers were lost, beside another of the same session',
         async () => {
-          const { saboteur, client } = await ground.sabotaged()
+          const { faultyDial, client } = await fixture.openWithFaults()
           const held = await lockOf(client).acquire()
-          const lost = saboteur.loseReply(opcodes.create2)
+          const lost = faultyDial.loseReply(opcodes.create2)
           const acquiring = [lockOf(client).acquire(), lockOf(client).acquire()]
           await lost
-          await ground.watches(2)
+          await fixture.waitForWatches(2)
           expect(await lockOf(observer).contenders()).to.have.length(3)
           let { token } = held
           await held.release()
@@ -127,17 +127,17 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
       )
 
       it('gives back a node whose create was given up and not answered, and no other of the same session', async () => {
-        const { saboteur, client } = await ground.sabotaged()
+        const { faultyDial, client } = await fixture.openWithFaults()
         const held = await lockOf(client).acquire()
         const abort = new AbortController()
-        const arrived = saboteur.holdReply(opcodes.create2)
+        const arrived = faultyDial.holdReply(opcodes.create2)
         const failing = failureOf(lockOf(client).acquire({ signal: abort.signal }))
         const behind = lockOf(client).acquire()
         await arrived
         abort.abort(new Error('enough'))
         await failing
-        saboteur.cut()
-        await ground.watches(1)
+        faultyDial.cut()
+        await fixture.waitForWatches(1)
         await client.settled()
         expect((await lockOf(observer).contenders()).map(({ sequence }) => sequence)).to.deep.equal([0, 2])
         await held.release()
@@ -146,14 +146,14 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
 
       it('is blocked by no foreign name, and throws at none', async () => {
         for (const each of foreign) await observer.create(`${path}/${each}`)
-        const held = await lockOf(await ground.open()).acquire()
+        const held = await lockOf(await fixture.open()).acquire()
         expect(await lockOf(observer).contenders()).to.have.length(1)
         expect(await lockOf(observer).tryAcquire()).to.equal(null)
         await held.release()
       })
 
       it(isUnique ? 'offers a guard' : 'offers no guard', async () => {
-        const held = await lockOf(await ground.open()).acquire()
+        const held = await lockOf(await fixture.open()).acquire()
         if (isUnique) await held.guard().setData(path, '').commit()
         else
           expect(() => held.guard())
@@ -165,28 +165,28 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
   }
 
   for (const Lock of [Mutex, HerdMutex])
-    everywhere(
+    itEverywhere(
       `of names that come back: in a directory made again, ${Lock.name} does not take a namesake for its own`,
       async () => {
         const options = { dialect: named('orders') }
-        const [first, { saboteur, client }] = [await ground.open(), await ground.sabotaged()]
+        const [first, { faultyDial, client }] = [await fixture.open(), await fixture.openWithFaults()]
         const old = await new Lock(first, path, options).acquire()
         const acquiring = new Lock(client, path, options).acquire()
         await first.settled()
-        await ground.watches(1)
-        saboteur.refuse()
+        await fixture.waitForWatches(1)
+        faultyDial.refuse()
         await observer.deleteRecursive(path)
-        await ground.until(async () => (await ground.watchCount()) === ground.watchesBefore)
-        const [third, fourth] = [await ground.open(), await ground.open()]
+        await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
+        const [third, fourth] = [await fixture.open(), await fixture.open()]
         const held = await new Lock(third, path, options).acquire()
         expect(held.path).to.equal(old.path)
         const next = new Lock(fourth, path, options).acquire()
         await third.settled()
-        await ground.watches(1)
+        await fixture.waitForWatches(1)
         let isIn = false
         void acquiring.then(() => (isIn = true))
-        saboteur.accept()
-        await ground.until(async () => isIn || (await new Lock(observer, path, options).contenders()).length === 3)
+        faultyDial.accept()
+        await fixture.until(async () => isIn || (await new Lock(observer, path, options).contenders()).length === 3)
         await held.release()
         const second = await next
         await client.sync(path)
@@ -199,7 +199,7 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
     )
 
   it('of its own lets several named locks stand in one directory', async () => {
-    const client = await ground.open()
+    const client = await fixture.open()
     const orders = await new Mutex(client, path, { dialect: named('orders') }).acquire()
     const stock = await new Mutex(client, path, { dialect: named('stock') }).acquire()
     expect([nameOf(orders), nameOf(stock)]).to.deep.equal(['orders_lock_0000000000', 'stock_lock_0000000001'])
@@ -215,8 +215,8 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
       ['zookeeper', 'x-00c0ffee00c0ffee-'],
     ] as const) {
       const before = await observer.create(`${path}/${prefix}`, '', theirs)
-      const acquiring = new Mutex(await ground.open(), path, { dialect }).acquire()
-      await ground.watches(1)
+      const acquiring = new Mutex(await fixture.open(), path, { dialect }).acquire()
+      await fixture.waitForWatches(1)
       await observer.delete(before.path)
       await (await acquiring).release()
     }
@@ -241,7 +241,9 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
         // It also takes a number, as theirs do.
         await observer.create(`${path}/${stranger}`, '', { mode: 'ephemeral' })
         const reports: unknown[] = []
-        const lock = lockOf(await ground.open(), { onForeignContenders: (...report: unknown[]) => reports.push(report) })
+        const lock = lockOf(await fixture.open(), {
+          onForeignContenders: (...report: unknown[]) => reports.push(report),
+        })
         for (let i = 0; i < 3; i++) await (await lock.acquire()).release()
         expect(reports).to.deep.equal([[[stranger], path]])
         await observer.delete(`${path}/${stranger}`)
@@ -252,8 +254,8 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
         const onWarning = (warning: Error) => void warnings.push(warning)
         process.on('warning', onWarning)
         await observer.create(`${path}/${stranger}`, '', { mode: 'ephemeral' })
-        await (await lockOf(await ground.open(), {}).acquire()).release()
-        await ground.until(() => warnings.length > 0)
+        await (await lockOf(await fixture.open(), {}).acquire()).release()
+        await fixture.until(() => warnings.length > 0)
         process.off('warning', onWarning)
         expect(warnings).to.have.length(1)
         expect(warnings[0]).to.have.property('code', 'ZKWIRE_FOREIGN_CONTENDERS')
@@ -266,7 +268,7 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
       const stranger = await observer.create(`${path}/${strangers['Mutex']}`)
       const [thrown, rejected] = [new Error('thrown'), new Error('rejected')]
       const errors: unknown[] = []
-      const client = await ground.open({ onUncaughtError: (error: unknown) => errors.push(error) })
+      const client = await fixture.open({ onUncaughtError: (error: unknown) => errors.push(error) })
       const throwing = () => {
         throw thrown
       }
@@ -281,7 +283,7 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
       const reports: unknown[] = []
       const onForeignContenders = (...report: unknown[]) => reports.push(report)
       for (const dialect of ['curator', 'kazoo', named('orders')] as const)
-        await (await new Mutex(await ground.open(), path, { dialect, onForeignContenders }).acquire()).release()
+        await (await new Mutex(await fixture.open(), path, { dialect, onForeignContenders }).acquire()).release()
       expect(reports).to.deep.equal([])
     })
   })
@@ -292,14 +294,14 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
       if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.create2)
         created = CreateRequest.decode(bytes.subarray(8)).data ?? created
     }
-    const { saboteur, client } = await ground.sabotaged({ onFrame })
+    const { faultyDial, client } = await fixture.openWithFaults({ onFrame })
     const options = { dialect: named('orders') }
-    const lost = saboteur.loseRequest(opcodes.create2).then(() => saboteur.refuse())
+    const lost = faultyDial.loseRequest(opcodes.create2).then(() => faultyDial.refuse())
     const acquiring = new Mutex(client, path, options).acquire()
     await lost
     const copy = await observer.create(`${path}/orders_lock_`, created, { mode: 'ephemeralSequential' })
-    saboteur.accept()
-    await ground.watches(1)
+    faultyDial.accept()
+    await fixture.waitForWatches(1)
     await observer.delete(copy.path)
     const held = await acquiring
     expect(held.path).not.to.equal(copy.path)

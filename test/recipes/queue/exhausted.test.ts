@@ -12,7 +12,7 @@ import {
   type Lock,
 } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
 const LAST = 0x7fff_ffff
 
@@ -29,16 +29,16 @@ const locks: Record<string, (client: Client, path: string) => Lock> = {
   'the write lock of ReadWriteLock': (client, path) => new ReadWriteLock(client, path).writeLock,
   'Semaphore among its leases': (client, path) => new Semaphore(client, parentOf(path), 1),
 }
-onGrounds('a directory whose numbers are used up', (ground, { it }) => {
+onBothServers('a directory whose numbers are used up', (fixture, { it }) => {
   let client: Client
   let path: string
 
   /** Its next child has that number. What a real server's counter does at its ends is told by the contract's chapter on it. */
   async function prepare(next: number): Promise<void> {
-    client = await ground.open()
-    path = `${ground.path}/leases`
+    client = await fixture.open()
+    path = `${fixture.path}/leases`
     await client.create(path)
-    ground.embedded.setSequenceCounter(path, next)
+    fixture.embedded.setSequenceCounter(path, next)
   }
 
   const left = async () => (await client.getChildren(path)).children
@@ -48,10 +48,10 @@ onGrounds('a directory whose numbers are used up', (ground, { it }) => {
       await prepare(LAST - 1)
       const held = await lockAt(client, path).acquire()
       expect(held.path).to.match(/2147483646$/)
-      const others = await ground.many(3)
+      const others = await fixture.openMany(3)
       const failures = await Promise.all([...others, client].map(each => failureOf(lockAt(each, path).acquire())))
       for (const failure of failures) expect(failure).to.be.instanceOf(LockError).with.property('code', 'EXHAUSTED')
-      await ground.sessions.settled()
+      await fixture.sessions.settled()
       expect(await left()).to.deep.equal([held.path.slice(path.length + 1)])
       expect(await lockAt(client, path).tryAcquire()).to.equal(null)
       await held.release()

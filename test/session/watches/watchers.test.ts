@@ -1,20 +1,20 @@
 // Persistent and recursive watches, alone and mixed with one-shot ones, on both servers.
 import { expect } from 'chai'
 import type { Client, WatchEvent, Watcher } from '../../../src/index.ts'
-import { onGrounds } from '../../recipes/fixture.ts'
+import { onBothServers } from '../../recipes/fixture.ts'
 import type { Saboteur } from '../../support/faulty-dial.ts'
 
-onGrounds('a persistent watch', (ground, { everywhere }) => {
-  let saboteur: Saboteur
+onBothServers('a persistent watch', (fixture, { itEverywhere }) => {
+  let faultyDial: Saboteur
   let zk: Client
   let other: Client
   let path: string
 
   beforeEach(() =>
-    ground.run(async () => {
-      ;({ saboteur, client: zk } = await ground.sabotaged({ sessionTimeout: 4000 }))
-      other = await ground.open({ sessionTimeout: 4000 })
-      path = ground.path
+    fixture.run(async () => {
+      ;({ faultyDial, client: zk } = await fixture.openWithFaults({ sessionTimeout: 4000 }))
+      other = await fixture.open({ sessionTimeout: 4000 })
+      path = fixture.path
     }),
   )
 
@@ -35,7 +35,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
       set(resolve).catch(reject)
     })
 
-  everywhere('tells of each change of its node and of its list of children, again and again', async () => {
+  itEverywhere('tells of each change of its node and of its list of children, again and again', async () => {
     await using watcher = await zk.addWatch(path)
     await other.create(`${path}/a`)
     await other.setData(`${path}/a`, 'not ours')
@@ -43,7 +43,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     expect(await eventsUntilMark(watcher)).to.deep.equal(['NodeChildrenChanged', 'NodeChildrenChanged'])
   })
 
-  everywhere('tells, where it is recursive, of every node below and never of a list', async () => {
+  itEverywhere('tells, where it is recursive, of every node below and never of a list', async () => {
     await using watcher = await zk.addWatch(path, { recursive: true })
     await other.create(`${path}/a`)
     await other.create(`${path}/a/b`)
@@ -58,13 +58,13 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     ])
   })
 
-  everywhere('waits for a node that does not exist yet', async () => {
+  itEverywhere('waits for a node that does not exist yet', async () => {
     await using watcher = await zk.addWatch(`${path}/later`)
     await other.create(`${path}/later`)
     expect((await watcher.next()).value).to.deep.include({ type: 'NodeCreated', path: `${path}/later` })
   })
 
-  everywhere('lives on beside one-shot watches on the same node, and both fire', async () => {
+  itEverywhere('lives on beside one-shot watches on the same node, and both fire', async () => {
     await using watcher = await zk.addWatch(path)
     const data = fired(watch => zk.getData(path, { watch }))
     const children = fired(watch => zk.getChildren(path, { watch }))
@@ -79,7 +79,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     expect(await eventsUntilMark(watcher)).to.deep.equal(['NodeChildrenChanged'])
   })
 
-  everywhere('may come after a one-shot watch on the same node, and both fire', async () => {
+  itEverywhere('may come after a one-shot watch on the same node, and both fire', async () => {
     const data = fired(watch => zk.getData(path, { watch }))
     await using watcher = await zk.addWatch(path)
     await other.setData(path, 'x')
@@ -88,7 +88,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     expect(await eventsUntilMark(watcher)).to.deep.equal([])
   })
 
-  everywhere('serves a one-shot watch until that has fired, though it was closed itself', async () => {
+  itEverywhere('serves a one-shot watch until that has fired, though it was closed itself', async () => {
     const watcher = await zk.addWatch(path)
     const data = fired(watch => zk.getData(path, { watch }))
     await zk.sync(path)
@@ -96,11 +96,11 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     await other.setData(path, 'x')
     expect((await data).type).to.equal('NodeDataChanged')
     await zk.settled()
-    expect(await ground.watchCount()).to.equal(ground.watchesBefore)
+    expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
   })
 
   for (const recursiveFirst of [true, false])
-    everywhere(
+    itEverywhere(
       `keeps its own view beside a ${recursiveFirst ? 'recursive one before' : 'recursive one behind'} it on the same node`,
       async () => {
         const first = await zk.addWatch(path, { recursive: recursiveFirst })
@@ -123,20 +123,20 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
       },
     )
 
-  everywhere('is two streams of one server’s watch, which goes with the last of them', async () => {
+  itEverywhere('is two streams of one server’s watch, which goes with the last of them', async () => {
     const [first, second] = [await zk.addWatch(path), await zk.addWatch(path)]
     await first.close()
     expect(await eventsUntilMark(second)).to.deep.equal([])
     await second.close()
-    expect(await ground.watchCount()).to.equal(ground.watchesBefore)
+    expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
     expect(await first.next()).to.deep.equal({ value: undefined, done: true })
   })
 
-  everywhere('is set again after a reconnect, and says that events may be missing', async () => {
+  itEverywhere('is set again after a reconnect, and says that events may be missing', async () => {
     const [plain, recursive] = [await zk.addWatch(path), await zk.addWatch(`${path}/r`, { recursive: true })]
     const oneShot = fired(watch => zk.getData(path, { watch }))
     await zk.sync(path)
-    saboteur.cut()
+    faultyDial.cut()
     await zk.exists('/')
     expect((await plain.next()).value).to.deep.include({ type: 'resync', path })
     expect((await recursive.next()).value).to.deep.include({ type: 'resync', path: `${path}/r` })
@@ -151,7 +151,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     await Promise.all([plain.close(), recursive.close()])
   })
 
-  everywhere('gives its backlog up for one resync when nobody reads', async () => {
+  itEverywhere('gives its backlog up for one resync when nobody reads', async () => {
     await using watcher = await zk.addWatch(path, { capacity: 3 })
     for (let i = 0; i < 4; i++) await other.create(`${path}/${i}`)
     await zk.sync(path)
@@ -160,37 +160,37 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     expect(await eventsUntilMark(watcher)).to.deep.equal([])
   })
 
-  everywhere('shows paths from the root of its client', async () => {
+  itEverywhere('shows paths from the root of its client', async () => {
     const view = zk.chroot(path)
     await using watcher = await view.addWatch('/', { recursive: true })
     await other.create(`${path}/a`)
     expect((await watcher.next()).value).to.deep.include({ type: 'NodeCreated', path: '/a' })
   })
 
-  everywhere('ends with its view, and tells so', async () => {
+  itEverywhere('ends with its view, and tells so', async () => {
     const view = zk.chroot(path)
     const watcher = await view.addWatch('/')
     await view.close()
     expect((await watcher.next()).value).to.deep.equal({ type: 'Session', state: 'closed', path: '/' })
     expect((await watcher.next()).done).to.equal(true)
     await zk.settled()
-    expect(await ground.watchCount()).to.equal(ground.watchesBefore)
+    expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
   })
 
-  everywhere('tells of the session’s end, and ends', async () => {
+  itEverywhere('tells of the session’s end, and ends', async () => {
     // Not the hasty one, which would take its session back before it has ended.
-    const client = await ground.open()
+    const client = await fixture.open()
     const watcher = await client.addWatch(path)
     const seen: WatchEvent[] = []
     const reading = (async () => {
       for await (const event of watcher) seen.push(event)
     })()
-    await ground.expire(client)
+    await fixture.expire(client)
     await reading
     expect(seen.at(-1)).to.deep.include({ type: 'Session', state: 'expired', path })
   })
 
-  everywhere('is closed by leaving the loop over it', async () => {
+  itEverywhere('is closed by leaving the loop over it', async () => {
     await other.setData(path, '')
     const watcher = await zk.addWatch(path)
     await other.setData(path, 'x')
@@ -198,6 +198,6 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
       expect(event.type).to.equal('NodeDataChanged')
       break
     }
-    expect(await ground.watchCount()).to.equal(ground.watchesBefore)
+    expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
   })
 })
