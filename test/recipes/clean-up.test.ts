@@ -1,4 +1,4 @@
-// What must go, goes: also when the view is closed, the server is busy, or the caller waits in the wrong place.
+// A lock's nodes, watches and timers are removed even if the view is closed, the server refuses requests, or the caller awaits settled().
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { HerdMutex, LockError, Mutex, ReadWriteLock, type Held } from '../../src/recipes/index.ts'
@@ -13,7 +13,7 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     ;({ observer, path } = fixture)
   })
 
-  itEverywhere('goes on when the view that took the lock is closed, for a holder and for a waiter', async () => {
+  itEverywhere('continues after the view that took the lock is closed, for a holder and for a waiter', async () => {
     const client = await fixture.open()
     const [view, waitingView] = [client.chroot('/'), client.chroot('/')]
     const held = await new Mutex(view, path).acquire()
@@ -24,7 +24,7 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     await (await waiting).release()
   })
 
-  it('of a client that is being closed is done when the session is over', async () => {
+  it('is complete when release() resolves, if the client is being closed at the same time', async () => {
     const client = await fixture.open()
     const held = await new Mutex(client, path).acquire()
     fixture.embedded.pause()
@@ -32,14 +32,14 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     let isReleased = false
     const releasing = held.release().then(() => (isReleased = true))
     await fixture.sleep(100)
-    expect(isReleased, 'while the server has not heard of it').to.equal(false)
+    expect(isReleased, 'before the server has executed the delete').to.equal(false)
     fixture.embedded.resume()
     await releasing
     expect(fixture.embedded.snapshot().nodes.has(held.path)).to.equal(false)
     await closing
   })
 
-  it('waits until the client may ask for anything again', async () => {
+  it('waits if maxPending requests are already pending', async () => {
     const client = await fixture.open({ maxPending: 3 })
     const held = await new Mutex(client, path).acquire()
     const busy = Array.from({ length: 3 }, () => client.sync('/'))
@@ -47,7 +47,7 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
   })
 
   for (const hidden of [['getData'], ['getData', 'exists']] as const)
-    it(`leaves no node that one may not read, by ${hidden.join(' and ')}, when the answer to its create is lost`, async () => {
+    it(`leaves no node when the reply to create is lost and ${hidden.join(' and ')} reject${hidden.length > 1 ? '' : 's'} with NOAUTH`, async () => {
       const { faults } = fixture.embedded
       const client = await fixture.open()
       const session = client.sessionId
@@ -61,7 +61,7 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
       expect(await fixture.childPaths()).to.deep.equal([])
     })
 
-  it('leaves no read node that may not be looked at when a downgrade fails for that', async () => {
+  it('deletes the read node when a downgrade fails because exists() rejects with NOAUTH', async () => {
     const client = await fixture.open()
     const held = await new ReadWriteLock(client, path).writeLock.acquire()
     fixture.embedded.faults.replace('exists', 'NOAUTH', { session: client.sessionId })
@@ -70,7 +70,7 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     await held.release()
   })
 
-  it('has the pause before it tries again end with the session', async () => {
+  it('cancels the timer of a pending retry when the session ends', async () => {
     const client = await fixture.open()
     const held = await new Mutex(client, path).acquire()
     const { faults } = fixture.embedded
@@ -80,11 +80,11 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     await fixture.sleep(3000)
     const timers = fixture.timerCount()
     await client.close()
-    expect(fixture.timerCount(), 'the pause’s and the session’s are gone').to.equal(timers - 2)
+    expect(fixture.timerCount(), 'the timers of the retry and of the session are cancelled').to.equal(timers - 2)
     await releasing
   })
 
-  it('has the pause of who watches his node end when the lock is released', async () => {
+  it('cancels the retry timer of watchOwnNode when the lock is released', async () => {
     const client = await fixture.open()
     const timersBefore = fixture.timerCount()
     fixture.embedded.faults.replace('exists', 'THROTTLEDOP', { times: Infinity, session: client.sessionId })
@@ -92,15 +92,19 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     await fixture.sleep(3000)
     expect(fixture.timerCount()).to.equal(timersBefore + 1)
     await held.release()
-    expect(fixture.timerCount(), 'timers left behind').to.equal(timersBefore)
+    expect(fixture.timerCount(), 'timers after the release').to.equal(timersBefore)
   })
 
-  it('does not hold up settled(), which may be waited for under the lock', async () => {
+  it('does not delay settled(): it resolves while the lock is held', async () => {
     const client = await fixture.open()
-    await new Mutex(client, path).use(() => client.settled())
+    const nodes = await new Mutex(client, path).use(async () => {
+      await client.settled()
+      return fixture.childPaths()
+    })
+    expect(nodes, 'the lock’s node when settled() resolves').to.have.length(1)
   })
 
-  itEverywhere('leaves alone a waiter on a node whose watches somebody else removes', async () => {
+  itEverywhere('keeps a waiter waiting when its session removes the watches of the predecessor’s node', async () => {
     const [holder, client] = [await fixture.open(), await fixture.open()]
     const held = await new Mutex(holder, path).acquire()
     const waiting = new Mutex(client, path).acquire()
@@ -116,7 +120,7 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     await (await waiting).release()
   })
 
-  it('is not trusted to a dialect whose pattern does not find its own nodes, or that there is not', async () => {
+  it('rejects a dialect that does not exist or whose pattern does not match its own nodes', async () => {
     const client = await fixture.open()
     for (const dialect of [{ prefix: 'y-', pattern: /x-(\d+)$/ }, 'curatr' as never])
       expect(() => new Mutex(client, path, { dialect }))
@@ -124,7 +128,7 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
         .with.property('code', 'UNSUPPORTED')
   })
 
-  it('minds no pattern that remembers where it stood', async () => {
+  it('works with a dialect pattern that has the g flag and so keeps lastIndex', async () => {
     const clients = await fixture.openMany(4)
     const dialect = { prefix: (uuid: string) => `${uuid}-mine-`, pattern: /-mine-(\d+)$/g }
     let inside = 0

@@ -1,5 +1,5 @@
-// Where tests of a recipe take place: on the embedded server in virtual time, and those that hang on what Apache's does, there as well. None
-// may leave anything behind.
+// The fixture of a recipe's tests. They run on the embedded server in virtual time; tests that depend on the behaviour of Apache's server run
+// there too. A test fails if it leaves a node or a watch.
 import { expect } from 'chai'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import type { Server } from '../../src/server/index.ts'
@@ -10,35 +10,38 @@ import { EmbeddedServer, apacheServer, type ServerUnderTest } from './server-und
 
 type TestFunction = (title: string, test: () => unknown) => void
 
-/** `it` is a test in virtual time, where a promise that never settles fails at once; one `everywhere` is true of both servers. */
+/**
+ * `it` defines a test for the embedded server only: time is virtual there, and a promise that never settles fails at once.
+ * `itEverywhere` defines a test for both servers.
+ */
 export interface TestFunctions {
   it: TestFunction
   itEverywhere: TestFunction
 }
 
-/** @param suite is read for each server, and says what is true there */
+/** @param suite called once per server; defines the tests for that server */
 export function onBothServers(title: string, suite: (fixture: Fixture, sentences: TestFunctions) => void): void {
-  const read = (on: string, open: () => Promise<ServerUnderTest>, isVirtual: boolean) =>
-    describe(`${title}, ${on}`, () => {
+  const describeOn = (name: string, open: () => Promise<ServerUnderTest>, isVirtual: boolean) =>
+    describe(`${title}, ${name}`, () => {
       const fixture = Fixture.forSuite(title, open)
-      const itEverywhere: TestFunction = (sentence, test) => it(sentence, () => fixture.run(test))
+      const itEverywhere: TestFunction = (testTitle, test) => it(testTitle, () => fixture.run(test))
       suite(fixture, { it: isVirtual ? itEverywhere : () => undefined, itEverywhere })
     })
-  read('in virtual time', () => EmbeddedServer.open(), true)
-  read('on Apache ZooKeeper', apacheServer, false)
+  describeOn('in virtual time', () => EmbeddedServer.open(), true)
+  describeOn('on Apache ZooKeeper', apacheServer, false)
 }
 
 export class Fixture {
   readonly sessions = new Sessions()
-  /** A persistent node, empty. */
+  /** An empty persistent node, deleted after the test. */
   path = ''
-  /** Watches of nobody's. */
+  /** The number of watches at the server before the test sets any. */
   watchesBefore = 0
   #server: ServerUnderTest | undefined
   #observer: Client | undefined
   readonly #fastRetryClients = new WeakSet<Client>()
 
-  /** For the tests of the suite in which it is called. */
+  /** Registers hooks that set the fixture up for each test of the calling suite. */
   static forSuite(title: string, open: () => Promise<ServerUnderTest>): Fixture {
     const fixture = new Fixture()
     const name = title.replaceAll(/\W+/g, '-')
@@ -72,26 +75,28 @@ export class Fixture {
   }
 
   get server(): ServerUnderTest {
-    return this.#server ?? expect.fail('it is not laid yet')
+    return this.#server ?? expect.fail('the fixture has no server: it is used outside a test')
   }
 
-  /** In virtual time only. */
+  /** The embedded server; fails on Apache's. */
   get embedded(): Server {
     return this.#embedded.server
   }
 
-  /** How many are set, in virtual time only. */
+  /** The number of pending timers; for the embedded server only. */
   timerCount(): number {
     return this.#embedded.clock.pendingTimers
   }
 
   get #embedded(): EmbeddedServer {
-    return this.server instanceof EmbeddedServer ? this.server : expect.fail('this is not the embedded server')
+    return this.server instanceof EmbeddedServer
+      ? this.server
+      : expect.fail('this test does not run on the embedded server')
   }
 
-  /** A session beside those under test. */
+  /** A session that is not under test. */
   get observer(): Client {
-    return this.#observer ?? expect.fail('it is not laid yet')
+    return this.#observer ?? expect.fail('the fixture has no server: it is used outside a test')
   }
 
   run<T>(work: () => T | Promise<T>): Promise<T> {
@@ -106,7 +111,7 @@ export class Fixture {
     return this.sessions.openMany(count, this.server.connectString, { ...this.server.options, ...options })
   }
 
-  /** A session whose connection can be cut at exact places. */
+  /** Opens a session whose connection can be cut at exact frames. */
   async openWithFaults(options?: ConnectOptions): Promise<{ faultyDial: Saboteur; client: Client }> {
     const faultyDial = new Saboteur(this.server.dial)
     const { fastRetryOptions } = this.server
@@ -118,11 +123,11 @@ export class Fixture {
   /** Ends a session at the server. */
   async expire(client: Client): Promise<void> {
     if (this.#fastRetryClients.has(client))
-      expect.fail('it would take its session back before it has ended: see hasty-clock.ts')
+      expect.fail('this client would resume its session before the server ends it: see fast-retry-clock.ts')
     await this.server.expire(client)
   }
 
-  /** Lets so much time pass, ms: in virtual time only, where nobody has to be given a chance. */
+  /** Resolves after `ms` of virtual time; for the embedded server only. */
   async sleep(ms: number): Promise<void> {
     const { clock } = this.#embedded
     await new Promise<void>(resolve => void clock.setTimeout(resolve, ms))
@@ -132,7 +137,7 @@ export class Fixture {
     return until(condition, this.server)
   }
 
-  /** The ephemeral nodes at and below the path. */
+  /** The paths of the ephemeral nodes at and below `path`. */
   async ephemeralNodes(path = this.path): Promise<string[]> {
     const stat = await this.observer.exists(path)
     if (stat === null) return []
@@ -141,7 +146,7 @@ export class Fixture {
     return (await Promise.all(children.map(name => this.ephemeralNodes(`${path}/${name}`)))).flat()
   }
 
-  /** Full paths, by their numbers. */
+  /** The full paths of the children of a directory below {@link path}, sorted by sequence number. */
   async childPaths(directory = ''): Promise<string[]> {
     const full = `${this.path}${directory}`
     if ((await this.observer.exists(full)) === null) return []
@@ -153,7 +158,7 @@ export class Fixture {
     return this.server.watchCount()
   }
 
-  /** So many watches have been set. */
+  /** Waits until the test has set at least `count` watches. */
   waitForWatches(count: number): Promise<void> {
     return this.until(async () => (await this.watchCount()) >= this.watchesBefore + count)
   }

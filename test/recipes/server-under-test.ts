@@ -1,4 +1,4 @@
-// The server below a test of a recipe, and its time.
+// The server and the clock that a recipe's test runs on.
 import { dialTcp } from '../../src/transport/tcp.ts'
 import type { Client, ConnectOptions, Dial } from '../../src/index.ts'
 import { systemClock, type Clock } from '../../src/runtime/clock.ts'
@@ -11,20 +11,20 @@ export interface ServerUnderTest {
   readonly connectString: string
   readonly dial: Dial
   readonly clock: Clock
-  /** Of every client. */
+  /** Options for every client. */
   readonly options: ConnectOptions
-  /** Of one that often loses its connection. */
+  /** Additional options for a client that often loses its connection. */
   readonly fastRetryOptions: ConnectOptions
   watchCount(): number | Promise<number>
-  /** Ends a session at the server. */
+  /** Ends the client's session at the server. */
   expire(client: Client): unknown
-  /** Does what takes time. */
+  /** Runs `work`; on the embedded server, advances the virtual clock until its promise settles. */
   run<T>(work: () => T | Promise<T>): Promise<T>
-  /** Everybody has left. */
+  /** Closes the server after all clients have been closed. */
   close(): Promise<void>
 }
 
-/** The embedded server, for one test. Time passes only while the test has nothing else to do, so that it never waits. */
+/** An embedded server for one test. Virtual time advances only when the test has nothing else to do, so a test never waits. */
 export class EmbeddedServer implements ServerUnderTest {
   readonly server: Server
   readonly clock: VirtualClock
@@ -64,11 +64,11 @@ export class EmbeddedServer implements ServerUnderTest {
 
   async close(): Promise<void> {
     await this.server.close()
-    if (this.clock.pendingTimers > 0) throw new Error(`${this.clock.pendingTimers} timers are left behind`)
+    if (this.clock.pendingTimers > 0) throw new Error(`${this.clock.pendingTimers} timers are still pending`)
   }
 }
 
-/** The real server that the whole run of mocha shares. */
+/** The Apache ZooKeeper server that all tests of a mocha run share. */
 export async function apacheServer(): Promise<ServerUnderTest> {
   const server = await sharedServer()
   return {

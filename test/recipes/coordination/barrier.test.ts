@@ -7,37 +7,43 @@ import { failureOf, watched } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
 onBothServers('Barrier', (fixture, { it, itEverywhere }) => {
-  itEverywhere('holds everybody up while it is raised', async () => {
+  itEverywhere('blocks all waiters while it is raised', async () => {
     const clients = await fixture.openMany(5)
     const barrier = new Barrier(fixture.observer, `${fixture.path}/up`)
     await barrier.raise()
     await barrier.raise()
     const waiting = clients.map(client => new Barrier(client, `${fixture.path}/up`).wait())
-    const isThrough = waiting.map(watched)
+    const haveResolved = waiting.map(watched)
     await Promise.all(clients.map(client => client.exists('/')))
-    expect(isThrough.map(through => through())).to.deep.equal([false, false, false, false, false])
+    expect(haveResolved.map(hasResolved => hasResolved())).to.deep.equal([false, false, false, false, false])
     await barrier.lower()
     await barrier.lower()
     await Promise.all(waiting)
   })
 
-  it('holds up nobody while it is down, and leaves no watch then', async () => {
-    await new Barrier(await fixture.open(), `${fixture.path}/up`).wait()
+  it('resolves wait() at once while it is lowered, and leaves no watch', async () => {
+    const client = await fixture.open()
+    const { clock } = fixture.server
+    const startedAt = clock.now()
+    await new Barrier(client, `${fixture.path}/up`).wait()
+    expect(clock.now() - startedAt, 'virtual ms').to.equal(0)
+    await client.settled()
+    expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
   })
 
-  it('holds up again who is woken when it has been raised anew', async () => {
+  it('keeps a waiter waiting when only the data of the barrier’s node changes', async () => {
     const barrier = new Barrier(fixture.observer, `${fixture.path}/up`)
     await barrier.raise()
     const waiting = new Barrier(await fixture.open(), `${fixture.path}/up`).wait()
-    const isThrough = watched(waiting)
+    const hasResolved = watched(waiting)
     await fixture.observer.setData(`${fixture.path}/up`, 'touched')
     await fixture.observer.exists('/')
-    expect(isThrough()).to.equal(false)
+    expect(hasResolved()).to.equal(false)
     await barrier.lower()
     await waiting
   })
 
-  it('gives its ACL to its own node, and not to what is missing above', async () => {
+  it('sets its ACL on its own node and not on the parents that it creates', async () => {
     const barrier = new Barrier(fixture.observer, `${fixture.path}/team/up`, { acl: readOnlyACL })
     await barrier.raise()
     expect((await fixture.observer.getACL(`${fixture.path}/team`)).acl).to.deep.equal(openACL)
@@ -45,15 +51,15 @@ onBothServers('Barrier', (fixture, { it, itEverywhere }) => {
     await barrier.lower()
   })
 
-  it('is waited for no longer than one wants', async () => {
+  it('rejects wait() with TIMEOUT after the timeout, and with the reason of an aborted signal', async () => {
     const barrier = new Barrier(await fixture.open(), `${fixture.path}/up`)
     await barrier.raise()
     expect(await failureOf(barrier.wait({ timeout: 20 }))).to.have.property('code', 'TIMEOUT')
-    const reason = new Error('given up')
+    const reason = new Error('cancelled')
     expect(await failureOf(barrier.wait({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
   })
 
-  itEverywhere('tells who waits of the end of the session', async () => {
+  itEverywhere('rejects wait() with SESSIONEXPIRED when the session expires', async () => {
     const client = await fixture.open()
     await new Barrier(client, `${fixture.path}/up`).raise()
     const failing = failureOf(new Barrier(client, `${fixture.path}/up`).wait())
@@ -63,8 +69,8 @@ onBothServers('Barrier', (fixture, { it, itEverywhere }) => {
   })
 })
 
-describe('how a member leaves a double barrier', () => {
-  it('is behind the highest where it is the lowest, and else at once, to wait for the lowest', () => {
+describe('the order in which members leave a double barrier', () => {
+  it('has the lowest member wait for the highest, and every other member leave at once and wait for the lowest', () => {
     expect(leaving(['b', 'c', 'a'], 'a')).to.deep.equal({ goes: false, behind: 'c' })
     expect(leaving(['b', 'c', 'a'], 'b')).to.deep.equal({ goes: true, behind: 'a' })
     expect(leaving(['b', 'c', 'a'], undefined)).to.deep.equal({ goes: true, behind: 'a' })
@@ -74,20 +80,20 @@ describe('how a member leaves a double barrier', () => {
 })
 
 onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
-  itEverywhere('lets all in together and out together, passage after passage', async () => {
+  itEverywhere('lets all members enter together and leave together, several times in a row', async () => {
     const clients = await fixture.openMany(6)
     let inside = 0
-    let outside = 0
-    const passages = 4
+    let leaving = 0
+    const rounds = 4
     const pass = async (client: (typeof clients)[number]) => {
       const barrier = new DoubleBarrier(client, fixture.path, clients.length)
-      for (let n = 1; n <= passages; n++) {
+      for (let n = 1; n <= rounds; n++) {
         inside++
         await barrier.enter()
-        expect(inside, 'have come').to.equal(n * clients.length)
-        outside++
+        expect(inside, 'members that have called enter()').to.equal(n * clients.length)
+        leaving++
         await barrier.leave()
-        expect(outside, 'have left').to.be.at.least(n * clients.length)
+        expect(leaving, 'members that have called leave()').to.be.at.least(n * clients.length)
       }
     }
     await Promise.all(clients.map(pass))
@@ -96,7 +102,7 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
       expect((await fixture.observer.getChildren(fixture.path)).children).to.deep.equal([])
   })
 
-  it('does not count who has given up', async () => {
+  it('does not count a member whose enter() has timed out', async () => {
     const [a, b, c] = [await fixture.open(), await fixture.open(), await fixture.open()]
     const first = new DoubleBarrier(a, fixture.path, 2)
     expect(await failureOf(first.enter({ timeout: 30 }))).to.have.property('code', 'TIMEOUT')
@@ -112,10 +118,10 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
     await Promise.all([barrier.leave(), other.leave()])
   })
 
-  itEverywhere('counts who has died no more, and waits for them no more', async () => {
+  itEverywhere('neither counts nor waits for a member whose session has expired', async () => {
     const [a, b, c] = [await fixture.open(), await fixture.open(), await fixture.open()]
-    const died = new DoubleBarrier(a, fixture.path, 2).enter()
-    const failing = failureOf(died)
+    const expired = new DoubleBarrier(a, fixture.path, 2).enter()
+    const failing = failureOf(expired)
     await fixture.until(async () => (await fixture.ephemeralNodes()).length === 1)
     await fixture.expire(a)
     expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
@@ -127,25 +133,25 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
     await leaving
   })
 
-  it('is not open to who comes after all have died inside', async () => {
+  it('is closed to new members after the sessions of all members inside have expired', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]
     await Promise.all([a, b].map(client => new DoubleBarrier(client, fixture.path, 2).enter()))
     for (const client of [a, b]) await fixture.expire(client)
     await fixture.until(async () => (await fixture.ephemeralNodes()).length === 0)
-    for (let passage = 1; passage <= 2; passage++) {
+    for (let round = 1; round <= 2; round++) {
       const [c, d] = [await fixture.open(), await fixture.open()]
       const [first, second] = [new DoubleBarrier(c, fixture.path, 2), new DoubleBarrier(d, fixture.path, 2)]
       const entering = first.enter()
       const isInside = watched(entering)
       await fixture.waitForWatches(2)
       await c.exists('/')
-      expect(isInside(), `one alone, in passage ${passage}`).to.equal(false)
+      expect(isInside(), `one member alone, in round ${round}`).to.equal(false)
       await Promise.all([entering, second.enter()])
       await Promise.all([first.leave(), second.leave()])
     }
   })
 
-  it('lets one in who comes too many while the others are inside', async () => {
+  it('lets an additional member enter while the others are inside', async () => {
     const clients = await fixture.openMany(3)
     const [first, second, third] = clients.map(client => new DoubleBarrier(client, fixture.path, 2))
     await Promise.all([first?.enter(), second?.enter()])
@@ -153,18 +159,18 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
     await Promise.all([first?.leave(), second?.leave(), third?.leave()])
   })
 
-  it('is closed behind the last one who is inside, also where his call to leave fails', async () => {
+  it('is closed after the last member has left, even if its leave() rejects', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]
     const barriers = [a, b].map(client => new DoubleBarrier(client, fixture.path, 2))
     await Promise.all(barriers.map(barrier => barrier.enter()))
-    const reason = new Error('given up')
+    const reason = new Error('cancelled')
     for (const barrier of barriers)
       expect(await failureOf(barrier.leave({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
     await Promise.all([a.settled(), b.settled()])
     expect(await fixture.childPaths()).to.deep.equal([])
   })
 
-  it('makes the node again that somebody deleted', async () => {
+  it('creates a member’s node again when another session deletes it', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]
     const barrier = new DoubleBarrier(a, fixture.path, 2)
     const entering = barrier.enter()
@@ -178,7 +184,7 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
   })
 
   for (const opcode of [opcodes.create2, opcodes.getChildren2, opcodes.exists] as const) {
-    itEverywhere(`is entered and left, with one node, when the answer to ${nameOf(opcode)} is lost`, async () => {
+    itEverywhere(`is entered and left with one node per member if the reply to ${nameOf(opcode)} is lost`, async () => {
       const [{ faultyDial, client: a }, b] = [await fixture.openWithFaults(), await fixture.open()]
       await a.ensurePath(fixture.path)
       const lost = faultyDial.loseReply(opcode)
@@ -192,7 +198,7 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
     })
   }
 
-  it('refuses to be entered twice, to be left before, and a count and a path that are none', async () => {
+  it('rejects with BADARGUMENTS if entered twice or left first, and throws on an invalid count or path', async () => {
     const client = await fixture.open()
     const barrier = new DoubleBarrier(client, fixture.path, 1)
     expect(await failureOf(barrier.leave())).to.have.property('code', 'BADARGUMENTS')
@@ -203,7 +209,7 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
       expect(() => new DoubleBarrier(client, fixture.path, count))
         .to.throw()
         .with.property('code', 'BADARGUMENTS')
-    // Below it members would stand at the root.
+    // An empty path would put the members’ nodes directly below the root.
     expect(() => new DoubleBarrier(client, '', 1))
       .to.throw()
       .with.property('code', 'BADARGUMENTS')

@@ -6,26 +6,29 @@ import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
 onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
-  itEverywhere('has the first to campaign lead, and the next one when it resigns, with a larger token', async () => {
-    const [a, b] = [await fixture.open(), await fixture.open()]
-    const first = await new LeaderElection(a, fixture.path, { id: 'a' }).campaign()
-    const next = new LeaderElection(b, fixture.path, { id: 'b' }).campaign()
-    const watcher = new LeaderElection(fixture.observer, fixture.path)
-    await fixture.until(async () => (await watcher.participants()).length === 2)
-    expect((await watcher.participants()).map(({ id, isLeader }) => ({ id, isLeader }))).to.deep.equal([
-      { id: 'a', isLeader: true },
-      { id: 'b', isLeader: false },
-    ])
-    expect(await watcher.leader()).to.include({ id: 'a', path: first.path, session: a.sessionId })
-    await first.release()
-    const second = await next
-    expect(second.token > first.token).to.equal(true)
-    expect(await watcher.leader()).to.include({ id: 'b' })
-    await second.release()
-    expect(await watcher.leader()).to.equal(null)
-  })
+  itEverywhere(
+    'makes the first candidate the leader, and the next one, with a larger token, when it resigns',
+    async () => {
+      const [a, b] = [await fixture.open(), await fixture.open()]
+      const first = await new LeaderElection(a, fixture.path, { id: 'a' }).campaign()
+      const next = new LeaderElection(b, fixture.path, { id: 'b' }).campaign()
+      const watcher = new LeaderElection(fixture.observer, fixture.path)
+      await fixture.until(async () => (await watcher.participants()).length === 2)
+      expect((await watcher.participants()).map(({ id, isLeader }) => ({ id, isLeader }))).to.deep.equal([
+        { id: 'a', isLeader: true },
+        { id: 'b', isLeader: false },
+      ])
+      expect(await watcher.leader()).to.include({ id: 'a', path: first.path, session: a.sessionId })
+      await first.release()
+      const second = await next
+      expect(second.token > first.token).to.equal(true)
+      expect(await watcher.leader()).to.include({ id: 'b' })
+      await second.release()
+      expect(await watcher.leader()).to.equal(null)
+    },
+  )
 
-  it('refuses what stands in the place of options', async () => {
+  it('rejects with BADARGUMENTS if the options are not an object', async () => {
     const election = new LeaderElection(await fixture.open(), fixture.path)
     for (const refused of [
       election.campaign(50 as never),
@@ -35,7 +38,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
       expect(await failureOf(refused)).to.include({ code: 'BADARGUMENTS', path: fixture.path })
   })
 
-  it('knows a participant by an id that is a uuid', async () => {
+  it('reports an id that looks like a UUID unchanged', async () => {
     const id = '123e4567-e89b-42d3-a456-426614174000'
     const held = await new LeaderElection(await fixture.open(), fixture.path, { id }).campaign()
     expect(await new LeaderElection(fixture.observer, fixture.path).leader()).to.include({ id })
@@ -48,7 +51,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     await held.release()
   })
 
-  itEverywhere('campaigns again when its leadership is lost, and never leads twice at a time', async () => {
+  itEverywhere('campaigns again when it loses leadership, and never runs the callback twice at a time', async () => {
     const client = await fixture.open()
     const stop = new AbortController()
     const terms: Held[] = []
@@ -74,7 +77,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     expect(terms).to.have.length(4)
   })
 
-  it('campaigns again when the function has ended, after those who wait', async () => {
+  it('campaigns again after the callback returns, and queues after the waiting candidates', async () => {
     const [a, b] = [await fixture.open(), await fixture.open()]
     const stop = new AbortController()
     const order: string[] = []
@@ -83,7 +86,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
         async () => {
           order.push(id)
           if (order.length === 6) stop.abort()
-          // Until the other has come back to the queue.
+          // Wait until the other candidate has queued again.
           else await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
         },
         { signal: stop.signal },
@@ -93,13 +96,13 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     expect(order).to.deep.equal(order.map((_, i) => (i % 2 === 0 ? first : first === 'a' ? 'b' : 'a')))
   })
 
-  it('rejects with what the function throws while it leads, and resigns', async () => {
+  it('rejects with the error of the callback, and resigns', async () => {
     const election = new LeaderElection(await fixture.open(), fixture.path)
     expect(await failureOf(election.lead(() => Promise.reject(new Error('mine'))))).to.have.property('message', 'mine')
     expect(await election.leader()).to.equal(null)
   })
 
-  itEverywhere('rejects at the end of the session', async () => {
+  itEverywhere('rejects with SESSIONEXPIRED when the session expires', async () => {
     const client = await fixture.open()
     const leading = failureOf(
       new LeaderElection(client, fixture.path).lead(async held => {
@@ -122,32 +125,32 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     await held.release()
   })
 
-  describe('observed', () => {
-    itEverywhere('tells who leads, from before the directory exists to after the last one', async () => {
+  describe('leaders()', () => {
+    itEverywhere('yields each leader, and null before the directory exists and after the last leader', async () => {
       const path = `${fixture.path}/later`
       const [a, b] = [await fixture.open(), await fixture.open()]
       const stop = new AbortController()
-      const seen: (string | null)[] = []
-      const observing = (async () => {
+      const yielded: (string | null)[] = []
+      const iterating = (async () => {
         const election = new LeaderElection(await fixture.open(), path)
-        for await (const leader of election.leaders({ signal: stop.signal })) seen.push(leader && leader.id)
+        for await (const leader of election.leaders({ signal: stop.signal })) yielded.push(leader && leader.id)
       })()
-      const told = (...expected: (string | null)[]) =>
-        fixture.until(() => JSON.stringify(seen) === JSON.stringify(expected))
-      await told(null)
+      const untilYielded = (...expected: (string | null)[]) =>
+        fixture.until(() => JSON.stringify(yielded) === JSON.stringify(expected))
+      await untilYielded(null)
       const first = await new LeaderElection(a, path, { id: 'a' }).campaign()
-      await told(null, 'a')
+      await untilYielded(null, 'a')
       const next = new LeaderElection(b, path, { id: 'b' }).campaign()
       await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
       await first.release()
-      await told(null, 'a', 'b')
+      await untilYielded(null, 'a', 'b')
       await (await next).release()
-      await told(null, 'a', 'b', null)
+      await untilYielded(null, 'a', 'b', null)
       stop.abort()
-      await observing
+      await iterating
     })
 
-    it('takes its watch back when the loop is left', async () => {
+    it('removes its watch when the loop ends', async () => {
       const client = await fixture.open()
       const held = await new LeaderElection(client, fixture.path, { id: 'a' }).campaign({ watchOwnNode: false })
       const watchesBefore = await fixture.watchCount()
@@ -159,11 +162,11 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     })
 
     for (const [title, kind, times] of [
-      ['the leader goes between the list and the look at its node', 'getData', 3],
-      ['the first comes just behind the list', 'getChildren', 1],
-      ['the directory is made just behind the list', 'getChildren', 2],
+      ['the leader’s node is deleted between getChildren and getData', 'getData', 3],
+      ['the first candidate arrives just after getChildren', 'getChildren', 1],
+      ['the directory is created just after getChildren', 'getChildren', 2],
     ] as const)
-      it(`has one watch, also when ${title}`, async () => {
+      it(`sets one watch even if ${title}`, async () => {
         const client = await fixture.open()
         const { observer, embedded, path } = fixture
         const held = await new LeaderElection(client, path, { id: 'a' }).campaign({ watchOwnNode: false })
@@ -177,14 +180,14 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
         }
       })
 
-    it('ends with the session', async () => {
+    it('rejects with SESSIONEXPIRED when the session expires', async () => {
       const client = await fixture.open()
-      const seen: unknown[] = []
-      const observing = (async () => {
-        for await (const leader of new LeaderElection(client, fixture.path).leaders()) seen.push(leader)
+      const yielded: unknown[] = []
+      const iterating = (async () => {
+        for await (const leader of new LeaderElection(client, fixture.path).leaders()) yielded.push(leader)
       })()
-      const failing = failureOf(observing)
-      await fixture.until(() => seen.length === 1)
+      const failing = failureOf(iterating)
+      await fixture.until(() => yielded.length === 1)
       await fixture.expire(client)
       expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
     })

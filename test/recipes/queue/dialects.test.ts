@@ -1,4 +1,4 @@
-// The names by which contenders queue: those of other libraries, one's own, foreign ones, and names that come back.
+// The names of contenders’ nodes: those of other libraries, custom and foreign ones, and names that occur again in a recreated directory.
 import { expect } from 'chai'
 import type { Client, ObservedFrame } from '../../../src/index.ts'
 import { CreateRequest, opcodes, RequestHeader } from '../../../src/protocol/index.ts'
@@ -25,7 +25,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
 
   const nameOf = (held: Held) => held.path.slice(path.length + 1)
 
-  /** Names that are no contender's, though some look as if. */
+  /** Names of nodes that are not contenders, though some are similar. */
   const foreign = [
     'hello',
     'x',
@@ -49,13 +49,13 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
     curator: { dialect: 'curator', name: /^_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-lock-\d{10}$/, isUnique: true },
     kazoo: { dialect: 'kazoo', name: /^[\da-f]{32}__lock__\d{10}$/, isUnique: true },
     zookeeper: { dialect: 'zookeeper', name: /^x-\d+-\d{10}$/, isUnique: false },
-    'of a plain prefix': { dialect: named('orders'), name: /^orders_lock_\d{10}$/, isUnique: false },
-    'of a function': {
+    'with a constant prefix': { dialect: named('orders'), name: /^orders_lock_\d{10}$/, isUnique: false },
+    'with a prefix function': {
       dialect: { prefix: uuid => `host-${uuid}-W-`, pattern: /^host-.*-W-(\d{10})$/ },
       name: /^host-[\da-f-]{36}-W-\d{10}$/,
       isUnique: true,
     },
-    'of a function that drops the uuid': {
+    'with a prefix function that ignores the UUID': {
       dialect: { prefix: (_, session) => `${session.toString(16)}-W-`, pattern: /-W-(\d{10})$/ },
       name: /^[\da-f]+-W-\d{10}$/,
       isUnique: false,
@@ -67,22 +67,25 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
       const options: MutexOptions = { dialect: dialect ?? 'curator', data: 'me' }
       const lockOf = (client: Client) => new Mutex(client, path, options)
 
-      itEverywhere('names its nodes so, in the order of the queue, and shows the data it was given', async () => {
-        const [holder, waiter] = [await fixture.open(), await fixture.open()]
-        const held = await lockOf(holder).acquire()
-        expect(nameOf(held)).to.match(name)
-        const acquiring = lockOf(waiter).acquire()
-        await fixture.waitForWatches(1)
-        const contenders = await lockOf(observer).contenders()
-        expect(contenders.map(({ data, session }) => [data?.toString(), session])).to.deep.equal([
-          ['me', holder.sessionId],
-          ['me', waiter.sessionId],
-        ])
-        await held.release()
-        await (await acquiring).release()
-      })
+      itEverywhere(
+        'names its nodes by its pattern, and contenders() reports their data in the order of the queue',
+        async () => {
+          const [holder, waiter] = [await fixture.open(), await fixture.open()]
+          const held = await lockOf(holder).acquire()
+          expect(nameOf(held)).to.match(name)
+          const acquiring = lockOf(waiter).acquire()
+          await fixture.waitForWatches(1)
+          const contenders = await lockOf(observer).contenders()
+          expect(contenders.map(({ data, session }) => [data?.toString(), session])).to.deep.equal([
+            ['me', holder.sessionId],
+            ['me', waiter.sessionId],
+          ])
+          await held.release()
+          await (await acquiring).release()
+        },
+      )
 
-      it('shows data whole that is a uuid', async () => {
+      it('reports data that looks like a UUID unchanged', async () => {
         const data = '123e4567-e89b-42d3-a456-426614174000'
         const held = await new Mutex(await fixture.open(), path, { ...options, data }).acquire()
         const [contender] = await lockOf(observer).contenders()
@@ -90,7 +93,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
         await held.release()
       })
 
-      it('keeps apart the locks of one session in one directory', async () => {
+      it('grants one acquire() of a session at a time, in the order of the queue', async () => {
         const client = await fixture.open()
         let inside = 0
         const order: bigint[] = []
@@ -106,7 +109,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
       })
 
       itEverywhere(
-        'finds the nodes of two creates whose answers were lost, beside another of the same session',
+        'finds the nodes of two creates whose replies were lost, when the session has another node there',
         async () => {
           const { faultyDial, client } = await fixture.openWithFaults()
           const held = await lockOf(client).acquire()
@@ -126,7 +129,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
         },
       )
 
-      it('gives back a node whose create was given up and not answered, and no other of the same session', async () => {
+      it('deletes the node of a cancelled acquire() whose create has no reply, and no other node of the session', async () => {
         const { faultyDial, client } = await fixture.openWithFaults()
         const held = await lockOf(client).acquire()
         const abort = new AbortController()
@@ -134,7 +137,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
         const failing = failureOf(lockOf(client).acquire({ signal: abort.signal }))
         const behind = lockOf(client).acquire()
         await arrived
-        abort.abort(new Error('enough'))
+        abort.abort(new Error('cancelled'))
         await failing
         faultyDial.cut()
         await fixture.waitForWatches(1)
@@ -144,7 +147,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
         await (await behind).release()
       })
 
-      it('is blocked by no foreign name, and throws at none', async () => {
+      it('is neither blocked by a foreign name nor made to throw', async () => {
         for (const each of foreign) await observer.create(`${path}/${each}`)
         const held = await lockOf(await fixture.open()).acquire()
         expect(await lockOf(observer).contenders()).to.have.length(1)
@@ -166,7 +169,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
 
   for (const Lock of [Mutex, HerdMutex])
     itEverywhere(
-      `of names that come back: in a directory made again, ${Lock.name} does not take a namesake for its own`,
+      `without unique names: in a recreated directory, ${Lock.name} does not adopt a node of the same name`,
       async () => {
         const options = { dialect: named('orders') }
         const [first, { faultyDial, client }] = [await fixture.open(), await fixture.openWithFaults()]
@@ -183,14 +186,16 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
         const next = new Lock(fourth, path, options).acquire()
         await third.settled()
         await fixture.waitForWatches(1)
-        let isIn = false
-        void acquiring.then(() => (isIn = true))
+        let isGranted = false
+        void acquiring.then(() => (isGranted = true))
         faultyDial.accept()
-        await fixture.until(async () => isIn || (await new Lock(observer, path, options).contenders()).length === 3)
+        await fixture.until(
+          async () => isGranted || (await new Lock(observer, path, options).contenders()).length === 3,
+        )
         await held.release()
         const second = await next
         await client.sync(path)
-        expect(isIn).to.equal(false)
+        expect(isGranted).to.equal(false)
         await old.release()
         expect((await observer.exists(second.path))?.czxid).to.equal(second.token)
         await second.release()
@@ -198,7 +203,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
       },
     )
 
-  it('of its own lets several named locks stand in one directory', async () => {
+  it('with a custom prefix lets several named locks share one directory', async () => {
     const client = await fixture.open()
     const orders = await new Mutex(client, path, { dialect: named('orders') }).acquire()
     const stock = await new Mutex(client, path, { dialect: named('stock') }).acquire()
@@ -207,7 +212,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
     await Promise.all([orders.release(), stock.release()])
   })
 
-  it('stands in one queue with those who use the same names, whoever made them', async () => {
+  it('shares one queue with other libraries’ nodes of the same dialect', async () => {
     const theirs = { mode: 'ephemeralSequential' } as const
     for (const [dialect, prefix] of [
       ['curator', '_c_0123456789abcdef0123456789abcdef-lock-'],
@@ -222,50 +227,50 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
     }
   })
 
-  describe('among others in one directory', () => {
+  describe('in a directory with foreign contenders', () => {
     const kinds = {
       Mutex: (client: Client, options: object) => new Mutex(client, path, options),
       HerdMutex: (client: Client, options: object) => new HerdMutex(client, path, options),
       TicketMutex: (client: Client, options: object) => new TicketMutex(client, path, options),
     }
-    const strangers: Record<string, string> = {
+    const foreignNames: Record<string, string> = {
       Mutex: '0123456789abcdef0123456789abcdef__lock__0000000000',
       HerdMutex: '_c_01234567-89ab-4cde-8f01-23456789abcd-__WRIT__0000000000',
       TicketMutex: '_c_01234567-89ab-4cde-8f01-23456789abcd-lock-0000000000',
     }
 
     for (const [title, lockOf] of Object.entries(kinds)) {
-      const stranger = strangers[title] ?? ''
+      const foreignName = foreignNames[title] ?? ''
 
-      it(`is reported by ${title}, once, to whom it is told to`, async () => {
-        // It also takes a number, as theirs do.
-        await observer.create(`${path}/${stranger}`, '', { mode: 'ephemeral' })
+      it(`reports them once to onForeignContenders of ${title}`, async () => {
+        // Like another library’s node, it also consumes a sequence number.
+        await observer.create(`${path}/${foreignName}`, '', { mode: 'ephemeral' })
         const reports: unknown[] = []
         const lock = lockOf(await fixture.open(), {
           onForeignContenders: (...report: unknown[]) => reports.push(report),
         })
         for (let i = 0; i < 3; i++) await (await lock.acquire()).release()
-        expect(reports).to.deep.equal([[[stranger], path]])
-        await observer.delete(`${path}/${stranger}`)
+        expect(reports).to.deep.equal([[[foreignName], path]])
+        await observer.delete(`${path}/${foreignName}`)
       })
 
-      it(`is reported by ${title} in a warning of the process`, async () => {
+      it(`reports them for ${title} in a process warning by default`, async () => {
         const warnings: Error[] = []
         const onWarning = (warning: Error) => void warnings.push(warning)
         process.on('warning', onWarning)
-        await observer.create(`${path}/${stranger}`, '', { mode: 'ephemeral' })
+        await observer.create(`${path}/${foreignName}`, '', { mode: 'ephemeral' })
         await (await lockOf(await fixture.open(), {}).acquire()).release()
         await fixture.until(() => warnings.length > 0)
         process.off('warning', onWarning)
         expect(warnings).to.have.length(1)
         expect(warnings[0]).to.have.property('code', 'ZKWIRE_FOREIGN_CONTENDERS')
-        expect(warnings[0]?.message).to.include(path).and.include(stranger)
-        await observer.delete(`${path}/${stranger}`)
+        expect(warnings[0]?.message).to.include(path).and.include(foreignName)
+        await observer.delete(`${path}/${foreignName}`)
       })
     }
 
-    it('may be thrown at, and rejected, by whom it is told to, which is heard as of any callback', async () => {
-      const stranger = await observer.create(`${path}/${strangers['Mutex']}`)
+    it('passes errors and rejections of onForeignContenders to onUncaughtError', async () => {
+      const foreignNode = await observer.create(`${path}/${foreignNames['Mutex']}`)
       const [thrown, rejected] = [new Error('thrown'), new Error('rejected')]
       const errors: unknown[] = []
       const client = await fixture.open({ onUncaughtError: (error: unknown) => errors.push(error) })
@@ -275,10 +280,10 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
       for (const onForeignContenders of [throwing, () => Promise.reject(rejected) as unknown as undefined])
         await (await new Mutex(client, path, { onForeignContenders }).acquire()).release()
       expect(errors).to.deep.equal([thrown, rejected])
-      await observer.delete(stranger.path)
+      await observer.delete(foreignNode.path)
     })
 
-    it('is not reported of foreign nodes that queue for nothing', async () => {
+    it('reports no foreign nodes that are not contenders', async () => {
       for (const each of foreign) await observer.create(`${path}/${each}`)
       const reports: unknown[] = []
       const onForeignContenders = (...report: unknown[]) => reports.push(report)
@@ -288,7 +293,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
     })
   })
 
-  it('takes the node’s owner for whose it is, not the data alone: what another session has copied is not adopted', async () => {
+  it('does not adopt another session’s node, even if that node has the same data', async () => {
     let created: Buffer = Buffer.alloc(0)
     const onFrame = ({ from, first, bytes }: ObservedFrame) => {
       if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.create2)
