@@ -1,4 +1,4 @@
-// From the write lock down to the read lock: nobody gets in between, whatever is lost on the way.
+// A downgrade from the write lock to the read lock: no other contender gets the lock in between, whichever request or reply is lost.
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { aclOf, openACL, perms, type Client } from '../../../src/index.ts'
@@ -16,19 +16,19 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
   const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, fixture.path, options)
   const paths = () => fixture.childPaths()
 
-  async function sabotaged(options?: ReadWriteLockOptions) {
+  async function writeLockWithFaults(options?: ReadWriteLockOptions) {
     const { faultyDial, client } = await fixture.openWithFaults()
     const held = await lockOf(client, options).writeLock.acquire()
     return { faultyDial, client, held }
   }
 
-  for (const [whose, options] of [
-    ['by Curator’s names', {}],
-    ['by kazoo’s names', { dialect: 'kazoo' }],
-    ['by names of one’s own', { dialect: hosts }],
-    ['in the herd', { herd: true }],
+  for (const [variant, options] of [
+    ['with Curator’s names', {}],
+    ['with kazoo’s names', { dialect: 'kazoo' }],
+    ['with custom names', { dialect: hosts }],
+    ['with herd: true', { herd: true }],
   ] satisfies [string, ReadWriteLockOptions][])
-    itEverywhere(`lets the readers behind in and no writer who waits, ${whose}`, async () => {
+    itEverywhere(`lets the next readers acquire, and no waiting writer, ${variant}`, async () => {
       const [client, writer, reader] = [await fixture.open(), await fixture.open(), await fixture.open()]
       const held = await lockOf(client, options).writeLock.acquire()
       const reading = lockOf(reader, options).readLock.acquire()
@@ -53,31 +53,34 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
       await written.release()
     })
 
-  itEverywhere('is one transaction that checks the write node, and then its delete', async () => {
-    const sent: number[] = []
-    let multi: Uint8Array | undefined
-    const client = await fixture.open({
-      onFrame({ from, first, bytes }) {
-        if (from !== 'client' || first) return
-        const { type } = RequestHeader.decode(bytes)
-        if (type === opcodes.multi) multi = bytes.subarray(8)
-        if (type !== opcodes.ping) sent.push(type)
-      },
-    })
-    const held = await lockOf(client, { data: 'me' }).writeLock.acquire()
-    sent.length = 0
-    const read = await held.downgrade()
-    expect(sent).to.deep.equal([opcodes.multi, opcodes.exists, opcodes.delete])
-    const [check, create] = MultiRequest.decode(Buffer.from(multi ?? []))
-    expect(check).to.deep.include({ type: opcodes.check }).and.to.have.nested.property('body.path', held.path)
-    expect(create).to.have.nested.property('body.path', read.path)
-    const node = await fixture.observer.getData(read.path)
-    expect(String(node.data)).to.equal('me')
-    expect(node.stat.ephemeralOwner).to.equal(client.sessionId)
-    await read.release()
-  })
+  itEverywhere(
+    'sends one transaction that checks the write node and creates the read node, and then deletes the write node',
+    async () => {
+      const sent: number[] = []
+      let multi: Uint8Array | undefined
+      const client = await fixture.open({
+        onFrame({ from, first, bytes }) {
+          if (from !== 'client' || first) return
+          const { type } = RequestHeader.decode(bytes)
+          if (type === opcodes.multi) multi = bytes.subarray(8)
+          if (type !== opcodes.ping) sent.push(type)
+        },
+      })
+      const held = await lockOf(client, { data: 'me' }).writeLock.acquire()
+      sent.length = 0
+      const read = await held.downgrade()
+      expect(sent).to.deep.equal([opcodes.multi, opcodes.exists, opcodes.delete])
+      const [check, create] = MultiRequest.decode(Buffer.from(multi ?? []))
+      expect(check).to.deep.include({ type: opcodes.check }).and.to.have.nested.property('body.path', held.path)
+      expect(create).to.have.nested.property('body.path', read.path)
+      const node = await fixture.observer.getData(read.path)
+      expect(String(node.data)).to.equal('me')
+      expect(node.stat.ephemeralOwner).to.equal(client.sessionId)
+      await read.release()
+    },
+  )
 
-  it('ends the write lock as a release does', async () => {
+  it('makes the write hold behave as a released one', async () => {
     const held = await lockOf(await fixture.open()).writeLock.acquire({ watchOwnNode: true })
     const read = await held.downgrade()
     expect([held.validFor(), held.signal.aborted]).to.deep.equal([0, false])
@@ -91,7 +94,7 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
     expect(held.signal.aborted).to.equal(false)
   })
 
-  itEverywhere('is watched as the write lock was', async () => {
+  itEverywhere('watches the read node if the write lock was acquired with watchOwnNode', async () => {
     const read = await (await lockOf(await fixture.open()).writeLock.acquire({ watchOwnNode: true })).downgrade()
     const lost = once(read.signal, 'abort')
     await fixture.observer.delete(read.path)
@@ -99,21 +102,21 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
     expect(read.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
   })
 
-  it('is left alone by a release that comes before it is done', async () => {
-    const { faultyDial, held } = await sabotaged()
+  it('is not disturbed by a release() of the write hold before it resolves', async () => {
+    const { faultyDial, held } = await writeLockWithFaults()
     const arrived = faultyDial.holdReply(opcodes.multi)
-    const trading = held.downgrade()
+    const downgrading = held.downgrade()
     await arrived
     const releasing = held.release()
     expect(await paths()).to.have.length(2)
     faultyDial.deliver()
-    const read = await trading
+    const read = await downgrading
     await releasing
     expect(await paths()).to.deep.equal([read.path])
     await read.release()
   })
 
-  it('is too late after a release', async () => {
+  it('rejects with LOST after release()', async () => {
     const held = await lockOf(await fixture.open()).writeLock.acquire()
     const releasing = held.release()
     expect(await failureOf(held.downgrade()))
@@ -123,7 +126,7 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
     expect(held.signal.aborted).to.equal(false)
   })
 
-  itEverywhere('leaves the write lock as it is where it is refused', async () => {
+  itEverywhere('keeps the write lock if the server rejects it with NOAUTH', async () => {
     const held = await lockOf(await fixture.open()).writeLock.acquire()
     await fixture.observer.setACL(fixture.path, [aclOf('world', 'anyone', perms.all & ~perms.create)])
     expect(await failureOf(held.downgrade())).to.have.property('code', 'NOAUTH')
@@ -132,7 +135,7 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
     await (await held.downgrade()).release()
   })
 
-  it('leaves a write lock that tells of its loss where the write node cannot be deleted', async () => {
+  it('keeps a write lock that still reports its loss if the write node cannot be deleted', async () => {
     const held = await lockOf(await fixture.open()).writeLock.acquire({ watchOwnNode: true })
     await fixture.observer.setACL(fixture.path, [aclOf('world', 'anyone', perms.all & ~perms.delete)])
     expect(await failureOf(held.downgrade())).to.have.property('code', 'NOAUTH')
@@ -143,32 +146,35 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
     await lost
   })
 
-  itEverywhere('is refused by what bears the read node’s name already, and leaves that alone', async () => {
-    const { held } = await sabotaged({ dialect: hosts })
-    const taken = `${fixture.path}/host-R-${held.path.slice(-10)}`
-    await fixture.observer.create(taken)
-    expect(await failureOf(held.downgrade())).to.have.property('code', 'NODEEXISTS')
-    expect(await paths()).to.have.members([taken, held.path])
-    await fixture.observer.delete(taken)
-    await held.release()
-  })
+  itEverywhere(
+    'rejects with NODEEXISTS if a node has the read node’s name, and does not delete that node',
+    async () => {
+      const { held } = await writeLockWithFaults({ dialect: hosts })
+      const taken = `${fixture.path}/host-R-${held.path.slice(-10)}`
+      await fixture.observer.create(taken)
+      expect(await failureOf(held.downgrade())).to.have.property('code', 'NODEEXISTS')
+      expect(await paths()).to.have.members([taken, held.path])
+      await fixture.observer.delete(taken)
+      await held.release()
+    },
+  )
 
   for (const dialect of ['curator', hosts] as const) {
-    const whose = dialect === hosts ? 'names of one’s own' : 'Curator’s names'
+    const names = dialect === hosts ? 'custom names' : 'Curator’s names'
 
-    describe(`by ${whose}, under faults`, () => {
+    describe(`with ${names}, under faults`, () => {
       const steps = [
         ['the read node is being created', opcodes.multi],
-        ['it is being looked at', opcodes.exists],
+        ['the read node is being checked', opcodes.exists],
         ['the write node is being deleted', opcodes.delete],
       ] as const
 
       for (const [step, opcode] of steps) {
         for (const fault of ['loseRequest', 'loseReply'] as const)
           itEverywhere(
-            `is done once when ${fault === 'loseReply' ? 'the answer' : 'the request'} is lost while ${step}`,
+            `is done once if ${fault === 'loseReply' ? 'the reply' : 'the request'} is lost while ${step}`,
             async () => {
-              const { faultyDial, client, held } = await sabotaged({ dialect })
+              const { faultyDial, client, held } = await writeLockWithFaults({ dialect })
               const happened = faultyDial[fault](opcode)
               const [read] = await Promise.all([held.downgrade(), happened])
               expect(await paths()).to.deep.equal([read.path])
@@ -179,8 +185,8 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
             },
           )
 
-        it(`fails with LOST when the session expires while ${step}`, async () => {
-          const { faultyDial, client, held } = await sabotaged({ dialect })
+        it(`rejects with LOST if the session expires while ${step}`, async () => {
+          const { faultyDial, client, held } = await writeLockWithFaults({ dialect })
           const arrived = faultyDial.holdReply(opcode)
           const failing = failureOf(held.downgrade())
           await arrived
@@ -191,13 +197,13 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
           await held.release()
         })
 
-        it(`fails with LOST, and leaves nothing, when the session must be presumed lost while ${step}`, async () => {
-          const { faultyDial, client, held } = await sabotaged({ dialect })
+        it(`rejects with LOST and leaves no node if the client must consider its session lost while ${step}`, async () => {
+          const { faultyDial, client, held } = await writeLockWithFaults({ dialect })
           const arrived = faultyDial.holdReply(opcode)
           const failing = failureOf(held.downgrade())
           await arrived
           faultyDial.refuse()
-          // It counts nobody out meanwhile: the clean-up finds the session alive.
+          // A paused server expires no session, so the clean-up finds the session alive.
           fixture.embedded.pause()
           expect(await failing)
             .to.be.instanceOf(LockError)
@@ -211,8 +217,8 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
         })
       }
 
-      it('fails with LOST, as the write lock is then, when somebody has deleted the write node', async () => {
-        const { held } = await sabotaged({ dialect })
+      it('rejects with LOST, and the write hold’s signal aborts, if another session has deleted the write node', async () => {
+        const { held } = await writeLockWithFaults({ dialect })
         await fixture.observer.delete(held.path)
         expect(await failureOf(held.downgrade()))
           .to.be.instanceOf(LockError)
@@ -221,41 +227,44 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
         await held.release()
       })
 
-      itEverywhere('fails with LOST when the whole directory was deleted', async () => {
-        const { held } = await sabotaged({ dialect })
+      itEverywhere('rejects with LOST if the whole directory was deleted', async () => {
+        const { held } = await writeLockWithFaults({ dialect })
         await fixture.observer.deleteRecursive(fixture.path)
         expect(await failureOf(held.downgrade())).to.have.property('code', 'LOST')
         expect(await fixture.observer.exists(fixture.path)).to.equal(null)
         await fixture.observer.create(fixture.path)
       })
 
-      it('is made anew when somebody deletes the read node at once', async () => {
-        const { faultyDial, held } = await sabotaged({ dialect })
+      it('creates the read node again if another session deletes it before the reply arrives', async () => {
+        const { faultyDial, held } = await writeLockWithFaults({ dialect })
         const arrived = faultyDial.holdReply(opcodes.multi)
-        const trading = held.downgrade()
+        const downgrading = held.downgrade()
         await arrived
-        const [made] = (await paths()).filter(each => each !== held.path)
-        await fixture.observer.delete(made ?? '')
+        const [readNode] = (await paths()).filter(each => each !== held.path)
+        await fixture.observer.delete(readNode ?? '')
         faultyDial.deliver()
-        const read = await trading
+        const read = await downgrading
         expect(await paths()).to.deep.equal([read.path])
         await read.release()
       })
     })
   }
 
-  itEverywhere('fails with LOST when another’s node has the write node’s name in a directory made anew', async () => {
-    const { held } = await sabotaged({ dialect: hosts })
-    await fixture.observer.deleteRecursive(fixture.path)
-    await fixture.observer.create(fixture.path)
-    const { writeLock } = lockOf(await fixture.open(), { dialect: hosts })
-    const other = await writeLock.acquire()
-    expect(other.path).to.equal(held.path)
-    expect(await failureOf(held.downgrade())).to.have.property('code', 'LOST')
-    expect(held.signal.aborted).to.equal(true)
-    await held.release()
-    await fixture.sessions.settled()
-    expect(await paths()).to.deep.equal([other.path])
-    await other.release()
-  })
+  itEverywhere(
+    'rejects with LOST if another session’s node has the write node’s name in a recreated directory',
+    async () => {
+      const { held } = await writeLockWithFaults({ dialect: hosts })
+      await fixture.observer.deleteRecursive(fixture.path)
+      await fixture.observer.create(fixture.path)
+      const { writeLock } = lockOf(await fixture.open(), { dialect: hosts })
+      const other = await writeLock.acquire()
+      expect(other.path).to.equal(held.path)
+      expect(await failureOf(held.downgrade())).to.have.property('code', 'LOST')
+      expect(held.signal.aborted).to.equal(true)
+      await held.release()
+      await fixture.sessions.settled()
+      expect(await paths()).to.deep.equal([other.path])
+      await other.release()
+    },
+  )
 })

@@ -1,4 +1,4 @@
-// What is EphemeralMutex's own: one node that everybody wants.
+// Behaviour of EphemeralMutex only: all contenders try to create the same node.
 import { expect } from 'chai'
 import { ZooKeeperError, type Client, type ObservedFrame } from '../../../src/index.ts'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
@@ -17,15 +17,15 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
 
   const ownerOf = async () => (await observer.exists(path))?.ephemeralOwner
 
-  /** A session that is cut off as soon as the fault has happened, until it is let in again. */
-  async function cutOff(fault: 'loseRequest' | 'loseReply', opcode: number) {
+  /** Opens a session that is disconnected from the fault on, until `faultyDial.accept()`. */
+  async function openDisconnectable(fault: 'loseRequest' | 'loseReply', opcode: number) {
     const { faultyDial, client } = await fixture.openWithFaults()
-    const lose = () => faultyDial[fault](opcode).then(() => faultyDial.refuse())
-    return { faultyDial, client, lose }
+    const disconnect = () => faultyDial[fault](opcode).then(() => faultyDial.refuse())
+    return { faultyDial, client, disconnect }
   }
 
   itEverywhere(
-    'is the node of its path, which begins with the attempt’s uuid and shows the data behind it',
+    'is the node at its path, whose data is the UUID of the attempt followed by the user’s data',
     async () => {
       const client = await fixture.open()
       const held = await new EphemeralMutex(client, path, { data: 'me' }).acquire()
@@ -40,7 +40,7 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
     },
   )
 
-  it('cannot be the root, for which one would wait for ever; but the root of a view it can', async () => {
+  it('throws BADARGUMENTS for the path /, which always exists, but allows the root of a chroot view', async () => {
     const client = await fixture.open()
     expect(() => new EphemeralMutex(client, '/'))
       .to.throw(ZooKeeperError)
@@ -50,14 +50,14 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
     await held.release()
   })
 
-  it('cannot be the root of a view where there is nothing in which to make it', async () => {
+  it('rejects with BADARGUMENTS for the root of a view if the view’s parent does not exist', async () => {
     const client = await fixture.open()
     const error = await failureOf(new EphemeralMutex(client.chroot(`${path}/view`), '/').acquire())
     expect(error).to.have.property('code', 'BADARGUMENTS')
     expect(await observer.exists(path)).to.equal(null)
   })
 
-  itEverywhere('wakes everybody on a release: each tries to create the node, and one does', async () => {
+  itEverywhere('wakes all waiters on a release: each tries to create the node, and one succeeds', async () => {
     const creates: number[] = []
     const count = 20
     const clients = await Promise.all(
@@ -89,45 +89,51 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
     expect(granted).to.equal(count)
   })
 
-  itEverywhere('takes no second attempt of one session for the first, whose answer was lost', async () => {
-    const { faultyDial, client, lose } = await cutOff('loseReply', opcodes.create2)
-    const held = await new EphemeralMutex(client, path).acquire()
-    const lost = lose()
-    let isIn = false
-    const acquiring = new EphemeralMutex(client, path).acquire().finally(() => (isIn = true))
-    await lost
-    faultyDial.accept()
-    await fixture.waitForWatches(1)
-    expect(isIn).to.equal(false)
-    await held.release()
-    const next = await acquiring
-    expect(next.token > held.token).to.equal(true)
-    await next.release()
-  })
-
-  for (const fault of ['loseRequest', 'loseReply'] as const) {
-    itEverywhere(`goes to another while a create is cut off, who keeps it (${fault})`, async () => {
-      const { faultyDial, client, lose } = await cutOff(fault, opcodes.create2)
-      const lost = lose()
-      const acquiring = new EphemeralMutex(client, path).acquire()
-      await lost
-      // Where the create was done, an outsider makes room.
-      if ((await ownerOf()) !== undefined) await observer.delete(path)
-      const held = await new EphemeralMutex(observer, path).acquire()
+  itEverywhere(
+    'does not adopt the node of another attempt of the same session when the reply to create was lost',
+    async () => {
+      const { faultyDial, client, disconnect } = await openDisconnectable('loseReply', opcodes.create2)
+      const held = await new EphemeralMutex(client, path).acquire()
+      const disconnected = disconnect()
+      let isGranted = false
+      const acquiring = new EphemeralMutex(client, path).acquire().finally(() => (isGranted = true))
+      await disconnected
       faultyDial.accept()
       await fixture.waitForWatches(1)
-      expect(await ownerOf()).to.equal(observer.sessionId)
+      expect(isGranted).to.equal(false)
       await held.release()
-      await (await acquiring).release()
-    })
+      const next = await acquiring
+      expect(next.token > held.token).to.equal(true)
+      await next.release()
+    },
+  )
 
-    it(`goes to another while a create is cut off and given up, who keeps it (${fault})`, async () => {
-      const { faultyDial, client, lose } = await cutOff(fault, opcodes.create2)
-      const lost = lose()
+  for (const fault of ['loseRequest', 'loseReply'] as const) {
+    itEverywhere(
+      `is acquired and kept by another session while a client is disconnected during create (${fault})`,
+      async () => {
+        const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcodes.create2)
+        const disconnected = disconnect()
+        const acquiring = new EphemeralMutex(client, path).acquire()
+        await disconnected
+        // If the create was executed, another session deletes the node.
+        if ((await ownerOf()) !== undefined) await observer.delete(path)
+        const held = await new EphemeralMutex(observer, path).acquire()
+        faultyDial.accept()
+        await fixture.waitForWatches(1)
+        expect(await ownerOf()).to.equal(observer.sessionId)
+        await held.release()
+        await (await acquiring).release()
+      },
+    )
+
+    it(`is acquired and kept by another session after a cancelled acquire() lost its connection (${fault})`, async () => {
+      const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcodes.create2)
+      const disconnected = disconnect()
       const abort = new AbortController()
       const failing = failureOf(new EphemeralMutex(client, path).acquire({ signal: abort.signal }))
-      await lost
-      abort.abort(new Error('enough'))
+      await disconnected
+      abort.abort(new Error('cancelled'))
       await failing
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
@@ -137,12 +143,12 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
       await held.release()
     })
 
-    it(`is had or not, for sure, when one who only tries is cut off (${fault})`, async () => {
+    it(`is acquired by a tryAcquire() that loses its connection (${fault})`, async () => {
       for (const opcode of [opcodes.exists, opcodes.create2]) {
-        const { faultyDial, client, lose } = await cutOff(fault, opcode)
-        const lost = lose()
+        const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcode)
+        const disconnected = disconnect()
         const trying = new EphemeralMutex(client, path).tryAcquire()
-        await lost
+        await disconnected
         faultyDial.accept()
         const held = await trying
         expect(held?.token).to.equal((await observer.exists(path))?.czxid)
@@ -151,11 +157,11 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
       }
     })
 
-    it(`is another’s when one who only tries is cut off, who keeps it (${fault})`, async () => {
-      const { faultyDial, client, lose } = await cutOff(fault, opcodes.create2)
-      const lost = lose()
+    it(`is kept by another session that acquires it while a tryAcquire() is disconnected (${fault})`, async () => {
+      const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcodes.create2)
+      const disconnected = disconnect()
       const trying = new EphemeralMutex(client, path).tryAcquire()
-      await lost
+      await disconnected
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
       faultyDial.accept()
@@ -165,12 +171,12 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
       await held.release()
     })
 
-    itEverywhere(`goes to another while a release is cut off, who keeps it (${fault})`, async () => {
-      const { faultyDial, client, lose } = await cutOff(fault, opcodes.delete)
+    itEverywhere(`is acquired and kept by another session while a release is disconnected (${fault})`, async () => {
+      const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcodes.delete)
       const old = await new EphemeralMutex(client, path).acquire()
-      const lost = lose()
+      const disconnected = disconnect()
       const releasing = old.release()
-      await lost
+      await disconnected
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
       faultyDial.accept()
@@ -181,7 +187,7 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
   }
 
   for (const whose of ['another session', 'the same session'])
-    it(`of ${whose} is left alone by a holder whose node an outsider has deleted`, async () => {
+    it(`acquired by ${whose} is not released by an old holder whose node was deleted`, async () => {
       const client = await fixture.open()
       const old = await new EphemeralMutex(client, path).acquire()
       await observer.delete(path)
@@ -191,7 +197,7 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
       await held.release()
     })
 
-  it('waits for a node that is no lock of anybody to go', async () => {
+  it('waits until a node that is not a lock is deleted', async () => {
     await observer.create(path, 'something else')
     const client = await fixture.open()
     expect(await new EphemeralMutex(client, path).tryAcquire()).to.equal(null)

@@ -1,4 +1,4 @@
-// What the exclusive locks promise alike.
+// The common behaviour of the exclusive locks.
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { aclOf, creatorAllACL, openACL, type Client, type ObservedFrame } from '../../../src/index.ts'
@@ -8,7 +8,16 @@ import { failureOf } from '../../support/settled.ts'
 import { kinds } from './exclusive-kinds.ts'
 import { onBothServers } from '../fixture.ts'
 
-for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryRequests, directoryRequest } of kinds) {
+for (const {
+  Lock,
+  nodeName,
+  isQueue,
+  hasUniqueNames,
+  acquireRequests,
+  tryRequests,
+  directoryRequest,
+  releaseSteps,
+} of kinds) {
   onBothServers(Lock.name, (fixture, { it, itEverywhere }) => {
     let directory: string
     let path: string
@@ -18,17 +27,17 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
       path = `${directory}/lock`
     })
 
-    /** Those of so many sessions wait; each has a watch then, and a holder may have others. */
-    const waiting = async (count: number, holder: Client, watches = 0) => {
+    /** Resolves when `count` sessions wait, which set one watch each, and the holder has set `watches`. */
+    const untilWaiting = async (count: number, holder: Client, watches = 0) => {
       await holder.settled()
       await fixture.waitForWatches(watches + count)
     }
 
-    itEverywhere('lets one in at a time, in the order of the queue, with tokens that grow', async () => {
+    itEverywhere('grants one contender at a time, in the order of the queue, with increasing tokens', async () => {
       const clients = await fixture.openMany(20)
       let inside = 0
       const tokens: bigint[] = []
-      const work = async (client: Client) => {
+      const acquireAll = async (client: Client) => {
         for (let i = 0; i < 3; i++)
           await new Lock(client, path).use(async held => {
             expect(++inside).to.equal(1)
@@ -37,12 +46,12 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
             inside--
           })
       }
-      await Promise.all(clients.map(work))
+      await Promise.all(clients.map(acquireAll))
       expect(tokens).to.have.length(60)
       expect(tokens).to.deep.equal([...tokens].sort((a, b) => (a < b ? -1 : 1)))
     })
 
-    it('keeps contenders of one session apart', async () => {
+    it('excludes contenders of one session from each other', async () => {
       const client = await fixture.open()
       const first = await new Lock(client, path).acquire()
       const second = new Lock(client, path).acquire()
@@ -51,52 +60,52 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
       await (await second).release()
     })
 
-    itEverywhere('takes one round trip when it is free', async () => {
+    itEverywhere('is acquired in one round trip when it is free', async () => {
       const frames: ObservedFrame[] = []
       const client = await fixture.open({ onFrame: (frame: ObservedFrame) => frames.push(frame) })
       await client.ensurePath(isQueue ? path : directory)
       frames.length = 0
       const held = await new Lock(client, path).acquire()
-      // What comes behind is the herd taking its watch back.
+      // Later frames are HerdMutex removing its watch.
       const order = frames.slice(0, 2 * acquireRequests.length).map(({ from }) => from)
       expect(order).to.deep.equal([...acquireRequests.map(() => 'client'), ...acquireRequests.map(() => 'server')])
-      const asked = frames.slice(0, acquireRequests.length).map(({ bytes }) => RequestHeader.decode(bytes).type)
-      expect(asked).to.deep.equal(acquireRequests)
+      const requests = frames.slice(0, acquireRequests.length).map(({ bytes }) => RequestHeader.decode(bytes).type)
+      expect(requests).to.deep.equal(acquireRequests)
       await held.release()
     })
 
-    it('makes what is missing above its node', async () => {
-      const made: string[] = []
+    it('creates the missing parents of its node', async () => {
+      const created: string[] = []
       const client = await fixture.open({
         onFrame: ({ from, first, bytes }: ObservedFrame) => {
           if (from === 'server' || first || RequestHeader.decode(bytes).type !== directoryRequest) return
-          made.push(CreateRequest.decode(bytes.subarray(8)).path)
+          created.push(CreateRequest.decode(bytes.subarray(8)).path)
         },
       })
       const held = await new Lock(client, path).acquire()
       expect(held.path).to.match(nodeName)
-      expect(made).to.include.members(isQueue ? [directory, path] : [directory])
+      expect(created).to.include.members(isQueue ? [directory, path] : [directory])
       await held.release()
     })
 
-    itEverywhere('gives its ACL to its node and its directory, and not to what is missing above that', async () => {
+    itEverywhere('sets its ACL on its node and its directory, and not on parents that it creates', async () => {
       const owner = await fixture.open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
       const above = `${directory}/team/locks`
       const held = await new Lock(owner, `${above}/mine/lock`, { acl: creatorAllACL }).acquire()
       const other = await fixture.open()
-      const mayCreate = async (at: string) => {
-        const { path: made } = await other.create(`${at}/theirs`, '', { mode: 'ephemeral' })
-        await other.delete(made)
+      const createAndDelete = async (at: string) => {
+        const { path: created } = await other.create(`${at}/theirs`, '', { mode: 'ephemeral' })
+        await other.delete(created)
       }
-      await mayCreate(`${directory}/team`)
-      await mayCreate(above)
-      expect(await failureOf(mayCreate(parentOf(held.path)))).to.have.property('code', 'NOAUTH')
+      await createAndDelete(`${directory}/team`)
+      await createAndDelete(above)
+      expect(await failureOf(createAndDelete(parentOf(held.path)))).to.have.property('code', 'NOAUTH')
       expect(await failureOf(other.getData(held.path))).to.have.property('code', 'NOAUTH')
       await held.release()
       await owner.deleteRecursive(`${above}/mine`)
     })
 
-    it('holds the node’s czxid as its token, and the data it was given', async () => {
+    it('has the node’s czxid as its token, and stores the data option in the node', async () => {
       const client = await fixture.open()
       const held = await new Lock(client, path, { data: 'me' }).acquire()
       expect(held.token).to.equal((await client.exists(held.path))?.czxid)
@@ -108,14 +117,20 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
       expect(held.signal.aborted).to.equal(false)
     })
 
-    it('releases once, however often it is asked', async () => {
+    it('sends one delete however often release() is called', async () => {
       const client = await fixture.open()
       const held = await new Lock(client, path).acquire()
+      const { faults } = fixture.embedded
+      // Delays by 0 ms that the server applies to the first and to the second delete request, if it receives them.
+      const request = releaseSteps.at(-1)?.opcode === opcodes.multi ? 'multi' : 'delete'
+      const deletes = [1, 2].map(nth => faults.delay(request, 0, { nth, session: client.sessionId }))
       await Promise.all([held.release(), held.release()])
       await held.release()
+      await client.sync('/')
+      expect(deletes.map(({ isOver }) => isOver)).to.deep.equal([true, false])
     })
 
-    it('is released at the end of its scope', async () => {
+    it('is released at the end of its await using scope', async () => {
       const client = await fixture.open()
       {
         await using held = await new Lock(client, path).acquire()
@@ -124,7 +139,7 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
       expect(await new Lock(client, path).contenders()).to.deep.equal([])
     })
 
-    it('gives what the function under it gives, and is released when that throws', async () => {
+    it('returns the value of use()’s callback, and is released when the callback throws', async () => {
       const client = await fixture.open()
       const lock = new Lock(client, path)
       expect(await lock.use(() => 42)).to.equal(42)
@@ -133,7 +148,7 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
       expect(await lock.contenders()).to.deep.equal([])
     })
 
-    it('is not there for a second one who only tries, who writes nothing', async () => {
+    it('makes tryAcquire() resolve with null without writing while another session holds it', async () => {
       const holder = await fixture.open()
       const sent: number[] = []
       const other = await fixture.open({
@@ -150,7 +165,7 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
       await got?.release()
     })
 
-    it('goes to no more than one of many who only try at once', async () => {
+    it('is granted to at most one of several simultaneous tryAcquire() calls', async () => {
       const clients = await fixture.openMany(8)
       const tries = await Promise.all(clients.map(client => new Lock(client, path).tryAcquire()))
       const got = tries.filter(held => held !== null)
@@ -158,7 +173,7 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
       await Promise.all(got.map(held => held.release()))
     })
 
-    it('rejects when the whole call takes longer than its timeout', async () => {
+    it('rejects with TIMEOUT if acquire() takes longer than its timeout', async () => {
       const [holder, other] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire()
       const error = await failureOf(new Lock(other, path).acquire({ timeout: 50 }))
@@ -168,7 +183,7 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
       await held.release()
     })
 
-    it('leaves no timer behind when it comes within its timeout', async () => {
+    it('leaves no timer if it is acquired within its timeout', async () => {
       const client = await fixture.open()
       const timersBefore = fixture.timerCount()
       const held = await new Lock(client, path).acquire({ timeout: 60_000 })
@@ -176,7 +191,7 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
       await held.release()
     })
 
-    it('refuses a timeout, options and a signal that are none, and takes no place', async () => {
+    it('rejects invalid timeouts, options and signals with BADARGUMENTS, and creates no node', async () => {
       const client = await fixture.open()
       for (const timeout of [-1, NaN, 'soon', '50', null, 5n] as never[])
         expect(await failureOf(new Lock(client, path).acquire({ timeout }))).to.include({ code: 'BADARGUMENTS', path })
@@ -188,42 +203,42 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
       expect(await client.exists(path)).to.equal(null)
     })
 
-    it('rejects with the signal’s reason, at once, and another waiter takes the place', async () => {
-      const [holder, quitter, other] = [await fixture.open(), await fixture.open(), await fixture.open()]
+    it('rejects with the signal’s reason at once, and the next waiter still gets the lock', async () => {
+      const [holder, cancelled, other] = [await fixture.open(), await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire()
       const abort = new AbortController()
-      const quitting = failureOf(new Lock(quitter, path).acquire({ signal: abort.signal }))
-      await waiting(1, holder)
+      const cancelling = failureOf(new Lock(cancelled, path).acquire({ signal: abort.signal }))
+      await untilWaiting(1, holder)
       const next = new Lock(other, path).acquire()
-      await waiting(2, holder)
-      const reason = new Error('enough')
+      await untilWaiting(2, holder)
+      const reason = new Error('cancelled')
       abort.abort(reason)
-      expect(await quitting).to.equal(reason)
+      expect(await cancelling).to.equal(reason)
       await held.release()
       await (await next).release()
     })
 
-    it('sends nothing for one who gave up before there was a connection', async () => {
-      const asked: number[] = []
+    it('sends nothing if its signal aborts while the client is disconnected', async () => {
+      const sent: number[] = []
       const { faultyDial, client } = await fixture.openWithFaults({
         onFrame: ({ from, first, bytes }: ObservedFrame) => {
-          if (from === 'client' && !first) asked.push(RequestHeader.decode(bytes).type)
+          if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
         },
       })
       faultyDial.refuse()
       await fixture.until(() => client.state === 'suspended')
       const abort = new AbortController()
-      const reason = new Error('given up')
+      const reason = new Error('cancelled')
       const failing = failureOf(new Lock(client, path).acquire({ signal: abort.signal }))
       abort.abort(reason)
       expect(await failing).to.equal(reason)
       faultyDial.accept()
       await client.whenConnected()
       await client.settled()
-      expect(asked.filter(type => type !== opcodes.ping)).to.deep.equal([])
+      expect(sent.filter(type => type !== opcodes.ping)).to.deep.equal([])
     })
 
-    it('may be asked for by many under one signal, without a warning of a leak', async () => {
+    it('causes no MaxListenersExceededWarning when many acquire() calls share one signal', async () => {
       const warnings: Error[] = []
       const onWarning = (warning: Error) => void warnings.push(warning)
       process.on('warning', onWarning)
@@ -239,7 +254,7 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
       await client.deleteRecursive(path)
     })
 
-    it('sends nothing for a signal that has aborted already', async () => {
+    it('sends nothing if its signal has already aborted', async () => {
       const client = await fixture.open()
       const reason = new Error('before')
       expect(await failureOf(new Lock(client, path).acquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
@@ -248,7 +263,7 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
     })
 
     if (isQueue)
-      it('passes over foreign names in its directory', async () => {
+      it('ignores foreign names in its directory', async () => {
         const client = await fixture.open()
         await client.ensurePath(path)
         for (const name of ['foreign', 'foreign-0000000000', 'foreign__lock__0000000000'])
@@ -258,36 +273,39 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
         expect(await lock.contenders()).to.deep.equal([])
       })
 
-    itEverywhere('tells a holder whose session has expired, and lets the next one in', async () => {
-      const [holder, other] = [await fixture.open(), await fixture.open()]
-      const held = await new Lock(holder, path).acquire()
-      const acquiring = new Lock(other, path).acquire()
-      await waiting(1, holder)
-      const lost = once(held.signal, 'abort')
-      await fixture.expire(holder)
-      await lost
-      expect(held.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
-      expect(held.validFor()).to.equal(0)
-      await held.release()
-      const next = await acquiring
-      expect(next.token > held.token).to.equal(true)
-      await next.release()
-    })
+    itEverywhere(
+      'aborts the holder’s signal with LOST when the session expires, and grants the next waiter',
+      async () => {
+        const [holder, other] = [await fixture.open(), await fixture.open()]
+        const held = await new Lock(holder, path).acquire()
+        const acquiring = new Lock(other, path).acquire()
+        await untilWaiting(1, holder)
+        const lost = once(held.signal, 'abort')
+        await fixture.expire(holder)
+        await lost
+        expect(held.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
+        expect(held.validFor()).to.equal(0)
+        await held.release()
+        const next = await acquiring
+        expect(next.token > held.token).to.equal(true)
+        await next.release()
+      },
+    )
 
-    it('fails a waiter whose session has expired, and others go on', async () => {
-      const [holder, dead, other] = [await fixture.open(), await fixture.open(), await fixture.open()]
+    it('rejects with SESSIONEXPIRED for a waiter whose session has expired, and grants the next waiter', async () => {
+      const [holder, expired, other] = [await fixture.open(), await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire()
-      const failing = failureOf(new Lock(dead, path).acquire())
-      await waiting(1, holder)
+      const failing = failureOf(new Lock(expired, path).acquire())
+      await untilWaiting(1, holder)
       const next = new Lock(other, path).acquire()
-      await waiting(2, holder)
-      await fixture.expire(dead)
+      await untilWaiting(2, holder)
+      await fixture.expire(expired)
       expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
       await held.release()
       await (await next).release()
     })
 
-    itEverywhere('tells a holder that watches its own node when an outsider deletes that', async () => {
+    itEverywhere('aborts the signal of a holder with watchOwnNode when another session deletes the node', async () => {
       const [holder, outsider] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
       const lost = once(held.signal, 'abort')
@@ -299,7 +317,7 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
     })
 
     if (hasUniqueNames)
-      itEverywhere('guards what is written under it: nothing is when an outsider has deleted its node', async () => {
+      itEverywhere('rejects guarded writes with NONODE after another session has deleted its node', async () => {
         const [holder, outsider] = [await fixture.open(), await fixture.open()]
         await outsider.ensurePath(directory)
         const held = await new Lock(holder, path).acquire()
@@ -311,7 +329,7 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
         await held.release()
       })
     else {
-      it('has no guard, since another node may come to have its name', async () => {
+      it('throws UNSUPPORTED from guard() because a later node may have the same name', async () => {
         const held = await new Lock(await fixture.open(), path).acquire()
         expect(() => held.guard())
           .to.throw(LockError)
@@ -319,7 +337,7 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
         await held.release()
       })
 
-      it('tells a holder that watches its own node when another has come to bear its name, and leaves that alone', async () => {
+      it('aborts the signal of a holder with watchOwnNode when its node is replaced, and does not delete the new node', async () => {
         const [holder, outsider] = [await fixture.open(), await fixture.open()]
         const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
         const lost = once(held.signal, 'abort')
@@ -331,11 +349,11 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
       })
     }
 
-    describe('whose release is refused', () => {
+    describe('if the release is rejected with NOAUTH', () => {
       const noDelete = [aclOf('world', 'anyone', perms.all & ~perms.delete)]
 
-      /** Refused once, and permitted now. */
-      async function refused(options: AcquireOptions) {
+      /** Acquires the lock; the first release is rejected, later ones are permitted. */
+      async function acquireAndFailRelease(options: AcquireOptions) {
         const [holder, outsider] = [await fixture.open(), await fixture.open()]
         const held = await new Lock(holder, path).acquire(options)
         await outsider.setACL(parentOf(held.path), noDelete)
@@ -345,14 +363,14 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
         return { holder, outsider, held }
       }
 
-      itEverywhere('is held as before, and released when that is permitted', async () => {
-        const { held, outsider } = await refused({ watchOwnNode: true })
+      itEverywhere('is still held, and can be released when that is permitted', async () => {
+        const { held, outsider } = await acquireAndFailRelease({ watchOwnNode: true })
         await held.release()
         expect(held.signal.aborted).to.equal(false)
         expect(await outsider.exists(held.path)).to.equal(null)
       })
 
-      it('is told by use(), alone or beside what the function threw that ran under it', async () => {
+      it('rejects use() with that error, or with an AggregateError if the callback threw too', async () => {
         const [holder, outsider] = [await fixture.open(), await fixture.open()]
         const failureUnder = async (end: () => void): Promise<unknown> => {
           let held!: Held
@@ -367,27 +385,27 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
           await held.release()
           return failure
         }
-        const own = new Error('its own')
+        const thrown = new Error('thrown by the callback')
         expect(await failureUnder(() => undefined)).to.have.property('code', 'NOAUTH')
         const both = await failureUnder(() => {
-          throw own
+          throw thrown
         })
         expect(both).to.be.instanceOf(AggregateError)
         const [first, second] = (both as AggregateError).errors as unknown[]
-        expect(first).to.equal(own)
+        expect(first).to.equal(thrown)
         expect(second).to.have.property('code', 'NOAUTH')
       })
 
-      it('tells of the end of its session', async () => {
-        const { holder, held } = await refused({})
+      it('aborts the signal when the session expires', async () => {
+        const { holder, held } = await acquireAndFailRelease({})
         const lost = once(held.signal, 'abort')
         await fixture.expire(holder)
         await lost
         expect(held.signal.reason).to.have.property('code', 'LOST')
       })
 
-      it('tells when an outsider deletes its node', async () => {
-        const { outsider, held } = await refused({ watchOwnNode: true })
+      it('aborts the signal when another session deletes the node', async () => {
+        const { outsider, held } = await acquireAndFailRelease({ watchOwnNode: true })
         const lost = once(held.signal, 'abort')
         await outsider.delete(held.path)
         await lost
@@ -395,28 +413,25 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
       })
     })
 
-    itEverywhere(
-      'holds a lock whose node it may not read, though the server tells it nothing of that node',
-      async () => {
-        const [holder, outsider] = [await fixture.open(), await fixture.open()]
-        await outsider.ensurePath(isQueue ? path : directory)
-        const acl = [aclOf('world', 'anyone', perms.all & ~perms.read)]
-        const held = await new Lock(holder, path, { acl }).acquire({ watchOwnNode: true })
-        await revoke(outsider, held.path)
-        await outsider.delete(held.path)
-        await holder.sync(path)
-        // Servers since CVE-2024-23944 keep events from those who may not read the node.
-        expect([held.signal.aborted, held.revoked.aborted]).to.deep.equal([false, false])
-        await held.release()
-      },
-    )
+    itEverywhere('is held although its session may not read the node and so receives no events', async () => {
+      const [holder, outsider] = [await fixture.open(), await fixture.open()]
+      await outsider.ensurePath(isQueue ? path : directory)
+      const acl = [aclOf('world', 'anyone', perms.all & ~perms.read)]
+      const held = await new Lock(holder, path, { acl }).acquire({ watchOwnNode: true })
+      await revoke(outsider, held.path)
+      await outsider.delete(held.path)
+      await holder.sync(path)
+      // Since CVE-2024-23944, servers send no event to a session that may not read the node.
+      expect([held.signal.aborted, held.revoked.aborted]).to.deep.equal([false, false])
+      await held.release()
+    })
 
-    it('tells a holder that watches its own node when it is asked for the lock, and keeps it', async () => {
+    it('aborts only the revoked signal of a holder with watchOwnNode when revoke() is called', async () => {
       const [holder, outsider] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
-      const asked = once(held.revoked, 'abort')
+      const revoked = once(held.revoked, 'abort')
       expect(await revoke(outsider, held.path)).to.equal(true)
-      await asked
+      await revoked
       expect(held.signal.aborted).to.equal(false)
       expect(held.validFor()).to.be.above(0)
       await held.release()
@@ -424,7 +439,7 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
     })
 
     if (isQueue)
-      itEverywhere('has a waiter whose node was deleted by an outsider queue again', async () => {
+      itEverywhere('queues a waiter again when another session deletes its node', async () => {
         const [holder, waiter] = [await fixture.open(), await fixture.open()]
         const held = await new Lock(holder, path).acquire()
         const acquiring = new Lock(waiter, path).acquire()
@@ -439,14 +454,14 @@ for (const { Lock, nodeName, isQueue, hasUniqueNames, acquireRequests, tryReques
         await next.release()
       })
 
-    itEverywhere('is made anew when its whole directory is deleted under the waiters', async () => {
+    itEverywhere('is created again and acquired by the waiters when its whole directory is deleted', async () => {
       const [holder, ...waiters] = await fixture.openMany(4)
       if (holder === undefined) throw new Error('no session')
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
-      const passing = waiters.map(client => new Lock(client, path).use(() => client.sessionId))
-      await waiting(3, holder, 1)
+      const acquiring = waiters.map(client => new Lock(client, path).use(() => client.sessionId))
+      await untilWaiting(3, holder, 1)
       await holder.deleteRecursive(path)
-      expect(await Promise.all(passing)).to.have.members(waiters.map(client => client.sessionId))
+      expect(await Promise.all(acquiring)).to.have.members(waiters.map(client => client.sessionId))
       await held.release()
     })
   })

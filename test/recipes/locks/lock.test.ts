@@ -13,7 +13,7 @@ import {
 import { onBothServers } from '../fixture.ts'
 
 onBothServers('every lock', (fixture, { it }) => {
-  it('is made with no name of a dialect in the place of its options, which would be a default', async () => {
+  it('throws BADARGUMENTS if a dialect name or another value is passed instead of the options', async () => {
     const client = await fixture.open()
     const { path } = fixture
     for (const options of ['kazoo', 50, null] as never[])

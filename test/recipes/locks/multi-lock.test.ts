@@ -7,7 +7,7 @@ import { onBothServers } from '../fixture.ts'
 onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
   const at = (name: string) => `${fixture.path}/${name}`
 
-  itEverywhere('holds all of its locks, and releases the last one first', async () => {
+  itEverywhere('holds all of its locks, and releases them in reverse order', async () => {
     const client = await fixture.open()
     const locks = ['c', 'a', 'b'].map(name => new Mutex(client, at(name)))
     const held = await new MultiLock(locks).acquire()
@@ -17,18 +17,18 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
       'c',
     ])
     expect(held.validFor()).to.be.greaterThan(0)
-    const gone: string[] = []
-    for (const each of held.held) await fixture.observer.exists(each.path, { watch: ({ path }) => gone.push(path) })
+    const deleted: string[] = []
+    for (const each of held.held) await fixture.observer.exists(each.path, { watch: ({ path }) => deleted.push(path) })
     await held.release()
     await fixture.observer.sync('/')
-    expect(gone).to.deep.equal(held.held.map(({ path }) => path).reverse())
+    expect(deleted).to.deep.equal(held.held.map(({ path }) => path).reverse())
     expect(held.validFor()).to.equal(0)
   })
 
-  itEverywhere('never has two wait for each other, in whatever order each names the locks', async () => {
+  itEverywhere('never deadlocks, even if clients list the locks in different orders', async () => {
     const clients = await fixture.openMany(6)
     let inside = 0
-    const pass = async (client: (typeof clients)[number], i: number) => {
+    const acquireRepeatedly = async (client: (typeof clients)[number], i: number) => {
       const locks = ['x', 'y', 'z'].map(name => new Mutex(client, at(name)))
       if (i % 2 === 1) locks.reverse()
       for (let n = 0; n < 10; n++)
@@ -38,27 +38,27 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
           inside--
         })
     }
-    await Promise.all(clients.map(pass))
+    await Promise.all(clients.map(acquireRepeatedly))
   })
 
-  it('takes those of a MultiLock within it one by one, in the order of all', async () => {
+  it('acquires the locks of a nested MultiLock one by one, in the order of all paths', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const [a, b, c] = ['a', 'b', 'c'].map(name => new Mutex(client, at(name))) as [Mutex, Mutex, Mutex]
-    const nest = new MultiLock([new MultiLock([a, c]), b])
+    const nested = new MultiLock([new MultiLock([a, c]), b])
     const taken = await new Mutex(other, at('b')).acquire()
-    const acquiring = nest.acquire()
+    const acquiring = nested.acquire()
     await fixture.until(async () => (await fixture.childPaths('/b')).length === 2)
     expect(await fixture.childPaths('/c')).to.deep.equal([])
     await taken.release()
     const held = await acquiring
     expect(held.held).to.have.length(3)
     await held.release()
-    expect(() => new MultiLock([nest, b]))
+    expect(() => new MultiLock([nested, b]))
       .to.throw()
       .with.property('code', 'BADARGUMENTS')
   })
 
-  it('has one deadline over all of them, and keeps none when it has passed', async () => {
+  it('has one timeout for all of its locks, and holds none after it', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const taken = await new Mutex(other, at('b')).acquire()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b')), new Mutex(client, at('c'))])
@@ -68,7 +68,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await taken.release()
   })
 
-  it('is null, and keeps none, when only one is taken', async () => {
+  it('makes tryAcquire() resolve with null and hold none if one lock is held', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const taken = await new Mutex(other, at('b')).acquire()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
@@ -81,7 +81,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     expect(held).to.not.equal(null)
   })
 
-  it('tells of the loss of one, and keeps the others until it is released', async () => {
+  it('aborts its signal when one lock is lost, and holds the others until it is released', async () => {
     const client = await fixture.open()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
     const held = await multi.acquire({ watchOwnNode: true })
@@ -93,7 +93,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await held.release()
   })
 
-  it('begins again when one is lost while it waits for another', async () => {
+  it('starts again if one lock is lost while it waits for another', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const taken = await new Mutex(other, at('b')).acquire()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
@@ -104,7 +104,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     const rival = await new Mutex(other, at('a')).acquire()
     const isGranted = watched(acquiring)
     await taken.release()
-    // Behind the rival, with nothing of the second lock in its hands.
+    // It queues again after the rival and has released the second lock.
     await fixture.until(
       async () => (await fixture.childPaths('/a')).length === 2 && (await fixture.childPaths('/b')).length === 0,
     )
@@ -116,7 +116,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await held.release()
   })
 
-  itEverywhere('fails with SESSIONEXPIRED when the session expires while it waits for the second', async () => {
+  itEverywhere('rejects with SESSIONEXPIRED if the session expires while it waits for the second lock', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const taken = await new Mutex(other, at('b')).acquire()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
@@ -127,7 +127,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await taken.release()
   })
 
-  it('tells of a loss also after a release that was refused', async () => {
+  it('aborts its signal when a lock is lost after a rejected release', async () => {
     const client = await fixture.open()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
     const held = await multi.acquire({ watchOwnNode: true })
@@ -139,7 +139,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await held.release()
   })
 
-  itEverywhere('guards with the nodes of all', async () => {
+  itEverywhere('guards writes with the nodes of all locks', async () => {
     const client = await fixture.open()
     await client.create('/guarded', '')
     const held = await new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))]).acquire()
@@ -151,7 +151,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await client.delete('/guarded')
   })
 
-  it('refuses to guard where one of them cannot, or where their roots differ', async () => {
+  it('throws UNSUPPORTED from guard() if a lock has no guard or the chroots differ', async () => {
     const client = await fixture.open()
     await client.ensurePath(fixture.path)
     const mutex = new Mutex(client, at('a'))
@@ -164,23 +164,23 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     }
   })
 
-  it('refuses locks of one path, which would wait for each other, and no locks at all', async () => {
+  it('throws BADARGUMENTS for no locks, and for two locks of one path, which would deadlock', async () => {
     const client = await fixture.open()
     await client.ensurePath(fixture.path)
-    const refused = (...locks: Mutex[]) =>
+    const expectRejected = (...locks: Mutex[]) =>
       expect(() => new MultiLock(locks))
         .to.throw()
         .with.property('code', 'BADARGUMENTS')
-    refused()
+    expectRejected()
     for (const none of [undefined, 5, [fixture.path]] as never[])
       expect(() => new MultiLock(none))
         .to.throw()
         .with.property('code', 'BADARGUMENTS')
-    refused(new Mutex(client, at('a')), new Mutex(client, at('a')))
-    refused(new Mutex(client, at('a')), new Mutex(client.chroot(fixture.path), '/a'))
+    expectRejected(new Mutex(client, at('a')), new Mutex(client, at('a')))
+    expectRejected(new Mutex(client, at('a')), new Mutex(client.chroot(fixture.path), '/a'))
   })
 
-  it('takes locks of every kind', async () => {
+  it('accepts locks of different kinds', async () => {
     const client = await fixture.open()
     const multi = new MultiLock([new TicketMutex(client, at('a')), new Mutex(client, at('b'))])
     await multi.use(held => expect(held.held).to.have.length(2))
