@@ -1,4 +1,4 @@
-// What Semaphore promises beyond what it has in common with other locks.
+// Behaviour of Semaphore that it does not share with other locks.
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { once } from 'node:events'
@@ -9,78 +9,86 @@ import { failureOf, outcomeOf, watched } from '../../support/settled.ts'
 import type { Saboteur } from '../../support/faulty-dial.ts'
 import { onBothServers } from '../fixture.ts'
 
-const ACTS = ['acquire', 'tryAcquire', 'giveUp', 'breakGate', 'cut'] as const
-type Act = (typeof ACTS)[number]
+const ACTIONS = ['acquire', 'tryAcquire', 'cancel', 'deleteGateNode', 'cut'] as const
+type Action = (typeof ACTIONS)[number]
 
-/** Of one who stands in the gate and waits for a lease: on the leases, and on his node at the gate. */
-const WATCHES_IN_THE_GATE = 2
+/** The number of watches of the contender that holds the gate and waits for a lease: on the leases, and on its own node at the gate. */
+const GATE_HOLDER_WATCHES = 2
 
 onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
   const gate = () => fixture.childPaths('/locks')
   const leases = () => fixture.childPaths('/leases')
-  const semaphoreOf = (client: Client, leases: number, options?: LockOptions) =>
-    new Semaphore(client, fixture.path, leases, options)
+  const semaphoreOf = (client: Client, permits: number, options?: LockOptions) =>
+    new Semaphore(client, fixture.path, permits, options)
 
-  itEverywhere('lets in no more than it has leases, and everybody in the end', async () => {
-    const clients = await fixture.openMany(20)
-    let inside = 0
-    let most = 0
-    let passes = 0
-    const work = async (client: Client) => {
-      for (let i = 0; i < 3; i++)
-        await semaphoreOf(client, 3).use(async () => {
-          most = Math.max(most, ++inside)
-          // The first ones stay until there are as many as may be.
-          await fixture.until(() => most >= 3)
-          await client.exists('/')
-          inside--
-          passes++
-        })
-    }
-    await Promise.all(clients.map(work))
-    expect([most, passes]).to.deep.equal([3, 60])
-  })
+  itEverywhere(
+    'is held by at most as many contenders as it has permits, and by every contender in the end',
+    async () => {
+      const clients = await fixture.openMany(20)
+      let inside = 0
+      let most = 0
+      let passes = 0
+      const acquireAll = async (client: Client) => {
+        for (let i = 0; i < 3; i++)
+          await semaphoreOf(client, 3).use(async () => {
+            most = Math.max(most, ++inside)
+            // The first contenders hold it until the maximum is reached.
+            await fixture.until(() => most >= 3)
+            await client.exists('/')
+            inside--
+            passes++
+          })
+      }
+      await Promise.all(clients.map(acquireAll))
+      expect([most, passes]).to.deep.equal([3, 60])
+    },
+  )
 
-  it('lets in no more than that whoever gives up, loses his connection, or has his place at the gate deleted', async () => {
+  it('keeps that limit when contenders cancel, lose connections, or have their nodes at the gate deleted', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => fixture.openWithFaults()))
-    const plans = fc.array(fc.array(fc.constantFrom(...ACTS), { maxLength: 6 }), { minLength: 8, maxLength: 8 })
-    const live = async (client: Client, faultyDial: Saboteur, todo: Act[], stay: (held: unknown) => Promise<void>) => {
+    const plans = fc.array(fc.array(fc.constantFrom(...ACTIONS), { maxLength: 6 }), { minLength: 8, maxLength: 8 })
+    const runPlan = async (
+      client: Client,
+      faultyDial: Saboteur,
+      plan: Action[],
+      hold: (held: unknown) => Promise<void>,
+    ) => {
       const semaphore = semaphoreOf(client, 2)
-      const doing: Record<Act, () => Promise<unknown>> = {
-        acquire: () => semaphore.acquire().then(stay),
-        tryAcquire: () => semaphore.tryAcquire().then(stay),
-        async giveUp() {
+      const run: Record<Action, () => Promise<unknown>> = {
+        acquire: () => semaphore.acquire().then(hold),
+        tryAcquire: () => semaphore.tryAcquire().then(hold),
+        async cancel() {
           const abort = new AbortController()
           const outcome = outcomeOf(semaphore.acquire({ signal: abort.signal }))
           await fixture.observer.exists('/')
           abort.abort(null)
-          await stay(await outcome)
+          await hold(await outcome)
         },
-        async breakGate() {
+        async deleteGateNode() {
           const [first] = await gate()
           if (first !== undefined) await fixture.observer.delete(first).catch(() => undefined)
         },
         cut: () => Promise.resolve().then(() => faultyDial.cut()),
       }
-      for (const act of todo) await doing[act]()
+      for (const action of plan) await run[action]()
     }
     await fc.assert(
       fc.asyncProperty(plans, async plan => {
         let inside = 0
-        const stay = async (held: unknown) => {
+        const hold = async (held: unknown) => {
           if (held === null) return
           expect(++inside).to.be.at.most(2)
           await fixture.observer.exists('/')
           inside--
           await (held as Held).release()
         }
-        await Promise.all(all.map(({ client, faultyDial }, i) => live(client, faultyDial, plan[i] ?? [], stay)))
+        await Promise.all(all.map(({ client, faultyDial }, i) => runPlan(client, faultyDial, plan[i] ?? [], hold)))
       }),
       { numRuns: 10 },
     )
   })
 
-  itEverywhere('is laid out as Curator’s', async () => {
+  itEverywhere('has the nodes of Curator’s InterProcessSemaphoreV2', async () => {
     const [first, second] = [await fixture.open(), await fixture.open()]
     const held = await semaphoreOf(first, 1, { data: 'me' }).acquire()
     expect(await leases()).to.deep.equal([held.path])
@@ -88,14 +96,14 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     expect(held.token).to.equal((await fixture.observer.exists(held.path))?.czxid)
     expect(String((await fixture.observer.getData(held.path)).data)).to.equal('me')
     const acquiring = semaphoreOf(second, 1).acquire()
-    await fixture.waitForWatches(WATCHES_IN_THE_GATE)
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES)
     expect((await gate()).join()).to.match(/\/locks\/_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-lock-0000000001$/)
     expect(await leases()).to.have.length(2)
     await held.release()
     await (await acquiring).release()
   })
 
-  itEverywhere('is given in the order of those who wait, of whom a release wakes one', async () => {
+  itEverywhere('is granted in the order of the queue, and a release notifies one waiter', async () => {
     const clients = await fixture.openMany(5)
     const [a, b, ...others] = clients as [Client, Client, ...Client[]]
     const first = await semaphoreOf(a, 2).acquire()
@@ -103,14 +111,14 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     const acquiring: Promise<Held>[] = []
     for (const [i, client] of others.entries()) {
       acquiring.push(semaphoreOf(client, 2).acquire())
-      await fixture.waitForWatches(WATCHES_IN_THE_GATE + i)
+      await fixture.waitForWatches(GATE_HOLDER_WATCHES + i)
     }
     const granted = acquiring.map(each => watched(each))
     const events = () => others.map(client => client.stats.events)
     expect(events()).to.deep.equal([0, 0, 0])
     await second.release()
     const third = await acquiring[0]
-    // The next one is in the gate then.
+    // The next contender then holds the gate.
     await fixture.until(() => events()[1] !== 0)
     await Promise.all(others.map(client => client.sync('/')))
     expect(events().slice(1)).to.deep.equal([1, 0])
@@ -122,7 +130,7 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     await fourth?.release()
   })
 
-  it('says how many leases are left, and who has the others', async () => {
+  it('reports how many permits are available and who holds the others', async () => {
     const [first, second] = [await fixture.open(), await fixture.open()]
     const semaphore = semaphoreOf(first, 2, { data: 'first' })
     expect([await semaphore.available(), await semaphore.contenders()]).to.deep.equal([2, []])
@@ -134,7 +142,7 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     expect(contenders.map(each => each.session)).to.deep.equal([first.sessionId, second.sessionId])
     expect(contenders[0]).to.deep.include({ path: held.path, data: Buffer.from('first') })
     const acquiring = semaphore.acquire()
-    await fixture.waitForWatches(WATCHES_IN_THE_GATE)
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES)
     expect(await semaphore.available()).to.equal(0)
     await held.release()
     await (await acquiring).release()
@@ -142,30 +150,30 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     expect(await semaphore.available()).to.equal(2)
   })
 
-  it('is refused to one who only tries, who writes nothing, when it is full or somebody waits', async () => {
+  it('makes tryAcquire() resolve with null without writing if no permit is free or a contender waits', async () => {
     const sent: number[] = []
     const onFrame = ({ from, first, bytes }: ObservedFrame) => {
       if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
     }
     const [holder, waiter, other] = [await fixture.open(), await fixture.open(), await fixture.open({ onFrame })]
-    const trying = async (leases: number) => {
+    const tryWith = async (permits: number) => {
       sent.length = 0
-      const held = await semaphoreOf(other, leases).tryAcquire()
+      const held = await semaphoreOf(other, permits).tryAcquire()
       return { held, sent: sent.filter(type => type !== opcodes.ping) }
     }
     const held = await semaphoreOf(holder, 1).acquire()
-    expect(await trying(1)).to.deep.equal({ held: null, sent: [opcodes.getChildren2] })
+    expect(await tryWith(1)).to.deep.equal({ held: null, sent: [opcodes.getChildren2] })
     const acquiring = semaphoreOf(waiter, 1).acquire()
-    await fixture.waitForWatches(WATCHES_IN_THE_GATE)
-    expect(await trying(3)).to.deep.equal({ held: null, sent: [opcodes.getChildren2, opcodes.getChildren2] })
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES)
+    expect(await tryWith(3)).to.deep.equal({ held: null, sent: [opcodes.getChildren2, opcodes.getChildren2] })
     await held.release()
     await (await acquiring).release()
-    const { held: got } = await trying(1)
+    const { held: got } = await tryWith(1)
     expect(got?.validFor()).to.be.greaterThan(0)
     await got?.release()
   })
 
-  itEverywhere('gives back what it took when one who only tries comes at the same moment as others', async () => {
+  itEverywhere('deletes the nodes of unsuccessful simultaneous tryAcquire() calls', async () => {
     const clients = await fixture.openMany(8)
     const tries = await Promise.all(clients.map(client => semaphoreOf(client, 2).tryAcquire()))
     const got = tries.filter(held => held !== null)
@@ -176,29 +184,29 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     await Promise.all(got.map(held => held.release()))
   })
 
-  it('has one whose place in the gate was deleted give its lease back and come again, behind the others', async () => {
+  it('makes a waiter whose node at the gate is deleted release its lease and queue again, last', async () => {
     const [holder, first, second] = [await fixture.open(), await fixture.open(), await fixture.open()]
     const held = await semaphoreOf(holder, 1).acquire()
-    const pushed = semaphoreOf(first, 1).acquire()
-    await fixture.waitForWatches(WATCHES_IN_THE_GATE)
+    const displaced = semaphoreOf(first, 1).acquire()
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES)
     const next = semaphoreOf(second, 1).acquire()
-    await fixture.waitForWatches(WATCHES_IN_THE_GATE + 1)
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES + 1)
     await fixture.observer.delete((await gate())[0] ?? '')
-    const isPushedIn = watched(pushed)
-    // The other is in the gate, with a lease, and the first one behind it again, without.
+    const isGranted = watched(displaced)
+    // The other one holds the gate and has a lease; the first one queues after it, without a lease.
     await fixture.until(async () => (await gate()).length === 2 && (await leases()).length === 2)
-    await fixture.waitForWatches(WATCHES_IN_THE_GATE + 1)
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES + 1)
     await held.release()
     await (await next).release()
-    await (await pushed).release()
-    expect(isPushedIn()).to.equal(true)
+    await (await displaced).release()
+    expect(isGranted()).to.equal(true)
   })
 
-  it('has one whose lease was deleted while it waits take another', async () => {
+  it('creates a new lease for a waiter whose lease was deleted', async () => {
     const [holder, client] = [await fixture.open(), await fixture.open()]
     const held = await semaphoreOf(holder, 1).acquire()
     const acquiring = semaphoreOf(client, 1).acquire()
-    await fixture.waitForWatches(WATCHES_IN_THE_GATE)
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES)
     const [, victim] = await leases()
     await fixture.observer.delete(victim ?? '')
     await fixture.until(async () => (await leases()).length === 2)
@@ -208,22 +216,22 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     await got.release()
   })
 
-  itEverywhere('is made anew when all of it is deleted under those who wait', async () => {
+  itEverywhere('is created again and acquired by the waiters when all of its nodes are deleted', async () => {
     const [holder, ...others] = await fixture.openMany(4)
     const held = await semaphoreOf(holder as Client, 1).acquire()
-    const passing = others.map(client => semaphoreOf(client, 1).use(() => client.sessionId))
-    await fixture.waitForWatches(WATCHES_IN_THE_GATE + 2)
+    const acquiring = others.map(client => semaphoreOf(client, 1).use(() => client.sessionId))
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES + 2)
     await fixture.until(() =>
       fixture.observer.deleteRecursive(fixture.path).then(
         () => true,
         () => false,
       ),
     )
-    expect(await Promise.all(passing)).to.have.members(others.map(client => client.sessionId))
+    expect(await Promise.all(acquiring)).to.have.members(others.map(client => client.sessionId))
     await held.release()
   })
 
-  itEverywhere('tells a holder when somebody deletes its lease, or asks for it', async () => {
+  itEverywhere('aborts the holder’s revoked signal on revoke(), and its signal when its lease is deleted', async () => {
     const held = await semaphoreOf(await fixture.open(), 2).acquire({ watchOwnNode: true })
     const revoked = once(held.revoked, 'abort')
     await revoke(fixture.observer, held.path)
@@ -235,7 +243,7 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     expect(await failureOf(held.guard().setData('/', '').commit())).to.have.property('code', 'NONODE')
   })
 
-  it('does not mind foreign names among its leases', async () => {
+  it('ignores foreign names among its leases', async () => {
     const client = await fixture.open()
     const semaphore = semaphoreOf(client, 1)
     await client.ensurePath(`${fixture.path}/leases`)
@@ -245,22 +253,31 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     await fixture.observer.deleteRecursive(fixture.path)
   })
 
-  it('takes a positive integer of leases and nothing else', () => {
-    for (const leases of [0, -1, 1.5, NaN, Infinity, 2 ** 53, '3' as unknown as number, undefined as unknown as number])
-      expect(() => semaphoreOf(fixture.observer, leases))
+  it('throws BADARGUMENTS unless permits is a positive safe integer', () => {
+    for (const permits of [
+      0,
+      -1,
+      1.5,
+      NaN,
+      Infinity,
+      2 ** 53,
+      '3' as unknown as number,
+      undefined as unknown as number,
+    ])
+      expect(() => semaphoreOf(fixture.observer, permits))
         .to.throw(ZooKeeperError)
         .with.property('code', 'BADARGUMENTS')
   })
 
-  it('takes no path that is none, whose leases would lie elsewhere', () => {
+  it('throws BADARGUMENTS for an invalid path, because the leases would be elsewhere', () => {
     for (const path of ['', 'leases', '/a/'])
       expect(() => new Semaphore(fixture.observer, path, 1))
         .to.throw(ZooKeeperError)
         .with.property('code', 'BADARGUMENTS')
   })
 
-  describe('of which users have different numbers', () => {
-    it('lets one of a larger number in beside as many as that allows', async () => {
+  describe('with different permits per client', () => {
+    it('is acquired by a client with more permits up to its own limit', async () => {
       const [small, large] = [await fixture.open(), await fixture.open()]
       const held = await semaphoreOf(small, 1).acquire()
       const more = await semaphoreOf(large, 2).acquire()
@@ -270,15 +287,15 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
       await more.release()
     })
 
-    it('holds up those behind one of a smaller number until he is in', async () => {
+    it('makes contenders wait for an earlier one with fewer permits until that one holds a permit', async () => {
       const [holder, small, large] = [await fixture.open(), await fixture.open(), await fixture.open()]
       const held = await semaphoreOf(holder, 1).acquire()
       const first = semaphoreOf(small, 1).acquire()
-      await fixture.waitForWatches(WATCHES_IN_THE_GATE)
+      await fixture.waitForWatches(GATE_HOLDER_WATCHES)
       const second = semaphoreOf(large, 2).acquire()
-      const isIn = watched(second)
-      await fixture.waitForWatches(WATCHES_IN_THE_GATE + 1)
-      expect(isIn()).to.equal(false)
+      const isGranted = watched(second)
+      await fixture.waitForWatches(GATE_HOLDER_WATCHES + 1)
+      expect(isGranted()).to.equal(false)
       await held.release()
       const both = await Promise.all([first, second])
       for (const each of both) await each.release()
