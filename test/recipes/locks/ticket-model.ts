@@ -1,16 +1,16 @@
-// A small world for the decisions of ticket.ts: one directory, sessions that see it late, contenders that are stepped one question at a time,
-// and outsiders. It knows the truth, and says when somebody is let in who should not be, or nobody is.
+// A model that checks the decisions of ticket.ts: one directory, sessions with stale views of it, contenders that advance one request at a
+// time, and other clients that interfere. It knows the true state and throws if a contender gets the lock wrongly, or never gets it.
 import * as ticket from '../../../src/recipes/locks/ticket.ts'
 import type { Next } from '../../../src/recipes/locks/ticket.ts'
 
 export interface TicketRules extends Pick<typeof ticket, 'onDrawn' | 'onGone' | 'onListed'> {
-  /** A release is one transaction: what it writes into the directory, and the delete. Otherwise the delete comes first. */
+  /** True if a release writes the directory and deletes the ticket in one transaction; false if it deletes first. */
   releasesAtomically: boolean
 }
 
 export const rules: TicketRules = { ...ticket, releasesAtomically: true }
 
-/** A new object whenever it changes. */
+/** Immutable: each change of the node creates a new object. */
 interface Node {
   readonly czxid: number
   readonly mzxid: number
@@ -26,22 +26,22 @@ interface Directory {
 
 type State =
   | { at: 'start' }
-  /** The ticket is drawn, the directory not yet read. */
+  /** The ticket exists, and the directory has not been read yet. */
   | { at: 'drawn' }
   | { at: 'next'; next: Next }
   | { at: 'waiting'; ticket: number; node: Node }
-  | { at: 'woken'; ticket: number; node: Node }
-  | { at: 'looked'; ticket: number; node: Node; released: number | undefined; view: number }
+  | { at: 'notified'; ticket: number; node: Node }
+  | { at: 'directoryRead'; ticket: number; node: Node; released: number | undefined; view: number }
   | { at: 'holding' }
-  /** With two transactions for a release: between them. */
-  | { at: 'telling' }
+  /** The state between the two transactions of a release that is not atomic. */
+  | { at: 'publishing' }
   | { at: 'done' }
 
 interface Session {
   readonly name: string
-  /** The transaction up to which its server has come. */
+  /** The last transaction that the session’s server has applied. */
   view: number
-  /** The last one that an answer told of; events do not count (ZooKeeper's clients resume from here). */
+  /** The last transaction in a reply, from which the client resumes. Events do not count (as in ZooKeeper's clients). */
   lastReplied: number
   isAlive: boolean
 }
@@ -59,13 +59,13 @@ export class TicketModel {
   readonly #rules: TicketRules
   readonly #sessions: Session[]
   readonly #contenders: Contender[]
-  /** By which transaction a node was given back as of one who has held the lock. */
+  /** The transaction that released each node whose owner held the lock. */
   readonly #releasedAt = new Map<Node, number>()
   readonly #log: string[] = []
 
-  /** @param sizes how many contenders each session has */
-  constructor(sizes: readonly number[], ruling: TicketRules) {
-    this.#rules = ruling
+  /** @param sizes the number of contenders of each session */
+  constructor(sizes: readonly number[], rules: TicketRules) {
+    this.#rules = rules
     this.#sessions = sizes.map((_, i) => ({ name: `s${i}`, view: 0, lastReplied: 0, isAlive: true }))
     this.#contenders = this.#sessions.flatMap((session, i) =>
       Array.from({ length: sizes[i] ?? 0 }, (_, j): Contender => {
@@ -74,21 +74,21 @@ export class TicketModel {
     )
   }
 
-  /** One thing happens, of all that could. */
+  /** Runs one of the events that are possible now. */
   runOneEvent(choice: number): void {
     const possible = this.#possibleEvents()
     possible[choice % possible.length]?.()
   }
 
-  /** No more faults: everybody has to get the lock in the end. */
+  /** Runs without further faults until every contender has had the lock; throws if one waits forever. */
   drain(): void {
     for (let round = 0; round < 40 * this.#contenders.length; round++) {
       for (const session of this.#sessions) while (session.view < this.#lastZxid) this.#catchUp(session)
       const busy = this.#contenders.filter(each => each.session.isAlive && each.state.at !== 'done')
       if (busy.length === 0) return
-      for (const each of busy) this.#step(each)
+      for (const each of busy) this.#advance(each)
     }
-    this.#fail('somebody waits for ever')
+    this.#fail('a contender waits forever')
   }
 
   get #lastZxid(): number {
@@ -101,143 +101,156 @@ export class TicketModel {
 
   #possibleEvents(): (() => void)[] {
     const possible: (() => void)[] = []
-    const often = (act: () => void) => possible.push(act, act, act)
+    const addOften = (event: () => void) => possible.push(event, event, event)
     for (const each of this.#contenders) {
       const { session, state } = each
       if (!session.isAlive || state.at === 'done') continue
-      if (state.at !== 'waiting') often(() => this.#step(each))
-      if (!['start', 'holding', 'telling'].includes(state.at)) possible.push(() => this.#cancel(each))
+      if (state.at !== 'waiting') addOften(() => this.#advance(each))
+      if (!['start', 'holding', 'publishing'].includes(state.at)) possible.push(() => this.#cancel(each))
     }
     for (const session of this.#sessions.filter(({ isAlive }) => isAlive)) {
-      if (session.view < this.#lastZxid) often(() => this.#catchUp(session))
+      if (session.view < this.#lastZxid) addOften(() => this.#catchUp(session))
       for (const lag of [0, 1, 3]) possible.push(() => this.#reconnect(session, lag))
     }
-    const last = this.#sessions.filter(({ isAlive }) => isAlive)
-    if (last.length > 1) for (const session of last) possible.push(() => this.#expire(session))
+    const alive = this.#sessions.filter(({ isAlive }) => isAlive)
+    if (alive.length > 1) for (const session of alive) possible.push(() => this.#expire(session))
     for (const number of this.#current?.nodes.keys() ?? []) {
-      possible.push(() => this.#outsider('deletes', number))
-      possible.push(() => this.#outsider('touches', number))
+      possible.push(() => this.#interfere('deletes', number))
+      possible.push(() => this.#interfere('touches', number))
     }
     if (this.#current !== undefined) possible.push(() => this.#deleteDirectory())
     return possible
   }
 
-  // What contenders do
+  // Actions of contenders
 
-  #step(me: Contender): void {
-    const { state, session } = me
+  #advance(contender: Contender): void {
+    const { state, session } = contender
     switch (state.at) {
       case 'start':
-        return this.#draw(me)
+        return this.#createTicket(contender)
       case 'drawn': {
         const directory = this.#read(session)
-        const isOurs = directory !== undefined && directory.czxid < me.own.czxid
-        return this.#decide(me, this.#rules.onDrawn(me.own.number, { isOurs, released: directory?.lastReleased }))
+        const isOurs = directory !== undefined && directory.czxid < contender.own.czxid
+        return this.#decide(
+          contender,
+          this.#rules.onDrawn(contender.own.number, { isOurs, released: directory?.lastReleased }),
+        )
       }
       case 'next':
-        return this.#execute(me, state.next)
-      case 'woken':
-        return this.#setState(me, {
+        return this.#execute(contender, state.next)
+      case 'notified':
+        return this.#setState(contender, {
           ...state,
-          at: 'looked',
+          at: 'directoryRead',
           released: this.#read(session)?.lastReleased,
           view: session.view,
         })
-      case 'looked': {
-        const isOurs = this.#read(session)?.nodes.get(me.own.number)?.czxid === me.own.czxid
+      case 'directoryRead': {
+        const isOurs = this.#read(session)?.nodes.get(contender.own.number)?.czxid === contender.own.czxid
         const next = this.#rules.onGone(state.ticket, { isOurs, released: state.released })
-        const given = this.#releasedAt.get(state.node) ?? Infinity
-        if (next.do === 'list' && isOurs && given <= state.view)
-          this.#fail(`${me.name} needs a list behind a holder who gave his ticket back`)
-        return this.#decide(me, next)
+        const releasedAt = this.#releasedAt.get(state.node) ?? Infinity
+        if (next.do === 'list' && isOurs && releasedAt <= state.view)
+          this.#fail(`${contender.name} needs a list although the holder before it has released its ticket`)
+        return this.#decide(contender, next)
       }
       case 'holding':
-        return this.#release(me)
-      case 'telling':
-        this.#write(`${me.name} tells`, now => now && { ...now, lastReleased: me.own.number })
-        return this.#setState(me, { at: 'done' })
+        return this.#release(contender)
+      case 'publishing':
+        this.#write(
+          `${contender.name} writes the directory`,
+          now => now && { ...now, lastReleased: contender.own.number },
+        )
+        return this.#setState(contender, { at: 'done' })
     }
   }
 
-  #draw(me: Contender): void {
+  #createTicket(contender: Contender): void {
     if (this.#current === undefined)
-      this.#write(`${me.name} makes the directory`, (_, czxid) => {
+      this.#write(`${contender.name} creates the directory`, (_, czxid) => {
         return { czxid, nextNumber: 0, lastReleased: undefined, nodes: new Map() }
       })
-    this.#write(`${me.name} draws`, (now, czxid) => {
+    this.#write(`${contender.name} creates a ticket`, (now, czxid) => {
       if (now === undefined) return now
-      me.own = { number: now.nextNumber, czxid }
-      const nodes = new Map(now.nodes).set(now.nextNumber, { czxid, mzxid: czxid, owner: me })
+      contender.own = { number: now.nextNumber, czxid }
+      const nodes = new Map(now.nodes).set(now.nextNumber, { czxid, mzxid: czxid, owner: contender })
       return { ...now, nextNumber: now.nextNumber + 1, nodes }
     })
-    // Its server has come as far as the session's own write.
-    while (me.session.view < this.#lastZxid) this.#catchUp(me.session)
-    me.session.lastReplied = this.#lastZxid
-    this.#setState(me, { at: 'drawn' })
+    // A reply shows that the session's server has applied its write.
+    while (contender.session.view < this.#lastZxid) this.#catchUp(contender.session)
+    contender.session.lastReplied = this.#lastZxid
+    this.#setState(contender, { at: 'drawn' })
   }
 
-  #execute(me: Contender, next: Next): void {
-    const { session, own } = me
+  #execute(contender: Contender, next: Next): void {
+    const { session, own } = contender
     switch (next.do) {
       case 'hold':
         return
       case 'draw':
-        this.#deleteTicket(me)
-        return this.#setState(me, { at: 'start' })
+        this.#deleteTicket(contender)
+        return this.#setState(contender, { at: 'start' })
       case 'watch': {
         const node = this.#read(session)?.nodes.get(next.ticket)
-        if (node === undefined) return this.#setState(me, { at: 'next', next: { do: 'list' } })
-        return this.#setState(me, { at: 'waiting', ticket: next.ticket, node })
+        if (node === undefined) return this.#setState(contender, { at: 'next', next: { do: 'list' } })
+        return this.#setState(contender, { at: 'waiting', ticket: next.ticket, node })
       }
       case 'list': {
         const directory = this.#read(session)
         const children = [...(directory?.nodes.keys() ?? [])].map(ticket.ticketName)
         const isOurs = directory !== undefined && directory.czxid < own.czxid
-        return this.#decide(me, this.#rules.onListed(own.number, { isOurs, children }))
+        return this.#decide(contender, this.#rules.onListed(own.number, { isOurs, children }))
       }
     }
   }
 
-  #decide(me: Contender, next: Next): void {
-    if (next.do !== 'hold') return this.#setState(me, { at: 'next', next })
-    const wasDrawn = me.state.at === 'drawn'
-    this.#setState(me, { at: 'holding' })
-    if (this.#hasTicket(me) && !this.#isFirst(me, this.#current)) this.#fail(`${me.name} is let in behind another`)
-    const since = this.#history.slice(me.own.czxid, me.session.view + 1)
-    if (since.some(directory => hasTicketIn(me, directory) && this.#isFirst(me, directory))) return
-    // An outsider may delete a ticket between its drawing and the look behind it, as he may delete a holder's.
-    const seen = this.#history[me.session.view]
-    if (wasDrawn && seen !== undefined && seen.czxid < me.own.czxid && this.#isFirst(me, seen)) return
-    this.#fail(`${me.name} is let in, and its ticket was never the first`)
+  #decide(contender: Contender, next: Next): void {
+    if (next.do !== 'hold') return this.#setState(contender, { at: 'next', next })
+    const wasDrawn = contender.state.at === 'drawn'
+    this.#setState(contender, { at: 'holding' })
+    if (this.#hasTicket(contender) && !this.#isFirst(contender, this.#current))
+      this.#fail(`${contender.name} gets the lock while an earlier ticket exists`)
+    const since = this.#history.slice(contender.own.czxid, contender.session.view + 1)
+    if (since.some(directory => hasTicketIn(contender, directory) && this.#isFirst(contender, directory))) return
+    // Another client may delete a ticket between its creation and the first read, as it may delete a holder's.
+    const firstRead = this.#history[contender.session.view]
+    if (
+      wasDrawn &&
+      firstRead !== undefined &&
+      firstRead.czxid < contender.own.czxid &&
+      this.#isFirst(contender, firstRead)
+    )
+      return
+    this.#fail(`${contender.name} gets the lock although its ticket was never the first`)
   }
 
   #isFirst({ own }: Contender, directory: Directory | undefined): boolean {
     return [...(directory?.nodes.keys() ?? [])].every(number => number >= own.number)
   }
 
-  #cancel(me: Contender): void {
-    this.#deleteTicket(me)
-    this.#setState(me, { at: 'done' })
+  #cancel(contender: Contender): void {
+    this.#deleteTicket(contender)
+    this.#setState(contender, { at: 'done' })
   }
 
-  /** Looks whether the node is one's own, and deletes it. An outsider who comes between the two is not believed in here. */
-  #deleteTicket(me: Contender): void {
-    if (this.#hasTicket(me)) this.#delete(`${me.name} leaves`, me.own.number)
+  /** Deletes the node if it is the contender's own. The model has no interference between the check and the delete. */
+  #deleteTicket(contender: Contender): void {
+    if (this.#hasTicket(contender)) this.#delete(`${contender.name} deletes`, contender.own.number)
   }
 
-  #release(me: Contender): void {
-    const node = this.#current?.nodes.get(me.own.number)
-    if (node === undefined || !this.#hasTicket(me)) return this.#setState(me, { at: 'done' })
-    this.#delete(`${me.name} releases`, me.own.number, this.#rules.releasesAtomically)
+  #release(contender: Contender): void {
+    const node = this.#current?.nodes.get(contender.own.number)
+    if (node === undefined || !this.#hasTicket(contender)) return this.#setState(contender, { at: 'done' })
+    this.#delete(`${contender.name} releases`, contender.own.number, this.#rules.releasesAtomically)
     this.#releasedAt.set(node, this.#lastZxid)
-    this.#setState(me, { at: this.#rules.releasesAtomically ? 'done' : 'telling' })
+    this.#setState(contender, { at: this.#rules.releasesAtomically ? 'done' : 'publishing' })
   }
 
-  #hasTicket(me: Contender): boolean {
-    return hasTicketIn(me, this.#current)
+  #hasTicket(contender: Contender): boolean {
+    return hasTicketIn(contender, this.#current)
   }
 
-  // What befalls them
+  // Faults and interference
 
   #expire(session: Session): void {
     session.isAlive = false
@@ -246,43 +259,44 @@ export class TicketModel {
     })
   }
 
-  #outsider(what: 'deletes' | 'touches', number: number): void {
+  #interfere(action: 'deletes' | 'touches', number: number): void {
     const node = this.#current?.nodes.get(number)
     if (node === undefined) return
-    if (what === 'deletes') return this.#delete('an outsider deletes', number)
-    this.#write(`an outsider touches ${number}`, (now, mzxid) => {
+    if (action === 'deletes') return this.#delete('another client deletes', number)
+    this.#write(`another client touches ${number}`, (now, mzxid) => {
       return now && { ...now, nodes: new Map(now.nodes).set(number, { ...node, mzxid }) }
     })
-    const given = this.#releasedAt.get(node)
+    const releasedAt = this.#releasedAt.get(node)
     const touched = this.#current?.nodes.get(number)
-    if (given !== undefined && touched !== undefined) this.#releasedAt.set(touched, given)
+    if (releasedAt !== undefined && touched !== undefined) this.#releasedAt.set(touched, releasedAt)
   }
 
   #deleteDirectory(): void {
-    for (const number of [...(this.#current?.nodes.keys() ?? [])].reverse()) this.#delete('an outsider deletes', number)
-    this.#write('an outsider deletes the directory', () => undefined)
+    for (const number of [...(this.#current?.nodes.keys() ?? [])].reverse())
+      this.#delete('another client deletes', number)
+    this.#write('another client deletes the directory', () => undefined)
   }
 
-  /** Its server does one transaction more, and tells of what was watched. */
+  /** The session's server applies one more transaction and sends the events of its watches. */
   #catchUp(session: Session): void {
     const [before, after] = [this.#history[session.view], this.#history[++session.view]]
     for (const each of this.#waitersOf(session))
-      if (before?.nodes.get(each.state.ticket) !== after?.nodes.get(each.state.ticket)) this.#wake(each)
+      if (before?.nodes.get(each.state.ticket) !== after?.nodes.get(each.state.ticket)) this.#notify(each)
   }
 
-  /** To another server, which has come at least as far as the answers of the last one. What was asked is asked again. */
+  /** Connects to another server, which has applied at least the replied transactions. Requests in flight are sent again. */
   #reconnect(session: Session, lag: number): void {
     session.view = Math.max(session.lastReplied, this.#lastZxid - lag)
     this.#log.push(`${session.name} reconnects at ${session.view}`)
     for (const each of this.#contenders.filter(other => other.session === session)) {
       const { state } = each
-      if (state.at === 'woken' || state.at === 'looked')
+      if (state.at === 'notified' || state.at === 'directoryRead')
         this.#setState(each, { at: 'next', next: { do: 'watch', ticket: state.ticket } })
     }
-    // setWatches: the server compares with what the session has seen.
+    // setWatches: the server compares the nodes with the session's last reply.
     for (const each of this.#waitersOf(session)) {
       const node = this.#history[session.view]?.nodes.get(each.state.ticket)
-      if (node === undefined || node.mzxid > session.lastReplied) this.#wake(each)
+      if (node === undefined || node.mzxid > session.lastReplied) this.#notify(each)
     }
   }
 
@@ -293,11 +307,11 @@ export class TicketModel {
     )
   }
 
-  #wake(me: Contender & { state: { at: 'waiting'; ticket: number; node: Node } }): void {
-    this.#setState(me, { ...me.state, at: 'woken' })
+  #notify(contender: Contender & { state: { at: 'waiting'; ticket: number; node: Node } }): void {
+    this.#setState(contender, { ...contender.state, at: 'notified' })
   }
 
-  // The tree
+  // The tree and its log
 
   #read(session: Session): Directory | undefined {
     session.lastReplied = session.view
@@ -310,18 +324,18 @@ export class TicketModel {
     this.#log.push(`${zxid}: ${what}`)
   }
 
-  #delete(what: string, number: number, tells = false): void {
+  #delete(what: string, number: number, isRelease = false): void {
     this.#write(`${what} ${number}`, now => {
       if (now === undefined) return now
       const nodes = new Map(now.nodes)
       nodes.delete(number)
-      return { ...now, nodes, ...(tells && { lastReleased: number }) }
+      return { ...now, nodes, ...(isRelease && { lastReleased: number }) }
     })
   }
 
-  #setState(me: Contender, state: State): void {
-    this.#log.push(`${me.name} ${state.at}${state.at === 'next' ? ` ${JSON.stringify(state.next)}` : ''}`)
-    me.state = state
+  #setState(contender: Contender, state: State): void {
+    this.#log.push(`${contender.name} ${state.at}${state.at === 'next' ? ` ${JSON.stringify(state.next)}` : ''}`)
+    contender.state = state
   }
 
   #fail(what: string): never {
@@ -329,6 +343,6 @@ export class TicketModel {
   }
 }
 
-/** Is the contender's own ticket there, and no namesake? */
+/** Returns whether the directory has the contender's own ticket, not another one of the same name. */
 const hasTicketIn = ({ own }: Contender, directory: Directory | undefined): boolean =>
   directory?.nodes.get(own.number)?.czxid === own.czxid
