@@ -1,5 +1,5 @@
-// A world in one process, in virtual time, that a seed makes: machines with sessions that want locks, an embedded server, and whatever can
-// go wrong between them. The same seed makes the same again, to the last packet.
+// A random simulation in one process and in virtual time: hosts whose sessions acquire locks, an embedded server, and faults between them. The
+// same seed reproduces the same run, to the last packet.
 import { connect, type Client } from '../../src/index.ts'
 import { Server, VirtualClock, type FaultKind, type NodeKind } from '../../src/server/index.ts'
 import { isTerminal } from '../../src/session/life/states.ts'
@@ -12,20 +12,20 @@ import { oneOf, seeded, type Chance } from '../support/seeded-random.ts'
 import { Machine } from './machine.ts'
 
 export interface SimulationResult {
-  /** What must not be, in words. */
+  /** Descriptions of all violated invariants; empty if the run is correct. */
   violations: string[]
-  /** All that happened, with its time: to be told where something was wrong. */
+  /** Returns every event with its time, to print if an invariant is violated. */
   trace: () => string[]
   grants: number
-  /** How often each kind of fault came about. */
+  /** How often each kind of fault was injected. */
   faults: ReadonlyMap<string, number>
 }
 
-/** For how long there are faults, ms. */
+/** The time during which faults are injected, ms. */
 const FAULT_PERIOD = 2000
-/** When they are over, everybody is to be done within this time, ms. */
+/** The time within which all contenders must finish after the last fault, ms. */
 const DRAIN_TIMEOUT = 60_000
-/** For how long one whose turn it is may not know, ms, while packets pass. */
+/** The longest time, ms, after which a connected contender must know that it has the lock. */
 const MAX_GRANT_DELAY = 3000
 
 const FAULT_KINDS: readonly FaultKind[] = [
@@ -36,7 +36,7 @@ const FAULT_KINDS: readonly FaultKind[] = [
 export const simulate = (seed: number, locks: TorturedLocks): Promise<SimulationResult> =>
   new Simulation(seed, locks).run()
 
-/** A machine, and the session that it has at present. */
+/** A simulated machine and its current session. */
 interface Host {
   readonly machine: Machine
   readonly random: Chance
@@ -56,9 +56,9 @@ class Simulation {
   readonly #clients: Client[] = []
   readonly #contestants: Contestant[] = []
   readonly #hosts: Host[] = []
-  /** Somebody who deletes what is not his. */
-  #outsider!: Client
-  /** Directories, by their transactions, whose numbers were brought near their end. */
+  /** A client that deletes other sessions' nodes. */
+  #interferer!: Client
+  /** The czxids of the directories whose sequence counters were set close to the maximum. */
   readonly #exhausted = new Set<bigint>()
   readonly #sessionTimeout: number
   readonly #recorder: Recorder
@@ -71,12 +71,12 @@ class Simulation {
     this.#locks = locks
     this.#random = this.#newRandom()
     this.#sessionTimeout = oneOf(this.#random, [400, 1000, 2000])
-    const tell = (event: Event) => {
+    const onEvent = (event: Event) => {
       this.#events.push(event)
       this.#note(event)
     }
-    // No two events at the same time: what comes later in a turn is later.
-    this.#recorder = new Recorder(tell, () => this.#clock.now() + this.#events.length * 1e-6)
+    // Every event gets a different time, so that events of one turn keep their order.
+    this.#recorder = new Recorder(onEvent, () => this.#clock.now() + this.#events.length * 1e-6)
   }
 
   async run(): Promise<SimulationResult> {
@@ -87,30 +87,30 @@ class Simulation {
       random: this.#newRandom(),
       tickTime: oneOf(random, [50, 200]),
       minSessionTimeout: 100,
-      // Empty directories go at once, so that their numbers begin anew again and again.
+      // Empty containers are deleted soon, so that sequence numbers restart often.
       containerCheckInterval: oneOf(random, [100, 500]),
       onTransaction: record => this.#onTransaction(transactionOf(record)),
     })
-    this.#outsider = await connect(this.#server.connectString, {
+    this.#interferer = await connect(this.#server.connectString, {
       dial: this.#server.dial,
       clock: this.#clock,
       random: this.#newRandom(),
     })
-    this.#clients.push(this.#outsider)
+    this.#clients.push(this.#interferer)
     const machines = 2 + Math.floor(4 * random())
-    const played = this.#runHosts(machines, 1 + Math.floor(2 * random()))
-    await this.#until('the world has come to rest', played, FAULT_PERIOD + DRAIN_TIMEOUT)
-    await this.#until('all is cleaned up', Promise.all(this.#clients.map(client => client.settled())))
-    // A session whose last word was lost ends by itself, later, and its watches with it.
+    const running = this.#runHosts(machines, 1 + Math.floor(2 * random()))
+    await this.#until('all hosts have finished', running, FAULT_PERIOD + DRAIN_TIMEOUT)
+    await this.#until('all clean-up has finished', Promise.all(this.#clients.map(client => client.settled())))
+    // If a session's close request was lost, the server expires the session and its watches later.
     const ended = new Set(this.#clients.filter(({ state }) => isTerminal(state)).map(({ sessionId }) => sessionId))
     for (const { kind, path, session } of this.#server.snapshot().watches)
-      if (!ended.has(session)) this.#violations.push(`a watch is left: ${kind} ${path}`)
-    await this.#until('all are closed', Promise.all(this.#clients.map(client => client.close())))
-    // The last packets, and the ends of faults.
+      if (!ended.has(session)) this.#violations.push(`a watch remains: ${kind} ${path}`)
+    await this.#until('all clients are closed', Promise.all(this.#clients.map(client => client.close())))
+    // Deliver the last packets and end the last faults.
     await this.#clock.advance(5000)
-    for (const session of this.#server.snapshot().sessions) this.#violations.push(`a session is left: ${session.id}`)
+    for (const session of this.#server.snapshot().sessions) this.#violations.push(`a session remains: ${session.id}`)
     await this.#server.close()
-    if (this.#clock.pendingTimers > 0) this.#violations.push(`${this.#clock.pendingTimers} timers are left`)
+    if (this.#clock.pendingTimers > 0) this.#violations.push(`${this.#clock.pendingTimers} timers remain`)
     for (const { rule, lock, what } of this.#checkInvariants()) this.#violations.push(`${rule}: ${lock}: ${what}`)
     const grants = this.#events.filter(event => event.is === 'granted').length
     return {
@@ -133,13 +133,13 @@ class Simulation {
   }
 
   async #runHosts(machines: number, loops: number): Promise<void> {
-    const seats = await Promise.all(Array.from({ length: machines }, () => this.#openHost()))
-    this.#hosts.push(...seats)
-    const working = seats.flatMap(seat => Array.from({ length: loops }, () => this.#work(seat, this.#newRandom())))
-    const harming = this.#injectFaults(this.#newRandom())
+    const hosts = await Promise.all(Array.from({ length: machines }, () => this.#openHost()))
+    this.#hosts.push(...hosts)
+    const working = hosts.flatMap(host => Array.from({ length: loops }, () => this.#work(host, this.#newRandom())))
+    const injecting = this.#injectFaults(this.#newRandom())
     await this.#sleep(FAULT_PERIOD)
     this.#injectsFaults = false
-    await harming
+    await injecting
     this.#clearFaults()
     await Promise.all(working)
     await Promise.all(this.#contestants.map(contestant => contestant.left()))
@@ -153,7 +153,7 @@ class Simulation {
     }
   }
 
-  // Those who want locks
+  // Hosts
 
   async #openHost(): Promise<Host> {
     const random = this.#newRandom()
@@ -180,60 +180,63 @@ class Simulation {
     }
   }
 
-  /** Wants one lock after the other, in every way there is; in a session of its own when the seat's is over. */
-  async #work(seat: Host, random: Chance): Promise<void> {
-    const { machine } = seat
+  /** Acquires random locks by random calls while faults are injected; opens a new session when the host's has ended. */
+  async #work(host: Host, random: Chance): Promise<void> {
+    const { machine } = host
     while (this.#injectsFaults) {
-      const { contestant } = seat
+      const { contestant } = host
       const [path, { make }] = oneOf(random, [...this.#locks])
-      const way = random()
+      const call = random()
       const length = random()
       const hold = length < 0.03 ? 1.5 * this.#sessionTimeout : length < 0.3 ? 100 * random() : 5 * random()
       const patience = 1 + Math.floor(300 * random())
       const abort = new AbortController()
-      const giveUp = way < 0.25 ? machine.setTimeout(() => abort.abort(new Error('given up')), patience) : undefined
+      const canceller =
+        call < 0.25 ? machine.setTimeout(() => abort.abort(new Error('cancelled')), patience) : undefined
       await contestant.pass(make(contestant.client, path, random), () => machine.sleep(hold), {
         signal: abort.signal,
         watchOwnNode: true,
-        ...(way > 0.9 && { timeout: patience }),
-        isTry: way > 0.75 && way < 0.9,
+        ...(call > 0.9 && { timeout: patience }),
+        isTry: call > 0.75 && call < 0.9,
         downgrade: random() < 0.3,
         isHasty: random() < 0.3,
-        // Each loop is somebody, and his chance is his own.
+        // Each loop is one owner, identified by its random source.
         owner: random,
       })
-      machine.clearTimeout(giveUp)
-      if (this.#isOver(contestant) && seat.contestant === contestant) {
-        const next = await this.#openSession(machine, seat.random)
-        if (seat.contestant === contestant) seat.contestant = next
+      machine.clearTimeout(canceller)
+      if (this.#hasEnded(contestant) && host.contestant === contestant) {
+        const next = await this.#openSession(machine, host.random)
+        if (host.contestant === contestant) host.contestant = next
       }
       await machine.sleep(random() < 0.3 ? 100 * random() : random() < 0.5 ? 5 : 0)
     }
   }
 
-  #isOver({ client }: Contestant): boolean {
+  #hasEnded({ client }: Contestant): boolean {
     return ['expired', 'closed', 'authFailed'].includes(client.state)
   }
 
-  // What befalls them
+  // Faults
 
-  /** Each world has its own mixture, so that few kinds of faults come close together too. */
+  /** Injects a random subset of the kinds of faults, so that some runs have few kinds in quick succession. */
   async #injectFaults(random: Chance): Promise<void> {
     const { deleteOne, deleteAll, ...others } = this.#injectors
     const namesReturn = [...this.#locks.values()].some(lock => lock.namesReturn)
     const kinds = namesReturn ? others : { ...others, deleteOne, deleteAll }
-    const mixture = Object.entries<(seat: Host, harm: FaultParameters) => void>(kinds).filter(() => random() < 0.4)
+    const injectors = Object.entries<(host: Host, parameters: FaultParameters) => void>(kinds).filter(
+      () => random() < 0.4,
+    )
     const pause = oneOf(random, [30, 120, 500])
-    this.#note(`faults: ${mixture.map(([kind]) => kind).join(', ')}`)
+    this.#note(`faults: ${injectors.map(([kind]) => kind).join(', ')}`)
     while (this.#injectsFaults) {
       await this.#sleep(2 * pause * random())
-      if (mixture.length === 0) continue
-      const [kind, harm] = oneOf(random, mixture)
-      const seat = oneOf(random, this.#hosts)
+      if (injectors.length === 0) continue
+      const [kind, inject] = oneOf(random, injectors)
+      const host = oneOf(random, this.#hosts)
       this.#faults.set(kind, (this.#faults.get(kind) ?? 0) + 1)
-      this.#note(`${kind} ${seat.contestant.client.sessionId}`)
+      this.#note(`${kind} ${host.contestant.client.sessionId}`)
       const ms = this.#sessionTimeout * oneOf(random, [0.1, 0.3, 0.7, 1.5])
-      harm(seat, { random, ms })
+      inject(host, { random, ms })
     }
   }
 
@@ -285,17 +288,17 @@ class Simulation {
     close: ({ machine, contestant: { client } }: Host) => machine.run(() => void client.close()),
     deleteOne: (_: Host, { random }: FaultParameters) => {
       const node = this.#randomLockNode(random, 'ephemeral')
-      if (node !== undefined) this.#outsider.delete(node.path).catch(() => undefined)
+      if (node !== undefined) this.#interferer.delete(node.path).catch(() => undefined)
     },
     deleteAll: (_: Host, { random }: FaultParameters) => {
       const node = this.#randomLockNode(random, 'container', 'persistent')
-      if (node !== undefined && random() < 0.2) this.#outsider.deleteRecursive(node.path).catch(() => undefined)
+      if (node !== undefined && random() < 0.2) this.#interferer.deleteRecursive(node.path).catch(() => undefined)
     },
-    /** The numbers of a directory come to their end. */
+    /** Sets a directory's sequence counter close to its maximum. */
     exhaust: (_: Host, { random }: FaultParameters) => {
       const node = this.#randomLockNode(random, 'container', 'persistent')
-      if (node === undefined || this.#exhausted.has(node.madeBy) || random() < 0.8) return
-      this.#exhausted.add(node.madeBy)
+      if (node === undefined || this.#exhausted.has(node.czxid) || random() < 0.8) return
+      this.#exhausted.add(node.czxid)
       this.#server.setSequenceCounter(node.path, 0x7fff_ffff - Math.floor(5 * random()))
     },
     dropAll: () => this.#server.dropConnections(),
@@ -309,19 +312,20 @@ class Simulation {
     },
   }
 
-  /** One of the nodes of such a life that belong to the locks, if there is any. */
-  #randomLockNode(random: Chance, ...lives: NodeKind['is'][]): { path: string; madeBy: bigint } | undefined {
-    const isLocks = (path: string) => [...this.#locks.keys()].some(lock => path === lock || path.startsWith(`${lock}/`))
+  /** Returns a random node of the locks of one of these kinds, or undefined if no such node exists. */
+  #randomLockNode(random: Chance, ...kinds: NodeKind['is'][]): { path: string; czxid: bigint } | undefined {
+    const belongsToLock = (path: string) =>
+      [...this.#locks.keys()].some(lock => path === lock || path.startsWith(`${lock}/`))
     const all = [...this.#server.snapshot().nodes].filter(
-      ([path, { life }]) => lives.includes(life.is) && isLocks(path),
+      ([path, { life }]) => kinds.includes(life.is) && belongsToLock(path),
     )
     return oneOf(
       random,
-      all.map(([path, { stat }]) => ({ path, madeBy: stat.czxid })),
+      all.map(([path, { stat }]) => ({ path, czxid: stat.czxid })),
     )
   }
 
-  /** Nothing reaches it, whatever its state says. */
+  /** Records that the session is disconnected from now on, even if its state is still connected. */
   #recordUnreachable({ client }: Contestant): void {
     this.#recorder.say({ is: 'cutOff', session: client.sessionId })
   }
@@ -331,7 +335,7 @@ class Simulation {
   }
 
   #clearFaults(): void {
-    this.#note('healed')
+    this.#note('faults cleared')
     this.#server.faults.clear()
     this.#server.resume()
     for (const { machine, contestant } of this.#hosts) {
@@ -341,7 +345,7 @@ class Simulation {
     }
   }
 
-  // The rest
+  // Trace, time and randomness
 
   #onTransaction(transaction: Transaction): void {
     this.#log.push(transaction)
@@ -356,7 +360,7 @@ class Simulation {
     return new Promise(resolve => void this.#clock.setTimeout(resolve, ms))
   }
 
-  /** Everybody draws for himself, so that what one does changes nothing for another. */
+  /** Returns a new random source. Each user has its own, so that its draws do not affect those of the others. */
   #newRandom(): Chance {
     return seeded(this.#seed + 7919 * this.#randomSources++)
   }

@@ -124,130 +124,119 @@ export class TicketModel {
 
   // Actions of contenders
 
-  #advance(contender: Contender): void {
-    const { state, session } = contender
+  #advance(self: Contender): void {
+    const { state, session } = self
     switch (state.at) {
       case 'start':
-        return this.#createTicket(contender)
+        return this.#createTicket(self)
       case 'drawn': {
         const directory = this.#read(session)
-        const isOurs = directory !== undefined && directory.czxid < contender.own.czxid
-        return this.#decide(
-          contender,
-          this.#rules.onDrawn(contender.own.number, { isOurs, released: directory?.lastReleased }),
-        )
+        const isOurs = directory !== undefined && directory.czxid < self.own.czxid
+        return this.#decide(self, this.#rules.onDrawn(self.own.number, { isOurs, released: directory?.lastReleased }))
       }
       case 'next':
-        return this.#execute(contender, state.next)
+        return this.#execute(self, state.next)
       case 'notified':
-        return this.#setState(contender, {
+        return this.#setState(self, {
           ...state,
           at: 'directoryRead',
           released: this.#read(session)?.lastReleased,
           view: session.view,
         })
       case 'directoryRead': {
-        const isOurs = this.#read(session)?.nodes.get(contender.own.number)?.czxid === contender.own.czxid
+        const isOurs = this.#read(session)?.nodes.get(self.own.number)?.czxid === self.own.czxid
         const next = this.#rules.onGone(state.ticket, { isOurs, released: state.released })
         const releasedAt = this.#releasedAt.get(state.node) ?? Infinity
         if (next.do === 'list' && isOurs && releasedAt <= state.view)
-          this.#fail(`${contender.name} needs a list although the holder before it has released its ticket`)
-        return this.#decide(contender, next)
+          this.#fail(`${self.name} needs a list although the holder before it has released its ticket`)
+        return this.#decide(self, next)
       }
       case 'holding':
-        return this.#release(contender)
+        return this.#release(self)
       case 'publishing':
-        this.#write(
-          `${contender.name} writes the directory`,
-          now => now && { ...now, lastReleased: contender.own.number },
-        )
-        return this.#setState(contender, { at: 'done' })
+        this.#write(`${self.name} writes the directory`, now => now && { ...now, lastReleased: self.own.number })
+        return this.#setState(self, { at: 'done' })
     }
   }
 
-  #createTicket(contender: Contender): void {
+  #createTicket(self: Contender): void {
     if (this.#current === undefined)
-      this.#write(`${contender.name} creates the directory`, (_, czxid) => {
+      this.#write(`${self.name} creates the directory`, (_, czxid) => {
         return { czxid, nextNumber: 0, lastReleased: undefined, nodes: new Map() }
       })
-    this.#write(`${contender.name} creates a ticket`, (now, czxid) => {
+    this.#write(`${self.name} creates a ticket`, (now, czxid) => {
       if (now === undefined) return now
-      contender.own = { number: now.nextNumber, czxid }
-      const nodes = new Map(now.nodes).set(now.nextNumber, { czxid, mzxid: czxid, owner: contender })
+      self.own = { number: now.nextNumber, czxid }
+      const nodes = new Map(now.nodes).set(now.nextNumber, { czxid, mzxid: czxid, owner: self })
       return { ...now, nextNumber: now.nextNumber + 1, nodes }
     })
     // A reply shows that the session's server has applied its write.
-    while (contender.session.view < this.#lastZxid) this.#catchUp(contender.session)
-    contender.session.lastReplied = this.#lastZxid
-    this.#setState(contender, { at: 'drawn' })
+    while (self.session.view < this.#lastZxid) this.#catchUp(self.session)
+    self.session.lastReplied = this.#lastZxid
+    this.#setState(self, { at: 'drawn' })
   }
 
-  #execute(contender: Contender, next: Next): void {
-    const { session, own } = contender
+  #execute(self: Contender, next: Next): void {
+    const { session, own } = self
     switch (next.do) {
       case 'hold':
         return
       case 'draw':
-        this.#deleteTicket(contender)
-        return this.#setState(contender, { at: 'start' })
+        this.#deleteTicket(self)
+        return this.#setState(self, { at: 'start' })
       case 'watch': {
         const node = this.#read(session)?.nodes.get(next.ticket)
-        if (node === undefined) return this.#setState(contender, { at: 'next', next: { do: 'list' } })
-        return this.#setState(contender, { at: 'waiting', ticket: next.ticket, node })
+        if (node === undefined) return this.#setState(self, { at: 'next', next: { do: 'list' } })
+        return this.#setState(self, { at: 'waiting', ticket: next.ticket, node })
       }
       case 'list': {
         const directory = this.#read(session)
         const children = [...(directory?.nodes.keys() ?? [])].map(ticket.ticketName)
         const isOurs = directory !== undefined && directory.czxid < own.czxid
-        return this.#decide(contender, this.#rules.onListed(own.number, { isOurs, children }))
+        return this.#decide(self, this.#rules.onListed(own.number, { isOurs, children }))
       }
     }
   }
 
-  #decide(contender: Contender, next: Next): void {
-    if (next.do !== 'hold') return this.#setState(contender, { at: 'next', next })
-    const wasDrawn = contender.state.at === 'drawn'
-    this.#setState(contender, { at: 'holding' })
-    if (this.#hasTicket(contender) && !this.#isFirst(contender, this.#current))
-      this.#fail(`${contender.name} gets the lock while an earlier ticket exists`)
-    const since = this.#history.slice(contender.own.czxid, contender.session.view + 1)
-    if (since.some(directory => hasTicketIn(contender, directory) && this.#isFirst(contender, directory))) return
+  #decide(self: Contender, next: Next): void {
+    if (next.do !== 'hold') return this.#setState(self, { at: 'next', next })
+    const wasDrawn = self.state.at === 'drawn'
+    this.#setState(self, { at: 'holding' })
+    if (this.#hasTicket(self) && !this.#isFirst(self, this.#current))
+      this.#fail(`${self.name} gets the lock while an earlier ticket exists`)
+    const since = this.#history.slice(self.own.czxid, self.session.view + 1)
+    if (since.some(directory => hasTicketIn(self, directory) && this.#isFirst(self, directory))) return
     // Another client may delete a ticket between its creation and the first read, as it may delete a holder's.
-    const firstRead = this.#history[contender.session.view]
-    if (
-      wasDrawn &&
-      firstRead !== undefined &&
-      firstRead.czxid < contender.own.czxid &&
-      this.#isFirst(contender, firstRead)
-    )
+    const firstRead = this.#history[self.session.view]
+    if (wasDrawn && firstRead !== undefined && firstRead.czxid < self.own.czxid && this.#isFirst(self, firstRead))
       return
-    this.#fail(`${contender.name} gets the lock although its ticket was never the first`)
+    this.#fail(`${self.name} gets the lock although its ticket was never the first`)
   }
 
   #isFirst({ own }: Contender, directory: Directory | undefined): boolean {
     return [...(directory?.nodes.keys() ?? [])].every(number => number >= own.number)
   }
 
-  #cancel(contender: Contender): void {
-    this.#deleteTicket(contender)
-    this.#setState(contender, { at: 'done' })
+  #cancel(self: Contender): void {
+    this.#deleteTicket(self)
+    this.#setState(self, { at: 'done' })
   }
 
   /** Deletes the node if it is the contender's own. The model has no interference between the check and the delete. */
-  #deleteTicket(contender: Contender): void {
-    if (this.#hasTicket(contender)) this.#delete(`${contender.name} deletes`, contender.own.number)
+  #deleteTicket(self: Contender): void {
+    if (this.#hasTicket(self)) this.#delete(`${self.name} deletes`, self.own.number)
   }
 
-  #release(contender: Contender): void {
-    const node = this.#current?.nodes.get(contender.own.number)
-    if (node === undefined || !this.#hasTicket(contender)) return this.#setState(contender, { at: 'done' })
-    this.#delete(`${contender.name} releases`, contender.own.number, this.#rules.releasesAtomically)
+  #release(self: Contender): void {
+    const node = this.#current?.nodes.get(self.own.number)
+    if (node === undefined || !this.#hasTicket(self)) return this.#setState(self, { at: 'done' })
+    this.#delete(`${self.name} releases`, self.own.number, this.#rules.releasesAtomically)
     this.#releasedAt.set(node, this.#lastZxid)
-    this.#setState(contender, { at: this.#rules.releasesAtomically ? 'done' : 'publishing' })
+    this.#setState(self, { at: this.#rules.releasesAtomically ? 'done' : 'publishing' })
   }
 
-  #hasTicket(contender: Contender): boolean {
-    return hasTicketIn(contender, this.#current)
+  #hasTicket(self: Contender): boolean {
+    return hasTicketIn(self, this.#current)
   }
 
   // Faults and interference
@@ -307,8 +296,8 @@ export class TicketModel {
     )
   }
 
-  #notify(contender: Contender & { state: { at: 'waiting'; ticket: number; node: Node } }): void {
-    this.#setState(contender, { ...contender.state, at: 'notified' })
+  #notify(self: Contender & { state: { at: 'waiting'; ticket: number; node: Node } }): void {
+    this.#setState(self, { ...self.state, at: 'notified' })
   }
 
   // The tree and its log
@@ -333,9 +322,9 @@ export class TicketModel {
     })
   }
 
-  #setState(contender: Contender, state: State): void {
-    this.#log.push(`${contender.name} ${state.at}${state.at === 'next' ? ` ${JSON.stringify(state.next)}` : ''}`)
-    contender.state = state
+  #setState(self: Contender, state: State): void {
+    this.#log.push(`${self.name} ${state.at}${state.at === 'next' ? ` ${JSON.stringify(state.next)}` : ''}`)
+    self.state = state
   }
 
   #fail(what: string): never {
