@@ -104,21 +104,24 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     expect(nodes, 'the lock’s node when settled() resolves').to.have.length(1)
   })
 
-  itEverywhere('keeps a waiter waiting when its session removes the watches of the predecessor’s node', async () => {
-    const [holder, client] = [await fixture.open(), await fixture.open()]
-    const held = await new Mutex(holder, path).acquire()
-    const waiting = new Mutex(client, path).acquire()
-    await fixture.until(async () => {
-      await client.sync(path)
-      return client.checkWatches(held.path).then(
-        () => true,
-        () => false,
-      )
-    })
-    await client.removeWatches(held.path).catch(() => undefined)
-    await held.release()
-    await (await waiting).release()
-  })
+  itEverywhere(
+    'does not affect a waiter when other code of its client calls removeWatches() on the predecessor’s node',
+    async () => {
+      const [holder, client] = [await fixture.open(), await fixture.open()]
+      const held = await new Mutex(holder, path).acquire()
+      const waiting = new Mutex(client, path).acquire()
+      await fixture.until(async () => {
+        await client.sync(path)
+        return client.checkWatches(held.path).then(
+          () => true,
+          () => false,
+        )
+      })
+      await client.removeWatches(held.path).catch(() => undefined)
+      await held.release()
+      await (await waiting).release()
+    },
+  )
 
   it('rejects a dialect that does not exist or whose pattern does not match its own nodes', async () => {
     const client = await fixture.open()
@@ -132,12 +135,12 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
     const clients = await fixture.openMany(4)
     const dialect = { prefix: (uuid: string) => `${uuid}-mine-`, pattern: /-mine-(\d+)$/g }
     let inside = 0
-    const pass = (client: Client) =>
+    const acquireOnce = (client: Client) =>
       new HerdMutex(client, path, { dialect }).use(async () => {
         expect(++inside).to.equal(1)
         await client.exists('/')
         inside--
       })
-    await Promise.all(clients.map(pass))
+    await Promise.all(clients.map(acquireOnce))
   })
 })

@@ -70,8 +70,8 @@ export class Fixture {
     await this.observer.deleteRecursive(this.path)
     await this.observer.close()
     await this.server.close()
-    expect(left, 'nodes left behind').to.deep.equal([])
-    expect(watches, 'watches left behind').to.equal(this.watchesBefore)
+    expect(left, 'nodes after the test').to.deep.equal([])
+    expect(watches, 'watches after the test').to.equal(this.watchesBefore)
   }
 
   get server(): ServerUnderTest {

@@ -85,7 +85,7 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
     let inside = 0
     let leaving = 0
     const rounds = 4
-    const pass = async (client: (typeof clients)[number]) => {
+    const enterAndLeave = async (client: (typeof clients)[number]) => {
       const barrier = new DoubleBarrier(client, fixture.path, clients.length)
       for (let n = 1; n <= rounds; n++) {
         inside++
@@ -96,7 +96,7 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
         expect(leaving, 'members that have called leave()').to.be.at.least(n * clients.length)
       }
     }
-    await Promise.all(clients.map(pass))
+    await Promise.all(clients.map(enterAndLeave))
     expect(await fixture.ephemeralNodes()).to.deep.equal([])
     if (await fixture.observer.exists(fixture.path))
       expect((await fixture.observer.getChildren(fixture.path)).children).to.deep.equal([])

@@ -120,7 +120,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     const stop = new AbortController()
     const leading = new LeaderElection(b, fixture.path).lead(() => expect.fail('it leads'), { signal: stop.signal })
     await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
-    stop.abort(new Error('enough'))
+    stop.abort(new Error('cancelled'))
     await leading
     await held.release()
   })

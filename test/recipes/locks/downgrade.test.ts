@@ -40,11 +40,11 @@ onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
       const read = await held.downgrade()
       expect(read.path.slice(-10)).to.equal(held.path.slice(-10))
       expect(read.token).to.equal(held.token)
-      const behind = await reading
+      const nextRead = await reading
       expect(await paths())
         .to.include(read.path)
         .and.not.include(held.path)
-      await behind.release()
+      await nextRead.release()
       await writer.sync('/')
       expect(isWritten()).to.equal(false)
       await read.release()

@@ -57,7 +57,7 @@ onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
     expect(await observer.exists(path)).to.equal(null)
   })
 
-  itEverywhere('wakes all waiters on a release: each tries to create the node, and one succeeds', async () => {
+  itEverywhere('notifies all waiters of a release: each tries to create the node, and one succeeds', async () => {
     const creates: number[] = []
     const count = 20
     const clients = await Promise.all(

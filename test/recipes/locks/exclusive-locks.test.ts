@@ -306,11 +306,11 @@ for (const {
     })
 
     itEverywhere('aborts the signal of a holder with watchOwnNode when another session deletes the node', async () => {
-      const [holder, outsider] = [await fixture.open(), await fixture.open()]
+      const [holder, other] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
       const lost = once(held.signal, 'abort')
-      await outsider.setData(held.path, 'only changed')
-      await outsider.delete(held.path)
+      await other.setData(held.path, 'only changed')
+      await other.delete(held.path)
       await lost
       expect(held.signal.reason).to.have.property('code', 'LOST')
       expect(held.validFor()).to.equal(0)
@@ -318,14 +318,14 @@ for (const {
 
     if (hasUniqueNames)
       itEverywhere('rejects guarded writes with NONODE after another session has deleted its node', async () => {
-        const [holder, outsider] = [await fixture.open(), await fixture.open()]
-        await outsider.ensurePath(directory)
+        const [holder, other] = [await fixture.open(), await fixture.open()]
+        await other.ensurePath(directory)
         const held = await new Lock(holder, path).acquire()
         await held.guard().setData(directory, 'under the lock').commit()
-        await outsider.delete(held.path)
+        await other.delete(held.path)
         const late = held.guard().setData(directory, 'too late').commit()
         expect(await failureOf(late)).to.have.property('code', 'NONODE')
-        expect((await outsider.getData(directory)).data?.toString()).to.equal('under the lock')
+        expect((await other.getData(directory)).data?.toString()).to.equal('under the lock')
         await held.release()
       })
     else {
@@ -338,14 +338,14 @@ for (const {
       })
 
       it('aborts the signal of a holder with watchOwnNode when its node is replaced, and does not delete the new node', async () => {
-        const [holder, outsider] = [await fixture.open(), await fixture.open()]
+        const [holder, other] = [await fixture.open(), await fixture.open()]
         const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
         const lost = once(held.signal, 'abort')
-        await outsider.multi([{ delete: held.path }, { create: held.path, mode: 'ephemeral' }])
+        await other.multi([{ delete: held.path }, { create: held.path, mode: 'ephemeral' }])
         await lost
         await holder.settled()
-        expect(await outsider.getEphemerals()).to.deep.equal([held.path])
-        await outsider.delete(held.path)
+        expect(await other.getEphemerals()).to.deep.equal([held.path])
+        await other.delete(held.path)
       })
     }
 
@@ -354,34 +354,34 @@ for (const {
 
       /** Acquires the lock; the first release is rejected, later ones are permitted. */
       async function acquireAndFailRelease(options: AcquireOptions) {
-        const [holder, outsider] = [await fixture.open(), await fixture.open()]
+        const [holder, other] = [await fixture.open(), await fixture.open()]
         const held = await new Lock(holder, path).acquire(options)
-        await outsider.setACL(parentOf(held.path), noDelete)
+        await other.setACL(parentOf(held.path), noDelete)
         expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
-        await outsider.setACL(parentOf(held.path), openACL)
+        await other.setACL(parentOf(held.path), openACL)
         expect(held.validFor()).to.be.greaterThan(0)
-        return { holder, outsider, held }
+        return { holder, other, held }
       }
 
       itEverywhere('is still held, and can be released when that is permitted', async () => {
-        const { held, outsider } = await acquireAndFailRelease({ watchOwnNode: true })
+        const { held, other } = await acquireAndFailRelease({ watchOwnNode: true })
         await held.release()
         expect(held.signal.aborted).to.equal(false)
-        expect(await outsider.exists(held.path)).to.equal(null)
+        expect(await other.exists(held.path)).to.equal(null)
       })
 
       it('rejects use() with that error, or with an AggregateError if the callback threw too', async () => {
-        const [holder, outsider] = [await fixture.open(), await fixture.open()]
+        const [holder, other] = [await fixture.open(), await fixture.open()]
         const failureUnder = async (end: () => void): Promise<unknown> => {
           let held!: Held
           const failure = await failureOf(
             new Lock(holder, path).use(async taken => {
               held = taken
-              await outsider.setACL(parentOf(held.path), noDelete)
+              await other.setACL(parentOf(held.path), noDelete)
               end()
             }),
           )
-          await outsider.setACL(parentOf(held.path), openACL)
+          await other.setACL(parentOf(held.path), openACL)
           await held.release()
           return failure
         }
@@ -405,21 +405,21 @@ for (const {
       })
 
       it('aborts the signal when another session deletes the node', async () => {
-        const { outsider, held } = await acquireAndFailRelease({ watchOwnNode: true })
+        const { other, held } = await acquireAndFailRelease({ watchOwnNode: true })
         const lost = once(held.signal, 'abort')
-        await outsider.delete(held.path)
+        await other.delete(held.path)
         await lost
         expect(held.validFor()).to.equal(0)
       })
     })
 
     itEverywhere('is held although its session may not read the node and so receives no events', async () => {
-      const [holder, outsider] = [await fixture.open(), await fixture.open()]
-      await outsider.ensurePath(isQueue ? path : directory)
+      const [holder, other] = [await fixture.open(), await fixture.open()]
+      await other.ensurePath(isQueue ? path : directory)
       const acl = [aclOf('world', 'anyone', perms.all & ~perms.read)]
       const held = await new Lock(holder, path, { acl }).acquire({ watchOwnNode: true })
-      await revoke(outsider, held.path)
-      await outsider.delete(held.path)
+      await revoke(other, held.path)
+      await other.delete(held.path)
       await holder.sync(path)
       // Since CVE-2024-23944, servers send no event to a session that may not read the node.
       expect([held.signal.aborted, held.revoked.aborted]).to.deep.equal([false, false])
@@ -427,15 +427,15 @@ for (const {
     })
 
     it('aborts only the revoked signal of a holder with watchOwnNode when revoke() is called', async () => {
-      const [holder, outsider] = [await fixture.open(), await fixture.open()]
+      const [holder, other] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
       const revoked = once(held.revoked, 'abort')
-      expect(await revoke(outsider, held.path)).to.equal(true)
+      expect(await revoke(other, held.path)).to.equal(true)
       await revoked
       expect(held.signal.aborted).to.equal(false)
       expect(held.validFor()).to.be.above(0)
       await held.release()
-      expect(await revoke(outsider, held.path)).to.equal(false)
+      expect(await revoke(other, held.path)).to.equal(false)
     })
 
     if (isQueue)

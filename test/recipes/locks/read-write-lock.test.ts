@@ -92,13 +92,13 @@ onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
     const [first, writer, second] = [await fixture.open(), await fixture.open(), await fixture.open()]
     const reading = await lockOf(first).readLock.acquire()
     const writing = await queueUp(lockOf(writer).writeLock)
-    const behind = await queueUp(lockOf(second).readLock)
+    const nextReader = await queueUp(lockOf(second).readLock)
     expect(await lockOf(first).readLock.tryAcquire()).to.equal(null)
     await reading.release()
     const written = await writing.acquiring
-    expect(behind.isGranted()).to.equal(false)
+    expect(nextReader.isGranted()).to.equal(false)
     await written.release()
-    await (await behind.acquiring).release()
+    await (await nextReader.acquiring).release()
   })
 
   it('reports the contenders of both sides from either side', async () => {

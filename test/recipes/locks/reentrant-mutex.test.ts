@@ -321,7 +321,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     for (const held of both) await held.release()
   })
 
-  it('acquires the lock anew for local waiters and for its owner when it is lost', async () => {
+  it('queues local waiters and its old owner at the server again when it is lost', async () => {
     const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const held = await lock.acquire({ owner: 'me', watchOwnNode: true })
     const inner = await lock.acquire({ owner: 'me' })

@@ -6,7 +6,6 @@ import { ZooKeeperError, type Client, type ObservedFrame } from '../../../src/in
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { LockError, revoke, Semaphore, type Held, type LockOptions } from '../../../src/recipes/index.ts'
 import { failureOf, outcomeOf, watched } from '../../support/settled.ts'
-import type { Saboteur } from '../../support/faulty-dial.ts'
 import { onBothServers } from '../fixture.ts'
 
 const ACTIONS = ['acquire', 'tryAcquire', 'cancel', 'deleteGateNode', 'cut'] as const
@@ -44,15 +43,11 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     },
   )
 
-  it('keeps that limit when contenders cancel, lose connections, or have their nodes at the gate deleted', async () => {
+  it('never exceeds its permits when contenders cancel, lose connections, or have their nodes at the gate deleted', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => fixture.openWithFaults()))
     const plans = fc.array(fc.array(fc.constantFrom(...ACTIONS), { maxLength: 6 }), { minLength: 8, maxLength: 8 })
-    const runPlan = async (
-      client: Client,
-      faultyDial: Saboteur,
-      plan: Action[],
-      hold: (held: unknown) => Promise<void>,
-    ) => {
+    type Hold = (held: unknown) => Promise<void>
+    const runPlan = async ({ client, faultyDial }: (typeof all)[number], plan: Action[], hold: Hold) => {
       const semaphore = semaphoreOf(client, 2)
       const run: Record<Action, () => Promise<unknown>> = {
         acquire: () => semaphore.acquire().then(hold),
@@ -82,7 +77,7 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
           inside--
           await (held as Held).release()
         }
-        await Promise.all(all.map(({ client, faultyDial }, i) => runPlan(client, faultyDial, plan[i] ?? [], hold)))
+        await Promise.all(all.map((each, i) => runPlan(each, plan[i] ?? [], hold)))
       }),
       { numRuns: 10 },
     )

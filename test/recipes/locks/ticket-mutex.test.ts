@@ -57,8 +57,8 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
   it('excludes contenders of one session from each other, and grants them in order', async () => {
     const client = await fixture.open()
     const order: number[] = []
-    const pass = (i: number) => new TicketMutex(client, path).use(() => order.push(i))
-    await Promise.all(Array.from({ length: 20 }, (_, i) => pass(i)))
+    const acquireOnce = (i: number) => new TicketMutex(client, path).use(() => order.push(i))
+    await Promise.all(Array.from({ length: 20 }, (_, i) => acquireOnce(i)))
     expect(order).to.deep.equal(Array.from({ length: 20 }, (_, i) => i))
   })
 

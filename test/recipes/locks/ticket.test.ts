@@ -30,7 +30,7 @@ describe('a ticket', () => {
         onDrawn: (own, { isOurs }) => onDrawn(own, { isOurs, released: own - 1 }),
       },
       'the own ticket is not checked after an event': {
-        onGone: (gone, read) => onGone(gone, { ...read, isOurs: true }),
+        onGone: (watched, read) => onGone(watched, { ...read, isOurs: true }),
       },
       'the directory of the own ticket is not checked after its creation': {
         onDrawn: (own, read) => onDrawn(own, { ...read, isOurs: true }),
@@ -38,11 +38,11 @@ describe('a ticket', () => {
       'the directory of the own ticket is not checked after a list': {
         onListed: (own, read) => onListed(own, { ...read, isOurs: true }),
       },
-      'the last released ticket is ignored': { onGone: (gone, { isOurs }) => onGone(gone, { isOurs }) },
+      'the last released ticket is ignored': { onGone: (watched, { isOurs }) => onGone(watched, { isOurs }) },
       'the directory is written after the delete': { releasesAtomically: false },
     }
     for (const [bug, mutation] of Object.entries(bugs))
-      it(`is found to be wrong if ${bug}`, () => {
+      it(`finds the bug if ${bug}`, () => {
         // A fraction of these runs finds the bug. The fixed seed makes every test run find it.
         const { failed, counterexample } = fc.check(histories({ ...rules, ...mutation }), {
           numRuns: 30_000,

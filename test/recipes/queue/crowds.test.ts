@@ -13,13 +13,13 @@ import { SHORT_ATTEMPTS, Sessions } from '../sessions.ts'
 /** Records the grants of a lock, and fails the test if two contenders hold it at a time. */
 class MutualExclusion {
   readonly tokens: bigint[] = []
-  readonly lost: unknown[] = []
+  readonly lossReasons: unknown[] = []
   #inside = 0
 
   async enter(held: Held, work: () => Promise<unknown>): Promise<void> {
     expect(++this.#inside, 'concurrent holders').to.equal(1)
     this.tokens.push(held.token)
-    held.signal.addEventListener('abort', () => this.lost.push(held.signal.reason))
+    held.signal.addEventListener('abort', () => this.lossReasons.push(held.signal.reason))
     await work()
     this.#inside--
   }
@@ -45,9 +45,9 @@ describe('a crowd of contenders on an embedded server', () => {
         Array.from({ length: count }, () => connect(server.connectString, { dial, clock })),
       )
       const exclusion = new MutualExclusion()
-      const pass = (client: Client) =>
+      const acquireOnce = (client: Client) =>
         new Lock(client, '/crowd').use(held => exclusion.enter(held, () => client.exists('/')))
-      await clock.until(Promise.all(clients.map(pass)))
+      await clock.until(Promise.all(clients.map(acquireOnce)))
       expect(exclusion.tokens).to.have.length(count)
       if (Lock !== EphemeralMutex) exclusion.expectOrder()
       await clock.until(Promise.all(clients.map(client => client.settled())))
@@ -55,7 +55,7 @@ describe('a crowd of contenders on an embedded server', () => {
       expect([watches, sessions.flatMap(({ ephemerals }) => ephemerals)]).to.deep.equal([[], []])
       await clock.until(Promise.all(clients.map(client => client.close())))
       await server.close()
-      expect([exclusion.lost, clock.pendingTimers]).to.deep.equal([[], 0])
+      expect([exclusion.lossReasons, clock.pendingTimers]).to.deep.equal([[], 0])
     })
 })
 
@@ -124,7 +124,7 @@ describe('a crowd of contenders on Apache ZooKeeper', function () {
       await server.kill()
       await server.start()
     }
-    const pass = ({ Lock, path, exclusion }: (typeof crowds)[number], client: Client, i: number) =>
+    const acquireOnce = ({ Lock, path, exclusion }: (typeof crowds)[number], client: Client, i: number) =>
       new Lock(client, path).use(held =>
         exclusion.enter(held, async () => {
           // Restart the server in the middle of both queues, while each lock is held.
@@ -135,11 +135,11 @@ describe('a crowd of contenders on Apache ZooKeeper', function () {
           await client.exists(`/${i}`).catch(() => undefined)
         }),
       )
-    await Promise.all(crowds.flatMap(crowd => clients.map((client, i) => pass(crowd, client, i))))
+    await Promise.all(crowds.flatMap(crowd => clients.map((client, i) => acquireOnce(crowd, client, i))))
     expect(clients.map(client => client.sessionId)).to.deep.equal(ids)
     for (const { exclusion } of crowds) {
       expect(exclusion.tokens).to.have.length(50)
-      expect(exclusion.lost).to.deep.equal([])
+      expect(exclusion.lossReasons).to.deep.equal([])
       exclusion.expectOrder()
     }
     await sessions.settled()

@@ -97,14 +97,14 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
         const client = await fixture.open()
         let inside = 0
         const order: bigint[] = []
-        const pass = () =>
+        const acquireOnce = () =>
           lockOf(client).use(async held => {
             expect(++inside).to.equal(1)
             order.push(held.token)
             await client.exists('/')
             inside--
           })
-        await Promise.all(Array.from({ length: 8 }, pass))
+        await Promise.all(Array.from({ length: 8 }, acquireOnce))
         expect(order).to.deep.equal([...order].sort((a, b) => (a < b ? -1 : 1)))
       })
 
@@ -135,7 +135,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
         const abort = new AbortController()
         const arrived = faultyDial.holdReply(opcodes.create2)
         const failing = failureOf(lockOf(client).acquire({ signal: abort.signal }))
-        const behind = lockOf(client).acquire()
+        const next = lockOf(client).acquire()
         await arrived
         abort.abort(new Error('cancelled'))
         await failing
@@ -144,7 +144,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
         await client.settled()
         expect((await lockOf(observer).contenders()).map(({ sequence }) => sequence)).to.deep.equal([0, 2])
         await held.release()
-        await (await behind).release()
+        await (await next).release()
       })
 
       it('is neither blocked by a foreign name nor made to throw', async () => {
