@@ -27,7 +27,7 @@ for (const {
     })
 
     const contenders = async () => (await new Lock(fixture.observer, path).contenders()).map(each => each.session)
-    const waiterIsQueued = () => fixture.waitForWatches(watchesPerWaiter)
+    const untilWaiting = () => fixture.waitForWatches(watchesPerWaiter)
 
     /** Opens a session with a faulty connection, and a holder of the lock if the step needs one. */
     async function prepare({ isDirectoryMissing = false, isTaken = false, hasGap = false }: Step) {
@@ -44,7 +44,7 @@ for (const {
       return { ...opened, held }
     }
 
-    /** Calls acquire() and resolves with its promise’s value once the fault has happened. If the step needs it, the holder releases. */
+    /** Calls `acquire`, makes the holder release if the step needs it, waits for the fault, and settles like `acquire`. */
     async function acquireDuring(
       { isWoken = false }: Step,
       held: Held | undefined,
@@ -54,7 +54,7 @@ for (const {
       const acquiring = acquire()
       acquiring.catch(() => undefined)
       if (isWoken) {
-        await waiterIsQueued()
+        await untilWaiting()
         await held?.release()
       }
       await happened
@@ -63,15 +63,15 @@ for (const {
 
     for (const step of acquireSteps) {
       for (const fault of ['loseRequest', 'loseReply'] as const) {
-        const what = fault === 'loseRequest' ? 'the request is lost' : 'the reply is lost'
+        const loss = fault === 'loseRequest' ? 'the request is lost' : 'the reply is lost'
         const define = fault === 'loseRequest' ? it : itEverywhere
-        define(`is acquired with one node if ${what} while ${step.name}`, async () => {
+        define(`is acquired with one node if ${loss} while ${step.name}`, async () => {
           const { faultyDial, client, held } = await prepare(step)
           const happened = faultyDial[fault](step.opcode, step.nth)
           const acquiring = new Lock(client, path).acquire()
           if (step.isTaken) {
             if (!step.isWoken) await happened
-            await waiterIsQueued()
+            await untilWaiting()
             await held?.release()
           }
           await happened
@@ -121,7 +121,7 @@ for (const {
       const { client, held } = await prepare(TAKEN)
       const abort = new AbortController()
       const failing = failureOf(new Lock(client, path).acquire({ signal: abort.signal }))
-      await waiterIsQueued()
+      await untilWaiting()
       const reason = new Error('cancelled')
       abort.abort(reason)
       expect(await failing).to.equal(reason)
@@ -134,7 +134,7 @@ for (const {
       const { held } = await prepare(TAKEN)
       const client = await fixture.open()
       const failing = failureOf(new Lock(client, path).acquire())
-      await waiterIsQueued()
+      await untilWaiting()
       await fixture.expire(client)
       expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
       await held?.release()
@@ -145,7 +145,7 @@ for (const {
       async () => {
         const { faultyDial, client, held } = await prepare(TAKEN)
         const acquiring = new Lock(client, path).acquire()
-        await waiterIsQueued()
+        await untilWaiting()
         faultyDial.cut()
         await client.whenConnected()
         await held?.release()
@@ -158,7 +158,7 @@ for (const {
       async () => {
         const { faultyDial, client, held } = await prepare(TAKEN)
         const acquiring = new Lock(client, path).acquire()
-        await waiterIsQueued()
+        await untilWaiting()
         faultyDial.refuse()
         await held?.release()
         faultyDial.accept()
@@ -189,9 +189,9 @@ for (const {
 
     for (const step of releaseSteps) {
       for (const fault of ['loseRequest', 'loseReply'] as const) {
-        const what = fault === 'loseRequest' ? 'the request is lost' : 'the reply is lost'
+        const loss = fault === 'loseRequest' ? 'the request is lost' : 'the reply is lost'
         const define = fault === 'loseRequest' ? it : itEverywhere
-        define(`is released if ${what} while ${step.name}`, async () => {
+        define(`is released if ${loss} while ${step.name}`, async () => {
           const { faultyDial, client } = await prepare(FREE)
           const held = await new Lock(client, path).acquire()
           const happened = faultyDial[fault](step.opcode)

@@ -135,13 +135,13 @@ class Simulation {
   async #runHosts(machines: number, loops: number): Promise<void> {
     const hosts = await Promise.all(Array.from({ length: machines }, () => this.#openHost()))
     this.#hosts.push(...hosts)
-    const working = hosts.flatMap(host => Array.from({ length: loops }, () => this.#work(host, this.#newRandom())))
+    const workLoops = hosts.flatMap(host => Array.from({ length: loops }, () => this.#work(host, this.#newRandom())))
     const injecting = this.#injectFaults(this.#newRandom())
     await this.#sleep(FAULT_PERIOD)
     this.#injectsFaults = false
     await injecting
     this.#clearFaults()
-    await Promise.all(working)
+    await Promise.all(workLoops)
     await Promise.all(this.#contestants.map(contestant => contestant.left()))
   }
 
@@ -187,16 +187,16 @@ class Simulation {
       const { contestant } = host
       const [path, { make }] = oneOf(random, [...this.#locks])
       const call = random()
-      const length = random()
-      const hold = length < 0.03 ? 1.5 * this.#sessionTimeout : length < 0.3 ? 100 * random() : 5 * random()
-      const patience = 1 + Math.floor(300 * random())
+      const duration = random()
+      const hold = duration < 0.03 ? 1.5 * this.#sessionTimeout : duration < 0.3 ? 100 * random() : 5 * random()
+      const callTimeout = 1 + Math.floor(300 * random())
       const abort = new AbortController()
       const canceller =
-        call < 0.25 ? machine.setTimeout(() => abort.abort(new Error('cancelled')), patience) : undefined
+        call < 0.25 ? machine.setTimeout(() => abort.abort(new Error('cancelled')), callTimeout) : undefined
       await contestant.pass(make(contestant.client, path, random), () => machine.sleep(hold), {
         signal: abort.signal,
         watchOwnNode: true,
-        ...(call > 0.9 && { timeout: patience }),
+        ...(call > 0.9 && { timeout: callTimeout }),
         isTry: call > 0.75 && call < 0.9,
         downgrade: random() < 0.3,
         isHasty: random() < 0.3,

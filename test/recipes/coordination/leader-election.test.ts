@@ -32,7 +32,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     const election = new LeaderElection(await fixture.open(), fixture.path)
     for (const refused of [
       election.campaign(50 as never),
-      election.lead(() => expect.fail('it led'), 50 as never),
+      election.lead(() => expect.fail('the callback ran'), 50 as never),
       election.leaders(50 as never).next(),
     ])
       expect(await failureOf(refused)).to.include({ code: 'BADARGUMENTS', path: fixture.path })
@@ -118,7 +118,9 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     const [a, b] = [await fixture.open(), await fixture.open()]
     const held = await new LeaderElection(a, fixture.path).campaign()
     const stop = new AbortController()
-    const leading = new LeaderElection(b, fixture.path).lead(() => expect.fail('it leads'), { signal: stop.signal })
+    const leading = new LeaderElection(b, fixture.path).lead(() => expect.fail('the callback ran'), {
+      signal: stop.signal,
+    })
     await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
     stop.abort(new Error('cancelled'))
     await leading

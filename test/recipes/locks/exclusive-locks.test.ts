@@ -37,7 +37,7 @@ for (const {
       const clients = await fixture.openMany(20)
       let inside = 0
       const tokens: bigint[] = []
-      const acquireAll = async (client: Client) => {
+      const acquireThreeTimes = async (client: Client) => {
         for (let i = 0; i < 3; i++)
           await new Lock(client, path).use(async held => {
             expect(++inside).to.equal(1)
@@ -46,7 +46,7 @@ for (const {
             inside--
           })
       }
-      await Promise.all(clients.map(acquireAll))
+      await Promise.all(clients.map(acquireThreeTimes))
       expect(tokens).to.have.length(60)
       expect(tokens).to.deep.equal([...tokens].sort((a, b) => (a < b ? -1 : 1)))
     })
@@ -197,7 +197,7 @@ for (const {
         expect(await failureOf(new Lock(client, path).acquire({ timeout }))).to.include({ code: 'BADARGUMENTS', path })
       for (const options of [50, null, () => 0, { signal: new AbortController() }] as never[]) {
         expect(await failureOf(new Lock(client, path).acquire(options))).to.include({ code: 'BADARGUMENTS', path })
-        const used = new Lock(client, path).use(() => expect.fail('it was taken'), options)
+        const used = new Lock(client, path).use(() => expect.fail('the callback ran'), options)
         expect(await failureOf(used)).to.include({ code: 'BADARGUMENTS', path })
       }
       expect(await client.exists(path)).to.equal(null)
@@ -256,7 +256,7 @@ for (const {
 
     it('sends nothing if its signal has already aborted', async () => {
       const client = await fixture.open()
-      const reason = new Error('before')
+      const reason = new Error('cancelled')
       expect(await failureOf(new Lock(client, path).acquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
       expect(await failureOf(new Lock(client, path).tryAcquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
       expect(await client.exists(path)).to.equal(null)

@@ -353,7 +353,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     it('rejects with BADARGUMENTS if the options are not an object', async () => {
       const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       for (const options of [50, null] as never[])
-        for (const refused of [lock.acquire(options), lock.use(() => expect.fail('it was taken'), options)])
+        for (const refused of [lock.acquire(options), lock.use(() => expect.fail('the callback ran'), options)])
           expect(await failureOf(refused)).to.have.property('code', 'BADARGUMENTS')
     })
 

@@ -25,21 +25,21 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     async () => {
       const clients = await fixture.openMany(20)
       let inside = 0
-      let most = 0
-      let passes = 0
-      const acquireAll = async (client: Client) => {
+      let maxInside = 0
+      let grants = 0
+      const acquireThreeTimes = async (client: Client) => {
         for (let i = 0; i < 3; i++)
           await semaphoreOf(client, 3).use(async () => {
-            most = Math.max(most, ++inside)
+            maxInside = Math.max(maxInside, ++inside)
             // The first contenders hold it until the maximum is reached.
-            await fixture.until(() => most >= 3)
+            await fixture.until(() => maxInside >= 3)
             await client.exists('/')
             inside--
-            passes++
+            grants++
           })
       }
-      await Promise.all(clients.map(acquireAll))
-      expect([most, passes]).to.deep.equal([3, 60])
+      await Promise.all(clients.map(acquireThreeTimes))
+      expect([maxInside, grants]).to.deep.equal([3, 60])
     },
   )
 
