@@ -30,7 +30,7 @@ describe('a ticket', () => {
         onDrawn: (own, { isOurs }) => onDrawn(own, { isOurs, released: own - 1 }),
       },
       'the own ticket is not checked after an event': {
-        onGone: (watched, read) => onGone(watched, { ...read, isOurs: true }),
+        onGone: (previous, read) => onGone(previous, { ...read, isOurs: true }),
       },
       'the directory of the own ticket is not checked after its creation': {
         onDrawn: (own, read) => onDrawn(own, { ...read, isOurs: true }),
@@ -38,7 +38,7 @@ describe('a ticket', () => {
       'the directory of the own ticket is not checked after a list': {
         onListed: (own, read) => onListed(own, { ...read, isOurs: true }),
       },
-      'the last released ticket is ignored': { onGone: (watched, { isOurs }) => onGone(watched, { isOurs }) },
+      'the last released ticket is ignored': { onGone: (previous, { isOurs }) => onGone(previous, { isOurs }) },
       'the directory is written after the delete': { releasesAtomically: false },
     }
     for (const [bug, mutation] of Object.entries(bugs))
