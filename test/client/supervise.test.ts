@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { supervise, type Client, type ConnectOptions, type SessionTask } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
-import { onGrounds } from '../recipes/fixture.ts'
+import { onBothServers } from '../recipes/fixture.ts'
 import { VirtualClock, settle } from '../../src/testing/virtual-clock.ts'
 import { failureOf } from '../support/settled.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
@@ -13,9 +13,9 @@ const aborted = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-onGrounds('supervise', (ground, { it }) => {
+onBothServers('supervise', (fixture, { it }) => {
   const run = <T>(work: SessionTask<T>, options?: ConnectOptions) =>
-    supervise(ground.site.connectString, { ...ground.site.options, ...options }, work)
+    supervise(fixture.server.connectString, { ...fixture.server.options, ...options }, work)
 
   it('resolves with the result of the task, and closes the session', async () => {
     let id = 0n
@@ -25,7 +25,7 @@ onGrounds('supervise', (ground, { it }) => {
       return 42
     })
     expect(value).to.equal(42)
-    const observer = await ground.open()
+    const observer = await fixture.open()
     expect(id).not.to.equal(0n)
     expect(await observer.exists('/supervised')).to.equal(null)
     await observer.close()
@@ -39,7 +39,7 @@ onGrounds('supervise', (ground, { it }) => {
       ids.add(zk.sessionId)
       const held = await new Mutex(zk, '/supervised-lock').acquire({ signal })
       if (ids.size < 3) {
-        await Promise.all([aborted(signal), ground.expire(zk)])
+        await Promise.all([aborted(signal), fixture.expire(zk)])
         expect(held.signal.aborted).to.equal(true)
       }
       running--
@@ -49,7 +49,7 @@ onGrounds('supervise', (ground, { it }) => {
   })
 
   it('runs the task again if the lease has ended, regardless of the error of the task', async () => {
-    const faultyDial = new FaultyDial(ground.site.dial)
+    const faultyDial = new FaultyDial(fixture.server.dial)
     let runs = 0
     const work = async (_zk: Client, signal: AbortSignal) => {
       if (++runs > 1) return
@@ -71,28 +71,28 @@ onGrounds('supervise', (ground, { it }) => {
   })
 
   it('waits for a server that is not reachable yet', async () => {
-    const faultyDial = new FaultyDial(ground.site.dial)
+    const faultyDial = new FaultyDial(fixture.server.dial)
     faultyDial.refuse()
-    const { clock } = ground.site
+    const { clock } = fixture.server
     clock.setTimeout(() => faultyDial.accept(), 600_000)
     await run(() => undefined, { dial: faultyDial.dial, connectTimeout: 20 })
     expect(clock.now()).to.be.above(600_000)
   })
 
   it('treats null as an omitted signal', async () => {
-    const faultyDial = new FaultyDial(ground.site.dial)
+    const faultyDial = new FaultyDial(fixture.server.dial)
     faultyDial.refuse()
-    ground.site.clock.setTimeout(() => faultyDial.accept(), 100)
+    fixture.server.clock.setTimeout(() => faultyDial.accept(), 100)
     await run(() => undefined, { dial: faultyDial.dial, connectTimeout: 20, signal: null as never })
   })
 
   it('stops waiting for a server when its signal aborts', async () => {
     const abort = new AbortController()
-    const faultyDial = new FaultyDial(ground.site.dial)
+    const faultyDial = new FaultyDial(fixture.server.dial)
     faultyDial.refuse()
     const call = run(() => 'never', { dial: faultyDial.dial, connectTimeout: 20, signal: abort.signal })
     const reason = new Error('cancelled')
-    ground.site.clock.setTimeout(() => abort.abort(reason), 100)
+    fixture.server.clock.setTimeout(() => abort.abort(reason), 100)
     expect(await failureOf(call)).to.equal(reason)
   })
 
@@ -112,7 +112,7 @@ onGrounds('supervise', (ground, { it }) => {
   })
 
   it('starts a new session if the session of the option `session` has expired', async () => {
-    const dead = await ground.open()
+    const dead = await fixture.open()
     const session = { id: dead.sessionId, password: dead.sessionPassword }
     await dead.close()
     const id = await run(zk => zk.sessionId, { session })
@@ -159,9 +159,8 @@ onGrounds('supervise', (ground, { it }) => {
   it('rejects invalid arguments without a retry', async () => {
     expect(await failureOf(supervise('', {}, () => 0))).to.have.property('code', 'BADARGUMENTS')
     for (const [options, work] of [[{}], [() => 0], [undefined, () => 0]])
-      expect(await failureOf(supervise(ground.site.connectString, options as never, work as never))).to.have.property(
-        'code',
-        'BADARGUMENTS',
-      )
+      expect(
+        await failureOf(supervise(fixture.server.connectString, options as never, work as never)),
+      ).to.have.property('code', 'BADARGUMENTS')
   })
 })

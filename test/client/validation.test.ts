@@ -3,16 +3,16 @@ import { expect } from 'chai'
 import { aclOf, connect, openACL, perms, readOnlyACL, supervise, ZooKeeperError, type Client } from '../../src/index.ts'
 import { errnos } from '../../src/protocol/index.ts'
 import { Server } from '../../src/server/index.ts'
-import { onGrounds } from '../recipes/fixture.ts'
+import { onBothServers } from '../recipes/fixture.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
 import { statOf } from '../support/scripted-server.ts'
 import { scriptedSession } from '../support/scripted-session.ts'
 import { failureOf } from '../support/settled.ts'
 
-onGrounds('a second look', (ground, { it }) => {
+onBothServers('a second look', (fixture, { it }) => {
   let zk: Client
   beforeEach(async () => {
-    zk = await ground.open()
+    zk = await fixture.open()
     await zk.create('/refusals')
   })
 
@@ -111,7 +111,7 @@ onGrounds('a second look', (ground, { it }) => {
   })
 
   it('a directory with more children than maxPending can be deleted', async () => {
-    const narrow = await ground.open({ maxPending: 150 })
+    const narrow = await fixture.open({ maxPending: 150 })
     for (let i = 0; i < 200; i += 100)
       await Promise.all(Array.from({ length: 100 }, (_, n) => narrow.create(`/refusals/${i + n}`)))
     await narrow.deleteRecursive('/refusals')
@@ -129,14 +129,14 @@ onGrounds('a second look', (ground, { it }) => {
 
   it('deleteRecursive() rejects after a hundred rounds if other clients keep creating children', async () => {
     await zk.ensurePath('/refusals/a/b')
-    const { faults } = ground.embedded
+    const { faults } = fixture.embedded
     faults.replace('delete', 'NOTEMPTY', { times: 1000 })
     expect(await failureOf(zk.deleteRecursive('/refusals'))).to.include({ code: 'NOTEMPTY', path: '/refusals/a/b' })
     faults.clear()
   })
 
   it('a plain watch misses no event while a recursive one is added', async () => {
-    const other = await ground.open()
+    const other = await fixture.open()
     const plain = await zk.addWatch('/refusals', { capacity: 2000 })
     const changes = (async () => {
       for (let i = 0; i < 200; i++) await other.create('/refusals/n-', '', { mode: 'persistentSequential' })
@@ -158,7 +158,7 @@ onGrounds('a second look', (ground, { it }) => {
 
   it('supervise() resolves if the task closes its session', async () => {
     let runs = 0
-    const value = await supervise(ground.site.connectString, ground.site.options, async client => {
+    const value = await supervise(fixture.server.connectString, fixture.server.options, async client => {
       runs++
       await client.close()
       return 'stopped'
@@ -201,11 +201,11 @@ describe('a one-shot watch that shared a persistent one', () => {
   })
 })
 
-onGrounds('an onFrame callback that cancels connect()', (ground, { it }) => {
+onBothServers('an onFrame callback that cancels connect()', (fixture, { it }) => {
   it('makes connect() reject with the reason of the signal', async () => {
     const abort = new AbortController()
     const reason = new Error('cancelled by onFrame')
-    const call = ground.open({
+    const call = fixture.open({
       signal: abort.signal,
       onFrame: ({ from }) => {
         if (from === 'server') abort.abort(reason)

@@ -37,7 +37,7 @@ describe('an ensemble', () => {
   const open = (timeout = 4000) => sessions.open(ensemble.connectString, { sessionTimeout: timeout })
 
   it('whose leader is killed keeps sessions, and the lock, and grants it to the next in line', async () => {
-    const [holder, waiter] = await sessions.many(2, ensemble.connectString, { sessionTimeout: 4000 })
+    const [holder, waiter] = await sessions.openMany(2, ensemble.connectString, { sessionTimeout: 4000 })
     if (!holder || !waiter) throw new Error('two')
     const ids = [holder.sessionId, waiter.sessionId]
     const held = await new Mutex(holder, path).acquire()
@@ -93,7 +93,7 @@ describe('an ensemble', () => {
 
   it('that is restarted server by server loses no session, no watch and no lock, and grants in order', async function () {
     this.timeout(120_000)
-    const clients = await sessions.many(6, ensemble.connectString, { sessionTimeout: 8000 })
+    const clients = await sessions.openMany(6, ensemble.connectString, { sessionTimeout: 8000 })
     const [holder, ...waiters] = clients as [Client, ...Client[]]
     const ids = clients.map(({ sessionId }) => sessionId)
     const states = clients.map(statesOf)

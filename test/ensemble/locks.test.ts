@@ -74,7 +74,7 @@ describe('on an ensemble', () => {
     await until(() => holder.state === 'expired', { within: 30_000 })
   })
 
-  for (const { Lock, leaving } of kinds) {
+  for (const { Lock, releaseSteps } of kinds) {
     describe(`${Lock.name}, where the leader takes its time`, () => {
       let path: string
       let onlooker: Client
@@ -128,7 +128,7 @@ describe('on an ensemble', () => {
       })
 
       it('is released once when the answer to that is lost, and the next one keeps it', async () => {
-        const { client, cut } = await cutOff(leaving.at(-1)?.opcode ?? NaN)
+        const { client, cut } = await cutOff(releaseSteps.at(-1)?.opcode ?? NaN)
         const held = await new Lock(client, path).acquire()
         const cutting = cut()
         const watches = await leader.watchCount()

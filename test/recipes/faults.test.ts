@@ -1,51 +1,51 @@
-// Each lock under faults at each step of its way: what is lost is found, and nothing is left behind.
+// Every lock with a fault at each step of acquire() and release(): it recovers its node, and leaves no node and no watch.
 import { expect } from 'chai'
 import { parentOf } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
 import { kindsUnderFaults, type Step } from './locks/exclusive-kinds.ts'
-import { onGrounds } from './fixture.ts'
+import { onBothServers } from './fixture.ts'
 
-const FREE: Step = { name: 'it is free', opcode: 0 }
-const TAKEN: Step = { name: 'somebody has it', opcode: 0, isTaken: true }
+const FREE: Step = { name: 'the lock is free', opcode: 0 }
+const TAKEN: Step = { name: 'the lock is held', opcode: 0, isTaken: true }
 
 for (const {
   Lock,
   Rival = Lock,
   isQueue,
-  taking,
-  granting = taking.at(-1),
-  watches: own = 1,
-  steps,
-  leaving,
+  acquireRequests,
+  grantingRequest = acquireRequests.at(-1),
+  watchesPerWaiter = 1,
+  acquireSteps,
+  releaseSteps,
 } of kindsUnderFaults) {
-  onGrounds(`${Lock.name} under faults`, (ground, { it, everywhere }) => {
+  onBothServers(`${Lock.name} under faults`, (fixture, { it, itEverywhere }) => {
     let path: string
 
     beforeEach(() => {
-      path = `${ground.path}/above/lock`
+      path = `${fixture.path}/above/lock`
     })
 
-    const contenders = async () => (await new Lock(ground.observer, path).contenders()).map(each => each.session)
-    const somebodyWaits = () => ground.watches(own)
+    const contenders = async () => (await new Lock(fixture.observer, path).contenders()).map(each => each.session)
+    const untilWaiting = () => fixture.waitForWatches(watchesPerWaiter)
 
-    /** A session under sabotage, and where the step wants it, somebody who holds the lock. */
-    async function prepare({ isMissing = false, isTaken = false, hasGap = false }: Step) {
-      const { observer } = ground
-      const sabotaged = await ground.sabotaged()
-      if (!isMissing) await observer.ensurePath(isQueue ? path : parentOf(path))
+    /** Opens a session with a faulty connection, and a holder of the lock if the step needs one. */
+    async function prepare({ isDirectoryMissing = false, isTaken = false, hasGap = false }: Step) {
+      const { observer } = fixture
+      const opened = await fixture.openWithFaults()
+      if (!isDirectoryMissing) await observer.ensurePath(isQueue ? path : parentOf(path))
       let held: Held | undefined
       if (isTaken) {
-        const holder = await ground.open()
+        const holder = await fixture.open()
         held = await new Rival(holder, path).acquire()
         await holder.settled()
       }
       if (hasGap) await observer.delete((await observer.create(`${path}/t-`, '', { mode: 'ephemeralSequential' })).path)
-      return { ...sabotaged, held }
+      return { ...opened, held }
     }
 
-    /** Begins to acquire, and resolves when the fault has happened; a step behind the wake-up has the holder release. */
-    async function meet(
+    /** Calls `acquire`, makes the holder release if the step needs it, waits for the fault, and settles like `acquire`. */
+    async function acquireDuring(
       { isWoken = false }: Step,
       held: Held | undefined,
       happened: Promise<void>,
@@ -54,119 +54,125 @@ for (const {
       const acquiring = acquire()
       acquiring.catch(() => undefined)
       if (isWoken) {
-        await somebodyWaits()
+        await untilWaiting()
         await held?.release()
       }
       await happened
       return acquiring
     }
 
-    for (const step of steps) {
+    for (const step of acquireSteps) {
       for (const fault of ['dropRequest', 'dropReply'] as const) {
-        const what = fault === 'dropRequest' ? 'the request is lost' : 'the answer is lost'
-        const sentence = fault === 'dropRequest' ? it : everywhere
-        sentence(`is acquired with one node when ${what} while ${step.name}`, async () => {
+        const loss = fault === 'dropRequest' ? 'the request is lost' : 'the reply is lost'
+        const define = fault === 'dropRequest' ? it : itEverywhere
+        define(`is acquired with one node if ${loss} while ${step.name}`, async () => {
           const { faultyDial, client, held } = await prepare(step)
-          const happened = faultyDial[fault](step.opcode, step.k)
+          const happened = faultyDial[fault](step.opcode, step.nth)
           const acquiring = new Lock(client, path).acquire()
           if (step.isTaken) {
             if (!step.isWoken) await happened
-            await somebodyWaits()
+            await untilWaiting()
             await held?.release()
           }
           await happened
           const got = await acquiring
           expect(await contenders()).to.deep.equal([client.sessionId])
-          expect(got.token).to.equal((await ground.observer.exists(got.path))?.czxid)
+          expect(got.token).to.equal((await fixture.observer.exists(got.path))?.czxid)
           expect(got.signal.aborted).to.equal(false)
           await got.release()
         })
       }
 
       for (const [end, after] of [
-        ['deliver', 'the answer comes'],
-        ['cut', 'the connection dies'],
+        ['deliver', 'the reply arrives'],
+        ['cut', 'the connection is lost'],
       ] as const)
-        it(`rejects at once when it is aborted while ${step.name}, and cleans up when ${after}`, async () => {
+        it(`rejects at once if its signal aborts while ${step.name}, and cleans up when ${after}`, async () => {
           const { faultyDial, client, held } = await prepare(step)
           const abort = new AbortController()
-          const arrived = faultyDial.holdReply(step.opcode, step.k)
+          const arrived = faultyDial.holdReply(step.opcode, step.nth)
           const failing = failureOf(
-            meet(step, held, arrived, () => new Lock(client, path).acquire({ signal: abort.signal })),
+            acquireDuring(step, held, arrived, () => new Lock(client, path).acquire({ signal: abort.signal })),
           )
           await arrived
-          const reason = new Error('given up')
+          const reason = new Error('cancelled')
           abort.abort(reason)
           expect(await failing).to.equal(reason)
           faultyDial[end]()
           await client.settled()
-          // Where a connection has died, the server may be the last to notice.
-          if (end === 'cut') await ground.until(async () => (await ground.watchCount()) === ground.watchesBefore)
-          expect(await ground.watchCount(), 'watches after the clean-up').to.equal(ground.watchesBefore)
+          // The server may notice the end of the connection later than the client.
+          if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
+          expect(await fixture.watchCount(), 'watches after the clean-up').to.equal(fixture.watchesBefore)
           await held?.release()
         })
 
-      it(`fails with SESSIONEXPIRED when the session expires while ${step.name}`, async () => {
+      it(`rejects with SESSIONEXPIRED if the session expires while ${step.name}`, async () => {
         const { faultyDial, client, held } = await prepare(step)
-        const arrived = faultyDial.holdReply(step.opcode, step.k)
-        const failing = failureOf(meet(step, held, arrived, () => new Lock(client, path).acquire()))
+        const arrived = faultyDial.holdReply(step.opcode, step.nth)
+        const failing = failureOf(acquireDuring(step, held, arrived, () => new Lock(client, path).acquire()))
         await arrived
-        await ground.expire(client)
+        await fixture.expire(client)
         expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
         await held?.release()
       })
     }
 
-    it('leaves nothing when it is aborted while it waits', async () => {
+    it('leaves no node and no watch if its signal aborts while it waits', async () => {
       const { client, held } = await prepare(TAKEN)
       const abort = new AbortController()
       const failing = failureOf(new Lock(client, path).acquire({ signal: abort.signal }))
-      await somebodyWaits()
-      const reason = new Error('given up')
+      await untilWaiting()
+      const reason = new Error('cancelled')
       abort.abort(reason)
       expect(await failing).to.equal(reason)
       await client.settled()
-      expect(await ground.watchCount(), 'watches after the clean-up').to.equal(ground.watchesBefore)
+      expect(await fixture.watchCount(), 'watches after the clean-up').to.equal(fixture.watchesBefore)
       await held?.release()
     })
 
-    everywhere('fails with SESSIONEXPIRED when the session expires while it waits', async () => {
+    itEverywhere('rejects with SESSIONEXPIRED if the session expires while it waits', async () => {
       const { held } = await prepare(TAKEN)
-      const client = await ground.open()
+      const client = await fixture.open()
       const failing = failureOf(new Lock(client, path).acquire())
-      await somebodyWaits()
-      await ground.expire(client)
+      await untilWaiting()
+      await fixture.expire(client)
       expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
       await held?.release()
     })
 
-    everywhere('is acquired when the connection dies while it waits, and the holder releases', async () => {
-      const { faultyDial, client, held } = await prepare(TAKEN)
-      const acquiring = new Lock(client, path).acquire()
-      await somebodyWaits()
-      faultyDial.cut()
-      await client.whenConnected()
-      await held?.release()
-      await (await acquiring).release()
-    })
+    itEverywhere(
+      'is acquired if the connection is lost while it waits, and the holder releases after the reconnect',
+      async () => {
+        const { faultyDial, client, held } = await prepare(TAKEN)
+        const acquiring = new Lock(client, path).acquire()
+        await untilWaiting()
+        faultyDial.cut()
+        await client.whenConnected()
+        await held?.release()
+        await (await acquiring).release()
+      },
+    )
 
-    everywhere('is acquired when the holder releases while the one who waits has no connection', async () => {
-      const { faultyDial, client, held } = await prepare(TAKEN)
-      const acquiring = new Lock(client, path).acquire()
-      await somebodyWaits()
-      faultyDial.refuse()
-      await held?.release()
-      faultyDial.accept()
-      await (await acquiring).release()
-    })
+    itEverywhere(
+      'is acquired after the reconnect if the holder releases while the waiter is disconnected',
+      async () => {
+        const { faultyDial, client, held } = await prepare(TAKEN)
+        const acquiring = new Lock(client, path).acquire()
+        await untilWaiting()
+        faultyDial.refuse()
+        await held?.release()
+        faultyDial.accept()
+        await (await acquiring).release()
+      },
+    )
 
-    it('is acquired or given up, never half, when it is aborted about when it is granted', async () => {
+    it('is either acquired or cleaned up if its signal aborts close to the grant', async () => {
       const { faultyDial, client } = await prepare(FREE)
       const outcomes: boolean[] = []
       for (let turns = 0; turns <= 40; turns++) {
         const abort = new AbortController()
-        const arrived = faultyDial.holdReply(granting ?? NaN)
-        const reason = new Error('given up')
+        const arrived = faultyDial.holdReply(grantingRequest ?? NaN)
+        const reason = new Error('cancelled')
         const acquiring = outcomeOf(new Lock(client, path).acquire({ signal: abort.signal }))
         await arrived
         faultyDial.deliver()
@@ -181,11 +187,11 @@ for (const {
       expect([outcomes.at(0), outcomes.at(-1)]).to.deep.equal([false, true])
     })
 
-    for (const step of leaving) {
+    for (const step of releaseSteps) {
       for (const fault of ['dropRequest', 'dropReply'] as const) {
-        const what = fault === 'dropRequest' ? 'the request is lost' : 'the answer is lost'
-        const sentence = fault === 'dropRequest' ? it : everywhere
-        sentence(`is released when ${what} while ${step.name}`, async () => {
+        const loss = fault === 'dropRequest' ? 'the request is lost' : 'the reply is lost'
+        const define = fault === 'dropRequest' ? it : itEverywhere
+        define(`is released if ${loss} while ${step.name}`, async () => {
           const { faultyDial, client } = await prepare(FREE)
           const held = await new Lock(client, path).acquire()
           const happened = faultyDial[fault](step.opcode)
@@ -194,26 +200,26 @@ for (const {
         })
       }
 
-      it(`is released when the session expires while ${step.name}`, async () => {
+      it(`resolves release() if the session expires while ${step.name}`, async () => {
         const { faultyDial, client } = await prepare(FREE)
         const held = await new Lock(client, path).acquire()
         const arrived = faultyDial.holdReply(step.opcode)
         const releasing = held.release()
         await arrived
-        await ground.expire(client)
+        await fixture.expire(client)
         await releasing
         await held.release()
       })
     }
 
-    it('is released while there is no connection when there is one again, and not before', async () => {
+    it('resolves a release() that is called while disconnected only after the reconnect', async () => {
       const { faultyDial, client } = await prepare(FREE)
       const held = await new Lock(client, path).acquire()
       faultyDial.refuse()
       const releasing = held.release()
       const isReleased = trackSettled(releasing)
       expect(held.validFor()).to.equal(0)
-      await ground.pass(1000)
+      await fixture.sleep(1000)
       expect(isReleased()).to.equal(false)
       expect(await contenders()).to.deep.equal([client.sessionId])
       faultyDial.accept()
@@ -221,8 +227,8 @@ for (const {
       expect(await contenders()).to.deep.equal([])
     })
 
-    it('leaves nothing when a try is cut off in the middle', async () => {
-      for (const opcode of new Set(taking)) {
+    it('leaves no node and no watch if the connection is lost during tryAcquire()', async () => {
+      for (const opcode of new Set(acquireRequests)) {
         const { faultyDial, client } = await prepare(FREE)
         const happened = faultyDial.dropReply(opcode)
         const [held] = await Promise.all([new Lock(client, path).tryAcquire(), happened])

@@ -1,147 +1,153 @@
-// Where tests of a recipe take place: on the embedded server in virtual time, and those that hang on what Apache's does, there as well. None
-// may leave anything behind.
+// The fixture of a recipe's tests. They run on the embedded server in virtual time; tests that depend on the behaviour of Apache's server run
+// there too. A test fails if it leaves a node or a watch.
 import { expect } from 'chai'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import type { Server } from '../../src/server/index.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { until } from '../support/until.ts'
 import { Sessions } from './sessions.ts'
-import { EmbeddedSite, realSite, type Site } from './server-under-test.ts'
+import { EmbeddedServer, apacheServer, type ServerUnderTest } from './server-under-test.ts'
 
-type Sentence = (title: string, test: () => unknown) => void
+type TestFunction = (title: string, test: () => unknown) => void
 
-/** `it` is a test in virtual time, where a promise that never settles fails at once; one `everywhere` is true of both servers. */
-export interface Sentences {
-  it: Sentence
-  everywhere: Sentence
+/**
+ * `it` defines a test for the embedded server only: time is virtual there, and a promise that never settles fails at once.
+ * `itEverywhere` defines a test for both servers.
+ */
+export interface TestFunctions {
+  it: TestFunction
+  itEverywhere: TestFunction
 }
 
-/** @param suite is read for each server, and says what is true there */
-export function onGrounds(title: string, suite: (ground: Ground, sentences: Sentences) => void): void {
-  const read = (on: string, open: () => Promise<Site>, isVirtual: boolean) =>
-    describe(`${title}, ${on}`, () => {
-      const ground = Ground.lay(title, open)
-      const everywhere: Sentence = (sentence, test) => it(sentence, () => ground.run(test))
-      suite(ground, { it: isVirtual ? everywhere : () => undefined, everywhere })
+/** @param suite called once per server; defines the tests for that server */
+export function onBothServers(title: string, suite: (fixture: Fixture, sentences: TestFunctions) => void): void {
+  const describeOn = (name: string, open: () => Promise<ServerUnderTest>, isVirtual: boolean) =>
+    describe(`${title}, ${name}`, () => {
+      const fixture = Fixture.forSuite(title, open)
+      const itEverywhere: TestFunction = (testTitle, test) => it(testTitle, () => fixture.run(test))
+      suite(fixture, { it: isVirtual ? itEverywhere : () => undefined, itEverywhere })
     })
-  read('in virtual time', () => EmbeddedSite.open(), true)
-  read('on Apache ZooKeeper', realSite, false)
+  describeOn('in virtual time', () => EmbeddedServer.open(), true)
+  describeOn('on Apache ZooKeeper', apacheServer, false)
 }
 
-export class Ground {
+export class Fixture {
   readonly sessions = new Sessions()
-  /** A persistent node, empty. */
+  /** An empty persistent node, deleted after the test. */
   path = ''
-  /** Watches of nobody's. */
+  /** The number of watches at the server before the test sets any. */
   watchesBefore = 0
-  #site: Site | undefined
+  #server: ServerUnderTest | undefined
   #observer: Client | undefined
-  readonly #hasty = new WeakSet<Client>()
+  readonly #fastRetryClients = new WeakSet<Client>()
 
-  /** For the tests of the suite in which it is called. */
-  static lay(title: string, open: () => Promise<Site>): Ground {
-    const ground = new Ground()
+  /** Registers hooks that set the fixture up for each test of the calling suite. */
+  static forSuite(title: string, open: () => Promise<ServerUnderTest>): Fixture {
+    const fixture = new Fixture()
     const name = title.replaceAll(/\W+/g, '-')
     let run = 0
     beforeEach(async () => {
-      ground.#site = await open()
-      ground.path = `/${name}-${++run}`
-      await ground.run(() => ground.#enter())
+      fixture.#server = await open()
+      fixture.path = `/${name}-${++run}`
+      await fixture.run(() => fixture.#setUp())
     })
-    afterEach(() => ground.run(() => ground.#leave()))
-    return ground
+    afterEach(() => fixture.run(() => fixture.#tearDown()))
+    return fixture
   }
 
-  async #enter(): Promise<void> {
-    this.#observer = await connect(this.site.connectString, this.site.options)
+  async #setUp(): Promise<void> {
+    this.#observer = await connect(this.server.connectString, this.server.options)
     await this.observer.create(this.path)
     this.watchesBefore = await this.watchCount()
   }
 
-  async #leave(): Promise<void> {
+  async #tearDown(): Promise<void> {
     await this.sessions.settled()
     await this.observer.settled()
-    const left = await this.nodes()
+    const left = await this.ephemeralNodes()
     const watches = await this.watchCount()
     await this.sessions.close()
     await this.observer.deleteRecursive(this.path)
     await this.observer.close()
-    await this.site.close()
-    expect(left, 'nodes left behind').to.deep.equal([])
-    expect(watches, 'watches left behind').to.equal(this.watchesBefore)
+    await this.server.close()
+    expect(left, 'nodes after the test').to.deep.equal([])
+    expect(watches, 'watches after the test').to.equal(this.watchesBefore)
   }
 
-  get site(): Site {
-    return this.#site ?? expect.fail('it is not laid yet')
+  get server(): ServerUnderTest {
+    return this.#server ?? expect.fail('the fixture has no server: it is used outside a test')
   }
 
-  /** In virtual time only. */
+  /** The embedded server; fails on Apache's. */
   get embedded(): Server {
     return this.#embedded.server
   }
 
-  /** How many are set, in virtual time only. */
-  timers(): number {
+  /** The number of pending timers; for the embedded server only. */
+  timerCount(): number {
     return this.#embedded.clock.pendingTimers
   }
 
-  get #embedded(): EmbeddedSite {
-    return this.site instanceof EmbeddedSite ? this.site : expect.fail('this is not the embedded server')
+  get #embedded(): EmbeddedServer {
+    return this.server instanceof EmbeddedServer
+      ? this.server
+      : expect.fail('this test does not run on the embedded server')
   }
 
-  /** A session beside those under test. */
+  /** A session that is not under test. */
   get observer(): Client {
-    return this.#observer ?? expect.fail('it is not laid yet')
+    return this.#observer ?? expect.fail('the fixture has no server: it is used outside a test')
   }
 
   run<T>(work: () => T | Promise<T>): Promise<T> {
-    return this.site.run(work)
+    return this.server.run(work)
   }
 
   open(options?: ConnectOptions): Promise<Client> {
-    return this.sessions.open(this.site.connectString, { ...this.site.options, ...options })
+    return this.sessions.open(this.server.connectString, { ...this.server.options, ...options })
   }
 
-  many(count: number, options?: ConnectOptions): Promise<Client[]> {
-    return this.sessions.many(count, this.site.connectString, { ...this.site.options, ...options })
+  openMany(count: number, options?: ConnectOptions): Promise<Client[]> {
+    return this.sessions.openMany(count, this.server.connectString, { ...this.server.options, ...options })
   }
 
-  /** A session whose connection can be cut at exact places. */
-  async sabotaged(options?: ConnectOptions): Promise<{ faultyDial: FaultyDial; client: Client }> {
-    const faultyDial = new FaultyDial(this.site.dial)
-    const { hasty } = this.site
-    const client = await this.open({ dial: faultyDial.dial, ...hasty, ...options })
-    if (hasty.clock !== undefined) this.#hasty.add(client)
+  /** Opens a session whose connection can be cut at exact frames. */
+  async openWithFaults(options?: ConnectOptions): Promise<{ faultyDial: FaultyDial; client: Client }> {
+    const faultyDial = new FaultyDial(this.server.dial)
+    const { fastRetryOptions } = this.server
+    const client = await this.open({ dial: faultyDial.dial, ...fastRetryOptions, ...options })
+    if (fastRetryOptions.clock !== undefined) this.#fastRetryClients.add(client)
     return { faultyDial, client }
   }
 
   /** Ends a session at the server. */
   async expire(client: Client): Promise<void> {
-    if (this.#hasty.has(client)) expect.fail('it would take its session back before it has ended: see hasty-clock.ts')
-    await this.site.expire(client)
+    if (this.#fastRetryClients.has(client))
+      expect.fail('this client would resume its session before the server ends it: see fast-retry-clock.ts')
+    await this.server.expire(client)
   }
 
-  /** Lets so much time pass, ms: in virtual time only, where nobody has to be given a chance. */
-  async pass(ms: number): Promise<void> {
+  /** Resolves after `ms` of virtual time; for the embedded server only. */
+  async sleep(ms: number): Promise<void> {
     const { clock } = this.#embedded
     await new Promise<void>(resolve => void clock.setTimeout(resolve, ms))
   }
 
   until(condition: () => boolean | Promise<boolean>): Promise<void> {
-    return until(condition, this.site)
+    return until(condition, this.server)
   }
 
-  /** The ephemeral nodes at and below the path. */
-  async nodes(path = this.path): Promise<string[]> {
+  /** The paths of the ephemeral nodes at and below `path`. */
+  async ephemeralNodes(path = this.path): Promise<string[]> {
     const stat = await this.observer.exists(path)
     if (stat === null) return []
     if (stat.ephemeralOwner !== 0n) return [path]
     const { children } = await this.observer.getChildren(path)
-    return (await Promise.all(children.map(name => this.nodes(`${path}/${name}`)))).flat()
+    return (await Promise.all(children.map(name => this.ephemeralNodes(`${path}/${name}`)))).flat()
   }
 
-  /** Full paths, by their numbers. */
-  async nodesIn(directory = ''): Promise<string[]> {
+  /** The full paths of the children of a directory below {@link path}, sorted by sequence number. */
+  async childPaths(directory = ''): Promise<string[]> {
     const full = `${this.path}${directory}`
     if ((await this.observer.exists(full)) === null) return []
     const { children } = await this.observer.getChildren(full)
@@ -149,11 +155,11 @@ export class Ground {
   }
 
   async watchCount(): Promise<number> {
-    return this.site.watchCount()
+    return this.server.watchCount()
   }
 
-  /** So many watches have been set. */
-  watches(count: number): Promise<void> {
+  /** Waits until the test has set at least `count` watches. */
+  waitForWatches(count: number): Promise<void> {
     return this.until(async () => (await this.watchCount()) >= this.watchesBefore + count)
   }
 }

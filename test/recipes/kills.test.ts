@@ -1,4 +1,5 @@
-// Whatever is killed or deleted, the next in line has the lock in time: a session's end takes the servers its timeout and two ticks.
+// The next waiter gets the lock in time when processes, servers or sessions end or nodes are deleted. A server ends a session at most its
+// timeout and two ticks after the last request.
 import { expect } from 'chai'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,13 +14,14 @@ import { FaultyDial } from '../support/faulty-dial.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 import { kinds, type Kind } from './locks/exclusive-kinds.ts'
-import { HASTY_ATTEMPTS, Sessions } from './sessions.ts'
+import { SHORT_ATTEMPTS, Sessions } from './sessions.ts'
 
-/** Milliseconds. */
+/** The holder's session timeout, ms. */
 const T = 2000
+/** The server's tickTime, ms. */
 const TICK = 250
-/** The timeout of those who wait: a server takes its time to start. */
-const PATIENCE = 30_000
+/** The session timeout of the waiters, ms: it must outlast a restart of the server. */
+const WAITER_TIMEOUT = 30_000
 
 describe('a lock of every kind', function () {
   this.timeout(60_000)
@@ -31,9 +33,9 @@ describe('a lock of every kind', function () {
   const killers: (() => Promise<unknown>)[] = []
 
   before(async () => {
-    // Containers that are empty go soon.
+    // The server deletes empty containers soon.
     server = await startApacheZooKeeper({
-      config: { tickTime: TICK, maxSessionTimeout: PATIENCE },
+      config: { tickTime: TICK, maxSessionTimeout: WAITER_TIMEOUT },
       jvm: ['-Dznode.container.checkIntervalMs=100'],
     })
   })
@@ -52,10 +54,11 @@ describe('a lock of every kind', function () {
     expect(await server.watchCount()).to.equal(0)
   })
 
-  const open = (sessionTimeout = PATIENCE) => sessions.open(server.connectString, { sessionTimeout, ...HASTY_ATTEMPTS })
+  const open = (sessionTimeout = WAITER_TIMEOUT) =>
+    sessions.open(server.connectString, { sessionTimeout, ...SHORT_ATTEMPTS })
   const lockOf = ({ Lock }: Kind, client: Client) => new Lock(client, `${root}/${Lock.name}`)
 
-  /** For each kind a session that waits for its lock, in line; resolves when they do. The promises tell when it was let in. */
+  /** Queues one session for each kind of lock and resolves when all wait. Each promise resolves with the hold and the time of the grant. */
   async function waiters() {
     const granted: Promise<{ held: Held; at: number }>[] = []
     for (const kind of kinds) {
@@ -71,7 +74,7 @@ describe('a lock of every kind', function () {
     return granted
   }
 
-  /** All of them are let in in time. */
+  /** Expects that every waiter gets its lock within the timeout and two ticks. */
   async function expectGrants(granted: readonly Promise<{ held: Held; at: number }>[], since: number, timeout = T) {
     for (const { held, at } of await Promise.all(granted)) {
       expect(at - since, held.path).to.be.below(timeout + 2 * TICK + LOAD_ALLOWANCE)
@@ -80,15 +83,15 @@ describe('a lock of every kind', function () {
     }
   }
 
-  /** A process that holds them all. */
-  async function holder(): Promise<() => Promise<unknown>> {
+  /** Starts a process that holds a lock of every kind. */
+  async function startHolder(): Promise<() => Promise<unknown>> {
     const script = fileURLToPath(new URL('holder-process.ts', import.meta.url))
     const args = ['--import', 'tsx', script, server.connectString, String(T), root]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     const exit = once(child, 'exit')
-    const takeBack = runAtExit(() => child.kill('SIGKILL'))
+    const unregister = runAtExit(() => child.kill('SIGKILL'))
     const kill = () => {
-      takeBack()
+      unregister()
       child.kill('SIGKILL')
       return exit
     }
@@ -97,22 +100,22 @@ describe('a lock of every kind', function () {
     return kill
   }
 
-  it('goes on when the process of its holder is killed', async () => {
-    const kill = await holder()
+  it('is granted to the waiter when the holder’s process is killed', async () => {
+    const kill = await startHolder()
     const granted = await waiters()
     await kill()
     await expectGrants(granted, performance.now())
   })
 
-  it('goes on when the process of its holder and the server are killed, and the server is started again', async () => {
-    const kill = await holder()
+  it('is granted to the waiter when the holder’s process and the server are killed and the server restarts', async () => {
+    const kill = await startHolder()
     const granted = await waiters()
     await Promise.all([kill(), server.kill()])
     await server.start()
     await expectGrants(granted, performance.now())
   })
 
-  it('stays with its holder when the server is killed and started again', async () => {
+  it('stays with its holder when the server is killed and restarted', async () => {
     const client = await open()
     const all = await Promise.all(kinds.map(kind => lockOf(kind, client).acquire()))
     await client.settled()
@@ -125,10 +128,10 @@ describe('a lock of every kind', function () {
       expect(held.signal.aborted).to.equal(false)
       await held.release()
     }
-    await expectGrants(granted, since, PATIENCE)
+    await expectGrants(granted, since, WAITER_TIMEOUT)
   })
 
-  it('goes on when the session of its holder is ended', async () => {
+  it('is granted to the waiter when the holder’s session is ended', async () => {
     const client = await open(T)
     await Promise.all(kinds.map(kind => lockOf(kind, client).acquire()))
     await client.settled()
@@ -137,24 +140,24 @@ describe('a lock of every kind', function () {
     await expectGrants(granted, performance.now())
   })
 
-  it('is presumed lost before another has it when its holder is cut off', async () => {
+  it('is considered lost by a disconnected holder before the waiter gets it', async () => {
     const faultyDial = new FaultyDial()
     const client = await sessions.open(server.connectString, { sessionTimeout: T / 2, dial: faultyDial.dial })
     const all = await Promise.all(kinds.map(kind => lockOf(kind, client).acquire()))
     await client.settled()
-    const overtaken = (await waiters()).map(async (granting, i) => {
+    const granted = (await waiters()).map(async (granting, i) => {
       const { held } = await granting
       expect(all[i]?.validFor(), held.path).to.equal(0)
       expect(held.token > (all[i]?.token ?? held.token)).to.equal(true)
       return held
     })
     faultyDial.refuse()
-    for (const held of await Promise.all(overtaken)) await held.release()
+    for (const held of await Promise.all(granted)) await held.release()
     faultyDial.accept()
     await Promise.all(all.map(held => held.release()))
   })
 
-  it('goes on when the node of its holder is deleted', async () => {
+  it('is granted to the waiter when the holder’s node is deleted', async () => {
     const client = await open()
     const all = await Promise.all(kinds.map(kind => lockOf(kind, client).acquire()))
     await client.settled()
@@ -163,7 +166,7 @@ describe('a lock of every kind', function () {
     await expectGrants(granted, performance.now())
   })
 
-  it('goes on when the node of one who waits is deleted', async () => {
+  it('is granted to a waiter whose own node was deleted', async () => {
     const client = await open()
     const all = await Promise.all(kinds.map(kind => lockOf(kind, client).acquire()))
     await client.settled()
@@ -176,7 +179,7 @@ describe('a lock of every kind', function () {
     await expectGrants(granted, performance.now())
   })
 
-  it('goes on when everything is deleted', async () => {
+  it('is granted to the waiter when all nodes are deleted', async () => {
     const client = await open()
     const all = await Promise.all(kinds.map(kind => lockOf(kind, client).acquire()))
     await client.settled()
@@ -187,7 +190,7 @@ describe('a lock of every kind', function () {
     await Promise.all(all.map(held => held.release()))
   })
 
-  it('has tokens that grow when its directory was taken away for being empty, and numbers begin anew', async () => {
+  it('has increasing tokens even if its empty directory was deleted and sequence numbers restart', async () => {
     const client = await open()
     for (const kind of kinds) {
       const above = `${root}/above-${kind.Lock.name}`
@@ -199,26 +202,26 @@ describe('a lock of every kind', function () {
         tokens.push(held.token)
         numbers.push(held.path.slice(-10))
         await held.release()
-        const isThere = async () => (await observer.exists(kind.isQueue ? `${above}/lock` : above)) !== null
-        if (kind.making === opcodes.createContainer) await until(async () => !(await isThere()))
-        else expect(await isThere()).to.equal(true)
+        const directoryExists = async () => (await observer.exists(kind.isQueue ? `${above}/lock` : above)) !== null
+        if (kind.directoryRequest === opcodes.createContainer) await until(async () => !(await directoryExists()))
+        else expect(await directoryExists()).to.equal(true)
       }
       expect(tokens, kind.Lock.name).to.deep.equal([...new Set(tokens)].sort((a, b) => (a < b ? -1 : 1)))
-      expect(new Set(numbers).size).to.equal(kind.making === opcodes.createContainer ? 1 : 3)
+      expect(new Set(numbers).size).to.equal(kind.directoryRequest === opcodes.createContainer ? 1 : 3)
     }
   })
 
-  it('is had whenever it is asked for, while its directory comes and goes', async () => {
-    const clients = await sessions.many(4, server.connectString)
+  it('can always be acquired while its directory is deleted and recreated', async () => {
+    const clients = await sessions.openMany(4, server.connectString)
     let passes = 0
-    const work = async (client: Client) => {
+    const acquireAll = async (client: Client) => {
       for (let round = 0; round < 10; round++)
         for (const kind of kinds) {
           await lockOf(kind, client).use(() => passes++)
           await observer.delete(`${root}/${kind.Lock.name}`).catch(() => undefined)
         }
     }
-    await Promise.all(clients.map(work))
+    await Promise.all(clients.map(acquireAll))
     expect(passes).to.equal(4 * 10 * kinds.length)
   })
 })

@@ -1,4 +1,4 @@
-// The server below a test of a recipe, and its time.
+// The server and the clock that a recipe's test runs on.
 import { dialTcp } from '../../src/transport/tcp.ts'
 import type { Client, ConnectOptions, Dial } from '../../src/index.ts'
 import { systemClock, type Clock } from '../../src/runtime/clock.ts'
@@ -7,29 +7,29 @@ import { seededRandom } from '../support/seeded-random.ts'
 import { fastRetryClock } from '../support/fast-retry-clock.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 
-export interface Site {
+export interface ServerUnderTest {
   readonly connectString: string
   readonly dial: Dial
   readonly clock: Clock
-  /** Of every client. */
+  /** Options for every client. */
   readonly options: ConnectOptions
-  /** Of one that often loses its connection. */
-  readonly hasty: ConnectOptions
+  /** Additional options for a client that often loses its connection. */
+  readonly fastRetryOptions: ConnectOptions
   watchCount(): number | Promise<number>
-  /** Ends a session at the server. */
+  /** Ends the client's session at the server. */
   expire(client: Client): unknown
-  /** Does what takes time. */
+  /** Runs `work`; on the embedded server, advances the virtual clock until its promise settles. */
   run<T>(work: () => T | Promise<T>): Promise<T>
-  /** Everybody has left. */
+  /** Closes the server after all clients have been closed. */
   close(): Promise<void>
 }
 
-/** The embedded server, for one test. Time passes only while the test has nothing else to do, so that it never waits. */
-export class EmbeddedSite implements Site {
+/** An embedded server for one test. Virtual time advances only when the test has nothing else to do, so a test never waits. */
+export class EmbeddedServer implements ServerUnderTest {
   readonly server: Server
   readonly clock: VirtualClock
   readonly options: ConnectOptions
-  readonly hasty = {}
+  readonly fastRetryOptions = {}
 
   private constructor(server: Server, clock: VirtualClock) {
     this.server = server
@@ -37,9 +37,9 @@ export class EmbeddedSite implements Site {
     this.options = { dial: server.dial, clock, random: seededRandom(1) }
   }
 
-  static async open(): Promise<EmbeddedSite> {
+  static async open(): Promise<EmbeddedServer> {
     const clock = new VirtualClock()
-    return new EmbeddedSite(await Server.start({ listen: false, clock }), clock)
+    return new EmbeddedServer(await Server.start({ listen: false, clock }), clock)
   }
 
   get connectString(): string {
@@ -64,19 +64,19 @@ export class EmbeddedSite implements Site {
 
   async close(): Promise<void> {
     await this.server.close()
-    if (this.clock.pendingTimers > 0) throw new Error(`${this.clock.pendingTimers} timers are left behind`)
+    if (this.clock.pendingTimers > 0) throw new Error(`${this.clock.pendingTimers} timers are still pending`)
   }
 }
 
-/** The real server that the whole run of mocha shares. */
-export async function realSite(): Promise<Site> {
+/** The Apache ZooKeeper server that all tests of a mocha run share. */
+export async function apacheServer(): Promise<ServerUnderTest> {
   const server = await sharedServer()
   return {
     connectString: server.connectString,
     dial: dialTcp,
     clock: systemClock,
     options: {},
-    hasty: { clock: fastRetryClock },
+    fastRetryOptions: { clock: fastRetryClock },
     watchCount: () => server.watchCount(),
     expire: ({ sessionId, sessionPassword }) => expireSession(server, sessionId, sessionPassword),
     run: async work => work(),

@@ -1,23 +1,23 @@
-// Sessions of a test, all closed behind it.
+// Opens a test's sessions and closes them all after it.
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 
 /**
- * For sessions whose server is killed and starts again. Apache's, while it has no database yet, fails to close what it refuses
- * (NIOServerCnxn.close, ZooKeeperServer.removeCnxn): such a handshake is neither answered nor ended.
+ * Options for sessions whose server is killed and restarted. While Apache's server has no database yet, it refuses a handshake but fails to
+ * close the connection (NIOServerCnxn.close, ZooKeeperServer.removeCnxn). The client gets neither a reply nor an end of the connection.
  */
-export const HASTY_ATTEMPTS: ConnectOptions = { attemptTimeout: 1500 }
+export const SHORT_ATTEMPTS: ConnectOptions = { attemptTimeout: 1500 }
 
 export class Sessions implements AsyncDisposable {
   readonly #open = new Set<Client>()
 
-  /** A session of its own. */
+  /** Opens a new session. */
   async open(connectString: string, options: ConnectOptions = {}): Promise<Client> {
     const client = await connect(connectString, { sessionTimeout: 6000, ...options })
     this.#open.add(client)
     return client
   }
 
-  async many(count: number, connectString: string, options: ConnectOptions = {}): Promise<Client[]> {
+  async openMany(count: number, connectString: string, options: ConnectOptions = {}): Promise<Client[]> {
     const clients: Client[] = []
     while (clients.length < count) {
       const batch = Array.from({ length: Math.min(50, count - clients.length) }, () =>

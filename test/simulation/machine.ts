@@ -1,21 +1,21 @@
-// A machine in a simulated world: a process on it that may stand still, and its way to the server, which may be slow, blocked or cut. All of
-// it in virtual time, and by chance that a seed makes again.
+// A simulated machine: its process can be paused, and its network to the server can be slow, blocked or cut. Time is virtual, and randomness
+// is reproducible by a seed.
 import type { Clock, Dial, Transport, TransportHandler } from '../../src/index.ts'
 
 export type Direction = 'up' | 'down'
 
-/** How long a packet takes, ms: most are fast, and one in twenty is not. */
+/** The latency of a packet, ms: at most 5, but up to 200 for one packet in twenty. */
 const latency = (random: () => number) => Math.ceil(random() < 0.05 ? 200 * random() : 5 * random())
 
-/** It is the clock of what runs on it. */
+/** Also the clock of the process that runs on it. */
 export class Machine implements Clock {
   readonly #clock: Clock
   readonly #random: () => number
-  readonly #wires = new Set<Wire>()
+  readonly #connections = new Set<SimulatedConnection>()
   readonly #blocked = new Set<Direction>()
-  /** What is to run when the process no longer stands still. */
+  /** The tasks to run when the process resumes; undefined while it runs. */
   #backlog: (() => void)[] | undefined
-  /** What came, and was not heard yet. */
+  /** Packets that have arrived and have not been delivered to the process yet. */
   readonly #arrivals: (() => void)[] = []
 
   constructor(clock: Clock, random: () => number) {
@@ -50,85 +50,87 @@ export class Machine implements Clock {
     return new Promise(resolve => void this.setTimeout(resolve, ms))
   }
 
-  /** Calls into the process, now or when it goes on. */
+  /** Runs a task in the process, now or when it resumes. */
   run(task: () => void): void {
     if (this.#backlog === undefined) task()
     else this.#backlog.push(task)
   }
 
-  /** As {@link run}, of what came by the network: whatever comes in between, it is heard in the order in which it came. */
-  hear(task: () => void): void {
+  /** Like {@link run}, for packets: they are delivered in the order of their arrival even if other tasks run in between. */
+  receive(task: () => void): void {
     this.#arrivals.push(task)
     this.run(() => this.#arrivals.shift()?.())
   }
 
-  /** The process stands still: nothing runs in it, and time passes. */
-  stop(): void {
+  /** Pauses the process: nothing runs in it while time advances. */
+  pause(): void {
     this.#backlog ??= []
   }
 
-  goOn(): void {
+  resume(): void {
     const backlog = this.#backlog ?? []
     this.#backlog = undefined
-    // Each in a turn of its own, as an event loop does, and whatever comes meanwhile may come in between.
+    // Each task runs in a separate turn, as in an event loop, so that new packets can arrive in between.
     for (const task of backlog) this.#clock.setTimeout(() => this.run(task), 0)
   }
 
-  /** From now on no packet passes in that direction; none is lost. */
+  /** Delays all packets in a direction until {@link unblock}; none is lost. */
   block(direction: Direction): void {
     this.#blocked.add(direction)
   }
 
   unblock(): void {
     this.#blocked.clear()
-    for (const wire of this.#wires) wire.unblocked()
+    for (const connection of this.#connections) connection.flush()
   }
 
   isBlocked(direction: Direction): boolean {
     return this.#blocked.has(direction)
   }
 
-  /** Ends the connection. Each end learns of it at another time, and what is under way may or may not come. */
+  /** Ends all connections. Each end is notified at a different time, and packets in flight may be lost. */
   cut(): void {
-    for (const wire of this.#wires) wire.cut()
+    for (const connection of this.#connections) connection.cut()
   }
 
-  /** The way from here to what `dial` reaches. */
+  /** Returns a dial that connects by `dial` through this machine's network. */
   dialThrough(dial: Dial): Dial {
     return (address, handler) => {
-      const wire = new Wire(this, this.#clock, this.#random, handler, () => this.#wires.delete(wire))
-      this.#wires.add(wire)
-      wire.open(near => dial(address, near))
-      return wire
+      const connection = new SimulatedConnection(this, this.#clock, this.#random, handler, () =>
+        this.#connections.delete(connection),
+      )
+      this.#connections.add(connection)
+      connection.open(near => dial(address, near))
+      return connection
     }
   }
 }
 
-/** One connection, from the machine's side. */
-class Wire implements Transport {
+/** One connection of the machine. */
+class SimulatedConnection implements Transport {
   readonly #machine: Machine
   readonly #handler: TransportHandler
-  readonly #over: () => void
-  readonly #up: Lane
-  readonly #down: Lane
-  #far: Transport | undefined
+  readonly #onClosed: () => void
+  readonly #up: Channel
+  readonly #down: Channel
+  #serverSide: Transport | undefined
 
   constructor(machine: Machine, clock: Clock, random: () => number, handler: TransportHandler, over: () => void) {
     this.#machine = machine
     this.#handler = handler
-    this.#over = over
-    this.#up = new Lane(clock, random, () => machine.isBlocked('up'))
-    this.#down = new Lane(clock, random, () => machine.isBlocked('down'))
+    this.#onClosed = over
+    this.#up = new Channel(clock, random, () => machine.isBlocked('up'))
+    this.#down = new Channel(clock, random, () => machine.isBlocked('down'))
   }
 
   open(dial: (near: TransportHandler) => Transport): void {
-    this.#up.carry(() => {
-      this.#far = dial({
-        opened: () => this.#down.carry(() => this.#machine.hear(() => this.#handler.opened())),
-        received: chunk => this.#down.carry(() => this.#machine.hear(() => this.#handler.received(chunk))),
+    this.#up.send(() => {
+      this.#serverSide = dial({
+        opened: () => this.#down.send(() => this.#machine.receive(() => this.#handler.opened())),
+        received: chunk => this.#down.send(() => this.#machine.receive(() => this.#handler.received(chunk))),
         closed: () => {
-          this.#up.end()
-          this.#down.carry(() => this.#closedHere())
+          this.#up.close()
+          this.#down.send(() => this.#close())
         },
       })
     })
@@ -136,43 +138,43 @@ class Wire implements Transport {
 
   write(bytes: Uint8Array): void {
     const copy = Buffer.from(bytes)
-    this.#up.carry(() => this.#far?.write(copy))
+    this.#up.send(() => this.#serverSide?.write(copy))
   }
 
   destroy(): void {
-    this.#down.end()
-    this.#up.carry(() => {
-      this.#far?.destroy()
-      this.#over()
+    this.#down.close()
+    this.#up.send(() => {
+      this.#serverSide?.destroy()
+      this.#onClosed()
     })
   }
 
   cut(): void {
-    this.#up.endAfter(() => this.#far?.destroy())
-    this.#down.endAfter(() => this.#closedHere())
+    this.#up.closeLater(() => this.#serverSide?.destroy())
+    this.#down.closeLater(() => this.#close())
   }
 
-  unblocked(): void {
-    this.#up.unblocked()
-    this.#down.unblocked()
+  flush(): void {
+    this.#up.flush()
+    this.#down.flush()
   }
 
-  #closedHere(): void {
-    this.#down.end()
-    this.#over()
-    this.#machine.hear(() => this.#handler.closed())
+  #close(): void {
+    this.#down.close()
+    this.#onClosed()
+    this.#machine.receive(() => this.#handler.closed())
   }
 }
 
-/** One direction of a connection: what goes in first comes out first, later. */
-class Lane {
+/** One direction of a connection: it delivers in order, after a random latency. */
+class Channel {
   readonly #clock: Clock
   readonly #random: () => number
   readonly #isBlocked: () => boolean
-  /** On the way, or stuck. */
-  readonly #stuck: (() => void)[] = []
+  /** Packets whose latency has passed and that are not delivered yet. */
+  readonly #queue: (() => void)[] = []
   #lastAt = 0
-  #isOver = false
+  #isClosed = false
 
   constructor(clock: Clock, random: () => number, isBlocked: () => boolean) {
     this.#clock = clock
@@ -180,35 +182,35 @@ class Lane {
     this.#isBlocked = isBlocked
   }
 
-  carry(deliver: () => void): void {
-    if (this.#isOver) return
+  send(deliver: () => void): void {
+    if (this.#isClosed) return
     this.#lastAt = Math.max(this.#lastAt, this.#clock.now() + latency(this.#random))
     this.#clock.setTimeout(() => {
-      this.#stuck.push(deliver)
-      this.unblocked()
+      this.#queue.push(deliver)
+      this.flush()
     }, this.#lastAt - this.#clock.now())
   }
 
-  unblocked(): void {
-    while (!this.#isBlocked() && !this.#isOver) {
-      const deliver = this.#stuck.shift()
+  flush(): void {
+    while (!this.#isBlocked() && !this.#isClosed) {
+      const deliver = this.#queue.shift()
       if (deliver === undefined) return
       deliver()
     }
   }
 
-  /** Nothing comes out any more. */
-  end(): void {
-    this.#isOver = true
+  /** Drops all packets from now on. */
+  close(): void {
+    this.#isClosed = true
   }
 
-  /** The same in a while, with a last word. */
-  endAfter(lastWord: () => void): void {
+  /** Closes the channel after a random delay and calls `onClosed`. */
+  closeLater(onClosed: () => void): void {
     this.#clock.setTimeout(
       () => {
-        if (this.#isOver) return
-        this.end()
-        lastWord()
+        if (this.#isClosed) return
+        this.close()
+        onClosed()
       },
       latency(this.#random) + 10 * this.#random(),
     )

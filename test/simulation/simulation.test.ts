@@ -1,42 +1,42 @@
-// Every lock in worlds made by chance, judged by the embedded server's own log. SIMULATIONS=1000 tries as many worlds for each lock; a world
-// that shows something is made again by the seed it is told with: SEED=… SIMULATIONS=1.
+// Every lock in random simulations, checked against the embedded server's transaction log. SIMULATIONS=1000 sets the number of simulations per
+// lock. A failure prints the seed that reproduces it: SEED=… SIMULATIONS=1.
 import { expect } from 'chai'
 import { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
 import type { Client } from '../../src/index.ts'
-import * as planted from '../linearizability/mutants.ts'
+import * as mutantExports from '../linearizability/mutants.ts'
 import { kinds } from '../linearizability/tenures.ts'
 import { tortured } from '../linearizability/lock-kinds.ts'
 import type { Tortured } from '../linearizability/workload.ts'
 import { seed } from '../support/seeded-random.ts'
 import { simulate } from './simulation.ts'
 
-const worlds = Number(process.env['SIMULATIONS'] ?? 15)
+const simulations = Number(process.env['SIMULATIONS'] ?? 15)
 
-describe(`locks in ${worlds} simulated worlds (SEED=${seed})`, () => {
+describe(`locks in ${simulations} random simulations (SEED=${seed})`, () => {
   for (const [path, lock] of tortured) {
-    it(`${path.slice(1)} keeps what it promises in each, and leaves nothing behind`, async function () {
-      this.timeout(20_000 + 1000 * worlds)
+    it(`${path.slice(1)} violates no invariant, and leaves no watch, session or timer`, async function () {
+      this.timeout(20_000 + 1000 * simulations)
       let grants = 0
-      for (let i = 0; i < worlds; i++) {
-        const world = await simulate(seed + i, new Map([[path, lock]]))
-        grants += world.grants
-        expect(world.violations, `SEED=${seed + i} SIMULATIONS=1\n${world.trace().join('\n')}`).to.deep.equal([])
+      for (let i = 0; i < simulations; i++) {
+        const result = await simulate(seed + i, new Map([[path, lock]]))
+        grants += result.grants
+        expect(result.violations, `SEED=${seed + i} SIMULATIONS=1\n${result.trace().join('\n')}`).to.deep.equal([])
       }
-      expect(grants, 'it was held at all').to.be.above(0)
+      expect(grants, 'grants').to.be.above(0)
     })
   }
 
-  it('several of them beside each other do so too', async function () {
-    this.timeout(20_000 + 1000 * worlds)
-    for (let i = 0; i < worlds; i++) {
-      const world = await simulate(seed + i, tortured)
-      expect(world.violations, `SEED=${seed + i} SIMULATIONS=1\n${world.trace().join('\n')}`).to.deep.equal([])
+  it('locks of all kinds together violate no invariant', async function () {
+    this.timeout(20_000 + 1000 * simulations)
+    for (let i = 0; i < simulations; i++) {
+      const result = await simulate(seed + i, tortured)
+      expect(result.violations, `SEED=${seed + i} SIMULATIONS=1\n${result.trace().join('\n')}`).to.deep.equal([])
     }
   })
 })
 
-describe('a simulated world', () => {
-  it('is the same, to the last packet, for the same seed', async () => {
+describe('a simulation', () => {
+  it('is reproducible to the last packet by its seed', async () => {
     const [first, again, other] = [
       await simulate(seed, tortured),
       await simulate(seed, tortured),
@@ -46,23 +46,23 @@ describe('a simulated world', () => {
     expect(first.trace()).not.to.deep.equal(other.trace())
   })
 
-  const bugs = Object.entries(planted).filter(([, each]) => typeof each === 'function') as [
+  const mutants = Object.entries(mutantExports).filter(([, each]) => typeof each === 'function') as [
     string,
     new (client: Client, path: string) => ExclusiveLock,
   ][]
 
-  it('is tried with every bug there is', () => expect(bugs).to.have.length(8))
+  it('is run with every mutant', () => expect(mutants).to.have.length(8))
 
-  for (const [name, Lock] of bugs) {
-    it(`shows that a lock ${name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`).trim()}, in one of five hundred`, async function () {
-      // The rarest showed in 15 of 400: it takes 27 of them on average, and luck to take many more.
+  for (const [name, Lock] of mutants) {
+    it(`finds the bug of the mutant ${name} within five hundred runs`, async function () {
+      // The rarest bug showed in 15 of 400 runs: one in 27 on average.
       this.timeout(300_000)
       const make: Tortured['make'] = (client, path) => new Lock(client, path)
       for (let i = 0; i < 500; i++) {
-        const { violations } = await simulate(seed + i, new Map([['/planted', { make, kind: kinds.queue }]]))
+        const { violations } = await simulate(seed + i, new Map([['/mutant', { make, kind: kinds.queue }]]))
         if (violations.length > 0) return
       }
-      expect.fail('nothing was seen')
+      expect.fail('no run violated an invariant')
     })
   }
 })

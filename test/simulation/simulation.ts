@@ -1,5 +1,5 @@
-// A world in one process, in virtual time, that a seed makes: machines with sessions that want locks, an embedded server, and whatever can
-// go wrong between them. The same seed makes the same again, to the last packet.
+// A random simulation in one process and in virtual time: hosts whose sessions acquire locks, an embedded server, and faults between them. The
+// same seed reproduces the same run, to the last packet.
 import { connect, type Client } from '../../src/index.ts'
 import { Server, VirtualClock, type FaultKind, type NodeKind } from '../../src/server/index.ts'
 import { isTerminal } from '../../src/session/life/states.ts'
@@ -11,32 +11,33 @@ import { kindsOf, type TorturedLocks } from '../linearizability/workload.ts'
 import { oneOf, seededRandom, type Random } from '../support/seeded-random.ts'
 import { Machine } from './machine.ts'
 
-export interface Outcome {
-  /** What must not be, in words. */
+export interface SimulationResult {
+  /** Descriptions of all violated invariants; empty if the run is correct. */
   violations: string[]
-  /** All that happened, with its time: to be told where something was wrong. */
+  /** Returns every event with its time, to print if an invariant is violated. */
   trace: () => string[]
   grants: number
-  /** How often each kind of fault came about. */
+  /** How often each kind of fault was injected. */
   faults: ReadonlyMap<string, number>
 }
 
-/** For how long there are faults, ms. */
-const STORM = 2000
-/** When they are over, everybody is to be done within this time, ms. */
-const DRAIN = 60_000
-/** For how long one whose turn it is may not know, ms, while packets pass. */
-const PATIENCE = 3000
+/** The time during which faults are injected, ms. */
+const FAULT_PERIOD = 2000
+/** The time within which all contenders must finish after the last fault, ms. */
+const DRAIN_TIMEOUT = 60_000
+/** The longest time, ms, after which a connected contender must know that it has the lock. */
+const MAX_GRANT_DELAY = 3000
 
-const KINDS: readonly FaultKind[] = [
+const FAULT_KINDS: readonly FaultKind[] = [
   ...(['create', 'create', 'delete', 'exists', 'getChildren', 'getData', 'multi', 'sync'] as const),
   ...(['removeWatches', 'setWatches', 'ping', 'connect', 'event'] as const),
 ]
 
-export const simulate = (seed: number, locks: TorturedLocks): Promise<Outcome> => new Simulation(seed, locks).run()
+export const simulate = (seed: number, locks: TorturedLocks): Promise<SimulationResult> =>
+  new Simulation(seed, locks).run()
 
-/** A machine, and the session that it has at present. */
-interface Seat {
+/** A simulated machine and its current session. */
+interface Host {
   readonly machine: Machine
   readonly random: Random
   contestant: Contestant
@@ -50,117 +51,117 @@ class Simulation {
   readonly #events: Event[] = []
   readonly #log: Transaction[] = []
   readonly #trace: [at: number, what: string | Event | Transaction][] = []
-  readonly #wrong: string[] = []
+  readonly #violations: string[] = []
   readonly #faults = new Map<string, number>()
   readonly #clients: Client[] = []
   readonly #contestants: Contestant[] = []
-  readonly #seats: Seat[] = []
-  /** Somebody who deletes what is not his. */
-  #outsider!: Client
-  /** Directories, by their transactions, whose numbers were brought near their end. */
+  readonly #hosts: Host[] = []
+  /** A client that deletes other sessions' nodes. */
+  #interferer!: Client
+  /** The czxids of the directories whose sequence counters were set close to the maximum. */
   readonly #exhausted = new Set<bigint>()
   readonly #sessionTimeout: number
   readonly #recorder: Recorder
   #server!: Server
-  #drawers = 0
-  #isStorm = true
+  #randomSources = 0
+  #injectsFaults = true
 
   constructor(seed: number, locks: TorturedLocks) {
     this.#seed = seed
     this.#locks = locks
-    this.#random = this.#chance()
+    this.#random = this.#newRandom()
     this.#sessionTimeout = oneOf(this.#random, [400, 1000, 2000])
-    const tell = (event: Event) => {
+    const onEvent = (event: Event) => {
       this.#events.push(event)
       this.#note(event)
     }
-    // No two events at the same time: what comes later in a turn is later.
-    this.#recorder = new Recorder(tell, () => this.#clock.now() + this.#events.length * 1e-6)
+    // Every event gets a different time, so that events of one turn keep their order.
+    this.#recorder = new Recorder(onEvent, () => this.#clock.now() + this.#events.length * 1e-6)
   }
 
-  async run(): Promise<Outcome> {
+  async run(): Promise<SimulationResult> {
     const random = this.#random
     this.#server = await Server.start({
       listen: false,
       clock: this.#clock,
-      random: this.#chance(),
+      random: this.#newRandom(),
       tickTime: oneOf(random, [50, 200]),
       minSessionTimeout: 100,
-      // Empty directories go at once, so that their numbers begin anew again and again.
+      // Empty containers are deleted soon, so that sequence numbers restart often.
       containerCheckInterval: oneOf(random, [100, 500]),
       onTransaction: record => this.#onTransaction(transactionOf(record)),
     })
-    this.#outsider = await connect(this.#server.connectString, {
+    this.#interferer = await connect(this.#server.connectString, {
       dial: this.#server.dial,
       clock: this.#clock,
-      random: this.#chance(),
+      random: this.#newRandom(),
     })
-    this.#clients.push(this.#outsider)
+    this.#clients.push(this.#interferer)
     const machines = 2 + Math.floor(4 * random())
-    const played = this.#play(machines, 1 + Math.floor(2 * random()))
-    await this.#until('the world has come to rest', played, STORM + DRAIN)
-    await this.#until('all is cleaned up', Promise.all(this.#clients.map(client => client.settled())))
-    // A session whose last word was lost ends by itself, later, and its watches with it.
+    const running = this.#runHosts(machines, 1 + Math.floor(2 * random()))
+    await this.#until('all hosts have finished', running, FAULT_PERIOD + DRAIN_TIMEOUT)
+    await this.#until('all clean-up has finished', Promise.all(this.#clients.map(client => client.settled())))
+    // If a session's close request was lost, the server expires the session and its watches later.
     const ended = new Set(this.#clients.filter(({ state }) => isTerminal(state)).map(({ sessionId }) => sessionId))
     for (const { kind, path, session } of this.#server.snapshot().watches)
-      if (!ended.has(session)) this.#wrong.push(`a watch is left: ${kind} ${path}`)
-    await this.#until('all are closed', Promise.all(this.#clients.map(client => client.close())))
-    // The last packets, and the ends of faults.
+      if (!ended.has(session)) this.#violations.push(`a watch remains: ${kind} ${path}`)
+    await this.#until('all clients are closed', Promise.all(this.#clients.map(client => client.close())))
+    // Deliver the last packets and end the last faults.
     await this.#clock.advance(5000)
-    for (const session of this.#server.snapshot().sessions) this.#wrong.push(`a session is left: ${session.id}`)
+    for (const session of this.#server.snapshot().sessions) this.#violations.push(`a session remains: ${session.id}`)
     await this.#server.close()
-    if (this.#clock.pendingTimers > 0) this.#wrong.push(`${this.#clock.pendingTimers} timers are left`)
-    for (const { rule, lock, what } of this.#judge()) this.#wrong.push(`${rule}: ${lock}: ${what}`)
+    if (this.#clock.pendingTimers > 0) this.#violations.push(`${this.#clock.pendingTimers} timers remain`)
+    for (const { rule, lock, what } of this.#checkInvariants()) this.#violations.push(`${rule}: ${lock}: ${what}`)
     const grants = this.#events.filter(event => event.is === 'granted').length
     return {
-      violations: this.#wrong,
-      trace: () => this.#trace.map(([at, what]) => `${at.toFixed(2)} ${told(what)}`),
+      violations: this.#violations,
+      trace: () => this.#trace.map(([at, what]) => `${at.toFixed(2)} ${describeEntry(what)}`),
       grants,
       faults: this.#faults,
     }
   }
 
-  #judge() {
+  #checkInvariants() {
     return violations({
       locks: kindsOf(this.#locks),
       events: this.#events,
       log: this.#log,
       wallAhead: this.#clock.wallNow() - this.#clock.now(),
-      patience: PATIENCE,
+      patience: MAX_GRANT_DELAY,
       grace: this.#sessionTimeout + 500,
     })
   }
 
-  async #play(machines: number, loops: number): Promise<void> {
-    const seats = await Promise.all(Array.from({ length: machines }, () => this.#sit()))
-    this.#seats.push(...seats)
-    const working = seats.flatMap(seat => Array.from({ length: loops }, () => this.#work(seat, this.#chance())))
-    const harming = this.#harm(this.#chance())
-    await this.#sleep(STORM)
-    this.#isStorm = false
-    await harming
-    this.#heal()
-    await Promise.all(working)
+  async #runHosts(machines: number, loops: number): Promise<void> {
+    const hosts = await Promise.all(Array.from({ length: machines }, () => this.#openHost()))
+    this.#hosts.push(...hosts)
+    const workLoops = hosts.flatMap(host => Array.from({ length: loops }, () => this.#work(host, this.#newRandom())))
+    const injecting = this.#injectFaults(this.#newRandom())
+    await this.#sleep(FAULT_PERIOD)
+    this.#injectsFaults = false
+    await injecting
+    this.#clearFaults()
+    await Promise.all(workLoops)
     await Promise.all(this.#contestants.map(contestant => contestant.left()))
   }
 
-  async #until(what: string, promise: Promise<unknown>, within = DRAIN): Promise<void> {
+  async #until(what: string, promise: Promise<unknown>, within = DRAIN_TIMEOUT): Promise<void> {
     try {
       await this.#clock.until(promise, { within })
     } catch (error) {
-      this.#wrong.push(`not in time: ${what} (${String(error)})`)
+      this.#violations.push(`not in time: ${what} (${String(error)})`)
     }
   }
 
-  // Those who want locks
+  // Hosts
 
-  async #sit(): Promise<Seat> {
-    const random = this.#chance()
+  async #openHost(): Promise<Host> {
+    const random = this.#newRandom()
     const machine = new Machine(this.#clock, random)
-    return { machine, random, contestant: await this.#enter(machine, random) }
+    return { machine, random, contestant: await this.#openSession(machine, random) }
   }
 
-  async #enter(machine: Machine, random: Random): Promise<Contestant> {
+  async #openSession(machine: Machine, random: Random): Promise<Contestant> {
     for (;;) {
       try {
         const contestant = await this.#recorder.open(this.#server.connectString, {
@@ -168,7 +169,7 @@ class Simulation {
           clock: machine,
           random,
           dial: machine.dialThrough(this.#server.dial),
-          onUncaughtError: error => this.#wrong.push(`a callback threw ${String(error)}`),
+          onUncaughtError: error => this.#violations.push(`a callback threw ${String(error)}`),
         })
         this.#clients.push(contestant.client)
         this.#contestants.push(contestant)
@@ -179,168 +180,172 @@ class Simulation {
     }
   }
 
-  /** Wants one lock after the other, in every way there is; in a session of its own when the seat's is over. */
-  async #work(seat: Seat, random: Random): Promise<void> {
-    const { machine } = seat
-    while (this.#isStorm) {
-      const { contestant } = seat
+  /** Acquires random locks by random calls while faults are injected; opens a new session when the host's has ended. */
+  async #work(host: Host, random: Random): Promise<void> {
+    const { machine } = host
+    while (this.#injectsFaults) {
+      const { contestant } = host
       const [path, { make, hasOwner }] = oneOf(random, [...this.#locks])
-      const way = random()
-      const length = random()
-      const hold = length < 0.03 ? 1.5 * this.#sessionTimeout : length < 0.3 ? 100 * random() : 5 * random()
-      const patience = 1 + Math.floor(300 * random())
+      const call = random()
+      const duration = random()
+      const hold = duration < 0.03 ? 1.5 * this.#sessionTimeout : duration < 0.3 ? 100 * random() : 5 * random()
+      const callTimeout = 1 + Math.floor(300 * random())
       const abort = new AbortController()
-      const giveUp = way < 0.25 ? machine.setTimeout(() => abort.abort(new Error('given up')), patience) : undefined
+      const canceller =
+        call < 0.25 ? machine.setTimeout(() => abort.abort(new Error('cancelled')), callTimeout) : undefined
       await contestant.pass(make(contestant.client, path, random), () => machine.sleep(hold), {
         signal: abort.signal,
         watchOwnNode: true,
-        ...(way > 0.9 && { timeout: patience }),
-        isTry: way > 0.75 && way < 0.9,
+        ...(call > 0.9 && { timeout: callTimeout }),
+        isTry: call > 0.75 && call < 0.9,
         downgrade: random() < 0.3,
         isHasty: random() < 0.3,
-        // Each loop is somebody, and his chance is his own.
+        // Each loop is one owner, identified by its random source.
         ...(hasOwner && { owner: random }),
       })
-      machine.clearTimeout(giveUp)
-      if (this.#isOver(contestant) && seat.contestant === contestant) {
-        const next = await this.#enter(machine, seat.random)
-        if (seat.contestant === contestant) seat.contestant = next
+      machine.clearTimeout(canceller)
+      if (this.#hasEnded(contestant) && host.contestant === contestant) {
+        const next = await this.#openSession(machine, host.random)
+        if (host.contestant === contestant) host.contestant = next
       }
       await machine.sleep(random() < 0.3 ? 100 * random() : random() < 0.5 ? 5 : 0)
     }
   }
 
-  #isOver({ client }: Contestant): boolean {
+  #hasEnded({ client }: Contestant): boolean {
     return ['expired', 'closed', 'authFailed'].includes(client.state)
   }
 
-  // What befalls them
+  // Faults
 
-  /** Each world has its own mixture, so that few kinds of faults come close together too. */
-  async #harm(random: Random): Promise<void> {
-    const { deleteOne, deleteAll, ...others } = this.#harms
+  /** Injects a random subset of the kinds of faults, so that some runs have few kinds in quick succession. */
+  async #injectFaults(random: Random): Promise<void> {
+    const { deleteOne, deleteAll, ...others } = this.#injectors
     const namesReturn = [...this.#locks.values()].some(lock => lock.namesReturn)
     const kinds = namesReturn ? others : { ...others, deleteOne, deleteAll }
-    const mixture = Object.entries<(seat: Seat, harm: Harm) => void>(kinds).filter(() => random() < 0.4)
+    const injectors = Object.entries<(host: Host, parameters: FaultParameters) => void>(kinds).filter(
+      () => random() < 0.4,
+    )
     const pause = oneOf(random, [30, 120, 500])
-    this.#note(`faults: ${mixture.map(([kind]) => kind).join(', ')}`)
-    while (this.#isStorm) {
+    this.#note(`faults: ${injectors.map(([kind]) => kind).join(', ')}`)
+    while (this.#injectsFaults) {
       await this.#sleep(2 * pause * random())
-      if (mixture.length === 0) continue
-      const [kind, harm] = oneOf(random, mixture)
-      const seat = oneOf(random, this.#seats)
+      if (injectors.length === 0) continue
+      const [kind, inject] = oneOf(random, injectors)
+      const host = oneOf(random, this.#hosts)
       this.#faults.set(kind, (this.#faults.get(kind) ?? 0) + 1)
-      this.#note(`${kind} ${seat.contestant.client.sessionId}`)
+      this.#note(`${kind} ${host.contestant.client.sessionId}`)
       const ms = this.#sessionTimeout * oneOf(random, [0.1, 0.3, 0.7, 1.5])
-      harm(seat, { random, ms })
+      inject(host, { random, ms })
     }
   }
 
-  readonly #harms = {
-    cut: ({ machine }: Seat) => machine.cut(),
-    block: ({ machine, contestant }: Seat, { random, ms }: Harm) => {
-      this.#hush(contestant)
+  readonly #injectors = {
+    cut: ({ machine }: Host) => machine.cut(),
+    block: ({ machine, contestant }: Host, { random, ms }: FaultParameters) => {
+      this.#recordUnreachable(contestant)
       const which = random()
       if (which < 0.7) machine.block('up')
       if (which > 0.3) machine.block('down')
       void this.#sleep(ms).then(() => {
         machine.unblock()
-        this.#unhush(contestant)
+        this.#recordReachable(contestant)
       })
     },
-    stop: ({ machine, contestant }: Seat, { ms }: Harm) => {
-      this.#hush(contestant)
-      machine.stop()
+    stop: ({ machine, contestant }: Host, { ms }: FaultParameters) => {
+      this.#recordUnreachable(contestant)
+      machine.pause()
       void this.#sleep(ms).then(() => {
-        machine.goOn()
-        this.#unhush(contestant)
+        machine.resume()
+        this.#recordReachable(contestant)
       })
     },
-    hold: ({ contestant }: Seat, { random, ms }: Harm) => {
-      const fault = this.#server.faults.hold(oneOf(random, KINDS), { session: contestant.client.sessionId })
+    hold: ({ contestant }: Host, { random, ms }: FaultParameters) => {
+      const fault = this.#server.faults.hold(oneOf(random, FAULT_KINDS), { session: contestant.client.sessionId })
       void fault.triggered.then(async () => {
-        this.#hush(contestant)
+        this.#recordUnreachable(contestant)
         await this.#sleep(ms / 2)
         fault.release()
-        this.#unhush(contestant)
+        this.#recordReachable(contestant)
       })
     },
-    drop: ({ contestant: { client } }: Seat, { random }: Harm) =>
-      void this.#server.faults.drop(oneOf(random, KINDS), { session: client.sessionId }),
-    ignore: ({ contestant: { client } }: Seat, { random }: Harm) => {
-      const kind = oneOf(random, KINDS)
+    drop: ({ contestant: { client } }: Host, { random }: FaultParameters) =>
+      void this.#server.faults.drop(oneOf(random, FAULT_KINDS), { session: client.sessionId }),
+    ignore: ({ contestant: { client } }: Host, { random }: FaultParameters) => {
+      const kind = oneOf(random, FAULT_KINDS)
       if (kind !== 'event') this.#server.faults.ignore(kind, { session: client.sessionId })
     },
-    cutAfter: ({ contestant: { client } }: Seat, { random }: Harm) =>
+    cutAfter: ({ contestant: { client } }: Host, { random }: FaultParameters) =>
       this.#server.faults.cutAfter(Math.floor(200 * random()), { session: client.sessionId }),
-    throttle: ({ contestant: { client } }: Seat, { random }: Harm) => {
+    throttle: ({ contestant: { client } }: Host, { random }: FaultParameters) => {
       const kind = oneOf(random, ['create', 'delete', 'exists', 'getChildren', 'getData', 'multi'] as const)
       this.#server.faults.replace(kind, 'THROTTLEDOP', { session: client.sessionId })
     },
-    expire: ({ contestant: { client } }: Seat) => {
+    expire: ({ contestant: { client } }: Host) => {
       this.#recorder.say({ is: 'killed', session: client.sessionId })
       this.#server.expireSession(client.sessionId)
     },
-    close: ({ machine, contestant: { client } }: Seat) => machine.run(() => void client.close()),
-    deleteOne: (_: Seat, { random }: Harm) => {
-      const node = this.#oneNode(random, 'ephemeral')
-      if (node !== undefined) this.#outsider.delete(node.path).catch(() => undefined)
+    close: ({ machine, contestant: { client } }: Host) => machine.run(() => void client.close()),
+    deleteOne: (_: Host, { random }: FaultParameters) => {
+      const node = this.#randomLockNode(random, 'ephemeral')
+      if (node !== undefined) this.#interferer.delete(node.path).catch(() => undefined)
     },
-    deleteAll: (_: Seat, { random }: Harm) => {
-      const node = this.#oneNode(random, 'container', 'persistent')
-      if (node !== undefined && random() < 0.2) this.#outsider.deleteRecursive(node.path).catch(() => undefined)
+    deleteAll: (_: Host, { random }: FaultParameters) => {
+      const node = this.#randomLockNode(random, 'container', 'persistent')
+      if (node !== undefined && random() < 0.2) this.#interferer.deleteRecursive(node.path).catch(() => undefined)
     },
-    /** The numbers of a directory come to their end. */
-    exhaust: (_: Seat, { random }: Harm) => {
-      const node = this.#oneNode(random, 'container', 'persistent')
-      if (node === undefined || this.#exhausted.has(node.madeBy) || random() < 0.8) return
-      this.#exhausted.add(node.madeBy)
+    /** Sets a directory's sequence counter close to its maximum. */
+    exhaust: (_: Host, { random }: FaultParameters) => {
+      const node = this.#randomLockNode(random, 'container', 'persistent')
+      if (node === undefined || this.#exhausted.has(node.czxid) || random() < 0.8) return
+      this.#exhausted.add(node.czxid)
       this.#server.setSequenceCounter(node.path, 0x7fff_ffff - Math.floor(5 * random()))
     },
     dropAll: () => this.#server.dropConnections(),
-    pause: (_: Seat, { ms }: Harm) => {
-      for (const { contestant } of this.#seats) this.#hush(contestant)
+    pause: (_: Host, { ms }: FaultParameters) => {
+      for (const { contestant } of this.#hosts) this.#recordUnreachable(contestant)
       this.#server.pause()
       void this.#sleep(ms).then(() => {
         this.#server.resume()
-        for (const { contestant } of this.#seats) this.#unhush(contestant)
+        for (const { contestant } of this.#hosts) this.#recordReachable(contestant)
       })
     },
   }
 
-  /** One of the nodes of such a life that belong to the locks, if there is any. */
-  #oneNode(random: Random, ...lives: NodeKind['is'][]): { path: string; madeBy: bigint } | undefined {
-    const isLocks = (path: string) => [...this.#locks.keys()].some(lock => path === lock || path.startsWith(`${lock}/`))
+  /** Returns a random node of the locks of one of these kinds, or undefined if no such node exists. */
+  #randomLockNode(random: Random, ...kinds: NodeKind['is'][]): { path: string; czxid: bigint } | undefined {
+    const belongsToLock = (path: string) =>
+      [...this.#locks.keys()].some(lock => path === lock || path.startsWith(`${lock}/`))
     const all = [...this.#server.snapshot().nodes].filter(
-      ([path, { kind }]) => lives.includes(kind.is) && isLocks(path),
+      ([path, { kind }]) => kinds.includes(kind.is) && belongsToLock(path),
     )
     return oneOf(
       random,
-      all.map(([path, { stat }]) => ({ path, madeBy: stat.czxid })),
+      all.map(([path, { stat }]) => ({ path, czxid: stat.czxid })),
     )
   }
 
-  /** Nothing reaches it, whatever its state says. */
-  #hush({ client }: Contestant): void {
+  /** Records that the session is disconnected from now on, even if its state is still connected. */
+  #recordUnreachable({ client }: Contestant): void {
     this.#recorder.say({ is: 'cutOff', session: client.sessionId })
   }
 
-  #unhush({ client }: Contestant): void {
+  #recordReachable({ client }: Contestant): void {
     if (client.state === 'connected') this.#recorder.say({ is: 'connected', session: client.sessionId })
   }
 
-  #heal(): void {
-    this.#note('healed')
+  #clearFaults(): void {
+    this.#note('faults cleared')
     this.#server.faults.clear()
     this.#server.resume()
-    for (const { machine, contestant } of this.#seats) {
+    for (const { machine, contestant } of this.#hosts) {
       machine.unblock()
-      machine.goOn()
-      this.#unhush(contestant)
+      machine.resume()
+      this.#recordReachable(contestant)
     }
   }
 
-  // The rest
+  // Trace, time and randomness
 
   #onTransaction(transaction: Transaction): void {
     this.#log.push(transaction)
@@ -355,18 +360,18 @@ class Simulation {
     return new Promise(resolve => void this.#clock.setTimeout(resolve, ms))
   }
 
-  /** Everybody draws for himself, so that what one does changes nothing for another. */
-  #chance(): Random {
-    return seededRandom(this.#seed + 7919 * this.#drawers++)
+  /** Returns a new random source. Each user has its own, so that its draws do not affect those of the others. */
+  #newRandom(): Random {
+    return seededRandom(this.#seed + 7919 * this.#randomSources++)
   }
 }
 
-interface Harm {
+interface FaultParameters {
   random: Random
   ms: number
 }
 
-function told(what: string | Event | Transaction): string {
+function describeEntry(what: string | Event | Transaction): string {
   if (typeof what === 'string') return what
   if (!('zxid' in what)) return toLine(what)
   return `transaction ${what.zxid} of ${what.session}: ${what.changes.map(({ is, path }) => `${is} ${path}`).join(', ')}`

@@ -3,57 +3,60 @@ import { once } from 'node:events'
 import type { Client } from '../../../src/index.ts'
 import { LeaderElection, type Held, type Participant } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
-onGrounds('LeaderElection', (ground, { it, everywhere }) => {
-  everywhere('has the first to campaign lead, and the next one when it resigns, with a larger token', async () => {
-    const [a, b] = [await ground.open(), await ground.open()]
-    const first = await new LeaderElection(a, ground.path, { id: 'a' }).campaign()
-    const next = new LeaderElection(b, ground.path, { id: 'b' }).campaign()
-    const watcher = new LeaderElection(ground.observer, ground.path)
-    await ground.until(async () => (await watcher.participants()).length === 2)
-    expect((await watcher.participants()).map(({ id, isLeader }) => ({ id, isLeader }))).to.deep.equal([
-      { id: 'a', isLeader: true },
-      { id: 'b', isLeader: false },
-    ])
-    expect(await watcher.leader()).to.include({ id: 'a', path: first.path, session: a.sessionId })
-    await first.release()
-    const second = await next
-    expect(second.token > first.token).to.equal(true)
-    expect(await watcher.leader()).to.include({ id: 'b' })
-    await second.release()
-    expect(await watcher.leader()).to.equal(null)
-  })
+onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
+  itEverywhere(
+    'makes the first candidate the leader, and the next one, with a larger token, when it resigns',
+    async () => {
+      const [a, b] = [await fixture.open(), await fixture.open()]
+      const first = await new LeaderElection(a, fixture.path, { id: 'a' }).campaign()
+      const next = new LeaderElection(b, fixture.path, { id: 'b' }).campaign()
+      const watcher = new LeaderElection(fixture.observer, fixture.path)
+      await fixture.until(async () => (await watcher.participants()).length === 2)
+      expect((await watcher.participants()).map(({ id, isLeader }) => ({ id, isLeader }))).to.deep.equal([
+        { id: 'a', isLeader: true },
+        { id: 'b', isLeader: false },
+      ])
+      expect(await watcher.leader()).to.include({ id: 'a', path: first.path, session: a.sessionId })
+      await first.release()
+      const second = await next
+      expect(second.token > first.token).to.equal(true)
+      expect(await watcher.leader()).to.include({ id: 'b' })
+      await second.release()
+      expect(await watcher.leader()).to.equal(null)
+    },
+  )
 
-  it('refuses what stands in the place of options', async () => {
-    const election = new LeaderElection(await ground.open(), ground.path)
+  it('rejects with BADARGUMENTS if the options are not an object', async () => {
+    const election = new LeaderElection(await fixture.open(), fixture.path)
     for (const refused of [
       election.campaign(50 as never),
-      election.lead(() => expect.fail('it led'), 50 as never),
+      election.lead(() => expect.fail('the callback ran'), 50 as never),
       election.leaders(50 as never).next(),
     ])
-      expect(await failureOf(refused)).to.include({ code: 'BADARGUMENTS', path: ground.path })
+      expect(await failureOf(refused)).to.include({ code: 'BADARGUMENTS', path: fixture.path })
   })
 
-  it('knows a participant by an id that is a uuid', async () => {
+  it('reports an id that looks like a UUID unchanged', async () => {
     const id = '123e4567-e89b-42d3-a456-426614174000'
-    const held = await new LeaderElection(await ground.open(), ground.path, { id }).campaign()
-    expect(await new LeaderElection(ground.observer, ground.path).leader()).to.include({ id })
+    const held = await new LeaderElection(await fixture.open(), fixture.path, { id }).campaign()
+    expect(await new LeaderElection(fixture.observer, fixture.path).leader()).to.include({ id })
     await held.release()
   })
 
-  everywhere('names its nodes as Curator’s LeaderLatch does', async () => {
-    const held = await new LeaderElection(await ground.open(), ground.path, { id: 'a' }).campaign()
-    expect(held.path.slice(ground.path.length)).to.match(/^\/_c_[0-9a-f-]{36}-latch-\d{10}$/)
+  itEverywhere('names its nodes as Curator’s LeaderLatch does', async () => {
+    const held = await new LeaderElection(await fixture.open(), fixture.path, { id: 'a' }).campaign()
+    expect(held.path.slice(fixture.path.length)).to.match(/^\/_c_[0-9a-f-]{36}-latch-\d{10}$/)
     await held.release()
   })
 
-  everywhere('campaigns again when its leadership is lost, and never leads twice at a time', async () => {
-    const client = await ground.open()
+  itEverywhere('campaigns again when it loses leadership, and never runs the callback twice at a time', async () => {
+    const client = await fixture.open()
     const stop = new AbortController()
     const terms: Held[] = []
     let inside = 0
-    const leading = new LeaderElection(client, ground.path).lead(
+    const leading = new LeaderElection(client, fixture.path).lead(
       async held => {
         expect(++inside).to.equal(1)
         terms.push(held)
@@ -64,27 +67,27 @@ onGrounds('LeaderElection', (ground, { it, everywhere }) => {
       { signal: stop.signal },
     )
     for (let term = 1; term <= 3; term++) {
-      await ground.until(() => terms.length === term)
-      await ground.observer.delete(terms[term - 1]?.path ?? '')
+      await fixture.until(() => terms.length === term)
+      await fixture.observer.delete(terms[term - 1]?.path ?? '')
     }
-    await ground.until(() => terms.length === 4)
+    await fixture.until(() => terms.length === 4)
     stop.abort()
-    await ground.observer.delete(terms[3]?.path ?? '')
+    await fixture.observer.delete(terms[3]?.path ?? '')
     await leading
     expect(terms).to.have.length(4)
   })
 
-  it('campaigns again when the function has ended, after those who wait', async () => {
-    const [a, b] = [await ground.open(), await ground.open()]
+  it('campaigns again after the callback returns, and queues after the waiting candidates', async () => {
+    const [a, b] = [await fixture.open(), await fixture.open()]
     const stop = new AbortController()
     const order: string[] = []
     const lead = (client: Client, id: string) =>
-      new LeaderElection(client, ground.path, { id }).lead(
+      new LeaderElection(client, fixture.path, { id }).lead(
         async () => {
           order.push(id)
           if (order.length === 6) stop.abort()
-          // Until the other has come back to the queue.
-          else await ground.until(async () => (await ground.nodes()).length === 2)
+          // Wait until the other candidate has queued again.
+          else await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
         },
         { signal: stop.signal },
       )
@@ -93,79 +96,81 @@ onGrounds('LeaderElection', (ground, { it, everywhere }) => {
     expect(order).to.deep.equal(order.map((_, i) => (i % 2 === 0 ? first : first === 'a' ? 'b' : 'a')))
   })
 
-  it('rejects with what the function throws while it leads, and resigns', async () => {
-    const election = new LeaderElection(await ground.open(), ground.path)
+  it('rejects with the error of the callback, and resigns', async () => {
+    const election = new LeaderElection(await fixture.open(), fixture.path)
     expect(await failureOf(election.lead(() => Promise.reject(new Error('mine'))))).to.have.property('message', 'mine')
     expect(await election.leader()).to.equal(null)
   })
 
-  everywhere('rejects at the end of the session', async () => {
-    const client = await ground.open()
+  itEverywhere('rejects with SESSIONEXPIRED when the session expires', async () => {
+    const client = await fixture.open()
     const leading = failureOf(
-      new LeaderElection(client, ground.path).lead(async held => {
+      new LeaderElection(client, fixture.path).lead(async held => {
         await once(held.signal, 'abort')
       }),
     )
-    await ground.until(async () => (await ground.nodes()).length === 1)
-    await ground.expire(client)
+    await fixture.until(async () => (await fixture.ephemeralNodes()).length === 1)
+    await fixture.expire(client)
     expect(await leading).to.have.property('code', 'SESSIONEXPIRED')
   })
 
   it('stops campaigning at once when the signal aborts', async () => {
-    const [a, b] = [await ground.open(), await ground.open()]
-    const held = await new LeaderElection(a, ground.path).campaign()
+    const [a, b] = [await fixture.open(), await fixture.open()]
+    const held = await new LeaderElection(a, fixture.path).campaign()
     const stop = new AbortController()
-    const leading = new LeaderElection(b, ground.path).lead(() => expect.fail('it leads'), { signal: stop.signal })
-    await ground.until(async () => (await ground.nodes()).length === 2)
-    stop.abort(new Error('enough'))
+    const leading = new LeaderElection(b, fixture.path).lead(() => expect.fail('the callback ran'), {
+      signal: stop.signal,
+    })
+    await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
+    stop.abort(new Error('cancelled'))
     await leading
     await held.release()
   })
 
-  describe('observed', () => {
-    everywhere('tells who leads, from before the directory exists to after the last one', async () => {
-      const path = `${ground.path}/later`
-      const [a, b] = [await ground.open(), await ground.open()]
+  describe('leaders()', () => {
+    itEverywhere('yields each leader, and null before the directory exists and after the last leader', async () => {
+      const path = `${fixture.path}/later`
+      const [a, b] = [await fixture.open(), await fixture.open()]
       const stop = new AbortController()
-      const seen: (string | null)[] = []
-      const observing = (async () => {
-        const election = new LeaderElection(await ground.open(), path)
-        for await (const leader of election.leaders({ signal: stop.signal })) seen.push(leader && leader.id)
+      const yielded: (string | null)[] = []
+      const iterating = (async () => {
+        const election = new LeaderElection(await fixture.open(), path)
+        for await (const leader of election.leaders({ signal: stop.signal })) yielded.push(leader && leader.id)
       })()
-      const told = (...expected: (string | null)[]) =>
-        ground.until(() => JSON.stringify(seen) === JSON.stringify(expected))
-      await told(null)
+      const untilYielded = (...expected: (string | null)[]) =>
+        fixture.until(() => JSON.stringify(yielded) === JSON.stringify(expected))
+      await untilYielded(null)
       const first = await new LeaderElection(a, path, { id: 'a' }).campaign()
-      await told(null, 'a')
+      await untilYielded(null, 'a')
       const next = new LeaderElection(b, path, { id: 'b' }).campaign()
-      await ground.until(async () => (await ground.nodes()).length === 2)
+      await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
       await first.release()
-      await told(null, 'a', 'b')
+      await untilYielded(null, 'a', 'b')
       await (await next).release()
-      await told(null, 'a', 'b', null)
+      await untilYielded(null, 'a', 'b', null)
       stop.abort()
-      await observing
+      await iterating
     })
 
-    it('takes its watch back when the loop is left', async () => {
-      const client = await ground.open()
-      const held = await new LeaderElection(client, ground.path, { id: 'a' }).campaign({ watchOwnNode: false })
-      const watchesBefore = await ground.watchCount()
+    it('removes its watch when the loop ends', async () => {
+      const client = await fixture.open()
+      const held = await new LeaderElection(client, fixture.path, { id: 'a' }).campaign({ watchOwnNode: false })
+      const watchesBefore = await fixture.watchCount()
       let leader: Participant | null = null
-      for await (leader of new LeaderElection(client, ground.path).leaders()) break
+      for await (leader of new LeaderElection(client, fixture.path).leaders()) break
       expect(leader).to.include({ id: 'a' })
-      await ground.until(async () => (await ground.watchCount()) === watchesBefore)
+      await fixture.until(async () => (await fixture.watchCount()) === watchesBefore)
       await held.release()
     })
 
     for (const [title, kind, times] of [
-      ['the leader goes between the list and the look at its node', 'getData', 3],
-      ['the first comes just behind the list', 'getChildren', 1],
-      ['the directory is made just behind the list', 'getChildren', 2],
+      ['the leader’s node is deleted between getChildren and getData', 'getData', 3],
+      ['the first candidate arrives just after getChildren', 'getChildren', 1],
+      ['the directory is created just after getChildren', 'getChildren', 2],
     ] as const)
-      it(`has one watch, also when ${title}`, async () => {
-        const client = await ground.open()
-        const { observer, embedded, path } = ground
+      it(`sets one watch even if ${title}`, async () => {
+        const client = await fixture.open()
+        const { observer, embedded, path } = fixture
         const held = await new LeaderElection(client, path, { id: 'a' }).campaign({ watchOwnNode: false })
         embedded.faults.replace(kind, 'NONODE', { times, session: observer.sessionId })
         for await (const leader of new LeaderElection(observer, path).leaders()) {
@@ -177,15 +182,15 @@ onGrounds('LeaderElection', (ground, { it, everywhere }) => {
         }
       })
 
-    it('ends with the session', async () => {
-      const client = await ground.open()
-      const seen: unknown[] = []
-      const observing = (async () => {
-        for await (const leader of new LeaderElection(client, ground.path).leaders()) seen.push(leader)
+    it('rejects with SESSIONEXPIRED when the session expires', async () => {
+      const client = await fixture.open()
+      const yielded: unknown[] = []
+      const iterating = (async () => {
+        for await (const leader of new LeaderElection(client, fixture.path).leaders()) yielded.push(leader)
       })()
-      const failing = failureOf(observing)
-      await ground.until(() => seen.length === 1)
-      await ground.expire(client)
+      const failing = failureOf(iterating)
+      await fixture.until(() => yielded.length === 1)
+      await fixture.expire(client)
       expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
     })
   })

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { enter, activate, isIn, runIn } from '../../../src/recipes/locks/async-owner.ts'
 
-/** It notes how often it is looked at. */
-class Passing {
-  looks = 0
+/** A scope that counts how often it is checked. */
+class CountingScope {
+  checks = 0
   #isOver = false
 
   get isOver(): boolean {
-    this.looks++
+    this.checks++
     return this.#isOver
   }
 
@@ -19,28 +19,28 @@ class Passing {
 describe('an async context', () => {
   before(activate)
 
-  it('is under whatever it came under, and so is what it starts from then on, and nothing else', async () => {
-    const one = new Passing()
+  it('is in the scope that it entered, and so are the tasks that it starts afterwards, and no others', async () => {
+    const one = new CountingScope()
     const before = Promise.resolve().then(() => isIn(one))
-    const come = async () => {
+    const enterAndCheck = async () => {
       await Promise.resolve()
       enter(one)
       await Promise.resolve()
       return [isIn(one), await Promise.resolve().then(() => isIn(one))]
     }
-    expect(await come()).to.deep.equal([true, true])
+    expect(await enterAndCheck()).to.deep.equal([true, true])
     expect(await before).to.equal(false)
     expect(isIn(one)).to.equal(false)
   })
 
-  it('is under several things, and runs a function under one more', () => {
-    const [outer, inner] = [new Passing(), new Passing()]
-    const seen = runIn(outer, () => [runIn(inner, () => [isIn(outer), isIn(inner)]), isIn(inner)])
-    expect(seen).to.deep.equal([[true, true], false])
+  it('can be in several scopes, and runs a function in another one', () => {
+    const [outer, inner] = [new CountingScope(), new CountingScope()]
+    const checks = runIn(outer, () => [runIn(inner, () => [isIn(outer), isIn(inner)]), isIn(inner)])
+    expect(checks).to.deep.equal([[true, true], false])
   })
 
-  it('forgets what is over, so that a loop does not grow it, not even one that comes under the next before it leaves the last', async () => {
-    const all = Array.from({ length: 100 }, () => new Passing())
+  it('drops scopes that are over, so a loop does not grow it, even if each scope ends after the next one is entered', async () => {
+    const all = Array.from({ length: 100 }, () => new CountingScope())
     const loop = async () => {
       for (const [i, each] of all.entries()) {
         enter(each)
@@ -49,6 +49,6 @@ describe('an async context', () => {
       }
     }
     await loop()
-    expect(Math.max(...all.map(({ looks }) => looks))).to.equal(2)
+    expect(Math.max(...all.map(({ checks }) => checks))).to.equal(2)
   })
 })

@@ -1,50 +1,50 @@
-// From the write lock down to the read lock: nobody gets in between, whatever is lost on the way.
+// A downgrade from the write lock to the read lock: no other contender gets the lock in between, whichever request or reply is lost.
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { aclOf, openACL, perms, type Client } from '../../../src/index.ts'
 import { MultiRequest, opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { LockError, ReadWriteLock, type ReadWriteLockOptions } from '../../../src/recipes/index.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
 const hosts = {
   read: { prefix: 'host-R-', pattern: /^host-R-(\d+)$/ },
   write: { prefix: 'host-W-', pattern: /^host-W-(\d+)$/ },
 }
 
-onGrounds('a downgrade', (ground, { it, everywhere }) => {
-  const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, ground.path, options)
-  const paths = () => ground.nodesIn()
+onBothServers('a downgrade', (fixture, { it, itEverywhere }) => {
+  const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, fixture.path, options)
+  const paths = () => fixture.childPaths()
 
-  async function sabotaged(options?: ReadWriteLockOptions) {
-    const { faultyDial, client } = await ground.sabotaged()
+  async function writeLockWithFaults(options?: ReadWriteLockOptions) {
+    const { faultyDial, client } = await fixture.openWithFaults()
     const held = await lockOf(client, options).writeLock.acquire()
     return { faultyDial, client, held }
   }
 
-  for (const [whose, options] of [
-    ['by Curator’s names', {}],
-    ['by kazoo’s names', { dialect: 'kazoo' }],
-    ['by names of one’s own', { dialect: hosts }],
-    ['in the herd', { herd: true }],
+  for (const [variant, options] of [
+    ['with Curator’s names', {}],
+    ['with kazoo’s names', { dialect: 'kazoo' }],
+    ['with custom names', { dialect: hosts }],
+    ['with herd: true', { herd: true }],
   ] satisfies [string, ReadWriteLockOptions][])
-    everywhere(`lets the readers behind in and no writer who waits, ${whose}`, async () => {
-      const [client, writer, reader] = [await ground.open(), await ground.open(), await ground.open()]
+    itEverywhere(`lets the next readers acquire, and no waiting writer, ${variant}`, async () => {
+      const [client, writer, reader] = [await fixture.open(), await fixture.open(), await fixture.open()]
       const held = await lockOf(client, options).writeLock.acquire()
       const reading = lockOf(reader, options).readLock.acquire()
-      await ground.watches(1)
+      await fixture.waitForWatches(1)
       const writing = lockOf(writer, options).writeLock.acquire()
       const isWritten = trackSettled(writing)
-      await ground.watches(2)
+      await fixture.waitForWatches(2)
 
       const read = await held.downgrade()
       expect(read.path.slice(-10)).to.equal(held.path.slice(-10))
       expect(read.token).to.equal(held.token)
-      const behind = await reading
+      const nextRead = await reading
       expect(await paths())
         .to.include(read.path)
         .and.not.include(held.path)
-      await behind.release()
+      await nextRead.release()
       await writer.sync('/')
       expect(isWritten()).to.equal(false)
       await read.release()
@@ -53,68 +53,71 @@ onGrounds('a downgrade', (ground, { it, everywhere }) => {
       await written.release()
     })
 
-  everywhere('is one transaction that checks the write node, and then its delete', async () => {
-    const sent: number[] = []
-    let multi: Uint8Array | undefined
-    const client = await ground.open({
-      onFrame({ from, first, bytes }) {
-        if (from !== 'client' || first) return
-        const { type } = RequestHeader.decode(bytes)
-        if (type === opcodes.multi) multi = bytes.subarray(8)
-        if (type !== opcodes.ping) sent.push(type)
-      },
-    })
-    const held = await lockOf(client, { data: 'me' }).writeLock.acquire()
-    sent.length = 0
-    const read = await held.downgrade()
-    expect(sent).to.deep.equal([opcodes.multi, opcodes.exists, opcodes.delete])
-    const [check, create] = MultiRequest.decode(Buffer.from(multi ?? []))
-    expect(check).to.deep.include({ type: opcodes.check }).and.to.have.nested.property('body.path', held.path)
-    expect(create).to.have.nested.property('body.path', read.path)
-    const node = await ground.observer.getData(read.path)
-    expect(String(node.data)).to.equal('me')
-    expect(node.stat.ephemeralOwner).to.equal(client.sessionId)
-    await read.release()
-  })
+  itEverywhere(
+    'sends one transaction that checks the write node and creates the read node, and then deletes the write node',
+    async () => {
+      const sent: number[] = []
+      let multi: Uint8Array | undefined
+      const client = await fixture.open({
+        onFrame({ from, first, bytes }) {
+          if (from !== 'client' || first) return
+          const { type } = RequestHeader.decode(bytes)
+          if (type === opcodes.multi) multi = bytes.subarray(8)
+          if (type !== opcodes.ping) sent.push(type)
+        },
+      })
+      const held = await lockOf(client, { data: 'me' }).writeLock.acquire()
+      sent.length = 0
+      const read = await held.downgrade()
+      expect(sent).to.deep.equal([opcodes.multi, opcodes.exists, opcodes.delete])
+      const [check, create] = MultiRequest.decode(Buffer.from(multi ?? []))
+      expect(check).to.deep.include({ type: opcodes.check }).and.to.have.nested.property('body.path', held.path)
+      expect(create).to.have.nested.property('body.path', read.path)
+      const node = await fixture.observer.getData(read.path)
+      expect(String(node.data)).to.equal('me')
+      expect(node.stat.ephemeralOwner).to.equal(client.sessionId)
+      await read.release()
+    },
+  )
 
-  it('ends the write lock as a release does', async () => {
-    const held = await lockOf(await ground.open()).writeLock.acquire({ watchOwnNode: true })
+  it('makes the write hold behave as a released one', async () => {
+    const held = await lockOf(await fixture.open()).writeLock.acquire({ watchOwnNode: true })
     const read = await held.downgrade()
     expect([held.validFor(), held.signal.aborted]).to.deep.equal([0, false])
-    expect(await failureOf(held.guard().setData(ground.path, '').commit())).to.have.property('code', 'NONODE')
+    expect(await failureOf(held.guard().setData(fixture.path, '').commit())).to.have.property('code', 'NONODE')
     expect(await held.downgrade()).to.equal(read)
     await held.release()
     expect(await paths()).to.deep.equal([read.path])
     expect(read.validFor()).to.be.greaterThan(0)
-    await read.guard().setData(ground.path, 'guarded').commit()
+    await read.guard().setData(fixture.path, 'guarded').commit()
     await read.release()
     expect(held.signal.aborted).to.equal(false)
   })
 
-  everywhere('is watched as the write lock was', async () => {
-    const read = await (await lockOf(await ground.open()).writeLock.acquire({ watchOwnNode: true })).downgrade()
+  itEverywhere('watches the read node if the write lock was acquired with watchOwnNode', async () => {
+    const read = await (await lockOf(await fixture.open()).writeLock.acquire({ watchOwnNode: true })).downgrade()
     const lost = once(read.signal, 'abort')
-    await ground.observer.delete(read.path)
+    await fixture.observer.delete(read.path)
     await lost
     expect(read.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
   })
 
-  it('is left alone by a release that comes before it is done', async () => {
-    const { faultyDial, held } = await sabotaged()
+  it('is not disturbed by a release() of the write hold before it resolves', async () => {
+    const { faultyDial, held } = await writeLockWithFaults()
     const arrived = faultyDial.holdReply(opcodes.multi)
-    const trading = held.downgrade()
+    const downgrading = held.downgrade()
     await arrived
     const releasing = held.release()
     expect(await paths()).to.have.length(2)
     faultyDial.deliver()
-    const read = await trading
+    const read = await downgrading
     await releasing
     expect(await paths()).to.deep.equal([read.path])
     await read.release()
   })
 
-  it('is too late after a release', async () => {
-    const held = await lockOf(await ground.open()).writeLock.acquire()
+  it('rejects with LOST after release()', async () => {
+    const held = await lockOf(await fixture.open()).writeLock.acquire()
     const releasing = held.release()
     expect(await failureOf(held.downgrade()))
       .to.be.instanceOf(LockError)
@@ -123,97 +126,100 @@ onGrounds('a downgrade', (ground, { it, everywhere }) => {
     expect(held.signal.aborted).to.equal(false)
   })
 
-  everywhere('leaves the write lock as it is where it is refused', async () => {
-    const held = await lockOf(await ground.open()).writeLock.acquire()
-    await ground.observer.setACL(ground.path, [aclOf('world', 'anyone', perms.all & ~perms.create)])
+  itEverywhere('keeps the write lock if the server rejects it with NOAUTH', async () => {
+    const held = await lockOf(await fixture.open()).writeLock.acquire()
+    await fixture.observer.setACL(fixture.path, [aclOf('world', 'anyone', perms.all & ~perms.create)])
     expect(await failureOf(held.downgrade())).to.have.property('code', 'NOAUTH')
     expect(held.validFor()).to.be.greaterThan(0)
-    await ground.observer.setACL(ground.path, openACL)
+    await fixture.observer.setACL(fixture.path, openACL)
     await (await held.downgrade()).release()
   })
 
-  it('leaves a write lock that tells of its loss where the write node cannot be deleted', async () => {
-    const held = await lockOf(await ground.open()).writeLock.acquire({ watchOwnNode: true })
-    await ground.observer.setACL(ground.path, [aclOf('world', 'anyone', perms.all & ~perms.delete)])
+  it('keeps a write lock that still reports its loss if the write node cannot be deleted', async () => {
+    const held = await lockOf(await fixture.open()).writeLock.acquire({ watchOwnNode: true })
+    await fixture.observer.setACL(fixture.path, [aclOf('world', 'anyone', perms.all & ~perms.delete)])
     expect(await failureOf(held.downgrade())).to.have.property('code', 'NOAUTH')
-    await ground.observer.setACL(ground.path, openACL)
+    await fixture.observer.setACL(fixture.path, openACL)
     expect(held.validFor()).to.be.greaterThan(0)
     const lost = once(held.signal, 'abort')
-    for (const path of await paths()) await ground.observer.delete(path)
+    for (const path of await paths()) await fixture.observer.delete(path)
     await lost
   })
 
-  everywhere('is refused by what bears the read node’s name already, and leaves that alone', async () => {
-    const { held } = await sabotaged({ dialect: hosts })
-    const taken = `${ground.path}/host-R-${held.path.slice(-10)}`
-    await ground.observer.create(taken)
-    expect(await failureOf(held.downgrade())).to.have.property('code', 'NODEEXISTS')
-    expect(await paths()).to.have.members([taken, held.path])
-    await ground.observer.delete(taken)
-    await held.release()
-  })
+  itEverywhere(
+    'rejects with NODEEXISTS if a node has the read node’s name, and does not delete that node',
+    async () => {
+      const { held } = await writeLockWithFaults({ dialect: hosts })
+      const taken = `${fixture.path}/host-R-${held.path.slice(-10)}`
+      await fixture.observer.create(taken)
+      expect(await failureOf(held.downgrade())).to.have.property('code', 'NODEEXISTS')
+      expect(await paths()).to.have.members([taken, held.path])
+      await fixture.observer.delete(taken)
+      await held.release()
+    },
+  )
 
   for (const dialect of ['curator', hosts] as const) {
-    const whose = dialect === hosts ? 'names of one’s own' : 'Curator’s names'
+    const names = dialect === hosts ? 'custom names' : 'Curator’s names'
 
-    describe(`by ${whose}, under faults`, () => {
+    describe(`with ${names}, under faults`, () => {
       const steps = [
         ['the read node is being created', opcodes.multi],
-        ['it is being looked at', opcodes.exists],
+        ['the read node is being checked', opcodes.exists],
         ['the write node is being deleted', opcodes.delete],
       ] as const
 
       for (const [step, opcode] of steps) {
         for (const fault of ['dropRequest', 'dropReply'] as const)
-          everywhere(
-            `is done once when ${fault === 'dropReply' ? 'the answer' : 'the request'} is lost while ${step}`,
+          itEverywhere(
+            `is done once if ${fault === 'dropReply' ? 'the reply' : 'the request'} is lost while ${step}`,
             async () => {
-              const { faultyDial, client, held } = await sabotaged({ dialect })
+              const { faultyDial, client, held } = await writeLockWithFaults({ dialect })
               const happened = faultyDial[fault](opcode)
               const [read] = await Promise.all([held.downgrade(), happened])
               expect(await paths()).to.deep.equal([read.path])
-              expect((await ground.observer.exists(read.path))?.ephemeralOwner).to.equal(client.sessionId)
+              expect((await fixture.observer.exists(read.path))?.ephemeralOwner).to.equal(client.sessionId)
               expect([read.token, read.signal.aborted]).to.deep.equal([held.token, false])
               expect(held.signal.aborted).to.equal(false)
               await read.release()
             },
           )
 
-        it(`fails with LOST when the session expires while ${step}`, async () => {
-          const { faultyDial, client, held } = await sabotaged({ dialect })
+        it(`rejects with LOST if the session expires while ${step}`, async () => {
+          const { faultyDial, client, held } = await writeLockWithFaults({ dialect })
           const arrived = faultyDial.holdReply(opcode)
           const failing = failureOf(held.downgrade())
           await arrived
-          await ground.expire(client)
+          await fixture.expire(client)
           expect(await failing)
             .to.be.instanceOf(LockError)
             .with.property('code', 'LOST')
           await held.release()
         })
 
-        it(`fails with LOST, and leaves nothing, when the session must be presumed lost while ${step}`, async () => {
-          const { faultyDial, client, held } = await sabotaged({ dialect })
+        it(`rejects with LOST and leaves no node if the client must consider its session lost while ${step}`, async () => {
+          const { faultyDial, client, held } = await writeLockWithFaults({ dialect })
           const arrived = faultyDial.holdReply(opcode)
           const failing = failureOf(held.downgrade())
           await arrived
           faultyDial.refuse()
-          // It counts nobody out meanwhile: the clean-up finds the session alive.
-          ground.embedded.pause()
+          // A paused server expires no session, so the clean-up finds the session alive.
+          fixture.embedded.pause()
           expect(await failing)
             .to.be.instanceOf(LockError)
             .with.property('code', 'LOST')
           expect([client.state, held.validFor()]).to.deep.equal(['suspended', 0])
           faultyDial.accept()
-          await ground.pass(1500)
-          ground.embedded.resume()
+          await fixture.sleep(1500)
+          fixture.embedded.resume()
           await client.settled()
           expect(client.state).to.equal('connected')
         })
       }
 
-      it('fails with LOST, as the write lock is then, when somebody has deleted the write node', async () => {
-        const { held } = await sabotaged({ dialect })
-        await ground.observer.delete(held.path)
+      it('rejects with LOST, and the write hold’s signal aborts, if another session has deleted the write node', async () => {
+        const { held } = await writeLockWithFaults({ dialect })
+        await fixture.observer.delete(held.path)
         expect(await failureOf(held.downgrade()))
           .to.be.instanceOf(LockError)
           .with.property('code', 'LOST')
@@ -221,41 +227,44 @@ onGrounds('a downgrade', (ground, { it, everywhere }) => {
         await held.release()
       })
 
-      everywhere('fails with LOST when the whole directory was deleted', async () => {
-        const { held } = await sabotaged({ dialect })
-        await ground.observer.deleteRecursive(ground.path)
+      itEverywhere('rejects with LOST if the whole directory was deleted', async () => {
+        const { held } = await writeLockWithFaults({ dialect })
+        await fixture.observer.deleteRecursive(fixture.path)
         expect(await failureOf(held.downgrade())).to.have.property('code', 'LOST')
-        expect(await ground.observer.exists(ground.path)).to.equal(null)
-        await ground.observer.create(ground.path)
+        expect(await fixture.observer.exists(fixture.path)).to.equal(null)
+        await fixture.observer.create(fixture.path)
       })
 
-      it('is made anew when somebody deletes the read node at once', async () => {
-        const { faultyDial, held } = await sabotaged({ dialect })
+      it('creates the read node again if another session deletes it before the reply arrives', async () => {
+        const { faultyDial, held } = await writeLockWithFaults({ dialect })
         const arrived = faultyDial.holdReply(opcodes.multi)
-        const trading = held.downgrade()
+        const downgrading = held.downgrade()
         await arrived
-        const [made] = (await paths()).filter(each => each !== held.path)
-        await ground.observer.delete(made ?? '')
+        const [readNode] = (await paths()).filter(each => each !== held.path)
+        await fixture.observer.delete(readNode ?? '')
         faultyDial.deliver()
-        const read = await trading
+        const read = await downgrading
         expect(await paths()).to.deep.equal([read.path])
         await read.release()
       })
     })
   }
 
-  everywhere('fails with LOST when another’s node has the write node’s name in a directory made anew', async () => {
-    const { held } = await sabotaged({ dialect: hosts })
-    await ground.observer.deleteRecursive(ground.path)
-    await ground.observer.create(ground.path)
-    const { writeLock } = lockOf(await ground.open(), { dialect: hosts })
-    const other = await writeLock.acquire()
-    expect(other.path).to.equal(held.path)
-    expect(await failureOf(held.downgrade())).to.have.property('code', 'LOST')
-    expect(held.signal.aborted).to.equal(true)
-    await held.release()
-    await ground.sessions.settled()
-    expect(await paths()).to.deep.equal([other.path])
-    await other.release()
-  })
+  itEverywhere(
+    'rejects with LOST if another session’s node has the write node’s name in a recreated directory',
+    async () => {
+      const { held } = await writeLockWithFaults({ dialect: hosts })
+      await fixture.observer.deleteRecursive(fixture.path)
+      await fixture.observer.create(fixture.path)
+      const { writeLock } = lockOf(await fixture.open(), { dialect: hosts })
+      const other = await writeLock.acquire()
+      expect(other.path).to.equal(held.path)
+      expect(await failureOf(held.downgrade())).to.have.property('code', 'LOST')
+      expect(held.signal.aborted).to.equal(true)
+      await held.release()
+      await fixture.sessions.settled()
+      expect(await paths()).to.deep.equal([other.path])
+      await other.release()
+    },
+  )
 })

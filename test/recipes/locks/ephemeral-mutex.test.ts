@@ -1,44 +1,47 @@
-// What is EphemeralMutex's own: one node that everybody wants.
+// Behaviour of EphemeralMutex only: all contenders try to create the same node.
 import { expect } from 'chai'
 import { ZooKeeperError, type Client, type ObservedFrame } from '../../../src/index.ts'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { EphemeralMutex } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
-onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
+onBothServers('EphemeralMutex', (fixture, { it, itEverywhere }) => {
   let observer: Client
   let path: string
 
   beforeEach(() => {
-    observer = ground.observer
-    path = `${ground.path}/lock`
+    observer = fixture.observer
+    path = `${fixture.path}/lock`
   })
 
   const ownerOf = async () => (await observer.exists(path))?.ephemeralOwner
 
-  /** A session that is cut off as soon as the fault has happened, until it is let in again. */
-  async function cutOff(fault: 'dropRequest' | 'dropReply', opcode: number) {
-    const { faultyDial, client } = await ground.sabotaged()
-    const lose = () => faultyDial[fault](opcode).then(() => faultyDial.refuse())
-    return { faultyDial, client, lose }
+  /** Opens a session that is disconnected from the fault on, until `faultyDial.accept()`. */
+  async function openDisconnectable(fault: 'dropRequest' | 'dropReply', opcode: number) {
+    const { faultyDial, client } = await fixture.openWithFaults()
+    const disconnect = () => faultyDial[fault](opcode).then(() => faultyDial.refuse())
+    return { faultyDial, client, disconnect }
   }
 
-  everywhere('is the node of its path, which begins with the attempt’s uuid and shows the data behind it', async () => {
-    const client = await ground.open()
-    const held = await new EphemeralMutex(client, path, { data: 'me' }).acquire()
-    expect(held.path).to.equal(path)
-    const { data, stat } = await observer.getData(path)
-    expect(data?.toString()).to.match(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\nme$/)
-    expect([stat.ephemeralOwner, stat.czxid]).to.deep.equal([client.sessionId, held.token])
-    const [holder, ...others] = await new EphemeralMutex(observer, path).contenders()
-    expect(holder).to.deep.equal({ path, sequence: 0, data: Buffer.from('me'), session: client.sessionId })
-    expect(others).to.deep.equal([])
-    await held.release()
-  })
+  itEverywhere(
+    'is the node at its path, whose data is the UUID of the attempt followed by the user’s data',
+    async () => {
+      const client = await fixture.open()
+      const held = await new EphemeralMutex(client, path, { data: 'me' }).acquire()
+      expect(held.path).to.equal(path)
+      const { data, stat } = await observer.getData(path)
+      expect(data?.toString()).to.match(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\nme$/)
+      expect([stat.ephemeralOwner, stat.czxid]).to.deep.equal([client.sessionId, held.token])
+      const [holder, ...others] = await new EphemeralMutex(observer, path).contenders()
+      expect(holder).to.deep.equal({ path, sequence: 0, data: Buffer.from('me'), session: client.sessionId })
+      expect(others).to.deep.equal([])
+      await held.release()
+    },
+  )
 
-  it('cannot be the root, for which one would wait for ever; but the root of a view it can', async () => {
-    const client = await ground.open()
+  it('throws BADARGUMENTS for the path /, which always exists, but allows the root of a chroot view', async () => {
+    const client = await fixture.open()
     expect(() => new EphemeralMutex(client, '/'))
       .to.throw(ZooKeeperError)
       .with.property('code', 'BADARGUMENTS')
@@ -47,19 +50,19 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
     await held.release()
   })
 
-  it('cannot be the root of a view where there is nothing in which to make it', async () => {
-    const client = await ground.open()
+  it('rejects with BADARGUMENTS for the root of a view if the view’s parent does not exist', async () => {
+    const client = await fixture.open()
     const error = await failureOf(new EphemeralMutex(client.chroot(`${path}/view`), '/').acquire())
     expect(error).to.have.property('code', 'BADARGUMENTS')
     expect(await observer.exists(path)).to.equal(null)
   })
 
-  everywhere('wakes everybody on a release: each tries to create the node, and one does', async () => {
+  itEverywhere('notifies all waiters of a release: each tries to create the node, and one succeeds', async () => {
     const creates: number[] = []
     const count = 20
     const clients = await Promise.all(
       Array.from({ length: count }, (_, i) =>
-        ground.open({
+        fixture.open({
           onFrame: ({ from, first, bytes }: ObservedFrame) => {
             if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.create2) creates.push(i)
           },
@@ -74,57 +77,63 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
       return own
     })
     const allWait = () =>
-      ground.until(async () => (await ground.watchCount()) === ground.watchesBefore + count - granted)
+      fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore + count - granted)
     await allWait()
     expect(creates).to.have.length(count)
     creates.length = 0
     await held.release()
-    await ground.until(() => granted === 1 && creates.length === count)
+    await fixture.until(() => granted === 1 && creates.length === count)
     await allWait()
     expect([granted, creates.length]).to.deep.equal([1, count])
     await Promise.all(acquiring.map(async own => (await own).release()))
     expect(granted).to.equal(count)
   })
 
-  everywhere('takes no second attempt of one session for the first, whose answer was lost', async () => {
-    const { faultyDial, client, lose } = await cutOff('dropReply', opcodes.create2)
-    const held = await new EphemeralMutex(client, path).acquire()
-    const lost = lose()
-    let isIn = false
-    const acquiring = new EphemeralMutex(client, path).acquire().finally(() => (isIn = true))
-    await lost
-    faultyDial.accept()
-    await ground.watches(1)
-    expect(isIn).to.equal(false)
-    await held.release()
-    const next = await acquiring
-    expect(next.token > held.token).to.equal(true)
-    await next.release()
-  })
+  itEverywhere(
+    'does not adopt the node of another attempt of the same session when the reply to create was lost',
+    async () => {
+      const { faultyDial, client, disconnect } = await openDisconnectable('dropReply', opcodes.create2)
+      const held = await new EphemeralMutex(client, path).acquire()
+      const disconnected = disconnect()
+      let isGranted = false
+      const acquiring = new EphemeralMutex(client, path).acquire().finally(() => (isGranted = true))
+      await disconnected
+      faultyDial.accept()
+      await fixture.waitForWatches(1)
+      expect(isGranted).to.equal(false)
+      await held.release()
+      const next = await acquiring
+      expect(next.token > held.token).to.equal(true)
+      await next.release()
+    },
+  )
 
   for (const fault of ['dropRequest', 'dropReply'] as const) {
-    everywhere(`goes to another while a create is cut off, who keeps it (${fault})`, async () => {
-      const { faultyDial, client, lose } = await cutOff(fault, opcodes.create2)
-      const lost = lose()
-      const acquiring = new EphemeralMutex(client, path).acquire()
-      await lost
-      // Where the create was done, an outsider makes room.
-      if ((await ownerOf()) !== undefined) await observer.delete(path)
-      const held = await new EphemeralMutex(observer, path).acquire()
-      faultyDial.accept()
-      await ground.watches(1)
-      expect(await ownerOf()).to.equal(observer.sessionId)
-      await held.release()
-      await (await acquiring).release()
-    })
+    itEverywhere(
+      `is acquired and kept by another session while a client is disconnected during create (${fault})`,
+      async () => {
+        const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcodes.create2)
+        const disconnected = disconnect()
+        const acquiring = new EphemeralMutex(client, path).acquire()
+        await disconnected
+        // If the create was executed, another session deletes the node.
+        if ((await ownerOf()) !== undefined) await observer.delete(path)
+        const held = await new EphemeralMutex(observer, path).acquire()
+        faultyDial.accept()
+        await fixture.waitForWatches(1)
+        expect(await ownerOf()).to.equal(observer.sessionId)
+        await held.release()
+        await (await acquiring).release()
+      },
+    )
 
-    it(`goes to another while a create is cut off and given up, who keeps it (${fault})`, async () => {
-      const { faultyDial, client, lose } = await cutOff(fault, opcodes.create2)
-      const lost = lose()
+    it(`is acquired and kept by another session after a cancelled acquire() lost its connection (${fault})`, async () => {
+      const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcodes.create2)
+      const disconnected = disconnect()
       const abort = new AbortController()
       const failing = failureOf(new EphemeralMutex(client, path).acquire({ signal: abort.signal }))
-      await lost
-      abort.abort(new Error('enough'))
+      await disconnected
+      abort.abort(new Error('cancelled'))
       await failing
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
@@ -134,12 +143,12 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
       await held.release()
     })
 
-    it(`is had or not, for sure, when one who only tries is cut off (${fault})`, async () => {
+    it(`is acquired by a tryAcquire() that loses its connection (${fault})`, async () => {
       for (const opcode of [opcodes.exists, opcodes.create2]) {
-        const { faultyDial, client, lose } = await cutOff(fault, opcode)
-        const lost = lose()
+        const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcode)
+        const disconnected = disconnect()
         const trying = new EphemeralMutex(client, path).tryAcquire()
-        await lost
+        await disconnected
         faultyDial.accept()
         const held = await trying
         expect(held?.token).to.equal((await observer.exists(path))?.czxid)
@@ -148,11 +157,11 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
       }
     })
 
-    it(`is another’s when one who only tries is cut off, who keeps it (${fault})`, async () => {
-      const { faultyDial, client, lose } = await cutOff(fault, opcodes.create2)
-      const lost = lose()
+    it(`is kept by another session that acquires it while a tryAcquire() is disconnected (${fault})`, async () => {
+      const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcodes.create2)
+      const disconnected = disconnect()
       const trying = new EphemeralMutex(client, path).tryAcquire()
-      await lost
+      await disconnected
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
       faultyDial.accept()
@@ -162,12 +171,12 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
       await held.release()
     })
 
-    everywhere(`goes to another while a release is cut off, who keeps it (${fault})`, async () => {
-      const { faultyDial, client, lose } = await cutOff(fault, opcodes.delete)
+    itEverywhere(`is acquired and kept by another session while a release is disconnected (${fault})`, async () => {
+      const { faultyDial, client, disconnect } = await openDisconnectable(fault, opcodes.delete)
       const old = await new EphemeralMutex(client, path).acquire()
-      const lost = lose()
+      const disconnected = disconnect()
       const releasing = old.release()
-      await lost
+      await disconnected
       if ((await ownerOf()) !== undefined) await observer.delete(path)
       const held = await new EphemeralMutex(observer, path).acquire()
       faultyDial.accept()
@@ -178,8 +187,8 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
   }
 
   for (const whose of ['another session', 'the same session'])
-    it(`of ${whose} is left alone by a holder whose node an outsider has deleted`, async () => {
-      const client = await ground.open()
+    it(`acquired by ${whose} is not released by an old holder whose node was deleted`, async () => {
+      const client = await fixture.open()
       const old = await new EphemeralMutex(client, path).acquire()
       await observer.delete(path)
       const held = await new EphemeralMutex(whose === 'the same session' ? client : observer, path).acquire()
@@ -188,12 +197,12 @@ onGrounds('EphemeralMutex', (ground, { it, everywhere }) => {
       await held.release()
     })
 
-  it('waits for a node that is no lock of anybody to go', async () => {
+  it('waits until a node that is not a lock is deleted', async () => {
     await observer.create(path, 'something else')
-    const client = await ground.open()
+    const client = await fixture.open()
     expect(await new EphemeralMutex(client, path).tryAcquire()).to.equal(null)
     const acquiring = new EphemeralMutex(client, path).acquire()
-    await ground.watches(1)
+    await fixture.waitForWatches(1)
     await observer.setData(path, 'changed')
     await observer.delete(path)
     await (await acquiring).release()

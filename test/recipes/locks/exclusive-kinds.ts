@@ -1,4 +1,4 @@
-// The exclusive locks, and in what they differ on the wire: for tests of what they promise alike.
+// The exclusive locks and their differences on the wire, for the tests of their common behaviour.
 import type { Client } from '../../../src/index.ts'
 import { opcodes } from '../../../src/protocol/index.ts'
 import {
@@ -13,141 +13,153 @@ import {
   type LockOptions,
 } from '../../../src/recipes/index.ts'
 
-/** A place where acquire() waits for an answer: the request it waits for, and what is there before it starts. */
+/** A point at which a lock awaits a reply: the request, and the state of the tree before the lock starts. */
 export interface Step {
   name: string
   opcode: number
-  /** Which of the requests of that kind it is, counted from 1, the default. */
-  k?: number
-  /** The directory and all above it. */
-  isMissing?: boolean
+  /** The ordinal of the request among those with this opcode, from 1. Default 1. */
+  nth?: number
+  /** True if the directory and its parents do not exist. */
+  isDirectoryMissing?: boolean
+  /** True if another session holds the lock. */
   isTaken?: boolean
-  /** One who had queued behind the holder has gone. */
+  /** True if the contender after the holder has left the queue. */
   hasGap?: boolean
-  /** It comes behind the holder's release. */
+  /** True if the request follows the holder's release. */
   isWoken?: boolean
 }
 
-type Listed = Lock & { contenders(): Promise<ContenderNode[]> }
-type Constructor = new (client: Client, path: string, options?: LockOptions) => Listed
+type ListableLock = Lock & { contenders(): Promise<ContenderNode[]> }
+type LockConstructor = new (client: Client, path: string, options?: LockOptions) => ListableLock
 
 export interface Kind {
-  Lock: Constructor
-  /** Of its node. */
-  name: RegExp
-  /** Its path is a directory in which contenders stand in line. */
+  Lock: LockConstructor
+  /** Matches the path of the lock's node. */
+  nodeName: RegExp
+  /** True if the lock's path is a directory with a queue of contenders. */
   isQueue: boolean
-  /** Its node's name is given once and never again. */
-  isUnique: boolean
-  /** The requests by which a free lock is taken, sent together. */
-  taking: readonly number[]
-  /** Those by which one who only tries learns that somebody has it. */
-  trying: readonly number[]
-  /** The request that makes a directory. */
-  making: number
-  /** Each await inside acquire(), but for the waiting itself. */
-  steps: readonly Step[]
-  /** Those inside release(). */
-  leaving: readonly Step[]
+  /** True if no two nodes ever have the same name. */
+  hasUniqueNames: boolean
+  /** The requests that acquire a free lock, sent together. */
+  acquireRequests: readonly number[]
+  /** The requests by which tryAcquire() finds out that the lock is held. */
+  tryRequests: readonly number[]
+  /** The request that creates a directory. */
+  directoryRequest: number
+  /** Every await inside acquire(), except the wait for the lock itself. */
+  acquireSteps: readonly Step[]
+  /** Every await inside release(). */
+  releaseSteps: readonly Step[]
 }
 
 const { createContainer, create2, getChildren2, getData, exists, multi, sync } = opcodes
 
-const queueing = {
-  name: /\/lock\/_c_[\da-f-]{36}-lock-\d{10}$/,
+const queueKind = {
+  nodeName: /\/lock\/_c_[\da-f-]{36}-lock-\d{10}$/,
   isQueue: true,
-  isUnique: true,
-  taking: [create2, getChildren2],
-  trying: [getChildren2],
-  making: createContainer,
-  leaving: [{ name: 'its node is being deleted', opcode: opcodes.delete }],
+  hasUniqueNames: true,
+  acquireRequests: [create2, getChildren2],
+  tryRequests: [getChildren2],
+  directoryRequest: createContainer,
+  releaseSteps: [{ name: 'its node is being deleted', opcode: opcodes.delete }],
 }
-const listing: readonly Step[] = [
-  { name: 'the directory is being made', opcode: createContainer, isMissing: true },
+const listSteps: readonly Step[] = [
+  { name: 'the directory is being created', opcode: createContainer, isDirectoryMissing: true },
   { name: 'its node is being created', opcode: create2 },
   { name: 'the contenders are being listed', opcode: getChildren2 },
-  { name: 'its node is being created behind a holder', opcode: create2, isTaken: true },
-  { name: 'the contenders are being listed behind a holder', opcode: getChildren2, isTaken: true },
+  { name: 'its node is being created while another session holds the lock', opcode: create2, isTaken: true },
+  { name: 'the contenders are being listed while another session holds the lock', opcode: getChildren2, isTaken: true },
   {
-    name: 'the contenders are being listed again when it is woken',
+    name: 'the contenders are being listed again after a watch event',
     opcode: getChildren2,
-    k: 2,
+    nth: 2,
     isTaken: true,
     isWoken: true,
   },
 ]
-const watching: Step = { name: 'the predecessor’s watch is being set', opcode: getData, isTaken: true }
+const watchStep: Step = { name: 'the predecessor’s watch is being set', opcode: getData, isTaken: true }
 
-/** One side of a lock, made as the others are. */
-function side(name: 'readLock' | 'writeLock'): Constructor {
-  const construct = function (...args: ConstructorParameters<Constructor>): Listed {
+/** Returns a constructor for one side of a ReadWriteLock, so that tests construct it like the other locks. */
+function side(name: 'readLock' | 'writeLock'): LockConstructor {
+  const construct = function (...args: ConstructorParameters<LockConstructor>): ListableLock {
     return new ReadWriteLock(...args)[name]
   }
-  return Object.defineProperty(construct, 'name', { value: name }) as unknown as Constructor
+  return Object.defineProperty(construct, 'name', { value: name }) as unknown as LockConstructor
 }
 const [readLock, writeLock] = [side('readLock'), side('writeLock')]
 
 export const kinds: readonly Kind[] = [
-  { Lock: Mutex, ...queueing, steps: [...listing, watching] },
-  { Lock: HerdMutex, ...queueing, steps: listing },
-  { Lock: writeLock, ...queueing, name: /\/lock\/_c_[\da-f-]{36}-__WRIT__\d{10}$/, steps: [...listing, watching] },
+  { Lock: Mutex, ...queueKind, acquireSteps: [...listSteps, watchStep] },
+  { Lock: HerdMutex, ...queueKind, acquireSteps: listSteps },
+  {
+    Lock: writeLock,
+    ...queueKind,
+    nodeName: /\/lock\/_c_[\da-f-]{36}-__WRIT__\d{10}$/,
+    acquireSteps: [...listSteps, watchStep],
+  },
   {
     Lock: TicketMutex,
-    name: /\/lock\/t-\d{10}$/,
+    nodeName: /\/lock\/t-\d{10}$/,
     isQueue: true,
-    isUnique: false,
-    taking: [create2, getData],
-    trying: [exists, getChildren2],
-    making: create2,
-    steps: [
-      { name: 'the directory is being made', opcode: create2, k: 2, isMissing: true },
-      { name: 'its ticket is being drawn', opcode: create2 },
+    hasUniqueNames: false,
+    acquireRequests: [create2, getData],
+    tryRequests: [exists, getChildren2],
+    directoryRequest: create2,
+    acquireSteps: [
+      { name: 'the directory is being created', opcode: create2, nth: 2, isDirectoryMissing: true },
+      { name: 'its ticket is being created', opcode: create2 },
       { name: 'the directory is being read', opcode: getData },
-      { name: 'its ticket is being drawn behind a holder', opcode: create2, isTaken: true },
-      { name: 'the directory is being read behind a holder', opcode: getData, isTaken: true },
-      { name: 'the ticket before is being watched', opcode: getData, k: 2, isTaken: true },
-      { name: 'the ticket before is found gone', opcode: getData, k: 2, isTaken: true, hasGap: true },
-      { name: 'the tickets are being listed behind a gap', opcode: getChildren2, isTaken: true, hasGap: true },
-      { name: 'the nearest ticket is being watched', opcode: getData, k: 3, isTaken: true, hasGap: true },
-      { name: 'the directory is being read when it is woken', opcode: getData, k: 3, isTaken: true, isWoken: true },
-      { name: 'its own ticket is being looked at', opcode: exists, isTaken: true, isWoken: true },
+      { name: 'its ticket is being created while another session holds the lock', opcode: create2, isTaken: true },
+      { name: 'the directory is being read while another session holds the lock', opcode: getData, isTaken: true },
+      { name: 'the previous ticket is being watched', opcode: getData, nth: 2, isTaken: true },
+      { name: 'the previous ticket is found deleted', opcode: getData, nth: 2, isTaken: true, hasGap: true },
+      { name: 'the tickets are being listed after a gap', opcode: getChildren2, isTaken: true, hasGap: true },
+      { name: 'the nearest ticket is being watched', opcode: getData, nth: 3, isTaken: true, hasGap: true },
+      {
+        name: 'the directory is being read after a watch event',
+        opcode: getData,
+        nth: 3,
+        isTaken: true,
+        isWoken: true,
+      },
+      { name: 'its own ticket is being checked', opcode: exists, isTaken: true, isWoken: true },
     ],
-    leaving: [
-      { name: 'the server is catching up', opcode: sync },
-      { name: 'its own ticket is being looked at', opcode: exists },
-      { name: 'the ticket is being given back', opcode: multi },
+    releaseSteps: [
+      { name: 'sync is pending', opcode: sync },
+      { name: 'its own ticket is being checked', opcode: exists },
+      { name: 'its ticket is being released', opcode: multi },
     ],
   },
   {
     Lock: EphemeralMutex,
-    name: /\/lock$/,
+    nodeName: /\/lock$/,
     isQueue: false,
-    isUnique: false,
-    taking: [create2],
-    trying: [exists],
-    making: createContainer,
-    steps: [
-      { name: 'what is above it is being made', opcode: createContainer, isMissing: true },
+    hasUniqueNames: false,
+    acquireRequests: [create2],
+    tryRequests: [exists],
+    directoryRequest: createContainer,
+    acquireSteps: [
+      { name: 'its parent is being created', opcode: createContainer, isDirectoryMissing: true },
       { name: 'its node is being created', opcode: create2 },
-      { name: 'its node is being created where the holder’s is', opcode: create2, isTaken: true },
+      { name: 'its node is being created while the holder’s exists', opcode: create2, isTaken: true },
       { name: 'the holder’s node is being watched', opcode: getData, isTaken: true },
       {
-        name: 'its node is being created when it is woken',
+        name: 'its node is being created after a watch event',
         opcode: create2,
-        k: 2,
+        nth: 2,
         isTaken: true,
         isWoken: true,
       },
     ],
-    leaving: [
-      { name: 'the server is catching up', opcode: sync },
-      { name: 'its own node is being looked at', opcode: exists },
+    releaseSteps: [
+      { name: 'sync is pending', opcode: sync },
+      { name: 'its own node is being checked', opcode: exists },
       { name: 'its node is being deleted', opcode: opcodes.delete },
     ],
   },
 ]
 
-/** Shows the gate's contenders too. */
+/** A semaphore with one permit; contenders() includes those that wait at the gate. */
 class SemaphoreOfOne extends Semaphore {
   readonly #gate: Mutex
 
@@ -161,41 +173,47 @@ class SemaphoreOfOne extends Semaphore {
   }
 }
 
-interface Faulted extends Kind {
-  /** Whose hold keeps it from being held. Default: its own. */
-  Rival?: Constructor
-  /** Of one who waits. Default 1. */
-  watches?: number
-  /** The request whose answer grants it. Default: the last of those by which it is taken. */
-  granting?: number
+interface FaultTestKind extends Kind {
+  /** The lock that excludes this one. Default: the lock itself. */
+  Rival?: LockConstructor
+  /** The number of watches that a waiter sets. Default 1. */
+  watchesPerWaiter?: number
+  /** The request whose reply grants the lock. Default: the last of {@link Kind.acquireRequests}. */
+  grantingRequest?: number
 }
 
-/** With those that are not exclusive, or not taken in one round trip: under faults they are locks like the others. */
-export const kindsUnderFaults: readonly Faulted[] = [
+/** All kinds, including locks that are shared or that take several round trips to acquire. */
+export const kindsUnderFaults: readonly FaultTestKind[] = [
   ...kinds,
-  { Lock: readLock, Rival: writeLock, ...queueing, name: /-__READ__\d{10}$/, steps: [...listing, watching] },
+  {
+    Lock: readLock,
+    Rival: writeLock,
+    ...queueKind,
+    nodeName: /-__READ__\d{10}$/,
+    acquireSteps: [...listSteps, watchStep],
+  },
   {
     Lock: SemaphoreOfOne,
-    ...queueing,
-    name: /\/leases\/_c_[\da-f-]{36}-lease-\d{10}$/,
-    granting: opcodes.delete,
-    watches: 2,
-    steps: [
-      { name: 'the gate is being made', opcode: createContainer, k: 2, isMissing: true },
-      { name: 'the directory of leases is being made', opcode: createContainer, k: 3, isMissing: true },
+    ...queueKind,
+    nodeName: /\/leases\/_c_[\da-f-]{36}-lease-\d{10}$/,
+    grantingRequest: opcodes.delete,
+    watchesPerWaiter: 2,
+    acquireSteps: [
+      { name: 'the gate is being created', opcode: createContainer, nth: 2, isDirectoryMissing: true },
+      { name: 'the directory of leases is being created', opcode: createContainer, nth: 3, isDirectoryMissing: true },
       { name: 'its node at the gate is being created', opcode: create2 },
-      { name: 'the gate is being looked at', opcode: getChildren2 },
+      { name: 'the gate is being listed', opcode: getChildren2 },
       { name: 'its node at the gate is being watched', opcode: exists },
-      { name: 'its lease is being created', opcode: create2, k: 2, isTaken: true },
-      { name: 'the leases are being listed', opcode: getChildren2, k: 2, isTaken: true },
+      { name: 'its lease is being created', opcode: create2, nth: 2, isTaken: true },
+      { name: 'the leases are being listed', opcode: getChildren2, nth: 2, isTaken: true },
       {
-        name: 'the leases are being listed again when it is woken',
+        name: 'the leases are being listed again after a watch event',
         opcode: getChildren2,
-        k: 3,
+        nth: 3,
         isTaken: true,
         isWoken: true,
       },
-      { name: 'it is leaving the gate', opcode: opcodes.delete },
+      { name: 'its node at the gate is being deleted', opcode: opcodes.delete },
     ],
   },
 ]

@@ -1,4 +1,4 @@
-// What the exclusive locks promise alike.
+// The common behaviour of the exclusive locks.
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { aclOf, creatorAllACL, openACL, type Client, type ObservedFrame } from '../../../src/index.ts'
@@ -7,29 +7,38 @@ import { LockError, revoke, type AcquireOptions } from '../../../src/recipes/ind
 import { Held } from '../../../src/recipes/locks/held.ts'
 import { failureOf } from '../../support/settled.ts'
 import { kinds } from './exclusive-kinds.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
-for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
-  onGrounds(Lock.name, (ground, { it, everywhere }) => {
+for (const {
+  Lock,
+  nodeName,
+  isQueue,
+  hasUniqueNames,
+  acquireRequests,
+  tryRequests,
+  directoryRequest,
+  releaseSteps,
+} of kinds) {
+  onBothServers(Lock.name, (fixture, { it, itEverywhere }) => {
     let directory: string
     let path: string
 
     beforeEach(() => {
-      directory = `${ground.path}/above`
+      directory = `${fixture.path}/above`
       path = `${directory}/lock`
     })
 
-    /** Those of so many sessions wait; each has a watch then, and a holder may have others. */
-    const waiting = async (count: number, holder: Client, watches = 0) => {
+    /** Resolves when `count` sessions wait, which set one watch each, and the holder has set `watches`. */
+    const untilWaiting = async (count: number, holder: Client, watches = 0) => {
       await holder.settled()
-      await ground.watches(watches + count)
+      await fixture.waitForWatches(watches + count)
     }
 
-    everywhere('lets one in at a time, in the order of the queue, with tokens that grow', async () => {
-      const clients = await ground.many(20)
+    itEverywhere('grants one contender at a time, in the order of the queue, with increasing tokens', async () => {
+      const clients = await fixture.openMany(20)
       let inside = 0
       const tokens: bigint[] = []
-      const work = async (client: Client) => {
+      const acquireThreeTimes = async (client: Client) => {
         for (let i = 0; i < 3; i++)
           await new Lock(client, path).use(async held => {
             expect(++inside).to.equal(1)
@@ -38,13 +47,13 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
             inside--
           })
       }
-      await Promise.all(clients.map(work))
+      await Promise.all(clients.map(acquireThreeTimes))
       expect(tokens).to.have.length(60)
       expect(tokens).to.deep.equal([...tokens].sort((a, b) => (a < b ? -1 : 1)))
     })
 
-    it('keeps contenders of one session apart', async () => {
-      const client = await ground.open()
+    it('excludes contenders of one session from each other', async () => {
+      const client = await fixture.open()
       const first = await new Lock(client, path).acquire()
       const second = new Lock(client, path).acquire()
       expect((await new Lock(client, path).contenders()).length).to.be.at.least(1)
@@ -52,53 +61,53 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       await (await second).release()
     })
 
-    everywhere('takes one round trip when it is free', async () => {
+    itEverywhere('is acquired in one round trip when it is free', async () => {
       const frames: ObservedFrame[] = []
-      const client = await ground.open({ onFrame: (frame: ObservedFrame) => frames.push(frame) })
+      const client = await fixture.open({ onFrame: (frame: ObservedFrame) => frames.push(frame) })
       await client.ensurePath(isQueue ? path : directory)
       frames.length = 0
       const held = await new Lock(client, path).acquire()
-      // What comes behind is the herd taking its watch back.
-      const order = frames.slice(0, 2 * taking.length).map(({ from }) => from)
-      expect(order).to.deep.equal([...taking.map(() => 'client'), ...taking.map(() => 'server')])
-      const asked = frames.slice(0, taking.length).map(({ bytes }) => RequestHeader.decode(bytes).type)
-      expect(asked).to.deep.equal(taking)
+      // Later frames are HerdMutex removing its watch.
+      const order = frames.slice(0, 2 * acquireRequests.length).map(({ from }) => from)
+      expect(order).to.deep.equal([...acquireRequests.map(() => 'client'), ...acquireRequests.map(() => 'server')])
+      const requests = frames.slice(0, acquireRequests.length).map(({ bytes }) => RequestHeader.decode(bytes).type)
+      expect(requests).to.deep.equal(acquireRequests)
       await held.release()
     })
 
-    it('makes what is missing above its node', async () => {
-      const made: string[] = []
-      const client = await ground.open({
+    it('creates the missing parents of its node', async () => {
+      const created: string[] = []
+      const client = await fixture.open({
         onFrame: ({ from, first, bytes }: ObservedFrame) => {
-          if (from === 'server' || first || RequestHeader.decode(bytes).type !== making) return
-          made.push(CreateRequest.decode(bytes.subarray(8)).path)
+          if (from === 'server' || first || RequestHeader.decode(bytes).type !== directoryRequest) return
+          created.push(CreateRequest.decode(bytes.subarray(8)).path)
         },
       })
       const held = await new Lock(client, path).acquire()
-      expect(held.path).to.match(name)
-      expect(made).to.include.members(isQueue ? [directory, path] : [directory])
+      expect(held.path).to.match(nodeName)
+      expect(created).to.include.members(isQueue ? [directory, path] : [directory])
       await held.release()
     })
 
-    everywhere('gives its ACL to its node and its directory, and not to what is missing above that', async () => {
-      const owner = await ground.open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
+    itEverywhere('sets its ACL on its node and its directory, and not on parents that it creates', async () => {
+      const owner = await fixture.open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
       const above = `${directory}/team/locks`
       const held = await new Lock(owner, `${above}/mine/lock`, { acl: creatorAllACL }).acquire()
-      const other = await ground.open()
-      const mayCreate = async (at: string) => {
-        const { path: made } = await other.create(`${at}/theirs`, '', { mode: 'ephemeral' })
-        await other.delete(made)
+      const other = await fixture.open()
+      const createAndDelete = async (at: string) => {
+        const { path: created } = await other.create(`${at}/theirs`, '', { mode: 'ephemeral' })
+        await other.delete(created)
       }
-      await mayCreate(`${directory}/team`)
-      await mayCreate(above)
-      expect(await failureOf(mayCreate(parentOf(held.path)))).to.have.property('code', 'NOAUTH')
+      await createAndDelete(`${directory}/team`)
+      await createAndDelete(above)
+      expect(await failureOf(createAndDelete(parentOf(held.path)))).to.have.property('code', 'NOAUTH')
       expect(await failureOf(other.getData(held.path))).to.have.property('code', 'NOAUTH')
       await held.release()
       await owner.deleteRecursive(`${above}/mine`)
     })
 
-    it('holds the node’s czxid as its token, and the data it was given', async () => {
-      const client = await ground.open()
+    it('has the node’s czxid as its token, and stores the data option in the node', async () => {
+      const client = await fixture.open()
       const held = await new Lock(client, path, { data: 'me' }).acquire()
       expect(held.token).to.equal((await client.exists(held.path))?.czxid)
       expect(held.validFor()).to.be.within(1, client.sessionTimeout)
@@ -109,15 +118,21 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       expect(held.signal.aborted).to.equal(false)
     })
 
-    it('releases once, however often it is asked', async () => {
-      const client = await ground.open()
+    it('sends one delete however often release() is called', async () => {
+      const client = await fixture.open()
       const held = await new Lock(client, path).acquire()
+      const { faults } = fixture.embedded
+      // Delays by 0 ms that the server applies to the first and to the second delete request, if it receives them.
+      const request = releaseSteps.at(-1)?.opcode === opcodes.multi ? 'multi' : 'delete'
+      const deletes = [1, 2].map(nth => faults.delay(request, 0, { nth, session: client.sessionId }))
       await Promise.all([held.release(), held.release()])
       await held.release()
+      await client.sync('/')
+      expect(deletes.map(({ isOver }) => isOver)).to.deep.equal([true, false])
     })
 
-    it('is released at the end of its scope', async () => {
-      const client = await ground.open()
+    it('is released at the end of its await using scope', async () => {
+      const client = await fixture.open()
       {
         await using held = await new Lock(client, path).acquire()
         expect(held).to.be.instanceOf(Held)
@@ -125,8 +140,8 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       expect(await new Lock(client, path).contenders()).to.deep.equal([])
     })
 
-    it('gives what the function under it gives, and is released when that throws', async () => {
-      const client = await ground.open()
+    it('returns the value of use()’s callback, and is released when the callback throws', async () => {
+      const client = await fixture.open()
       const lock = new Lock(client, path)
       expect(await lock.use(() => 42)).to.equal(42)
       const error = await failureOf(lock.use(() => Promise.reject(new Error('mine'))))
@@ -134,33 +149,33 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       expect(await lock.contenders()).to.deep.equal([])
     })
 
-    it('is not there for a second one who only tries, who writes nothing', async () => {
-      const holder = await ground.open()
+    it('makes tryAcquire() resolve with null without writing while another session holds it', async () => {
+      const holder = await fixture.open()
       const sent: number[] = []
-      const other = await ground.open({
+      const other = await fixture.open({
         onFrame: ({ from, first, bytes }: ObservedFrame) => {
           if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
         },
       })
       const held = await new Lock(holder, path).acquire()
       expect(await new Lock(other, path).tryAcquire()).to.equal(null)
-      expect(sent.filter(type => type !== opcodes.ping)).to.deep.equal(trying)
+      expect(sent.filter(type => type !== opcodes.ping)).to.deep.equal(tryRequests)
       await held.release()
       const got = await new Lock(other, path).tryAcquire()
       expect(got).to.be.instanceOf(Held)
       await got?.release()
     })
 
-    it('goes to no more than one of many who only try at once', async () => {
-      const clients = await ground.many(8)
+    it('is granted to at most one of several simultaneous tryAcquire() calls', async () => {
+      const clients = await fixture.openMany(8)
       const tries = await Promise.all(clients.map(client => new Lock(client, path).tryAcquire()))
       const got = tries.filter(held => held !== null)
       expect(got.length).to.be.at.most(1)
       await Promise.all(got.map(held => held.release()))
     })
 
-    it('rejects when the whole call takes longer than its timeout', async () => {
-      const [holder, other] = [await ground.open(), await ground.open()]
+    it('rejects with TIMEOUT if acquire() takes longer than its timeout', async () => {
+      const [holder, other] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire()
       const error = await failureOf(new Lock(other, path).acquire({ timeout: 50 }))
       expect(error).to.be.instanceOf(LockError).with.property('code', 'TIMEOUT')
@@ -169,66 +184,66 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       await held.release()
     })
 
-    it('leaves no timer behind when it comes within its timeout', async () => {
-      const client = await ground.open()
-      const timersBefore = ground.timers()
+    it('leaves no timer if it is acquired within its timeout', async () => {
+      const client = await fixture.open()
+      const timersBefore = fixture.timerCount()
       const held = await new Lock(client, path).acquire({ timeout: 60_000 })
-      expect(ground.timers()).to.equal(timersBefore)
+      expect(fixture.timerCount()).to.equal(timersBefore)
       await held.release()
     })
 
-    it('refuses a timeout, options and a signal that are none, and takes no place', async () => {
-      const client = await ground.open()
+    it('rejects invalid timeouts, options and signals with BADARGUMENTS, and creates no node', async () => {
+      const client = await fixture.open()
       for (const timeout of [-1, NaN, 'soon', '50', null, 5n] as never[])
         expect(await failureOf(new Lock(client, path).acquire({ timeout }))).to.include({ code: 'BADARGUMENTS', path })
       for (const options of [50, null, () => 0, { signal: new AbortController() }] as never[]) {
         expect(await failureOf(new Lock(client, path).acquire(options))).to.include({ code: 'BADARGUMENTS', path })
-        const used = new Lock(client, path).use(() => expect.fail('it was taken'), options)
+        const used = new Lock(client, path).use(() => expect.fail('the callback ran'), options)
         expect(await failureOf(used)).to.include({ code: 'BADARGUMENTS', path })
       }
       expect(await client.exists(path)).to.equal(null)
     })
 
-    it('rejects with the signal’s reason, at once, and another waiter takes the place', async () => {
-      const [holder, quitter, other] = [await ground.open(), await ground.open(), await ground.open()]
+    it('rejects with the signal’s reason at once, and the next waiter still gets the lock', async () => {
+      const [holder, cancelled, other] = [await fixture.open(), await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire()
       const abort = new AbortController()
-      const quitting = failureOf(new Lock(quitter, path).acquire({ signal: abort.signal }))
-      await waiting(1, holder)
+      const cancelling = failureOf(new Lock(cancelled, path).acquire({ signal: abort.signal }))
+      await untilWaiting(1, holder)
       const next = new Lock(other, path).acquire()
-      await waiting(2, holder)
-      const reason = new Error('enough')
+      await untilWaiting(2, holder)
+      const reason = new Error('cancelled')
       abort.abort(reason)
-      expect(await quitting).to.equal(reason)
+      expect(await cancelling).to.equal(reason)
       await held.release()
       await (await next).release()
     })
 
-    it('sends nothing for one who gave up before there was a connection', async () => {
-      const asked: number[] = []
-      const { faultyDial, client } = await ground.sabotaged({
+    it('sends nothing if its signal aborts while the client is disconnected', async () => {
+      const sent: number[] = []
+      const { faultyDial, client } = await fixture.openWithFaults({
         onFrame: ({ from, first, bytes }: ObservedFrame) => {
-          if (from === 'client' && !first) asked.push(RequestHeader.decode(bytes).type)
+          if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
         },
       })
       faultyDial.refuse()
-      await ground.until(() => client.state === 'suspended')
+      await fixture.until(() => client.state === 'suspended')
       const abort = new AbortController()
-      const reason = new Error('given up')
+      const reason = new Error('cancelled')
       const failing = failureOf(new Lock(client, path).acquire({ signal: abort.signal }))
       abort.abort(reason)
       expect(await failing).to.equal(reason)
       faultyDial.accept()
       await client.whenConnected()
       await client.settled()
-      expect(asked.filter(type => type !== opcodes.ping)).to.deep.equal([])
+      expect(sent.filter(type => type !== opcodes.ping)).to.deep.equal([])
     })
 
-    it('may be asked for by many under one signal, without a warning of a leak', async () => {
+    it('causes no MaxListenersExceededWarning when many acquire() calls share one signal', async () => {
       const warnings: Error[] = []
       const onWarning = (warning: Error) => void warnings.push(warning)
       process.on('warning', onWarning)
-      const client = await ground.open()
+      const client = await fixture.open()
       const { signal } = new AbortController()
       const paths = Array.from({ length: 12 }, (_, i) => `${path}/${i}`)
       const all = await Promise.all(paths.map(each => new Lock(client, each).acquire({ signal, watchOwnNode: true })))
@@ -240,17 +255,17 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
       await client.deleteRecursive(path)
     })
 
-    it('sends nothing for a signal that has aborted already', async () => {
-      const client = await ground.open()
-      const reason = new Error('before')
+    it('sends nothing if its signal has already aborted', async () => {
+      const client = await fixture.open()
+      const reason = new Error('cancelled')
       expect(await failureOf(new Lock(client, path).acquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
       expect(await failureOf(new Lock(client, path).tryAcquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
       expect(await client.exists(path)).to.equal(null)
     })
 
     if (isQueue)
-      it('passes over foreign names in its directory', async () => {
-        const client = await ground.open()
+      it('ignores foreign names in its directory', async () => {
+        const client = await fixture.open()
         await client.ensurePath(path)
         for (const name of ['foreign', 'foreign-0000000000', 'foreign__lock__0000000000'])
           await client.create(`${path}/${name}`)
@@ -259,175 +274,178 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
         expect(await lock.contenders()).to.deep.equal([])
       })
 
-    everywhere('tells a holder whose session has expired, and lets the next one in', async () => {
-      const [holder, other] = [await ground.open(), await ground.open()]
-      const held = await new Lock(holder, path).acquire()
-      const acquiring = new Lock(other, path).acquire()
-      await waiting(1, holder)
-      const lost = once(held.signal, 'abort')
-      await ground.expire(holder)
-      await lost
-      expect(held.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
-      expect(held.validFor()).to.equal(0)
-      await held.release()
-      const next = await acquiring
-      expect(next.token > held.token).to.equal(true)
-      await next.release()
-    })
+    itEverywhere(
+      'aborts the holder’s signal with LOST when the session expires, and grants the next waiter',
+      async () => {
+        const [holder, other] = [await fixture.open(), await fixture.open()]
+        const held = await new Lock(holder, path).acquire()
+        const acquiring = new Lock(other, path).acquire()
+        await untilWaiting(1, holder)
+        const lost = once(held.signal, 'abort')
+        await fixture.expire(holder)
+        await lost
+        expect(held.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
+        expect(held.validFor()).to.equal(0)
+        await held.release()
+        const next = await acquiring
+        expect(next.token > held.token).to.equal(true)
+        await next.release()
+      },
+    )
 
-    it('fails a waiter whose session has expired, and others go on', async () => {
-      const [holder, dead, other] = [await ground.open(), await ground.open(), await ground.open()]
+    it('rejects with SESSIONEXPIRED for a waiter whose session has expired, and grants the next waiter', async () => {
+      const [holder, expired, other] = [await fixture.open(), await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire()
-      const failing = failureOf(new Lock(dead, path).acquire())
-      await waiting(1, holder)
+      const failing = failureOf(new Lock(expired, path).acquire())
+      await untilWaiting(1, holder)
       const next = new Lock(other, path).acquire()
-      await waiting(2, holder)
-      await ground.expire(dead)
+      await untilWaiting(2, holder)
+      await fixture.expire(expired)
       expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
       await held.release()
       await (await next).release()
     })
 
-    everywhere('tells a holder that watches its own node when an outsider deletes that', async () => {
-      const [holder, outsider] = [await ground.open(), await ground.open()]
+    itEverywhere('aborts the signal of a holder with watchOwnNode when another session deletes the node', async () => {
+      const [holder, other] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
       const lost = once(held.signal, 'abort')
-      await outsider.setData(held.path, 'only changed')
-      await outsider.delete(held.path)
+      await other.setData(held.path, 'only changed')
+      await other.delete(held.path)
       await lost
       expect(held.signal.reason).to.have.property('code', 'LOST')
       expect(held.validFor()).to.equal(0)
     })
 
-    if (isUnique)
-      everywhere('guards what is written under it: nothing is when an outsider has deleted its node', async () => {
-        const [holder, outsider] = [await ground.open(), await ground.open()]
-        await outsider.ensurePath(directory)
+    if (hasUniqueNames)
+      itEverywhere('rejects guarded writes with NONODE after another session has deleted its node', async () => {
+        const [holder, other] = [await fixture.open(), await fixture.open()]
+        await other.ensurePath(directory)
         const held = await new Lock(holder, path).acquire()
         await held.guard().setData(directory, 'under the lock').commit()
-        await outsider.delete(held.path)
+        await other.delete(held.path)
         const late = held.guard().setData(directory, 'too late').commit()
         expect(await failureOf(late)).to.have.property('code', 'NONODE')
-        expect((await outsider.getData(directory)).data?.toString()).to.equal('under the lock')
+        expect((await other.getData(directory)).data?.toString()).to.equal('under the lock')
         await held.release()
       })
     else {
-      it('has no guard, since another node may come to have its name', async () => {
-        const held = await new Lock(await ground.open(), path).acquire()
+      it('throws UNSUPPORTED from guard() because a later node may have the same name', async () => {
+        const held = await new Lock(await fixture.open(), path).acquire()
         expect(() => held.guard())
           .to.throw(LockError)
           .with.property('code', 'UNSUPPORTED')
         await held.release()
       })
 
-      it('tells a holder that watches its own node when another has come to bear its name, and leaves that alone', async () => {
-        const [holder, outsider] = [await ground.open(), await ground.open()]
+      it('aborts the signal of a holder with watchOwnNode when its node is replaced, and does not delete the new node', async () => {
+        const [holder, other] = [await fixture.open(), await fixture.open()]
         const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
         const lost = once(held.signal, 'abort')
-        await outsider.multi([{ delete: held.path }, { create: held.path, mode: 'ephemeral' }])
+        await other.multi([{ delete: held.path }, { create: held.path, mode: 'ephemeral' }])
         await lost
         await holder.settled()
-        expect(await outsider.getEphemerals()).to.deep.equal([held.path])
-        await outsider.delete(held.path)
+        expect(await other.getEphemerals()).to.deep.equal([held.path])
+        await other.delete(held.path)
       })
     }
 
-    describe('whose release is refused', () => {
+    describe('if the release is rejected with NOAUTH', () => {
       const noDelete = [aclOf('world', 'anyone', perms.all & ~perms.delete)]
 
-      /** Refused once, and permitted now. */
-      async function refused(options: AcquireOptions) {
-        const [holder, outsider] = [await ground.open(), await ground.open()]
+      /** Acquires the lock; the first release is rejected, later ones are permitted. */
+      async function acquireAndFailRelease(options: AcquireOptions) {
+        const [holder, other] = [await fixture.open(), await fixture.open()]
         const held = await new Lock(holder, path).acquire(options)
-        await outsider.setACL(parentOf(held.path), noDelete)
+        await other.setACL(parentOf(held.path), noDelete)
         expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
-        await outsider.setACL(parentOf(held.path), openACL)
+        await other.setACL(parentOf(held.path), openACL)
         expect(held.validFor()).to.be.greaterThan(0)
-        return { holder, outsider, held }
+        return { holder, other, held }
       }
 
-      everywhere('is held as before, and released when that is permitted', async () => {
-        const { held, outsider } = await refused({ watchOwnNode: true })
+      itEverywhere('is still held, and can be released when that is permitted', async () => {
+        const { held, other } = await acquireAndFailRelease({ watchOwnNode: true })
         await held.release()
         expect(held.signal.aborted).to.equal(false)
-        expect(await outsider.exists(held.path)).to.equal(null)
+        expect(await other.exists(held.path)).to.equal(null)
       })
 
-      it('is told by use(), alone or beside what the function threw that ran under it', async () => {
-        const [holder, outsider] = [await ground.open(), await ground.open()]
+      it('rejects use() with that error, or with an AggregateError if the callback threw too', async () => {
+        const [holder, other] = [await fixture.open(), await fixture.open()]
         const failureUnder = async (end: () => void): Promise<unknown> => {
           let held!: Held
           const failure = await failureOf(
             new Lock(holder, path).use(async taken => {
               held = taken
-              await outsider.setACL(parentOf(held.path), noDelete)
+              await other.setACL(parentOf(held.path), noDelete)
               end()
             }),
           )
-          await outsider.setACL(parentOf(held.path), openACL)
+          await other.setACL(parentOf(held.path), openACL)
           await held.release()
           return failure
         }
-        const own = new Error('its own')
+        const thrown = new Error('thrown by the callback')
         expect(await failureUnder(() => undefined)).to.have.property('code', 'NOAUTH')
         const both = await failureUnder(() => {
-          throw own
+          throw thrown
         })
         expect(both).to.be.instanceOf(AggregateError)
         const [first, second] = (both as AggregateError).errors as unknown[]
-        expect(first).to.equal(own)
+        expect(first).to.equal(thrown)
         expect(second).to.have.property('code', 'NOAUTH')
       })
 
-      it('tells of the end of its session', async () => {
-        const { holder, held } = await refused({})
+      it('aborts the signal when the session expires', async () => {
+        const { holder, held } = await acquireAndFailRelease({})
         const lost = once(held.signal, 'abort')
-        await ground.expire(holder)
+        await fixture.expire(holder)
         await lost
         expect(held.signal.reason).to.have.property('code', 'LOST')
       })
 
-      it('tells when an outsider deletes its node', async () => {
-        const { outsider, held } = await refused({ watchOwnNode: true })
+      it('aborts the signal when another session deletes the node', async () => {
+        const { other, held } = await acquireAndFailRelease({ watchOwnNode: true })
         const lost = once(held.signal, 'abort')
-        await outsider.delete(held.path)
+        await other.delete(held.path)
         await lost
         expect(held.validFor()).to.equal(0)
       })
     })
 
-    everywhere('holds a lock whose node it may not read, though the server tells it nothing of that node', async () => {
-      const [holder, outsider] = [await ground.open(), await ground.open()]
-      await outsider.ensurePath(isQueue ? path : directory)
+    itEverywhere('is held although its session may not read the node and so receives no events', async () => {
+      const [holder, other] = [await fixture.open(), await fixture.open()]
+      await other.ensurePath(isQueue ? path : directory)
       const acl = [aclOf('world', 'anyone', perms.all & ~perms.read)]
       const held = await new Lock(holder, path, { acl }).acquire({ watchOwnNode: true })
-      await revoke(outsider, held.path)
-      await outsider.delete(held.path)
+      await revoke(other, held.path)
+      await other.delete(held.path)
       await holder.sync(path)
-      // Servers since CVE-2024-23944 keep events from those who may not read the node.
+      // Since CVE-2024-23944, servers send no event to a session that may not read the node.
       expect([held.signal.aborted, held.revoked.aborted]).to.deep.equal([false, false])
       await held.release()
     })
 
-    it('tells a holder that watches its own node when it is asked for the lock, and keeps it', async () => {
-      const [holder, outsider] = [await ground.open(), await ground.open()]
+    it('aborts only the revoked signal of a holder with watchOwnNode when revoke() is called', async () => {
+      const [holder, other] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
-      const asked = once(held.revoked, 'abort')
-      expect(await revoke(outsider, held.path)).to.equal(true)
-      await asked
+      const revoked = once(held.revoked, 'abort')
+      expect(await revoke(other, held.path)).to.equal(true)
+      await revoked
       expect(held.signal.aborted).to.equal(false)
       expect(held.validFor()).to.be.above(0)
       await held.release()
-      expect(await revoke(outsider, held.path)).to.equal(false)
+      expect(await revoke(other, held.path)).to.equal(false)
     })
 
     if (isQueue)
-      everywhere('has a waiter whose node was deleted by an outsider queue again', async () => {
-        const [holder, waiter] = [await ground.open(), await ground.open()]
+      itEverywhere('queues a waiter again when another session deletes its node', async () => {
+        const [holder, waiter] = [await fixture.open(), await fixture.open()]
         const held = await new Lock(holder, path).acquire()
         const acquiring = new Lock(waiter, path).acquire()
         const others = async () => (await new Lock(holder, path).contenders()).filter(each => each.path !== held.path)
-        await ground.until(async () => (await others()).length >= 1)
+        await fixture.until(async () => (await others()).length >= 1)
         const [victim] = await others()
         await holder.delete(victim?.path ?? '')
         await held.release()
@@ -437,14 +455,14 @@ for (const { Lock, name, isQueue, isUnique, taking, trying, making } of kinds) {
         await next.release()
       })
 
-    everywhere('is made anew when its whole directory is deleted under the waiters', async () => {
-      const [holder, ...waiters] = await ground.many(4)
+    itEverywhere('is created again and acquired by the waiters when its whole directory is deleted', async () => {
+      const [holder, ...waiters] = await fixture.openMany(4)
       if (holder === undefined) throw new Error('no session')
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
-      const passing = waiters.map(client => new Lock(client, path).use(() => client.sessionId))
-      await waiting(3, holder, 1)
+      const acquiring = waiters.map(client => new Lock(client, path).use(() => client.sessionId))
+      await untilWaiting(3, holder, 1)
       await holder.deleteRecursive(path)
-      expect(await Promise.all(passing)).to.have.members(waiters.map(client => client.sessionId))
+      expect(await Promise.all(acquiring)).to.have.members(waiters.map(client => client.sessionId))
       await held.release()
     })
   })

@@ -1,4 +1,4 @@
-// What a lock promises about time, for each of them, to the millisecond: client, recipe and server in one process, on one virtual clock.
+// The timing of each lock, to the millisecond: client, recipe and server run in one process on one virtual clock.
 import { expect } from 'chai'
 import { connect, type Client } from '../../../src/index.ts'
 import { LockError } from '../../../src/recipes/index.ts'
@@ -6,7 +6,9 @@ import { Server, VirtualClock } from '../../../src/server/index.ts'
 import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
 import { kindsUnderFaults } from './exclusive-kinds.ts'
 
+/** The session timeout, ms. */
 const T = 3000
+/** The server's tickTime, ms. */
 const TICK = 500
 
 for (const { Lock, Rival = Lock } of kindsUnderFaults) {
@@ -23,10 +25,10 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
     })
     afterEach(async () => {
       await clock.until(Promise.all(clients.map(client => client.settled())))
-      expect(server.snapshot().watches, 'watches left behind').to.deep.equal([])
+      expect(server.snapshot().watches, 'watches after the test').to.deep.equal([])
       await clock.until(Promise.all(clients.map(client => client.close())))
       await server.close()
-      expect(clock.pendingTimers, 'timers left behind').to.equal(0)
+      expect(clock.pendingTimers, 'timers after the test').to.equal(0)
     })
 
     async function open(): Promise<Client> {
@@ -38,40 +40,40 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
 
     const nodes = () => server.snapshot().sessions.flatMap(session => session.ephemerals)
 
-    /** From now on no packet passes between this session and the server. Returns when one that was answered was last sent. */
-    async function cutOff(client: Client): Promise<number> {
+    /** Makes the server ignore the session’s pings and handshakes. Returns the time of the last request with a reply. */
+    async function disconnect(client: Client): Promise<number> {
       await client.sync('/')
-      const answered = clock.now()
+      const repliedAt = clock.now()
       const always = { session: client.sessionId, times: Infinity }
       server.faults.ignore('ping', always)
       server.faults.ignore('connect', always)
-      return answered
+      return repliedAt
     }
 
-    it('is lost when no server has answered for the session timeout, and nobody else has it by then', async () => {
+    it('is lost when no server has replied for the session timeout, before the rival acquires it', async () => {
       const [holder, rival] = [await open(), await open()]
       const held = await new Lock(holder, path).acquire()
       const next = new Rival(rival, path).acquire()
       const isGranted = trackSettled(next)
       await clock.advance(1234)
-      const answered = await cutOff(holder)
-      await clock.advance(answered + T - 1 - clock.now())
+      const repliedAt = await disconnect(holder)
+      await clock.advance(repliedAt + T - 1 - clock.now())
       expect([held.signal.aborted, held.validFor(), holder.state]).to.deep.equal([false, 1, 'suspended'])
       await clock.advance(1)
       expect([held.signal.aborted, held.validFor(), isGranted()]).to.deep.equal([true, 0, false])
       expect(held.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
       await clock.until(next)
-      expect(clock.now() - answered, 'ms').to.be.within(T + 1, T + TICK)
+      expect(clock.now() - repliedAt, 'ms').to.be.within(T + 1, T + TICK)
       expect((await next).token > held.token).to.equal(true)
       server.faults.clear()
       await clock.until(held.release())
       await clock.until((await next).release())
     })
 
-    it('is not had again by a session that comes back too late, and its node goes then', async () => {
+    it('stays lost when its session reconnects too late, and its node is deleted', async () => {
       const [holder, rival] = [await open(), await open()]
       const held = await new Lock(holder, path).acquire()
-      // The server stands still, and so it does not end the session: as after a restart, which gives each its whole timeout anew.
+      // A paused server expires no session. A restarted one behaves alike, because it restarts the timeout of every session.
       server.pause()
       await clock.advance(2 * T)
       expect([held.signal.aborted, holder.state]).to.deep.equal([true, 'suspended'])
@@ -82,7 +84,7 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
       await clock.until(next.release())
     })
 
-    it('tells of the lapse that came during a release, if that is refused, and not otherwise', async () => {
+    it('reports a lease that expires during release() only if the release is rejected', async () => {
       for (const isRefused of [true, false]) {
         const client = await open()
         const held = await new Lock(client, path).acquire()
@@ -102,8 +104,8 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
       }
     })
 
-    it('is held, handed on and released where a server lets nobody look at nodes he may not read', async () => {
-      // As servers do from 3.8.4 and 3.9.2 on (ZOOKEEPER-2590).
+    it('is held, handed over and released on servers that reject exists with NOAUTH without the read permission', async () => {
+      // Servers do so since 3.8.4 and 3.9.2 (ZOOKEEPER-2590).
       server.faults.replace('exists', 'NOAUTH', { times: Infinity })
       const [holder, rival] = [await open(), await open()]
       const held = await clock.until(new Lock(holder, path).acquire({ watchOwnNode: true }))
@@ -122,13 +124,13 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
       expect(nodes()).to.deep.equal([])
     })
 
-    it('is kept by a session that comes back in time, however often', async () => {
+    it('is kept by a session that repeatedly reconnects in time', async () => {
       const [holder, rival] = [await open(), await open()]
       const held = await new Lock(holder, path).acquire()
       const next = new Rival(rival, path).acquire()
       const isGranted = trackSettled(next)
       for (let i = 0; i < 20; i++) {
-        await cutOff(holder)
+        await disconnect(holder)
         await clock.advance(T / 2)
         expect(holder.state).to.equal('suspended')
         server.faults.clear()
@@ -144,30 +146,30 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
       await clock.until((await clock.until(next)).release())
     })
 
-    it('rejects after its timeout, not before, and leaves nothing', async () => {
+    it('rejects with TIMEOUT exactly after its timeout, and leaves no node', async () => {
       const [holder, waiter] = [await open(), await open()]
       const held = await new Rival(holder, path).acquire()
       const failing = failureOf(new Lock(waiter, path).acquire({ timeout: 60_000 }))
-      const isOver = trackSettled(failing)
+      const isRejected = trackSettled(failing)
       await clock.advance(59_999)
-      expect(isOver()).to.equal(false)
+      expect(isRejected()).to.equal(false)
       await clock.advance(1)
-      expect(isOver()).to.equal(true)
+      expect(isRejected()).to.equal(true)
       expect(await failing).to.have.property('code', 'TIMEOUT')
       await clock.until(waiter.settled())
       expect(nodes()).to.deep.equal([held.path])
       await clock.until(held.release())
     })
 
-    it('is handed on to the next in line when a whole row of sessions dies', async () => {
+    it('is granted to the last waiter when the sessions of all waiters before it expire', async () => {
       const [holder, last] = [await open(), await open()]
       const held = await new Rival(holder, path).acquire()
-      const dead: Promise<unknown>[] = []
+      const expired: Promise<unknown>[] = []
       for (let i = 0; i < 5; i++) {
         const client = await open()
-        dead.push(failureOf(new Lock(client, path).acquire()))
+        expired.push(failureOf(new Lock(client, path).acquire()))
         await clock.advance(1)
-        await cutOff(client)
+        await disconnect(client)
       }
       const next = new Rival(last, path).acquire()
       await clock.advance(1)
@@ -175,7 +177,8 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
       server.faults.clear()
       await clock.until(held.release())
       await clock.until((await clock.until(next)).release())
-      for (const each of await clock.until(Promise.all(dead))) expect(each).to.have.property('code', 'SESSIONEXPIRED')
+      for (const each of await clock.until(Promise.all(expired)))
+        expect(each).to.have.property('code', 'SESSIONEXPIRED')
     })
   })
 }

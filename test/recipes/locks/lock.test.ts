@@ -10,12 +10,12 @@ import {
   Semaphore,
   TicketMutex,
 } from '../../../src/recipes/index.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
-onGrounds('every lock', (ground, { it }) => {
-  it('is made with no name of a dialect in the place of its options, which would be a default', async () => {
-    const client = await ground.open()
-    const { path } = ground
+onBothServers('every lock', (fixture, { it }) => {
+  it('throws BADARGUMENTS if a dialect name or another value is passed instead of the options', async () => {
+    const client = await fixture.open()
+    const { path } = fixture
     for (const options of ['kazoo', 50, null] as never[])
       for (const make of [
         () => new Mutex(client, path, options),

@@ -2,33 +2,33 @@ import { expect } from 'chai'
 import { aclOf, openACL, perms } from '../../../src/index.ts'
 import { MultiLock, Mutex, TicketMutex } from '../../../src/recipes/index.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
-onGrounds('MultiLock', (ground, { it, everywhere }) => {
-  const at = (name: string) => `${ground.path}/${name}`
+onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
+  const at = (name: string) => `${fixture.path}/${name}`
 
-  everywhere('holds all of its locks, and releases the last one first', async () => {
-    const client = await ground.open()
+  itEverywhere('holds all of its locks, and releases them in reverse order', async () => {
+    const client = await fixture.open()
     const locks = ['c', 'a', 'b'].map(name => new Mutex(client, at(name)))
     const held = await new MultiLock(locks).acquire()
-    expect(held.held.map(({ path }) => path.slice(ground.path.length + 1, ground.path.length + 2))).to.deep.equal([
+    expect(held.held.map(({ path }) => path.slice(fixture.path.length + 1, fixture.path.length + 2))).to.deep.equal([
       'a',
       'b',
       'c',
     ])
     expect(held.validFor()).to.be.greaterThan(0)
-    const gone: string[] = []
-    for (const each of held.held) await ground.observer.exists(each.path, { watch: ({ path }) => gone.push(path) })
+    const deleted: string[] = []
+    for (const each of held.held) await fixture.observer.exists(each.path, { watch: ({ path }) => deleted.push(path) })
     await held.release()
-    await ground.observer.sync('/')
-    expect(gone).to.deep.equal(held.held.map(({ path }) => path).reverse())
+    await fixture.observer.sync('/')
+    expect(deleted).to.deep.equal(held.held.map(({ path }) => path).reverse())
     expect(held.validFor()).to.equal(0)
   })
 
-  everywhere('never has two wait for each other, in whatever order each names the locks', async () => {
-    const clients = await ground.many(6)
+  itEverywhere('never deadlocks, even if clients list the locks in different orders', async () => {
+    const clients = await fixture.openMany(6)
     let inside = 0
-    const pass = async (client: (typeof clients)[number], i: number) => {
+    const acquireRepeatedly = async (client: (typeof clients)[number], i: number) => {
       const locks = ['x', 'y', 'z'].map(name => new Mutex(client, at(name)))
       if (i % 2 === 1) locks.reverse()
       for (let n = 0; n < 10; n++)
@@ -38,124 +38,124 @@ onGrounds('MultiLock', (ground, { it, everywhere }) => {
           inside--
         })
     }
-    await Promise.all(clients.map(pass))
+    await Promise.all(clients.map(acquireRepeatedly))
   })
 
-  it('takes those of a MultiLock within it one by one, in the order of all', async () => {
-    const [client, other] = [await ground.open(), await ground.open()]
+  it('acquires the locks of a nested MultiLock one by one, in the order of all paths', async () => {
+    const [client, other] = [await fixture.open(), await fixture.open()]
     const [a, b, c] = ['a', 'b', 'c'].map(name => new Mutex(client, at(name))) as [Mutex, Mutex, Mutex]
-    const nest = new MultiLock([new MultiLock([a, c]), b])
+    const nested = new MultiLock([new MultiLock([a, c]), b])
     const taken = await new Mutex(other, at('b')).acquire()
-    const acquiring = nest.acquire()
-    await ground.until(async () => (await ground.nodesIn('/b')).length === 2)
-    expect(await ground.nodesIn('/c')).to.deep.equal([])
+    const acquiring = nested.acquire()
+    await fixture.until(async () => (await fixture.childPaths('/b')).length === 2)
+    expect(await fixture.childPaths('/c')).to.deep.equal([])
     await taken.release()
     const held = await acquiring
     expect(held.held).to.have.length(3)
     await held.release()
-    expect(() => new MultiLock([nest, b]))
+    expect(() => new MultiLock([nested, b]))
       .to.throw()
       .with.property('code', 'BADARGUMENTS')
   })
 
-  it('has one deadline over all of them, and keeps none when it has passed', async () => {
-    const [client, other] = [await ground.open(), await ground.open()]
+  it('has one timeout for all of its locks, and holds none after it', async () => {
+    const [client, other] = [await fixture.open(), await fixture.open()]
     const taken = await new Mutex(other, at('b')).acquire()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b')), new Mutex(client, at('c'))])
     expect(await failureOf(multi.acquire({ timeout: 100 }))).to.have.property('code', 'TIMEOUT')
     await client.settled()
-    expect(await ground.nodes()).to.deep.equal([taken.path])
+    expect(await fixture.ephemeralNodes()).to.deep.equal([taken.path])
     await taken.release()
   })
 
-  it('is null, and keeps none, when only one is taken', async () => {
-    const [client, other] = [await ground.open(), await ground.open()]
+  it('makes tryAcquire() resolve with null and hold none if one lock is held', async () => {
+    const [client, other] = [await fixture.open(), await fixture.open()]
     const taken = await new Mutex(other, at('b')).acquire()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
     expect(await multi.tryAcquire()).to.equal(null)
     await client.settled()
-    expect(await ground.nodes()).to.deep.equal([taken.path])
+    expect(await fixture.ephemeralNodes()).to.deep.equal([taken.path])
     await taken.release()
     const held = await multi.tryAcquire()
     await held?.release()
     expect(held).to.not.equal(null)
   })
 
-  it('tells of the loss of one, and keeps the others until it is released', async () => {
-    const client = await ground.open()
+  it('aborts its signal when one lock is lost, and holds the others until it is released', async () => {
+    const client = await fixture.open()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
     const held = await multi.acquire({ watchOwnNode: true })
-    await ground.observer.delete(held.held[0]?.path ?? '')
-    await ground.until(() => held.signal.aborted)
+    await fixture.observer.delete(held.held[0]?.path ?? '')
+    await fixture.until(() => held.signal.aborted)
     expect(held.signal.reason).to.have.property('code', 'LOST')
     expect(held.validFor()).to.equal(0)
-    expect(await ground.nodes()).to.deep.equal([held.held[1]?.path])
+    expect(await fixture.ephemeralNodes()).to.deep.equal([held.held[1]?.path])
     await held.release()
   })
 
-  it('begins again when one is lost while it waits for another', async () => {
-    const [client, other] = [await ground.open(), await ground.open()]
+  it('starts again if one lock is lost while it waits for another', async () => {
+    const [client, other] = [await fixture.open(), await fixture.open()]
     const taken = await new Mutex(other, at('b')).acquire()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
     const acquiring = multi.acquire({ watchOwnNode: true })
-    await ground.until(async () => (await ground.nodes()).length === 3)
-    const [first = ''] = await ground.nodesIn('/a')
-    await ground.observer.delete(first)
+    await fixture.until(async () => (await fixture.ephemeralNodes()).length === 3)
+    const [first = ''] = await fixture.childPaths('/a')
+    await fixture.observer.delete(first)
     const rival = await new Mutex(other, at('a')).acquire()
     const isGranted = trackSettled(acquiring)
     await taken.release()
-    // Behind the rival, with nothing of the second lock in its hands.
-    await ground.until(
-      async () => (await ground.nodesIn('/a')).length === 2 && (await ground.nodesIn('/b')).length === 0,
+    // It queues again after the rival and has released the second lock.
+    await fixture.until(
+      async () => (await fixture.childPaths('/a')).length === 2 && (await fixture.childPaths('/b')).length === 0,
     )
     expect(isGranted()).to.equal(false)
     await rival.release()
     const held = await acquiring
     expect([held.signal.aborted, held.validFor() > 0]).to.deep.equal([false, true])
-    expect(await ground.nodes()).to.have.members(held.held.map(({ path }) => path))
+    expect(await fixture.ephemeralNodes()).to.have.members(held.held.map(({ path }) => path))
     await held.release()
   })
 
-  everywhere('fails with SESSIONEXPIRED when the session expires while it waits for the second', async () => {
-    const [client, other] = [await ground.open(), await ground.open()]
+  itEverywhere('rejects with SESSIONEXPIRED if the session expires while it waits for the second lock', async () => {
+    const [client, other] = [await fixture.open(), await fixture.open()]
     const taken = await new Mutex(other, at('b')).acquire()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
     const failing = failureOf(multi.acquire())
-    await ground.until(async () => (await ground.nodes()).length === 3)
-    await ground.expire(client)
+    await fixture.until(async () => (await fixture.ephemeralNodes()).length === 3)
+    await fixture.expire(client)
     expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
     await taken.release()
   })
 
-  it('tells of a loss also after a release that was refused', async () => {
-    const client = await ground.open()
+  it('aborts its signal when a lock is lost after a rejected release', async () => {
+    const client = await fixture.open()
     const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
     const held = await multi.acquire({ watchOwnNode: true })
-    await ground.observer.setACL(at('a'), [aclOf('world', 'anyone', perms.all & ~perms.delete)])
+    await fixture.observer.setACL(at('a'), [aclOf('world', 'anyone', perms.all & ~perms.delete)])
     expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
-    await ground.observer.setACL(at('a'), openACL)
-    await ground.observer.delete(held.held[0]?.path ?? '')
-    await ground.until(() => held.signal.aborted)
+    await fixture.observer.setACL(at('a'), openACL)
+    await fixture.observer.delete(held.held[0]?.path ?? '')
+    await fixture.until(() => held.signal.aborted)
     await held.release()
   })
 
-  everywhere('guards with the nodes of all', async () => {
-    const client = await ground.open()
+  itEverywhere('guards writes with the nodes of all locks', async () => {
+    const client = await fixture.open()
     await client.create('/guarded', '')
     const held = await new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))]).acquire()
     await held.guard().setData('/guarded', '1').commit()
-    await ground.observer.delete(held.held[1]?.path ?? '')
+    await fixture.observer.delete(held.held[1]?.path ?? '')
     expect(await failureOf(held.guard().setData('/guarded', '2').commit())).to.have.property('code', 'NONODE')
     expect(String((await client.getData('/guarded')).data)).to.equal('1')
     await held.release()
     await client.delete('/guarded')
   })
 
-  it('refuses to guard where one of them cannot, or where their roots differ', async () => {
-    const client = await ground.open()
-    await client.ensurePath(ground.path)
+  it('throws UNSUPPORTED from guard() if a lock has no guard or the chroots differ', async () => {
+    const client = await fixture.open()
+    await client.ensurePath(fixture.path)
     const mutex = new Mutex(client, at('a'))
-    for (const other of [new TicketMutex(client, at('b')), new Mutex(client.chroot(ground.path), '/c')]) {
+    for (const other of [new TicketMutex(client, at('b')), new Mutex(client.chroot(fixture.path), '/c')]) {
       const held = await new MultiLock([mutex, other]).acquire()
       expect(() => held.guard())
         .to.throw()
@@ -164,24 +164,24 @@ onGrounds('MultiLock', (ground, { it, everywhere }) => {
     }
   })
 
-  it('refuses locks of one path, which would wait for each other, and no locks at all', async () => {
-    const client = await ground.open()
-    await client.ensurePath(ground.path)
-    const refused = (...locks: Mutex[]) =>
+  it('throws BADARGUMENTS for no locks, and for two locks of one path, which would deadlock', async () => {
+    const client = await fixture.open()
+    await client.ensurePath(fixture.path)
+    const expectRejected = (...locks: Mutex[]) =>
       expect(() => new MultiLock(locks))
         .to.throw()
         .with.property('code', 'BADARGUMENTS')
-    refused()
-    for (const none of [undefined, 5, [ground.path]] as never[])
+    expectRejected()
+    for (const none of [undefined, 5, [fixture.path]] as never[])
       expect(() => new MultiLock(none))
         .to.throw()
         .with.property('code', 'BADARGUMENTS')
-    refused(new Mutex(client, at('a')), new Mutex(client, at('a')))
-    refused(new Mutex(client, at('a')), new Mutex(client.chroot(ground.path), '/a'))
+    expectRejected(new Mutex(client, at('a')), new Mutex(client, at('a')))
+    expectRejected(new Mutex(client, at('a')), new Mutex(client.chroot(fixture.path), '/a'))
   })
 
-  it('takes locks of every kind', async () => {
-    const client = await ground.open()
+  it('accepts locks of different kinds', async () => {
+    const client = await fixture.open()
     const multi = new MultiLock([new TicketMutex(client, at('a')), new Mutex(client, at('b'))])
     await multi.use(held => expect(held.held).to.have.length(2))
   })

@@ -1,4 +1,4 @@
-// What ReadWriteLock promises beyond what each of its sides has in common with other locks.
+// Behaviour of ReadWriteLock that its sides do not share with other locks.
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -13,72 +13,72 @@ import {
   type ReadWriteLockOptions,
 } from '../../../src/recipes/index.ts'
 import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
-const ACTS = ['read', 'write', 'tryRead', 'tryWrite', 'downgrade', 'giveUp'] as const
-type Act = (typeof ACTS)[number]
+const CALLS = ['read', 'write', 'tryRead', 'tryWrite', 'downgrade', 'cancel'] as const
+type Call = (typeof CALLS)[number]
 
-/** Several locks stand in one directory, and nothing in a name tells whose it is. */
+/** A dialect whose names contain neither a UUID nor a session; several locks can share one directory. */
 const HOSTS: ReadWriteDialect = {
   read: { prefix: 'host-R-', pattern: /^host-R-(\d+)$/ },
   write: { prefix: 'host-W-', pattern: /^host-W-(\d+)$/ },
 }
 
-onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
-  const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, ground.path, options)
+onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
+  const lockOf = (client: Client, options?: ReadWriteLockOptions) => new ReadWriteLock(client, fixture.path, options)
 
-  /** One more waits: its node is there, and its watch. */
+  /** Calls acquire() and resolves when it waits, with its node and its watch at the server. */
   async function queueUp<H extends Held>(lock: Lock<H>): Promise<{ acquiring: Promise<H>; isGranted: () => boolean }> {
-    const before = await ground.watchCount()
+    const before = await fixture.watchCount()
     const acquiring = lock.acquire()
-    await ground.until(async () => (await ground.watchCount()) > before)
+    await fixture.until(async () => (await fixture.watchCount()) > before)
     return { acquiring, isGranted: trackSettled(acquiring) }
   }
 
   for (const herd of [false, true]) {
-    describe(herd ? 'in the herd' : 'with predecessors', () => {
-      everywhere(
-        'lets readers in together and each writer in alone, in the order of the queue, whatever they do',
+    describe(herd ? 'with herd: true' : 'with herd: false', () => {
+      itEverywhere(
+        'lets readers hold it together and each writer alone, in the order of the queue, for random calls',
         async () => {
-          const clients = await ground.many(8)
-          const acts = fc.constantFrom(...ACTS)
-          const plans = fc.array(fc.array(acts, { maxLength: 6 }), { minLength: 8, maxLength: 8 })
+          const clients = await fixture.openMany(8)
+          const calls = fc.constantFrom(...CALLS)
+          const plans = fc.array(fc.array(calls, { maxLength: 6 }), { minLength: 8, maxLength: 8 })
           await fc.assert(
             fc.asyncProperty(plans, async plan => {
               const history = new History()
-              const live = async (client: Client, todo: Act[]) => {
+              const runPlan = async (client: Client, calls: Call[]) => {
                 const { readLock, writeLock } = lockOf(client, { herd })
-                const visit = async (writes: boolean, held: Held) => {
+                const hold = async (writes: boolean, held: Held) => {
                   const leave = history.enter(writes, held)
                   await client.exists('/')
                   leave()
                 }
-                const stay = async (writes: boolean, held: Held | null) => {
+                const holdAndRelease = async (writes: boolean, held: Held | null) => {
                   if (held === null) return
-                  await visit(writes, held)
+                  await hold(writes, held)
                   await held.release()
                 }
-                const doing: Record<Act, () => Promise<void>> = {
-                  read: async () => stay(false, await readLock.acquire()),
-                  write: async () => stay(true, await writeLock.acquire()),
-                  tryRead: async () => stay(false, await readLock.tryAcquire()),
-                  tryWrite: async () => stay(true, await writeLock.tryAcquire()),
+                const actions: Record<Call, () => Promise<void>> = {
+                  read: async () => holdAndRelease(false, await readLock.acquire()),
+                  write: async () => holdAndRelease(true, await writeLock.acquire()),
+                  tryRead: async () => holdAndRelease(false, await readLock.tryAcquire()),
+                  tryWrite: async () => holdAndRelease(true, await writeLock.tryAcquire()),
                   async downgrade() {
                     const held = await writeLock.acquire()
-                    await visit(true, held)
-                    await stay(false, await held.downgrade())
+                    await hold(true, held)
+                    await holdAndRelease(false, await held.downgrade())
                   },
-                  async giveUp() {
+                  async cancel() {
                     const abort = new AbortController()
                     const outcome = outcomeOf(writeLock.acquire({ signal: abort.signal }))
                     await client.exists('/')
                     abort.abort(null)
-                    await stay(true, (await outcome) as Held | null)
+                    await holdAndRelease(true, (await outcome) as Held | null)
                   },
                 }
-                for (const act of todo) await doing[act]()
+                for (const call of calls) await actions[call]()
               }
-              await Promise.all(clients.map((client, i) => live(client, plan[i] ?? [])))
+              await Promise.all(clients.map((client, i) => runPlan(client, plan[i] ?? [])))
               history.expectOrder()
             }),
             { numRuns: 8 },
@@ -88,21 +88,21 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
     })
   }
 
-  everywhere('has a reader wait behind a writer who waits, so that readers do not starve writers', async () => {
-    const [first, writer, second] = [await ground.open(), await ground.open(), await ground.open()]
+  itEverywhere('queues a reader after a waiting writer, so that readers do not starve writers', async () => {
+    const [first, writer, second] = [await fixture.open(), await fixture.open(), await fixture.open()]
     const reading = await lockOf(first).readLock.acquire()
     const writing = await queueUp(lockOf(writer).writeLock)
-    const behind = await queueUp(lockOf(second).readLock)
+    const nextReader = await queueUp(lockOf(second).readLock)
     expect(await lockOf(first).readLock.tryAcquire()).to.equal(null)
     await reading.release()
     const written = await writing.acquiring
-    expect(behind.isGranted()).to.equal(false)
+    expect(nextReader.isGranted()).to.equal(false)
     await written.release()
-    await (await behind.acquiring).release()
+    await (await nextReader.acquiring).release()
   })
 
-  it('shows the contenders of both sides to each', async () => {
-    const [reader, writer] = [await ground.open(), await ground.open()]
+  it('reports the contenders of both sides from either side', async () => {
+    const [reader, writer] = [await fixture.open(), await fixture.open()]
     const held = await lockOf(reader).readLock.acquire()
     const writing = await queueUp(lockOf(writer).writeLock)
     const { readLock, writeLock } = lockOf(reader)
@@ -115,113 +115,116 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
   })
 
   describe('on the wire', () => {
-    /** How many events each has had since. */
-    function eventsOf(clients: readonly Client[]): () => number[] {
+    /** Returns a function that returns how many events each client has received since. */
+    function countEvents(clients: readonly Client[]): () => number[] {
       const before = clients.map(client => client.stats.events)
       return () => clients.map((client, i) => client.stats.events - (before[i] ?? NaN))
     }
 
-    /** Everything that the server had to tell them has arrived. */
-    const heard = (clients: readonly Client[]) => Promise.all(clients.map(client => client.sync('/')))
+    /** Resolves when all events that the server has sent so far have arrived. */
+    const eventsReceived = (clients: readonly Client[]) => Promise.all(clients.map(client => client.sync('/')))
 
-    everywhere('wakes a writer by the release of the nearest reader before it, and by no other’s', async () => {
-      const clients = await ground.many(4)
-      const [writer, ...readers] = clients as [Client, Client, Client, Client]
-      const reading = []
-      for (const reader of readers) reading.push(await lockOf(reader).readLock.acquire())
-      const writing = await queueUp(lockOf(writer).writeLock)
-      const events = eventsOf(clients)
-      for (const expected of [0, 0, 1]) {
-        await reading.shift()?.release()
-        await heard(clients)
-        expect(events()).to.deep.equal([expected, 0, 0, 0])
-      }
-      await (await writing.acquiring).release()
-    })
+    itEverywhere(
+      'notifies a writer of the release of the nearest reader before it, and of no other release',
+      async () => {
+        const clients = await fixture.openMany(4)
+        const [writer, ...readers] = clients as [Client, Client, Client, Client]
+        const reading = []
+        for (const reader of readers) reading.push(await lockOf(reader).readLock.acquire())
+        const writing = await queueUp(lockOf(writer).writeLock)
+        const events = countEvents(clients)
+        for (const expected of [0, 0, 1]) {
+          await reading.shift()?.release()
+          await eventsReceived(clients)
+          expect(events()).to.deep.equal([expected, 0, 0, 0])
+        }
+        await (await writing.acquiring).release()
+      },
+    )
 
-    everywhere('wakes by a writer’s release the readers behind it, all at once, and nobody else', async () => {
-      const clients = await ground.many(6)
+    itEverywhere('notifies only the readers directly after a writer of its release, all at once', async () => {
+      const clients = await fixture.openMany(6)
       const [first, a, b, c, second, late] = clients as [Client, Client, Client, Client, Client, Client]
       const writing = await lockOf(first).writeLock.acquire()
       const reading = []
       for (const reader of [a, b, c]) reading.push(await queueUp(lockOf(reader).readLock))
       const next = await queueUp(lockOf(second).writeLock)
       const last = await queueUp(lockOf(late).readLock)
-      const events = eventsOf(clients)
+      const events = countEvents(clients)
       await writing.release()
       const held = await Promise.all(reading.map(({ acquiring }) => acquiring))
-      await heard(clients)
+      await eventsReceived(clients)
       expect(events()).to.deep.equal([0, 1, 1, 1, 0, 0])
       expect([next.isGranted(), last.isGranted()]).to.deep.equal([false, false])
       for (const each of held) await each.release()
       await (await next.acquiring).release()
       await (await last.acquiring).release()
-      await heard(clients)
+      await eventsReceived(clients)
       expect(events()).to.deep.equal([0, 1, 1, 1, 1, 1])
     })
 
-    everywhere('wakes in the herd everybody who waits, by each release', async () => {
-      const clients = await ground.many(5)
+    itEverywhere('notifies all waiters of each release with herd: true', async () => {
+      const clients = await fixture.openMany(5)
       const [first, a, b, c, d] = clients as [Client, Client, Client, Client, Client]
       const herd = true
       const writing = await lockOf(first, { herd }).writeLock.acquire()
-      // The herd's holder takes its own watch back.
-      await ground.until(async () => (await ground.watchCount()) === ground.watchesBefore)
+      // The holder removes its own watch on the directory.
+      await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
       const waiting = []
       for (const each of [a, b]) waiting.push(await queueUp(lockOf(each, { herd }).writeLock))
       for (const each of [c, d]) waiting.push(await queueUp(lockOf(each, { herd }).readLock))
-      const events = eventsOf(clients)
+      const events = countEvents(clients)
       await writing.release()
       const next = await waiting.shift()?.acquiring
-      await heard(clients)
+      await eventsReceived(clients)
       expect(events()).to.deep.equal([0, 1, 1, 1, 1])
       await next?.release()
       for (const { acquiring } of waiting) await (await acquiring).release()
     })
   })
 
-  describe('by the names of others', () => {
-    const written = async (options: ReadWriteLockOptions) => {
-      const lock = lockOf(await ground.open(), { ...options, data: 'me' })
+  describe('dialects', () => {
+    const namesWith = async (options: ReadWriteLockOptions) => {
+      const lock = lockOf(await fixture.open(), { ...options, data: 'me' })
       const reading = await lock.readLock.acquire()
       const writing = await queueUp(lock.writeLock)
-      const seen = (await ground.nodesIn()).map(node => node.slice(ground.path.length + 1))
+      const names = (await fixture.childPaths()).map(node => node.slice(fixture.path.length + 1))
       await reading.release()
       await (await writing.acquiring).release()
-      return seen
+      return names
     }
 
-    everywhere('is Curator’s', async () => {
-      const [read, write] = await written({})
+    itEverywhere('uses Curator’s names by default', async () => {
+      const [read, write] = await namesWith({})
       expect(read).to.match(/^_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-__READ__0000000000$/)
       expect(write).to.match(/^_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-__WRIT__0000000001$/)
     })
 
-    everywhere('is kazoo’s', async () => {
-      const seen = (await written({ dialect: 'kazoo' })).map(name => name.replace(/^[\da-f]{32}/, ''))
-      expect(seen).to.deep.equal(['__rlock__0000000000', '__lock__0000000001'])
+    itEverywhere('uses kazoo’s names', async () => {
+      const names = (await namesWith({ dialect: 'kazoo' })).map(name => name.replace(/^[\da-f]{32}/, ''))
+      expect(names).to.deep.equal(['__rlock__0000000000', '__lock__0000000001'])
     })
 
-    it('is one’s own, of which nothing tells whose a node is but its data', async () => {
-      expect(await written({ dialect: HOSTS })).to.deep.equal(['host-R-0000000000', 'host-W-0000000001'])
+    it('uses custom names that identify a node’s owner only by its data', async () => {
+      expect(await namesWith({ dialect: HOSTS })).to.deep.equal(['host-R-0000000000', 'host-W-0000000001'])
     })
 
-    it('is refused where there is none of that name', () => {
-      expect(() => lockOf(ground.observer, { dialect: 'zookeeper' as never }))
+    it('throws if there is no dialect of that name', () => {
+      expect(() => lockOf(fixture.observer, { dialect: 'zookeeper' as never }))
         .to.throw(ZooKeeperError)
         .with.property('code', 'BADARGUMENTS')
     })
 
-    it('is refused where a writer’s pattern finds readers', () => {
+    it('throws if the pattern of the writers matches readers', () => {
       const dialect = { read: HOSTS.read, write: { prefix: 'host-W-', pattern: /^host-\w-(\d+)$/ } }
-      expect(() => lockOf(ground.observer, { dialect }))
+      expect(() => lockOf(fixture.observer, { dialect }))
         .to.throw(ZooKeeperError)
         .with.property('code', 'BADARGUMENTS')
     })
 
-    it('reports those who queue by other names', async () => {
-      const client = await ground.open()
-      const stranger = await ground.observer.create(`${ground.path}/_c_${randomUUID()}-lock-`, '', {
+    it('reports contenders with the names of another dialect', async () => {
+      const client = await fixture.open()
+      const foreignNode = await fixture.observer.create(`${fixture.path}/_c_${randomUUID()}-lock-`, '', {
         mode: 'ephemeralSequential',
       })
       const reported = new Promise<readonly string[]>(resolve => {
@@ -229,13 +232,13 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
           .readLock.acquire()
           .then(held => held.release())
       })
-      expect(await reported).to.deep.equal([stranger.path.slice(ground.path.length + 1)])
-      await ground.observer.delete(stranger.path)
+      expect(await reported).to.deep.equal([foreignNode.path.slice(fixture.path.length + 1)])
+      await fixture.observer.delete(foreignNode.path)
     })
 
-    it('leaves none behind whose number is too large to go on from', async () => {
-      const client = await ground.open()
-      // The sample that is tried first is right; those that are made begin with a digit of their own.
+    it('rejects with EXHAUSTED and leaves no node if the parsed number is too large', async () => {
+      const client = await fixture.open()
+      // The sample that the constructor checks is valid; every created node gets an additional digit before its number.
       const number = (uuid: string) => (uuid.startsWith('01234567') ? '' : '9')
       const dialect = {
         read: { prefix: (uuid: string) => `${uuid}-R-${number(uuid)}`, pattern: /-R-(\d+)$/ },
@@ -249,9 +252,9 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
     })
   })
 
-  describe('asked for by an owner', () => {
-    it('refuses at once who reads and would write, until he has released', async () => {
-      const { readLock, writeLock } = lockOf(await ground.open())
+  describe('with an owner', () => {
+    it('rejects the write lock with UPGRADE at once while the owner holds the read lock', async () => {
+      const { readLock, writeLock } = lockOf(await fixture.open())
       const [owner, other] = [{}, {}]
       const held = await readLock.acquire({ owner })
       const again = await readLock.acquire({ owner })
@@ -266,8 +269,8 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
       await (await writeLock.acquire({ owner })).release()
     })
 
-    it('refuses at once who writes and would read or write once more', async () => {
-      const { readLock, writeLock } = lockOf(await ground.open())
+    it('rejects either lock at once while the owner holds the write lock', async () => {
+      const { readLock, writeLock } = lockOf(await fixture.open())
       const held = await writeLock.acquire({ owner: 7 })
       for (const side of [readLock, writeLock])
         expect(await failureOf(side.acquire({ owner: 7 }))).to.have.property('code', 'UNSUPPORTED')
@@ -278,18 +281,18 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
       await (await writeLock.acquire({ owner: 7 })).release()
     })
 
-    everywhere('forgets who has lost the lock', async () => {
-      const client = await ground.open()
+    itEverywhere('forgets an owner whose lock is lost', async () => {
+      const client = await fixture.open()
       const { readLock, writeLock } = lockOf(client)
       const held = await readLock.acquire({ owner: 7, watchOwnNode: true })
       const lost = once(held.signal, 'abort')
-      await ground.observer.delete(held.path)
+      await fixture.observer.delete(held.path)
       await lost
       await (await writeLock.acquire({ owner: 7 })).release()
     })
 
-    it('has no way up from the read lock, and says so', async () => {
-      const held = await lockOf(await ground.open()).readLock.acquire()
+    it('rejects upgrade() with UPGRADE and a message that says what to do', async () => {
+      const held = await lockOf(await fixture.open()).readLock.acquire()
       const error = await failureOf(held.upgrade())
       expect(error).to.be.instanceOf(LockError).with.property('code', 'UPGRADE')
       expect(error).to.have.property('message').that.contains('release it first')
@@ -299,22 +302,22 @@ onGrounds('ReadWriteLock', (ground, { it, everywhere }) => {
   })
 })
 
-/** Who was in, from when to when, by a clock that ticks with each coming and going. */
+/** Records who held the lock and when. The clock advances by one with each grant and each release. */
 class History {
-  readonly #stays: { writes: boolean; number: number; from: number; to: number }[] = []
+  readonly #holds: { writes: boolean; number: number; from: number; to: number }[] = []
   #time = 0
 
-  /** Returns the way out, which is taken before the lock is given back. */
+  /** Records a grant. Returns a function that must be called before the release. */
   enter(writes: boolean, { path }: Held): () => void {
-    const stay = { writes, number: Number(path.slice(-10)), from: this.#time++, to: Infinity }
-    this.#stays.push(stay)
-    return () => void (stay.to = this.#time++)
+    const hold = { writes, number: Number(path.slice(-10)), from: this.#time++, to: Infinity }
+    this.#holds.push(hold)
+    return () => void (hold.to = this.#time++)
   }
 
-  /** Of two who may not be in together, the one with the smaller number has left before the other came. */
+  /** Expects that of two exclusive holds the one with the smaller number ended before the other began. */
   expectOrder(): void {
-    for (const a of this.#stays)
-      for (const b of this.#stays)
+    for (const a of this.#holds)
+      for (const b of this.#holds)
         if (a.number < b.number && (a.writes || b.writes)) expect(a.to).to.be.lessThan(b.from)
   }
 }

@@ -1,14 +1,14 @@
-// A world in one process, in virtual time, that a seed makes: sessions with tasks that take one ReentrantMutex as owners, as nobody and by
-// context, again while they have it and again while they give it back.
+// A random simulation of one ReentrantMutex in virtual time, reproducible by its seed. Tasks of several sessions acquire it by owner and by
+// context, also while they hold and release it.
 import { connect, type Client } from '../../../src/index.ts'
 import { ReentrantMutex, type Held, type ReentrantAcquireOptions } from '../../../src/recipes/index.ts'
 import { Server, VirtualClock } from '../../../src/server/index.ts'
 import { Machine } from '../../simulation/machine.ts'
 import { seededRandom, type Random } from '../../support/seeded-random.ts'
 
-/** From the grant until one began to give it back. */
-interface Stay {
-  who: string
+/** The time from a grant to the start of its release. */
+interface Hold {
+  owner: string
   token: bigint
   from: number
   to: number
@@ -17,115 +17,115 @@ interface Stay {
 const SESSIONS = 3
 const ROUNDS = 8
 
-export async function reentrantWorld(seed: number): Promise<{ stays: number; wrong: string[] }> {
+export async function simulateReentrantMutex(seed: number): Promise<{ holds: number; violations: string[] }> {
   const clock = new VirtualClock()
   const server = await Server.start({ listen: false, clock, random: seededRandom(seed) })
-  const stays: Stay[] = []
+  const holds: Hold[] = []
   const clients: Client[] = []
-  const wrong: string[] = []
+  const violations: string[] = []
   try {
-    const played = Array.from({ length: SESSIONS }, async (_, i) => {
+    const running = Array.from({ length: SESSIONS }, async (_, i) => {
       const random = seededRandom(seed + 7919 * (i + 1))
       const machine = new Machine(clock, random)
       const dial = machine.dialThrough(server.dial)
       const client = await connect(server.connectString, { clock: machine, random, dial })
       clients.push(client)
-      await new Tasks(client, machine, random, `session ${i}`, stays).run()
+      await new SessionTasks(client, machine, random, `session ${i}`, holds).run()
     })
-    await clock.until(Promise.all(played))
+    await clock.until(Promise.all(running))
     await clock.until(Promise.all(clients.map(client => client.settled())))
     const { watches, sessions } = server.snapshot()
-    for (const { path } of watches) wrong.push(`a watch is left: ${path}`)
-    for (const path of sessions.flatMap(({ ephemerals }) => ephemerals)) wrong.push(`a node is left: ${path}`)
+    for (const { path } of watches) violations.push(`a watch remains: ${path}`)
+    for (const path of sessions.flatMap(({ ephemerals }) => ephemerals)) violations.push(`a node remains: ${path}`)
   } finally {
     await clock.until(Promise.all(clients.map(client => client.close())))
     await clock.advance(5000)
     await server.close()
   }
-  if (clock.pendingTimers > 0) wrong.push(`${clock.pendingTimers} timers are left`)
-  return { stays: stays.length, wrong: [...wrong, ...wrongWith(stays)] }
+  if (clock.pendingTimers > 0) violations.push(`${clock.pendingTimers} timers remain`)
+  return { holds: holds.length, violations: [...violations, ...violationsIn(holds)] }
 }
 
-/** Nobody is in beside another hold, and a hold is of one owner. */
-function* wrongWith(stays: readonly Stay[]): Generator<string> {
-  let last: Stay | undefined
+/** Yields each overlap of two holds with different tokens, and each token with two owners. */
+function* violationsIn(holds: readonly Hold[]): Generator<string> {
+  let last: Hold | undefined
   const owners = new Map<bigint, string>()
-  for (const stay of stays.toSorted((a, b) => a.from - b.from)) {
-    if (last !== undefined && stay.from < last.to && stay.token !== last.token)
-      yield `${told(stay)} beside ${told(last)}`
-    if (last === undefined || stay.to > last.to) last = stay
-    const owner = owners.get(stay.token) ?? stay.who
-    if (owner !== stay.who) yield `${told(stay)} in what ${owner} holds`
-    owners.set(stay.token, owner)
+  for (const hold of holds.toSorted((a, b) => a.from - b.from)) {
+    if (last !== undefined && hold.from < last.to && hold.token !== last.token)
+      yield `${describeHold(hold)} overlaps ${describeHold(last)}`
+    if (last === undefined || hold.to > last.to) last = hold
+    const owner = owners.get(hold.token) ?? hold.owner
+    if (owner !== hold.owner) yield `${describeHold(hold)} has the token of ${owner}`
+    owners.set(hold.token, owner)
   }
 }
 
-const told = ({ who, token, from, to }: Stay) => `${who} (token ${token}, ${from} to ${to})`
+const describeHold = ({ owner, token, from, to }: Hold) => `${owner} (token ${token}, ${from} to ${to})`
 
-/** Those of one session. */
-class Tasks {
+/** The tasks of one session. */
+class SessionTasks {
   readonly #lock: ReentrantMutex
   readonly #machine: Machine
   readonly #random: Random
   readonly #name: string
-  readonly #stays: Stay[]
-  /** What goes on behind a task. */
-  readonly #behind: Promise<void>[] = []
+  readonly #holds: Hold[]
+  /** Work that the tasks do not await themselves. */
+  readonly #background: Promise<void>[] = []
 
-  constructor(client: Client, machine: Machine, random: Random, name: string, stays: Stay[]) {
+  constructor(client: Client, machine: Machine, random: Random, name: string, holds: Hold[]) {
     this.#lock = new ReentrantMutex(client, '/lock')
     this.#machine = machine
     this.#random = random
     this.#name = name
-    this.#stays = stays
+    this.#holds = holds
   }
 
   async run(): Promise<void> {
     const tasks = [
-      // Two tasks of each owner.
-      ...['A', 'A', 'B', 'B'].map(owner => () => this.#visit(`${this.#name}, ${owner}`, { owner })),
-      ...['C', 'D'].map(context => () => this.#visit(`${this.#name}, ${context}`, { byContext: true })),
+      // Each owner has two tasks.
+      ...['A', 'A', 'B', 'B'].map(owner => () => this.#lockOnce(`${this.#name}, ${owner}`, { owner })),
+      ...['C', 'D'].map(context => () => this.#lockOnce(`${this.#name}, ${context}`, { byContext: true })),
     ]
-    // Whoever starts them has held the lock.
+    // The starter of the tasks has held the lock.
     await (await this.#lock.acquire({ byContext: true })).release()
     await Promise.all(
-      tasks.map(async visit => {
+      tasks.map(async lockOnce => {
         for (let round = 0; round < ROUNDS; round++) {
           await this.#pause()
-          await visit()
+          await lockOnce()
         }
       }),
     )
-    while (this.#behind.length > 0) await this.#behind.pop()
+    while (this.#background.length > 0) await this.#background.pop()
   }
 
-  async #visit(who: string, options: ReentrantAcquireOptions): Promise<void> {
-    if (this.#happens(0.2)) {
+  async #lockOnce(owner: string, options: ReentrantAcquireOptions): Promise<void> {
+    if (this.#chance(0.2)) {
       const held = await this.#lock.tryAcquire(options)
-      if (held !== null) await this.#stay(who, held, options)
-    } else if (this.#happens(0.5)) {
-      await this.#lock.use(held => this.#beIn(who, held, options), options)
-    } else await this.#stay(who, await this.#lock.acquire(options), options)
+      if (held !== null) await this.#holdAndRelease(owner, held, options)
+    } else if (this.#chance(0.5)) {
+      await this.#lock.use(held => this.#hold(owner, held, options), options)
+    } else await this.#holdAndRelease(owner, await this.#lock.acquire(options), options)
   }
 
-  /** Goes on when the lock is given back, or while it is. */
-  async #stay(who: string, held: Held, options: ReentrantAcquireOptions): Promise<void> {
-    await this.#beIn(who, held, options)
+  /** Holds and releases the lock; returns after the release or during it. */
+  async #holdAndRelease(owner: string, held: Held, options: ReentrantAcquireOptions): Promise<void> {
+    await this.#hold(owner, held, options)
     const released = held.release()
-    if (this.#happens(0.5)) await released
-    else this.#behind.push(released)
+    if (this.#chance(0.5)) await released
+    else this.#background.push(released)
   }
 
-  async #beIn(who: string, { token }: Held, options: ReentrantAcquireOptions): Promise<void> {
-    const stay = { who, token, from: this.#machine.now(), to: Infinity }
-    this.#stays.push(stay)
-    if (this.#happens(0.3)) await this.#visit(who, options)
-    if (this.#happens(0.2)) this.#behind.push(this.#pause().then(() => this.#visit(who, options)))
+  async #hold(owner: string, { token }: Held, options: ReentrantAcquireOptions): Promise<void> {
+    const hold = { owner, token, from: this.#machine.now(), to: Infinity }
+    this.#holds.push(hold)
+    if (this.#chance(0.3)) await this.#lockOnce(owner, options)
+    if (this.#chance(0.2)) this.#background.push(this.#pause().then(() => this.#lockOnce(owner, options)))
     await this.#pause()
-    stay.to = this.#machine.now()
+    hold.to = this.#machine.now()
   }
 
-  #happens(probability: number): boolean {
+  #chance(probability: number): boolean {
     return this.#random() < probability
   }
 

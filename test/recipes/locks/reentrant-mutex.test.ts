@@ -7,73 +7,73 @@ import { openACL, perms, type ObservedFrame } from '../../../src/index.ts'
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { seed } from '../../support/seeded-random.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
-import { onGrounds } from '../fixture.ts'
-import { reentrantWorld } from './reentrant-model.ts'
+import { onBothServers } from '../fixture.ts'
+import { simulateReentrantMutex } from './reentrant-model.ts'
 
-onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
-  everywhere('lets the same owner in again, with the same token, until each entry is released', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
+  itEverywhere('is acquired again by its owner, with the same token, and released after as many releases', async () => {
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const first = await lock.acquire({ owner: 'me' })
     const second = await lock.acquire({ owner: 'me' })
     expect(second.token).to.equal(first.token)
-    expect(await ground.nodes()).to.have.length(1)
+    expect(await fixture.ephemeralNodes()).to.have.length(1)
     await first.release()
     expect(first.validFor()).to.equal(0)
     expect(second.validFor()).to.be.greaterThan(0)
-    expect(await ground.nodes()).to.have.length(1)
+    expect(await fixture.ephemeralNodes()).to.have.length(1)
     await second.release()
-    expect(await ground.nodes()).to.deep.equal([])
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
   })
 
-  it('lets one owner in who asks twice at once, and another who does so behind him', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
-    const askTwice = async (owner: string) => Promise.all([lock.acquire({ owner }), lock.acquire({ owner })])
-    const [mine, yours] = [askTwice('me'), askTwice('you')]
-    for (const asked of [mine, yours]) {
-      const [first, second] = await asked
+  it('grants two simultaneous calls of one owner together, and those of the next owner after them', async () => {
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
+    const acquireTwice = async (owner: string) => Promise.all([lock.acquire({ owner }), lock.acquire({ owner })])
+    const [mine, yours] = [acquireTwice('me'), acquireTwice('you')]
+    for (const acquiring of [mine, yours]) {
+      const [first, second] = await acquiring
       expect(second.token).to.equal(first.token)
-      expect(await ground.nodes()).to.have.length(1)
+      expect(await fixture.ephemeralNodes()).to.have.length(1)
       await second.release()
       await first.release()
     }
     expect((await yours)[0].token > (await mine)[0].token).to.equal(true)
   })
 
-  it('has an owner who asked twice still ask when he gave up one of them', async () => {
-    const [client, other] = [await ground.open(), await ground.open()]
-    const elsewhere = await new Mutex(other, ground.path).acquire()
-    const lock = new ReentrantMutex(client, ground.path)
-    const giveUp = new AbortController()
-    const first = failureOf(lock.acquire({ owner: 'me', signal: giveUp.signal }))
+  it('keeps an owner’s second call waiting when its first one is cancelled', async () => {
+    const [client, other] = [await fixture.open(), await fixture.open()]
+    const elsewhere = await new Mutex(other, fixture.path).acquire()
+    const lock = new ReentrantMutex(client, fixture.path)
+    const canceller = new AbortController()
+    const first = failureOf(lock.acquire({ owner: 'me', signal: canceller.signal }))
     const second = lock.acquire({ owner: 'me' })
-    await ground.until(async () => (await ground.nodes()).length === 2)
-    giveUp.abort(new Error('given up'))
-    expect(await first).to.have.property('message', 'given up')
+    await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
+    canceller.abort(new Error('cancelled'))
+    expect(await first).to.have.property('message', 'cancelled')
     await elsewhere.release()
     await (await second).release()
   })
 
-  it('lets nobody enter what is being given back, and be it the one who gives it back', async () => {
-    const [client, other] = [await ground.open(), await ground.open()]
-    const lock = new ReentrantMutex(client, ground.path)
+  it('grants nothing during a release, not even to the releasing owner', async () => {
+    const [client, other] = [await fixture.open(), await fixture.open()]
+    const lock = new ReentrantMutex(client, fixture.path)
     const first = await lock.acquire({ owner: 'me' })
-    const elsewhere = new Mutex(other, ground.path).acquire()
-    await ground.until(async () => (await ground.nodes()).length === 2)
+    const elsewhere = new Mutex(other, fixture.path).acquire()
+    await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
     const released = first.release()
     expect(await lock.tryAcquire({ owner: 'me' })).to.equal(null)
     const again = lock.acquire({ owner: 'me' })
-    const isIn = trackSettled(again)
+    const isGranted = trackSettled(again)
     const theirs = await elsewhere
     await released
-    await ground.until(async () => (await ground.nodes()).length === 2)
-    expect(isIn()).to.equal(false)
+    await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
+    expect(isGranted()).to.equal(false)
     await theirs.release()
     expect((await again).token > theirs.token).to.equal(true)
     await (await again).release()
   })
 
-  it('lets the next owner here enter again, when the one before him asked while he gave back', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+  it('lets the next local owner acquire again while the previous owner, which called during its release, waits', async () => {
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const first = await lock.acquire({ owner: 'me' })
     const next = lock.acquire({ owner: 'you' })
     const released = first.release()
@@ -87,10 +87,10 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     await again
   })
 
-  everywhere('is held as before when the server refuses to have it back, and can be given back later', async () => {
+  itEverywhere('is still held if the server rejects the release, and can be released later', async () => {
     const all = openACL[0]?.id ?? expect.fail()
-    const [client, directory] = [await ground.open(), `${ground.path}/kept`]
-    await ground.observer.create(directory, '', { acl: [{ id: all, perms: perms.all & ~perms.delete }] })
+    const [client, directory] = [await fixture.open(), `${fixture.path}/kept`]
+    await fixture.observer.create(directory, '', { acl: [{ id: all, perms: perms.all & ~perms.delete }] })
     const lock = new ReentrantMutex(client, directory)
     const held = await lock.acquire({ owner: 'me' })
     const refused = failureOf(held.release())
@@ -99,35 +99,35 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     expect((await again).token).to.equal(held.token)
     expect(held.validFor()).to.be.greaterThan(0)
     await (await again).release()
-    expect(await ground.nodes()).to.have.length(1)
-    await ground.observer.setACL(directory, openACL)
+    expect(await fixture.ephemeralNodes()).to.have.length(1)
+    await fixture.observer.setACL(directory, openACL)
     await held.release()
     expect(held.validFor()).to.equal(0)
-    expect(await ground.nodes()).to.deep.equal([])
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
   })
 
-  it('refuses a timeout that is none, also to who would enter at once, and remembers nothing of it', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
-    const ask = () => failureOf(lock.acquire({ owner: 'me', timeout: NaN }))
-    expect(await ask()).to.have.property('code', 'BADARGUMENTS')
+  it('rejects an invalid timeout with BADARGUMENTS, even if the owner already holds the lock', async () => {
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
+    const acquireInvalid = () => failureOf(lock.acquire({ owner: 'me', timeout: NaN }))
+    expect(await acquireInvalid()).to.have.property('code', 'BADARGUMENTS')
     const held = await lock.acquire({ owner: 'me' })
-    expect(await ask()).to.have.property('code', 'BADARGUMENTS')
+    expect(await acquireInvalid()).to.have.property('code', 'BADARGUMENTS')
     expect(await failureOf(lock.tryAcquire({ timeout: -1 }))).to.have.property('code', 'BADARGUMENTS')
     await held.release()
-    expect(await ground.nodes()).to.deep.equal([])
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
   })
 
-  it('counts an entry once, however often it is released', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+  it('counts one release per hold, however often release() is called on it', async () => {
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const first = await lock.acquire({ owner: 'me' })
     const second = await lock.acquire({ owner: 'me' })
     await Promise.all([second.release(), second.release()])
-    expect(await ground.nodes()).to.have.length(1)
+    expect(await fixture.ephemeralNodes()).to.have.length(1)
     await first.release()
   })
 
-  it('keeps other owners, and those who name none, out until then', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+  it('excludes other owners, and callers without an owner, until the last release', async () => {
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const held = await lock.acquire({ owner: 'me' })
     expect(await lock.tryAcquire({ owner: 'you' })).to.equal(null)
     expect(await lock.tryAcquire()).to.equal(null)
@@ -137,16 +137,16 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     await (await next).release()
   })
 
-  everywhere(
-    'costs one node and one watch for a thousand who wait in this process, and lets them in as they came',
+  itEverywhere(
+    'uses one node and one watch for a thousand local waiters, and grants them in the order of their calls',
     async () => {
-      const [client, other] = [await ground.open(), await ground.open()]
-      const elsewhere = await new Mutex(other, ground.path).acquire()
-      const watchesBefore = await ground.watchCount()
+      const [client, other] = [await fixture.open(), await fixture.open()]
+      const elsewhere = await new Mutex(other, fixture.path).acquire()
+      const watchesBefore = await fixture.watchCount()
       const order: number[] = []
       const tokens: bigint[] = []
       const waiting = Array.from({ length: 1000 }, (_, i) =>
-        new ReentrantMutex(client, ground.path).use(
+        new ReentrantMutex(client, fixture.path).use(
           held => {
             order.push(i)
             tokens.push(held.token)
@@ -154,9 +154,9 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
           { watchOwnNode: false },
         ),
       )
-      await ground.until(async () => (await ground.nodes()).length === 2)
-      await ground.until(async () => (await ground.watchCount()) === watchesBefore + 1)
-      expect(await ground.nodes()).to.have.length(2)
+      await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
+      await fixture.until(async () => (await fixture.watchCount()) === watchesBefore + 1)
+      expect(await fixture.ephemeralNodes()).to.have.length(2)
       await elsewhere.release()
       await Promise.all(waiting)
       expect(order).to.deep.equal(Array.from({ length: 1000 }, (_, i) => i))
@@ -164,70 +164,70 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     },
   )
 
-  everywhere(
-    'gives the lock back at the server before the next one here asks for it, so that other processes get their turn',
+  itEverywhere(
+    'releases at the server before the next local waiter queues, so that other processes get their turn',
     async () => {
-      const [client, other] = [await ground.open(), await ground.open()]
-      const lock = new ReentrantMutex(client, ground.path)
+      const [client, other] = [await fixture.open(), await fixture.open()]
+      const lock = new ReentrantMutex(client, fixture.path)
       const order: string[] = []
       const first = await lock.acquire()
-      const here = lock.use(() => order.push('here'))
-      const elsewhere = new Mutex(other, ground.path).use(() => order.push('elsewhere'))
-      await ground.until(async () => (await ground.nodes()).length === 2)
+      const local = lock.use(() => order.push('local'))
+      const elsewhere = new Mutex(other, fixture.path).use(() => order.push('elsewhere'))
+      await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
       await first.release()
-      await Promise.all([here, elsewhere])
-      expect(order).to.deep.equal(['elsewhere', 'here'])
+      await Promise.all([local, elsewhere])
+      expect(order).to.deep.equal(['elsewhere', 'local'])
     },
   )
 
-  it('is one queue for all views of a session, by the path at the server', async () => {
-    const client = await ground.open()
-    await client.ensurePath(ground.path)
-    const view = client.chroot(ground.path)
+  it('has one queue per path at the server for all chroot views of a session', async () => {
+    const client = await fixture.open()
+    await client.ensurePath(fixture.path)
+    const view = client.chroot(fixture.path)
     const held = await new ReentrantMutex(view, '/lock').acquire({ owner: 'me' })
-    const again = await new ReentrantMutex(client, `${ground.path}/lock`).acquire({ owner: 'me' })
+    const again = await new ReentrantMutex(client, `${fixture.path}/lock`).acquire({ owner: 'me' })
     expect(again.token).to.equal(held.token)
     await held.release()
     await again.release()
   })
 
-  it('asks the server for nothing while one here holds the lock', async () => {
+  it('sends nothing while a local owner holds the lock', async () => {
     const sent: number[] = []
-    const client = await ground.open({
+    const client = await fixture.open({
       onFrame: ({ from, first, bytes }: ObservedFrame) => {
         if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
       },
     })
-    const lock = new ReentrantMutex(client, ground.path)
+    const lock = new ReentrantMutex(client, fixture.path)
     const held = await lock.acquire({ owner: 'me' })
     sent.length = 0
     const again = await lock.acquire({ owner: 'me' })
     expect(await lock.tryAcquire()).to.equal(null)
-    const giveUp = new AbortController()
-    const waiting = failureOf(lock.acquire({ signal: giveUp.signal }))
-    giveUp.abort(new Error('given up'))
-    expect(await waiting).to.have.property('message', 'given up')
+    const canceller = new AbortController()
+    const waiting = failureOf(lock.acquire({ signal: canceller.signal }))
+    canceller.abort(new Error('cancelled'))
+    expect(await waiting).to.have.property('message', 'cancelled')
     await again.release()
     expect(sent.filter(type => type !== opcodes.ping)).to.deep.equal([])
     await held.release()
   })
 
-  it('passes over those who gave up while they waited here', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+  it('skips local waiters that were cancelled', async () => {
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const held = await lock.acquire()
-    const giveUp = new AbortController()
-    const given = failureOf(lock.acquire({ signal: giveUp.signal }))
+    const canceller = new AbortController()
+    const cancelled = failureOf(lock.acquire({ signal: canceller.signal }))
     const next = lock.acquire()
-    giveUp.abort(new Error('given up'))
-    await given
+    canceller.abort(new Error('cancelled'))
+    await cancelled
     await held.release()
     await (await next).release()
   })
 
-  it('lets the next one here in when the one before gave up in the queue at the server', async () => {
-    const [client, other] = [await ground.open(), await ground.open()]
-    const elsewhere = await new HerdMutex(other, ground.path).acquire()
-    const lock = new ReentrantMutex(client, ground.path)
+  it('grants the next local waiter when the one before timed out in the queue at the server', async () => {
+    const [client, other] = [await fixture.open(), await fixture.open()]
+    const elsewhere = await new HerdMutex(other, fixture.path).acquire()
+    const lock = new ReentrantMutex(client, fixture.path)
     const first = failureOf(lock.acquire({ timeout: 50 }))
     const second = lock.acquire()
     expect(await first)
@@ -237,20 +237,20 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     await (await second).release()
   })
 
-  everywhere('fails everybody here with SESSIONEXPIRED when the session expires', async () => {
-    const client = await ground.open()
-    const lock = new ReentrantMutex(client, ground.path)
+  itEverywhere('rejects all local waiters with SESSIONEXPIRED when the session expires', async () => {
+    const client = await fixture.open()
+    const lock = new ReentrantMutex(client, fixture.path)
     const held = await lock.acquire()
     const waiting = [failureOf(lock.acquire()), failureOf(lock.acquire())]
-    await ground.expire(client)
-    await ground.until(() => held.signal.aborted)
+    await fixture.expire(client)
+    await fixture.until(() => held.signal.aborted)
     await held.release()
     for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'SESSIONEXPIRED')
   })
 
-  it('fails everybody here with CLOSED when the client is closed, whether the holder releases or not', async () => {
-    const client = await ground.open()
-    const lock = new ReentrantMutex(client, ground.path)
+  it('rejects all local waiters with CLOSED when the client is closed, even before the holder releases', async () => {
+    const client = await fixture.open()
+    const lock = new ReentrantMutex(client, fixture.path)
     const held = await lock.acquire({ owner: 'me' })
     const waiting = [failureOf(lock.acquire()), failureOf(lock.acquire({ owner: 'you' }))]
     await client.close()
@@ -263,36 +263,36 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     await held.release()
   })
 
-  it('fails those who wait here with SESSIONEXPIRED behind a holder who never releases', async () => {
-    const client = await ground.open()
-    const lock = new ReentrantMutex(client, ground.path)
+  it('rejects local waiters with SESSIONEXPIRED even if the holder never releases', async () => {
+    const client = await fixture.open()
+    const lock = new ReentrantMutex(client, fixture.path)
     await lock.acquire()
     const waiting = [failureOf(lock.acquire()), failureOf(lock.acquire())]
-    await ground.expire(client)
+    await fixture.expire(client)
     for (const error of await Promise.all(waiting)) expect(error).to.have.property('code', 'SESSIONEXPIRED')
   })
 
-  it('fails those who wait here with SESSIONEXPIRED behind a holder whose release was refused', async () => {
+  it('rejects local waiters with SESSIONEXPIRED after the holder’s release was rejected', async () => {
     const all = openACL[0]?.id ?? expect.fail()
-    const [client, directory] = [await ground.open(), `${ground.path}/kept`]
-    await ground.observer.create(directory, '', { acl: [{ id: all, perms: perms.all & ~perms.delete }] })
+    const [client, directory] = [await fixture.open(), `${fixture.path}/kept`]
+    await fixture.observer.create(directory, '', { acl: [{ id: all, perms: perms.all & ~perms.delete }] })
     const lock = new ReentrantMutex(client, directory)
     const held = await lock.acquire()
     const waiting = failureOf(lock.acquire())
     expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
-    await ground.expire(client)
+    await fixture.expire(client)
     expect(await waiting).to.have.property('code', 'SESSIONEXPIRED')
     expect(held.signal.aborted).to.equal(true)
   })
 
-  it('tells who enters of a deleted node where the first asked to be told', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+  it('aborts the signal of a nested hold when the node is deleted, if the outer call set watchOwnNode', async () => {
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     await lock.use(
       () =>
         lock.use(
           async inner => {
-            await ground.observer.delete(inner.path)
-            await ground.until(() => inner.signal.aborted)
+            await fixture.observer.delete(inner.path)
+            await fixture.until(() => inner.signal.aborted)
           },
           { owner: 'me' },
         ),
@@ -300,33 +300,33 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     )
   })
 
-  it('watches its node for whoever asks to, and for all who are in', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+  it('watches its node if any call of the owner sets watchOwnNode, and reports the loss to every hold', async () => {
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const owner = 'me'
     const outer = await lock.acquire({ owner })
     await lock.use(
       async ({ path, signal }) => {
-        await ground.observer.delete(path)
-        await ground.until(() => signal.aborted)
+        await fixture.observer.delete(path)
+        await fixture.until(() => signal.aborted)
       },
       { owner },
     )
     expect(outer.signal.reason).to.include({ code: 'LOST' })
     await outer.release()
 
-    // Both ask at once, and the second comes in by the first.
+    // The calls are simultaneous, and the second one shares the first one’s request.
     const both = await Promise.all([lock.acquire({ owner }), lock.acquire({ owner, watchOwnNode: true })])
-    await ground.observer.delete(both[0].path)
-    await ground.until(() => both[0].signal.aborted)
+    await fixture.observer.delete(both[0].path)
+    await fixture.until(() => both[0].signal.aborted)
     for (const held of both) await held.release()
   })
 
-  it('has those who wait here, and the owner who asks again, ask the server when the lock is lost', async () => {
-    const lock = new ReentrantMutex(await ground.open(), ground.path)
+  it('queues local waiters and its old owner at the server again when it is lost', async () => {
+    const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const held = await lock.acquire({ owner: 'me', watchOwnNode: true })
     const inner = await lock.acquire({ owner: 'me' })
     const next = lock.acquire({ owner: 'you' })
-    await ground.observer.delete(held.path)
+    await fixture.observer.delete(held.path)
     const yours = await next
     expect(yours.token > held.token).to.equal(true)
     expect([held, inner].map(({ signal }) => signal.aborted)).to.deep.equal([true, true])
@@ -340,31 +340,31 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
     await (await again).release()
   })
 
-  describe('by context', () => {
-    it('lets a function that runs under the lock take it again, however deep', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
-      const deeper = async (depth: number): Promise<bigint[]> =>
-        lock.use(async ({ token }) => [token, ...(depth > 0 ? await deeper(depth - 1) : [])])
-      const tokens = await deeper(3)
+  describe('with byContext', () => {
+    it('is acquired again by nested functions of the callback at any depth', async () => {
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
+      const nest = async (depth: number): Promise<bigint[]> =>
+        lock.use(async ({ token }) => [token, ...(depth > 0 ? await nest(depth - 1) : [])])
+      const tokens = await nest(3)
       expect(tokens).to.have.length(4)
       expect(new Set(tokens).size).to.equal(1)
     })
 
-    it('refuses what stands in the place of options', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+    it('rejects with BADARGUMENTS if the options are not an object', async () => {
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       for (const options of [50, null] as never[])
-        for (const refused of [lock.acquire(options), lock.use(() => expect.fail('it was taken'), options)])
+        for (const refused of [lock.acquire(options), lock.use(() => expect.fail('the callback ran'), options)])
           expect(await failureOf(refused)).to.have.property('code', 'BADARGUMENTS')
     })
 
-    it('keeps functions apart that were started beside each other', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path)
+    it('excludes concurrent functions of one caller from each other', async () => {
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path)
       let inside = 0
       const task = () =>
         lock.use(
           async () => {
             expect(++inside).to.equal(1)
-            await ground.observer.exists('/')
+            await fixture.observer.exists('/')
             inside--
           },
           { byContext: true },
@@ -372,8 +372,8 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
       await Promise.all([task(), task(), task()])
     })
 
-    it('takes parallel branches of the holder for the holder', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+    it('treats parallel branches of the holder’s callback as the holder', async () => {
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       await lock.use(async () => {
         const both = await Promise.all([lock.acquire(), lock.acquire()])
         expect(both[0].token).to.equal(both[1].token)
@@ -381,8 +381,8 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
       })
     })
 
-    it('has a context queue like anybody else whose hold has ended', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+    it('queues a context whose hold has ended', async () => {
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       let open!: () => void
       const gate = new Promise<void>(resolve => (open = resolve))
       let queued!: Promise<Held>
@@ -391,13 +391,13 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
       })
       const other = await lock.acquire({ owner: 'other' })
       open()
-      expect(await Promise.race([queued, ground.observer.exists('/').then(() => 'waits')])).to.equal('waits')
+      expect(await Promise.race([queued, fixture.observer.exists('/').then(() => 'waits')])).to.equal('waits')
       await other.release()
       await (await queued).release()
     })
 
-    it('makes the caller of acquire the holder, so that what he calls next is let in', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+    it('treats functions that the caller of acquire() calls afterwards as the holder', async () => {
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       const inner = async () => {
         const held = await lock.acquire()
         await held.release()
@@ -408,20 +408,20 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
       await held.release()
     })
 
-    it('keeps tasks apart that were started after a hold of their starter has ended', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+    it('excludes tasks from each other that were started after their starter’s hold ended', async () => {
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       await (await lock.acquire()).release()
-      const start = <T>(task: () => Promise<T>) => ground.observer.exists('/').then(task)
+      const start = <T>(task: () => Promise<T>) => fixture.observer.exists('/').then(task)
       const held = await start(() => lock.acquire())
       expect(await start(() => lock.tryAcquire())).to.equal(null)
       const next = start(() => lock.acquire())
-      expect(await Promise.race([next, ground.observer.exists('/').then(() => 'waits')])).to.equal('waits')
+      expect(await Promise.race([next, fixture.observer.exists('/').then(() => 'waits')])).to.equal('waits')
       await held.release()
       await (await next).release()
     })
 
-    it('keeps two calls of acquire apart that one context makes at once, and whoever they let in enters again', async () => {
-      const lock = new ReentrantMutex(await ground.open(), ground.path, { byContext: true })
+    it('excludes simultaneous acquire() calls of one context from each other, and each can acquire again', async () => {
+      const lock = new ReentrantMutex(await fixture.open(), fixture.path, { byContext: true })
       let inside = 0
       const task = async () => {
         const held = await lock.acquire()
@@ -435,10 +435,10 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
       await Promise.all([task(), task(), task()])
     })
 
-    it('takes for the holder who came to hold two locks at once', async () => {
-      const client = await ground.open()
+    it('recognizes the holder of two locks that were acquired simultaneously', async () => {
+      const client = await fixture.open()
       const [one, other] = ['one', 'other'].map(
-        name => new ReentrantMutex(client, `${ground.path}/${name}`, { byContext: true }),
+        name => new ReentrantMutex(client, `${fixture.path}/${name}`, { byContext: true }),
       ) as [ReentrantMutex, ReentrantMutex]
       const both = await Promise.all([one.acquire(), other.acquire()])
       const again = [await one.acquire({ timeout: 10_000 }), await other.acquire({ timeout: 10_000 })]
@@ -446,21 +446,21 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
       await Promise.all([...again, ...both].map(held => held.release()))
     })
 
-    it('has a branch queue that goes on when the holder gives back', async () => {
-      const [client, other] = [await ground.open(), await ground.open()]
-      const lock = new ReentrantMutex(client, ground.path, { byContext: true })
+    it('queues a branch that continues during the release', async () => {
+      const [client, other] = [await fixture.open(), await fixture.open()]
+      const lock = new ReentrantMutex(client, fixture.path, { byContext: true })
       let branch!: Promise<Held>
       let elsewhere!: Promise<Held>
-      let giveBack!: () => void
+      let continueBranch!: () => void
       await lock.use(async () => {
-        elsewhere = new Mutex(other, ground.path).acquire()
-        await ground.until(async () => (await ground.nodes()).length === 2)
-        branch = new Promise<void>(resolve => (giveBack = resolve)).then(() => lock.acquire())
-        // In the turn in which the function ends, so that the branch asks while the lock is being given back.
-        queueMicrotask(() => queueMicrotask(() => queueMicrotask(() => queueMicrotask(giveBack))))
+        elsewhere = new Mutex(other, fixture.path).acquire()
+        await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
+        branch = new Promise<void>(resolve => (continueBranch = resolve)).then(() => lock.acquire())
+        // The branch calls acquire() in the turn in which the callback ends, while the lock is being released.
+        queueMicrotask(() => queueMicrotask(() => queueMicrotask(() => queueMicrotask(continueBranch))))
       })
       const theirs = await elsewhere
-      expect(await Promise.race([branch, ground.observer.exists('/').then(() => 'waits')])).to.equal('waits')
+      expect(await Promise.race([branch, fixture.observer.exists('/').then(() => 'waits')])).to.equal('waits')
       await theirs.release()
       expect((await branch).token > theirs.token).to.equal(true)
       await (await branch).release()
@@ -468,15 +468,15 @@ onGrounds('ReentrantMutex', (ground, { it, everywhere }) => {
   })
 })
 
-describe('ReentrantMutex, in processes and worlds of its own', () => {
+describe('ReentrantMutex, simulated and in a separate process', () => {
   for (let i = 0; i < 10; i++)
-    it(`keeps owners and contexts of three sessions apart in a world made by chance (SEED=${seed + i})`, async () => {
-      const { stays, wrong } = await reentrantWorld(seed + i)
-      expect(wrong).to.deep.equal([])
-      expect(stays).to.be.above(100)
+    it(`excludes owners and contexts of three sessions from each other in a random simulation (SEED=${seed + i})`, async () => {
+      const { holds, violations } = await simulateReentrantMutex(seed + i)
+      expect(violations).to.deep.equal([])
+      expect(holds).to.be.above(100)
     })
 
-  it('does not let in who waits for the task that was the first of the process to have a context', async () => {
+  it('does not treat the caller that awaits the process’s first context-using task as the holder', async () => {
     const script = fileURLToPath(new URL('first-context.ts', import.meta.url))
     const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], { timeout: 60_000 })
     expect(stdout).to.match(/^token \d+, out\n$/)

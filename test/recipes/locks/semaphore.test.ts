@@ -1,4 +1,4 @@
-// What Semaphore promises beyond what it has in common with other locks.
+// Behaviour of Semaphore that it does not share with other locks.
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { once } from 'node:events'
@@ -6,117 +6,115 @@ import { ZooKeeperError, type Client, type ObservedFrame } from '../../../src/in
 import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { LockError, revoke, Semaphore, type Held, type LockOptions } from '../../../src/recipes/index.ts'
 import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
-import type { FaultyDial } from '../../support/faulty-dial.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
-const ACTS = ['acquire', 'tryAcquire', 'giveUp', 'breakGate', 'cut'] as const
-type Act = (typeof ACTS)[number]
+const ACTIONS = ['acquire', 'tryAcquire', 'cancel', 'deleteGateNode', 'cut'] as const
+type Action = (typeof ACTIONS)[number]
 
-/** Of one who stands in the gate and waits for a lease: on the leases, and on his node at the gate. */
-const WATCHES_IN_THE_GATE = 2
+/** The number of watches of the contender that holds the gate and waits for a lease: on the leases, and on its own node at the gate. */
+const GATE_HOLDER_WATCHES = 2
 
-onGrounds('Semaphore', (ground, { it, everywhere }) => {
-  const gate = () => ground.nodesIn('/locks')
-  const leases = () => ground.nodesIn('/leases')
-  const semaphoreOf = (client: Client, leases: number, options?: LockOptions) =>
-    new Semaphore(client, ground.path, leases, options)
+onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
+  const gate = () => fixture.childPaths('/locks')
+  const leases = () => fixture.childPaths('/leases')
+  const semaphoreOf = (client: Client, permits: number, options?: LockOptions) =>
+    new Semaphore(client, fixture.path, permits, options)
 
-  everywhere('lets in no more than it has leases, and everybody in the end', async () => {
-    const clients = await ground.many(20)
-    let inside = 0
-    let most = 0
-    let passes = 0
-    const work = async (client: Client) => {
-      for (let i = 0; i < 3; i++)
-        await semaphoreOf(client, 3).use(async () => {
-          most = Math.max(most, ++inside)
-          // The first ones stay until there are as many as may be.
-          await ground.until(() => most >= 3)
-          await client.exists('/')
-          inside--
-          passes++
-        })
-    }
-    await Promise.all(clients.map(work))
-    expect([most, passes]).to.deep.equal([3, 60])
-  })
+  itEverywhere(
+    'is held by at most as many contenders as it has permits, and by every contender in the end',
+    async () => {
+      const clients = await fixture.openMany(20)
+      let inside = 0
+      let maxInside = 0
+      let grants = 0
+      const acquireThreeTimes = async (client: Client) => {
+        for (let i = 0; i < 3; i++)
+          await semaphoreOf(client, 3).use(async () => {
+            maxInside = Math.max(maxInside, ++inside)
+            // The first contenders hold it until the maximum is reached.
+            await fixture.until(() => maxInside >= 3)
+            await client.exists('/')
+            inside--
+            grants++
+          })
+      }
+      await Promise.all(clients.map(acquireThreeTimes))
+      expect([maxInside, grants]).to.deep.equal([3, 60])
+    },
+  )
 
-  it('lets in no more than that whoever gives up, loses his connection, or has his place at the gate deleted', async () => {
-    const all = await Promise.all(Array.from({ length: 8 }, () => ground.sabotaged()))
-    const plans = fc.array(fc.array(fc.constantFrom(...ACTS), { maxLength: 6 }), { minLength: 8, maxLength: 8 })
-    const live = async (
-      client: Client,
-      faultyDial: FaultyDial,
-      todo: Act[],
-      stay: (held: unknown) => Promise<void>,
-    ) => {
+  it('never exceeds its permits when contenders cancel, lose connections, or have their nodes at the gate deleted', async () => {
+    const all = await Promise.all(Array.from({ length: 8 }, () => fixture.openWithFaults()))
+    const plans = fc.array(fc.array(fc.constantFrom(...ACTIONS), { maxLength: 6 }), { minLength: 8, maxLength: 8 })
+    type Hold = (held: unknown) => Promise<void>
+    const runPlan = async ({ client, faultyDial }: (typeof all)[number], plan: Action[], hold: Hold) => {
       const semaphore = semaphoreOf(client, 2)
-      const doing: Record<Act, () => Promise<unknown>> = {
-        acquire: () => semaphore.acquire().then(stay),
-        tryAcquire: () => semaphore.tryAcquire().then(stay),
-        async giveUp() {
+      const run: Record<Action, () => Promise<unknown>> = {
+        acquire: () => semaphore.acquire().then(hold),
+        tryAcquire: () => semaphore.tryAcquire().then(hold),
+        async cancel() {
           const abort = new AbortController()
           const outcome = outcomeOf(semaphore.acquire({ signal: abort.signal }))
-          await ground.observer.exists('/')
+          await fixture.observer.exists('/')
           abort.abort(null)
-          await stay(await outcome)
+          await hold(await outcome)
         },
-        async breakGate() {
+        async deleteGateNode() {
           const [first] = await gate()
-          if (first !== undefined) await ground.observer.delete(first).catch(() => undefined)
+          if (first !== undefined) await fixture.observer.delete(first).catch(() => undefined)
         },
         cut: () => Promise.resolve().then(() => faultyDial.cut()),
       }
-      for (const act of todo) await doing[act]()
+      for (const action of plan) await run[action]()
     }
     await fc.assert(
       fc.asyncProperty(plans, async plan => {
         let inside = 0
-        const stay = async (held: unknown) => {
+        const hold = async (held: unknown) => {
           if (held === null) return
           expect(++inside).to.be.at.most(2)
-          await ground.observer.exists('/')
+          await fixture.observer.exists('/')
           inside--
           await (held as Held).release()
         }
-        await Promise.all(all.map(({ client, faultyDial }, i) => live(client, faultyDial, plan[i] ?? [], stay)))
+        await Promise.all(all.map((each, i) => runPlan(each, plan[i] ?? [], hold)))
       }),
       { numRuns: 10 },
     )
   })
 
-  everywhere('is laid out as Curator’s', async () => {
-    const [first, second] = [await ground.open(), await ground.open()]
+  itEverywhere('has the nodes of Curator’s InterProcessSemaphoreV2', async () => {
+    const [first, second] = [await fixture.open(), await fixture.open()]
     const held = await semaphoreOf(first, 1, { data: 'me' }).acquire()
     expect(await leases()).to.deep.equal([held.path])
     expect(held.path).to.match(/\/leases\/_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-lease-0000000000$/)
-    expect(held.token).to.equal((await ground.observer.exists(held.path))?.czxid)
-    expect(String((await ground.observer.getData(held.path)).data)).to.equal('me')
+    expect(held.token).to.equal((await fixture.observer.exists(held.path))?.czxid)
+    expect(String((await fixture.observer.getData(held.path)).data)).to.equal('me')
     const acquiring = semaphoreOf(second, 1).acquire()
-    await ground.watches(WATCHES_IN_THE_GATE)
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES)
     expect((await gate()).join()).to.match(/\/locks\/_c_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}-lock-0000000001$/)
     expect(await leases()).to.have.length(2)
     await held.release()
     await (await acquiring).release()
   })
 
-  everywhere('is given in the order of those who wait, of whom a release wakes one', async () => {
-    const clients = await ground.many(5)
+  itEverywhere('is granted in the order of the queue, and a release notifies one waiter', async () => {
+    const clients = await fixture.openMany(5)
     const [a, b, ...others] = clients as [Client, Client, ...Client[]]
     const first = await semaphoreOf(a, 2).acquire()
     const second = await semaphoreOf(b, 2).acquire()
     const acquiring: Promise<Held>[] = []
     for (const [i, client] of others.entries()) {
       acquiring.push(semaphoreOf(client, 2).acquire())
-      await ground.watches(WATCHES_IN_THE_GATE + i)
+      await fixture.waitForWatches(GATE_HOLDER_WATCHES + i)
     }
     const granted = acquiring.map(each => trackSettled(each))
     const events = () => others.map(client => client.stats.events)
     expect(events()).to.deep.equal([0, 0, 0])
     await second.release()
     const third = await acquiring[0]
-    // The next one is in the gate then.
-    await ground.until(() => events()[1] !== 0)
+    // The next contender then holds the gate.
+    await fixture.until(() => events()[1] !== 0)
     await Promise.all(others.map(client => client.sync('/')))
     expect(events().slice(1)).to.deep.equal([1, 0])
     expect(granted.map(isGranted => isGranted())).to.deep.equal([true, false, false])
@@ -127,8 +125,8 @@ onGrounds('Semaphore', (ground, { it, everywhere }) => {
     await fourth?.release()
   })
 
-  it('says how many leases are left, and who has the others', async () => {
-    const [first, second] = [await ground.open(), await ground.open()]
+  it('reports how many permits are available and who holds the others', async () => {
+    const [first, second] = [await fixture.open(), await fixture.open()]
     const semaphore = semaphoreOf(first, 2, { data: 'first' })
     expect([await semaphore.available(), await semaphore.contenders()]).to.deep.equal([2, []])
     const held = await semaphore.acquire()
@@ -139,7 +137,7 @@ onGrounds('Semaphore', (ground, { it, everywhere }) => {
     expect(contenders.map(each => each.session)).to.deep.equal([first.sessionId, second.sessionId])
     expect(contenders[0]).to.deep.include({ path: held.path, data: Buffer.from('first') })
     const acquiring = semaphore.acquire()
-    await ground.watches(WATCHES_IN_THE_GATE)
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES)
     expect(await semaphore.available()).to.equal(0)
     await held.release()
     await (await acquiring).release()
@@ -147,126 +145,135 @@ onGrounds('Semaphore', (ground, { it, everywhere }) => {
     expect(await semaphore.available()).to.equal(2)
   })
 
-  it('is refused to one who only tries, who writes nothing, when it is full or somebody waits', async () => {
+  it('makes tryAcquire() resolve with null without writing if no permit is free or a contender waits', async () => {
     const sent: number[] = []
     const onFrame = ({ from, first, bytes }: ObservedFrame) => {
       if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
     }
-    const [holder, waiter, other] = [await ground.open(), await ground.open(), await ground.open({ onFrame })]
-    const trying = async (leases: number) => {
+    const [holder, waiter, other] = [await fixture.open(), await fixture.open(), await fixture.open({ onFrame })]
+    const tryWith = async (permits: number) => {
       sent.length = 0
-      const held = await semaphoreOf(other, leases).tryAcquire()
+      const held = await semaphoreOf(other, permits).tryAcquire()
       return { held, sent: sent.filter(type => type !== opcodes.ping) }
     }
     const held = await semaphoreOf(holder, 1).acquire()
-    expect(await trying(1)).to.deep.equal({ held: null, sent: [opcodes.getChildren2] })
+    expect(await tryWith(1)).to.deep.equal({ held: null, sent: [opcodes.getChildren2] })
     const acquiring = semaphoreOf(waiter, 1).acquire()
-    await ground.watches(WATCHES_IN_THE_GATE)
-    expect(await trying(3)).to.deep.equal({ held: null, sent: [opcodes.getChildren2, opcodes.getChildren2] })
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES)
+    expect(await tryWith(3)).to.deep.equal({ held: null, sent: [opcodes.getChildren2, opcodes.getChildren2] })
     await held.release()
     await (await acquiring).release()
-    const { held: got } = await trying(1)
+    const { held: got } = await tryWith(1)
     expect(got?.validFor()).to.be.greaterThan(0)
     await got?.release()
   })
 
-  everywhere('gives back what it took when one who only tries comes at the same moment as others', async () => {
-    const clients = await ground.many(8)
+  itEverywhere('deletes the nodes of unsuccessful simultaneous tryAcquire() calls', async () => {
+    const clients = await fixture.openMany(8)
     const tries = await Promise.all(clients.map(client => semaphoreOf(client, 2).tryAcquire()))
     const got = tries.filter(held => held !== null)
     expect(got.length).to.be.at.most(2)
-    await ground.sessions.settled()
+    await fixture.sessions.settled()
     expect(await leases()).to.have.length(got.length)
     expect(await gate()).to.deep.equal([])
     await Promise.all(got.map(held => held.release()))
   })
 
-  it('has one whose place in the gate was deleted give its lease back and come again, behind the others', async () => {
-    const [holder, first, second] = [await ground.open(), await ground.open(), await ground.open()]
+  it('makes a waiter whose node at the gate is deleted release its lease and queue again, last', async () => {
+    const [holder, first, second] = [await fixture.open(), await fixture.open(), await fixture.open()]
     const held = await semaphoreOf(holder, 1).acquire()
-    const pushed = semaphoreOf(first, 1).acquire()
-    await ground.watches(WATCHES_IN_THE_GATE)
+    const displaced = semaphoreOf(first, 1).acquire()
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES)
     const next = semaphoreOf(second, 1).acquire()
-    await ground.watches(WATCHES_IN_THE_GATE + 1)
-    await ground.observer.delete((await gate())[0] ?? '')
-    const isPushedIn = trackSettled(pushed)
-    // The other is in the gate, with a lease, and the first one behind it again, without.
-    await ground.until(async () => (await gate()).length === 2 && (await leases()).length === 2)
-    await ground.watches(WATCHES_IN_THE_GATE + 1)
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES + 1)
+    await fixture.observer.delete((await gate())[0] ?? '')
+    const isGranted = trackSettled(displaced)
+    // The other one holds the gate and has a lease; the first one queues after it, without a lease.
+    await fixture.until(async () => (await gate()).length === 2 && (await leases()).length === 2)
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES + 1)
     await held.release()
     await (await next).release()
-    await (await pushed).release()
-    expect(isPushedIn()).to.equal(true)
+    await (await displaced).release()
+    expect(isGranted()).to.equal(true)
   })
 
-  it('has one whose lease was deleted while it waits take another', async () => {
-    const [holder, client] = [await ground.open(), await ground.open()]
+  it('creates a new lease for a waiter whose lease was deleted', async () => {
+    const [holder, client] = [await fixture.open(), await fixture.open()]
     const held = await semaphoreOf(holder, 1).acquire()
     const acquiring = semaphoreOf(client, 1).acquire()
-    await ground.watches(WATCHES_IN_THE_GATE)
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES)
     const [, victim] = await leases()
-    await ground.observer.delete(victim ?? '')
-    await ground.until(async () => (await leases()).length === 2)
+    await fixture.observer.delete(victim ?? '')
+    await fixture.until(async () => (await leases()).length === 2)
     await held.release()
     const got = await acquiring
     expect(got.path).not.to.equal(victim)
     await got.release()
   })
 
-  everywhere('is made anew when all of it is deleted under those who wait', async () => {
-    const [holder, ...others] = await ground.many(4)
+  itEverywhere('is created again and acquired by the waiters when all of its nodes are deleted', async () => {
+    const [holder, ...others] = await fixture.openMany(4)
     const held = await semaphoreOf(holder as Client, 1).acquire()
-    const passing = others.map(client => semaphoreOf(client, 1).use(() => client.sessionId))
-    await ground.watches(WATCHES_IN_THE_GATE + 2)
-    await ground.until(() =>
-      ground.observer.deleteRecursive(ground.path).then(
+    const acquiring = others.map(client => semaphoreOf(client, 1).use(() => client.sessionId))
+    await fixture.waitForWatches(GATE_HOLDER_WATCHES + 2)
+    await fixture.until(() =>
+      fixture.observer.deleteRecursive(fixture.path).then(
         () => true,
         () => false,
       ),
     )
-    expect(await Promise.all(passing)).to.have.members(others.map(client => client.sessionId))
+    expect(await Promise.all(acquiring)).to.have.members(others.map(client => client.sessionId))
     await held.release()
   })
 
-  everywhere('tells a holder when somebody deletes its lease, or asks for it', async () => {
-    const held = await semaphoreOf(await ground.open(), 2).acquire({ watchOwnNode: true })
+  itEverywhere('aborts the holder’s revoked signal on revoke(), and its signal when its lease is deleted', async () => {
+    const held = await semaphoreOf(await fixture.open(), 2).acquire({ watchOwnNode: true })
     const revoked = once(held.revoked, 'abort')
-    await revoke(ground.observer, held.path)
+    await revoke(fixture.observer, held.path)
     await revoked
     const lost = once(held.signal, 'abort')
-    await ground.observer.delete(held.path)
+    await fixture.observer.delete(held.path)
     await lost
     expect(held.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
     expect(await failureOf(held.guard().setData('/', '').commit())).to.have.property('code', 'NONODE')
   })
 
-  it('does not mind foreign names among its leases', async () => {
-    const client = await ground.open()
+  it('ignores foreign names among its leases', async () => {
+    const client = await fixture.open()
     const semaphore = semaphoreOf(client, 1)
-    await client.ensurePath(`${ground.path}/leases`)
-    await client.create(`${ground.path}/leases/foreign-0000000000`)
+    await client.ensurePath(`${fixture.path}/leases`)
+    await client.create(`${fixture.path}/leases/foreign-0000000000`)
     await (await semaphore.acquire()).release()
     expect([await semaphore.available(), await semaphore.contenders()]).to.deep.equal([1, []])
-    await ground.observer.deleteRecursive(ground.path)
+    await fixture.observer.deleteRecursive(fixture.path)
   })
 
-  it('takes a positive integer of leases and nothing else', () => {
-    for (const leases of [0, -1, 1.5, NaN, Infinity, 2 ** 53, '3' as unknown as number, undefined as unknown as number])
-      expect(() => semaphoreOf(ground.observer, leases))
+  it('throws BADARGUMENTS unless permits is a positive safe integer', () => {
+    for (const permits of [
+      0,
+      -1,
+      1.5,
+      NaN,
+      Infinity,
+      2 ** 53,
+      '3' as unknown as number,
+      undefined as unknown as number,
+    ])
+      expect(() => semaphoreOf(fixture.observer, permits))
         .to.throw(ZooKeeperError)
         .with.property('code', 'BADARGUMENTS')
   })
 
-  it('takes no path that is none, whose leases would lie elsewhere', () => {
+  it('throws BADARGUMENTS for an invalid path, because the leases would be elsewhere', () => {
     for (const path of ['', 'leases', '/a/'])
-      expect(() => new Semaphore(ground.observer, path, 1))
+      expect(() => new Semaphore(fixture.observer, path, 1))
         .to.throw(ZooKeeperError)
         .with.property('code', 'BADARGUMENTS')
   })
 
-  describe('of which users have different numbers', () => {
-    it('lets one of a larger number in beside as many as that allows', async () => {
-      const [small, large] = [await ground.open(), await ground.open()]
+  describe('with different permits per client', () => {
+    it('is acquired by a client with more permits up to its own limit', async () => {
+      const [small, large] = [await fixture.open(), await fixture.open()]
       const held = await semaphoreOf(small, 1).acquire()
       const more = await semaphoreOf(large, 2).acquire()
       expect(await semaphoreOf(small, 1).available()).to.equal(0)
@@ -275,15 +282,15 @@ onGrounds('Semaphore', (ground, { it, everywhere }) => {
       await more.release()
     })
 
-    it('holds up those behind one of a smaller number until he is in', async () => {
-      const [holder, small, large] = [await ground.open(), await ground.open(), await ground.open()]
+    it('makes contenders wait for an earlier one with fewer permits until that one holds a permit', async () => {
+      const [holder, small, large] = [await fixture.open(), await fixture.open(), await fixture.open()]
       const held = await semaphoreOf(holder, 1).acquire()
       const first = semaphoreOf(small, 1).acquire()
-      await ground.watches(WATCHES_IN_THE_GATE)
+      await fixture.waitForWatches(GATE_HOLDER_WATCHES)
       const second = semaphoreOf(large, 2).acquire()
-      const isIn = trackSettled(second)
-      await ground.watches(WATCHES_IN_THE_GATE + 1)
-      expect(isIn()).to.equal(false)
+      const isGranted = trackSettled(second)
+      await fixture.waitForWatches(GATE_HOLDER_WATCHES + 1)
+      expect(isGranted()).to.equal(false)
       await held.release()
       const both = await Promise.all([first, second])
       for (const each of both) await each.release()

@@ -1,16 +1,16 @@
-// A small world for the decisions of ticket.ts: one directory, sessions that see it late, contenders that are stepped one question at a time,
-// and outsiders. It knows the truth, and says when somebody is let in who should not be, or nobody is.
+// A model that checks the decisions of ticket.ts: one directory, sessions with stale views of it, contenders that advance one request at a
+// time, and other clients that interfere. It knows the true state and throws if a contender gets the lock wrongly, or never gets it.
 import * as ticket from '../../../src/recipes/locks/ticket.ts'
 import type { Next } from '../../../src/recipes/locks/ticket.ts'
 
-export interface Rules extends Pick<typeof ticket, 'onDrawn' | 'onGone' | 'onListed'> {
-  /** A release is one transaction: what it writes into the directory, and the delete. Otherwise the delete comes first. */
-  releasesAtOnce: boolean
+export interface TicketRules extends Pick<typeof ticket, 'onDrawn' | 'onGone' | 'onListed'> {
+  /** True if a release writes the directory and deletes the ticket in one transaction; false if it deletes first. */
+  releasesAtomically: boolean
 }
 
-export const rules: Rules = { ...ticket, releasesAtOnce: true }
+export const rules: TicketRules = { ...ticket, releasesAtomically: true }
 
-/** A new object whenever it changes. */
+/** Immutable: each change of the node creates a new object. */
 interface Node {
   readonly czxid: number
   readonly mzxid: number
@@ -20,29 +20,29 @@ interface Node {
 interface Directory {
   readonly czxid: number
   readonly nextNumber: number
-  readonly released: number | undefined
+  readonly lastReleased: number | undefined
   readonly nodes: ReadonlyMap<number, Node>
 }
 
 type State =
   | { at: 'start' }
-  /** The ticket is drawn, the directory not yet read. */
+  /** The ticket exists, and the directory has not been read yet. */
   | { at: 'drawn' }
   | { at: 'next'; next: Next }
   | { at: 'waiting'; ticket: number; node: Node }
-  | { at: 'woken'; ticket: number; node: Node }
-  | { at: 'looked'; ticket: number; node: Node; released: number | undefined; view: number }
+  | { at: 'notified'; ticket: number; node: Node }
+  | { at: 'directoryRead'; ticket: number; node: Node; released: number | undefined; view: number }
   | { at: 'holding' }
-  /** With two transactions for a release: between them. */
-  | { at: 'telling' }
+  /** The state between the two transactions of a release that is not atomic. */
+  | { at: 'publishing' }
   | { at: 'done' }
 
 interface Session {
   readonly name: string
-  /** The transaction up to which its server has come. */
+  /** The last transaction that the session’s server has applied. */
   view: number
-  /** The last one that an answer told of; events do not count (ZooKeeper's clients resume from here). */
-  seen: number
+  /** The last transaction in a reply, from which the client resumes. Events do not count (as in ZooKeeper's clients). */
+  lastReplied: number
   isAlive: boolean
 }
 
@@ -53,20 +53,20 @@ interface Contender {
   own: { number: number; czxid: number }
 }
 
-export class World {
+export class TicketModel {
   /** The directory after each transaction. */
-  readonly #past: (Directory | undefined)[] = [undefined]
-  readonly #rules: Rules
+  readonly #history: (Directory | undefined)[] = [undefined]
+  readonly #rules: TicketRules
   readonly #sessions: Session[]
   readonly #contenders: Contender[]
-  /** By which transaction a node was given back as of one who has held the lock. */
-  readonly #givenBack = new Map<Node, number>()
-  readonly #story: string[] = []
+  /** The transaction that released each node whose owner held the lock. */
+  readonly #releasedAt = new Map<Node, number>()
+  readonly #log: string[] = []
 
-  /** @param sizes how many contenders each session has */
-  constructor(sizes: readonly number[], ruling: Rules) {
-    this.#rules = ruling
-    this.#sessions = sizes.map((_, i) => ({ name: `s${i}`, view: 0, seen: 0, isAlive: true }))
+  /** @param sizes the number of contenders of each session */
+  constructor(sizes: readonly number[], rules: TicketRules) {
+    this.#rules = rules
+    this.#sessions = sizes.map((_, i) => ({ name: `s${i}`, view: 0, lastReplied: 0, isAlive: true }))
     this.#contenders = this.#sessions.flatMap((session, i) =>
       Array.from({ length: sizes[i] ?? 0 }, (_, j): Contender => {
         return { name: `${session.name}.${j}`, session, state: { at: 'start' }, own: { number: NaN, czxid: NaN } }
@@ -74,210 +74,218 @@ export class World {
     )
   }
 
-  /** One thing happens, of all that could. */
-  happen(choice: number): void {
-    const possible = this.#possible()
+  /** Runs one of the events that are possible now. */
+  runOneEvent(choice: number): void {
+    const possible = this.#possibleEvents()
     possible[choice % possible.length]?.()
   }
 
-  /** No more faults: everybody has to get the lock in the end. */
+  /** Runs without further faults until every contender has had the lock; throws if one waits forever. */
   drain(): void {
     for (let round = 0; round < 40 * this.#contenders.length; round++) {
-      for (const session of this.#sessions) while (session.view < this.#now) this.#catchUp(session)
+      for (const session of this.#sessions) while (session.view < this.#lastZxid) this.#catchUp(session)
       const busy = this.#contenders.filter(each => each.session.isAlive && each.state.at !== 'done')
       if (busy.length === 0) return
-      for (const each of busy) this.#step(each)
+      for (const each of busy) this.#advance(each)
     }
-    this.#fail('somebody waits for ever')
+    this.#fail('a contender waits forever')
   }
 
-  get #now(): number {
-    return this.#past.length - 1
+  get #lastZxid(): number {
+    return this.#history.length - 1
   }
 
-  get #truth(): Directory | undefined {
-    return this.#past[this.#now]
+  get #current(): Directory | undefined {
+    return this.#history[this.#lastZxid]
   }
 
-  #possible(): (() => void)[] {
+  #possibleEvents(): (() => void)[] {
     const possible: (() => void)[] = []
-    const often = (act: () => void) => possible.push(act, act, act)
+    const addOften = (event: () => void) => possible.push(event, event, event)
     for (const each of this.#contenders) {
       const { session, state } = each
       if (!session.isAlive || state.at === 'done') continue
-      if (state.at !== 'waiting') often(() => this.#step(each))
-      if (!['start', 'holding', 'telling'].includes(state.at)) possible.push(() => this.#giveUp(each))
+      if (state.at !== 'waiting') addOften(() => this.#advance(each))
+      if (!['start', 'holding', 'publishing'].includes(state.at)) possible.push(() => this.#cancel(each))
     }
     for (const session of this.#sessions.filter(({ isAlive }) => isAlive)) {
-      if (session.view < this.#now) often(() => this.#catchUp(session))
+      if (session.view < this.#lastZxid) addOften(() => this.#catchUp(session))
       for (const lag of [0, 1, 3]) possible.push(() => this.#reconnect(session, lag))
     }
-    const last = this.#sessions.filter(({ isAlive }) => isAlive)
-    if (last.length > 1) for (const session of last) possible.push(() => this.#die(session))
-    for (const number of this.#truth?.nodes.keys() ?? []) {
-      possible.push(() => this.#outsider('deletes', number))
-      possible.push(() => this.#outsider('touches', number))
+    const alive = this.#sessions.filter(({ isAlive }) => isAlive)
+    if (alive.length > 1) for (const session of alive) possible.push(() => this.#expire(session))
+    for (const number of this.#current?.nodes.keys() ?? []) {
+      possible.push(() => this.#interfere('deletes', number))
+      possible.push(() => this.#interfere('touches', number))
     }
-    if (this.#truth !== undefined) possible.push(() => this.#deleteDirectory())
+    if (this.#current !== undefined) possible.push(() => this.#deleteDirectory())
     return possible
   }
 
-  // What contenders do
+  // Actions of contenders
 
-  #step(me: Contender): void {
-    const { state, session } = me
+  #advance(self: Contender): void {
+    const { state, session } = self
     switch (state.at) {
       case 'start':
-        return this.#draw(me)
+        return this.#createTicket(self)
       case 'drawn': {
         const directory = this.#read(session)
-        const isOurs = directory !== undefined && directory.czxid < me.own.czxid
-        return this.#go(me, this.#rules.onDrawn(me.own.number, { isOurs, released: directory?.released }))
+        const isOurs = directory !== undefined && directory.czxid < self.own.czxid
+        return this.#decide(self, this.#rules.onDrawn(self.own.number, { isOurs, released: directory?.lastReleased }))
       }
       case 'next':
-        return this.#follow(me, state.next)
-      case 'woken':
-        return this.#be(me, { ...state, at: 'looked', released: this.#read(session)?.released, view: session.view })
-      case 'looked': {
-        const isOurs = this.#read(session)?.nodes.get(me.own.number)?.czxid === me.own.czxid
+        return this.#execute(self, state.next)
+      case 'notified':
+        return this.#setState(self, {
+          ...state,
+          at: 'directoryRead',
+          released: this.#read(session)?.lastReleased,
+          view: session.view,
+        })
+      case 'directoryRead': {
+        const isOurs = this.#read(session)?.nodes.get(self.own.number)?.czxid === self.own.czxid
         const next = this.#rules.onGone(state.ticket, { isOurs, released: state.released })
-        const given = this.#givenBack.get(state.node) ?? Infinity
-        if (next.do === 'list' && isOurs && given <= state.view)
-          this.#fail(`${me.name} needs a list behind a holder who gave his ticket back`)
-        return this.#go(me, next)
+        const releasedAt = this.#releasedAt.get(state.node) ?? Infinity
+        if (next.do === 'list' && isOurs && releasedAt <= state.view)
+          this.#fail(`${self.name} needs a list although the holder before it has released its ticket`)
+        return this.#decide(self, next)
       }
       case 'holding':
-        return this.#release(me)
-      case 'telling':
-        this.#write(`${me.name} tells`, now => now && { ...now, released: me.own.number })
-        return this.#be(me, { at: 'done' })
+        return this.#release(self)
+      case 'publishing':
+        this.#write(`${self.name} writes the directory`, now => now && { ...now, lastReleased: self.own.number })
+        return this.#setState(self, { at: 'done' })
     }
   }
 
-  #draw(me: Contender): void {
-    if (this.#truth === undefined)
-      this.#write(`${me.name} makes the directory`, (_, czxid) => {
-        return { czxid, nextNumber: 0, released: undefined, nodes: new Map() }
+  #createTicket(self: Contender): void {
+    if (this.#current === undefined)
+      this.#write(`${self.name} creates the directory`, (_, czxid) => {
+        return { czxid, nextNumber: 0, lastReleased: undefined, nodes: new Map() }
       })
-    this.#write(`${me.name} draws`, (now, czxid) => {
+    this.#write(`${self.name} creates a ticket`, (now, czxid) => {
       if (now === undefined) return now
-      me.own = { number: now.nextNumber, czxid }
-      const nodes = new Map(now.nodes).set(now.nextNumber, { czxid, mzxid: czxid, owner: me })
+      self.own = { number: now.nextNumber, czxid }
+      const nodes = new Map(now.nodes).set(now.nextNumber, { czxid, mzxid: czxid, owner: self })
       return { ...now, nextNumber: now.nextNumber + 1, nodes }
     })
-    // Its server has come as far as the session's own write.
-    while (me.session.view < this.#now) this.#catchUp(me.session)
-    me.session.seen = this.#now
-    this.#be(me, { at: 'drawn' })
+    // A reply shows that the session's server has applied its write.
+    while (self.session.view < this.#lastZxid) this.#catchUp(self.session)
+    self.session.lastReplied = this.#lastZxid
+    this.#setState(self, { at: 'drawn' })
   }
 
-  #follow(me: Contender, next: Next): void {
-    const { session, own } = me
+  #execute(self: Contender, next: Next): void {
+    const { session, own } = self
     switch (next.do) {
       case 'hold':
         return
       case 'draw':
-        this.#leave(me)
-        return this.#be(me, { at: 'start' })
+        this.#deleteTicket(self)
+        return this.#setState(self, { at: 'start' })
       case 'watch': {
         const node = this.#read(session)?.nodes.get(next.ticket)
-        if (node === undefined) return this.#be(me, { at: 'next', next: { do: 'list' } })
-        return this.#be(me, { at: 'waiting', ticket: next.ticket, node })
+        if (node === undefined) return this.#setState(self, { at: 'next', next: { do: 'list' } })
+        return this.#setState(self, { at: 'waiting', ticket: next.ticket, node })
       }
       case 'list': {
         const directory = this.#read(session)
         const children = [...(directory?.nodes.keys() ?? [])].map(ticket.ticketName)
         const isOurs = directory !== undefined && directory.czxid < own.czxid
-        return this.#go(me, this.#rules.onListed(own.number, { isOurs, children }))
+        return this.#decide(self, this.#rules.onListed(own.number, { isOurs, children }))
       }
     }
   }
 
-  #go(me: Contender, next: Next): void {
-    if (next.do !== 'hold') return this.#be(me, { at: 'next', next })
-    const wasDrawn = me.state.at === 'drawn'
-    this.#be(me, { at: 'holding' })
-    if (this.#stands(me) && !this.#isFirst(me, this.#truth)) this.#fail(`${me.name} is let in behind another`)
-    const since = this.#past.slice(me.own.czxid, me.session.view + 1)
-    if (since.some(directory => isIn(me, directory) && this.#isFirst(me, directory))) return
-    // An outsider may delete a ticket between its drawing and the look behind it, as he may delete a holder's.
-    const seen = this.#past[me.session.view]
-    if (wasDrawn && seen !== undefined && seen.czxid < me.own.czxid && this.#isFirst(me, seen)) return
-    this.#fail(`${me.name} is let in, and its ticket was never the first`)
+  #decide(self: Contender, next: Next): void {
+    if (next.do !== 'hold') return this.#setState(self, { at: 'next', next })
+    const wasDrawn = self.state.at === 'drawn'
+    this.#setState(self, { at: 'holding' })
+    if (this.#hasTicket(self) && !this.#isFirst(self, this.#current))
+      this.#fail(`${self.name} gets the lock while an earlier ticket exists`)
+    const since = this.#history.slice(self.own.czxid, self.session.view + 1)
+    if (since.some(directory => hasTicketIn(self, directory) && this.#isFirst(self, directory))) return
+    // Another client may delete a ticket between its creation and the first read, as it may delete a holder's.
+    const firstRead = this.#history[self.session.view]
+    if (wasDrawn && firstRead !== undefined && firstRead.czxid < self.own.czxid && this.#isFirst(self, firstRead))
+      return
+    this.#fail(`${self.name} gets the lock although its ticket was never the first`)
   }
 
   #isFirst({ own }: Contender, directory: Directory | undefined): boolean {
     return [...(directory?.nodes.keys() ?? [])].every(number => number >= own.number)
   }
 
-  #giveUp(me: Contender): void {
-    this.#leave(me)
-    this.#be(me, { at: 'done' })
+  #cancel(self: Contender): void {
+    this.#deleteTicket(self)
+    this.#setState(self, { at: 'done' })
   }
 
-  /** Looks whether the node is one's own, and deletes it. An outsider who comes between the two is not believed in here. */
-  #leave(me: Contender): void {
-    if (this.#stands(me)) this.#delete(`${me.name} leaves`, me.own.number)
+  /** Deletes the node if it is the contender's own. The model has no interference between the check and the delete. */
+  #deleteTicket(self: Contender): void {
+    if (this.#hasTicket(self)) this.#delete(`${self.name} deletes`, self.own.number)
   }
 
-  #release(me: Contender): void {
-    const node = this.#truth?.nodes.get(me.own.number)
-    if (node === undefined || !this.#stands(me)) return this.#be(me, { at: 'done' })
-    this.#delete(`${me.name} releases`, me.own.number, this.#rules.releasesAtOnce)
-    this.#givenBack.set(node, this.#now)
-    this.#be(me, { at: this.#rules.releasesAtOnce ? 'done' : 'telling' })
+  #release(self: Contender): void {
+    const node = this.#current?.nodes.get(self.own.number)
+    if (node === undefined || !this.#hasTicket(self)) return this.#setState(self, { at: 'done' })
+    this.#delete(`${self.name} releases`, self.own.number, this.#rules.releasesAtomically)
+    this.#releasedAt.set(node, this.#lastZxid)
+    this.#setState(self, { at: this.#rules.releasesAtomically ? 'done' : 'publishing' })
   }
 
-  #stands(me: Contender): boolean {
-    return isIn(me, this.#truth)
+  #hasTicket(self: Contender): boolean {
+    return hasTicketIn(self, this.#current)
   }
 
-  // What befalls them
+  // Faults and interference
 
-  #die(session: Session): void {
+  #expire(session: Session): void {
     session.isAlive = false
     this.#write(`${session.name} expires`, now => {
       return now && { ...now, nodes: new Map([...now.nodes].filter(([, { owner }]) => owner.session !== session)) }
     })
   }
 
-  #outsider(what: 'deletes' | 'touches', number: number): void {
-    const node = this.#truth?.nodes.get(number)
+  #interfere(action: 'deletes' | 'touches', number: number): void {
+    const node = this.#current?.nodes.get(number)
     if (node === undefined) return
-    if (what === 'deletes') return this.#delete('an outsider deletes', number)
-    this.#write(`an outsider touches ${number}`, (now, mzxid) => {
+    if (action === 'deletes') return this.#delete('another client deletes', number)
+    this.#write(`another client touches ${number}`, (now, mzxid) => {
       return now && { ...now, nodes: new Map(now.nodes).set(number, { ...node, mzxid }) }
     })
-    const given = this.#givenBack.get(node)
-    const touched = this.#truth?.nodes.get(number)
-    if (given !== undefined && touched !== undefined) this.#givenBack.set(touched, given)
+    const releasedAt = this.#releasedAt.get(node)
+    const touched = this.#current?.nodes.get(number)
+    if (releasedAt !== undefined && touched !== undefined) this.#releasedAt.set(touched, releasedAt)
   }
 
   #deleteDirectory(): void {
-    for (const number of [...(this.#truth?.nodes.keys() ?? [])].reverse()) this.#delete('an outsider deletes', number)
-    this.#write('an outsider deletes the directory', () => undefined)
+    for (const number of [...(this.#current?.nodes.keys() ?? [])].reverse())
+      this.#delete('another client deletes', number)
+    this.#write('another client deletes the directory', () => undefined)
   }
 
-  /** Its server does one transaction more, and tells of what was watched. */
+  /** The session's server applies one more transaction and sends the events of its watches. */
   #catchUp(session: Session): void {
-    const [before, after] = [this.#past[session.view], this.#past[++session.view]]
+    const [before, after] = [this.#history[session.view], this.#history[++session.view]]
     for (const each of this.#waitersOf(session))
-      if (before?.nodes.get(each.state.ticket) !== after?.nodes.get(each.state.ticket)) this.#wake(each)
+      if (before?.nodes.get(each.state.ticket) !== after?.nodes.get(each.state.ticket)) this.#notify(each)
   }
 
-  /** To another server, which has come at least as far as the answers of the last one. What was asked is asked again. */
+  /** Connects to another server, which has applied at least the replied transactions. Requests in flight are sent again. */
   #reconnect(session: Session, lag: number): void {
-    session.view = Math.max(session.seen, this.#now - lag)
-    this.#story.push(`${session.name} reconnects at ${session.view}`)
+    session.view = Math.max(session.lastReplied, this.#lastZxid - lag)
+    this.#log.push(`${session.name} reconnects at ${session.view}`)
     for (const each of this.#contenders.filter(other => other.session === session)) {
       const { state } = each
-      if (state.at === 'woken' || state.at === 'looked')
-        this.#be(each, { at: 'next', next: { do: 'watch', ticket: state.ticket } })
+      if (state.at === 'notified' || state.at === 'directoryRead')
+        this.#setState(each, { at: 'next', next: { do: 'watch', ticket: state.ticket } })
     }
-    // setWatches: the server compares with what the session has seen.
+    // setWatches: the server compares the nodes with the session's last reply.
     for (const each of this.#waitersOf(session)) {
-      const node = this.#past[session.view]?.nodes.get(each.state.ticket)
-      if (node === undefined || node.mzxid > session.seen) this.#wake(each)
+      const node = this.#history[session.view]?.nodes.get(each.state.ticket)
+      if (node === undefined || node.mzxid > session.lastReplied) this.#notify(each)
     }
   }
 
@@ -288,42 +296,42 @@ export class World {
     )
   }
 
-  #wake(me: Contender & { state: { at: 'waiting'; ticket: number; node: Node } }): void {
-    this.#be(me, { ...me.state, at: 'woken' })
+  #notify(self: Contender & { state: { at: 'waiting'; ticket: number; node: Node } }): void {
+    this.#setState(self, { ...self.state, at: 'notified' })
   }
 
-  // The tree
+  // The tree and its log
 
   #read(session: Session): Directory | undefined {
-    session.seen = session.view
-    return this.#past[session.view]
+    session.lastReplied = session.view
+    return this.#history[session.view]
   }
 
   #write(what: string, change: (now: Directory | undefined, zxid: number) => Directory | undefined): void {
-    const zxid = this.#past.length
-    this.#past.push(change(this.#truth, zxid))
-    this.#story.push(`${zxid}: ${what}`)
+    const zxid = this.#history.length
+    this.#history.push(change(this.#current, zxid))
+    this.#log.push(`${zxid}: ${what}`)
   }
 
-  #delete(what: string, number: number, tells = false): void {
+  #delete(what: string, number: number, isRelease = false): void {
     this.#write(`${what} ${number}`, now => {
       if (now === undefined) return now
       const nodes = new Map(now.nodes)
       nodes.delete(number)
-      return { ...now, nodes, ...(tells && { released: number }) }
+      return { ...now, nodes, ...(isRelease && { lastReleased: number }) }
     })
   }
 
-  #be(me: Contender, state: State): void {
-    this.#story.push(`${me.name} ${state.at}${state.at === 'next' ? ` ${JSON.stringify(state.next)}` : ''}`)
-    me.state = state
+  #setState(self: Contender, state: State): void {
+    this.#log.push(`${self.name} ${state.at}${state.at === 'next' ? ` ${JSON.stringify(state.next)}` : ''}`)
+    self.state = state
   }
 
   #fail(what: string): never {
-    throw new Error(`${what}\n${this.#story.join('\n')}`)
+    throw new Error(`${what}\n${this.#log.join('\n')}`)
   }
 }
 
-/** Is the contender's own ticket there, and no namesake? */
-const isIn = ({ own }: Contender, directory: Directory | undefined): boolean =>
+/** Returns whether the directory has the contender's own ticket, not another one of the same name. */
+const hasTicketIn = ({ own }: Contender, directory: Directory | undefined): boolean =>
   directory?.nodes.get(own.number)?.czxid === own.czxid

@@ -1,4 +1,4 @@
-// What is TicketMutex's own: tickets without a name of their own, in directories that come and go.
+// Behaviour of TicketMutex only: tickets without unique names, in directories that are deleted and recreated.
 import { expect } from 'chai'
 import { aclOf, connect, type Client, type ConnectOptions, type ObservedFrame } from '../../../src/index.ts'
 import { opcodes, perms, ReplyHeader, RequestHeader, xids } from '../../../src/protocol/index.ts'
@@ -6,24 +6,24 @@ import { Mutex, TicketMutex, type Held } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { until } from '../../support/until.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
-onGrounds('TicketMutex', (ground, { it, everywhere }) => {
+onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
   let observer: Client
   let path: string
 
   beforeEach(() => {
-    observer = ground.observer
-    path = `${ground.path}/lock`
+    observer = fixture.observer
+    path = `${fixture.path}/lock`
   })
 
   const numbers = async () => (await new TicketMutex(observer, path).contenders()).map(({ sequence }) => sequence)
 
-  /** Sessions that queue one after the other; each is noted when it is let in. */
+  /** Queues `count` sessions one after the other. `order` lists their indexes in the order of the grants. */
   async function queue(count: number, options: ConnectOptions = {}) {
     const order: number[] = []
     const all: { client: Client; abort: AbortController; granted: Promise<Held> }[] = []
-    for (const [i, client] of (await ground.many(count, options)).entries()) {
+    for (const [i, client] of (await fixture.openMany(count, options)).entries()) {
       const abort = new AbortController()
       const granted = new TicketMutex(client, path).acquire({ signal: abort.signal })
       all.push({ client, abort, granted })
@@ -32,7 +32,7 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
         () => undefined,
       )
       if (i === 0) await granted
-      else await ground.watches(i)
+      else await fixture.waitForWatches(i)
     }
     const at = (i: number) => all[i] ?? expect.fail(`there is no contender ${i}`)
     const release = async (...those: number[]) => {
@@ -41,7 +41,7 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
     return { order, at, release }
   }
 
-  everywhere('grants the queue in its order, each behind a release without a list', async () => {
+  itEverywhere('grants in the order of the queue, without a list after a release', async () => {
     let lists = 0
     const onFrame = ({ from, first, bytes }: ObservedFrame) => {
       if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.getChildren2) lists++
@@ -54,55 +54,58 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
     expect((await observer.getData(path)).data?.toString()).to.equal('0000000004')
   })
 
-  it('keeps several contenders of one session apart, in their order', async () => {
-    const client = await ground.open()
+  it('excludes contenders of one session from each other, and grants them in order', async () => {
+    const client = await fixture.open()
     const order: number[] = []
-    const pass = (i: number) => new TicketMutex(client, path).use(() => order.push(i))
-    await Promise.all(Array.from({ length: 20 }, (_, i) => pass(i)))
+    const acquireOnce = (i: number) => new TicketMutex(client, path).use(() => order.push(i))
+    await Promise.all(Array.from({ length: 20 }, (_, i) => acquireOnce(i)))
     expect(order).to.deep.equal(Array.from({ length: 20 }, (_, i) => i))
   })
 
-  everywhere('makes a directory that stays when it is empty, or its numbers would begin anew', async () => {
-    const client = await ground.open()
-    await (await new TicketMutex(client, path).acquire()).release()
-    expect((await observer.exists(path))?.ephemeralOwner).to.equal(0n)
-  })
+  itEverywhere(
+    'creates a persistent directory, because sequence numbers would restart in a recreated container',
+    async () => {
+      const client = await fixture.open()
+      await (await new TicketMutex(client, path).acquire()).release()
+      expect((await observer.exists(path))?.ephemeralOwner).to.equal(0n)
+    },
+  )
 
-  it('goes past those who give up, at the end of the queue and in its middle', async () => {
+  it('skips cancelled waiters, at the end of the queue and in its middle', async () => {
     const { at, order, release } = await queue(5)
     for (const { abort, granted } of [at(2), at(4)]) {
       const failing = failureOf(granted)
-      abort.abort(new Error('enough'))
+      abort.abort(new Error('cancelled'))
       await failing
     }
-    await ground.until(async () => (await numbers()).length === 3)
+    await fixture.until(async () => (await numbers()).length === 3)
     await release(0, 1, 3)
     expect(order).to.deep.equal([0, 1, 3])
   })
 
-  everywhere('goes past those who die, the holder and one who waits', async () => {
+  itEverywhere('skips a holder and a waiter whose sessions have expired', async () => {
     const { at, order, release } = await queue(4)
-    for (const { client } of [at(2), at(0)]) await ground.expire(client)
+    for (const { client } of [at(2), at(0)]) await fixture.expire(client)
     expect(await failureOf(at(2).granted)).to.have.property('code', 'SESSIONEXPIRED')
     await release(1, 3)
     expect(order).to.deep.equal([0, 1, 3])
   })
 
-  it('goes past a ticket that an outsider deletes; its owner draws another', async () => {
+  it('skips a ticket that another session deletes; its owner queues again', async () => {
     const { order, release } = await queue(4)
     await observer.delete(`${path}/t-0000000001`)
     await release(0, 2, 3, 1)
     expect(order).to.deep.equal([0, 2, 3, 1])
   })
 
-  describe('in a directory that was deleted and made again', () => {
+  describe('in a directory that was deleted and recreated', () => {
     for (const whose of ['another session', 'the same session'])
-      it(`has an old holder’s release leave the ticket of a namesake of ${whose} alone`, async () => {
-        const client = await ground.open()
+      it(`does not delete a ticket of the same name of ${whose} when an old holder releases`, async () => {
+        const client = await fixture.open()
         const old = await new TicketMutex(client, path).acquire()
         await observer.deleteRecursive(path)
-        const namesake = whose === 'the same session' ? client : await ground.open()
-        const held = await new TicketMutex(namesake, path).acquire()
+        const other = whose === 'the same session' ? client : await fixture.open()
+        const held = await new TicketMutex(other, path).acquire()
         expect(held.path).to.equal(old.path)
         await old.release()
         expect((await observer.exists(held.path))?.czxid).to.equal(held.token)
@@ -110,66 +113,69 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
       })
 
     for (const fault of ['dropRequest', 'dropReply'] as const)
-      everywhere(`has a release leave the namesake’s ticket alone when it is repeated (${fault})`, async () => {
-        const { faultyDial, client } = await ground.sabotaged()
-        const old = await new TicketMutex(client, path).acquire()
-        const happened = faultyDial[fault](opcodes.multi).then(() => faultyDial.refuse())
-        const releasing = old.release()
-        await happened
-        await observer.deleteRecursive(path)
-        const held = await new TicketMutex(await ground.open(), path).acquire()
-        expect(held.path).to.equal(old.path)
-        faultyDial.accept()
-        await releasing
-        expect((await observer.exists(held.path))?.czxid).to.equal(held.token)
-        await held.release()
-      })
+      itEverywhere(
+        `does not delete another ticket of the same name when a release is repeated (${fault})`,
+        async () => {
+          const { faultyDial, client } = await fixture.openWithFaults()
+          const old = await new TicketMutex(client, path).acquire()
+          const happened = faultyDial[fault](opcodes.multi).then(() => faultyDial.refuse())
+          const releasing = old.release()
+          await happened
+          await observer.deleteRecursive(path)
+          const held = await new TicketMutex(await fixture.open(), path).acquire()
+          expect(held.path).to.equal(old.path)
+          faultyDial.accept()
+          await releasing
+          expect((await observer.exists(held.path))?.czxid).to.equal(held.token)
+          await held.release()
+        },
+      )
 
-    /** One waits behind a holder, and loses its connection; meanwhile two namesakes stand in a new directory. */
-    async function overtaken() {
-      const [first, { faultyDial, client }] = [await ground.open(), await ground.sabotaged()]
+    /** Disconnects a waiter; meanwhile the directory is recreated, and two sessions queue with tickets of the same names. */
+    async function replaceTickets() {
+      const [first, { faultyDial, client }] = [await fixture.open(), await fixture.openWithFaults()]
       const old = await new TicketMutex(first, path).acquire()
       const abort = new AbortController()
       const acquiring = new TicketMutex(client, path).acquire({ signal: abort.signal })
       acquiring.catch(() => undefined)
-      await ground.watches(1)
+      await fixture.waitForWatches(1)
       faultyDial.refuse()
-      await ground.until(async () => (await ground.watchCount()) === ground.watchesBefore)
+      await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
       await observer.deleteRecursive(path)
-      const namesakes = await queue(2)
+      const newQueue = await queue(2)
       expect(await numbers()).to.deep.equal([0, 1])
-      return { faultyDial, client, old, abort, acquiring, namesakes }
+      return { faultyDial, client, old, abort, acquiring, newQueue }
     }
 
-    everywhere('has one who waited draw again, and does not take the namesake’s turn for its own', async () => {
-      const { faultyDial, client, old, acquiring, namesakes } = await overtaken()
+    itEverywhere('makes the old waiter queue again, and does not take the new ticket’s turn for its own', async () => {
+      const { faultyDial, client, old, acquiring, newQueue } = await replaceTickets()
       faultyDial.accept()
-      await ground.until(async () => (await numbers()).length === 3)
-      let isIn = false
-      void acquiring.then(() => (isIn = true))
-      await namesakes.release(0)
-      const second = await namesakes.at(1).granted
+      await fixture.until(async () => (await numbers()).length === 3)
+      let isGranted = false
+      void acquiring.then(() => (isGranted = true))
+      await newQueue.release(0)
+      const second = await newQueue.at(1).granted
       await client.sync(path)
-      expect(isIn).to.equal(false)
+      expect(isGranted).to.equal(false)
       await second.release()
       await (await acquiring).release()
       await old.release()
     })
 
-    it('has one who gives up leave the namesake’s ticket alone', async () => {
-      const { faultyDial, client, old, abort, acquiring, namesakes } = await overtaken()
-      abort.abort(new Error('enough'))
+    it('does not delete the new ticket when the old waiter is cancelled', async () => {
+      const { faultyDial, client, old, abort, acquiring, newQueue } = await replaceTickets()
+      abort.abort(new Error('cancelled'))
       await failureOf(acquiring)
       faultyDial.accept()
       await Promise.all([client.settled(), old.release()])
       expect(await numbers()).to.deep.equal([0, 1])
-      await namesakes.release(0, 1)
+      await newQueue.release(0, 1)
     })
 
-    it('does not believe what stood there when it drew: the directory read behind the draw is another', async () => {
-      const { faultyDial, client } = await ground.sabotaged()
-      const old = await new TicketMutex(await ground.open(), path).acquire()
-      // The ticket is 1, and the directory is read on the next connection: there 0 was given back, and 1 is held.
+    it('makes the waiter queue again if it created its ticket in the old directory and read the new one', async () => {
+      const { faultyDial, client } = await fixture.openWithFaults()
+      const old = await new TicketMutex(await fixture.open(), path).acquire()
+      // The ticket is 1. The directory is read on the next connection, where ticket 0 was released and ticket 1 is held.
       const lost = faultyDial.dropReply(opcodes.getData).then(() => faultyDial.refuse())
       const acquiring = new TicketMutex(client, path).acquire()
       await lost
@@ -177,18 +183,18 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
       await (await new TicketMutex(observer, path).acquire()).release()
       const held = await new TicketMutex(observer, path).acquire()
       expect(held.path).to.equal(`${path}/t-0000000001`)
-      let isIn = false
-      void acquiring.then(() => (isIn = true))
+      let isGranted = false
+      void acquiring.then(() => (isGranted = true))
       faultyDial.accept()
-      await ground.until(async () => isIn || (await numbers()).includes(2))
-      expect(isIn).to.equal(false)
+      await fixture.until(async () => isGranted || (await numbers()).includes(2))
+      expect(isGranted).to.equal(false)
       await held.release()
       await (await acquiring).release()
       await Promise.all([old.release(), observer.settled()])
     })
   })
 
-  everywhere('goes on where contenders may not write the directory, by lists', async () => {
+  itEverywhere('works with lists if contenders may not write the directory', async () => {
     await observer.create(path, 'hands off', { acl: [aclOf('world', 'anyone', perms.all & ~perms.write)] })
     const { order, release } = await queue(4)
     await release(0, 1, 2, 3)
@@ -197,7 +203,7 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
   })
 
   for (const data of ['of others', '0000000001\n', '-000000001', null])
-    it(`goes on where the directory holds ${JSON.stringify(data)}`, async () => {
+    it(`works if the directory’s data is ${JSON.stringify(data)}`, async () => {
       await observer.create(path, data)
       const { order, release } = await queue(3)
       expect(order).to.deep.equal([0])
@@ -205,16 +211,17 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
       expect(order).to.deep.equal([0, 1, 2])
     })
 
-  it('goes on where others create nodes in its directory, whose numbers are missing in the queue', async () => {
+  it('works if foreign nodes in its directory consume sequence numbers', async () => {
     await observer.ensurePath(path)
-    // Behind each ticket a foreign node takes the number that the next one would have.
+    // After each ticket, a foreign node takes the next sequence number.
     const onFrame = ({ from, first, bytes }: ObservedFrame) => {
-      if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.getData) outsiders.push(foreign())
+      if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.getData)
+        foreignCreates.push(createForeign())
     }
-    const outsiders: Promise<unknown>[] = []
-    const foreign = () => observer.create(`${path}/foreign-`, '', { mode: 'persistentSequential' })
+    const foreignCreates: Promise<unknown>[] = []
+    const createForeign = () => observer.create(`${path}/foreign-`, '', { mode: 'persistentSequential' })
     const { order, release } = await queue(3, { onFrame })
-    await Promise.all(outsiders)
+    await Promise.all(foreignCreates)
     expect(await numbers()).not.to.deep.equal([0, 1, 2])
     await release(0, 1, 2)
     expect(order).to.deep.equal([0, 1, 2])
@@ -222,7 +229,7 @@ onGrounds('TicketMutex', (ground, { it, everywhere }) => {
 })
 
 describe('TicketMutex on the wire', () => {
-  /** Bytes of requests, answers and events, without pings, while so many queue behind a holder and pass. */
+  /** Returns the bytes of requests, replies and events, without pings, while `count` contenders queue and acquire the lock in turn. */
   async function bytesFor(Lock: typeof TicketMutex | typeof Mutex, count: number): Promise<number> {
     await using server = await Server.start({ listen: false })
     const { dial, connectString } = server
@@ -236,27 +243,30 @@ describe('TicketMutex on the wire', () => {
     await observer.ensurePath('/lock')
     const holder = await new Lock(observer, '/lock').acquire()
     const clients = await Promise.all(Array.from({ length: 10 }, () => connect(connectString, { dial, onFrame })))
-    const passing = clients.flatMap(client =>
+    const acquiring = clients.flatMap(client =>
       Array.from({ length: count / clients.length }, async () => {
         await (await new Lock(client, '/lock').acquire()).release()
       }),
     )
     await until(() => server.snapshot().watches.length >= count)
     await holder.release()
-    await Promise.all(passing)
+    await Promise.all(acquiring)
     await Promise.all(clients.map(client => client.settled()))
     const all = bytes
     await Promise.all(clients.map(client => client.close()))
     return all
   }
 
-  it('costs the same for each however many wait, where Mutex costs each a list of all', async function () {
-    const perPass = async (Lock: typeof TicketMutex | typeof Mutex, count: number) =>
+  it('costs the same bytes per contender for any number of waiters, unlike Mutex, which lists all of them', async function () {
+    const bytesPerContender = async (Lock: typeof TicketMutex | typeof Mutex, count: number) =>
       (await bytesFor(Lock, count)) / count
-    const few = await perPass(TicketMutex, 50)
-    expect([await perPass(TicketMutex, 200), await perPass(TicketMutex, 500)]).to.deep.equal([few, few])
-    const mutex = [await perPass(Mutex, 50), await perPass(Mutex, 500)] as const
-    // Each lists at least once with half of the others there, on the average: 225 names more of more than 40 bytes.
+    const few = await bytesPerContender(TicketMutex, 50)
+    expect([await bytesPerContender(TicketMutex, 200), await bytesPerContender(TicketMutex, 500)]).to.deep.equal([
+      few,
+      few,
+    ])
+    const mutex = [await bytesPerContender(Mutex, 50), await bytesPerContender(Mutex, 500)] as const
+    // Each contender lists at least once, on average with half of the others present: 225 more names of over 40 bytes each.
     expect(mutex[1] - mutex[0]).to.be.above(225 * 40)
     if (this.test) this.test.title += ` (${few} bytes; Mutex ${mutex.map(Math.round).join(' and ')} bytes)`
   })

@@ -1,4 +1,4 @@
-// Many contenders, each with a session of its own; fifty of them on a real server that is killed under them.
+// Many contenders, each with its own session: up to 1000 on an embedded server, and fifty on Apache’s server, which is killed meanwhile.
 import { expect } from 'chai'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -8,23 +8,23 @@ import { Server, VirtualClock } from '../../../src/server/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../support/apache-zookeeper.ts'
 import { failureOf } from '../../support/settled.ts'
 import { until } from '../../support/until.ts'
-import { HASTY_ATTEMPTS, Sessions } from '../sessions.ts'
+import { SHORT_ATTEMPTS, Sessions } from '../sessions.ts'
 
-/** What a lock let through: it fails the test when two are inside at a time. */
-class Gate {
+/** Records the grants of a lock, and fails the test if two contenders hold it at a time. */
+class MutualExclusion {
   readonly tokens: bigint[] = []
-  readonly lost: unknown[] = []
+  readonly lossReasons: unknown[] = []
   #inside = 0
 
-  async pass(held: Held, work: () => Promise<unknown>): Promise<void> {
-    expect(++this.#inside, 'holders at a time').to.equal(1)
+  async enter(held: Held, work: () => Promise<unknown>): Promise<void> {
+    expect(++this.#inside, 'concurrent holders').to.equal(1)
     this.tokens.push(held.token)
-    held.signal.addEventListener('abort', () => this.lost.push(held.signal.reason))
+    held.signal.addEventListener('abort', () => this.lossReasons.push(held.signal.reason))
     await work()
     this.#inside--
   }
 
-  /** czxids are given in the order of the queue. */
+  /** Expects increasing tokens: the czxids follow the order of the queue. */
   expectOrder(): void {
     expect(this.tokens).to.deep.equal([...this.tokens].sort((a, b) => (a < b ? -1 : 1)))
   }
@@ -37,33 +37,34 @@ describe('a crowd of contenders on an embedded server', () => {
     [HerdMutex, 100],
     [EphemeralMutex, 100],
   ] as const)
-    it(`passes through ${Lock.name}, ${count} of them, each once, and leaves nothing`, async () => {
+    it(`of ${count} acquires ${Lock.name} once each, and leaves no node, watch or timer`, async () => {
       const clock = new VirtualClock()
       const server = await Server.start({ listen: false, clock })
       const { dial } = server
       const clients = await Promise.all(
         Array.from({ length: count }, () => connect(server.connectString, { dial, clock })),
       )
-      const gate = new Gate()
-      const pass = (client: Client) => new Lock(client, '/crowd').use(held => gate.pass(held, () => client.exists('/')))
-      await clock.until(Promise.all(clients.map(pass)))
-      expect(gate.tokens).to.have.length(count)
-      if (Lock !== EphemeralMutex) gate.expectOrder()
+      const exclusion = new MutualExclusion()
+      const acquireOnce = (client: Client) =>
+        new Lock(client, '/crowd').use(held => exclusion.enter(held, () => client.exists('/')))
+      await clock.until(Promise.all(clients.map(acquireOnce)))
+      expect(exclusion.tokens).to.have.length(count)
+      if (Lock !== EphemeralMutex) exclusion.expectOrder()
       await clock.until(Promise.all(clients.map(client => client.settled())))
       const { watches, sessions } = server.snapshot()
       expect([watches, sessions.flatMap(({ ephemerals }) => ephemerals)]).to.deep.equal([[], []])
       await clock.until(Promise.all(clients.map(client => client.close())))
       await server.close()
-      expect([gate.lost, clock.pendingTimers]).to.deep.equal([[], 0])
+      expect([exclusion.lossReasons, clock.pendingTimers]).to.deep.equal([[], 0])
     })
 })
 
-describe('those who wait in a long queue', () => {
+describe('waiters in a long queue', () => {
   const QUEUE = 4000
   const WAITERS = 30
 
   for (const Lock of [Mutex, HerdMutex])
-    it(`do not keep the list of all the others in memory meanwhile (${Lock.name})`, async () => {
+    it(`do not keep the list of all contenders in memory (${Lock.name})`, async () => {
       await using server = await Server.start({ listen: false })
       const open = () => connect(server.connectString, { dial: server.dial })
       await using before = await open()
@@ -80,7 +81,7 @@ describe('those who wait in a long queue', () => {
         await until(() => server.snapshot().watches.length >= WAITERS)
         await Promise.all(clients.map(client => client.sync('/')))
         const perWaiter = (heapInUse() - idle) / WAITERS
-        expect(perWaiter, 'bytes; a list of the names takes more').to.be.below(QUEUE * 20)
+        expect(perWaiter, 'bytes per waiter; a list of all names takes more').to.be.below(QUEUE * 20)
         leave.abort()
         await Promise.all(waiting)
       } finally {
@@ -89,17 +90,17 @@ describe('those who wait in a long queue', () => {
     })
 })
 
-/** After what is garbage has gone, bytes. */
+/** Returns the used heap in bytes after a garbage collection. */
 function heapInUse(): number {
   setFlagsFromString('--expose-gc')
   ;(runInNewContext('gc') as () => void)()
   return process.memoryUsage().heapUsed
 }
 
-describe('a crowd of contenders on a real server', function () {
+describe('a crowd of contenders on Apache ZooKeeper', function () {
   this.timeout(90_000)
   const sessions = new Sessions()
-  const options = { sessionTimeout: 40_000, ...HASTY_ATTEMPTS }
+  const options = { sessionTimeout: 40_000, ...SHORT_ATTEMPTS }
   let server: ApacheZooKeeper
 
   before(async () => {
@@ -108,33 +109,38 @@ describe('a crowd of contenders on a real server', function () {
   afterEach(() => sessions.close())
   after(() => server.close())
 
-  it('of fifty on each of Mutex and HerdMutex loses no lock when the server is killed and comes back within the session timeout', async () => {
-    const clients = await sessions.many(50, server.connectString, options)
+  it('of fifty on each of Mutex and HerdMutex loses no lock when the server is killed and restarts within the session timeout', async () => {
+    const clients = await sessions.openMany(50, server.connectString, options)
     const ids = clients.map(client => client.sessionId)
-    const crowds = [Mutex, HerdMutex].map(Lock => ({ Lock, path: `/killed-${Lock.name}`, gate: new Gate() }))
-    const midway = new Set<Gate>()
-    let goOn!: () => void
-    const restarted = new Promise<void>(resolve => (goOn = resolve))
+    const crowds = [Mutex, HerdMutex].map(Lock => ({
+      Lock,
+      path: `/killed-${Lock.name}`,
+      exclusion: new MutualExclusion(),
+    }))
+    const midway = new Set<MutualExclusion>()
+    let onRestarted!: () => void
+    const restarted = new Promise<void>(resolve => (onRestarted = resolve))
     const restart = async () => {
       await server.kill()
       await server.start()
     }
-    const pass = ({ Lock, path, gate }: (typeof crowds)[number], client: Client, i: number) =>
+    const acquireOnce = ({ Lock, path, exclusion }: (typeof crowds)[number], client: Client, i: number) =>
       new Lock(client, path).use(held =>
-        gate.pass(held, async () => {
-          // In the midst of both queues, with a holder inside.
-          if (gate.tokens.length === 20 && midway.add(gate).size === crowds.length) await restart().finally(goOn)
-          if (gate.tokens.length >= 20) await restarted
+        exclusion.enter(held, async () => {
+          // Restart the server in the middle of both queues, while each lock is held.
+          if (exclusion.tokens.length === 20 && midway.add(exclusion).size === crowds.length)
+            await restart().finally(onRestarted)
+          if (exclusion.tokens.length >= 20) await restarted
           await client.whenConnected()
           await client.exists(`/${i}`).catch(() => undefined)
         }),
       )
-    await Promise.all(crowds.flatMap(crowd => clients.map((client, i) => pass(crowd, client, i))))
+    await Promise.all(crowds.flatMap(crowd => clients.map((client, i) => acquireOnce(crowd, client, i))))
     expect(clients.map(client => client.sessionId)).to.deep.equal(ids)
-    for (const { gate } of crowds) {
-      expect(gate.tokens).to.have.length(50)
-      expect(gate.lost).to.deep.equal([])
-      gate.expectOrder()
+    for (const { exclusion } of crowds) {
+      expect(exclusion.tokens).to.have.length(50)
+      expect(exclusion.lossReasons).to.deep.equal([])
+      exclusion.expectOrder()
     }
     await sessions.settled()
     await sessions.close()

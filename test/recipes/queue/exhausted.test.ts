@@ -1,4 +1,5 @@
-// A directory whose numbers are used up: the counter sticks at its end, or has gone over into the negative, and no recipe trusts it.
+// A directory whose sequence numbers are exhausted: the counter stays at its maximum or has overflowed to negative numbers. Every recipe then
+// rejects with EXHAUSTED.
 import { expect } from 'chai'
 import type { Client } from '../../../src/index.ts'
 import { parentOf } from '../../../src/protocol/index.ts'
@@ -12,7 +13,7 @@ import {
   type Lock,
 } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
-import { onGrounds } from '../fixture.ts'
+import { onBothServers } from '../fixture.ts'
 
 const LAST = 0x7fff_ffff
 
@@ -27,46 +28,46 @@ const locks: Record<string, (client: Client, path: string) => Lock> = {
   HerdMutex: (client, path) => new HerdMutex(client, path),
   TicketMutex: (client, path) => new TicketMutex(client, path),
   'the write lock of ReadWriteLock': (client, path) => new ReadWriteLock(client, path).writeLock,
-  'Semaphore among its leases': (client, path) => new Semaphore(client, parentOf(path), 1),
+  'Semaphore for its leases': (client, path) => new Semaphore(client, parentOf(path), 1),
 }
-onGrounds('a directory whose numbers are used up', (ground, { it }) => {
+onBothServers('a directory with exhausted sequence numbers', (fixture, { it }) => {
   let client: Client
   let path: string
 
-  /** Its next child has that number. What a real server's counter does at its ends is told by the contract's chapter on it. */
+  /** Creates a directory whose next child gets the number `next`. The contract suite has the tests of Apache's counter at its limits. */
   async function prepare(next: number): Promise<void> {
-    client = await ground.open()
-    path = `${ground.path}/leases`
+    client = await fixture.open()
+    path = `${fixture.path}/leases`
     await client.create(path)
-    ground.embedded.setSequenceCounter(path, next)
+    fixture.embedded.setSequenceCounter(path, next)
   }
 
-  const left = async () => (await client.getChildren(path)).children
+  const remaining = async () => (await client.getChildren(path)).children
 
   for (const [name, lockAt] of Object.entries(locks)) {
-    it(`is used by ${name} up to the last number but one, and refused from there on`, async () => {
+    it(`is usable for ${name} up to the number before the maximum, and rejected with EXHAUSTED from there on`, async () => {
       await prepare(LAST - 1)
       const held = await lockAt(client, path).acquire()
       expect(held.path).to.match(/2147483646$/)
-      const others = await ground.many(3)
+      const others = await fixture.openMany(3)
       const failures = await Promise.all([...others, client].map(each => failureOf(lockAt(each, path).acquire())))
       for (const failure of failures) expect(failure).to.be.instanceOf(LockError).with.property('code', 'EXHAUSTED')
-      await ground.sessions.settled()
-      expect(await left()).to.deep.equal([held.path.slice(path.length + 1)])
+      await fixture.sessions.settled()
+      expect(await remaining()).to.deep.equal([held.path.slice(path.length + 1)])
       expect(await lockAt(client, path).tryAcquire()).to.equal(null)
       await held.release()
       expect(await failureOf(lockAt(client, path).tryAcquire())).to.have.property('code', 'EXHAUSTED')
       await client.settled()
-      expect(await left()).to.deep.equal([])
+      expect(await remaining()).to.deep.equal([])
     })
 
-    it(`is refused by ${name} where its numbers are negative`, async () => {
-      // Its digits alone would be a number that may be used.
+    it(`is rejected by ${name} with EXHAUSTED if its numbers are negative`, async () => {
+      // Without the minus sign, the digits would be a valid number.
       await prepare(-LAST + 7)
       const failure = await failureOf(lockAt(client, path).acquire())
       expect(failure).to.be.instanceOf(LockError).with.property('code', 'EXHAUSTED')
       await client.settled()
-      expect(await left()).to.deep.equal([])
+      expect(await remaining()).to.deep.equal([])
     })
   }
 })

@@ -7,10 +7,10 @@ const { curator, kazoo } = dialects
 const digits = (sequence: number) => String(sequence).padStart(10, '0')
 const named = (sequence: number) => `_c_2d5f6a1e-0000-4000-8000-000000000000-lock-${digits(sequence)}`
 
-describe('a number behind a mark', () => {
+describe('sequenceAfter()', () => {
   const sequenceOf = sequenceAfter('lock-')
 
-  it('is that of the last ten digits, negative where a minus comes before them', () => {
+  it('returns the number of the last ten digits, negative if a minus precedes them', () => {
     expect(sequenceOf('_c_2d5f-lock-0000000007')).to.equal(7)
     expect(sequenceOf('lock--0000000007')).to.equal(-7)
     expect(sequenceOf('lock-2147483647')).to.equal(2147483647)
@@ -26,7 +26,7 @@ describe('a number behind a mark', () => {
       expect(sequenceOf(name), name).to.equal(undefined)
   })
 
-  it('is found as a pattern finds it, whatever the name', () => {
+  it('returns the same as the equivalent regular expression for any name', () => {
     const piece = fc.constantFrom('lock-', 'lock', '-', '_c_2d5f', '0000000007', '2147483647', '12345', 'x', 'é', '')
     const inPattern = matching(/^[^/]*lock-(-?\d{10})$/)
     fc.assert(
@@ -39,36 +39,36 @@ describe('a number behind a mark', () => {
   })
 })
 
-describe('standing', () => {
-  it('is a turn for the smallest number, whatever the order of the list', () => {
+describe('turnOf()', () => {
+  it('grants the turn to the smallest number in an unsorted list', () => {
     expect(turnOf([named(7), named(5), named(6)], named(5), curator)).to.deep.equal({ status: 'first' })
   })
 
-  it('is behind the nearest smaller number', () => {
+  it('waits for the nearest smaller number', () => {
     const children = [named(7), named(3), named(6), named(5)]
     expect(turnOf(children, named(6), curator)).to.deep.equal({ status: 'waiting', predecessor: named(5) })
   })
 
-  it('is gone where the own node is not in the list', () => {
+  it('returns gone if the own node is not in the list', () => {
     expect(turnOf([named(1)], named(2), curator)).to.deep.equal({ status: 'gone' })
     expect(turnOf([], named(2), curator)).to.deep.equal({ status: 'gone' })
   })
 
-  it('decides by number and never by the uuid before it', () => {
+  it('compares by number and never by the UUID before it', () => {
     const early = `_c_ffffffff-0000-4000-8000-000000000000-lock-${digits(1)}`
     const late = `_c_00000000-0000-4000-8000-000000000000-lock-${digits(2)}`
     expect(turnOf([late, early], late, curator)).to.deep.equal({ status: 'waiting', predecessor: early })
   })
 
-  it('sees the nodes that other libraries make for the same lock', () => {
-    const goes = `_c_0123456789abcdef0123456789abcdef-lock-${digits(4)}`
-    expect(turnOf([goes, named(5)], named(5), curator)).to.deep.equal({ status: 'waiting', predecessor: goes })
-    const hers = `0123456789abcdef0123456789abcdef__lock__${digits(4)}`
+  it('includes the nodes that other libraries create for the same lock', () => {
+    const go = `_c_0123456789abcdef0123456789abcdef-lock-${digits(4)}`
+    expect(turnOf([go, named(5)], named(5), curator)).to.deep.equal({ status: 'waiting', predecessor: go })
+    const theirs = `0123456789abcdef0123456789abcdef__lock__${digits(4)}`
     const mine = `fedcba9876543210fedcba9876543210__lock__${digits(5)}`
-    expect(turnOf([mine, hers], mine, kazoo)).to.deep.equal({ status: 'waiting', predecessor: hers })
+    expect(turnOf([mine, theirs], mine, kazoo)).to.deep.equal({ status: 'waiting', predecessor: theirs })
   })
 
-  it('passes over names that are no contender’s', () => {
+  it('ignores names that are not contenders', () => {
     const foreign = [
       'hello',
       '',
@@ -84,13 +84,13 @@ describe('standing', () => {
     expect(turnOf([...foreign, named(9)], named(9), curator)).to.deep.equal({ status: 'first' })
   })
 
-  it('asks only for those in the way', () => {
+  it('waits only for contenders that block the own one', () => {
     const children = [named(1), named(2), named(3), named(4)]
     const odd = turnOf(children, named(4), curator, earlier => earlier.sequence % 2 === 1)
     expect(odd).to.deep.equal({ status: 'waiting', predecessor: named(3) })
   })
 
-  it('lets exactly one in, and has each other wait for the one before it, so that no two wait for each other', () => {
+  it('grants the turn to exactly one contender, and has each other one wait for its predecessor', () => {
     const queues = fc.uniqueArray(fc.nat(0x7fff_fffe), { minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(queues, fc.array(fc.string()), fc.integer(), (sequences, foreign, seed) => {
@@ -107,7 +107,7 @@ describe('standing', () => {
     )
   })
 
-  it('orders equal numbers by name, so that they too take turns', () => {
+  it('orders contenders of equal numbers by name', () => {
     const a = `_c_aaaaaaaa-0000-4000-8000-000000000000-lock-${digits(1)}`
     const b = `_c_bbbbbbbb-0000-4000-8000-000000000000-lock-${digits(1)}`
     expect(turnOf([b, a], a, curator)).to.deep.equal({ status: 'first' })

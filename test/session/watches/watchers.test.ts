@@ -1,20 +1,20 @@
 // Persistent and recursive watches, alone and with one-shot watches, on both servers.
 import { expect } from 'chai'
 import type { Client, WatchEvent, Watcher } from '../../../src/index.ts'
-import { onGrounds } from '../../recipes/fixture.ts'
+import { onBothServers } from '../../recipes/fixture.ts'
 import type { FaultyDial } from '../../support/faulty-dial.ts'
 
-onGrounds('a persistent watch', (ground, { everywhere }) => {
+onBothServers('a persistent watch', (fixture, { itEverywhere }) => {
   let faultyDial: FaultyDial
   let zk: Client
   let other: Client
   let path: string
 
   beforeEach(() =>
-    ground.run(async () => {
-      ;({ faultyDial, client: zk } = await ground.sabotaged({ sessionTimeout: 4000 }))
-      other = await ground.open({ sessionTimeout: 4000 })
-      path = ground.path
+    fixture.run(async () => {
+      ;({ faultyDial, client: zk } = await fixture.openWithFaults({ sessionTimeout: 4000 }))
+      other = await fixture.open({ sessionTimeout: 4000 })
+      path = fixture.path
     }),
   )
 
@@ -35,7 +35,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
       set(resolve).catch(reject)
     })
 
-  everywhere('reports each change of its node and of its children repeatedly', async () => {
+  itEverywhere('reports each change of its node and of its children repeatedly', async () => {
     await using watcher = await zk.addWatch(path)
     await other.create(`${path}/a`)
     await other.setData(`${path}/a`, 'not watched')
@@ -43,7 +43,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     expect(await eventsUntilMark(watcher)).to.deep.equal(['NodeChildrenChanged', 'NodeChildrenChanged'])
   })
 
-  everywhere('reports every node below if it is recursive, and no NodeChildrenChanged', async () => {
+  itEverywhere('reports every node below if it is recursive, and no NodeChildrenChanged', async () => {
     await using watcher = await zk.addWatch(path, { recursive: true })
     await other.create(`${path}/a`)
     await other.create(`${path}/a/b`)
@@ -58,13 +58,13 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     ])
   })
 
-  everywhere('can be set on a node that does not exist yet', async () => {
+  itEverywhere('can be set on a node that does not exist yet', async () => {
     await using watcher = await zk.addWatch(`${path}/later`)
     await other.create(`${path}/later`)
     expect((await watcher.next()).value).to.deep.include({ type: 'NodeCreated', path: `${path}/later` })
   })
 
-  everywhere('stays with one-shot watches on the same node, and both fire', async () => {
+  itEverywhere('stays with one-shot watches on the same node, and both fire', async () => {
     await using watcher = await zk.addWatch(path)
     const data = fired(watch => zk.getData(path, { watch }))
     const children = fired(watch => zk.getChildren(path, { watch }))
@@ -79,7 +79,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     expect(await eventsUntilMark(watcher)).to.deep.equal(['NodeChildrenChanged'])
   })
 
-  everywhere('may be added after a one-shot watch on the same node, and both fire', async () => {
+  itEverywhere('may be added after a one-shot watch on the same node, and both fire', async () => {
     const data = fired(watch => zk.getData(path, { watch }))
     await using watcher = await zk.addWatch(path)
     await other.setData(path, 'x')
@@ -88,7 +88,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     expect(await eventsUntilMark(watcher)).to.deep.equal([])
   })
 
-  everywhere('stays at the server after close() until a one-shot watch on the node has fired', async () => {
+  itEverywhere('stays at the server after close() until a one-shot watch on the node has fired', async () => {
     const watcher = await zk.addWatch(path)
     const data = fired(watch => zk.getData(path, { watch }))
     await zk.sync(path)
@@ -96,11 +96,11 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     await other.setData(path, 'x')
     expect((await data).type).to.equal('NodeDataChanged')
     await zk.settled()
-    expect(await ground.watchCount()).to.equal(ground.watchesBefore)
+    expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
   })
 
   for (const recursiveFirst of [true, false])
-    everywhere(
+    itEverywhere(
       `reports only its own events if a recursive one was added ${recursiveFirst ? 'before' : 'after'} it`,
       async () => {
         const first = await zk.addWatch(path, { recursive: recursiveFirst })
@@ -123,16 +123,16 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
       },
     )
 
-  everywhere('shares the watch of the server with a second stream; closing the last one removes it', async () => {
+  itEverywhere('shares the watch of the server with a second stream; closing the last one removes it', async () => {
     const [first, second] = [await zk.addWatch(path), await zk.addWatch(path)]
     await first.close()
     expect(await eventsUntilMark(second)).to.deep.equal([])
     await second.close()
-    expect(await ground.watchCount()).to.equal(ground.watchesBefore)
+    expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
     expect(await first.next()).to.deep.equal({ value: undefined, done: true })
   })
 
-  everywhere('is set again after a reconnect, and reports a resync because events may be missing', async () => {
+  itEverywhere('is set again after a reconnect, and reports a resync because events may be missing', async () => {
     const [plain, recursive] = [await zk.addWatch(path), await zk.addWatch(`${path}/r`, { recursive: true })]
     const oneShot = fired(watch => zk.getData(path, { watch }))
     await zk.sync(path)
@@ -151,7 +151,7 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     await Promise.all([plain.close(), recursive.close()])
   })
 
-  everywhere('replaces its queue with one resync if it exceeds the capacity', async () => {
+  itEverywhere('replaces its queue with one resync if it exceeds the capacity', async () => {
     await using watcher = await zk.addWatch(path, { capacity: 3 })
     for (let i = 0; i < 4; i++) await other.create(`${path}/${i}`)
     await zk.sync(path)
@@ -160,37 +160,37 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
     expect(await eventsUntilMark(watcher)).to.deep.equal([])
   })
 
-  everywhere('reports paths relative to the chroot of its client', async () => {
+  itEverywhere('reports paths relative to the chroot of its client', async () => {
     const view = zk.chroot(path)
     await using watcher = await view.addWatch('/', { recursive: true })
     await other.create(`${path}/a`)
     expect((await watcher.next()).value).to.deep.include({ type: 'NodeCreated', path: '/a' })
   })
 
-  everywhere('reports the end of its view, and ends', async () => {
+  itEverywhere('reports the end of its view, and ends', async () => {
     const view = zk.chroot(path)
     const watcher = await view.addWatch('/')
     await view.close()
     expect((await watcher.next()).value).to.deep.equal({ type: 'Session', state: 'closed', path: '/' })
     expect((await watcher.next()).done).to.equal(true)
     await zk.settled()
-    expect(await ground.watchCount()).to.equal(ground.watchesBefore)
+    expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
   })
 
-  everywhere('reports the end of its session, and ends', async () => {
+  itEverywhere('reports the end of its session, and ends', async () => {
     // Not the client with the fast clock, which would reattach to its session before it is closed.
-    const client = await ground.open()
+    const client = await fixture.open()
     const watcher = await client.addWatch(path)
     const events: WatchEvent[] = []
     const reading = (async () => {
       for await (const event of watcher) events.push(event)
     })()
-    await ground.expire(client)
+    await fixture.expire(client)
     await reading
     expect(events.at(-1)).to.deep.include({ type: 'Session', state: 'expired', path })
   })
 
-  everywhere('is closed when the caller leaves the loop over it', async () => {
+  itEverywhere('is closed when the caller leaves the loop over it', async () => {
     await other.setData(path, '')
     const watcher = await zk.addWatch(path)
     await other.setData(path, 'x')
@@ -198,6 +198,6 @@ onGrounds('a persistent watch', (ground, { everywhere }) => {
       expect(event.type).to.equal('NodeDataChanged')
       break
     }
-    expect(await ground.watchCount()).to.equal(ground.watchesBefore)
+    expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
   })
 })
