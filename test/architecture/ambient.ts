@@ -18,15 +18,15 @@ const needs: Readonly<Record<Need, readonly string[]>> = {
 }
 
 /** Says 'line 3 takes time: Date.now' for each such place in `text`. Comments, types and members do not count. */
-export function ambientUses(text: string): { need: Need; said: string }[] {
+export function ambientUses(text: string): { need: Need; description: string }[] {
   const file = ts.createSourceFile('file.ts', text, ts.ScriptTarget.Latest, true)
-  const uses: { need: Need; said: string }[] = []
+  const uses: { need: Need; description: string }[] = []
   const visit = (node: ts.Node): void => {
     for (const name of namesOf(node)) {
       const need = (Object.keys(needs) as Need[]).find(each => needs[each].includes(name))
       if (need === undefined) continue
       const line = file.getLineAndCharacterOfPosition(node.getStart()).line + 1
-      uses.push({ need, said: `line ${line} takes ${need}: ${node.parent.getText().split('\n')[0] ?? ''}` })
+      uses.push({ need, description: `line ${line} takes ${need}: ${node.parent.getText().split('\n')[0] ?? ''}` })
     }
     ts.forEachChild(node, visit)
   }

@@ -165,7 +165,7 @@ describe('the house rules', () => {
     it('come in from outside, but for one adapter for each', () => {
       const uses = [...sources].flatMap(([path, text]) => ambientUses(text).map(use => ({ path, ...use })))
       const strays = uses.filter(({ path, need }) => ADAPTERS[path] !== need)
-      expect(strays.map(({ path, said }) => `${path}: ${said}`)).to.deep.equal([])
+      expect(strays.map(({ path, description }) => `${path}: ${description}`)).to.deep.equal([])
     })
 
     it('are granted to no file that does without', () => {

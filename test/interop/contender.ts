@@ -4,7 +4,7 @@ import type { Client } from '../../src/index.ts'
 import type { Held, Lock } from '../../src/recipes/index.ts'
 
 export interface Contender {
-  readonly who: string
+  readonly name: string
   acquire(): Promise<unknown>
   /** By the contender's own session, as what follows. */
   read(counter: string): Promise<string>
@@ -13,15 +13,15 @@ export interface Contender {
 }
 
 /** What one saw who was let in. */
-export interface Passage {
-  readonly who: string
-  readonly found: number
+export interface Increment {
+  readonly name: string
+  readonly previous: number
 }
 
-export function ours(who: string, client: Client, lock: Lock): Contender {
+export function ours(name: string, client: Client, lock: Lock): Contender {
   let held: Held | undefined
   return {
-    who,
+    name,
     async acquire() {
       held = await lock.acquire()
     },
@@ -32,17 +32,17 @@ export function ours(who: string, client: Client, lock: Lock): Contender {
 }
 
 /** One reads the counter, lets some time go by, and writes it back with one more. */
-export async function count(contender: Contender, counter: string, hold = 1): Promise<Passage> {
+export async function increment(contender: Contender, counter: string, hold = 1): Promise<Increment> {
   await contender.acquire()
-  const found = Number(await contender.read(counter))
+  const previous = Number(await contender.read(counter))
   await delay(hold)
-  await contender.write(counter, String(found + 1))
+  await contender.write(counter, String(previous + 1))
   await contender.release()
-  return { who: contender.who, found }
+  return { name: contender.name, previous }
 }
 
 /** One reads the counter twice, with some time in between. */
-export async function look(contender: Contender, counter: string): Promise<readonly [string, string]> {
+export async function readTwice(contender: Contender, counter: string): Promise<readonly [string, string]> {
   await contender.acquire()
   const first = await contender.read(counter)
   await delay(1)
@@ -52,15 +52,19 @@ export async function look(contender: Contender, counter: string): Promise<reado
 }
 
 /** All of them at once, each so many times. In the order of what they found. */
-export async function countAll(contenders: readonly Contender[], counter: string, rounds: number): Promise<Passage[]> {
-  const passages: Passage[] = []
+export async function incrementAll(
+  contenders: readonly Contender[],
+  counter: string,
+  rounds: number,
+): Promise<Increment[]> {
+  const increments: Increment[] = []
   const each = async (contender: Contender) => {
-    for (let round = 0; round < rounds; round++) passages.push(await count(contender, counter))
+    for (let round = 0; round < rounds; round++) increments.push(await increment(contender, counter))
   }
   await Promise.all(contenders.map(each))
-  return passages.sort((a, b) => a.found - b.found)
+  return increments.sort((a, b) => a.previous - b.previous)
 }
 
 /** How many times the lock went from one to another. */
-export const handOvers = (passages: readonly Passage[]): number =>
-  passages.filter(({ who }, i) => i > 0 && who !== passages[i - 1]?.who).length
+export const handOverCount = (increments: readonly Increment[]): number =>
+  increments.filter(({ name }, i) => i > 0 && name !== increments[i - 1]?.name).length

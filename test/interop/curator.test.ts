@@ -4,17 +4,17 @@ import type { Client } from '../../src/index.ts'
 import { LeaderElection, Mutex, ReadWriteLock, revoke, Semaphore } from '../../src/recipes/index.ts'
 import { until } from '../support/until.ts'
 import { ours, type Contender } from './contender.ts'
-import { describeInCompany } from './company.ts'
+import { describeInterop } from './fixture.ts'
 import { curator, Peer } from './peers.ts'
 
 const first = (contenders: readonly Contender[]) => contenders[0] as Contender
 const last = (contenders: readonly Contender[]) => contenders.at(-1) as Contender
 
-describeInCompany('with Curator', curator, all => {
+describeInterop('with Curator', curator, all => {
   const sides = (client: Client) => new ReadWriteLock(client, all.path)
 
   it('InterProcessMutex and Mutex let one in at a time', () =>
-    all.expectNothingLost([...all.ours(client => new Mutex(client, all.path)), ...all.theirs('mutex')]))
+    all.expectNoLostUpdate([...all.ours(client => new Mutex(client, all.path)), ...all.theirs('mutex')]))
 
   it('a holder of Curator’s is seen among the contenders, and makes way for ours when it is killed', async () => {
     const doomed = await Peer.curator(all.connectString)
@@ -57,7 +57,7 @@ describeInCompany('with Curator', curator, all => {
   it('InterProcessReadWriteLock and ReadWriteLock let writers in alone, and readers among themselves', () => {
     const [our, their] = [all.ours(client => sides(client).writeLock), all.theirs('write')]
     const [ourReader, theirReader] = [all.ours(client => sides(client).readLock), all.theirs('read')]
-    return all.expectNothingTorn([first(our), first(their)], [last(ourReader), last(theirReader)])
+    return all.expectNoTornRead([first(our), first(their)], [last(ourReader), last(theirReader)])
   })
 
   it('readers of both share, and a writer waits for all of them', async () => {
@@ -97,7 +97,10 @@ describeInCompany('with Curator', curator, all => {
   })
 
   it('InterProcessSemaphoreMutex and Semaphore of one lease let one in at a time', () =>
-    all.expectNothingLost([...all.ours(client => new Semaphore(client, all.path, 1)), ...all.theirs('semaphoreMutex')]))
+    all.expectNoLostUpdate([
+      ...all.ours(client => new Semaphore(client, all.path, 1)),
+      ...all.theirs('semaphoreMutex'),
+    ]))
 
   it('InterProcessSemaphoreV2 and Semaphore let in as many as there are leases', async () => {
     const contenders = [...all.ours(client => new Semaphore(client, all.path, 2)), ...all.theirs('semaphore:2')]
@@ -120,7 +123,7 @@ describeInCompany('with Curator', curator, all => {
   })
 
   it('LeaderLatch and LeaderElection have one leader at a time', () =>
-    all.expectNothingLost([...all.ours(client => new LeaderElection(client, all.path)), ...all.theirs('latch')]))
+    all.expectNoLostUpdate([...all.ours(client => new LeaderElection(client, all.path)), ...all.theirs('latch')]))
 
   it('LeaderLatch and LeaderElection name the same leader', async () => {
     const election = new LeaderElection(all.client, all.path, { id: 'ours' })
@@ -138,15 +141,15 @@ describeInCompany('with Curator', curator, all => {
     const reports: (readonly string[])[] = []
     const onForeignContenders = (names: readonly string[]) => void reports.push(names)
     const mutex = new Mutex(all.client, all.path, { dialect: 'kazoo', onForeignContenders })
-    await all.expectCountLost(ours('ours', all.client, mutex), all.peer.contender('theirs', 'mutex', all.path))
+    await all.expectLostUpdate(ours('ours', all.client, mutex), all.peer.contender('theirs', 'mutex', all.path))
     expect(reports).to.have.length(1)
     expect(reports[0]?.[0]).to.match(/^_c_.*-lock-\d{10}$/)
   })
 })
 
-describeInCompany('with the recipes that come with ZooKeeper', curator, all => {
+describeInterop('with the recipes that come with ZooKeeper', curator, all => {
   it('WriteLock and Mutex let one in at a time', () =>
-    all.expectNothingLost([
+    all.expectNoLostUpdate([
       ...all.ours(client => new Mutex(client, all.path, { dialect: 'zookeeper' })),
       ...all.theirs('zookeeper'),
     ]))

@@ -3,17 +3,17 @@ import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { Mutex, ReadWriteLock, type MutexOptions } from '../../src/recipes/index.ts'
 import { until } from '../support/until.ts'
-import { describeInCompany } from './company.ts'
+import { describeInterop } from './fixture.ts'
 import { ours } from './contender.ts'
 import { kazoo, Peer } from './peers.ts'
 
 const options: MutexOptions = { dialect: 'kazoo', data: 'ours' }
 
-describeInCompany('with kazoo', kazoo, all => {
+describeInterop('with kazoo', kazoo, all => {
   const sides = (client: Client) => new ReadWriteLock(client, all.path, { dialect: 'kazoo' })
 
   it('Lock and Mutex let one in at a time', () =>
-    all.expectNothingLost([...all.ours(client => new Mutex(client, all.path, options)), ...all.theirs('lock')]))
+    all.expectNoLostUpdate([...all.ours(client => new Mutex(client, all.path, options)), ...all.theirs('lock')]))
 
   it('a holder of kazoo’s is seen among the contenders, and makes way for ours when it is killed', async () => {
     const doomed = Peer.kazoo(all.connectString)
@@ -39,7 +39,7 @@ describeInCompany('with kazoo', kazoo, all => {
   })
 
   it('WriteLock and ReadWriteLock let writers in alone, and our readers among themselves', () =>
-    all.expectNothingTorn(
+    all.expectNoTornRead(
       [...all.ours(client => sides(client).writeLock), ...all.theirs('write')],
       all.ours(client => sides(client).readLock),
     ))
@@ -71,7 +71,7 @@ describeInCompany('with kazoo', kazoo, all => {
     const reports: (readonly string[])[] = []
     const onForeignContenders = (names: readonly string[]) => void reports.push(names)
     const mutex = new Mutex(all.client, all.path, { onForeignContenders })
-    await all.expectCountLost(ours('ours', all.client, mutex), all.peer.contender('theirs', 'lock', all.path))
+    await all.expectLostUpdate(ours('ours', all.client, mutex), all.peer.contender('theirs', 'lock', all.path))
     expect(reports).to.have.length(1)
     expect(reports[0]?.[0]).to.match(/^[0-9a-f]{32}__lock__\d{10}$/)
   })

@@ -68,9 +68,9 @@ export class Peer {
     return this.#program.askOne([what, kind, path, more].join(' ').trimEnd())
   }
 
-  contender(who: string, kind: string, path: string): Contender {
+  contender(name: string, kind: string, path: string): Contender {
     return {
-      who,
+      name,
       acquire: () => this.ask('acquire', kind, path),
       read: counter => this.ask('read', '', counter),
       write: (counter, value) => this.ask('write', '', counter, value),

@@ -4,17 +4,17 @@
 export const now = (): number => Number(process.hrtime.bigint()) / 1e6
 
 /**
- * `id` is one try to hold a lock: it is asked for; then it is refused, or granted, and then released; and in between it may be lost. `seen`
+ * `id` is one try to hold a lock: it is asked for; then it is refused, or granted, and then released; and in between it may be lost. `lastZxid`
  * is the last transaction that the session knew of at that moment.
  */
 export type Event = { at: number } & (
-  | { is: 'asked'; id: string; lock: string; session: bigint }
-  | { is: 'granted'; id: string; node: string; token: bigint; seen: bigint }
+  | { is: 'requested'; id: string; lock: string; session: bigint }
+  | { is: 'granted'; id: string; node: string; token: bigint; lastZxid: bigint }
   | { is: 'refused'; id: string; why: string }
   | { is: 'lost'; id: string }
   | { is: 'releasing'; id: string }
   /** `isOver`: with its session. */
-  | { is: 'released'; id: string; seen: bigint; isOver: boolean }
+  | { is: 'released'; id: string; lastZxid: bigint; isOver: boolean }
   /** What the session asks is answered, or it is not. */
   | { is: 'connected' | 'cutOff'; session: bigint }
   /** Somebody ended the session at the server, whose owner cannot have known. */
@@ -28,7 +28,7 @@ export interface Attempt {
   readonly id: string
   readonly lock: string
   readonly session: bigint
-  readonly asked: number
+  readonly requestedAt: number
   granted?: Of<'granted'>
   refused?: Of<'refused'>
   lost?: Of<'lost'>
@@ -45,9 +45,9 @@ export const isGrant = (attempt: Attempt): attempt is Grant => attempt.granted !
 export function attemptsIn(events: readonly Event[]): Attempt[] {
   const all = new Map<string, Attempt>()
   for (const event of inOrder(events)) {
-    if (event.is === 'asked') {
+    if (event.is === 'requested') {
       const { id, lock, session, at } = event
-      all.set(id, { id, lock, session, asked: at })
+      all.set(id, { id, lock, session, requestedAt: at })
     } else if ('id' in event) {
       Object.assign(all.get(event.id) ?? {}, { [event.is]: event })
     }

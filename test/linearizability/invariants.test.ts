@@ -10,7 +10,7 @@ const node = (n: number, name = 'x-') => `${LOCK}/${name}${String(n).padStart(10
 
 /** What one did, by the moments at which he did it. The transactions 10n and 10n + 5 make and delete the node number n. */
 interface Story {
-  asked: number
+  requested: number
   granted?: number
   lost?: number
   releasing?: number
@@ -29,26 +29,26 @@ function judge(stories: readonly Story[], { kind = kinds.queue, patience = 1000 
   for (const [i, story] of stories.entries()) {
     const [id, session, path] = [`try ${i}`, BigInt(i), kind.contender.test('') ? LOCK : node(i, story.name)]
     const token = BigInt(10 * story.made)
-    const seenAt = (moment: number) => BigInt(10 * moment + 9)
-    events.push({ at: 0, is: 'connected', session }, { at: story.asked, is: 'asked', id, lock: LOCK, session })
+    const zxidAt = (moment: number) => BigInt(10 * moment + 9)
+    events.push({ at: 0, is: 'connected', session }, { at: story.requested, is: 'requested', id, lock: LOCK, session })
     if (story.granted !== undefined)
-      events.push({ at: story.granted, is: 'granted', id, node: path, token, seen: seenAt(story.granted) })
+      events.push({ at: story.granted, is: 'granted', id, node: path, token, lastZxid: zxidAt(story.granted) })
     if (story.lost !== undefined) events.push({ at: story.lost, is: 'lost', id })
     if (story.releasing !== undefined) events.push({ at: story.releasing, is: 'releasing', id })
     if (story.released !== undefined)
-      events.push({ at: story.released, is: 'released', id, seen: seenAt(story.released), isOver: false })
+      events.push({ at: story.released, is: 'released', id, lastZxid: zxidAt(story.released), isOver: false })
     log.push({ zxid: token, at: story.made, session, type: 1, changes: [{ is: 'created', path }] })
     const [zxid, by] = [BigInt(10 * (story.deleted ?? 0) + 5), story.robbedBy ?? session]
     if (story.deleted !== undefined)
       log.push({ zxid, at: story.deleted, session: by, type: 2, changes: [{ is: 'deleted', path }] })
   }
   log.sort((a, b) => Number(a.zxid - b.zxid))
-  const evidence = { locks: new Map([[LOCK, kind]]), events, log, wallAhead: 0, patience, grace: 50 }
+  const evidence = { locks: new Map([[LOCK, kind]]), events, log, wallClockOffset: 0, patience, grace: 50 }
   return violations(evidence).map(({ rule }) => rule)
 }
 
 const holds = (from: number, to: number): Story => ({
-  asked: from - 2,
+  requested: from - 2,
   made: from - 1,
   granted: from,
   releasing: to,
@@ -66,9 +66,9 @@ describe('a rule of a history', () => {
     isFine(Array.from({ length: 50_000 }, (_, i) => holds(10 * i + 10, 10 * i + 15))))
 
   it('has everybody get an answer, and get rid of the lock', () => {
-    breaks('settles once', [{ asked: 1, made: 2, deleted: 3 }])
-    breaks('settles once', [{ asked: 1, made: 2, granted: 3, releasing: 4, deleted: 5 }])
-    breaks('settles once', [{ asked: 1, made: 2, granted: 3, deleted: 5 }])
+    breaks('settles once', [{ requested: 1, made: 2, deleted: 3 }])
+    breaks('settles once', [{ requested: 1, made: 2, granted: 3, releasing: 4, deleted: 5 }])
+    breaks('settles once', [{ requested: 1, made: 2, granted: 3, deleted: 5 }])
   })
 
   it('has nobody believe while another does', () => {
@@ -115,7 +115,7 @@ describe('a rule of a history', () => {
   })
 
   it('has tokens grow with the time, and those be served first who come first', () => {
-    const late = { ...holds(30, 40), made: 5, asked: 25 }
+    const late = { ...holds(30, 40), made: 5, requested: 25 }
     breaks('real-time order', [holds(10, 20), late], { kind: kinds.singleNode })
     breaks('first come, first served', [{ ...holds(30, 40), made: 5 }, { ...holds(10, 20) }])
   })
@@ -126,12 +126,12 @@ describe('a rule of a history', () => {
   })
 
   it('has no node left, nor there still when it is said to be released', () => {
-    breaks('leaked node', [{ asked: 1, made: 2 }])
+    breaks('leaked node', [{ requested: 1, made: 2 }])
     breaks('leaked node', [{ ...holds(10, 20), deleted: 25 }])
   })
 
   it('is judged from lines as from events', () => {
-    const event: Event = { at: 1.5, is: 'granted', id: 'a1', node: '/a', token: 2n ** 60n, seen: -1n }
+    const event: Event = { at: 1.5, is: 'granted', id: 'a1', node: '/a', token: 2n ** 60n, lastZxid: -1n }
     expect(fromLine(toLine(event))).to.deep.equal(event)
   })
 })

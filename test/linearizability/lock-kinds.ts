@@ -11,29 +11,29 @@ import {
   type ReadWriteLockOptions,
 } from '../../src/recipes/index.ts'
 import { kinds } from './tenures.ts'
-import type { Tortured, TorturedLocks } from './workload.ts'
+import type { LockUnderTest, LocksUnderTest } from './workload.ts'
 
 /** One side or the other. */
 const sides =
-  (options?: ReadWriteLockOptions): Tortured['make'] =>
+  (options?: ReadWriteLockOptions): LockUnderTest['make'] =>
   (client, path, random) => {
     const lock = new ReadWriteLock(client, path, options)
     return random() < 0.6 ? lock.readLock : lock.writeLock
   }
 
 /** By their paths. */
-export const tortured: TorturedLocks = new Map<string, Tortured>([
+export const lockKinds: LocksUnderTest = new Map<string, LockUnderTest>([
   ['/mutex', { make: (client, path) => new Mutex(client, path), kind: kinds.queue }],
   ['/kazoo', { make: (client, path) => new Mutex(client, path, { dialect: 'kazoo' }), kind: kinds.queue }],
   [
     '/zookeeper',
-    { make: (client, path) => new Mutex(client, path, { dialect: 'zookeeper' }), kind: kinds.queue, namesReturn: true },
+    { make: (client, path) => new Mutex(client, path, { dialect: 'zookeeper' }), kind: kinds.queue, reusesNames: true },
   ],
   ['/herd', { make: (client, path) => new HerdMutex(client, path), kind: kinds.queue }],
-  ['/ticket', { make: (client, path) => new TicketMutex(client, path), kind: kinds.queue, namesReturn: true }],
+  ['/ticket', { make: (client, path) => new TicketMutex(client, path), kind: kinds.queue, reusesNames: true }],
   [
     '/ephemeral',
-    { make: (client, path) => new EphemeralMutex(client, path), kind: kinds.singleNode, namesReturn: true },
+    { make: (client, path) => new EphemeralMutex(client, path), kind: kinds.singleNode, reusesNames: true },
   ],
   ['/reentrant', { make: (client, path) => new ReentrantMutex(client, path), kind: kinds.queue }],
   ['/election', { make: (client, path) => new LeaderElection(client, path), kind: kinds.queue }],

@@ -8,89 +8,89 @@ import { Saboteur } from '../support/faulty-dial.ts'
 import { until } from '../support/until.ts'
 import type { Event } from './history.ts'
 import { violations, type Violation } from './invariants.ts'
-import { Recorder, type Contestant } from './recorder.ts'
+import { Recorder, type RecordedClient } from './recorder.ts'
 import type { Kind } from './tenures.ts'
 import { transactionOf, type Transaction } from './transaction-log.ts'
 
 export const PATIENCE = 1000
 const SESSION_TIMEOUT = 1000
 const TICK = 200
-const PATH = '/trial'
+const PATH = '/scenario'
 
 /** One who wants the lock once, and holds it until told to go. */
 export class Actor {
   readonly saboteur: Saboteur
   readonly client: Client
   readonly clock: VirtualClock
-  readonly #contestant: Contestant
+  readonly #recorded: RecordedClient
   readonly #lock: ExclusiveLock
-  readonly #abort = new AbortController()
-  #go!: () => void
-  readonly #told = new Promise<void>(resolve => (this.#go = resolve))
-  #passing: Promise<void> = Promise.resolve()
+  readonly #abortController = new AbortController()
+  #endHold!: () => void
+  readonly #holdEnded = new Promise<void>(resolve => (this.#endHold = resolve))
+  #attempt: Promise<void> = Promise.resolve()
   held: Held | undefined
 
-  constructor(clock: VirtualClock, saboteur: Saboteur, contestant: Contestant, lock: ExclusiveLock) {
+  constructor(clock: VirtualClock, saboteur: Saboteur, recorded: RecordedClient, lock: ExclusiveLock) {
     this.clock = clock
     this.saboteur = saboteur
-    this.client = contestant.client
-    this.#contestant = contestant
+    this.client = recorded.client
+    this.#recorded = recorded
     this.#lock = lock
   }
 
-  begin(): this {
+  startAcquire(): this {
     const hold = (held: Held) => {
       this.held = held
-      return this.#told
+      return this.#holdEnded
     }
-    this.#passing = this.#contestant.pass(this.#lock, hold, { signal: this.#abort.signal })
+    this.#attempt = this.#recorded.attempt(this.#lock, hold, { signal: this.#abortController.signal })
     return this
   }
 
   async hold(): Promise<this> {
-    this.begin()
+    this.startAcquire()
     await until(() => this.held !== undefined, this)
     return this
   }
 
   /** Whether it stands in the queue, as a node of its session. */
-  async waits(): Promise<this> {
+  async queued(): Promise<this> {
     const { sessionId } = this.client
     await until(async () => (await this.#lock.contenders()).some(({ session }) => session === sessionId), this)
-    await this.keepsUp()
+    await this.catchUp()
     return this
   }
 
   /** Whatever events have come so far, what they set off has been answered. */
-  async keepsUp(): Promise<void> {
+  async catchUp(): Promise<void> {
     await this.client.whenConnected()
     for (let i = 0; i < 4; i++) await this.client.sync('/')
   }
 
-  giveUp(): Promise<void> {
-    this.#abort.abort(new Error('given up'))
-    return this.#passing
+  abort(): Promise<void> {
+    this.#abortController.abort(new Error('given up'))
+    return this.#attempt
   }
 
   /** Lets go of what it has, or gets as soon as it does. */
-  go(): Promise<void> {
-    this.#go()
-    return this.#passing
+  release(): Promise<void> {
+    this.#endHold()
+    return this.#attempt
   }
 }
 
 /** What is to be judged: a lock, of a kind. */
-export interface Suspect {
+export interface ScenarioLock {
   kind: Kind
   make: (client: Client, path: string) => ExclusiveLock
 }
 
-export type Enter = () => Promise<Actor>
+export type OpenActor = () => Promise<Actor>
 
 /** @returns what it broke: rules, and whether watches are left at the server */
-export async function trial(
-  { kind, make }: Suspect,
-  play: (enter: Enter) => Promise<void>,
+export async function runScenario(
+  { kind, make }: ScenarioLock,
+  play: (open: OpenActor) => Promise<void>,
 ): Promise<{ violations: Violation[]; leftWatches: number }> {
   const clock = new VirtualClock()
   const [events, log]: [Event[], Transaction[]] = [[], []]
@@ -102,17 +102,22 @@ export async function trial(
     () => clock.now() + events.length * 1e-6,
   )
   const clients: Client[] = []
-  const enter = async () => {
+  const open = async () => {
     const saboteur = new Saboteur(server.dial)
     const options = { sessionTimeout: SESSION_TIMEOUT, dial: saboteur.dial, clock, random: seeded(1) }
-    const contestant = await recorder.open(server.connectString, options)
-    clients.push(contestant.client)
-    return new Actor(clock, saboteur, contestant, make(contestant.client, PATH))
+    const recorded = await recorder.open(server.connectString, options)
+    clients.push(recorded.client)
+    return new Actor(clock, saboteur, recorded, make(recorded.client, PATH))
   }
-  await clock.until(play(enter))
+  await clock.until(play(open))
   await clock.until(Promise.all(clients.map(client => client.settled())))
   const leftWatches = server.snapshot().watches.length
-  const evidence = { locks: new Map([[PATH, kind]]), events, log: [...log], wallAhead: clock.wallNow() - clock.now() }
+  const evidence = {
+    locks: new Map([[PATH, kind]]),
+    events,
+    log: [...log],
+    wallClockOffset: clock.wallNow() - clock.now(),
+  }
   await clock.until(Promise.all(clients.map(client => client.close())))
   return { violations: violations({ ...evidence, patience: PATIENCE, grace: 2 * SESSION_TIMEOUT }), leftWatches }
 }

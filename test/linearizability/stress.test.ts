@@ -2,8 +2,8 @@
 import { expect } from 'chai'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { attemptsIn, isGrant } from './history.ts'
-import { tortured } from './lock-kinds.ts'
-import { torture } from './stress.ts'
+import { lockKinds } from './lock-kinds.ts'
+import { stress } from './stress.ts'
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
 
@@ -21,10 +21,10 @@ describe(`a history of locks under faults (SEED=${seed})`, () => {
 
   it('shows no violation of what a lock promises', async function () {
     this.timeout(60_000)
-    const { violations, evidence, leftWatches } = await torture(server, { seed, locks: tortured })
+    const { violations, evidence, leftWatches } = await stress(server, { seed, locks: lockKinds })
     expect(violations).to.deep.equal([])
     expect(leftWatches, 'watches left behind').to.equal(0)
     const granted = attemptsIn(evidence.events).filter(isGrant)
-    expect(new Set(granted.map(({ lock }) => lock)).size, 'locks that were held at all').to.equal(tortured.size)
+    expect(new Set(granted.map(({ lock }) => lock)).size, 'locks that were held at all').to.equal(lockKinds.size)
   })
 })

@@ -28,14 +28,14 @@ const gate: Kind = { ...queue, isInner: true }
 export const kinds = { queue, singleNode, readWrite, semaphore, gate }
 
 /** A moment in the server's order. */
-export interface Moment {
+export interface LogPosition {
   zxid: bigint
   /** Ms since 1970. */
   at: number
 }
 
 /** One contender's node. */
-export interface Reign {
+export interface Tenure {
   readonly lock: string
   readonly kind: Kind
   readonly path: string
@@ -43,11 +43,11 @@ export interface Reign {
   readonly isShared: boolean
   /** The session that made it. */
   readonly session: bigint
-  readonly created: Moment
+  readonly created: LogPosition
   /** From when on nobody was in its way. */
-  since?: Moment
+  since?: LogPosition
   /** When it was deleted, by whom, and whether as an ephemeral node of a session that ended. */
-  until?: Moment & { by: bigint; withSession: boolean }
+  until?: LogPosition & { by: bigint; withSession: boolean }
 }
 
 export type Locks = ReadonlyMap<string, Kind>
@@ -55,41 +55,41 @@ export type Locks = ReadonlyMap<string, Kind>
 export const excludes = (a: { isShared: boolean }, b: { isShared: boolean }): boolean => !(a.isShared && b.isShared)
 
 /** In the order in which they were created. */
-export function reignsIn(log: readonly Transaction[], locks: Locks): Reign[] {
-  const all: Reign[] = []
-  const living = new Map<string, Map<string, Reign>>()
+export function tenuresIn(log: readonly Transaction[], locks: Locks): Tenure[] {
+  const all: Tenure[] = []
+  const living = new Map<string, Map<string, Tenure>>()
   for (const { zxid, at, session, type, changes } of log) {
     for (const change of changes) {
-      const place = change.is === 'written' ? undefined : placeOf(change.path, locks)
-      if (place === undefined) continue
-      const { lock, kind, sequence, isShared } = place
-      const nodes = living.get(lock) ?? new Map<string, Reign>()
+      const node = change.is === 'written' ? undefined : contenderNodeOf(change.path, locks)
+      if (node === undefined) continue
+      const { lock, kind, sequence, isShared } = node
+      const nodes = living.get(lock) ?? new Map<string, Tenure>()
       living.set(lock, nodes)
       if (change.is === 'created') {
-        const reign = { lock, kind, path: change.path, sequence, isShared, session, created: { zxid, at } }
-        nodes.set(change.path, reign)
-        all.push(reign)
+        const tenure = { lock, kind, path: change.path, sequence, isShared, session, created: { zxid, at } }
+        nodes.set(change.path, tenure)
+        all.push(tenure)
       } else {
-        const gone = nodes.get(change.path)
-        if (gone !== undefined) gone.until = { zxid, at, by: session, withSession: type === opcodes.closeSession }
+        const deleted = nodes.get(change.path)
+        if (deleted !== undefined) deleted.until = { zxid, at, by: session, withSession: type === opcodes.closeSession }
         nodes.delete(change.path)
       }
-      for (const reign of nodes.values()) {
-        if (reign.since === undefined && isTurnOf(reign, nodes.values())) reign.since = { zxid, at }
+      for (const tenure of nodes.values()) {
+        if (tenure.since === undefined && isTurnOf(tenure, nodes.values())) tenure.since = { zxid, at }
       }
     }
   }
   return all
 }
 
-const isTurnOf = (me: Reign, living: Iterable<Reign>): boolean => {
-  let inTheWay = 0
-  for (const each of living) if (each.sequence < me.sequence && excludes(each, me)) inTheWay++
-  return inTheWay < me.kind.permits
+const isTurnOf = (own: Tenure, living: Iterable<Tenure>): boolean => {
+  let earlier = 0
+  for (const each of living) if (each.sequence < own.sequence && excludes(each, own)) earlier++
+  return earlier < own.kind.permits
 }
 
 /** Of which lock is this node a contender's, and which? */
-function placeOf(path: string, locks: Locks) {
+function contenderNodeOf(path: string, locks: Locks) {
   for (let lock = path; lock !== ''; lock = lock.slice(0, lock.lastIndexOf('/'))) {
     const kind = locks.get(lock)
     const match = kind?.contender.exec(path.slice(lock.length))

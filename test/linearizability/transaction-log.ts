@@ -102,7 +102,7 @@ function changesOf(type: number, reader: Reader): Change[] {
   }
 }
 
-const WORDS = new Map([
+const changeNames = new Map([
   [eventTypes.NodeCreated, 'created'],
   [eventTypes.NodeDeleted, 'deleted'],
   [eventTypes.NodeDataChanged, 'written'],
@@ -110,6 +110,6 @@ const WORDS = new Map([
 
 /** In the same words, what the embedded server tells. */
 export function transactionOf({ zxid, time, session, opcode, changes }: TransactionRecord): Transaction {
-  const changed = changes.map(({ type, path }) => ({ is: WORDS.get(type), path, data: null }) as Change)
+  const changed = changes.map(({ type, path }) => ({ is: changeNames.get(type), path, data: null }) as Change)
   return { zxid, at: time, session, type: opcode, changes: changed }
 }

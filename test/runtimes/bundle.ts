@@ -10,7 +10,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 }
 
 /** By each door's source, the name that users import it by; package.json has none. */
-const doors = new Map(
+const entryPoints = new Map(
   Object.entries(manifest.exports).flatMap(([door, module]) =>
     typeof module === 'string'
       ? []
@@ -19,11 +19,11 @@ const doors = new Map(
 )
 
 /** The tests are checked against the sources, and run on the package. A source that is no door fails. */
-const byName: Plugin = {
+const importByPackageName: Plugin = {
   name: 'the package by its name',
   setup(bundling) {
     bundling.onResolve({ filter: /\/src\// }, ({ path }) => {
-      const name = doors.get(path.replace(/^.*\/src\//, ''))
+      const name = entryPoints.get(path.replace(/^.*\/src\//, ''))
       return name === undefined
         ? { errors: [{ text: `${path} is no door of the package` }] }
         : { path: name, external: true }
@@ -40,7 +40,7 @@ export async function compile(source: string, target: string): Promise<void> {
     packages: 'external',
     format: 'esm',
     target: 'node20',
-    plugins: [byName],
+    plugins: [importByPackageName],
     logLevel: 'silent',
   })
 }

@@ -14,15 +14,15 @@ import { startSecureZooKeeper, type SecureZooKeeper } from '../support/secure-zo
 import { sharedServer } from '../support/shared-server.ts'
 import { bundleWorker, compile } from './bundle.ts'
 import { installed, type Installed } from './install.ts'
-import { steps, type Outcome, type Place } from './suite.ts'
+import { steps, type Outcome, type SuiteInput } from './suite.ts'
 import { Worker } from './workerd.ts'
 
 /** For one run of the suite; less than mocha's, so that what was printed till then is told. */
-const PATIENCE = 50_000
+const RUN_TIMEOUT = 50_000
 
 let at: Installed
 
-type Start = (place: Place) => Promise<Outcome>
+type Start = (place: SuiteInput) => Promise<Outcome>
 
 /** A runtime with a command line. It has to end by itself when the suite has closed what it opened. */
 const byCommand =
@@ -32,12 +32,12 @@ const byCommand =
     const { stdout } = await promisify(execFile)(join(at.runtimes, 'node_modules', command), program, {
       cwd: at.user,
       env: { ...process.env, NODE_EXTRA_CA_CERTS: undefined },
-      timeout: PATIENCE,
+      timeout: RUN_TIMEOUT,
     })
     return JSON.parse(stdout) as Outcome
   }
 
-const inWorkerd =
+const byWorkerd =
   (over: string): Start =>
   async place => {
     await using worker = Worker.start(at.runtimes, await bundleWorker(join(at.user, 'suite-worker.js')))
@@ -51,8 +51,8 @@ const runtimes: Record<string, { start: Start; is: RegExp }> = {
   'Node 26': { start: byCommand('node-26/bin/node'), is: /^Node 26\./ },
   Bun: { start: byCommand('.bin/bun'), is: /^Bun 1\./ },
   Deno: { start: byCommand('.bin/deno', 'run', '--allow-net=127.0.0.1'), is: /^Deno 2\./ },
-  'workerd over node:net': { start: inWorkerd('node-net'), is: /^workerd$/ },
-  'workerd over cloudflare:sockets': { start: inWorkerd('cloudflare-sockets'), is: /^workerd$/ },
+  'workerd over node:net': { start: byWorkerd('node-net'), is: /^workerd$/ },
+  'workerd over cloudflare:sockets': { start: byWorkerd('cloudflare-sockets'), is: /^workerd$/ },
 }
 
 let proxy: FaultProxy
@@ -61,7 +61,7 @@ let ca: CertificateAuthority
 let secure: SecureZooKeeper
 let impostors: TlsServer[]
 /** What was said to impostors. */
-const betrayed: Buffer[] = []
+const receivedByImpostors: Buffer[] = []
 
 async function listening(server: Server | TlsServer): Promise<void> {
   server.listen(0, '127.0.0.1')
@@ -96,7 +96,7 @@ describe('the package', () => {
     await otherCa.close()
     impostors = unbelievable.map(certificate =>
       createTlsServer(certificate, socket =>
-        socket.on('error', () => undefined).on('data', (data: Buffer) => betrayed.push(data)),
+        socket.on('error', () => undefined).on('data', (data: Buffer) => receivedByImpostors.push(data)),
       ),
     )
     await Promise.all(impostors.map(listening))
@@ -116,7 +116,7 @@ describe('the package', () => {
         await zk.ensurePath(chroot)
         outcome = await start({
           servers: proxy.connectString + chroot,
-          cut: `http://${addressOf(control)}/`,
+          resetUrl: `http://${addressOf(control)}/`,
           secure: { servers: `127.0.0.1:${secure.securePort}`, ca: ca.cert, impostors: impostors.map(addressOf) },
         })
         await zk.deleteRecursive(chroot)
@@ -131,7 +131,8 @@ describe('the package', () => {
   }
 
   describe('all of them', () => {
-    it('say nothing to servers that they cannot believe', () => expect(Buffer.concat(betrayed).toString()).to.equal(''))
+    it('say nothing to servers that they cannot believe', () =>
+      expect(Buffer.concat(receivedByImpostors).toString()).to.equal(''))
 
     it('leave no session on the server', async () => {
       const server = await sharedServer()

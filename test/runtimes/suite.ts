@@ -13,21 +13,21 @@ import { LockError, Mutex, ReentrantMutex } from '../../src/recipes/index.ts'
 import { Server, VirtualClock } from '../../src/server/index.ts'
 
 /** What the suite needs to know of its surroundings, as JSON. */
-export interface Place {
+export interface SuiteInput {
   /** A connect string with a chroot of this run's own. */
   servers: string
   /** A URL: a GET resets every connection to those servers. */
-  cut: string
+  resetUrl: string
   /** A server that speaks TLS with a certificate of `ca`, and servers whose certificates are not to be believed. */
   secure: { servers: string; ca: string; impostors: string[] }
 }
 
 /** How the bytes are to go, where they do not go by node:net. */
-export interface Ways {
+export interface SuiteOptions {
   plain?: ConnectOptions
   secure?: ConnectOptions
   /** How a certificate that is not believed is told. */
-  disbelief?: ErrorCode
+  untrustedCode?: ErrorCode
 }
 
 export interface Outcome {
@@ -37,14 +37,14 @@ export interface Outcome {
 }
 
 type Open = (options?: ConnectOptions, servers?: string) => Promise<Client>
-type Step = (open: Open, place: Place, ways: Ways) => Promise<void>
+type Step = (open: Open, place: SuiteInput, ways: SuiteOptions) => Promise<void>
 
 const CONTENDERS = 5
 const ROUNDS = 3
 const SESSION_TIMEOUT = 2000
 const STEP_DEADLINE = 15_000
 
-const ofAnyServer: Readonly<Record<string, Step>> = {
+const anyServerSteps: Readonly<Record<string, Step>> = {
   async 'opens a session, and keeps 64-bit ids whole'(open) {
     const zk = await open()
     assert.equal(zk.state, 'connected')
@@ -82,7 +82,7 @@ const ofAnyServer: Readonly<Record<string, Step>> = {
 
   async 'hears of changes by a watch and by a watcher'(open) {
     const [zk, other] = [await open(), await open()]
-    const heard = mailbox<WatchEvent>()
+    const heard = nextValue<WatchEvent>()
     assert.equal(await zk.exists('/watched', { watch: heard.post }), null)
     const watcher = await zk.addWatch('/watched', { recursive: true })
     await other.create('/watched', 'one')
@@ -159,7 +159,7 @@ const ofAnyServer: Readonly<Record<string, Step>> = {
   async 'is told that its session has expired, and its lock with it'(open) {
     const zk = await open()
     const held = await new Mutex(zk, '/locks/lost').acquire()
-    const expired = reaches(zk, 'expired')
+    const expired = whenState(zk, 'expired')
     const taker = await open({ session: { id: zk.sessionId, password: zk.sessionPassword } })
     await taker.close()
     await expired
@@ -178,15 +178,15 @@ const ofAnyServer: Readonly<Record<string, Step>> = {
   },
 }
 
-const ofThePlace: Readonly<Record<string, Step>> = {
-  async 'keeps session, lock and watch through a lost connection'(open, { cut }) {
+const realServerSteps: Readonly<Record<string, Step>> = {
+  async 'keeps session, lock and watch through a lost connection'(open, { resetUrl }) {
     const [zk, other] = [await open(), await open()]
     const held = await new Mutex(zk, '/locks/kept').acquire()
-    const heard = mailbox<WatchEvent>()
+    const heard = nextValue<WatchEvent>()
     await zk.exists('/later', { watch: heard.post })
     const { sessionId } = zk
-    const back = reaches(zk, 'connected')
-    await fetch(cut)
+    const back = whenState(zk, 'connected')
+    await fetch(resetUrl)
     await back
     assert.equal(zk.sessionId, sessionId)
     assert.equal(held.signal.aborted, false)
@@ -218,18 +218,20 @@ const ofThePlace: Readonly<Record<string, Step>> = {
     const zk = await open(options, secure.servers)
     assert.notEqual(await zk.exists('/zookeeper'), null)
     for (const impostor of secure.impostors)
-      await assert.rejects(open({ ...options, connectTimeout: 1000 }, impostor), { code: ways.disbelief ?? 'PROTOCOL' })
+      await assert.rejects(open({ ...options, connectTimeout: 1000 }, impostor), {
+        code: ways.untrustedCode ?? 'PROTOCOL',
+      })
   },
 }
 
 /** A server in the runtime itself, and no socket. */
-const ofItsOwnServer: Readonly<Record<string, Step>> = {
+const embeddedServerSteps: Readonly<Record<string, Step>> = {
   ...Object.fromEntries(
-    Object.entries(ofAnyServer).map(([name, step]): [string, Step] => [
+    Object.entries(anyServerSteps).map(([name, step]): [string, Step] => [
       `on a server of its own: ${name}`,
       async (_open, ...rest) => {
         await using server = await Server.start({ listen: false })
-        await using party = new Party(server.connectString, { dial: server.dial })
+        await using party = new ClientGroup(server.connectString, { dial: server.dial })
         await step(party.open, ...rest)
       },
     ]),
@@ -256,23 +258,23 @@ const ofItsOwnServer: Readonly<Record<string, Step>> = {
   },
 }
 
-export const steps: Readonly<Record<string, Step>> = { ...ofAnyServer, ...ofThePlace, ...ofItsOwnServer }
+export const steps: Readonly<Record<string, Step>> = { ...anyServerSteps, ...realServerSteps, ...embeddedServerSteps }
 
 /** Runs all steps one after the other, and goes on where one fails. It opens nothing that it does not close. */
-export async function run(place: Place, ways: Ways = {}): Promise<Outcome> {
+export async function run(place: SuiteInput, ways: SuiteOptions = {}): Promise<Outcome> {
   const results: Outcome['results'] = {}
   for (const [name, step] of Object.entries(steps)) {
-    await using party = new Party(place.servers, ways.plain)
-    results[name] = await inTime(step(party.open, place, ways)).then(
+    await using party = new ClientGroup(place.servers, ways.plain)
+    results[name] = await withDeadline(step(party.open, place, ways)).then(
       () => null,
       (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error)),
     )
   }
-  return { runtime: runtime(), results }
+  return { runtime: runtimeName(), results }
 }
 
 /** The clients of a step, all closed behind it. */
-class Party {
+class ClientGroup {
   readonly #servers: string
   readonly #options: ConnectOptions
   readonly #clients: Client[] = []
@@ -294,7 +296,7 @@ class Party {
 }
 
 /** A step that hangs must not keep the others from being run. */
-async function inTime(work: Promise<void>): Promise<void> {
+async function withDeadline(work: Promise<void>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`it is not done after ${STEP_DEADLINE} ms`)), STEP_DEADLINE)
@@ -303,13 +305,13 @@ async function inTime(work: Promise<void>): Promise<void> {
 }
 
 /** Where a callback puts what somebody waits for. */
-function mailbox<T>(): { post: (value: T) => void; letter: Promise<T> } {
+function nextValue<T>(): { post: (value: T) => void; letter: Promise<T> } {
   let post: (value: T) => void = () => undefined
   const letter = new Promise<T>(resolve => (post = resolve))
   return { post, letter }
 }
 
-function reaches(zk: Client, wanted: State): Promise<void> {
+function whenState(zk: Client, wanted: State): Promise<void> {
   return new Promise(resolve => {
     zk.on('state', state => {
       if (state === wanted) resolve()
@@ -318,7 +320,7 @@ function reaches(zk: Client, wanted: State): Promise<void> {
 }
 
 /** As the runtime names itself. */
-function runtime(): string {
+function runtimeName(): string {
   const { Bun, Deno, navigator } = globalThis as {
     Bun?: { version: string }
     Deno?: { version: { deno: string } }

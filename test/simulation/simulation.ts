@@ -5,9 +5,9 @@ import { Server, VirtualClock, type FaultKind, type NodeKind } from '../../src/s
 import { isTerminal } from '../../src/session/life/states.ts'
 import { toLine, type Event } from '../linearizability/history.ts'
 import { violations } from '../linearizability/invariants.ts'
-import { Recorder, type Contestant } from '../linearizability/recorder.ts'
+import { Recorder, type RecordedClient } from '../linearizability/recorder.ts'
 import { transactionOf, type Transaction } from '../linearizability/transaction-log.ts'
-import { kindsOf, type TorturedLocks } from '../linearizability/workload.ts'
+import { kindsOf, type LocksUnderTest } from '../linearizability/workload.ts'
 import { oneOf, seeded, type Chance } from '../support/seeded-random.ts'
 import { Machine } from './machine.ts'
 
@@ -33,18 +33,18 @@ const KINDS: readonly FaultKind[] = [
   ...(['removeWatches', 'setWatches', 'ping', 'connect', 'event'] as const),
 ]
 
-export const simulate = (seed: number, locks: TorturedLocks): Promise<Outcome> => new Simulation(seed, locks).run()
+export const simulate = (seed: number, locks: LocksUnderTest): Promise<Outcome> => new Simulation(seed, locks).run()
 
 /** A machine, and the session that it has at present. */
 interface Seat {
   readonly machine: Machine
   readonly random: Chance
-  contestant: Contestant
+  contestant: RecordedClient
 }
 
 class Simulation {
   readonly #seed: number
-  readonly #locks: TorturedLocks
+  readonly #locks: LocksUnderTest
   readonly #random: Chance
   readonly #clock = new VirtualClock()
   readonly #events: Event[] = []
@@ -53,7 +53,7 @@ class Simulation {
   readonly #wrong: string[] = []
   readonly #faults = new Map<string, number>()
   readonly #clients: Client[] = []
-  readonly #contestants: Contestant[] = []
+  readonly #contestants: RecordedClient[] = []
   readonly #seats: Seat[] = []
   /** Somebody who deletes what is not his. */
   #outsider!: Client
@@ -65,7 +65,7 @@ class Simulation {
   #drawers = 0
   #isStorm = true
 
-  constructor(seed: number, locks: TorturedLocks) {
+  constructor(seed: number, locks: LocksUnderTest) {
     this.#seed = seed
     this.#locks = locks
     this.#random = this.#chance()
@@ -125,7 +125,7 @@ class Simulation {
       locks: kindsOf(this.#locks),
       events: this.#events,
       log: this.#log,
-      wallAhead: this.#clock.wallNow() - this.#clock.now(),
+      wallClockOffset: this.#clock.wallNow() - this.#clock.now(),
       patience: PATIENCE,
       grace: this.#sessionTimeout + 500,
     })
@@ -141,7 +141,7 @@ class Simulation {
     await harming
     this.#heal()
     await Promise.all(working)
-    await Promise.all(this.#contestants.map(contestant => contestant.left()))
+    await Promise.all(this.#contestants.map(contestant => contestant.released()))
   }
 
   async #until(what: string, promise: Promise<unknown>, within = DRAIN): Promise<void> {
@@ -160,7 +160,7 @@ class Simulation {
     return { machine, random, contestant: await this.#enter(machine, random) }
   }
 
-  async #enter(machine: Machine, random: Chance): Promise<Contestant> {
+  async #enter(machine: Machine, random: Chance): Promise<RecordedClient> {
     for (;;) {
       try {
         const contestant = await this.#recorder.open(this.#server.connectString, {
@@ -191,13 +191,13 @@ class Simulation {
       const patience = 1 + Math.floor(300 * random())
       const abort = new AbortController()
       const giveUp = way < 0.25 ? machine.setTimeout(() => abort.abort(new Error('given up')), patience) : undefined
-      await contestant.pass(make(contestant.client, path, random), () => machine.sleep(hold), {
+      await contestant.attempt(make(contestant.client, path, random), () => machine.sleep(hold), {
         signal: abort.signal,
         watchOwnNode: true,
         ...(way > 0.9 && { timeout: patience }),
         isTry: way > 0.75 && way < 0.9,
         downgrade: random() < 0.3,
-        isHasty: random() < 0.3,
+        releaseInBackground: random() < 0.3,
         // Each loop is somebody, and his chance is his own.
         owner: random,
       })
@@ -210,7 +210,7 @@ class Simulation {
     }
   }
 
-  #isOver({ client }: Contestant): boolean {
+  #isOver({ client }: RecordedClient): boolean {
     return ['expired', 'closed', 'authFailed'].includes(client.state)
   }
 
@@ -219,7 +219,7 @@ class Simulation {
   /** Each world has its own mixture, so that few kinds of faults come close together too. */
   async #harm(random: Chance): Promise<void> {
     const { deleteOne, deleteAll, ...others } = this.#harms
-    const namesReturn = [...this.#locks.values()].some(lock => lock.namesReturn)
+    const namesReturn = [...this.#locks.values()].some(lock => lock.reusesNames)
     const kinds = namesReturn ? others : { ...others, deleteOne, deleteAll }
     const mixture = Object.entries<(seat: Seat, harm: Harm) => void>(kinds).filter(() => random() < 0.4)
     const pause = oneOf(random, [30, 120, 500])
@@ -278,7 +278,7 @@ class Simulation {
       this.#server.faults.replace(kind, 'THROTTLEDOP', { session: client.sessionId })
     },
     expire: ({ contestant: { client } }: Seat) => {
-      this.#recorder.say({ is: 'killed', session: client.sessionId })
+      this.#recorder.record({ is: 'killed', session: client.sessionId })
       this.#server.expireSession(client.sessionId)
     },
     close: ({ machine, contestant: { client } }: Seat) => machine.run(() => void client.close()),
@@ -321,12 +321,12 @@ class Simulation {
   }
 
   /** Nothing reaches it, whatever its state says. */
-  #hush({ client }: Contestant): void {
-    this.#recorder.say({ is: 'cutOff', session: client.sessionId })
+  #hush({ client }: RecordedClient): void {
+    this.#recorder.record({ is: 'cutOff', session: client.sessionId })
   }
 
-  #unhush({ client }: Contestant): void {
-    if (client.state === 'connected') this.#recorder.say({ is: 'connected', session: client.sessionId })
+  #unhush({ client }: RecordedClient): void {
+    if (client.state === 'connected') this.#recorder.record({ is: 'connected', session: client.sessionId })
   }
 
   #heal(): void {

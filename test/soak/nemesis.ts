@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
 import { now } from '../linearizability/history.ts'
-import type { Window } from '../linearizability/invariants.ts'
-import { opcodesOfLocks, type TorturedLocks } from '../linearizability/workload.ts'
+import type { FaultWindow } from '../linearizability/invariants.ts'
+import { lockOpcodes, type LocksUnderTest } from '../linearizability/workload.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { oneOf, seeded, type Chance } from '../support/seeded-random.ts'
 import { SYNC_LIMIT, TICK, type Ensemble } from '../support/ensemble.ts'
@@ -11,14 +11,14 @@ import { until } from '../support/until.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /** For how long a follower lives without its leader, ms, and then its clients without it. */
-const FOLLOWERS_LIFE = SYNC_LIMIT * TICK
+const STALE_FOLLOWER_TIME = SYNC_LIMIT * TICK
 /** A process that goes on again has a lot to do, ms. */
-const AWAKENING = 2000
+const CATCH_UP_TIME = 2000
 
-export interface Scene {
+export interface NemesisOptions {
   ensemble: Ensemble
   workers: WorkerProcess[]
-  locks: TorturedLocks
+  locks: LocksUnderTest
   sessionTimeout: number
   seed: number
   /** Puts another in the place of one that was killed. */
@@ -28,48 +28,48 @@ export interface Scene {
 type Faults = Record<string, (random: Chance) => Promise<void>>
 
 /** @throws where one of them does not find back */
-export async function everybodyServes(ensemble: Ensemble): Promise<void> {
+export async function allServe(ensemble: Ensemble): Promise<void> {
   const serves = async (server: ApacheZooKeeper) => (await ensemble.mode(server)) !== undefined
   await until(async () => (await Promise.all(ensemble.servers.map(serves))).every(Boolean), { within: 60_000 })
 }
 
 export class Nemesis {
-  readonly #scene: Scene
+  readonly #options: NemesisOptions
   /** How often each fault came about. */
   readonly counts = new Map<string, number>()
   /** When workers could not be sure to be answered. */
-  readonly harm: Window[] = []
+  readonly disruptions: FaultWindow[] = []
   /** When they could not know better. */
-  readonly blind: Window[] = []
-  #isOn = true
+  readonly unaware: FaultWindow[] = []
+  #isRunning = true
 
-  constructor(scene: Scene) {
-    this.#scene = scene
+  constructor(scene: NemesisOptions) {
+    this.#options = scene
   }
 
   /** Rages for so many milliseconds, and resolves when all is healed. */
-  async rage(ms: number): Promise<void> {
-    const { ensemble, seed } = this.#scene
+  async run(ms: number): Promise<void> {
+    const { ensemble, seed } = this.#options
     await using outsider = await connect(ensemble.connectString)
     const raging = Promise.all([
-      this.#draw(this.#onLinks(), seeded(seed + 1), 600),
-      this.#draw(this.#onLinks(), seeded(seed + 2), 600),
-      this.#draw(this.#onProcesses(), seeded(seed + 3), 6000),
-      this.#draw(this.#onServers(), seeded(seed + 4), 10_000),
-      this.#draw(this.#onNodes(outsider), seeded(seed + 5), 200),
+      this.#injectRepeatedly(this.#linkFaults(), seeded(seed + 1), 600),
+      this.#injectRepeatedly(this.#linkFaults(), seeded(seed + 2), 600),
+      this.#injectRepeatedly(this.#processFaults(), seeded(seed + 3), 6000),
+      this.#injectRepeatedly(this.#serverFaults(), seeded(seed + 4), 10_000),
+      this.#injectRepeatedly(this.#nodeFaults(outsider), seeded(seed + 5), 200),
     ])
     await delay(ms)
-    this.#isOn = false
+    this.#isRunning = false
     await raging
   }
 
   /** One fault after the other, with pauses of `mean` milliseconds in between. */
-  async #draw(faults: Faults, random: Chance, mean: number): Promise<void> {
+  async #injectRepeatedly(faults: Faults, random: Chance, mean: number): Promise<void> {
     const names = Object.keys(faults)
     for (;;) {
       const until = now() + mean * -Math.log(1 - random())
-      while (now() < until && this.#isOn) await delay(Math.min(200, until - now()))
-      if (!this.#isOn) return
+      while (now() < until && this.#isRunning) await delay(Math.min(200, until - now()))
+      if (!this.#isRunning) return
       const name = oneOf(random, names)
       await faults[name]?.(random)
       this.counts.set(name, (this.counts.get(name) ?? 0) + 1)
@@ -77,19 +77,19 @@ export class Nemesis {
   }
 
   #duration(random: Chance): number {
-    return this.#scene.sessionTimeout * oneOf(random, [0.2, 0.6, 0.9, 1.1, 2])
+    return this.#options.sessionTimeout * oneOf(random, [0.2, 0.6, 0.9, 1.1, 2])
   }
 
-  #onLinks(): Faults {
-    const during = async (random: Chance, harm: (worker: WorkerProcess) => Promise<void>) => {
-      const worker = oneOf(random, this.#scene.workers)
+  #linkFaults(): Faults {
+    const during = async (random: Chance, disrupt: (worker: WorkerProcess) => Promise<void>) => {
+      const worker = oneOf(random, this.#options.workers)
       const from = now()
-      await harm(worker)
+      await disrupt(worker)
       for (const proxy of worker.proxies) {
         proxy.pass()
         proxy.frames.length = 0
       }
-      this.harm.push({ from, to: now(), who: `${worker.name}-` })
+      this.disruptions.push({ from, to: now(), idPrefix: `${worker.name}-` })
     }
     const weather =
       (make: (random: Chance) => Partial<WorkerProcess['proxies'][number]['weather']>) => (random: Chance) =>
@@ -99,7 +99,7 @@ export class Nemesis {
         })
     const plan = (fault: 'dropReply' | 'dropRequest') => (random: Chance) =>
       during(random, async worker => {
-        const opcode = oneOf(random, opcodesOfLocks)
+        const opcode = oneOf(random, lockOpcodes)
         await Promise.race([...worker.proxies.map(proxy => proxy[fault](opcode)), delay(500)])
       })
     return {
@@ -109,42 +109,42 @@ export class Nemesis {
           return Promise.resolve()
         }),
       'black hole': weather(random => ({ blackHole: oneOf(random, ['up', 'down', 'both'] as const) })),
-      delay: weather(random => ({ delay: 0.3 * this.#scene.sessionTimeout * random() })),
+      delay: weather(random => ({ delay: 0.3 * this.#options.sessionTimeout * random() })),
       slice: weather(random => ({ slice: 1 + Math.floor(7 * random()) })),
       'cut within a frame': weather(random => ({ bytesLeft: Math.floor(300 * random()) })),
       'lost reply': plan('dropReply'),
       'lost request': plan('dropRequest'),
       'session killed': random => {
-        oneOf(random, this.#scene.workers).killSession()
+        oneOf(random, this.#options.workers).killSession()
         return Promise.resolve()
       },
     }
   }
 
-  #onProcesses(): Faults {
+  #processFaults(): Faults {
     return {
       'worker stopped': async random => {
-        const worker = oneOf(random, this.#scene.workers)
+        const worker = oneOf(random, this.#options.workers)
         const from = now()
-        worker.stop()
+        worker.pause()
         await delay(this.#duration(random))
-        worker.goOn()
-        const window = { from, to: now() + AWAKENING, who: `${worker.name}-` }
-        this.blind.push(window)
-        this.harm.push(window)
+        worker.resume()
+        const window = { from, to: now() + CATCH_UP_TIME, idPrefix: `${worker.name}-` }
+        this.unaware.push(window)
+        this.disruptions.push(window)
       },
-      'worker killed': random => this.#scene.replace(oneOf(random, this.#scene.workers)),
+      'worker killed': random => this.#options.replace(oneOf(random, this.#options.workers)),
     }
   }
 
-  #onServers(): Faults {
-    const { ensemble } = this.#scene
+  #serverFaults(): Faults {
+    const { ensemble } = this.#options
     /** Nobody is sure to be answered until all servers serve again. */
-    const during = async (harm: () => Promise<void>) => {
+    const during = async (disrupt: () => Promise<void>) => {
       const from = now()
-      await harm()
-      await everybodyServes(ensemble)
-      this.harm.push({ from, to: now(), who: '' })
+      await disrupt()
+      await allServe(ensemble)
+      this.disruptions.push({ from, to: now(), idPrefix: '' })
     }
     const killed = (choose: (random: Chance) => Promise<ApacheZooKeeper>) => (random: Chance) =>
       during(async () => {
@@ -175,7 +175,7 @@ export class Nemesis {
         }),
       'quorum slow': random =>
         during(async () => {
-          ensemble.slow(oneOf(random, ensemble.servers), 0.2 * this.#scene.sessionTimeout * random())
+          ensemble.slow(oneOf(random, ensemble.servers), 0.2 * this.#options.sessionTimeout * random())
           await delay(this.#duration(random))
           ensemble.heal()
         }),
@@ -188,25 +188,25 @@ export class Nemesis {
           ensemble.isolate(follower)
           await delay(2 * this.#duration(random))
           ensemble.heal()
-          this.blind.push({ from, to: now() + FOLLOWERS_LIFE, who: '' })
+          this.unaware.push({ from, to: now() + STALE_FOLLOWER_TIME, idPrefix: '' })
         }),
     }
   }
 
-  #onNodes(outsider: Client): Faults {
-    const paths = [...this.#scene.locks.keys()]
-    const boldly = (deed: (path: string, random: Chance) => Promise<unknown>) => async (random: Chance) => {
+  #nodeFaults(outsider: Client): Faults {
+    const paths = [...this.#options.locks.keys()]
+    const ignoringErrors = (action: (path: string, random: Chance) => Promise<unknown>) => async (random: Chance) => {
       try {
-        await deed(oneOf(random, paths), random)
+        await action(oneOf(random, paths), random)
       } catch {
         // There is no node, others go on creating, or no server answers.
       }
     }
-    const deleteOne = boldly(async (path, random) => {
+    const deleteOne = ignoringErrors(async (path, random) => {
       const { children } = await outsider.getChildren(path)
       const child = oneOf(random, children) as string | undefined
       await outsider.deleteRecursive(child === undefined ? path : `${path}/${child}`)
     })
-    return { 'node deleted': deleteOne, 'directory deleted': boldly(path => outsider.deleteRecursive(path)) }
+    return { 'node deleted': deleteOne, 'directory deleted': ignoringErrors(path => outsider.deleteRecursive(path)) }
   }
 }

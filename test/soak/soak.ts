@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { now, type Event } from '../linearizability/history.ts'
 import { violations, type Evidence } from '../linearizability/invariants.ts'
 import { readTransactionLog, type Transaction } from '../linearizability/transaction-log.ts'
-import { tortured } from '../linearizability/lock-kinds.ts'
+import { lockKinds } from '../linearizability/lock-kinds.ts'
 import { kindsOf } from '../linearizability/workload.ts'
 import { Ensemble, TICK } from '../support/ensemble.ts'
-import { everybodyServes, Nemesis } from './nemesis.ts'
+import { allServe, Nemesis } from './nemesis.ts'
 import { tableOf } from './table.ts'
 import { WorkerProcess } from './worker-process.ts'
 
@@ -25,49 +25,49 @@ await using ensemble = await Ensemble.start({
   jvm: ['-Dznode.container.checkIntervalMs=500'],
 })
 const watchesBefore = await watchCount()
-const gone: WorkerProcess[] = []
-let hired = 0
-const hire = () =>
+const killedWorkers: WorkerProcess[] = []
+let startedWorkers = 0
+const startWorker = () =>
   WorkerProcess.start(
-    { name: `w${++hired}`, seed: seed + 1000 * hired, sessionTimeout: SESSION_TIMEOUT },
+    { name: `w${++startedWorkers}`, seed: seed + 1000 * startedWorkers, sessionTimeout: SESSION_TIMEOUT },
     ensemble.servers,
   )
-const workers = await Promise.all(Array.from({ length: WORKERS }, hire))
+const workers = await Promise.all(Array.from({ length: WORKERS }, startWorker))
 
 const nemesis = new Nemesis({
-  ...{ ensemble, workers, seed, locks: tortured, sessionTimeout: SESSION_TIMEOUT },
+  ...{ ensemble, workers, seed, locks: lockKinds, sessionTimeout: SESSION_TIMEOUT },
   async replace(worker) {
     const at = workers.indexOf(worker)
     await worker.kill()
-    gone.push(worker)
-    workers[at] = await hire()
+    killedWorkers.push(worker)
+    workers[at] = await startWorker()
   },
 })
-await nemesis.rage(minutes * 60_000)
-const healed = now()
+await nemesis.run(minutes * 60_000)
+const lastFaultAt = now()
 await Promise.all(workers.map(worker => worker.settle()))
-const drained = now() - healed
+const drained = now() - lastFaultAt
 // The sessions of those who were killed end by themselves.
 await delay(SESSION_TIMEOUT + 4 * TICK)
 
-await everybodyServes(ensemble)
+await allServe(ensemble)
 // Before the logs are read: that takes its time, in which nothing passes from server to server, since their links are here.
 const leftWatches = (await watchCount()) - watchesBefore
 await Promise.all(workers.map(worker => worker.close()))
 
-const everybody = [...workers, ...gone]
+const allWorkers = [...workers, ...killedWorkers]
 const evidence: Evidence = {
-  locks: kindsOf(tortured),
-  events: everybody.flatMap<Event>(({ events }) => events),
+  locks: kindsOf(lockKinds),
+  events: allWorkers.flatMap<Event>(({ events }) => events),
   log: committed(),
-  wallAhead: Date.now() - now(),
+  wallClockOffset: Date.now() - now(),
   patience: PATIENCE,
   grace: SESSION_TIMEOUT + 500,
-  harm: nemesis.harm,
-  blind: nemesis.blind,
+  disruptions: nemesis.disruptions,
+  unaware: nemesis.unaware,
 }
 const broken = violations(evidence)
-const complaints = everybody.flatMap(worker => worker.complaints)
+const complaints = allWorkers.flatMap(worker => worker.complaints)
 console.log(tableOf({ minutes, seed, evidence, broken, faults: nemesis.counts, leftWatches, drained, complaints }))
 process.exitCode = broken.length + leftWatches + complaints.length === 0 ? 0 : 1
 

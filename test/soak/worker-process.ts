@@ -1,4 +1,4 @@
-// A worker, seen from outside: its process, what it tells, and the proxies on its way to the servers.
+// A worker, lastZxid from outside: its process, what it tells, and the proxies on its way to the servers.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { attemptsIn, fromLine, isGrant, now, type Event } from '../linearizabili
 import { FaultProxy } from '../support/fault-proxy.ts'
 import { lastWill } from '../support/at-exit.ts'
 import type { Address } from '../support/wire-session.ts'
-import type { Orders } from './worker.ts'
+import type { WorkerOptions } from './worker.ts'
 
 const WORKER = join(import.meta.dirname, 'worker.ts')
 
@@ -18,21 +18,21 @@ export class WorkerProcess {
   /** What went wrong with the process itself. */
   readonly complaints: string[] = []
   readonly #child: ChildProcessWithoutNullStreams
-  readonly #takeBackWill: () => void
+  readonly #cancelAtExit: () => void
   readonly #settled: Promise<void>
-  #isToEnd = false
+  #expectsExit = false
 
-  private constructor({ name, ...orders }: Omit<Orders, 'connectString'>, proxies: readonly FaultProxy[]) {
+  private constructor({ name, ...orders }: Omit<WorkerOptions, 'connectString'>, proxies: readonly FaultProxy[]) {
     this.name = name
     this.proxies = proxies
     const connectString = proxies.map(proxy => proxy.connectString).join(',')
-    const all: Orders = { name, ...orders, connectString }
+    const all: WorkerOptions = { name, ...orders, connectString }
     this.#child = spawn(process.execPath, ['--import', 'tsx', WORKER, JSON.stringify(all)])
-    this.#takeBackWill = lastWill(() => this.#child.kill('SIGKILL'))
+    this.#cancelAtExit = lastWill(() => this.#child.kill('SIGKILL'))
     this.#child.stdin.on('error', () => undefined)
     this.#child.stderr.on('data', chunk => this.complaints.push(`${name}: ${String(chunk)}`))
     this.#child.once('exit', (code, signal) => {
-      if (!this.#isToEnd) this.complaints.push(`${name} ended by itself: ${String(code ?? signal)}`)
+      if (!this.#expectsExit) this.complaints.push(`${name} ended by itself: ${String(code ?? signal)}`)
     })
     const lines = createInterface({ input: this.#child.stdout })
     this.#settled = new Promise(resolve => {
@@ -44,7 +44,10 @@ export class WorkerProcess {
     })
   }
 
-  static async start(orders: Omit<Orders, 'connectString'>, servers: readonly Address[]): Promise<WorkerProcess> {
+  static async start(
+    orders: Omit<WorkerOptions, 'connectString'>,
+    servers: readonly Address[],
+  ): Promise<WorkerProcess> {
     return new WorkerProcess(orders, await Promise.all(servers.map(server => FaultProxy.start(server))))
   }
 
@@ -52,17 +55,17 @@ export class WorkerProcess {
     this.#child.stdin.write('kill\n')
   }
 
-  stop(): void {
+  pause(): void {
     this.#child.kill('SIGSTOP')
   }
 
-  goOn(): void {
+  resume(): void {
     this.#child.kill('SIGCONT')
   }
 
   /** Ends it without a goodbye. Of what it was at, it can tell nothing any more: that has ended with it. */
   async kill(): Promise<void> {
-    this.#isToEnd = true
+    this.#expectsExit = true
     const closed = once(this.#child, 'close')
     this.#child.kill('SIGKILL')
     await closed
@@ -75,9 +78,9 @@ export class WorkerProcess {
         continue
       }
       if (releasing === undefined) this.events.push({ at, is: 'releasing', id })
-      this.events.push({ at, is: 'released', id, seen: 0n, isOver: true })
+      this.events.push({ at, is: 'released', id, lastZxid: 0n, isOver: true })
     }
-    await this.#leave()
+    await this.#cleanUp()
   }
 
   /** Has it want nothing more, and resolves when it has had all that it wanted. */
@@ -87,15 +90,15 @@ export class WorkerProcess {
   }
 
   async close(): Promise<void> {
-    this.#isToEnd = true
+    this.#expectsExit = true
     const closed = once(this.#child, 'close')
     this.#child.stdin.end('close\n')
     if (this.#child.exitCode === null && this.#child.signalCode === null) await closed
-    await this.#leave()
+    await this.#cleanUp()
   }
 
-  async #leave(): Promise<void> {
-    this.#takeBackWill()
+  async #cleanUp(): Promise<void> {
+    this.#cancelAtExit()
     await Promise.all(this.proxies.map(proxy => proxy.close()))
   }
 }

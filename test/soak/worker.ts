@@ -3,13 +3,13 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '../../src/index.ts'
 import { toLine } from '../linearizability/history.ts'
-import { Recorder, type Contestant } from '../linearizability/recorder.ts'
-import { tortured } from '../linearizability/lock-kinds.ts'
-import { wantOne } from '../linearizability/workload.ts'
+import { Recorder, type RecordedClient } from '../linearizability/recorder.ts'
+import { lockKinds } from '../linearizability/lock-kinds.ts'
+import { attemptOne } from '../linearizability/workload.ts'
 import { oneOf, seeded } from '../support/seeded-random.ts'
 import { expireSession } from '../support/shared-server.ts'
 
-export interface Orders {
+export interface WorkerOptions {
   /** What the ids of its tries begin with. */
   name: string
   seed: number
@@ -22,7 +22,7 @@ const LOOPS = 3
 /** For how long it may take to let everybody have what is still wanted, ms. */
 const DRAIN = 30_000
 
-const { name, seed, connectString, sessionTimeout } = JSON.parse(process.argv[2] ?? '') as Orders
+const { name, seed, connectString, sessionTimeout } = JSON.parse(process.argv[2] ?? '') as WorkerOptions
 const random = seeded(seed)
 const recorder = new Recorder(event => console.log(toLine(event)))
 const clients: Client[] = []
@@ -32,46 +32,46 @@ let isOn = true
 const options = { sessionTimeout, connectTimeout: 10_000 }
 
 /** Until there is a server. */
-async function open(): Promise<Contestant> {
+async function openSession(): Promise<RecordedClient> {
   for (;;) {
     try {
-      const contestant = await recorder.open(connectString, options, `${name}-`)
-      clients.push(contestant.client)
-      return contestant
+      const recorded = await recorder.open(connectString, options, `${name}-`)
+      clients.push(recorded.client)
+      return recorded
     } catch {
       await delay(100)
     }
   }
 }
 
-interface Seat {
-  contestant: Contestant
+interface Slot {
+  recorded: RecordedClient
 }
 
-async function work(seat: Seat): Promise<void> {
+async function runLoop(slot: Slot): Promise<void> {
   while (isOn) {
-    const { contestant } = seat
-    await wantOne(contestant, { locks: tortured, sessionTimeout, random, end: end.signal })
-    if (contestant.client.state !== 'expired') continue
-    const next = await open()
-    if (seat.contestant === contestant) seat.contestant = next
+    const { recorded } = slot
+    await attemptOne(recorded, { locks: lockKinds, sessionTimeout, random, end: end.signal })
+    if (recorded.client.state !== 'expired') continue
+    const next = await openSession()
+    if (slot.recorded === recorded) slot.recorded = next
   }
 }
 
 /** Ends one of its own sessions at the server, as an administrator would. */
-async function kill({ contestant: { client } }: Seat): Promise<void> {
+async function killSession({ recorded: { client } }: Slot): Promise<void> {
   const { sessionId: session, sessionPassword } = client
   const [host = '', port] = oneOf(random, connectString.split(',')).split(':')
-  recorder.say({ is: 'killed', session })
+  recorder.record({ is: 'killed', session })
   await expireSession({ host, port: Number(port) }, session, sessionPassword).catch(() => undefined)
 }
 
-const seats = await Promise.all(Array.from({ length: SESSIONS }, async () => ({ contestant: await open() })))
-const working = Promise.all(seats.flatMap(seat => Array.from({ length: LOOPS }, () => work(seat))))
+const slots = await Promise.all(Array.from({ length: SESSIONS }, async () => ({ recorded: await openSession() })))
+const working = Promise.all(slots.flatMap(slot => Array.from({ length: LOOPS }, () => runLoop(slot))))
 
 for await (const order of createInterface({ input: process.stdin })) {
   if (order === 'kill') {
-    void kill(oneOf(random, seats))
+    void killSession(oneOf(random, slots))
   } else if (order === 'stop') {
     isOn = false
     const timer = setTimeout(() => end.abort(new Error('nobody let it in')), DRAIN)

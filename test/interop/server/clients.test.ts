@@ -46,7 +46,7 @@ describe('the embedded server is a ZooKeeper', () => {
   })
 
   it('to the C client’s cli_mt', async () => {
-    const [onApache, onEmbedded] = await Promise.all([converse(apache), converse(embedded.connectString)])
+    const [onApache, onEmbedded] = await Promise.all([runConversation(apache), runConversation(embedded.connectString)])
     expect(onEmbedded).to.deep.equal(onApache)
     expect([...embedded.snapshot().nodes.keys()]).to.deep.equal(['/'])
     expect(embedded.snapshot().sessions).to.deep.equal([])
@@ -54,7 +54,7 @@ describe('the embedded server is a ZooKeeper', () => {
 })
 
 /** What is typed, and how the answer to it ends. */
-const typed: readonly (readonly [command: string, end: RegExp])[] = [
+const conversation: readonly (readonly [command: string, end: RegExp])[] = [
   ['create /cli', /rc = 0\n\tname = \/cli\n/],
   ['create /cli', /rc = -110\n/],
   ['create +e /cli/e', /rc = 0\n\tname = \/cli\/e\n/],
@@ -78,14 +78,14 @@ const typed: readonly (readonly [command: string, end: RegExp])[] = [
 ]
 
 /** Without times, zxids and ids, and in one order: it speaks with two voices, and lists have none. */
-const timeless = (shown: string): string[] =>
+const comparableLines = (shown: string): string[] =>
   shown
     .replace(/time ?= ?.*|[cm]zxid=.*|0x[0-9a-f]+/g, '?')
     .split('\n')
     .sort()
 
 /** Types each command when the one before it is answered. Gives all that is shown, without what no two runs have in common. */
-async function converse(connectString: string): Promise<string[]> {
+async function runConversation(connectString: string): Promise<string[]> {
   // By itself it keeps what it has to say to a pipe, until that is much.
   const cli = spawn('stdbuf', ['-oL', CLI, connectString], { timeout: 50_000 })
   let before = ''
@@ -100,13 +100,13 @@ async function converse(connectString: string): Promise<string[]> {
   }
   try {
     await answered(/new session id: .*\n/)
-    for (const [command, end] of typed) {
+    for (const [command, end] of conversation) {
       cli.stdin.write(command + '\n')
       await answered(end)
     }
     cli.stdin.write('quit\n')
     await ended
-    return timeless(before + shown)
+    return comparableLines(before + shown)
   } catch (error) {
     throw new Error(`${String(error)}\n${before}-----\n${shown}`, { cause: error })
   } finally {

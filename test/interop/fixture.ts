@@ -4,13 +4,13 @@ import { connect, type Client } from '../../src/index.ts'
 import type { Lock } from '../../src/recipes/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { sharedServer } from '../support/shared-server.ts'
-import { count, countAll, handOvers, look, ours, type Contender } from './contender.ts'
+import { increment, incrementAll, handOverCount, readTwice, ours, type Contender } from './contender.ts'
 import type { Library, Peer } from './peers.ts'
 
 const ROUNDS = 40
 let run = 0
 
-export class Company {
+export class InteropFixture {
   connectString = ''
   clients: readonly Client[] = []
   peers: readonly Peer[] = []
@@ -36,63 +36,63 @@ export class Company {
     return this.peers.map((peer, i) => peer.contender(`theirs ${i}`, kind, this.path))
   }
 
-  async expectNothingLost(contenders: readonly Contender[]): Promise<void> {
-    const passages = await countAll(contenders, this.counter, ROUNDS)
+  async expectNoLostUpdate(contenders: readonly Contender[]): Promise<void> {
+    const increments = await incrementAll(contenders, this.counter, ROUNDS)
     const total = ROUNDS * contenders.length
-    expect(passages.map(({ found }) => found)).to.deep.equal(Array.from({ length: total }, (_, i) => i))
-    expect(await this.count()).to.equal(total)
+    expect(increments.map(({ previous }) => previous)).to.deep.equal(Array.from({ length: total }, (_, i) => i))
+    expect(await this.counterValue()).to.equal(total)
     // All of them always wait: the queue has them take turns.
-    expect(handOvers(passages)).to.be.greaterThan(total / 2)
+    expect(handOverCount(increments)).to.be.greaterThan(total / 2)
   }
 
   /** Those who write lose nothing, and those who read see nothing change. */
-  async expectNothingTorn(writers: readonly Contender[], readers: readonly Contender[]): Promise<void> {
+  async expectNoTornRead(writers: readonly Contender[], readers: readonly Contender[]): Promise<void> {
     const seen: (readonly [string, string])[] = []
     const reading = async (reader: Contender) => {
-      for (let round = 0; round < ROUNDS; round++) seen.push(await look(reader, this.counter))
+      for (let round = 0; round < ROUNDS; round++) seen.push(await readTwice(reader, this.counter))
     }
-    await Promise.all([this.expectNothingLost(writers), ...readers.map(reading)])
+    await Promise.all([this.expectNoLostUpdate(writers), ...readers.map(reading)])
     expect(seen.filter(([first, second]) => first !== second)).to.deep.equal([])
     // They were let in between writers, and not only when all was done.
     expect(new Set(seen.map(([first]) => first)).size).to.be.greaterThan(ROUNDS / 4)
   }
 
   /** One of theirs holds the lock, and one of ours is let in all the same. */
-  async expectCountLost(mine: Contender, their: Contender): Promise<void> {
+  async expectLostUpdate(mine: Contender, their: Contender): Promise<void> {
     await their.acquire()
     const found = await their.read(this.counter)
-    expect(await count(mine, this.counter)).to.deep.equal({ who: mine.who, found: 0 })
+    expect(await increment(mine, this.counter)).to.deep.equal({ name: mine.name, previous: 0 })
     await their.write(this.counter, String(Number(found) + 1))
     await their.release()
-    expect(await this.count(), 'after two have counted').to.equal(1)
+    expect(await this.counterValue(), 'after two have counted').to.equal(1)
   }
 
-  async count(): Promise<number> {
+  async counterValue(): Promise<number> {
     return Number((await this.client.getData(this.counter)).data)
   }
 }
 
-interface Serving {
+interface RunningServer {
   connectString: string
   /** Left out where others go on with it. */
   close?: () => Promise<void>
 }
 
-const servers: Readonly<Record<string, () => Promise<Serving>>> = {
+const servers: Readonly<Record<string, () => Promise<RunningServer>>> = {
   'Apache ZooKeeper': async () => ({ connectString: (await sharedServer()).connectString }),
   'the embedded server': () => Server.start({ tickTime: 500 }),
 }
 
 /** The suite once on each server: those libraries have to take the embedded one for a ZooKeeper. */
-export function describeInCompany(title: string, library: Library, suite: (all: Company) => void): void {
+export function describeInterop(title: string, library: Library, suite: (all: InteropFixture) => void): void {
   for (const [name, serve] of Object.entries(servers))
-    describe(`${title}, on ${name},`, () => suite(inCompany(serve, library)))
+    describe(`${title}, on ${name},`, () => suite(setUpFixture(serve, library)))
 }
 
 /** What it returns is filled when a test begins. */
-function inCompany(serve: () => Promise<Serving>, { provide, start }: Library): Company {
-  const all = new Company()
-  let server: Serving
+function setUpFixture(serve: () => Promise<RunningServer>, { provide, start }: Library): InteropFixture {
+  const all = new InteropFixture()
+  let server: RunningServer
   before(async function () {
     // Where something has to be installed first, that takes its time.
     this.timeout(600_000)
