@@ -1,38 +1,8 @@
-// What must be true of every history of a lock, whatever went wrong on the way. Each rule is a function of what those told who wanted the
-// lock, and of what the server wrote down.
-import { attemptsIn, grouped, inOrder, isGrant, type Attempt, type Event, type Grant } from './history.ts'
-import { excludes, tenuresIn, type Locks, type Tenure } from './tenures.ts'
-import type { Transaction } from './transaction-log.ts'
-
-export interface Evidence {
-  readonly locks: Locks
-  readonly events: readonly Event[]
-  readonly log: readonly Transaction[]
-  /** By how much the calendar, which the server goes by, is ahead of the clock that the events go by, ms. */
-  readonly wallClockOffset: number
-  /** For how long, ms, one whose turn it is may not know while its connection stands. */
-  readonly patience: number
-  /** When what they asked was not answered, or not heard (default: never). */
-  readonly disruptions?: readonly FaultWindow[]
-  /**
-   * For how long, ms, one may believe to hold the lock whose node or session others have taken away at the server. It is not for those who
-   * lost it by themselves.
-   */
-  readonly grace: number
-  /**
-   * When nobody can have known better (default: never): a process that is stopped learns nothing of its loss before it goes on, and a follower
-   * that is cut off from its leader tells its clients that all is well. Only what refuses old tokens is proof against what they believe then.
-   */
-  readonly unaware?: readonly FaultWindow[]
-}
-
-/** A time in which something was wrong, of the events' clock. */
-export interface FaultWindow {
-  from: number
-  to: number
-  /** What the ids of those concerned begin with. */
-  idPrefix: string
-}
+// The rules that every history of a lock must obey, under any faults. Each rule is a function of the events that the
+// contenders recorded and of the server's log.
+import { indexed, type Evidence, type FaultWindow, type IndexedEvidence } from './evidence.ts'
+import { grouped, inOrder, type Grant } from './history.ts'
+import { excludes, type Tenure } from './tenures.ts'
 
 export interface Violation {
   rule: keyof typeof rules
@@ -40,19 +10,8 @@ export interface Violation {
   what: string
 }
 
-/** What a rule finds. */
+/** A violation that a rule reports. */
 type Finding = Omit<Violation, 'rule'>
-
-/** What the rules are handed: the evidence, put together. */
-interface IndexedEvidence extends Evidence {
-  attempts: readonly Attempt[]
-  grants: readonly Grant[]
-  tenures: readonly Tenure[]
-  /** The node of a grant, by its token, or else the last of that path that the holder can have known. */
-  tenureOf: ReadonlyMap<Grant, Tenure>
-  /** Grants whose node or session somebody else took away. */
-  removedByOthers: ReadonlySet<Grant>
-}
 
 export const rules = {
   'settles once': settlesOnce,
@@ -72,29 +31,7 @@ export function violations(evidence: Evidence): Violation[] {
   )
 }
 
-function indexed(evidence: Evidence): IndexedEvidence {
-  const attempts = attemptsIn(evidence.events)
-  const grants = attempts.filter(isGrant)
-  const tenures = tenuresIn(evidence.log, evidence.locks)
-  const byPath = grouped(tenures, ({ path }) => path)
-  const tenureOf = new Map<Grant, Tenure>()
-  for (const grant of grants) {
-    const { node, token, lastZxid } = grant.granted
-    const candidates = byPath.get(node) ?? []
-    const tenure =
-      candidates.find(({ created }) => created.zxid === token) ??
-      candidates.findLast(({ created }) => created.zxid <= lastZxid)
-    if (tenure !== undefined) tenureOf.set(grant, tenure)
-  }
-  const killed = new Set(evidence.events.flatMap(event => (event.is === 'killed' ? [event.session] : [])))
-  const isRemoved = (grant: Grant) => {
-    const until = tenureOf.get(grant)?.until
-    return killed.has(grant.session) || (until !== undefined && until.by !== grant.session)
-  }
-  return { ...evidence, attempts, grants, tenures, tenureOf, removedByOthers: new Set(grants.filter(isRemoved)) }
-}
-
-/** Whoever asks is answered, once; whoever is granted the lock loses it at most once, and gets rid of it. */
+/** Each attempt is either refused or granted, once. A grant is lost at most once, and is released once. */
 function* settlesOnce({ events, attempts }: IndexedEvidence): Generator<Finding> {
   const eventsOfId = grouped(
     inOrder(events).filter(event => 'id' in event),
@@ -108,34 +45,40 @@ function* settlesOnce({ events, attempts }: IndexedEvidence): Generator<Finding>
   }
 }
 
-/** Who is granted the lock stands behind a node of its own session, which had its turn by what the session knew. */
+/**
+ * Each grant has a node that its own session created, and that node had its turn at the last transaction that the
+ * session knew of.
+ */
 function* justifiedGrant({ grants, tenureOf }: IndexedEvidence): Generator<Finding> {
   for (const grant of grants) {
     const { id, lock, session } = grant
     const { node, lastZxid } = grant.granted
     const wrong = grantProblem(tenureOf.get(grant), session, lastZxid)
     if (wrong !== undefined)
-      yield { lock, what: `${id} of ${hex(session)} was granted ${node} by ${hex(lastZxid)}, ${wrong}` }
+      yield { lock, what: `${id} of ${hex(session)} was granted the lock with ${node} at ${hex(lastZxid)}, ${wrong}` }
   }
 }
 
 function grantProblem(tenure: Tenure | undefined, session: bigint, lastZxid: bigint): string | undefined {
-  if (tenure === undefined) return 'which never was'
-  if (tenure.session !== session) return `which ${hex(tenure.session)} made`
-  if (tenure.since === undefined) return 'whose turn never came'
-  return tenure.since.zxid > lastZxid ? `whose turn came with ${hex(tenure.since.zxid)} only` : undefined
+  if (tenure === undefined) return 'a node that never existed'
+  if (tenure.session !== session) return `a node that ${hex(tenure.session)} created`
+  if (tenure.since === undefined) return 'a node that never had its turn'
+  return tenure.since.zxid > lastZxid ? `a node that had its turn only from ${hex(tenure.since.zxid)} on` : undefined
 }
 
-/** The token is the transaction that made the node, and grows from one who has the lock alone to the next. */
+/** The token is the zxid of the transaction that created the node. Tokens of exclusive holders increase. */
 function* tokenOrder({ grants, tenures, tenureOf }: IndexedEvidence): Generator<Finding> {
-  // A read lock that was a write lock before has its number and its token.
+  // A read lock that was downgraded from a write lock keeps the write lock's sequence number and token.
   const mayHave = (token: bigint, { created, isShared, lock, sequence }: Tenure) =>
     created.zxid === token ||
     (isShared && tenures.some(each => each.created.zxid === token && each.lock === lock && each.sequence === sequence))
   for (const grant of grants) {
     const tenure = tenureOf.get(grant)
     if (tenure !== undefined && !mayHave(grant.granted.token, tenure))
-      yield { lock: grant.lock, what: `${tokenOf(grant)}, and ${tenure.path} was made by ${hex(tenure.created.zxid)}` }
+      yield {
+        lock: grant.lock,
+        what: `${tokenOf(grant)}, but ${tenure.path} was created by ${hex(tenure.created.zxid)}`,
+      }
   }
   const alone = grants.flatMap(grant => {
     const tenure = tenureOf.get(grant)
@@ -147,11 +90,11 @@ function* tokenOrder({ grants, tenures, tenureOf }: IndexedEvidence): Generator<
     const inTurn = each.sort((a, b) => Number(a.since - b.since)).map(({ grant }) => grant)
     for (const [earlier, later] of pairs(inTurn))
       if (later.granted.token <= earlier.granted.token)
-        yield { lock: later.lock, what: `${tokenOf(later)} behind ${tokenOf(earlier)}` }
+        yield { lock: later.lock, what: `${tokenOf(later)}, which is not larger: before it ${tokenOf(earlier)}` }
   }
 }
 
-/** Who asks after another has released has the larger token. */
+/** A contender that requests the lock after another has released it gets a larger token. */
 function* realTimeOrder({ grants }: IndexedEvidence): Generator<Finding> {
   for (const each of grouped(grants, ({ lock }) => lock).values()) {
     const asking = each.toSorted((a, b) => a.requestedAt - b.requestedAt)
@@ -166,13 +109,13 @@ function* realTimeOrder({ grants }: IndexedEvidence): Generator<Finding> {
       if (greatest !== undefined && grant.granted.token <= greatest.granted.token)
         yield {
           lock: grant.lock,
-          what: `${tokenOf(grant)}, and asked for it when ${tokenOf(greatest)} and had released`,
+          what: `${tokenOf(grant)}, which is not larger: before its request, ${tokenOf(greatest)} and released`,
         }
     }
   }
 }
 
-/** Those that queue are let in in their order. Nodes that went before their turn are of no concern. */
+/** Fair locks are granted in queue order. Nodes that were deleted before their turn are ignored. */
 function* firstComeFirstServed({ grants, tenureOf, removedByOthers }: IndexedEvidence): Generator<Finding> {
   const inLine = grants.filter(grant => {
     const tenure = tenureOf.get(grant)
@@ -181,17 +124,23 @@ function* firstComeFirstServed({ grants, tenureOf, removedByOthers }: IndexedEvi
   for (const each of grouped(inLine, ({ lock }) => lock).values())
     for (const [earlier, later] of pairs(each.sort((a, b) => a.granted.at - b.granted.at)))
       if (later.granted.token < earlier.granted.token)
-        yield { lock: later.lock, what: `${earlier.id} was granted the lock before ${later.id}, which had come first` }
+        yield {
+          lock: later.lock,
+          what: `${earlier.id} was granted the lock before ${later.id}, which was ahead in the queue`,
+        }
 }
 
-/** No two believe at a time that they hold what one can hold. */
+/** Contenders that exclude each other never believe at the same time that they hold the lock. */
 function* beliefOverlap(all: IndexedEvidence): Generator<Finding> {
   for (const { holder, other, ms, isExcused } of overlaps(all))
     if (!isExcused)
-      yield { lock: other.lock, what: `${other.id} and ${holder.id} both believed to hold it for ${ms.toFixed(1)} ms` }
+      yield {
+        lock: other.lock,
+        what: `${other.id} and ${holder.id} both believed that they held it for ${ms.toFixed(1)} ms`,
+      }
 }
 
-/** The longest time, ms, for which somebody believed in a lock that others had taken from him, while the next had it. */
+/** Returns the longest time, ms, for which a holder and its successor both believed that they held the lock. */
 export function longestExcusedBelief(evidence: Evidence): number {
   return Math.max(0, ...[...overlaps(indexed(evidence))].map(({ ms }) => ms))
 }
@@ -203,7 +152,7 @@ interface Overlap {
   isExcused: boolean
 }
 
-/** One believes from the grant on until one begins to release, or is told of the loss. */
+/** A holder believes that it holds the lock from the grant until it starts to release or notices the loss. */
 const endOfBelief = ({ lost, releasing }: Grant) => Math.min(lost?.at ?? Infinity, releasing?.at ?? Infinity)
 
 function* overlaps({ grants, tenureOf, removedByOthers, grace, unaware = [] }: IndexedEvidence): Generator<Overlap> {
@@ -218,13 +167,13 @@ function* overlaps({ grants, tenureOf, removedByOthers, grace, unaware = [] }: I
         return theirs !== undefined && excludes(theirs, tenure) ? [holder] : []
       })
       const together = (holder: Grant) => Math.min(endOfBelief(holder), endOfBelief(other)) - other.granted.at
-      const isBlind = (holder: Grant) =>
+      const isUnaware = (holder: Grant) =>
         unaware.some(({ from, to, idPrefix }) => {
           const end = other.granted.at + together(holder)
           return other.granted.at >= from && end <= to && [holder, other].some(({ id }) => id.startsWith(idPrefix))
         })
       const isExcused = (holder: Grant) =>
-        ((removedByOthers.has(holder) || removedByOthers.has(other)) && together(holder) <= grace) || isBlind(holder)
+        ((removedByOthers.has(holder) || removedByOthers.has(other)) && together(holder) <= grace) || isUnaware(holder)
       const unexcused = excluding.filter(holder => !isExcused(holder))
       const [holder = excluding[0]] = unexcused
       if (holder !== undefined && excluding.length >= tenure.kind.permits)
@@ -234,16 +183,11 @@ function* overlaps({ grants, tenureOf, removedByOthers, grace, unaware = [] }: I
   }
 }
 
-/** Whose turn it is gets to know, unless cut off; and whoever has given up is not in the way. */
-function* lostWakeUp({
-  events,
-  attempts,
-  tenures,
-  tenureOf,
-  patience,
-  wallClockOffset,
-  disruptions = [],
-}: IndexedEvidence): Generator<Finding> {
+/**
+ * A connected contender takes its turn within `patience`. A cancelled attempt leaves no node that blocks the others.
+ */
+function* lostWakeUp(all: IndexedEvidence): Generator<Finding> {
+  const { events, attempts, tenures, tenureOf, patience, wallClockOffset, disruptions = [] } = all
   const end = events.reduce((latest, { at }) => Math.max(latest, at), -Infinity)
   const granted = new Map([...tenureOf].map(([grant, tenure]) => [tenure, grant]))
   const links = new Map<bigint, LinkChange[]>()
@@ -259,12 +203,12 @@ function* lostWakeUp({
     if (waited > patience)
       yield {
         lock: tenure.lock,
-        what: `${nameOf(tenure)} had its turn for ${waited.toFixed(0)} ms, and nobody took it`,
+        what: `${nameOf(tenure)} had its turn for ${waited.toFixed(0)} ms while connected, and did not take it`,
       }
   }
 }
 
-/** What a session's connection does, and what is done to it. */
+/** A change of a session's connection: of its state, or by a fault. */
 interface LinkChange {
   at: number
   is: 'connected' | 'cutOff' | 'disrupted' | 'restored'
@@ -278,7 +222,7 @@ const disruptionsOf = (id: string, windows: readonly FaultWindow[]): LinkChange[
       { at: to, is: 'restored' },
     ])
 
-/** The longest stretch between two moments in which it was connected, and nothing harmed it. */
+/** Returns the longest period between `from` and `to` in which the session was connected and no fault disrupted it. */
 function longestConnected(changes: readonly LinkChange[], from: number, to: number): number {
   let longest = 0
   let since: number | undefined
@@ -293,7 +237,7 @@ function longestConnected(changes: readonly LinkChange[], from: number, to: numb
   return longest
 }
 
-/** At the end no node is left, and whoever has released knows that his is gone. */
+/** At the end no node is left, and each release was recorded after the delete of its node. */
 function* leakedNode({ grants, tenures, tenureOf }: IndexedEvidence): Generator<Finding> {
   for (const tenure of tenures)
     if (tenure.until === undefined) yield { lock: tenure.lock, what: `${nameOf(tenure)} is left` }
@@ -302,7 +246,7 @@ function* leakedNode({ grants, tenures, tenureOf }: IndexedEvidence): Generator<
     const tenure = tenureOf.get(grant)
     if (released === undefined || released.isOver || tenure === undefined) continue
     if (tenure.until === undefined || tenure.until.zxid > released.lastZxid)
-      yield { lock, what: `${id} had released ${tenure.path}, which was there still` }
+      yield { lock, what: `${id} recorded the release of ${tenure.path}, which still existed` }
   }
 }
 

@@ -1,4 +1,4 @@
-// Every lock there is, each on a path of its own.
+// All locks that the fault tests use, each on a separate path.
 import {
   EphemeralMutex,
   HerdMutex,
@@ -13,7 +13,7 @@ import {
 import { kinds } from './tenures.ts'
 import type { LockUnderTest, LocksUnderTest } from './workload.ts'
 
-/** One side or the other. */
+/** Makes the read lock in 60 % of the draws, otherwise the write lock. */
 const sides =
   (options?: ReadWriteLockOptions): LockUnderTest['make'] =>
   (client, path, random) => {
@@ -21,7 +21,7 @@ const sides =
     return random() < 0.6 ? lock.readLock : lock.writeLock
   }
 
-/** By their paths. */
+/** All locks under test, keyed by path. */
 export const lockKinds: LocksUnderTest = new Map<string, LockUnderTest>([
   ['/mutex', { make: (client, path) => new Mutex(client, path), kind: kinds.queue }],
   ['/kazoo', { make: (client, path) => new Mutex(client, path, { dialect: 'kazoo' }), kind: kinds.queue }],

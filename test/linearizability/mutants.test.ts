@@ -1,5 +1,5 @@
-// The rules are to be believed only if they find bugs: locks with one each, in the scenario that shows it. The same scenario with a lock that
-// is right shows nothing.
+// The rules are worth something only if they find bugs. Each mutant plays the scenario that shows its bug. With a
+// correct lock the same scenario must break no rule.
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
@@ -20,7 +20,7 @@ import {
 import { kinds } from './tenures.ts'
 import { PATIENCE, runScenario, type OpenActor, type ScenarioLock } from './scenario.ts'
 
-/** Somebody in the middle of the queue gives up. */
+/** A waiter in the middle of the queue cancels its acquire. */
 async function waiterAborts(open: OpenActor): Promise<void> {
   const holder = await (await open()).hold()
   const [next, last] = [await open(), await open()]
@@ -33,7 +33,7 @@ async function waiterAborts(open: OpenActor): Promise<void> {
   await last.release()
 }
 
-/** The last in the queue gives up. */
+/** The last waiter in the queue cancels its acquire. */
 async function lastWaiterAborts(open: OpenActor): Promise<void> {
   const holder = await (await open()).hold()
   const last = await open()
@@ -42,7 +42,7 @@ async function lastWaiterAborts(open: OpenActor): Promise<void> {
   await holder.release()
 }
 
-/** The answer to a waiter's create is lost. */
+/** The reply to a waiter's create is lost. */
 async function replyToCreateIsLost(open: OpenActor): Promise<void> {
   const holder = await (await open()).hold()
   const waiter = await open()
@@ -54,19 +54,19 @@ async function replyToCreateIsLost(open: OpenActor): Promise<void> {
   await waiter.release()
 }
 
-/** The request to release is lost. */
+/** The holder's delete request is lost. */
 async function deleteRequestIsLost(open: OpenActor): Promise<void> {
   const holder = await (await open()).hold()
   const lost = holder.saboteur.loseRequest(opcodes.delete)
   await Promise.all([lost, holder.release()])
 }
 
-/** One after the other. */
+/** Two contenders hold the lock, one after the other. */
 async function twoHoldInTurn(open: OpenActor): Promise<void> {
   for (let i = 0; i < 2; i++) await (await (await open()).hold()).release()
 }
 
-/** The holder goes while a waiter is just about to watch it. */
+/** The holder releases after a waiter has listed the queue and before the waiter has set its watch. */
 async function holderReleasesBeforeTheWatch(open: OpenActor): Promise<void> {
   const holder = await (await open()).hold()
   const waiter = await open()
@@ -80,7 +80,7 @@ async function holderReleasesBeforeTheWatch(open: OpenActor): Promise<void> {
   await waiter.abort()
 }
 
-/** The holder is cut off for longer than its session lives. */
+/** The holder is disconnected for longer than its session timeout. */
 async function holderIsDisconnected(open: OpenActor): Promise<void> {
   const holder = await (await open()).hold()
   holder.saboteur.refuse()
@@ -107,19 +107,19 @@ const mutations: Mutation[] = [
   { Lock: IgnoresItsLoss, scenario: holderIsDisconnected, breaks: 'belief overlap' },
 ]
 
-describe('the rules of a history', () => {
+describe('the rules for histories', () => {
   async function brokenRules(scenario: Mutation['scenario'], make: ScenarioLock['make']): Promise<string[]> {
     const { violations, leftWatches } = await runScenario({ kind: kinds.queue, make }, scenario)
     return [...violations.map(({ rule }) => rule), ...(leftWatches === 0 ? [] : ['left watches'])]
   }
 
   for (const { Lock: Mutant, scenario, breaks } of mutations)
-    it(`give away a lock that ${Mutant.name} in the scenario “${scenario.name}”: ${breaks}`, async () => {
+    it(`report “${breaks}” for the mutant ${Mutant.name} in the scenario ${scenario.name}`, async () => {
       expect(await brokenRules(scenario, (client, path) => new Mutant(client, path))).to.include(breaks)
     })
 
   for (const scenario of new Set(mutations.map(each => each.scenario)))
-    it(`find nothing in a lock that is right, in the scenario “${scenario.name}”`, async () => {
+    it(`report nothing for a correct lock in the scenario ${scenario.name}`, async () => {
       expect(
         await brokenRules(scenario, (client, path) => new Mutex(client, path, { dialect: sequenceOnly })),
       ).to.deep.equal([])

@@ -1,4 +1,4 @@
-// Locks with a bug in them, each of the kind that real ones had. Whatever judges locks has to find them out.
+// Locks with one bug each, of a kind that real locks had. Every test that judges locks must detect them.
 import { join } from '../../src/protocol/index.ts'
 import type { Client } from '../../src/index.ts'
 import { withCleanup, waitForTurn } from '../../src/recipes/queue/acquire-loop.ts'
@@ -11,7 +11,7 @@ import { endOfQueue, childNames } from '../../src/recipes/queue/queue.ts'
 import { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
 import { readWatched } from '../../src/recipes/node/read-with-watch.ts'
 
-/** A queue without uuids in its names, so that a node is known by nothing but its data and its owner. */
+/** Node names without a uuid, so that only its data and its owner identify a node. */
 export const sequenceOnly = { prefix: 'x-', pattern: /^x-(\d{10})$/ }
 
 abstract class Mutant extends ExclusiveLock {
@@ -27,7 +27,7 @@ abstract class Mutant extends ExclusiveLock {
   }
 }
 
-/** Takes the end of the one before for the end of everybody before. */
+/** Assumes that all contenders ahead are gone when its predecessor's node is deleted. */
 export class TakesWakeUpForGrant extends Mutant {
   constructor(client: Client, path: string) {
     const gone = new WeakMap<AbortSignal, string>()
@@ -46,7 +46,7 @@ export class TakesWakeUpForGrant extends Mutant {
   }
 }
 
-/** After a lost answer it takes the first node that it finds for its own (CURATOR-498). */
+/** After a lost reply to its create, adopts the first node in the directory as its own (CURATOR-498). */
 export class AdoptsFirstNode extends Mutant {
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const { queue } = this
@@ -62,14 +62,14 @@ export class AdoptsFirstNode extends Mutant {
   }
 }
 
-/** Does not take its node back when it is given up. */
+/** Does not delete its node when the attempt is cancelled. */
 export class LeaksItsNode extends Mutant {
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     return this.acquireAt(new OwnNode(endOfQueue(this.queue)), { remove: () => Promise.resolve() }, options)
   }
 }
 
-/** Takes a lost connection for a delete that was done. */
+/** Assumes that its delete succeeded if the connection was lost. */
 export class IgnoresFailedDelete extends Mutant {
   protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
     const { client } = this.queue
@@ -78,7 +78,7 @@ export class IgnoresFailedDelete extends Mutant {
   }
 }
 
-/** Takes the node's number for a fencing token. */
+/** Uses the node's sequence number as the fencing token. */
 export class UsesSequenceAsToken extends Mutant {
   protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
     const number = this.queue.names.sequenceOf(ownNode.node.name) ?? 0
@@ -86,7 +86,10 @@ export class UsesSequenceAsToken extends Mutant {
   }
 }
 
-/** Watches with exists, and looks again where the node is gone already: the watch waits on for it to come again. */
+/**
+ * Watches with exists, and does not remove the watch if the node is gone already: the watch waits until the node is
+ * created again.
+ */
 export class LeavesItsWatch extends Mutant {
   constructor(client: Client, path: string) {
     super(client, path, {
@@ -102,7 +105,9 @@ export class LeavesItsWatch extends Mutant {
   }
 }
 
-/** Watches with exists, and where the node is gone already, waits for it to come again. */
+/**
+ * Watches with exists, and waits for a change even if the node is gone already: only a new node of that name wakes it.
+ */
 export class MissesTheDelete extends Mutant {
   constructor(client: Client, path: string) {
     super(client, path, {
@@ -116,7 +121,7 @@ export class MissesTheDelete extends Mutant {
   }
 }
 
-/** Goes on believing, whatever becomes of the session. */
+/** Believes that it holds the lock even after its session has expired. */
 export class IgnoresItsLoss extends Mutant {
   protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
     return new HeldWithoutLoss(this.queue.client, this.path, ownNode, options)

@@ -1,15 +1,15 @@
-// Writes down what happens to those who want a lock: sessions, and what they acquire for.
+// Records the history of lock attempts: the events of sessions and of the locks that they request.
 import { isCode } from '../../src/protocol/index.ts'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import type { AcquireOptions, Held, Lock } from '../../src/recipes/index.ts'
 import { WriteHeld } from '../../src/recipes/locks/read-write-held.ts'
 import { now as sharedNow, type Event } from './history.ts'
 
-/** Of a reply: its xid, then the last transaction that its server knew of. */
+/** A reply starts with its xid. The zxid of the server's last transaction follows. */
 const ZXID_OFFSET = 4
 const REPLY_HEADER = 16
 
-/** Without its time, each of the union for itself. */
+/** An event without its time. Distributes over the union. */
 type Untimed<E> = E extends Event ? Omit<E, 'at'> : never
 
 export class Recorder {
@@ -31,7 +31,7 @@ export class Recorder {
     return `${name}${++this.#count}`
   }
 
-  /** @param name which the ids of its tries begin with */
+  /** @param name prefix of the ids of its attempts */
   async open(connectString: string, options: ConnectOptions, name = ''): Promise<RecordedClient> {
     let lastZxid = 0n
     const client = await connect(connectString, {
@@ -49,8 +49,8 @@ export class Recorder {
   }
 
   /**
-   * `validFor()` is the authority on what a holder may believe; its signal lags a stall of this process. So whoever is granted something asks
-   * it of all others.
+   * Records the loss of every hold whose `validFor()` is 0. Called before each grant, because the signal of a lost hold
+   * fires late after this process has stalled. `validFor()` is the authority on what a holder may believe.
    */
   reportExpiredHolds(): void {
     for (const { held, lose } of this.#holds) if (held.validFor() === 0) lose()
@@ -67,11 +67,11 @@ export interface AttemptOptions extends AcquireOptions {
   isTry?: boolean
   downgrade?: boolean
   releaseInBackground?: boolean
-  /** Who asks, where a lock lets the same one in again. */
+  /** The owner of the attempt, for reentrant locks. */
   owner?: unknown
 }
 
-/** Who wants locks: a session that is written down. */
+/** A session whose lock attempts are recorded. */
 export class RecordedClient {
   readonly client: Client
   readonly #recorder: Recorder
@@ -87,10 +87,10 @@ export class RecordedClient {
   }
 
   /**
-   * One try: to acquire, to hold for as long as `hold` takes, to release.
-   * @param isTry only if nobody has the lock
-   * @param downgrade trade a write lock for a read lock, and hold that for as long again
-   * @param releaseInBackground does not wait until what it gives back has gone
+   * Makes one attempt: acquires the lock, holds it until `hold` resolves, and releases it.
+   * @param isTry use tryAcquire(), which returns null if the lock is taken
+   * @param downgrade exchange a write lock for a read lock, and hold that until a second `hold` resolves
+   * @param releaseInBackground return without waiting for the release
    */
   async attempt(
     lock: Lock,
@@ -109,7 +109,7 @@ export class RecordedClient {
     await this.#finishRelease(this.#release(downgraded.id, downgraded.held), releaseInBackground)
   }
 
-  /** What was given back has gone. */
+  /** Resolves when all background releases are done. */
   async released(): Promise<void> {
     await Promise.all(this.#releases)
   }
@@ -119,7 +119,7 @@ export class RecordedClient {
     else await released
   }
 
-  /** @returns undefined where it is refused */
+  /** @returns undefined if the lock is refused */
   async #request(lock: Lock, acquire: () => Promise<Held | null>): Promise<{ id: string; held: Held } | undefined> {
     const recorder = this.#recorder
     const id = recorder.nextId(this.#name)

@@ -1,4 +1,4 @@
-// Few sessions that want one lock, step by step, in virtual time; and what the rules say to it.
+// A scenario: a few sessions contend for one lock step by step, in virtual time, and the rules judge their history.
 import type { Client } from '../../src/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import type { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
@@ -17,7 +17,7 @@ const SESSION_TIMEOUT = 1000
 const TICK = 200
 const PATH = '/scenario'
 
-/** One who wants the lock once, and holds it until told to go. */
+/** A session that acquires the lock once, and holds it until release() is called. */
 export class Actor {
   readonly saboteur: Saboteur
   readonly client: Client
@@ -53,7 +53,7 @@ export class Actor {
     return this
   }
 
-  /** Whether it stands in the queue, as a node of its session. */
+  /** Resolves when a node of this session is in the queue. */
   async queued(): Promise<this> {
     const { sessionId } = this.client
     await until(async () => (await this.#lock.contenders()).some(({ session }) => session === sessionId), this)
@@ -61,25 +61,25 @@ export class Actor {
     return this
   }
 
-  /** Whatever events have come so far, what they set off has been answered. */
+  /** Resolves when the requests that earlier events caused have got their replies. */
   async catchUp(): Promise<void> {
     await this.client.whenConnected()
     for (let i = 0; i < 4; i++) await this.client.sync('/')
   }
 
   abort(): Promise<void> {
-    this.#abortController.abort(new Error('given up'))
+    this.#abortController.abort(new Error('the actor aborted its attempt'))
     return this.#attempt
   }
 
-  /** Lets go of what it has, or gets as soon as it does. */
+  /** Releases the lock if it is held, otherwise as soon as it is granted. Resolves when the attempt is over. */
   release(): Promise<void> {
     this.#endHold()
     return this.#attempt
   }
 }
 
-/** What is to be judged: a lock, of a kind. */
+/** The lock to judge, and its kind. */
 export interface ScenarioLock {
   kind: Kind
   make: (client: Client, path: string) => ExclusiveLock
@@ -87,7 +87,7 @@ export interface ScenarioLock {
 
 export type OpenActor = () => Promise<Actor>
 
-/** @returns what it broke: rules, and whether watches are left at the server */
+/** @returns the violated rules, and how many watches are left on the server */
 export async function runScenario(
   { kind, make }: ScenarioLock,
   play: (open: OpenActor) => Promise<void>,
@@ -96,7 +96,7 @@ export async function runScenario(
   const [events, log]: [Event[], Transaction[]] = [[], []]
   const onTransaction = (record: TransactionRecord) => log.push(transactionOf(record))
   await using server = await Server.start({ listen: false, clock, tickTime: TICK, onTransaction })
-  // No two events at the same time: what comes later in a turn is later.
+  // A tiny offset gives each event a time of its own, so that events of one turn stay ordered.
   const recorder = new Recorder(
     event => events.push(event),
     () => clock.now() + events.length * 1e-6,

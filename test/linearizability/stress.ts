@@ -1,4 +1,5 @@
-// Sessions in one process that want the same locks, and what befalls them: a run that a seed draws, on a real server.
+// A stress run on a real server: sessions of one process contend for the same locks under random faults, which a seed
+// determines.
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
@@ -6,32 +7,33 @@ import { oneOf, seeded, type Chance } from '../support/seeded-random.ts'
 import { Saboteur } from '../support/faulty-dial.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { now, type Event } from './history.ts'
-import { violations, type Evidence, type Violation, type FaultWindow } from './invariants.ts'
+import type { Evidence, FaultWindow } from './evidence.ts'
+import { violations, type Violation } from './invariants.ts'
 import { Recorder, type RecordedClient } from './recorder.ts'
 import { readTransactionLog } from './transaction-log.ts'
 import { kindsOf, lockOpcodes, attemptOne, type LocksUnderTest } from './workload.ts'
 
 export interface StressOptions {
   seed: number
-  /** By their paths. */
+  /** Keyed by path. */
   locks: LocksUnderTest
   sessions?: number
-  /** For how long there are faults, ms. */
+  /** How long faults are injected, ms. Default 3000. */
   faultDuration?: number
   sessionTimeout?: number
 }
 
 export interface Outcome {
   violations: Violation[]
-  /** How often each kind of fault came about. */
+  /** How often each kind of fault was injected. */
   faults: Map<string, number>
   evidence: Evidence
   leftWatches: number
 }
 
-/** Each session wants locks in so many places at a time. */
+/** Concurrent attempts of each session. */
 const LOOPS = 3
-/** After the last fault, everybody who wants a lock is to have had it within this time, ms. */
+/** All pending attempts must finish within this time after the last fault, ms. */
 const DRAIN = 15_000
 const PATIENCE = 3000
 
@@ -39,9 +41,9 @@ export async function stress(server: ApacheZooKeeper, options: StressOptions): P
   return new StressRun(server, options).run()
 }
 
-/** A place of the run where sessions come and go: one, its sabotage, and what to give up at the end. */
+/** One of the concurrent sessions. When it expires, another session takes its slot. */
 interface Slot {
-  /** What the ids of its tries begin with. */
+  /** Prefix of the ids of its attempts. */
   readonly name: string
   recorded: RecordedClient
   saboteur: Saboteur
@@ -55,7 +57,7 @@ class StressRun {
   readonly #disruptions: FaultWindow[] = []
   readonly #faults = new Map<string, number>()
   readonly #clients: Client[] = []
-  /** Gives up what is still wanted when the time for it is over. */
+  /** Aborts the attempts that are still pending after DRAIN. */
   readonly #end = new AbortController()
   #injectsFaults = true
   #randomCount = 0
@@ -79,7 +81,10 @@ class StressRun {
     ])
     await delay(faultDuration)
     this.#injectsFaults = false
-    const end = setTimeout(() => this.#end.abort(new Error('nobody let it in')), DRAIN)
+    const end = setTimeout(
+      () => this.#end.abort(new Error(`the lock was not granted within ${DRAIN} ms after the last fault`)),
+      DRAIN,
+    )
     await faults
     await loops
     clearTimeout(end)
@@ -107,7 +112,7 @@ class StressRun {
     return { name, recorded, saboteur }
   }
 
-  /** Wants one lock after the other; on a session of its own when the slot's is over. */
+  /** Attempts one lock after the other, and opens a new session for the slot when the old one has expired. */
   async #runLoop(slot: Slot, random: Chance): Promise<void> {
     const { locks, sessionTimeout } = this.#options
     while (this.#injectsFaults) {
@@ -118,7 +123,7 @@ class StressRun {
     }
   }
 
-  /** Faults on one session's way, one after the other. */
+  /** Injects faults into one session's connection, one after the other. */
   async #disruptSession(slot: Slot, random: Chance): Promise<void> {
     while (this.#injectsFaults) {
       await delay(400 * random())
@@ -157,7 +162,7 @@ class StressRun {
     slot.saboteur.heal()
   }
 
-  /** Somebody deletes nodes that are not his, and whole directories. */
+  /** Deletes contenders' nodes, and whole directories, as an administrator could. */
   async #deleteNodes(outsider: Client, random: Chance): Promise<void> {
     const exists = async (path: string) => (await outsider.exists(path)) !== null
     while (this.#injectsFaults) {
@@ -178,7 +183,7 @@ class StressRun {
           this.#countFault('delete node')
         }
       } catch {
-        // Others were quicker, or go on creating.
+        // Another client deleted the node first, or keeps creating children.
       }
     }
   }
@@ -187,7 +192,9 @@ class StressRun {
     this.#faults.set(fault, (this.#faults.get(fault) ?? 0) + 1)
   }
 
-  /** Everybody draws for himself, so that the same seed has the same in store for each. */
+  /**
+   * Returns a new generator for each user of randomness, so that one seed always gives each of them the same sequence.
+   */
   #nextRandom(): Chance {
     return seeded(this.#options.seed + 7919 * this.#randomCount++)
   }

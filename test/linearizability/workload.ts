@@ -1,4 +1,4 @@
-// How those who are tortured want their locks: any of them, in every kind there is.
+// The workload of the fault tests: attempts to hold random locks, in every way that the API offers.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
@@ -8,25 +8,26 @@ import type { RecordedClient } from './recorder.ts'
 import type { Kind, Locks } from './tenures.ts'
 
 export interface LockUnderTest {
-  /** The lock as one session has it. */
+  /** Makes the lock object of one session. */
   make: (client: Client, path: string, random: Chance) => Lock
   kind: Kind
   /**
-   * A name that was given may be given again when somebody else deletes nodes. Between a look at one's own node and its delete another's may
-   * come to stand there: who deletes nodes that are not his can let two in.
+   * True if the server may give a node's name to another node after a foreign client has deleted nodes. A session that
+   * checks its node and then deletes it may hit another session's node. Foreign deletes can therefore let two
+   * contenders in.
    */
   reusesNames?: boolean
-  /** Locks that it uses itself. */
+  /** The locks that this lock uses internally. */
   inner?: Locks
 }
 
-/** By their paths. */
+/** Keyed by path. */
 export type LocksUnderTest = ReadonlyMap<string, LockUnderTest>
 
 export const kindsOf = (locks: LocksUnderTest): Locks =>
   new Map([...locks].flatMap(([path, { kind, inner = [] }]) => [[path, kind] as const, ...inner]))
 
-/** What locks ask of a server. */
+/** The requests that locks send. */
 export const lockOpcodes = [
   opcodes.create2,
   opcodes.createContainer,
@@ -42,11 +43,14 @@ interface AttemptConditions {
   locks: LocksUnderTest
   sessionTimeout: number
   random: Chance
-  /** Gives up what is still wanted. */
+  /** Aborts the attempt if it is still pending. */
   end: AbortSignal
 }
 
-/** One try: patient, or until it is given up, or for some time, or only where nobody has the lock. */
+/**
+ * Makes one attempt at a random lock: without a limit, with a signal that aborts it, with a timeout, or with
+ * tryAcquire().
+ */
 export async function attemptOne(
   recorded: RecordedClient,
   { locks, sessionTimeout, random, end }: AttemptConditions,
@@ -54,7 +58,7 @@ export async function attemptOne(
   const [path, { make }] = oneOf(random, [...locks])
   const kind = random()
   const length = random()
-  // Most are short; some outlive a session that is cut off.
+  // Most holds are short. Some last longer than the session of a disconnected holder.
   const hold = length < 0.005 ? 2 * sessionTimeout : length < 0.1 ? 30 * random() : 2 * random()
   const patience = 1 + Math.floor(60 * random())
   await recorded.attempt(make(recorded.client, path, random), () => delay(hold), {

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
 import { now } from '../linearizability/history.ts'
-import type { FaultWindow } from '../linearizability/invariants.ts'
+import type { FaultWindow } from '../linearizability/evidence.ts'
 import { lockOpcodes, type LocksUnderTest } from '../linearizability/workload.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { oneOf, seeded, type Chance } from '../support/seeded-random.ts'

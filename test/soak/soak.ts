@@ -2,7 +2,8 @@
 // with a table, and with 1 where a promise was broken.
 import { setTimeout as delay } from 'node:timers/promises'
 import { now, type Event } from '../linearizability/history.ts'
-import { violations, type Evidence } from '../linearizability/invariants.ts'
+import type { Evidence } from '../linearizability/evidence.ts'
+import { violations } from '../linearizability/invariants.ts'
 import { readTransactionLog, type Transaction } from '../linearizability/transaction-log.ts'
 import { lockKinds } from '../linearizability/lock-kinds.ts'
 import { kindsOf } from '../linearizability/workload.ts'

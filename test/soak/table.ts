@@ -1,6 +1,7 @@
 // What a run has shown, for people.
 import { attemptsIn, grouped, isGrant } from '../linearizability/history.ts'
-import { longestExcusedBelief, rules, type Evidence, type Violation } from '../linearizability/invariants.ts'
+import type { Evidence } from '../linearizability/evidence.ts'
+import { longestExcusedBelief, rules, type Violation } from '../linearizability/invariants.ts'
 
 export interface Result {
   minutes: number
