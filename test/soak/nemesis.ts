@@ -1,4 +1,4 @@
-// What befalls workers, servers and nodes. Each fault is drawn, done, and healed before the next of its class.
+// Injects faults into workers, servers and nodes. Within each class, a fault is healed before the next one starts.
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
 import { now } from '../linearizability/history.ts'
@@ -10,9 +10,9 @@ import { SYNC_LIMIT, TICK, type Ensemble } from '../support/ensemble.ts'
 import { until } from '../support/until.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/** For how long a follower lives without its leader, ms, and then its clients without it. */
+/** How long a follower serves without its leader, ms. Its clients may take as long to notice its end. */
 const STALE_FOLLOWER_TIME = SYNC_LIMIT * TICK
-/** A process that goes on again has a lot to do, ms. */
+/** How long a resumed process may take to catch up, ms. */
 const CATCH_UP_TIME = 2000
 
 export interface NemesisOptions {
@@ -21,13 +21,16 @@ export interface NemesisOptions {
   locks: LocksUnderTest
   sessionTimeout: number
   seed: number
-  /** Puts another in the place of one that was killed. */
+  /** Kills the worker and starts another one. */
   replace: (worker: WorkerProcess) => Promise<void>
 }
 
 type Faults = Record<string, (random: Chance) => Promise<void>>
 
-/** @throws where one of them does not find back */
+/**
+ * Resolves when every server of the ensemble serves.
+ * @throws Error if a server does not serve within a minute
+ */
 export async function allServe(ensemble: Ensemble): Promise<void> {
   const serves = async (server: ApacheZooKeeper) => (await ensemble.mode(server)) !== undefined
   await until(async () => (await Promise.all(ensemble.servers.map(serves))).every(Boolean), { within: 60_000 })
@@ -35,23 +38,23 @@ export async function allServe(ensemble: Ensemble): Promise<void> {
 
 export class Nemesis {
   readonly #options: NemesisOptions
-  /** How often each fault came about. */
+  /** How often each fault was injected. */
   readonly counts = new Map<string, number>()
-  /** When workers could not be sure to be answered. */
+  /** When requests or replies of workers could be lost or delayed. */
   readonly disruptions: FaultWindow[] = []
-  /** When they could not know better. */
+  /** When workers could not notice the loss of a lock. */
   readonly unaware: FaultWindow[] = []
   #isRunning = true
 
-  constructor(scene: NemesisOptions) {
-    this.#options = scene
+  constructor(options: NemesisOptions) {
+    this.#options = options
   }
 
-  /** Rages for so many milliseconds, and resolves when all is healed. */
+  /** Injects faults for `ms` milliseconds. Resolves when the last one is healed. */
   async run(ms: number): Promise<void> {
     const { ensemble, seed } = this.#options
     await using outsider = await connect(ensemble.connectString)
-    const raging = Promise.all([
+    const classes = Promise.all([
       this.#injectRepeatedly(this.#linkFaults(), seeded(seed + 1), 600),
       this.#injectRepeatedly(this.#linkFaults(), seeded(seed + 2), 600),
       this.#injectRepeatedly(this.#processFaults(), seeded(seed + 3), 6000),
@@ -60,10 +63,10 @@ export class Nemesis {
     ])
     await delay(ms)
     this.#isRunning = false
-    await raging
+    await classes
   }
 
-  /** One fault after the other, with pauses of `mean` milliseconds in between. */
+  /** Injects one random fault after the other, with random pauses of `mean` milliseconds on average. */
   async #injectRepeatedly(faults: Faults, random: Chance, mean: number): Promise<void> {
     const names = Object.keys(faults)
     for (;;) {
@@ -139,7 +142,7 @@ export class Nemesis {
 
   #serverFaults(): Faults {
     const { ensemble } = this.#options
-    /** Nobody is sure to be answered until all servers serve again. */
+    /** Any worker's requests may be lost until all servers serve again. */
     const during = async (disrupt: () => Promise<void>) => {
       const from = now()
       await disrupt()
@@ -199,7 +202,7 @@ export class Nemesis {
       try {
         await action(oneOf(random, paths), random)
       } catch {
-        // There is no node, others go on creating, or no server answers.
+        // There is no such node, workers keep creating children, or no server replies.
       }
     }
     const deleteOne = ignoringErrors(async (path, random) => {

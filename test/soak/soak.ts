@@ -1,5 +1,6 @@
-// The long run: three servers, processes that want locks, and everything that can go wrong, for MINUTES (default 10), drawn from SEED. It ends
-// with a table, and with 1 where a promise was broken.
+// The long run: processes contend for locks on three servers under all kinds of faults, for MINUTES (default 10). SEED
+// determines the faults. Prints a table. The exit code is 1 if a rule was violated, a watch is left, or a process
+// complained.
 import { setTimeout as delay } from 'node:timers/promises'
 import { now, type Event } from '../linearizability/history.ts'
 import type { Evidence } from '../linearizability/evidence.ts'
@@ -22,7 +23,7 @@ console.log(`SEED=${seed} MINUTES=${minutes}`)
 await using ensemble = await Ensemble.start({
   linked: true,
   config: { minSessionTimeout: SESSION_TIMEOUT },
-  // Empty directories go at once, so that their numbers begin anew again and again.
+  // Empty directories are deleted soon, so that their sequence numbers often start at 0 again.
   jvm: ['-Dznode.container.checkIntervalMs=500'],
 })
 const watchesBefore = await watchCount()
@@ -48,11 +49,12 @@ await nemesis.run(minutes * 60_000)
 const lastFaultAt = now()
 await Promise.all(workers.map(worker => worker.settle()))
 const drained = now() - lastFaultAt
-// The sessions of those who were killed end by themselves.
+// The sessions of killed workers expire.
 await delay(SESSION_TIMEOUT + 4 * TICK)
 
 await allServe(ensemble)
-// Before the logs are read: that takes its time, in which nothing passes from server to server, since their links are here.
+// Count the watches before the logs are read. Reading blocks this process, and with it the proxied links between the
+// servers.
 const leftWatches = (await watchCount()) - watchesBefore
 await Promise.all(workers.map(worker => worker.close()))
 
@@ -77,14 +79,17 @@ async function watchCount(): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** What a majority has written: a leader that falls may leave behind what it alone knew of. */
+/**
+ * Returns the transactions that a majority has logged. A leader that is killed may have logged transactions that no
+ * other server has.
+ */
 function committed(): Transaction[] {
   const known = new Map<bigint, { transaction: Transaction; by: number }>()
   for (const server of ensemble.servers)
     for (const transaction of readTransactionLog(server)) {
-      const one = known.get(transaction.zxid) ?? { transaction, by: 0 }
-      one.by++
-      known.set(transaction.zxid, one)
+      const entry = known.get(transaction.zxid) ?? { transaction, by: 0 }
+      entry.by++
+      known.set(transaction.zxid, entry)
     }
   return [...known.values()]
     .filter(({ by }) => by > ensemble.servers.length / 2)

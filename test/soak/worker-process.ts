@@ -1,4 +1,4 @@
-// A worker, lastZxid from outside: its process, what it tells, and the proxies on its way to the servers.
+// A worker as the soak run sees it: the process, the events that it prints, and the proxies between it and the servers.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -15,24 +15,24 @@ export class WorkerProcess {
   readonly name: string
   readonly proxies: readonly FaultProxy[]
   readonly events: Event[] = []
-  /** What went wrong with the process itself. */
+  /** Unexpected exits, and everything that the process wrote to stderr. */
   readonly complaints: string[] = []
   readonly #child: ChildProcessWithoutNullStreams
   readonly #cancelAtExit: () => void
   readonly #settled: Promise<void>
   #expectsExit = false
 
-  private constructor({ name, ...orders }: Omit<WorkerOptions, 'connectString'>, proxies: readonly FaultProxy[]) {
+  private constructor({ name, ...options }: Omit<WorkerOptions, 'connectString'>, proxies: readonly FaultProxy[]) {
     this.name = name
     this.proxies = proxies
     const connectString = proxies.map(proxy => proxy.connectString).join(',')
-    const all: WorkerOptions = { name, ...orders, connectString }
+    const all: WorkerOptions = { name, ...options, connectString }
     this.#child = spawn(process.execPath, ['--import', 'tsx', WORKER, JSON.stringify(all)])
     this.#cancelAtExit = lastWill(() => this.#child.kill('SIGKILL'))
     this.#child.stdin.on('error', () => undefined)
     this.#child.stderr.on('data', chunk => this.complaints.push(`${name}: ${String(chunk)}`))
     this.#child.once('exit', (code, signal) => {
-      if (!this.#expectsExit) this.complaints.push(`${name} ended by itself: ${String(code ?? signal)}`)
+      if (!this.#expectsExit) this.complaints.push(`${name} exited unexpectedly: ${String(code ?? signal)}`)
     })
     const lines = createInterface({ input: this.#child.stdout })
     this.#settled = new Promise(resolve => {
@@ -45,10 +45,10 @@ export class WorkerProcess {
   }
 
   static async start(
-    orders: Omit<WorkerOptions, 'connectString'>,
+    options: Omit<WorkerOptions, 'connectString'>,
     servers: readonly Address[],
   ): Promise<WorkerProcess> {
-    return new WorkerProcess(orders, await Promise.all(servers.map(server => FaultProxy.start(server))))
+    return new WorkerProcess(options, await Promise.all(servers.map(server => FaultProxy.start(server))))
   }
 
   killSession(): void {
@@ -63,7 +63,7 @@ export class WorkerProcess {
     this.#child.kill('SIGCONT')
   }
 
-  /** Ends it without a goodbye. Of what it was at, it can tell nothing any more: that has ended with it. */
+  /** Kills the process with SIGKILL, and records the end of its pending attempts, because the process cannot. */
   async kill(): Promise<void> {
     this.#expectsExit = true
     const closed = once(this.#child, 'close')
@@ -83,7 +83,7 @@ export class WorkerProcess {
     await this.#cleanUp()
   }
 
-  /** Has it want nothing more, and resolves when it has had all that it wanted. */
+  /** Has the worker start no more attempts. Resolves when its pending attempts are over. */
   async settle(): Promise<void> {
     this.#child.stdin.write('stop\n')
     await this.#settled

@@ -1,4 +1,5 @@
-// One process of those who are tortured: its sessions want locks, and it writes down on stdout what becomes of that, until it is told to stop.
+// A worker process of the soak run: its sessions attempt random locks and print their events to stdout, until stdin
+// says `stop`.
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '../../src/index.ts'
@@ -10,7 +11,7 @@ import { oneOf, seeded } from '../support/seeded-random.ts'
 import { expireSession } from '../support/shared-server.ts'
 
 export interface WorkerOptions {
-  /** What the ids of its tries begin with. */
+  /** Prefix of the ids of its attempts. */
   name: string
   seed: number
   connectString: string
@@ -19,7 +20,7 @@ export interface WorkerOptions {
 
 const SESSIONS = 2
 const LOOPS = 3
-/** For how long it may take to let everybody have what is still wanted, ms. */
+/** All pending attempts must finish within this time after `stop`, ms. */
 const DRAIN = 30_000
 
 const { name, seed, connectString, sessionTimeout } = JSON.parse(process.argv[2] ?? '') as WorkerOptions
@@ -31,7 +32,7 @@ let isOn = true
 
 const options = { sessionTimeout, connectTimeout: 10_000 }
 
-/** Until there is a server. */
+/** Opens a session, and retries until a server is reachable. */
 async function openSession(): Promise<RecordedClient> {
   for (;;) {
     try {
@@ -58,7 +59,7 @@ async function runLoop(slot: Slot): Promise<void> {
   }
 }
 
-/** Ends one of its own sessions at the server, as an administrator would. */
+/** Ends one of this worker's sessions at the server, as an administrator could. */
 async function killSession({ recorded: { client } }: Slot): Promise<void> {
   const { sessionId: session, sessionPassword } = client
   const [host = '', port] = oneOf(random, connectString.split(',')).split(':')
@@ -69,12 +70,15 @@ async function killSession({ recorded: { client } }: Slot): Promise<void> {
 const slots = await Promise.all(Array.from({ length: SESSIONS }, async () => ({ recorded: await openSession() })))
 const working = Promise.all(slots.flatMap(slot => Array.from({ length: LOOPS }, () => runLoop(slot))))
 
-for await (const order of createInterface({ input: process.stdin })) {
-  if (order === 'kill') {
+for await (const command of createInterface({ input: process.stdin })) {
+  if (command === 'kill') {
     void killSession(oneOf(random, slots))
-  } else if (order === 'stop') {
+  } else if (command === 'stop') {
     isOn = false
-    const timer = setTimeout(() => end.abort(new Error('nobody let it in')), DRAIN)
+    const timer = setTimeout(
+      () => end.abort(new Error(`the lock was not granted within ${DRAIN} ms after the last fault`)),
+      DRAIN,
+    )
     await working
     clearTimeout(timer)
     await Promise.all(clients.map(client => client.settled()))
