@@ -1,4 +1,5 @@
-// Contenders of any library, who count under a lock: whoever is let in beside another loses a count.
+// Contenders of any library, which increment a counter under a lock. If two hold the lock at the same time, an
+// increment is lost.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '../../src/index.ts'
 import type { Held, Lock } from '../../src/recipes/index.ts'
@@ -6,13 +7,13 @@ import type { Held, Lock } from '../../src/recipes/index.ts'
 export interface Contender {
   readonly name: string
   acquire(): Promise<unknown>
-  /** By the contender's own session, as what follows. */
+  /** Reads the counter through the contender's own session, as write() does. */
   read(counter: string): Promise<string>
   write(counter: string, value: string): Promise<unknown>
   release(): Promise<unknown>
 }
 
-/** What one saw who was let in. */
+/** The counter's value that a contender read before its increment. */
 export interface Increment {
   readonly name: string
   readonly previous: number
@@ -31,7 +32,7 @@ export function ours(name: string, client: Client, lock: Lock): Contender {
   }
 }
 
-/** One reads the counter, lets some time go by, and writes it back with one more. */
+/** Under the lock: reads the counter, waits `hold` ms, and writes the counter plus one. */
 export async function increment(contender: Contender, counter: string, hold = 1): Promise<Increment> {
   await contender.acquire()
   const previous = Number(await contender.read(counter))
@@ -41,7 +42,7 @@ export async function increment(contender: Contender, counter: string, hold = 1)
   return { name: contender.name, previous }
 }
 
-/** One reads the counter twice, with some time in between. */
+/** Under the lock: reads the counter, waits 1 ms, and reads it again. */
 export async function readTwice(contender: Contender, counter: string): Promise<readonly [string, string]> {
   await contender.acquire()
   const first = await contender.read(counter)
@@ -51,7 +52,10 @@ export async function readTwice(contender: Contender, counter: string): Promise<
   return [first, second]
 }
 
-/** All of them at once, each so many times. In the order of what they found. */
+/**
+ * Each contender increments `rounds` times, all concurrently. Returns the increments ordered by the value that was
+ * read.
+ */
 export async function incrementAll(
   contenders: readonly Contender[],
   counter: string,
@@ -65,6 +69,6 @@ export async function incrementAll(
   return increments.sort((a, b) => a.previous - b.previous)
 }
 
-/** How many times the lock went from one to another. */
+/** How often the lock passed from one contender to another. */
 export const handOverCount = (increments: readonly Increment[]): number =>
   increments.filter(({ name }, i) => i > 0 && name !== increments[i - 1]?.name).length

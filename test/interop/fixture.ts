@@ -1,4 +1,5 @@
-// Two sessions of ours and two processes of another library on one server, and a path anew for each test.
+// The fixture of the interop tests: two zkwire clients and two peers of another library on one server, with a new path
+// for each test.
 import { expect } from 'chai'
 import { connect, type Client } from '../../src/index.ts'
 import type { Lock } from '../../src/recipes/index.ts'
@@ -15,7 +16,7 @@ export class InteropFixture {
   clients: readonly Client[] = []
   peers: readonly Peer[] = []
   path = ''
-  /** A node that holds a number. */
+  /** The path of a node whose data is a number. */
   counter = ''
 
   get client(): Client {
@@ -26,12 +27,12 @@ export class InteropFixture {
     return this.peers[0] as Peer
   }
 
-  /** Both of ours. */
+  /** Makes a contender of each zkwire client. */
   ours(make: (client: Client) => Lock): Contender[] {
     return this.clients.map((client, i) => ours(`ours ${i}`, client, make(client)))
   }
 
-  /** Both of theirs. */
+  /** Makes a contender of each peer. */
   theirs(kind: string): Contender[] {
     return this.peers.map((peer, i) => peer.contender(`theirs ${i}`, kind, this.path))
   }
@@ -41,11 +42,11 @@ export class InteropFixture {
     const total = ROUNDS * contenders.length
     expect(increments.map(({ previous }) => previous)).to.deep.equal(Array.from({ length: total }, (_, i) => i))
     expect(await this.counterValue()).to.equal(total)
-    // All of them always wait: the queue has them take turns.
+    // All contenders wait all the time, so a fair lock alternates between them.
     expect(handOverCount(increments)).to.be.greaterThan(total / 2)
   }
 
-  /** Those who write lose nothing, and those who read see nothing change. */
+  /** Writers lose no update, and no reader sees the counter change while it holds its lock. */
   async expectNoTornRead(writers: readonly Contender[], readers: readonly Contender[]): Promise<void> {
     const seen: (readonly [string, string])[] = []
     const reading = async (reader: Contender) => {
@@ -53,18 +54,18 @@ export class InteropFixture {
     }
     await Promise.all([this.expectNoLostUpdate(writers), ...readers.map(reading)])
     expect(seen.filter(([first, second]) => first !== second)).to.deep.equal([])
-    // They were let in between writers, and not only when all was done.
+    // Readers got the lock between writers, not only after the last one.
     expect(new Set(seen.map(([first]) => first)).size).to.be.greaterThan(ROUNDS / 4)
   }
 
-  /** One of theirs holds the lock, and one of ours is let in all the same. */
+  /** The peer holds the lock, and our contender gets it nevertheless. */
   async expectLostUpdate(mine: Contender, their: Contender): Promise<void> {
     await their.acquire()
     const found = await their.read(this.counter)
     expect(await increment(mine, this.counter)).to.deep.equal({ name: mine.name, previous: 0 })
     await their.write(this.counter, String(Number(found) + 1))
     await their.release()
-    expect(await this.counterValue(), 'after two have counted').to.equal(1)
+    expect(await this.counterValue(), 'the counter after two increments').to.equal(1)
   }
 
   async counterValue(): Promise<number> {
@@ -74,7 +75,7 @@ export class InteropFixture {
 
 interface RunningServer {
   connectString: string
-  /** Left out where others go on with it. */
+  /** Undefined for a server that other tests share. */
   close?: () => Promise<void>
 }
 
@@ -83,18 +84,20 @@ const servers: Readonly<Record<string, () => Promise<RunningServer>>> = {
   'the embedded server': () => Server.start({ tickTime: 500 }),
 }
 
-/** The suite once on each server: those libraries have to take the embedded one for a ZooKeeper. */
+/**
+ * Runs the suite on Apache ZooKeeper and on the embedded server, which must look like a ZooKeeper to other libraries.
+ */
 export function describeInterop(title: string, library: Library, suite: (all: InteropFixture) => void): void {
   for (const [name, serve] of Object.entries(servers))
     describe(`${title}, on ${name},`, () => suite(setUpFixture(serve, library)))
 }
 
-/** What it returns is filled when a test begins. */
+/** Returns a fixture whose fields are set before each test. */
 function setUpFixture(serve: () => Promise<RunningServer>, { provide, start }: Library): InteropFixture {
   const all = new InteropFixture()
   let server: RunningServer
   before(async function () {
-    // Where something has to be installed first, that takes its time.
+    // The library may have to be installed first.
     this.timeout(600_000)
     await provide()
     server = await serve()
