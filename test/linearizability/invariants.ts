@@ -53,9 +53,9 @@ function* justifiedGrant({ grants, tenureOf }: IndexedEvidence): Generator<Findi
   for (const grant of grants) {
     const { id, lock, session } = grant
     const { node, lastZxid } = grant.granted
-    const wrong = grantProblem(tenureOf.get(grant), session, lastZxid)
-    if (wrong !== undefined)
-      yield { lock, what: `${id} of ${hex(session)} was granted the lock with ${node} at ${hex(lastZxid)}, ${wrong}` }
+    const problem = grantProblem(tenureOf.get(grant), session, lastZxid)
+    if (problem !== undefined)
+      yield { lock, what: `${id} of ${hex(session)} was granted the lock with ${node} at ${hex(lastZxid)}, ${problem}` }
   }
 }
 
@@ -80,13 +80,13 @@ function* tokenOrder({ grants, tenures, tenureOf }: IndexedEvidence): Generator<
         what: `${tokenOf(grant)}, but ${tenure.path} was created by ${hex(tenure.created.zxid)}`,
       }
   }
-  const alone = grants.flatMap(grant => {
+  const exclusive = grants.flatMap(grant => {
     const tenure = tenureOf.get(grant)
     return tenure?.since === undefined || tenure.isShared || tenure.kind.permits > 1
       ? []
       : [{ grant, since: tenure.since.zxid }]
   })
-  for (const each of grouped(alone, ({ grant }) => grant.lock).values()) {
+  for (const each of grouped(exclusive, ({ grant }) => grant.lock).values()) {
     const inTurn = each.sort((a, b) => Number(a.since - b.since)).map(({ grant }) => grant)
     for (const [earlier, later] of pairs(inTurn))
       if (later.granted.token <= earlier.granted.token)
@@ -97,19 +97,19 @@ function* tokenOrder({ grants, tenures, tenureOf }: IndexedEvidence): Generator<
 /** A contender that requests the lock after another has released it gets a larger token. */
 function* realTimeOrder({ grants }: IndexedEvidence): Generator<Finding> {
   for (const each of grouped(grants, ({ lock }) => lock).values()) {
-    const asking = each.toSorted((a, b) => a.requestedAt - b.requestedAt)
-    const releasing = each
+    const byRequest = each.toSorted((a, b) => a.requestedAt - b.requestedAt)
+    const byRelease = each
       .flatMap(grant => (grant.released === undefined ? [] : [{ grant, at: grant.released.at }]))
       .sort((a, b) => a.at - b.at)
     let greatest: Grant | undefined
     let next = 0
-    for (const grant of asking) {
-      for (let done = releasing[next]; done !== undefined && done.at < grant.requestedAt; done = releasing[++next])
+    for (const grant of byRequest) {
+      for (let done = byRelease[next]; done !== undefined && done.at < grant.requestedAt; done = byRelease[++next])
         if (greatest === undefined || done.grant.granted.token > greatest.granted.token) greatest = done.grant
       if (greatest !== undefined && grant.granted.token <= greatest.granted.token)
         yield {
           lock: grant.lock,
-          what: `${tokenOf(grant)}, which is not larger: before its request, ${tokenOf(greatest)} and released`,
+          what: `${tokenOf(grant)}, which is not larger: ${tokenOf(greatest)} and released before the request`,
         }
     }
   }
@@ -117,11 +117,11 @@ function* realTimeOrder({ grants }: IndexedEvidence): Generator<Finding> {
 
 /** Fair locks are granted in queue order. Nodes that were deleted before their turn are ignored. */
 function* firstComeFirstServed({ grants, tenureOf, removedByOthers }: IndexedEvidence): Generator<Finding> {
-  const inLine = grants.filter(grant => {
+  const fairGrants = grants.filter(grant => {
     const tenure = tenureOf.get(grant)
     return tenure?.kind.isFair === true && tenure.kind.permits === 1 && !tenure.isShared && !removedByOthers.has(grant)
   })
-  for (const each of grouped(inLine, ({ lock }) => lock).values())
+  for (const each of grouped(fairGrants, ({ lock }) => lock).values())
     for (const [earlier, later] of pairs(each.sort((a, b) => a.granted.at - b.granted.at)))
       if (later.granted.token < earlier.granted.token)
         yield {
@@ -166,18 +166,18 @@ function* overlaps({ grants, tenureOf, removedByOthers, grace, unaware = [] }: I
         const theirs = tenureOf.get(holder)
         return theirs !== undefined && excludes(theirs, tenure) ? [holder] : []
       })
-      const together = (holder: Grant) => Math.min(endOfBelief(holder), endOfBelief(other)) - other.granted.at
+      const overlapOf = (holder: Grant) => Math.min(endOfBelief(holder), endOfBelief(other)) - other.granted.at
       const isUnaware = (holder: Grant) =>
         unaware.some(({ from, to, idPrefix }) => {
-          const end = other.granted.at + together(holder)
+          const end = other.granted.at + overlapOf(holder)
           return other.granted.at >= from && end <= to && [holder, other].some(({ id }) => id.startsWith(idPrefix))
         })
       const isExcused = (holder: Grant) =>
-        ((removedByOthers.has(holder) || removedByOthers.has(other)) && together(holder) <= grace) || isUnaware(holder)
+        ((removedByOthers.has(holder) || removedByOthers.has(other)) && overlapOf(holder) <= grace) || isUnaware(holder)
       const unexcused = excluding.filter(holder => !isExcused(holder))
       const [holder = excluding[0]] = unexcused
       if (holder !== undefined && excluding.length >= tenure.kind.permits)
-        yield { holder, other, ms: together(holder), isExcused: unexcused.length < tenure.kind.permits }
+        yield { holder, other, ms: overlapOf(holder), isExcused: unexcused.length < tenure.kind.permits }
       believers.push(other)
     }
   }

@@ -144,11 +144,11 @@ export class RecordedClient {
       if (!isLost) recorder.record({ is: 'lost', id })
       isLost = true
     }
-    const forget = recorder.trackHold(held, lose)
+    const untrack = recorder.trackHold(held, lose)
     if (held.signal.aborted) lose()
     else held.signal.addEventListener('abort', lose, { once: true })
     await hold(held)
-    forget()
+    untrack()
     held.signal.removeEventListener('abort', lose)
     recorder.record({ is: 'releasing', id })
   }

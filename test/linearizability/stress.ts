@@ -23,7 +23,7 @@ export interface StressOptions {
   sessionTimeout?: number
 }
 
-export interface Outcome {
+export interface StressResult {
   violations: Violation[]
   /** How often each kind of fault was injected. */
   faults: Map<string, number>
@@ -37,7 +37,7 @@ const LOOPS = 3
 const DRAIN = 15_000
 const PATIENCE = 3000
 
-export async function stress(server: ApacheZooKeeper, options: StressOptions): Promise<Outcome> {
+export async function stress(server: ApacheZooKeeper, options: StressOptions): Promise<StressResult> {
   return new StressRun(server, options).run()
 }
 
@@ -67,10 +67,10 @@ class StressRun {
     this.#options = { sessions: 8, faultDuration: 3000, sessionTimeout: 600, ...options }
   }
 
-  async run(): Promise<Outcome> {
+  async run(): Promise<StressResult> {
     const { sessions, faultDuration, sessionTimeout, locks } = this.#options
     const outsider = await connect(this.#server.connectString)
-    const before = await this.#server.watchCount()
+    const watchesBefore = await this.#server.watchCount()
     const slots = await Promise.all(Array.from({ length: sessions }, (_, i) => this.#openSlot(`s${i}-`)))
     const loops = Promise.all(
       slots.flatMap(slot => Array.from({ length: LOOPS }, () => this.#runLoop(slot, this.#nextRandom()))),
@@ -89,7 +89,7 @@ class StressRun {
     await loops
     clearTimeout(end)
     await Promise.all(this.#clients.map(client => client.settled()))
-    const leftWatches = (await this.#server.watchCount()) - before
+    const leftWatches = (await this.#server.watchCount()) - watchesBefore
     const evidence: Evidence = {
       locks: kindsOf(locks),
       events: this.#events,
