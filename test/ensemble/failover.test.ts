@@ -38,7 +38,7 @@ describe('failover in an ensemble', () => {
 
   it('A2: keeps sessions and locks when the leader is killed, and then grants the lock to the next waiter', async () => {
     const [holder, waiter] = await sessions.many(2, ensemble.connectString, { sessionTimeout: 4000 })
-    if (!holder || !waiter) throw new Error('many() opened fewer than two sessions')
+    if (!holder || !waiter) throw new Error('fewer than two sessions were opened')
     const ids = [holder.sessionId, waiter.sessionId]
     const held = await new Mutex(holder, path).acquire()
     const next = new Mutex(waiter, path).acquire()
