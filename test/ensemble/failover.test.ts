@@ -36,7 +36,7 @@ describe('failover in an ensemble', () => {
 
   const open = (timeout = 4000) => sessions.open(ensemble.connectString, { sessionTimeout: timeout })
 
-  it('A2: keeps sessions and locks when the leader is killed, and then grants the lock to the next waiter', async () => {
+  it('keeps sessions and locks when the leader is killed, and then grants the lock to the next waiter', async () => {
     const [holder, waiter] = await sessions.many(2, ensemble.connectString, { sessionTimeout: 4000 })
     if (!holder || !waiter) throw new Error('fewer than two sessions were opened')
     const ids = [holder.sessionId, waiter.sessionId]
@@ -66,7 +66,7 @@ describe('failover in an ensemble', () => {
     await leader.start()
   })
 
-  it('A2: grants the lock in time if its holder can reach no server but the killed leader', async () => {
+  it('grants the lock in time if its holder can reach no server but the killed leader', async () => {
     const leader = await ensemble.leader()
     const holder = await sessions.open(leader.connectString, { sessionTimeout: 2000 })
     const waiter = await open()
@@ -158,7 +158,7 @@ describe('failover in an ensemble', () => {
     await held.release()
   })
 
-  it('B9: presumes the lock lost, but not the session, after no quorum for longer than the session timeout', async () => {
+  it('presumes the lock lost, but not the session, after no quorum for longer than the session timeout', async () => {
     const client = await sessions.open(ensemble.connectString, { sessionTimeout: 2000 })
     const held = await new Mutex(client, path).acquire()
     const [first, second] = (await ensemble.followers()) as [ApacheZooKeeper, ApacheZooKeeper]

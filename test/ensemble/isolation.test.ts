@@ -66,7 +66,7 @@ describe('a partitioned ensemble', () => {
     return { holder, rival, held, next }
   }
 
-  it('B10: rejects the old holder’s write if an isolated follower serves it for longer than its session timeout', async function () {
+  it('rejects the old holder’s write if an isolated follower serves it for longer than its session timeout', async function () {
     const { holder, rival, held, next } = await rivals(1000)
     const lost = abortedAt(held.signal)
     const idle = await sessions.open(follower.connectString, { sessionTimeout: 1000 })
@@ -104,7 +104,7 @@ describe('a partitioned ensemble', () => {
     await granted.release()
   })
 
-  it('B10: keeps the lock if an isolated follower serves its holder for less than the session timeout', async () => {
+  it('keeps the lock if an isolated follower serves its holder for less than the session timeout', async () => {
     const { holder, rival, held, next } = await rivals(5000)
     expect(holder.sessionTimeout).to.be.above(UNAWARE)
     let granted = false
@@ -142,7 +142,7 @@ describe('a partitioned ensemble', () => {
     await held.release()
   })
 
-  it('B4: creates a new node when a lagging follower still shows the node of an expired session', async () => {
+  it('creates a new node when a lagging follower still shows the node of an expired session', async () => {
     const onlooker = await openInOrder([other])
     await onlooker.ensurePath(path)
     const saboteur = new Saboteur()
