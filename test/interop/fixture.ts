@@ -48,14 +48,14 @@ export class InteropFixture {
 
   /** Writers lose no update, and no reader sees the counter change while it holds its lock. */
   async expectNoTornRead(writers: readonly Contender[], readers: readonly Contender[]): Promise<void> {
-    const seen: (readonly [string, string])[] = []
+    const readings: (readonly [string, string])[] = []
     const reading = async (reader: Contender) => {
-      for (let round = 0; round < ROUNDS; round++) seen.push(await readTwice(reader, this.counter))
+      for (let round = 0; round < ROUNDS; round++) readings.push(await readTwice(reader, this.counter))
     }
     await Promise.all([this.expectNoLostUpdate(writers), ...readers.map(reading)])
-    expect(seen.filter(([first, second]) => first !== second)).to.deep.equal([])
+    expect(readings.filter(([first, second]) => first !== second)).to.deep.equal([])
     // Readers got the lock between writers, not only after the last one.
-    expect(new Set(seen.map(([first]) => first)).size).to.be.greaterThan(ROUNDS / 4)
+    expect(new Set(readings.map(([first]) => first)).size).to.be.greaterThan(ROUNDS / 4)
   }
 
   /** The peer holds the lock, and our contender gets it nevertheless. */
