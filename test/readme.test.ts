@@ -1,4 +1,4 @@
-// The README's code runs as it stands, on the built package.
+// Runs the README's code unchanged, against the built package.
 import { expect } from 'chai'
 import { connect } from '../src/index.ts'
 import { testCodeBlocks } from './support/document.ts'
@@ -15,7 +15,7 @@ describe('the README', () => {
     /^false$/m,
   ])
 
-  it('leaves nothing on the server but directories of locks', async () => {
+  it('leaves only lock directories on the server', async () => {
     const zk = await connect((await sharedServer()).connectString)
     expect(await zk.exists('/app')).to.equal(null)
     await zk.deleteRecursive('/locks')

@@ -1,14 +1,15 @@
-// What a file takes from its surroundings behind its caller's back: time, chance, sockets, hashes, code out of strings.
+// Finds ambient dependencies of a file, which its caller does not pass in: time, randomness, sockets, hashes, code from
+// strings.
 import ts from 'typescript'
 
-export type Need = 'time' | 'chance' | 'sockets' | 'hashes' | 'code from strings'
+export type Need = 'time' | 'randomness' | 'sockets' | 'hashes' | 'code from strings'
 
 const needs: Readonly<Record<Need, readonly string[]>> = {
   time: [
     ...['Date', 'performance', 'setTimeout', 'setInterval', 'setImmediate', 'AbortSignal.timeout'],
     ...['process.hrtime', 'process.uptime', 'node:timers', 'node:timers/promises', 'node:perf_hooks'],
   ],
-  chance: ['Math.random', 'crypto', 'randomBytes', 'randomInt', 'randomUUID', 'getRandomValues'],
+  randomness: ['Math.random', 'crypto', 'randomBytes', 'randomInt', 'randomUUID', 'getRandomValues'],
   sockets: [
     ...['node:net', 'node:tls', 'node:dns', 'node:dgram', 'node:http', 'node:https', 'cloudflare:sockets'],
     ...['WebSocket', 'fetch'],
@@ -17,16 +18,19 @@ const needs: Readonly<Record<Need, readonly string[]>> = {
   'code from strings': ['eval', 'Function', 'node:vm'],
 }
 
-/** Says 'line 3 takes time: Date.now' for each such place in `text`. Comments, types and members do not count. */
-export function ambientUses(text: string): { need: Need; said: string }[] {
+/**
+ * Returns a description such as 'line 3 takes time: Date.now' for each use in `text`. Comments, types and members do
+ * not count.
+ */
+export function ambientUses(text: string): { need: Need; description: string }[] {
   const file = ts.createSourceFile('file.ts', text, ts.ScriptTarget.Latest, true)
-  const uses: { need: Need; said: string }[] = []
+  const uses: { need: Need; description: string }[] = []
   const visit = (node: ts.Node): void => {
     for (const name of namesOf(node)) {
       const need = (Object.keys(needs) as Need[]).find(each => needs[each].includes(name))
       if (need === undefined) continue
       const line = file.getLineAndCharacterOfPosition(node.getStart()).line + 1
-      uses.push({ need, said: `line ${line} takes ${need}: ${node.parent.getText().split('\n')[0] ?? ''}` })
+      uses.push({ need, description: `line ${line} takes ${need}: ${node.parent.getText().split('\n')[0] ?? ''}` })
     }
     ts.forEachChild(node, visit)
   }
@@ -34,7 +38,7 @@ export function ambientUses(text: string): { need: Need; said: string }[] {
   return uses
 }
 
-/** The names by which a node could mean something ambient. */
+/** The names by which a node may refer to something ambient. */
 function namesOf(node: ts.Node): string[] {
   if (ts.isStringLiteral(node)) return isSpecifier(node) ? [node.text] : []
   if (ts.isPropertyAccessExpression(node)) {
@@ -44,14 +48,16 @@ function namesOf(node: ts.Node): string[] {
   return ts.isIdentifier(node) && isReference(node) && !isDateOfGivenTime(node) ? [node.text] : []
 }
 
-/** `new Date(time)` formats a time that it is given; only `new Date()` reads the clock. */
+/** `new Date(time)` only formats the given time. `new Date()` reads the clock. */
 const isDateOfGivenTime = ({ text, parent }: ts.Identifier): boolean =>
   text === 'Date' && ts.isNewExpression(parent) && (parent.arguments?.length ?? 0) > 0
 
 const isSpecifier = ({ parent }: ts.StringLiteral): boolean =>
   ts.isImportDeclaration(parent) || ts.isExportDeclaration(parent) || ts.isCallExpression(parent)
 
-/** An identifier that stands for a value, neither for a type nor for what it names in its parent. */
+/**
+ * True if the identifier refers to a value. False for a type, and for the name that a declaration or property gives.
+ */
 function isReference(node: ts.Identifier): boolean {
   const { parent } = node
   if (ts.isShorthandPropertyAssignment(parent)) return true
@@ -61,7 +67,7 @@ function isReference(node: ts.Identifier): boolean {
   return !('name' in parent && parent.name === node)
 }
 
-/** The text as code: without its comments, evenly spaced. */
+/** Returns the code without comments, in uniform formatting. */
 export function withoutComments(text: string): string {
   const file = ts.createSourceFile('file.ts', text, ts.ScriptTarget.Latest)
   return ts.createPrinter({ removeComments: true }).printFile(file)

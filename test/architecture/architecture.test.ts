@@ -1,4 +1,4 @@
-// The house rules, executed: what may import what, what stays out of the lower layers, what is shipped.
+// The rules of the architecture, as tests: allowed imports, ambient dependencies, and the files of the package.
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -7,12 +7,14 @@ import { promisify } from 'node:util'
 import { type Need, ambientUses, withoutComments } from './ambient.ts'
 import { cycles, foldersOf, importGraphOf, importRulesOf, importsOf, unusedRules, wrongImports } from './imports.ts'
 
-/** The files that hand time, chance and sockets in; every other file gets them from its caller. */
+/**
+ * The only files that may use time, randomness, sockets or hashes directly. All other files get them from their caller.
+ */
 const ADAPTERS: Readonly<Record<string, Need>> = {
   'runtime/clock.ts': 'time',
   'runtime/hash.ts': 'hashes',
-  'runtime/random.ts': 'chance',
-  'testing/virtual-clock.ts': 'time', // when no microtask is left
+  'runtime/random.ts': 'randomness',
+  'testing/virtual-clock.ts': 'time', // to wait until no microtask is left
   'transport/cloudflare.ts': 'sockets',
   'transport/listen.ts': 'sockets',
   'transport/srv.ts': 'sockets',
@@ -29,23 +31,23 @@ const sources = new Map(
     .map(path => [path, readFileSync(`${root}src/${path}`, 'utf8')]),
 )
 
-describe('the house rules', () => {
+describe('the architecture', () => {
   describe('imports', () => {
     const graph = importGraphOf(sources)
     const rules = importRulesOf(sources)
 
-    it('are those that the first file of each folder allows, and never a package', () => {
+    it('are all allowed by the rule of their folder, and none is a package', () => {
       expect(wrongImports(graph, rules)).to.deep.equal([])
     })
 
-    it('make use of all that is allowed', () => expect(unusedRules(graph, rules)).to.deep.equal([]))
+    it('use every permission of the rules', () => expect(unusedRules(graph, rules)).to.deep.equal([]))
 
-    it('make no cycle of files or of folders, types counted', () => {
+    it('have no cycles between files or folders, with type imports counted', () => {
       expect(cycles(graph)).to.deep.equal([])
       expect(cycles(foldersOf(rules))).to.deep.equal([])
     })
 
-    it('of what a runtime has stand in one file for each need', () => {
+    it('of built-in modules occur only in the listed files', () => {
       const isOfRuntime = (imported: string) => /^(node|cloudflare):/.test(imported)
       const users = [...graph]
         .filter(([file]) => !file.startsWith('server/'))
@@ -55,17 +57,17 @@ describe('the house rules', () => {
         'node:async_hooks recipes/locks/async-owner.ts',
         'node:crypto runtime/hash.ts',
         'node:diagnostics_channel session/diagnostics.ts',
-        'node:dns transport/tcp.ts', // addresses
-        'node:dns transport/srv.ts', // servers
+        'node:dns transport/tcp.ts', // host names
+        'node:dns transport/srv.ts', // SRV records
         'node:events transport/listen.ts',
         'node:net transport/listen.ts', // for the embedded server
         'node:net transport/tcp.ts', // for clients
         'node:tls transport/tls.ts',
-        'node:stream/web transport/cloudflare-sockets.d.ts', // its types
+        'node:stream/web transport/cloudflare-sockets.d.ts', // types only
       ])
     })
 
-    it('are seen in every form they are written in', () => {
+    it('are found in every syntax', () => {
       const text = `
         import a from './a.ts'
         import type { b } from '../x/b.ts'
@@ -82,7 +84,7 @@ describe('the house rules', () => {
       )
     })
 
-    it('are refused if the folder does not allow them, if they point into nothing, or at a package', () => {
+    it('are reported if the folder does not allow them, the file does not exist, or they name a package', () => {
       const rules = new Map([
         ['.', ['recipes', 'session']],
         ['recipes', ['session/client.ts']],
@@ -91,7 +93,7 @@ describe('the house rules', () => {
         ['transport', []],
         ['protocol', []],
       ])
-      const planted = new Map([
+      const graph = new Map([
         ['index.ts', ['recipes/lock.ts', 'server/server.ts']],
         ['recipes/lock.ts', ['session/client.ts', 'session/states.ts', 'recipes/order.ts']],
         ['recipes/order.ts', []],
@@ -101,7 +103,7 @@ describe('the house rules', () => {
         ['transport/pipe.ts', ['left-pad']],
         ['protocol/frames.ts', ['transport/pipe.ts']],
       ])
-      expect(wrongImports(planted, rules)).to.deep.equal([
+      expect(wrongImports(graph, rules)).to.deep.equal([
         'index.ts imports server/server.ts: . may not import it',
         'recipes/lock.ts imports session/states.ts: recipes may not import it',
         'session/client.ts imports recipes/lock.ts: session may not import it',
@@ -109,10 +111,10 @@ describe('the house rules', () => {
         'transport/pipe.ts imports left-pad: a runtime dependency',
         'protocol/frames.ts imports transport/pipe.ts: protocol may not import it',
       ])
-      expect(unusedRules(planted, rules)).to.deep.equal(['. imports no session'])
+      expect(unusedRules(graph, rules)).to.deep.equal(['. imports no session'])
     })
 
-    it('are told by one line in each folder', () => {
+    it('are ruled by exactly one line “May import” in each folder', () => {
       const rule = (text: string) => `// A room.\n// May import: ${text}.\n`
       expect(importRulesOf(new Map([['a/b.ts', rule('c, d/e.ts')]])).get('a')).to.deep.equal(['c', 'd/e.ts'])
       expect(importRulesOf(new Map([['a/b.ts', rule('nothing')]])).get('a')).to.deep.equal([])
@@ -120,7 +122,7 @@ describe('the house rules', () => {
       expect(() => importRulesOf(new Map(['a/b.ts', 'a/c.ts'].map(file => [file, rule('d')])))).to.throw('two lines')
     })
 
-    it('are refused where they make a cycle, and a diamond is none', () => {
+    it('are reported if they form a cycle, but not if they form a diamond', () => {
       const diamond = new Map([
         ['top', ['left', 'right']],
         ['left', ['bottom']],
@@ -134,7 +136,7 @@ describe('the house rules', () => {
   })
 
   describe('files', () => {
-    it('are named after what they hold: no utils, helpers, types, Base', () => {
+    it('have no vague names: utils, helpers, types, Base', () => {
       const isVague = (name: string) => /^(utils?|helpers?|types?|misc|common)(\.|$)|^[Bb]ase([-_.A-Z]|$)/.test(name)
       expect(['utils.ts', 'types', 'Base.ts', 'BaseLock.ts', 'base-lock.ts'].every(isVague)).to.equal(true)
       expect(['base64.ts', 'typeset.ts'].some(isVague)).to.equal(false)
@@ -146,7 +148,7 @@ describe('the house rules', () => {
       expect(lengths.filter(({ lines }) => lines > LONGEST)).to.deep.equal([])
     })
 
-    it('of tests are run in folders of folders too, by every configuration of mocha’s', () => {
+    it('of tests are found in nested folders too, by every mocha configuration', () => {
       const configurations = [
         '.mocharc.json',
         ...readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
@@ -161,21 +163,21 @@ describe('the house rules', () => {
     })
   })
 
-  describe('time, chance, sockets and code from strings', () => {
-    it('come in from outside, but for one adapter for each', () => {
+  describe('time, randomness, sockets, hashes and code from strings', () => {
+    it('are used directly only in the adapters', () => {
       const uses = [...sources].flatMap(([path, text]) => ambientUses(text).map(use => ({ path, ...use })))
       const strays = uses.filter(({ path, need }) => ADAPTERS[path] !== need)
-      expect(strays.map(({ path, said }) => `${path}: ${said}`)).to.deep.equal([])
+      expect(strays.map(({ path, description }) => `${path}: ${description}`)).to.deep.equal([])
     })
 
-    it('are granted to no file that does without', () => {
+    it('are used by every adapter that is listed for them', () => {
       const idle = Object.entries(ADAPTERS).filter(
         ([path, need]) => !ambientUses(sources.get(path) ?? '').some(use => use.need === need),
       )
       expect(idle).to.deep.equal([])
     })
 
-    it('are seen in every form they are taken in', () => {
+    it('are found in every syntax', () => {
       const taken: [string, Need][] = [
         ['const t = Date.now()', 'time'],
         ['const t = new Date()', 'time'],
@@ -187,8 +189,8 @@ describe('the house rules', () => {
         ['const later = setTimeout', 'time'],
         ['call(f, AbortSignal.timeout(5))', 'time'],
         ["import { setTimeout } from 'node:timers/promises'", 'time'],
-        ['const x = Math.random()', 'chance'],
-        ["import { randomUUID as id } from 'node:crypto'", 'chance'],
+        ['const x = Math.random()', 'randomness'],
+        ["import { randomUUID as id } from 'node:crypto'", 'randomness'],
         ["import net from 'node:net'", 'sockets'],
         ["import type { TLSSocket } from 'node:tls'", 'sockets'],
         ["const net = await import('node:net')", 'sockets'],
@@ -208,7 +210,7 @@ describe('the house rules', () => {
     })
   })
 
-  it('keep the protocol synchronous', () => {
+  it('keeps src/protocol synchronous', () => {
     const asynchronous = (text: string) => /\b(Promise|async|await)\b/.exec(withoutComments(text))?.[0]
     expect(asynchronous('const f = async () => {}')).to.equal('async')
     expect(asynchronous('// no Promise\n/** never async */ const x = 1')).to.equal(undefined)

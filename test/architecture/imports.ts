@@ -1,17 +1,18 @@
-// Which file imports which, and which of those imports a folder's own rule does not allow.
+// The import graph of src/, and the imports that a folder's rule does not allow.
 import { posix } from 'node:path'
 import ts from 'typescript'
 
-/** Files below src/ by their path in it, each with what it imports: paths of the same kind, and names of modules. */
+/** The imports of each file, keyed by its path below src/: paths below src/, and names of modules. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>
 
-/** What each folder may import, apart from its own files: folders, and single files by name. '.' is src/ itself. */
+/** The folders and single files that each folder may import, apart from its own files. '.' is src/ itself. */
 export type ImportRules = ReadonlyMap<string, readonly string[]>
 
 const RULE = /^\/\/ May import: (.+)\.$/m
 
 /**
- * Reads the rules out of the files: in each folder one file has a line `// May import: a, b/c.ts.`, or `nothing`.
+ * Reads the rules from the files. In each folder, one file has a line `// May import: a, b/c.ts.` or `// May import:
+ * nothing.`.
  * @throws Error if a folder has no such line, or more than one
  */
 export function importRulesOf(files: ReadonlyMap<string, string>): ImportRules {
@@ -32,7 +33,7 @@ export function importGraphOf(files: ReadonlyMap<string, string>): ImportGraph {
   return new Map([...files].map(([file, text]) => [file, importsOf(file, text)]))
 }
 
-/** Types counted, and `import()` of modules and of types. */
+/** Returns the imports of a file, with type imports and `import()` of modules and of types. */
 export function importsOf(file: string, text: string): string[] {
   const specifiers = new Set(ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName))
   return [...specifiers].map(specifier =>
@@ -40,7 +41,7 @@ export function importsOf(file: string, text: string): string[] {
   )
 }
 
-/** A sentence for each import that the rule of its folder does not allow. */
+/** Returns a sentence for each import that the rule of its folder does not allow. */
 export function wrongImports(graph: ImportGraph, rules: ImportRules): string[] {
   return [...graph].flatMap(([file, imports]) =>
     imports.flatMap(imported => {
@@ -58,7 +59,7 @@ function problemWith(file: string, imported: string, graph: ImportGraph, rules: 
   return from === to || allowed.includes(to) || allowed.includes(imported) ? undefined : `${from} may not import it`
 }
 
-/** A sentence for each permission that no file makes use of: a rule is to say what is so. */
+/** Returns a sentence for each permission that no file uses, because a rule must describe the actual imports. */
 export function unusedRules(graph: ImportGraph, rules: ImportRules): string[] {
   return [...rules].flatMap(([folder, allowed]) => {
     const imported = [...graph].filter(([file]) => posix.dirname(file) === folder).flatMap(([, imports]) => imports)
@@ -68,11 +69,11 @@ export function unusedRules(graph: ImportGraph, rules: ImportRules): string[] {
   })
 }
 
-/** The imports between folders, as a graph of the same kind: for {@link cycles}. */
+/** Converts the rules to a graph of folders, for {@link cycles}. */
 export const foldersOf = (rules: ImportRules): ImportGraph =>
   new Map([...rules].map(([folder, allowed]) => [folder, allowed.map(each => each.replace(/\/[^/]+\.ts$/, ''))]))
 
-/** Import cycles, written 'a > b > a': at least one of each set of files that reach each other. */
+/** Returns import cycles, written 'a > b > a': at least one for each set of files that import each other. */
 export function cycles(graph: ImportGraph): string[] {
   const found: string[] = []
   const done = new Set<string>()

@@ -1,4 +1,4 @@
-// Servers of an ensemble come and go; sessions, watches and locks stay.
+// Sessions, watches and locks survive the failure and restart of an ensemble's servers.
 import { expect } from 'chai'
 import type { Client, State } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
@@ -8,7 +8,7 @@ import { LOAD_ALLOWANCE } from '../support/load.ts'
 import { Ensemble } from '../support/ensemble.ts'
 import { until } from '../support/until.ts'
 
-describe('an ensemble', () => {
+describe('failover in an ensemble', () => {
   const sessions = new Sessions()
   let ensemble: Ensemble
   let run = 0
@@ -27,7 +27,7 @@ describe('an ensemble', () => {
   })
   after(() => ensemble.close())
 
-  /** Its states, as they come. */
+  /** Records the client's states from now on. */
   function statesOf(client: Client): State[] {
     const states: State[] = []
     client.on('state', state => states.push(state))
@@ -36,9 +36,9 @@ describe('an ensemble', () => {
 
   const open = (timeout = 4000) => sessions.open(ensemble.connectString, { sessionTimeout: timeout })
 
-  it('whose leader is killed keeps sessions, and the lock, and grants it to the next in line', async () => {
+  it('keeps sessions and locks when the leader is killed, and then grants the lock to the next waiter', async () => {
     const [holder, waiter] = await sessions.openMany(2, ensemble.connectString, { sessionTimeout: 4000 })
-    if (!holder || !waiter) throw new Error('two')
+    if (!holder || !waiter) throw new Error('fewer than two sessions were opened')
     const ids = [holder.sessionId, waiter.sessionId]
     const held = await new Mutex(holder, path).acquire()
     const next = new Mutex(waiter, path).acquire()
@@ -66,7 +66,7 @@ describe('an ensemble', () => {
     await leader.start()
   })
 
-  it('whose leader is killed with the holder of a lock on it grants it when the session is over, in time', async () => {
+  it('grants the lock in time if its holder can reach no server but the killed leader', async () => {
     const leader = await ensemble.leader()
     const holder = await sessions.open(leader.connectString, { sessionTimeout: 2000 })
     const waiter = await open()
@@ -77,13 +77,13 @@ describe('an ensemble', () => {
     const next = new Mutex(waiter, path).acquire().then(granted => ({ granted, at: performance.now() }))
     await until(async () => (await waiter.getChildren(path)).children.length === 2)
     const killedAt = performance.now()
-    // The holder knows no other server: to it, all of them are gone.
+    // The holder's connect string has no other server.
     await leader.kill()
     const lostAt = await lost
     const { granted, at } = await next
     expect(lostAt).to.be.below(at)
     expect(lostAt - killedAt).to.be.below(2000 + LOAD_ALLOWANCE)
-    // A new leader gives every session a full new timeout.
+    // A new leader restarts the timeout of every session.
     expect(at - killedAt).to.be.below(2000 + 4000 + LOAD_ALLOWANCE)
     expect(granted.token > held.token).to.equal(true)
     await granted.release()
@@ -91,7 +91,7 @@ describe('an ensemble', () => {
     await until(() => holder.state === 'expired')
   })
 
-  it('that is restarted server by server loses no session, no watch and no lock, and grants in order', async function () {
+  it('keeps all sessions, watches and locks through a rolling restart, and grants the lock in order', async function () {
     this.timeout(120_000)
     const clients = await sessions.openMany(6, ensemble.connectString, { sessionTimeout: 8000 })
     const [holder, ...waiters] = clients as [Client, ...Client[]]
@@ -130,12 +130,12 @@ describe('an ensemble', () => {
     await held.release()
     await Promise.all(grants)
     expect(order).to.deep.equal([0, 1, 2, 3, 4])
-    for (const seen of states) expect(seen).not.to.include('expired')
-    // All of them were without a server once: each server was gone for a while.
-    expect(states.some(seen => seen.includes('suspended'))).to.equal(true)
+    for (const each of states) expect(each).not.to.include('expired')
+    // Each server was down for a while, so each client was disconnected at least once.
+    expect(states.some(each => each.includes('suspended'))).to.equal(true)
   })
 
-  it('that loses its quorum and regains it keeps its sessions; what was asked meanwhile is answered', async () => {
+  it('keeps sessions when the quorum is lost and regained, and replies to requests queued meanwhile', async () => {
     const T = 20_000
     const client = await sessions.open(ensemble.connectString, { sessionTimeout: T })
     const { sessionId, sessionTimeout } = client
@@ -144,13 +144,13 @@ describe('an ensemble', () => {
     const last = await ensemble.leader()
     const [first, second] = (await ensemble.followers()) as [ApacheZooKeeper, ApacheZooKeeper]
     await Promise.all([first.kill(), second.kill()])
-    // The last one is a while in noticing: what is sent to it meanwhile is lost with the connection.
+    // The last server takes a while to notice. Requests sent to it until then are lost with the connection.
     await until(async () => (await ensemble.mode(last)) === undefined && client.state === 'suspended')
     expect(states).to.include('suspended')
-    const asked = client.exists(held.path)
+    const queued = client.exists(held.path)
     expect(client.validFor()).to.be.within(1, sessionTimeout)
     await Promise.all([first.start(), second.start()])
-    const stat = await asked
+    const stat = await queued
     expect(stat?.czxid).to.equal(held.token)
     expect(client.sessionId).to.equal(sessionId)
     expect(states).not.to.include('expired')
@@ -158,7 +158,7 @@ describe('an ensemble', () => {
     await held.release()
   })
 
-  it('that is without a quorum for longer than the timeout: a lock is presumed lost, the session is not', async () => {
+  it('presumes the lock lost, but not the session, after no quorum for longer than the session timeout', async () => {
     const client = await sessions.open(ensemble.connectString, { sessionTimeout: 2000 })
     const held = await new Mutex(client, path).acquire()
     const [first, second] = (await ensemble.followers()) as [ApacheZooKeeper, ApacheZooKeeper]
@@ -169,7 +169,8 @@ describe('an ensemble', () => {
     const error: unknown = await client.exists('/').catch((e: unknown) => e)
     expect(error).to.include({ code: 'CONNECTIONLOSS', fate: 'notSent' })
     await Promise.all([first.start(), second.start()])
-    // A new leader starts the clocks of all sessions anew (SessionTrackerImpl): which came back in time is the servers' to say.
+    // A new leader restarts the timeouts of all sessions (SessionTrackerImpl). The server decides whether the session
+    // came back in time.
     await until(() => client.state === 'connected' || client.state === 'expired')
     await client.settled()
     const observer = await open()

@@ -1,4 +1,4 @@
-// Servers of an ensemble that do not hear of each other, or late: what their clients are told, and what holds all the same.
+// Partitioned and lagging servers of an ensemble: what their clients see, and which guarantees still hold.
 import { expect } from 'chai'
 import type { Client, ConnectOptions, State, ZooKeeperError } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
@@ -13,10 +13,10 @@ import { FaultyDial } from '../support/faulty-dial.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
-/** A follower serves so long without its leader. */
+/** How long a follower serves without its leader, ms. */
 const UNAWARE = SYNC_LIMIT * TICK
 
-describe('an ensemble that is torn', () => {
+describe('a partitioned ensemble', () => {
   const sessions = new Sessions()
   let ensemble: Ensemble
   let leader: ApacheZooKeeper
@@ -47,15 +47,15 @@ describe('an ensemble that is torn', () => {
       signal.addEventListener('abort', () => resolve(performance.now()), { once: true })
     })
 
-  /** A client that tries servers in the order in which they are given. */
+  /** Opens a client that tries the servers in the given order. */
   const openInOrder = (servers: readonly ApacheZooKeeper[], options: ConnectOptions = {}) => {
     let draws = 0
-    // Shuffling draws once for each but the first; what comes later is left to chance.
+    // The shuffle draws once for each server but the first. Later draws are random.
     const random = () => (++draws < servers.length ? 0.999 : Math.random())
     return sessions.open(servers.map(({ connectString }) => connectString).join(','), { random, ...options })
   }
 
-  /** Who holds a lock through the follower, and who waits for it elsewhere. */
+  /** Opens a session that holds the lock through the follower, and one that waits for it through another server. */
   async function rivals(sessionTimeout: number) {
     const holder = await openInOrder([follower, leader, other], { sessionTimeout })
     const rival = await openInOrder([leader, other], { sessionTimeout: 5000 })
@@ -66,35 +66,37 @@ describe('an ensemble that is torn', () => {
     return { holder, rival, held, next }
   }
 
-  it('serves through an isolated follower longer than the session lives: who held the lock can write no more', async function () {
+  it('rejects the old holder’s write if an isolated follower serves it for longer than its session timeout', async function () {
     const { holder, rival, held, next } = await rivals(1000)
     const lost = abortedAt(held.signal)
     const idle = await sessions.open(follower.connectString, { sessionTimeout: 1000 })
     const idleLost = abortedAt(idle.leaseSignal)
     ensemble.isolate(follower)
     const { granted, at } = await next
-    // The follower answers pings of a session that the leader has expired. No client can tell, by itself or by asking it.
+    // The follower answers the pings of a session that the leader has expired. Its clients cannot detect that.
     const claimed = held.signal.aborted ? 0 : held.validFor()
     const write: ZooKeeperError = await held
       .guard()
       .setData(`${path}-resource`, 'by the old holder')
       .commit()
       .then(
-        () => expect.fail('the write of a holder that lost its lock was taken'),
+        () => expect.fail('the write of a holder that had lost its lock succeeded'),
         (error: unknown) => error as ZooKeeperError,
       )
     await granted.guard().setData(`${path}-resource`, 'by the new holder').commit()
-    // A write that waits for the leader has the pings behind it wait too: who writes learns sooner than who only holds.
+    // A write that waits for the leader blocks the pings queued after it. A holder that writes notices the loss sooner
+    // than an idle one.
     const overlaps = [(await lost) - at, (await idleLost) - at].map(ms => Math.max(0, Math.round(ms)))
 
     expect(write.code).to.be.oneOf(['CONNECTIONLOSS', 'SESSIONEXPIRED'])
-    expect(granted.token > held.token, 'a resource that minds tokens refuses the old one').to.equal(true)
-    // The leader may have heard of the session a tick before it was cut off. Who never learns would wait for ever above.
+    expect(granted.token > held.token, 'a resource that checks tokens rejects the old one').to.equal(true)
+    // The leader may have heard from the session up to a tick before the isolation. A holder that never notices would
+    // hang the await above.
     for (const overlap of overlaps) expect(overlap).to.be.below(UNAWARE + TICK + LOAD_ALLOWANCE)
     const [writing, holding] = overlaps
     if (this.test)
-      this.test.title += ` (validFor() said ${Math.round(claimed)} ms; both for ${writing} ms, ${holding} ms without the write)`
-    // At a server that hears of the others the truth comes out.
+      this.test.title += ` (validFor() returned ${Math.round(claimed)} ms; two holders for ${writing} ms, ${holding} ms without the write)`
+    // A server that is connected to the others reports the expiry.
     await until(() => holder.state === 'expired')
     ensemble.heal()
     await rival.sync(path)
@@ -102,7 +104,7 @@ describe('an ensemble that is torn', () => {
     await granted.release()
   })
 
-  it('serves through an isolated follower for less than the session lives: the lock stays where it is', async () => {
+  it('keeps the lock if an isolated follower serves its holder for less than the session timeout', async () => {
     const { holder, rival, held, next } = await rivals(5000)
     expect(holder.sessionTimeout).to.be.above(UNAWARE)
     let granted = false
@@ -119,7 +121,7 @@ describe('an ensemble that is torn', () => {
     expect((await rival.getData(`${path}-resource`)).data?.toString()).to.equal('by the holder')
   })
 
-  it('has a create whose reply was lost found again through a follower that is behind: one node, one holder', async () => {
+  it('finds the node again through a lagging follower after the reply to the create was lost', async () => {
     const onlooker = await openInOrder([other])
     await onlooker.ensurePath(path)
     await onlooker.sync(path)
@@ -129,7 +131,7 @@ describe('an ensemble that is torn', () => {
     const lost = faultyDial.dropReply(opcodes.create2)
     const acquiring = new Mutex(client, path).acquire()
     await lost
-    expect((await onlooker.getChildren(path)).children, 'it is behind').to.have.length(0)
+    expect((await onlooker.getChildren(path)).children, 'the follower lags').to.have.length(0)
     const held = await acquiring
     expect(held.signal.aborted).to.equal(false)
     await onlooker.sync(path)
@@ -140,13 +142,14 @@ describe('an ensemble that is torn', () => {
     await held.release()
   })
 
-  it('shows a dead session’s node through a follower that is behind: it is nobody’s, and another is made', async () => {
+  it('creates a new node when a lagging follower still shows the node of an expired session', async () => {
     const onlooker = await openInOrder([other])
     await onlooker.ensurePath(path)
     const faultyDial = new FaultyDial()
     const old = await openInOrder([other], { dial: faultyDial.dial, sessionTimeout: 5000 })
     const next = await openInOrder([other], { sessionTimeout: 5000 })
-    // The node is made, its session never hears of it and ends at the leader; the follower is yet to learn of either.
+    // The node is created, but its session never gets the reply and is expired by the leader. The follower lags behind
+    // both.
     const lost = faultyDial.dropReply(opcodes.create2)
     const failing = failureOf(new Mutex(old, path).acquire())
     await lost
@@ -155,8 +158,8 @@ describe('an ensemble that is torn', () => {
     const [orphan] = (await onlooker.getChildren(path)).children as [string]
     ensemble.slow(other, 1000)
     await expireSession(leader, old.sessionId, old.sessionPassword)
-    expect((await next.exists(`${path}/${orphan}`))?.ephemeralOwner, 'it is behind').to.equal(old.sessionId)
-    expect(await new Mutex(next, path).tryAcquire(), 'somebody seems to be there').to.equal(null)
+    expect((await next.exists(`${path}/${orphan}`))?.ephemeralOwner, 'the follower lags').to.equal(old.sessionId)
+    expect(await new Mutex(next, path).tryAcquire(), 'the lock seems to be taken').to.equal(null)
     const held = await new Mutex(next, path).acquire()
     expect(held.path).not.to.equal(`${path}/${orphan}`)
     expect((await next.exists(held.path))?.ephemeralOwner).to.equal(next.sessionId)
@@ -167,7 +170,7 @@ describe('an ensemble that is torn', () => {
     await held.release()
   })
 
-  it('shows no client an older state than it has seen: a server that is behind closes, and the next one is tried', async () => {
+  it('never shows a client an older state than it has read: a lagging server closes, and the client tries the next', async () => {
     const dialled: number[] = []
     const faultyDial = new FaultyDial()
     const dial: Dial = (address, handler) => {
@@ -184,7 +187,7 @@ describe('an ensemble that is torn', () => {
     expect((await client.getData(path)).data?.toString()).to.equal('new')
     faultyDial.cut()
     expect((await client.getData(path)).data?.toString()).to.equal('new')
-    // Not in time to be taken for a session's end, and not believed to be one.
+    // The closed connection is not taken for the end of the session.
     expect(dialled.slice(0, 3)).to.deep.equal([follower.port, other.port, follower.port])
     expect(states).to.deep.equal(['suspended', 'connected'])
   })

@@ -1,4 +1,4 @@
-// The exclusive locks on three servers: leaders that fall, answers that are lost, and servers that have not heard.
+// The exclusive locks on three servers: killed leaders, lost replies and lagging followers.
 import { expect } from 'chai'
 import type { Client, ConnectOptions, ObservedFrame } from '../../src/index.ts'
 import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
@@ -11,10 +11,10 @@ import { Ensemble, TICK } from '../support/ensemble.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { until } from '../support/until.ts'
 
-/** Milliseconds between the leader and each of the others, one way. */
+/** Delay between the leader and each follower, one way, ms. */
 const LAG = 200
 
-describe('on an ensemble', () => {
+describe('locks on an ensemble', () => {
   const sessions = new Sessions()
   let ensemble: Ensemble
   let leader: ApacheZooKeeper
@@ -40,17 +40,17 @@ describe('on an ensemble', () => {
   })
   after(() => ensemble.close())
 
-  /** A client that tries servers in the order in which they are given. */
+  /** Opens a client that tries the servers in the given order. */
   const openInOrder = (servers: readonly ApacheZooKeeper[], options: ConnectOptions = {}) => {
     let draws = 0
-    // Shuffling draws once for each but the first; what comes later is left to chance.
+    // The shuffle draws once for each server but the first. Later draws are random.
     const random = () => (++draws < servers.length ? 0.999 : Math.random())
     return sessions.open(servers.map(({ connectString }) => connectString).join(','), { random, ...options })
   }
 
-  it('every exclusive lock goes on under a new leader, with tokens that grow, in time', async () => {
+  it('are granted in time and with larger tokens under a new leader, for every exclusive lock', async () => {
     const T = 2000
-    // The holder knows no other server than the leader; the others live on.
+    // The holder's connect string has only the leader. The waiters can reach all servers.
     const holder = await openInOrder([leader], { sessionTimeout: T })
     const tokens = new Map<string, bigint>()
     const granted: Promise<{ held: Held; at: number; name: string }>[] = []
@@ -65,7 +65,7 @@ describe('on an ensemble', () => {
     await ensemble.leader()
     const since = performance.now()
     for (const { held, at, name } of await Promise.all(granted)) {
-      // A new leader gives every session a full new timeout.
+      // A new leader restarts the timeout of every session.
       expect(at - since, name).to.be.below(T + 2 * TICK + LOAD_ALLOWANCE)
       expect(held.token > (tokens.get(name) ?? held.token), name).to.equal(true)
       await held.release()
@@ -75,32 +75,33 @@ describe('on an ensemble', () => {
   })
 
   for (const { Lock, releaseSteps } of kinds) {
-    describe(`${Lock.name}, where the leader takes its time`, () => {
+    describe(`${Lock.name} with a slow leader`, () => {
       let path: string
       let onlooker: Client
 
       beforeEach(async () => {
         path = `${root}/lock`
         onlooker = await openInOrder([leader])
-        // What is above the node is there already.
+        // Create the parents in advance.
         await (await new Lock(onlooker, path).acquire()).release()
       })
 
       /**
-       * A client that is cut off when its server has passed such a request on, and comes to a server that has not heard of it yet: the
-       * leader is told of the session before it has the others' consent to what was asked.
+       * Opens a client whose connection is cut when its server has forwarded a request with this opcode to the leader.
+       * The client reconnects to a server that does not know of the request yet: the leader learns of the reconnect
+       * before a quorum has acknowledged the request.
        */
       async function cutOff(opcode: number) {
         const faultyDial = new FaultyDial()
         let sent!: () => void
-        const passedOn = new Promise<void>(resolve => (sent = resolve))
+        const requestSent = new Promise<void>(resolve => (sent = resolve))
         const onFrame = ({ from, first, bytes }: ObservedFrame) => {
           if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcode) sent()
         }
         const client = await openInOrder([follower, other], { dial: faultyDial.dial, sessionTimeout: 8000, onFrame })
         await client.sync(root)
         const cut = async () => {
-          await passedOn
+          await requestSent
           await until(async () => Number((await follower.mntr()).get('zk_outstanding_requests')) > 0)
           faultyDial.cut()
         }
@@ -115,7 +116,7 @@ describe('on an ensemble', () => {
         expect(held.signal.aborted).to.equal(false)
       }
 
-      it('has one node and one holder when the answer to its create is lost', async () => {
+      it('has one node and one holder after the reply to its create is lost', async () => {
         const { client, cut } = await cutOff(opcodes.create2)
         const cutting = cut()
         ensemble.slow(leader, LAG)
@@ -127,7 +128,7 @@ describe('on an ensemble', () => {
         expect(await new Lock(onlooker, path).contenders()).to.deep.equal([])
       })
 
-      it('is released once when the answer to that is lost, and the next one keeps it', async () => {
+      it('is released once after the reply to its release is lost, and the next holder keeps it', async () => {
         const { client, cut } = await cutOff(releaseSteps.at(-1)?.opcode ?? NaN)
         const held = await new Lock(client, path).acquire()
         const cutting = cut()
@@ -142,7 +143,7 @@ describe('on an ensemble', () => {
         await next.release()
       })
 
-      it('wakes one who comes to another server while the holder releases', async () => {
+      it('wakes a waiter that reconnects to another server while the holder releases', async () => {
         const { client, cut } = await cutOff(opcodes.sync)
         const held = await new Lock(onlooker, path).acquire()
         const watches = await follower.watchCount()
@@ -150,8 +151,8 @@ describe('on an ensemble', () => {
         await until(async () => (await follower.watchCount()) > watches)
         ensemble.slow(leader, LAG)
         const cutting = cut()
-        const asking = client.sync(root).catch(() => undefined)
-        await Promise.all([held.release(), cutting, asking])
+        const syncing = client.sync(root).catch(() => undefined)
+        await Promise.all([held.release(), cutting, syncing])
         const next = await acquiring
         expect(next.token > held.token).to.equal(true)
         await expectOneHolder(next)

@@ -1,4 +1,4 @@
-// What is left of an ensemble answers reads.
+// A server without a quorum serves reads in read-only mode.
 import { expect } from 'chai'
 import { connect, type State, type ZooKeeperError } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
@@ -10,12 +10,12 @@ import { until } from '../support/until.ts'
 
 const jvm = ['-Dreadonlymode.enabled=true']
 
-/** Waits for a server that has lost the others to say that it goes on alone. */
-const alone = (ensemble: Ensemble, server: ApacheZooKeeper) =>
+/** Resolves when a server that has lost its quorum reports read-only mode. */
+const readOnlyMode = (ensemble: Ensemble, server: ApacheZooKeeper) =>
   until(async () => (await ensemble.mode(server)) === 'read-only', { within: 30_000 })
 
 describe('an ensemble in read-only mode', () => {
-  describe('with sessions of single servers', () => {
+  describe('with local sessions', () => {
     const sessions = new Sessions()
     let ensemble: Ensemble
     let server: ApacheZooKeeper
@@ -34,12 +34,12 @@ describe('an ensemble in read-only mode', () => {
       await zk.close()
       await sessions.close()
       ensemble.isolate(server)
-      await alone(ensemble, server)
+      await readOnlyMode(ensemble, server)
     })
     afterEach(() => sessions.close())
     after(() => ensemble.close())
 
-    it('answers reads and refuses writes', async () => {
+    it('serves reads and rejects writes with NOTREADONLY', async () => {
       const zk = await sessions.open(server.connectString, { readOnly: true })
       expect(zk.state).to.equal('connectedReadOnly')
       expect((await zk.getData('/kept')).data?.toString()).to.equal('precious')
@@ -50,24 +50,24 @@ describe('an ensemble in read-only mode', () => {
         new Mutex(zk, '/l').acquire(),
       ]) {
         const error = await write.then(
-          () => expect.fail('it was written'),
+          () => expect.fail('the write succeeded on a read-only server'),
           (e: unknown) => e as ZooKeeperError,
         )
         expect(error).to.include({ code: 'NOTREADONLY', fate: 'refused' })
       }
     })
 
-    it('answers the question that is put to it without a newline', async () => {
+    it('answers the four-letter word isro without a newline', async () => {
       expect(await server.command('isro')).to.equal('ro')
       expect(await (await ensemble.leader()).command('isro')).to.equal('rw')
     })
 
-    it('takes nobody who did not ask for that, and nothing expires', async () => {
+    it('accepts no client without the option readOnly: connect() rejects with CONNECTTIMEOUT', async () => {
       const error: unknown = await connect(server.connectString, { connectTimeout: 1000 }).catch((e: unknown) => e)
       expect(error).to.include({ code: 'CONNECTTIMEOUT' })
     })
 
-    it('is left for a server that takes writes, with another session and the same watches', async () => {
+    it('is left for a read-write server, with a new session and the same watches', async () => {
       const others = ensemble.servers.filter(each => each !== server)
       const zk = await sessions.open(server.connectString, { readOnly: true, random: () => 0.999 })
       const states: State[] = []
@@ -77,7 +77,7 @@ describe('an ensemble in read-only mode', () => {
         void zk.getData('/kept', { watch: ({ type }) => resolve(type) })
       })
       await zk.getChildren('/')
-      // By this chance it does not move for the sake of an even load: it asks.
+      // With this random() the client does not move to balance the load. It moves because it finds a read-write server.
       zk.updateServerList(ensemble.connectString)
       expect(states).to.deep.equal([])
       await zk.whenConnected()
@@ -91,7 +91,7 @@ describe('an ensemble in read-only mode', () => {
     })
   })
 
-  describe('without', () => {
+  describe('without local sessions', () => {
     let ensemble: Ensemble
     before(async function () {
       this.timeout(120_000)
@@ -100,7 +100,7 @@ describe('an ensemble in read-only mode', () => {
     })
     after(() => ensemble.close())
 
-    it('neither makes up a session nor ends one: its bare header is no expiry', async function () {
+    it('neither creates nor expires a session: its reply without a body is not taken for an expiry', async function () {
       this.timeout(120_000)
       const [first, second] = ensemble.servers as [ApacheZooKeeper, ApacheZooKeeper]
       const zk = await connect(first.connectString, { sessionTimeout: 5000, readOnly: true })
@@ -109,14 +109,14 @@ describe('an ensemble in read-only mode', () => {
       const states: State[] = []
       zk.on('state', state => states.push(state))
       await second.kill()
-      await alone(ensemble, first)
-      const begun = performance.now()
+      await readOnlyMode(ensemble, first)
+      const startedAt = performance.now()
       const error: unknown = await connect(first.connectString, { connectTimeout: 500, readOnly: true }).catch(
         (e: unknown) => e,
       )
       expect(error).to.include({ code: 'CONNECTTIMEOUT' })
       expect(((error as Error).cause as Error).message).to.contain('refused the handshake (-119)')
-      expect(performance.now() - begun).to.be.below(500 + LOAD_ALLOWANCE)
+      expect(performance.now() - startedAt).to.be.below(500 + LOAD_ALLOWANCE)
       await second.start()
       await zk.whenConnected()
       expect(zk.sessionId).to.equal(sessionId)

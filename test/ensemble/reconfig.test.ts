@@ -1,4 +1,4 @@
-// An ensemble whose servers change while it runs.
+// An ensemble whose members change while it runs.
 import { expect } from 'chai'
 import type { State } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
@@ -20,17 +20,17 @@ describe('an ensemble that is reconfigured', () => {
 
   const idOf = (server: ApacheZooKeeper) => ensemble.servers.indexOf(server) + 1
 
-  it('has those follow who asked to: off a server that leaves, with their session and their lock', async () => {
+  it('moves clients with followEnsemble off a server that leaves, with their session and their lock', async () => {
     const leader = await ensemble.leader()
     const leaving = ensemble.servers.find(each => each !== leader) as ApacheZooKeeper
     const ports: number[] = []
-    // It knows one server, and hears of the others.
+    // Its connect string has one server. It learns the others from the ensemble's configuration.
     const client = await sessions.open(leaving.connectString, { followEnsemble: true, sessionTimeout: 5000 })
     const bystander = await sessions.open(leaving.connectString, { sessionTimeout: 5000 })
     for (const each of [client, bystander]) await each.sync('/')
     const held = await new Mutex(client, '/reconfigured').acquire()
     const { sessionId } = client
-    const seen: State[][] = [client, bystander].map(each => {
+    const statesOfEach: State[][] = [client, bystander].map(each => {
       const states: State[] = []
       each.on('state', state => states.push(state))
       return states
@@ -42,7 +42,7 @@ describe('an ensemble that is reconfigured', () => {
     const after = await admin.reconfig({ leaving: [idOf(leaving)], version: before.version as bigint })
     expect(after.servers.map(({ id }) => id)).not.to.include(idOf(leaving))
 
-    await until(() => seen[0]?.join() === 'suspended,connected')
+    await until(() => statesOfEach[0]?.join() === 'suspended,connected')
     expect(client.sessionId).to.equal(sessionId)
     expect((await client.getData(held.path)).stat.czxid).to.equal(held.token)
     expect(held.signal.aborted).to.equal(false)
@@ -52,7 +52,7 @@ describe('an ensemble that is reconfigured', () => {
     }
     expect(ports).to.have.length(1)
     expect(ports).not.to.include(leaving.port)
-    expect(seen[1], 'it did not ask to').to.deep.equal([])
+    expect(statesOfEach[1], 'the client without followEnsemble stays').to.deep.equal([])
     await held.release()
   })
 })

@@ -1,5 +1,5 @@
-// One contender by Apache Curator, or by WriteLock, the recipe that comes with ZooKeeper, with a session of its own: it does what it is told,
-// one line for another.
+// A peer with its own session that uses Apache Curator, or WriteLock, ZooKeeper's own recipe. It reads one command per
+// line from stdin and prints one line per command.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -35,32 +35,32 @@ public class JavaPeer {
             .retryPolicy(new ExponentialBackoffRetry(50, 10)).build();
         client.start();
         client.blockUntilConnected();
-        BufferedReader questions = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        for (String line; (line = questions.readLine()) != null;) {
-            String answer;
+        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line; (line = commands.readLine()) != null;) {
+            String reply;
             try {
                 String[] words = line.split(" ", 4);
-                answer = answer(words[0], words.length > 1 ? words[1] : "", words.length > 2 ? words[2] : "", words.length > 3 ? words[3] : "");
+                reply = execute(words[0], words.length > 1 ? words[1] : "", words.length > 2 ? words[2] : "", words.length > 3 ? words[3] : "");
             } catch (Throwable error) {
-                answer = "!" + error.toString().replace('\n', ' ');
+                reply = "!" + error.toString().replace('\n', ' ');
             }
-            System.out.println(answer);
+            System.out.println(reply);
             System.out.flush();
         }
         client.close();
     }
 
-    private static String answer(String what, String kind, String path, String more) throws Exception {
-        switch (what) {
+    private static String execute(String command, String kind, String path, String argument) throws Exception {
+        switch (command) {
             case "session":
                 return Long.toString(client.getZookeeperClient().getZooKeeper().getSessionId());
             case "read":
                 return new String(client.getData().forPath(path), StandardCharsets.UTF_8);
             case "write":
-                client.setData().forPath(path, more.getBytes(StandardCharsets.UTF_8));
+                client.setData().forPath(path, argument.getBytes(StandardCharsets.UTF_8));
                 return "written";
             case "acquire":
-                return acquire(kind, path, more.isEmpty() ? -1 : Long.parseLong(more));
+                return acquire(kind, path, argument.isEmpty() ? -1 : Long.parseLong(argument));
             case "release":
                 release(kind, path);
                 return "released";
@@ -77,11 +77,14 @@ public class JavaPeer {
             case "leader":
                 return latch(path).getLeader().getId();
             default:
-                throw new IllegalArgumentException(what);
+                throw new IllegalArgumentException(command);
         }
     }
 
-    /** The holder's node where Curator tells it, "taken" where the time ran out. */
+    /**
+     * Returns the path of the holder's node if Curator exposes it, otherwise "held" or "leading"; "taken" if the time
+     * ran out.
+     */
     private static String acquire(String kind, String path, long millis) throws Exception {
         if (kind.equals("latch")) {
             LeaderLatch latch = latch(path);
@@ -99,7 +102,8 @@ public class JavaPeer {
         }
         if (kind.equals("zookeeper")) {
             WriteLock lock = writeLock(path);
-            // It asks again and again, since WriteLock sleeps through a predecessor who goes between its list and its watch.
+            // Retry in a loop, because WriteLock is not woken if its predecessor is deleted between its list and its
+            // watch.
             while (!lock.lock()) Thread.sleep(5);
             return lock.getId();
         }
@@ -146,7 +150,7 @@ public class JavaPeer {
         return latches.computeIfAbsent(path, key -> new LeaderLatch(client, path, "curator"));
     }
 
-    /** Curator shows the node to heirs only. */
+    /** getLockPath() is protected in Curator. */
     private static String nodeOf(InterProcessMutex mutex) throws Exception {
         var method = InterProcessMutex.class.getDeclaredMethod("getLockPath");
         method.setAccessible(true);

@@ -1,4 +1,4 @@
-# One contender of kazoo, with a session of its own: does what it is told, one line for another.
+# A peer with its own session that uses kazoo. It reads one command per line from stdin and prints one line per command.
 import logging
 import sys
 
@@ -17,33 +17,33 @@ def lock(kind, path):
     return locks[kind, path]
 
 
-def answer(what, kind="", path="", more=""):
-    if what == "session":
+def execute(command, kind="", path="", argument=""):
+    if command == "session":
         return str(client.client_id[0])
-    if what == "read":
+    if command == "read":
         return client.get(path)[0].decode()
-    if what == "write":
-        client.set(path, more.encode())
+    if command == "write":
+        client.set(path, argument.encode())
         return "written"
-    if what == "acquire":
-        # The node's own name kazoo keeps to itself.
-        got = lock(kind, path)
-        if not got.acquire(blocking=more == ""):
+    if command == "acquire":
+        # `node` is not part of kazoo's documented API.
+        acquired = lock(kind, path)
+        if not acquired.acquire(blocking=argument == ""):
             return "taken"
-        return path + "/" + got.node
-    if what == "release":
+        return path + "/" + acquired.node
+    if command == "release":
         lock(kind, path).release()
         return "released"
-    if what == "contenders":
+    if command == "contenders":
         return " ".join(lock(kind, path).contenders())
-    raise ValueError(what)
+    raise ValueError(command)
 
 
 for line in sys.stdin:
     try:
-        said = answer(*line.rstrip("\n").split(" ", 3))
+        reply = execute(*line.rstrip("\n").split(" ", 3))
     except Exception as error:
-        said = "!" + repr(error)
-    print(said, flush=True)
+        reply = "!" + repr(error)
+    print(reply, flush=True)
 client.stop()
 client.close()

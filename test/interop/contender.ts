@@ -1,27 +1,28 @@
-// Contenders of any library, who count under a lock: whoever is let in beside another loses a count.
+// Contenders of any library, which increment a counter under a lock. If two hold the lock at the same time, an
+// increment is lost.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '../../src/index.ts'
 import type { Held, Lock } from '../../src/recipes/index.ts'
 
 export interface Contender {
-  readonly who: string
+  readonly name: string
   acquire(): Promise<unknown>
-  /** By the contender's own session, as what follows. */
+  /** Reads the counter through the contender's own session, as write() does. */
   read(counter: string): Promise<string>
   write(counter: string, value: string): Promise<unknown>
   release(): Promise<unknown>
 }
 
-/** What one saw who was let in. */
-export interface Passage {
-  readonly who: string
-  readonly found: number
+/** The counter's value that a contender read before its increment. */
+export interface Increment {
+  readonly name: string
+  readonly previous: number
 }
 
-export function ours(who: string, client: Client, lock: Pick<Lock, 'acquire'>): Contender {
+export function ours(name: string, client: Client, lock: Pick<Lock, 'acquire'>): Contender {
   let held: Held | undefined
   return {
-    who,
+    name,
     async acquire() {
       held = await lock.acquire()
     },
@@ -31,18 +32,18 @@ export function ours(who: string, client: Client, lock: Pick<Lock, 'acquire'>): 
   }
 }
 
-/** One reads the counter, lets some time go by, and writes it back with one more. */
-export async function count(contender: Contender, counter: string, hold = 1): Promise<Passage> {
+/** Under the lock: reads the counter, waits `hold` ms, and writes the counter plus one. */
+export async function increment(contender: Contender, counter: string, hold = 1): Promise<Increment> {
   await contender.acquire()
-  const found = Number(await contender.read(counter))
+  const previous = Number(await contender.read(counter))
   await delay(hold)
-  await contender.write(counter, String(found + 1))
+  await contender.write(counter, String(previous + 1))
   await contender.release()
-  return { who: contender.who, found }
+  return { name: contender.name, previous }
 }
 
-/** One reads the counter twice, with some time in between. */
-export async function look(contender: Contender, counter: string): Promise<readonly [string, string]> {
+/** Under the lock: reads the counter, waits 1 ms, and reads it again. */
+export async function readTwice(contender: Contender, counter: string): Promise<readonly [string, string]> {
   await contender.acquire()
   const first = await contender.read(counter)
   await delay(1)
@@ -51,16 +52,23 @@ export async function look(contender: Contender, counter: string): Promise<reado
   return [first, second]
 }
 
-/** All of them at once, each so many times. In the order of what they found. */
-export async function countAll(contenders: readonly Contender[], counter: string, rounds: number): Promise<Passage[]> {
-  const passages: Passage[] = []
+/**
+ * Each contender increments `rounds` times, all concurrently. Returns the increments ordered by the value that was
+ * read.
+ */
+export async function incrementAll(
+  contenders: readonly Contender[],
+  counter: string,
+  rounds: number,
+): Promise<Increment[]> {
+  const increments: Increment[] = []
   const each = async (contender: Contender) => {
-    for (let round = 0; round < rounds; round++) passages.push(await count(contender, counter))
+    for (let round = 0; round < rounds; round++) increments.push(await increment(contender, counter))
   }
   await Promise.all(contenders.map(each))
-  return passages.sort((a, b) => a.found - b.found)
+  return increments.sort((a, b) => a.previous - b.previous)
 }
 
-/** How many times the lock went from one to another. */
-export const handOvers = (passages: readonly Passage[]): number =>
-  passages.filter(({ who }, i) => i > 0 && who !== passages[i - 1]?.who).length
+/** How often the lock passed from one contender to another. */
+export const handOverCount = (increments: readonly Increment[]): number =>
+  increments.filter(({ name }, i) => i > 0 && name !== increments[i - 1]?.name).length

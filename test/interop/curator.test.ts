@@ -1,36 +1,36 @@
-// Our locks and those of Apache Curator, on one path, contending at once.
+// zkwire's locks and Apache Curator's contend on the same path.
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { LeaderElection, Mutex, ReadWriteLock, revoke, Semaphore } from '../../src/recipes/index.ts'
 import { until } from '../support/until.ts'
 import { ours, type Contender } from './contender.ts'
-import { describeInCompany } from './company.ts'
+import { describeInterop } from './fixture.ts'
 import { curator, Peer } from './peers.ts'
 
 const first = (contenders: readonly Contender[]) => contenders[0] as Contender
 const last = (contenders: readonly Contender[]) => contenders.at(-1) as Contender
 
-describeInCompany('with Curator', curator, all => {
+describeInterop('with Curator', curator, all => {
   const sides = (client: Client) => new ReadWriteLock(client, all.path)
 
-  it('InterProcessMutex and Mutex let one in at a time', () =>
-    all.expectNothingLost([...all.ours(client => new Mutex(client, all.path)), ...all.theirs('mutex')]))
+  it('InterProcessMutex and Mutex have one holder at a time', () =>
+    all.expectNoLostUpdate([...all.ours(client => new Mutex(client, all.path)), ...all.theirs('mutex')]))
 
-  it('a holder of Curator’s is seen among the contenders, and makes way for ours when it is killed', async () => {
-    const doomed = await Peer.curator(all.connectString)
-    const node = await doomed.ask('acquire', 'mutex', all.path)
-    const session = BigInt(await doomed.ask('session'))
+  it('contenders() lists Curator’s holder, and our waiter gets the lock when that holder is killed', async () => {
+    const victim = await Peer.curator(all.connectString)
+    const node = await victim.ask('acquire', 'mutex', all.path)
+    const session = BigInt(await victim.ask('session'))
     const mutex = new Mutex(all.client, all.path)
     const [holder, ...others] = await mutex.contenders()
     expect(holder).to.include({ path: node, session })
     expect(others).to.deep.equal([])
     expect(await mutex.tryAcquire()).to.equal(null)
     const acquiring = mutex.acquire()
-    await doomed.kill()
+    await victim.kill()
     await (await acquiring).release()
   })
 
-  it('Curator gives up in time behind ours, and leaves nothing in our way', async () => {
+  it('Curator’s acquire times out while ours holds the lock, and leaves no node in the queue', async () => {
     const mutex = new Mutex(all.client, all.path)
     const held = await mutex.acquire()
     expect(await all.peer.ask('acquire', 'mutex', all.path, '100')).to.equal('taken')
@@ -38,7 +38,7 @@ describeInCompany('with Curator', curator, all => {
     await held.release()
   })
 
-  it('Curator’s Revoker asks our holder for the lock, who hears it', async () => {
+  it('Curator’s Revoker aborts the `revoked` signal of our holder', async () => {
     const held = await new Mutex(all.client, all.path).acquire({ watchOwnNode: true })
     await all.peer.ask('revoke', '', held.path)
     await until(() => held.revoked.aborted)
@@ -46,7 +46,7 @@ describeInCompany('with Curator', curator, all => {
     await held.release()
   })
 
-  it('our revoke() asks Curator’s revocable holder, which hears it', async () => {
+  it('our revoke() notifies Curator’s revocable holder', async () => {
     await all.peer.ask('revocable', 'mutex', all.path)
     const node = await all.peer.ask('acquire', 'mutex', all.path)
     expect(await revoke(all.client, node)).to.equal(true)
@@ -54,13 +54,13 @@ describeInCompany('with Curator', curator, all => {
     await all.peer.ask('release', 'mutex', all.path)
   })
 
-  it('InterProcessReadWriteLock and ReadWriteLock let writers in alone, and readers among themselves', () => {
+  it('InterProcessReadWriteLock and ReadWriteLock exclude writers from readers and from each other', () => {
     const [our, their] = [all.ours(client => sides(client).writeLock), all.theirs('write')]
     const [ourReader, theirReader] = [all.ours(client => sides(client).readLock), all.theirs('read')]
-    return all.expectNothingTorn([first(our), first(their)], [last(ourReader), last(theirReader)])
+    return all.expectNoTornRead([first(our), first(their)], [last(ourReader), last(theirReader)])
   })
 
-  it('readers of both share, and a writer waits for all of them', async () => {
+  it('readers of both libraries share the lock, and a writer waits for all of them', async () => {
     const { readLock, writeLock } = sides(all.client)
     const held = await readLock.acquire()
     await all.peer.ask('acquire', 'read', all.path)
@@ -72,7 +72,7 @@ describeInCompany('with Curator', curator, all => {
     await (await writing).release()
   })
 
-  it('a writer of ours that becomes a reader lets Curator’s readers in, and no writer', async () => {
+  it('after our writer downgrades, Curator’s readers get the lock and its writers do not', async () => {
     const write = await sides(all.client).writeLock.acquire()
     const read = await write.downgrade()
     expect(await all.peer.ask('acquire', 'read', all.path, '5000')).to.match(/__READ__\d{10}$/)
@@ -83,8 +83,9 @@ describeInCompany('with Curator', curator, all => {
     await all.peer.ask('release', 'write', all.path)
   })
 
-  // Where no writer waits: Curator 5.4 puts such a reader behind them, and lets the first in beside him (CURATOR-621).
-  it('a writer of Curator’s that becomes a reader lets our readers in, and no writer', async () => {
+  // Only if no writer waits: Curator 5.4 queues the downgraded reader after waiting writers, and grants the first of
+  // them the lock too (CURATOR-621).
+  it('after Curator’s writer downgrades, our readers get the lock and our writers do not', async () => {
     const { readLock, writeLock } = sides(all.client)
     await all.peer.ask('acquire', 'write', all.path)
     const node = await all.peer.ask('acquire', 'read', all.path)
@@ -96,10 +97,13 @@ describeInCompany('with Curator', curator, all => {
     await (await writeLock.acquire()).release()
   })
 
-  it('InterProcessSemaphoreMutex and Semaphore of one lease let one in at a time', () =>
-    all.expectNothingLost([...all.ours(client => new Semaphore(client, all.path, 1)), ...all.theirs('semaphoreMutex')]))
+  it('InterProcessSemaphoreMutex and a Semaphore with one permit have one holder at a time', () =>
+    all.expectNoLostUpdate([
+      ...all.ours(client => new Semaphore(client, all.path, 1)),
+      ...all.theirs('semaphoreMutex'),
+    ]))
 
-  it('InterProcessSemaphoreV2 and Semaphore let in as many as there are leases', async () => {
+  it('InterProcessSemaphoreV2 and Semaphore have as many holders as there are permits', async () => {
     const contenders = [...all.ours(client => new Semaphore(client, all.path, 2)), ...all.theirs('semaphore:2')]
     let inside = 0
     let most = 0
@@ -107,7 +111,7 @@ describeInCompany('with Curator', curator, all => {
       for (let round = 0; round < 30; round++) {
         await contender.acquire()
         most = Math.max(most, ++inside)
-        // On a busy machine no two might ever meet, by chance.
+        // On a busy machine, two holders might otherwise never overlap.
         if (round === 0) await until(() => most === 2)
         await contender.read(all.counter)
         inside--
@@ -115,7 +119,7 @@ describeInCompany('with Curator', curator, all => {
       }
     }
     await Promise.all(contenders.map(each))
-    expect(most, 'inside at a time').to.equal(2)
+    expect(most, 'concurrent holders').to.equal(2)
     expect(await new Semaphore(all.client, all.path, 2).available()).to.equal(2)
   })
 
@@ -124,10 +128,10 @@ describeInCompany('with Curator', curator, all => {
       const election = new LeaderElection(client, all.path)
       return { acquire: () => election.campaign({ watchOwnNode: false }) }
     }
-    await all.expectNothingLost([...all.ours(candidate), ...all.theirs('latch')])
+    await all.expectNoLostUpdate([...all.ours(candidate), ...all.theirs('latch')])
   })
 
-  it('LeaderLatch and LeaderElection name the same leader', async () => {
+  it('LeaderLatch and LeaderElection report the same leader', async () => {
     const election = new LeaderElection(all.client, all.path, { id: 'ours' })
     const held = await election.campaign()
     expect(await all.peer.ask('leader', '', all.path)).to.equal('ours')
@@ -139,19 +143,19 @@ describeInCompany('with Curator', curator, all => {
     await all.peer.ask('release', 'latch', all.path)
   })
 
-  it('a lock of another dialect lets a second one in, which is reported, and a count is lost', async () => {
+  it('a lock with another dialect reports foreign contenders but does not exclude them, so an increment is lost', async () => {
     const reports: (readonly string[])[] = []
     const onForeignContenders = (names: readonly string[]) => void reports.push(names)
     const mutex = new Mutex(all.client, all.path, { dialect: 'kazoo', onForeignContenders })
-    await all.expectCountLost(ours('ours', all.client, mutex), all.peer.contender('theirs', 'mutex', all.path))
+    await all.expectLostUpdate(ours('ours', all.client, mutex), all.peer.contender('theirs', 'mutex', all.path))
     expect(reports).to.have.length(1)
     expect(reports[0]?.[0]).to.match(/^_c_.*-lock-\d{10}$/)
   })
 })
 
-describeInCompany('with the recipes that come with ZooKeeper', curator, all => {
-  it('WriteLock and Mutex let one in at a time', () =>
-    all.expectNothingLost([
+describeInterop('with ZooKeeper’s own recipes', curator, all => {
+  it('WriteLock and Mutex have one holder at a time', () =>
+    all.expectNoLostUpdate([
       ...all.ours(client => new Mutex(client, all.path, { dialect: 'zookeeper' })),
       ...all.theirs('zookeeper'),
     ]))

@@ -1,4 +1,4 @@
-// Contenders by other libraries: real Curator and kazoo, each a process of its own with a session of its own.
+// Peers: processes that run the real Curator or kazoo, each with its own session.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,17 +12,17 @@ import type { Contender } from './contender.ts'
 
 const jar = (name: string) => join(DEBIAN_JARS, `${name}.jar`)
 
-/** Curator's own, what it stands on, and the recipes that come with ZooKeeper. */
+/** Curator, its dependencies, and ZooKeeper's own recipes. */
 const JARS = ['client', 'framework', 'recipes']
   .map(name => `curator-${name}`)
   .concat('zookeeper-recipes-lock', 'guava', 'slf4j-api', 'netty-all', 'jackson-core', 'jackson-databind')
   .concat('jackson-annotations', 'metrics-core', 'snappy-java')
   .map(jar)
 
-/** Another python on the path may not see Debian's packages. */
+/** An absolute path, because another python on the PATH may not see Debian's packages. */
 export const PYTHON = '/usr/bin/python3'
 
-/** Compiles and installs what is missing: to be called before the clock of a test runs. */
+/** Installs Curator if it is missing. Call it outside a test's timeout. */
 async function provideCurator(): Promise<void> {
   await ensureInstalled({
     name: 'Apache Curator',
@@ -45,7 +45,10 @@ export async function provideKazoo(): Promise<void> {
   })
 }
 
-/** A process that holds and waits as it is told. Kinds of locks are those that JavaPeer.java and KazooPeer.py know. */
+/**
+ * A process that executes commands, one per line. JavaPeer.java and KazooPeer.py define the commands and the kinds of
+ * locks.
+ */
 export class Peer {
   readonly #program: SubprocessRpc
 
@@ -63,14 +66,14 @@ export class Peer {
     return new Peer(new SubprocessRpc(PYTHON, [source, connectString]))
   }
 
-  /** @returns what it answers */
-  ask(what: string, kind = '', path = '', more = ''): Promise<string> {
-    return this.#program.request([what, kind, path, more].join(' ').trimEnd())
+  /** @returns the line that the process prints as its reply */
+  ask(command: string, kind = '', path = '', argument = ''): Promise<string> {
+    return this.#program.request([command, kind, path, argument].join(' ').trimEnd())
   }
 
-  contender(who: string, kind: string, path: string): Contender {
+  contender(name: string, kind: string, path: string): Contender {
     return {
-      who,
+      name,
       acquire: () => this.ask('acquire', kind, path),
       read: counter => this.ask('read', '', counter),
       write: (counter, value) => this.ask('write', '', counter, value),
@@ -87,7 +90,7 @@ export class Peer {
   }
 }
 
-/** Whose contenders there are, and how one comes to have them. */
+/** How to install a library, and how to start a peer that uses it. */
 export interface Library {
   provide: () => Promise<void>
   start: (connectString: string) => Promise<Peer>

@@ -1,34 +1,34 @@
-// What happened to those who wanted a lock, as they tell it themselves.
+// The history of a run: the events that the contenders of locks record about themselves.
 
-/** Milliseconds of the clock that all processes of a machine share. */
+/** Milliseconds of the monotonic clock, which all processes of a machine share. */
 export const now = (): number => Number(process.hrtime.bigint()) / 1e6
 
 /**
- * `id` is one try to hold a lock: it is asked for; then it is refused, or granted, and then released; and in between it may be lost. `seen`
- * is the last transaction that the session knew of at that moment.
+ * `id` is one attempt to hold a lock. The lock is requested, then refused, or granted and later released. A granted
+ * lock may be lost before its release. `lastZxid` is the last transaction that the session knew of at that moment.
  */
 export type Event = { at: number } & (
-  | { is: 'asked'; id: string; lock: string; session: bigint }
-  | { is: 'granted'; id: string; node: string; token: bigint; seen: bigint }
+  | { is: 'requested'; id: string; lock: string; session: bigint }
+  | { is: 'granted'; id: string; node: string; token: bigint; lastZxid: bigint }
   | { is: 'refused'; id: string; why: string }
   | { is: 'lost'; id: string }
   | { is: 'releasing'; id: string }
-  /** `isOver`: with its session. */
-  | { is: 'released'; id: string; seen: bigint; isOver: boolean }
-  /** What the session asks is answered, or it is not. */
+  /** `isOver` is true if the session had ended. */
+  | { is: 'released'; id: string; lastZxid: bigint; isOver: boolean }
+  /** The session's requests get replies, or they do not. */
   | { is: 'connected' | 'cutOff'; session: bigint }
-  /** Somebody ended the session at the server, whose owner cannot have known. */
+  /** The session was ended at the server without its client, which cannot know yet. */
   | { is: 'killed'; session: bigint }
 )
 
 type Of<Is extends Event['is']> = Extract<Event, { is: Is }>
 
-/** One try, as far as it came. */
+/** One attempt, with the events recorded so far. */
 export interface Attempt {
   readonly id: string
   readonly lock: string
   readonly session: bigint
-  readonly asked: number
+  readonly requestedAt: number
   granted?: Of<'granted'>
   refused?: Of<'refused'>
   lost?: Of<'lost'>
@@ -36,18 +36,21 @@ export interface Attempt {
   released?: Of<'released'>
 }
 
-/** One that was granted. */
+/** An attempt that was granted the lock. */
 export type Grant = Attempt & Required<Pick<Attempt, 'granted'>>
 
 export const isGrant = (attempt: Attempt): attempt is Grant => attempt.granted !== undefined
 
-/** In the order in which they asked. Of what is told of one twice, the last is kept. */
+/**
+ * Returns the attempts in the order of their requests. If an event is recorded twice for one attempt, the last one
+ * counts.
+ */
 export function attemptsIn(events: readonly Event[]): Attempt[] {
   const all = new Map<string, Attempt>()
   for (const event of inOrder(events)) {
-    if (event.is === 'asked') {
+    if (event.is === 'requested') {
       const { id, lock, session, at } = event
-      all.set(id, { id, lock, session, asked: at })
+      all.set(id, { id, lock, session, requestedAt: at })
     } else if ('id' in event) {
       Object.assign(all.get(event.id) ?? {}, { [event.is]: event })
     }
@@ -68,7 +71,7 @@ export function grouped<T, K>(all: Iterable<T>, keyOf: (each: T) => K): Map<K, T
   return groups
 }
 
-// As lines, for histories of several processes. An integer of 64 bits is written with an n, as JavaScript has it.
+// The line format, for histories of several processes. Integers of 64 bits are written like BigInt literals: 12n.
 
 export const toLine = (event: Event): string =>
   JSON.stringify(event, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))

@@ -1,4 +1,4 @@
-// The rules by themselves, on histories that are written by hand.
+// The rules, checked on short histories written by hand.
 import { expect } from 'chai'
 import { fromLine, toLine, type Event } from './history.ts'
 import { violations, type Violation } from './invariants.ts'
@@ -8,47 +8,47 @@ import type { Transaction } from './transaction-log.ts'
 const LOCK = '/lock'
 const node = (n: number, name = 'x-') => `${LOCK}/${name}${String(n).padStart(10, '0')}`
 
-/** What one did, by the moments at which he did it. The transactions 10n and 10n + 5 make and delete the node number n. */
+/** The times of one contender's steps. Transaction 10t creates its node at time t, transaction 10t + 5 deletes it. */
 interface Story {
-  asked: number
+  requested: number
   granted?: number
   lost?: number
   releasing?: number
   released?: number
   made: number
   deleted?: number
-  /** Who deleted it, if not its owner. */
-  robbedBy?: bigint
+  /** The session that deleted the node. Default: its owner. */
+  deletedBy?: bigint
   name?: string
 }
 
-/** Session n has node n; the moments of the server are those of the clock. */
+/** Session n has node n. The server's clock is the clock of the events. */
 function judge(stories: readonly Story[], { kind = kinds.queue, patience = 1000 } = {}): string[] {
   const events: Event[] = []
   const log: Transaction[] = []
   for (const [i, story] of stories.entries()) {
-    const [id, session, path] = [`try ${i}`, BigInt(i), kind.contender.test('') ? LOCK : node(i, story.name)]
+    const [id, session, path] = [`attempt ${i}`, BigInt(i), kind.contender.test('') ? LOCK : node(i, story.name)]
     const token = BigInt(10 * story.made)
-    const seenAt = (moment: number) => BigInt(10 * moment + 9)
-    events.push({ at: 0, is: 'connected', session }, { at: story.asked, is: 'asked', id, lock: LOCK, session })
+    const zxidAt = (moment: number) => BigInt(10 * moment + 9)
+    events.push({ at: 0, is: 'connected', session }, { at: story.requested, is: 'requested', id, lock: LOCK, session })
     if (story.granted !== undefined)
-      events.push({ at: story.granted, is: 'granted', id, node: path, token, seen: seenAt(story.granted) })
+      events.push({ at: story.granted, is: 'granted', id, node: path, token, lastZxid: zxidAt(story.granted) })
     if (story.lost !== undefined) events.push({ at: story.lost, is: 'lost', id })
     if (story.releasing !== undefined) events.push({ at: story.releasing, is: 'releasing', id })
     if (story.released !== undefined)
-      events.push({ at: story.released, is: 'released', id, seen: seenAt(story.released), isOver: false })
+      events.push({ at: story.released, is: 'released', id, lastZxid: zxidAt(story.released), isOver: false })
     log.push({ zxid: token, at: story.made, session, type: 1, changes: [{ is: 'created', path }] })
-    const [zxid, by] = [BigInt(10 * (story.deleted ?? 0) + 5), story.robbedBy ?? session]
+    const [zxid, by] = [BigInt(10 * (story.deleted ?? 0) + 5), story.deletedBy ?? session]
     if (story.deleted !== undefined)
       log.push({ zxid, at: story.deleted, session: by, type: 2, changes: [{ is: 'deleted', path }] })
   }
   log.sort((a, b) => Number(a.zxid - b.zxid))
-  const evidence = { locks: new Map([[LOCK, kind]]), events, log, wallAhead: 0, patience, grace: 50 }
+  const evidence = { locks: new Map([[LOCK, kind]]), events, log, wallClockOffset: 0, patience, grace: 50 }
   return violations(evidence).map(({ rule }) => rule)
 }
 
 const holds = (from: number, to: number): Story => ({
-  asked: from - 2,
+  requested: from - 2,
   made: from - 1,
   granted: from,
   releasing: to,
@@ -56,38 +56,38 @@ const holds = (from: number, to: number): Story => ({
   released: to + 1,
 })
 
-describe('a rule of a history', () => {
+describe('a rule for histories', () => {
   const breaks = (rule: Violation['rule'], ...all: Parameters<typeof judge>) => expect(judge(...all)).to.include(rule)
   const isFine = (...all: Parameters<typeof judge>) => expect(judge(...all)).to.deep.equal([])
 
-  it('is kept by two who hold the lock one after the other', () => isFine([holds(10, 20), holds(30, 40)]))
+  it('accepts two contenders that hold the lock one after the other', () => isFine([holds(10, 20), holds(30, 40)]))
 
-  it('is kept by as many as a soak has', () =>
+  it('accepts 50,000 holds in a row, as many as a soak run has', () =>
     isFine(Array.from({ length: 50_000 }, (_, i) => holds(10 * i + 10, 10 * i + 15))))
 
-  it('has everybody get an answer, and get rid of the lock', () => {
-    breaks('settles once', [{ asked: 1, made: 2, deleted: 3 }])
-    breaks('settles once', [{ asked: 1, made: 2, granted: 3, releasing: 4, deleted: 5 }])
-    breaks('settles once', [{ asked: 1, made: 2, granted: 3, deleted: 5 }])
+  it('rejects an attempt that is neither granted nor refused, and a grant that is not released', () => {
+    breaks('settles once', [{ requested: 1, made: 2, deleted: 3 }])
+    breaks('settles once', [{ requested: 1, made: 2, granted: 3, releasing: 4, deleted: 5 }])
+    breaks('settles once', [{ requested: 1, made: 2, granted: 3, deleted: 5 }])
   })
 
-  it('has nobody believe while another does', () => {
+  it('rejects two contenders that believe at the same time that they hold the lock', () => {
     const first = { ...holds(10, 20), releasing: 30, released: 31 }
     const next = { ...holds(25, 40), made: 12 }
     breaks('belief overlap', [first, next])
     isFine([{ ...first, lost: 24 }, next])
   })
 
-  it('excuses for a while those whose node somebody else deleted', () => {
-    const robbed = { ...holds(10, 20), releasing: 60, released: 61, robbedBy: 99n }
-    isFine([robbed, { ...holds(25, 80), made: 12 }])
+  it('excuses a holder whose node another session deleted, but only for the grace period', () => {
+    const removed = { ...holds(10, 20), releasing: 60, released: 61, deletedBy: 99n }
+    isFine([removed, { ...holds(25, 80), made: 12 }])
     breaks('belief overlap', [
-      { ...robbed, releasing: 90, released: 91 },
+      { ...removed, releasing: 90, released: 91 },
       { ...holds(25, 95), made: 12 },
     ])
   })
 
-  it('lets readers share, and no writer join them', () => {
+  it('lets readers share a lock, but not with a writer', () => {
     const [read, write] = ['a-__READ__', 'a-__WRIT__']
     const together = [holds(10, 50), { ...holds(20, 40) }]
     isFine(
@@ -106,7 +106,7 @@ describe('a rule of a history', () => {
     )
   })
 
-  it('counts permits', () => {
+  it('rejects more concurrent holders than the semaphore has permits', () => {
     const name = 'leases/x-'
     const three = [holds(10, 50), holds(20, 50), holds(30, 50)].map(story => ({ ...story, name }))
     isFine(three, { kind: kinds.semaphore(3) })
@@ -114,24 +114,24 @@ describe('a rule of a history', () => {
     breaks('justified grant', three, { kind: kinds.semaphore(2) })
   })
 
-  it('has tokens grow with the time, and those be served first who come first', () => {
-    const late = { ...holds(30, 40), made: 5, asked: 25 }
+  it('rejects tokens that decrease with time, and grants out of order', () => {
+    const late = { ...holds(30, 40), made: 5, requested: 25 }
     breaks('real-time order', [holds(10, 20), late], { kind: kinds.singleNode })
     breaks('first come, first served', [{ ...holds(30, 40), made: 5 }, { ...holds(10, 20) }])
   })
 
-  it('has those whose turn it is know of it', () => {
+  it('rejects a contender that does not take its turn within the allowed time', () => {
     breaks('lost wake-up', [holds(10, 20), { ...holds(200, 210), made: 12 }], { patience: 100 })
     isFine([holds(10, 20), { ...holds(200, 210), made: 12 }], { patience: 300 })
   })
 
-  it('has no node left, nor there still when it is said to be released', () => {
-    breaks('leaked node', [{ asked: 1, made: 2 }])
+  it('rejects a node that is left at the end, and a release that is recorded before the delete', () => {
+    breaks('leaked node', [{ requested: 1, made: 2 }])
     breaks('leaked node', [{ ...holds(10, 20), deleted: 25 }])
   })
 
-  it('is judged from lines as from events', () => {
-    const event: Event = { at: 1.5, is: 'granted', id: 'a1', node: '/a', token: 2n ** 60n, seen: -1n }
+  it('gets the same event back from its line', () => {
+    const event: Event = { at: 1.5, is: 'granted', id: 'a1', node: '/a', token: 2n ** 60n, lastZxid: -1n }
     expect(fromLine(toLine(event))).to.deep.equal(event)
   })
 })

@@ -1,38 +1,8 @@
-// What must be true of every history of a lock, whatever went wrong on the way. Each rule is a function of what those told who wanted the
-// lock, and of what the server wrote down.
-import { attemptsIn, grouped, inOrder, isGrant, type Attempt, type Event, type Grant } from './history.ts'
-import { excludes, reignsIn, type Locks, type Reign } from './tenures.ts'
-import type { Transaction } from './transaction-log.ts'
-
-export interface Evidence {
-  readonly locks: Locks
-  readonly events: readonly Event[]
-  readonly log: readonly Transaction[]
-  /** By how much the calendar, which the server goes by, is ahead of the clock that the events go by, ms. */
-  readonly wallAhead: number
-  /** For how long, ms, one whose turn it is may not know while its connection stands. */
-  readonly patience: number
-  /** When what they asked was not answered, or not heard (default: never). */
-  readonly harm?: readonly Window[]
-  /**
-   * For how long, ms, one may believe to hold the lock whose node or session others have taken away at the server. It is not for those who
-   * lost it by themselves.
-   */
-  readonly grace: number
-  /**
-   * When nobody can have known better (default: never): a process that is stopped learns nothing of its loss before it goes on, and a follower
-   * that is cut off from its leader tells its clients that all is well. Only what refuses old tokens is proof against what they believe then.
-   */
-  readonly blind?: readonly Window[]
-}
-
-/** A time in which something was wrong, of the events' clock. */
-export interface Window {
-  from: number
-  to: number
-  /** What the ids of those concerned begin with. */
-  who: string
-}
+// The rules that every history of a lock must obey, under any faults. Each rule is a function of the events that the
+// contenders recorded and of the server's log.
+import { indexed, type Evidence, type FaultWindow, type IndexedEvidence } from './evidence.ts'
+import { grouped, inOrder, type Grant } from './history.ts'
+import { excludes, type Tenure } from './tenures.ts'
 
 export interface Violation {
   rule: keyof typeof rules
@@ -40,19 +10,8 @@ export interface Violation {
   what: string
 }
 
-/** What a rule finds. */
+/** A violation that a rule reports. */
 type Finding = Omit<Violation, 'rule'>
-
-/** What the rules are handed: the evidence, put together. */
-interface Case extends Evidence {
-  attempts: readonly Attempt[]
-  grants: readonly Grant[]
-  reigns: readonly Reign[]
-  /** The node of a grant, by its token, or else the last of that path that the holder can have known. */
-  reignOf: ReadonlyMap<Grant, Reign>
-  /** Grants whose node or session somebody else took away. */
-  robbed: ReadonlySet<Grant>
-}
 
 export const rules = {
   'settles once': settlesOnce,
@@ -63,137 +22,127 @@ export const rules = {
   'belief overlap': beliefOverlap,
   'lost wake-up': lostWakeUp,
   'leaked node': leakedNode,
-} as const satisfies Record<string, (all: Case) => Generator<Finding>>
+} as const satisfies Record<string, (all: IndexedEvidence) => Generator<Finding>>
 
 export function violations(evidence: Evidence): Violation[] {
-  const all = put(evidence)
+  const all = indexed(evidence)
   return (Object.keys(rules) as (keyof typeof rules)[]).flatMap(rule =>
     [...rules[rule](all)].map(finding => ({ rule, ...finding })),
   )
 }
 
-function put(evidence: Evidence): Case {
-  const attempts = attemptsIn(evidence.events)
-  const grants = attempts.filter(isGrant)
-  const reigns = reignsIn(evidence.log, evidence.locks)
-  const byPath = grouped(reigns, ({ path }) => path)
-  const reignOf = new Map<Grant, Reign>()
-  for (const grant of grants) {
-    const { node, token, seen } = grant.granted
-    const namesakes = byPath.get(node) ?? []
-    const reign =
-      namesakes.find(({ created }) => created.zxid === token) ??
-      namesakes.findLast(({ created }) => created.zxid <= seen)
-    if (reign !== undefined) reignOf.set(grant, reign)
-  }
-  const killed = new Set(evidence.events.flatMap(event => (event.is === 'killed' ? [event.session] : [])))
-  const isRobbed = (grant: Grant) => {
-    const until = reignOf.get(grant)?.until
-    return killed.has(grant.session) || (until !== undefined && until.by !== grant.session)
-  }
-  return { ...evidence, attempts, grants, reigns, reignOf, robbed: new Set(grants.filter(isRobbed)) }
-}
-
-/** Whoever asks is answered, once; whoever is granted the lock loses it at most once, and gets rid of it. */
-function* settlesOnce({ events, attempts }: Case): Generator<Finding> {
-  const told = grouped(
+/** Each attempt is either refused or granted, once. A grant is lost at most once, and is released once. */
+function* settlesOnce({ events, attempts }: IndexedEvidence): Generator<Finding> {
+  const eventsOfId = grouped(
     inOrder(events).filter(event => 'id' in event),
     ({ id }) => id,
   )
   const locks = new Map(attempts.map(({ id, lock }) => [id, lock]))
-  for (const [id, all] of told) {
-    const story = all.map(({ is }) => is).join(', ')
-    if (!/^asked, (?:refused|granted, (?:lost, )?releasing, released)$/.test(story))
-      yield { lock: locks.get(id) ?? '', what: `${id} is ${story}` }
+  for (const [id, all] of eventsOfId) {
+    const sequence = all.map(({ is }) => is).join(', ')
+    if (!/^requested, (?:refused|granted, (?:lost, )?releasing, released)$/.test(sequence))
+      yield { lock: locks.get(id) ?? '', what: `${id} is ${sequence}` }
   }
 }
 
-/** Who is granted the lock stands behind a node of its own session, which had its turn by what the session knew. */
-function* justifiedGrant({ grants, reignOf }: Case): Generator<Finding> {
+/**
+ * Each grant has a node that its own session created, and that node had its turn at the last transaction that the
+ * session knew of.
+ */
+function* justifiedGrant({ grants, tenureOf }: IndexedEvidence): Generator<Finding> {
   for (const grant of grants) {
     const { id, lock, session } = grant
-    const { node, seen } = grant.granted
-    const wrong = wrongWith(reignOf.get(grant), session, seen)
-    if (wrong !== undefined)
-      yield { lock, what: `${id} of ${hex(session)} was granted ${node} by ${hex(seen)}, ${wrong}` }
+    const { node, lastZxid } = grant.granted
+    const problem = grantProblem(tenureOf.get(grant), session, lastZxid)
+    if (problem !== undefined)
+      yield { lock, what: `${id} of ${hex(session)} was granted the lock with ${node} at ${hex(lastZxid)}, ${problem}` }
   }
 }
 
-function wrongWith(reign: Reign | undefined, session: bigint, seen: bigint): string | undefined {
-  if (reign === undefined) return 'which never was'
-  if (reign.session !== session) return `which ${hex(reign.session)} made`
-  if (reign.since === undefined) return 'whose turn never came'
-  return reign.since.zxid > seen ? `whose turn came with ${hex(reign.since.zxid)} only` : undefined
+function grantProblem(tenure: Tenure | undefined, session: bigint, lastZxid: bigint): string | undefined {
+  if (tenure === undefined) return 'a node that never existed'
+  if (tenure.session !== session) return `a node that ${hex(tenure.session)} created`
+  if (tenure.since === undefined) return 'a node that never had its turn'
+  return tenure.since.zxid > lastZxid ? `a node that had its turn only from ${hex(tenure.since.zxid)} on` : undefined
 }
 
-/** The token is the transaction that made the node, and grows from one who has the lock alone to the next. */
-function* tokenOrder({ grants, reigns, reignOf }: Case): Generator<Finding> {
-  // A read lock that was a write lock before has its number and its token.
-  const mayBear = (token: bigint, { created, isShared, lock, sequence }: Reign) =>
+/** The token is the zxid of the transaction that created the node. Tokens of exclusive holders increase. */
+function* tokenOrder({ grants, tenures, tenureOf }: IndexedEvidence): Generator<Finding> {
+  // A read lock that was downgraded from a write lock keeps the write lock's sequence number and token.
+  const mayHave = (token: bigint, { created, isShared, lock, sequence }: Tenure) =>
     created.zxid === token ||
-    (isShared && reigns.some(each => each.created.zxid === token && each.lock === lock && each.sequence === sequence))
+    (isShared && tenures.some(each => each.created.zxid === token && each.lock === lock && each.sequence === sequence))
   for (const grant of grants) {
-    const reign = reignOf.get(grant)
-    if (reign !== undefined && !mayBear(grant.granted.token, reign))
-      yield { lock: grant.lock, what: `${tokenOf(grant)}, and ${reign.path} was made by ${hex(reign.created.zxid)}` }
+    const tenure = tenureOf.get(grant)
+    if (tenure !== undefined && !mayHave(grant.granted.token, tenure))
+      yield {
+        lock: grant.lock,
+        what: `${tokenOf(grant)}, but ${tenure.path} was created by ${hex(tenure.created.zxid)}`,
+      }
   }
-  const alone = grants.flatMap(grant => {
-    const reign = reignOf.get(grant)
-    return reign?.since === undefined || reign.isShared || reign.kind.permits > 1
+  const exclusive = grants.flatMap(grant => {
+    const tenure = tenureOf.get(grant)
+    return tenure?.since === undefined || tenure.isShared || tenure.kind.permits > 1
       ? []
-      : [{ grant, since: reign.since.zxid }]
+      : [{ grant, since: tenure.since.zxid }]
   })
-  for (const each of grouped(alone, ({ grant }) => grant.lock).values()) {
+  for (const each of grouped(exclusive, ({ grant }) => grant.lock).values()) {
     const inTurn = each.sort((a, b) => Number(a.since - b.since)).map(({ grant }) => grant)
     for (const [earlier, later] of pairs(inTurn))
       if (later.granted.token <= earlier.granted.token)
-        yield { lock: later.lock, what: `${tokenOf(later)} behind ${tokenOf(earlier)}` }
+        yield { lock: later.lock, what: `${tokenOf(later)}, which is not larger: before it ${tokenOf(earlier)}` }
   }
 }
 
-/** Who asks after another has released has the larger token. */
-function* realTimeOrder({ grants }: Case): Generator<Finding> {
+/** A contender that requests the lock after another has released it gets a larger token. */
+function* realTimeOrder({ grants }: IndexedEvidence): Generator<Finding> {
   for (const each of grouped(grants, ({ lock }) => lock).values()) {
-    const asking = each.toSorted((a, b) => a.asked - b.asked)
-    const releasing = each
+    const byRequest = each.toSorted((a, b) => a.requestedAt - b.requestedAt)
+    const byRelease = each
       .flatMap(grant => (grant.released === undefined ? [] : [{ grant, at: grant.released.at }]))
       .sort((a, b) => a.at - b.at)
     let greatest: Grant | undefined
     let next = 0
-    for (const grant of asking) {
-      for (let done = releasing[next]; done !== undefined && done.at < grant.asked; done = releasing[++next])
+    for (const grant of byRequest) {
+      for (let done = byRelease[next]; done !== undefined && done.at < grant.requestedAt; done = byRelease[++next])
         if (greatest === undefined || done.grant.granted.token > greatest.granted.token) greatest = done.grant
       if (greatest !== undefined && grant.granted.token <= greatest.granted.token)
         yield {
           lock: grant.lock,
-          what: `${tokenOf(grant)}, and asked for it when ${tokenOf(greatest)} and had released`,
+          what: `${tokenOf(grant)}, which is not larger: ${tokenOf(greatest)} and released before the request`,
         }
     }
   }
 }
 
-/** Those that queue are let in in their order. Nodes that went before their turn are of no concern. */
-function* firstComeFirstServed({ grants, reignOf, robbed }: Case): Generator<Finding> {
-  const inLine = grants.filter(grant => {
-    const reign = reignOf.get(grant)
-    return reign?.kind.isFair === true && reign.kind.permits === 1 && !reign.isShared && !robbed.has(grant)
+/** Fair locks are granted in queue order. Nodes that were deleted before their turn are ignored. */
+function* firstComeFirstServed({ grants, tenureOf, removedByOthers }: IndexedEvidence): Generator<Finding> {
+  const fairGrants = grants.filter(grant => {
+    const tenure = tenureOf.get(grant)
+    return tenure?.kind.isFair === true && tenure.kind.permits === 1 && !tenure.isShared && !removedByOthers.has(grant)
   })
-  for (const each of grouped(inLine, ({ lock }) => lock).values())
+  for (const each of grouped(fairGrants, ({ lock }) => lock).values())
     for (const [earlier, later] of pairs(each.sort((a, b) => a.granted.at - b.granted.at)))
       if (later.granted.token < earlier.granted.token)
-        yield { lock: later.lock, what: `${earlier.id} was granted the lock before ${later.id}, which had come first` }
+        yield {
+          lock: later.lock,
+          what: `${earlier.id} was granted the lock before ${later.id}, which was ahead in the queue`,
+        }
 }
 
-/** No two believe at a time that they hold what one can hold. */
-function* beliefOverlap(all: Case): Generator<Finding> {
+/** Contenders that exclude each other never believe at the same time that they hold the lock. */
+function* beliefOverlap(all: IndexedEvidence): Generator<Finding> {
   for (const { holder, other, ms, isExcused } of overlaps(all))
     if (!isExcused)
-      yield { lock: other.lock, what: `${other.id} and ${holder.id} both believed to hold it for ${ms.toFixed(1)} ms` }
+      yield {
+        lock: other.lock,
+        what: `${other.id} and ${holder.id} both believed that they held it for ${ms.toFixed(1)} ms`,
+      }
 }
 
-/** The longest time, ms, for which somebody believed in a lock that others had taken from him, while the next had it. */
+/** Returns the longest time, ms, for which a holder and its successor both believed that they held the lock. */
 export function longestExcusedBelief(evidence: Evidence): number {
-  return Math.max(0, ...[...overlaps(put(evidence))].map(({ ms }) => ms))
+  return Math.max(0, ...[...overlaps(indexed(evidence))].map(({ ms }) => ms))
 }
 
 interface Overlap {
@@ -203,101 +152,107 @@ interface Overlap {
   isExcused: boolean
 }
 
-/** One believes from the grant on until one begins to release, or is told of the loss. */
+/** A holder believes that it holds the lock from the grant until it starts to release or notices the loss. */
 const endOfBelief = ({ lost, releasing }: Grant) => Math.min(lost?.at ?? Infinity, releasing?.at ?? Infinity)
 
-function* overlaps({ grants, reignOf, robbed, grace, blind = [] }: Case): Generator<Overlap> {
+function* overlaps({ grants, tenureOf, removedByOthers, grace, unaware = [] }: IndexedEvidence): Generator<Overlap> {
   for (const each of grouped(grants, ({ lock }) => lock).values()) {
     let believers: Grant[] = []
     for (const other of each.toSorted((a, b) => a.granted.at - b.granted.at)) {
-      const reign = reignOf.get(other)
-      if (reign === undefined) continue
+      const tenure = tenureOf.get(other)
+      if (tenure === undefined) continue
       believers = believers.filter(grant => endOfBelief(grant) > other.granted.at)
       const excluding = believers.flatMap(holder => {
-        const theirs = reignOf.get(holder)
-        return theirs !== undefined && excludes(theirs, reign) ? [holder] : []
+        const theirs = tenureOf.get(holder)
+        return theirs !== undefined && excludes(theirs, tenure) ? [holder] : []
       })
-      const together = (holder: Grant) => Math.min(endOfBelief(holder), endOfBelief(other)) - other.granted.at
-      const isBlind = (holder: Grant) =>
-        blind.some(({ from, to, who }) => {
-          const end = other.granted.at + together(holder)
-          return other.granted.at >= from && end <= to && [holder, other].some(({ id }) => id.startsWith(who))
+      const overlapOf = (holder: Grant) => Math.min(endOfBelief(holder), endOfBelief(other)) - other.granted.at
+      const isUnaware = (holder: Grant) =>
+        unaware.some(({ from, to, idPrefix }) => {
+          const end = other.granted.at + overlapOf(holder)
+          return other.granted.at >= from && end <= to && [holder, other].some(({ id }) => id.startsWith(idPrefix))
         })
       const isExcused = (holder: Grant) =>
-        ((robbed.has(holder) || robbed.has(other)) && together(holder) <= grace) || isBlind(holder)
+        ((removedByOthers.has(holder) || removedByOthers.has(other)) && overlapOf(holder) <= grace) || isUnaware(holder)
       const unexcused = excluding.filter(holder => !isExcused(holder))
       const [holder = excluding[0]] = unexcused
-      if (holder !== undefined && excluding.length >= reign.kind.permits)
-        yield { holder, other, ms: together(holder), isExcused: unexcused.length < reign.kind.permits }
+      if (holder !== undefined && excluding.length >= tenure.kind.permits)
+        yield { holder, other, ms: overlapOf(holder), isExcused: unexcused.length < tenure.kind.permits }
       believers.push(other)
     }
   }
 }
 
-/** Whose turn it is gets to know, unless cut off; and whoever has given up is not in the way. */
-function* lostWakeUp({ events, attempts, reigns, reignOf, patience, wallAhead, harm = [] }: Case): Generator<Finding> {
-  const ends = events.reduce((latest, { at }) => Math.max(latest, at), -Infinity)
-  const granted = new Map([...reignOf].map(([grant, reign]) => [reign, grant]))
-  const links = new Map<bigint, Turn[]>()
-  for (const { session, id } of attempts) if (!links.has(session)) links.set(session, turnsOf(id, harm))
+/**
+ * A connected contender takes its turn within `patience`. A cancelled attempt leaves no node that blocks the others.
+ */
+function* lostWakeUp(all: IndexedEvidence): Generator<Finding> {
+  const { events, attempts, tenures, tenureOf, patience, wallClockOffset, disruptions = [] } = all
+  const end = events.reduce((latest, { at }) => Math.max(latest, at), -Infinity)
+  const granted = new Map([...tenureOf].map(([grant, tenure]) => [tenure, grant]))
+  const links = new Map<bigint, LinkChange[]>()
+  for (const { session, id } of attempts) if (!links.has(session)) links.set(session, disruptionsOf(id, disruptions))
   for (const { is, at, ...of } of events)
     if ((is === 'connected' || is === 'cutOff') && 'session' in of) links.get(of.session)?.push({ at, is })
-  for (const reign of reigns) {
-    if (reign.since === undefined || reign.kind.isInner) continue
-    const from = reign.since.at - wallAhead
-    const until = reign.until === undefined ? ends : reign.until.at - wallAhead
-    const to = Math.min(granted.get(reign)?.granted.at ?? until, until)
-    const waited = longestConnected(links.get(reign.session) ?? [], from, to)
+  for (const tenure of tenures) {
+    if (tenure.since === undefined || tenure.kind.isInner) continue
+    const from = tenure.since.at - wallClockOffset
+    const until = tenure.until === undefined ? end : tenure.until.at - wallClockOffset
+    const to = Math.min(granted.get(tenure)?.granted.at ?? until, until)
+    const waited = longestConnected(links.get(tenure.session) ?? [], from, to)
     if (waited > patience)
-      yield { lock: reign.lock, what: `${nameOf(reign)} had its turn for ${waited.toFixed(0)} ms, and nobody took it` }
+      yield {
+        lock: tenure.lock,
+        what: `${nameOf(tenure)} had its turn for ${waited.toFixed(0)} ms while connected, and did not take it`,
+      }
   }
 }
 
-/** What a session's connection does, and what is done to it. */
-interface Turn {
+/** A change of a session's connection: of its state, or by a fault. */
+interface LinkChange {
   at: number
-  is: 'connected' | 'cutOff' | 'harmed' | 'healed'
+  is: 'connected' | 'cutOff' | 'disrupted' | 'restored'
 }
 
-const turnsOf = (id: string, harm: readonly Window[]): Turn[] =>
-  harm
-    .filter(({ who }) => id.startsWith(who))
+const disruptionsOf = (id: string, windows: readonly FaultWindow[]): LinkChange[] =>
+  windows
+    .filter(({ idPrefix }) => id.startsWith(idPrefix))
     .flatMap(({ from, to }) => [
-      { at: from, is: 'harmed' },
-      { at: to, is: 'healed' },
+      { at: from, is: 'disrupted' },
+      { at: to, is: 'restored' },
     ])
 
-/** The longest stretch between two moments in which it was connected, and nothing harmed it. */
-function longestConnected(turns: readonly Turn[], from: number, to: number): number {
+/** Returns the longest period between `from` and `to` in which the session was connected and no fault disrupted it. */
+function longestConnected(changes: readonly LinkChange[], from: number, to: number): number {
   let longest = 0
   let since: number | undefined
   let isConnected = false
-  let harms = 0
-  for (const { is, at } of [...turns.toSorted((a, b) => a.at - b.at), { is: 'cutOff' as const, at: Infinity }]) {
+  let open = 0
+  for (const { is, at } of [...changes.toSorted((a, b) => a.at - b.at), { is: 'cutOff' as const, at: Infinity }]) {
     if (is === 'connected' || is === 'cutOff') isConnected = is === 'connected'
-    else harms += is === 'harmed' ? 1 : -1
+    else open += is === 'disrupted' ? 1 : -1
     if (since !== undefined) longest = Math.max(longest, Math.min(at, to) - Math.max(since, from))
-    since = isConnected && harms === 0 ? (since ?? at) : undefined
+    since = isConnected && open === 0 ? (since ?? at) : undefined
   }
   return longest
 }
 
-/** At the end no node is left, and whoever has released knows that his is gone. */
-function* leakedNode({ grants, reigns, reignOf }: Case): Generator<Finding> {
-  for (const reign of reigns)
-    if (reign.until === undefined) yield { lock: reign.lock, what: `${nameOf(reign)} is left` }
+/** At the end no node is left, and each release was recorded after the delete of its node. */
+function* leakedNode({ grants, tenures, tenureOf }: IndexedEvidence): Generator<Finding> {
+  for (const tenure of tenures)
+    if (tenure.until === undefined) yield { lock: tenure.lock, what: `${nameOf(tenure)} is left` }
   for (const grant of grants) {
     const { released, id, lock } = grant
-    const reign = reignOf.get(grant)
-    if (released === undefined || released.isOver || reign === undefined) continue
-    if (reign.until === undefined || reign.until.zxid > released.seen)
-      yield { lock, what: `${id} had released ${reign.path}, which was there still` }
+    const tenure = tenureOf.get(grant)
+    if (released === undefined || released.isOver || tenure === undefined) continue
+    if (tenure.until === undefined || tenure.until.zxid > released.lastZxid)
+      yield { lock, what: `${id} recorded the release of ${tenure.path}, which still existed` }
   }
 }
 
 const tokenOf = ({ id, granted }: Grant) => `${id} has the token ${hex(granted.token)}`
 
-const nameOf = ({ path, session }: Reign) => `${path} of ${hex(session)}`
+const nameOf = ({ path, session }: Tenure) => `${path} of ${hex(session)}`
 
 const hex = (id: bigint) => `0x${id.toString(16)}`
 

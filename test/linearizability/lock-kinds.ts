@@ -1,4 +1,4 @@
-// Every lock there is, each on a path of its own.
+// All locks that the fault tests use, each on a separate path.
 import {
   EphemeralMutex,
   HerdMutex,
@@ -14,17 +14,9 @@ import {
 } from '../../src/recipes/index.ts'
 import { Lock } from '../../src/recipes/locks/lock.ts'
 import { kinds } from './tenures.ts'
-import type { Tortured, TorturedLocks } from './workload.ts'
+import type { LockUnderTest, LocksUnderTest } from './workload.ts'
 
-/** One side or the other. */
-const sides =
-  (options?: ReadWriteLockOptions): Tortured['make'] =>
-  (client, path, random) => {
-    const lock = new ReadWriteLock(client, path, options)
-    return random() < 0.6 ? lock.readLock : lock.writeLock
-  }
-
-/** An election as a lock: each contender campaigns. It has no tries without waiting. */
+/** An election as a lock: each contender campaigns. Its tries wait, because an election has no other way in. */
 class ElectionLock extends Lock {
   readonly #election: LeaderElection
 
@@ -42,19 +34,27 @@ class ElectionLock extends Lock {
   }
 }
 
-/** By their paths. */
-export const tortured: TorturedLocks = new Map<string, Tortured>([
+/** Makes the read lock in 60 % of the draws, otherwise the write lock. */
+const sides =
+  (options?: ReadWriteLockOptions): LockUnderTest['make'] =>
+  (client, path, random) => {
+    const lock = new ReadWriteLock(client, path, options)
+    return random() < 0.6 ? lock.readLock : lock.writeLock
+  }
+
+/** All locks under test, keyed by path. */
+export const lockKinds: LocksUnderTest = new Map<string, LockUnderTest>([
   ['/mutex', { make: (client, path) => new Mutex(client, path), kind: kinds.queue }],
   ['/kazoo', { make: (client, path) => new Mutex(client, path, { dialect: 'kazoo' }), kind: kinds.queue }],
   [
     '/zookeeper',
-    { make: (client, path) => new Mutex(client, path, { dialect: 'zookeeper' }), kind: kinds.queue, namesReturn: true },
+    { make: (client, path) => new Mutex(client, path, { dialect: 'zookeeper' }), kind: kinds.queue, reusesNames: true },
   ],
   ['/herd', { make: (client, path) => new HerdMutex(client, path), kind: kinds.queue }],
-  ['/ticket', { make: (client, path) => new TicketMutex(client, path), kind: kinds.queue, namesReturn: true }],
+  ['/ticket', { make: (client, path) => new TicketMutex(client, path), kind: kinds.queue, reusesNames: true }],
   [
     '/ephemeral',
-    { make: (client, path) => new EphemeralMutex(client, path), kind: kinds.singleNode, namesReturn: true },
+    { make: (client, path) => new EphemeralMutex(client, path), kind: kinds.singleNode, reusesNames: true },
   ],
   ['/reentrant', { make: (client, path) => new ReentrantMutex(client, path), kind: kinds.queue, hasOwner: true }],
   ['/election', { make: (client, path) => new ElectionLock(new LeaderElection(client, path)), kind: kinds.queue }],

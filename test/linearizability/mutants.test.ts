@@ -1,5 +1,5 @@
-// The rules are to be believed only if they find bugs: locks with one each, in the story that shows it. The same story with a lock that
-// is right shows nothing.
+// The rules are worth something only if they find bugs. Each mutant plays the scenario that shows its bug. With a
+// correct lock the same scenario must break no rule.
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
@@ -7,119 +7,121 @@ import { Mutex } from '../../src/recipes/index.ts'
 import type { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
 import type { Violation } from './invariants.ts'
 import {
-  AdoptsWhatItFinds,
-  KeepsItsWatch,
-  LeavesItsNode,
-  NeverLoses,
-  plain,
-  ReleasesOnLoss,
-  SleepsThroughIt,
-  TokenIsTheNumber,
-  WakeUpMeansGranted,
+  AdoptsFirstNode,
+  LeavesItsWatch,
+  LeaksItsNode,
+  IgnoresItsLoss,
+  sequenceOnly,
+  IgnoresFailedDelete,
+  MissesTheDelete,
+  UsesSequenceAsToken,
+  TakesWakeUpForGrant,
 } from './mutants.ts'
 import { kinds } from './tenures.ts'
-import { PATIENCE, trial, type Enter, type Suspect } from './scenario.ts'
+import { PATIENCE, runScenario, type OpenActor, type ScenarioLock } from './scenario.ts'
 
-/** Somebody in the middle of the queue gives up. */
-async function waiterGivesUp(enter: Enter): Promise<void> {
-  const holder = await (await enter()).hold()
-  const [next, last] = [await enter(), await enter()]
-  await next.begin().waits()
-  await last.begin().waits()
-  await next.giveUp()
+/** A waiter in the middle of the queue cancels its acquire. */
+async function waiterAborts(open: OpenActor): Promise<void> {
+  const holder = await (await open()).hold()
+  const [next, last] = [await open(), await open()]
+  await next.startAcquire().queued()
+  await last.startAcquire().queued()
+  await next.abort()
   await next.client.settled()
-  await last.keepsUp()
-  await holder.go()
-  await last.go()
+  await last.catchUp()
+  await holder.release()
+  await last.release()
 }
 
-/** The last in the queue gives up. */
-async function lastGivesUp(enter: Enter): Promise<void> {
-  const holder = await (await enter()).hold()
-  const last = await enter()
-  await last.begin().waits()
-  await last.giveUp()
-  await holder.go()
+/** The last waiter in the queue cancels its acquire. */
+async function lastWaiterAborts(open: OpenActor): Promise<void> {
+  const holder = await (await open()).hold()
+  const last = await open()
+  await last.startAcquire().queued()
+  await last.abort()
+  await holder.release()
 }
 
-/** The answer to a waiter's create is lost. */
-async function createIsLost(enter: Enter): Promise<void> {
-  const holder = await (await enter()).hold()
-  const waiter = await enter()
+/** The reply to a waiter's create is lost. */
+async function replyToCreateIsLost(open: OpenActor): Promise<void> {
+  const holder = await (await open()).hold()
+  const waiter = await open()
   const lost = waiter.faultyDial.dropReply(opcodes.create2)
-  waiter.begin()
+  waiter.startAcquire()
   await lost
-  await waiter.keepsUp()
-  await holder.go()
-  await waiter.go()
+  await waiter.catchUp()
+  await holder.release()
+  await waiter.release()
 }
 
-/** The request to release is lost. */
-async function deleteIsLost(enter: Enter): Promise<void> {
-  const holder = await (await enter()).hold()
+/** The holder's delete request is lost. */
+async function deleteRequestIsLost(open: OpenActor): Promise<void> {
+  const holder = await (await open()).hold()
   const lost = holder.faultyDial.dropRequest(opcodes.delete)
-  await Promise.all([lost, holder.go()])
+  await Promise.all([lost, holder.release()])
 }
 
-/** One after the other. */
-async function twoPass(enter: Enter): Promise<void> {
-  for (let i = 0; i < 2; i++) await (await (await enter()).hold()).go()
+/** Two contenders hold the lock, one after the other. */
+async function twoHoldInTurn(open: OpenActor): Promise<void> {
+  for (let i = 0; i < 2; i++) await (await (await open()).hold()).release()
 }
 
-/** The holder goes while a waiter is just about to watch it. */
-async function holderGoesUnwatched(enter: Enter): Promise<void> {
-  const holder = await (await enter()).hold()
-  const waiter = await enter()
+/** The holder releases after a waiter has listed the queue and before the waiter has set its watch. */
+async function holderReleasesBeforeTheWatch(open: OpenActor): Promise<void> {
+  const holder = await (await open()).hold()
+  const waiter = await open()
   const listed = waiter.faultyDial.holdReply(opcodes.getChildren2)
-  waiter.begin()
+  waiter.startAcquire()
   await listed
-  await holder.go()
+  await holder.release()
   waiter.faultyDial.deliver()
   const isOver = new Promise<void>(resolve => void waiter.clock.setTimeout(resolve, PATIENCE + 300))
-  await Promise.race([waiter.go(), isOver])
-  await waiter.giveUp()
+  await Promise.race([waiter.release(), isOver])
+  await waiter.abort()
 }
 
-/** The holder is cut off for longer than its session lives. */
-async function holderIsCutOff(enter: Enter): Promise<void> {
-  const holder = await (await enter()).hold()
+/** The holder is disconnected for longer than its session timeout. */
+async function holderIsDisconnected(open: OpenActor): Promise<void> {
+  const holder = await (await open()).hold()
   holder.faultyDial.refuse()
-  const next = await (await enter()).hold()
+  const next = await (await open()).hold()
   holder.faultyDial.accept()
-  await Promise.all([next.go(), holder.go()])
+  await Promise.all([next.release(), holder.release()])
 }
 
-interface Plant {
-  bug: new (client: Client, path: string) => ExclusiveLock
-  story: (enter: Enter) => Promise<void>
+interface Mutation {
+  Lock: new (client: Client, path: string) => ExclusiveLock
+  scenario: (open: OpenActor) => Promise<void>
   breaks: Violation['rule'] | 'left watches'
 }
 
-const plants: Plant[] = [
-  { bug: WakeUpMeansGranted, story: waiterGivesUp, breaks: 'justified grant' },
-  { bug: WakeUpMeansGranted, story: waiterGivesUp, breaks: 'belief overlap' },
-  { bug: AdoptsWhatItFinds, story: createIsLost, breaks: 'justified grant' },
-  { bug: LeavesItsNode, story: lastGivesUp, breaks: 'leaked node' },
-  { bug: ReleasesOnLoss, story: deleteIsLost, breaks: 'leaked node' },
-  { bug: TokenIsTheNumber, story: twoPass, breaks: 'token order' },
-  { bug: KeepsItsWatch, story: holderGoesUnwatched, breaks: 'left watches' },
-  { bug: SleepsThroughIt, story: holderGoesUnwatched, breaks: 'lost wake-up' },
-  { bug: NeverLoses, story: holderIsCutOff, breaks: 'belief overlap' },
+const mutations: Mutation[] = [
+  { Lock: TakesWakeUpForGrant, scenario: waiterAborts, breaks: 'justified grant' },
+  { Lock: TakesWakeUpForGrant, scenario: waiterAborts, breaks: 'belief overlap' },
+  { Lock: AdoptsFirstNode, scenario: replyToCreateIsLost, breaks: 'justified grant' },
+  { Lock: LeaksItsNode, scenario: lastWaiterAborts, breaks: 'leaked node' },
+  { Lock: IgnoresFailedDelete, scenario: deleteRequestIsLost, breaks: 'leaked node' },
+  { Lock: UsesSequenceAsToken, scenario: twoHoldInTurn, breaks: 'token order' },
+  { Lock: LeavesItsWatch, scenario: holderReleasesBeforeTheWatch, breaks: 'left watches' },
+  { Lock: MissesTheDelete, scenario: holderReleasesBeforeTheWatch, breaks: 'lost wake-up' },
+  { Lock: IgnoresItsLoss, scenario: holderIsDisconnected, breaks: 'belief overlap' },
 ]
 
-describe('the rules of a history', () => {
-  async function broken(story: Plant['story'], make: Suspect['make']): Promise<string[]> {
-    const { violations, leftWatches } = await trial({ kind: kinds.queue, make }, story)
+describe('the rules for histories', () => {
+  async function brokenRules(scenario: Mutation['scenario'], make: ScenarioLock['make']): Promise<string[]> {
+    const { violations, leftWatches } = await runScenario({ kind: kinds.queue, make }, scenario)
     return [...violations.map(({ rule }) => rule), ...(leftWatches === 0 ? [] : ['left watches'])]
   }
 
-  for (const { bug: Bug, story, breaks } of plants)
-    it(`give away a lock that ${Bug.name} in the story “${story.name}”: ${breaks}`, async () => {
-      expect(await broken(story, (client, path) => new Bug(client, path))).to.include(breaks)
+  for (const { Lock: Mutant, scenario, breaks } of mutations)
+    it(`report “${breaks}” for the mutant ${Mutant.name} in the scenario ${scenario.name}`, async () => {
+      expect(await brokenRules(scenario, (client, path) => new Mutant(client, path))).to.include(breaks)
     })
 
-  for (const story of new Set(plants.map(each => each.story)))
-    it(`find nothing in a lock that is right, in the story “${story.name}”`, async () => {
-      expect(await broken(story, (client, path) => new Mutex(client, path, { dialect: plain }))).to.deep.equal([])
+  for (const scenario of new Set(mutations.map(each => each.scenario)))
+    it(`report nothing for a correct lock in the scenario ${scenario.name}`, async () => {
+      expect(
+        await brokenRules(scenario, (client, path) => new Mutex(client, path, { dialect: sequenceOnly })),
+      ).to.deep.equal([])
     })
 })

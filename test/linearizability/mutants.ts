@@ -1,4 +1,4 @@
-// Locks with a bug in them, each of the kind that real ones had. Whatever judges locks has to find them out.
+// Locks with one bug each, of a kind that real locks had. Every test that judges locks must detect them.
 import { join } from '../../src/protocol/index.ts'
 import type { Client } from '../../src/index.ts'
 import { withCleanup, waitForTurn } from '../../src/recipes/queue/acquire-loop.ts'
@@ -11,24 +11,24 @@ import { endOfQueue, childNames } from '../../src/recipes/queue/queue.ts'
 import { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
 import { readWatched } from '../../src/recipes/node/read-with-watch.ts'
 
-/** A queue without uuids in its names, so that a node is known by nothing but its data and its owner. */
-export const plain = { prefix: 'x-', pattern: /^x-(\d{10})$/ }
+/** Node names without a uuid, so that only its data and its owner identify a node. */
+export const sequenceOnly = { prefix: 'x-', pattern: /^x-(\d{10})$/ }
 
-abstract class Planted extends ExclusiveLock {
+abstract class Mutant extends ExclusiveLock {
   constructor(client: Client, path: string, waiting: WaitStrategy = watchPredecessor) {
-    super(client, path, { dialect: plain }, waiting)
+    super(client, path, { dialect: sequenceOnly }, waiting)
   }
 
-  protected acquireAt(place: OwnNode, undo: { remove(): Promise<void> }, options: AcquireOptions): Promise<Held> {
+  protected acquireAt(ownNode: OwnNode, undo: { remove(): Promise<void> }, options: AcquireOptions): Promise<Held> {
     return withCleanup(this.queue.client, this.call('acquire', options), undo, async signal => {
-      await waitForTurn(this.queue, watchPredecessor, place, signal)
-      return this.hold(place, options)
+      await waitForTurn(this.queue, watchPredecessor, ownNode, signal)
+      return this.hold(ownNode, options)
     })
   }
 }
 
-/** Takes the end of the one before for the end of everybody before. */
-export class WakeUpMeansGranted extends Planted {
+/** Assumes that all contenders ahead are gone when its predecessor's node is deleted. */
+export class TakesWakeUpForGrant extends Mutant {
   constructor(client: Client, path: string) {
     const gone = new WeakMap<AbortSignal, string>()
     super(client, path, {
@@ -47,8 +47,8 @@ export class WakeUpMeansGranted extends Planted {
   }
 }
 
-/** After a lost answer it takes the first node that it finds for its own (CURATOR-498). */
-export class AdoptsWhatItFinds extends Planted {
+/** After a lost reply to its create, adopts the first node in the directory as its own (CURATOR-498). */
+export class AdoptsFirstNode extends Mutant {
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const { queue } = this
     const find: NodeFactory['find'] = async () => {
@@ -58,20 +58,20 @@ export class AdoptsWhatItFinds extends Planted {
       const stat = await queue.client.exists(path)
       return stat === null ? undefined : { path, stat }
     }
-    const place = new OwnNode({ ...endOfQueue(queue), find })
-    return this.acquireAt(place, place, options)
+    const ownNode = new OwnNode({ ...endOfQueue(queue), find })
+    return this.acquireAt(ownNode, ownNode, options)
   }
 }
 
-/** Does not take its node back when it is given up. */
-export class LeavesItsNode extends Planted {
+/** Does not delete its node when the attempt is cancelled. */
+export class LeaksItsNode extends Mutant {
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     return this.acquireAt(new OwnNode(endOfQueue(this.queue)), { remove: () => Promise.resolve() }, options)
   }
 }
 
-/** Takes a lost connection for a delete that was done. */
-export class ReleasesOnLoss extends Planted {
+/** Assumes that its delete succeeded if the connection was lost. */
+export class IgnoresFailedDelete extends Mutant {
   protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
     const { client } = this.queue
     ownNode.remove = () => client.delete(ownNode.node.path).catch(() => undefined)
@@ -79,16 +79,19 @@ export class ReleasesOnLoss extends Planted {
   }
 }
 
-/** Takes the node's number for a fencing token. */
-export class TokenIsTheNumber extends Planted {
-  protected override hold(place: OwnNode, options: AcquireOptions): Held {
-    const number = this.queue.names.sequenceOf(place.node.name) ?? 0
-    return new NodeHeld(this.queue.client, this.path, place, { ...options, token: BigInt(number) })
+/** Uses the node's sequence number as the fencing token. */
+export class UsesSequenceAsToken extends Mutant {
+  protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
+    const number = this.queue.names.sequenceOf(ownNode.node.name) ?? 0
+    return new NodeHeld(this.queue.client, this.path, ownNode, { ...options, token: BigInt(number) })
   }
 }
 
-/** Watches with exists, and looks again where the node is gone already: the watch waits on for it to come again. */
-export class KeepsItsWatch extends Planted {
+/**
+ * Watches with exists, and does not remove the watch if the node is gone already: the watch waits until the node is
+ * created again.
+ */
+export class LeavesItsWatch extends Mutant {
   constructor(client: Client, path: string) {
     super(client, path, {
       ...watchPredecessor,
@@ -103,8 +106,10 @@ export class KeepsItsWatch extends Planted {
   }
 }
 
-/** Watches with exists, and where the node is gone already, waits for it to come again. */
-export class SleepsThroughIt extends Planted {
+/**
+ * Watches with exists, and waits for a change even if the node is gone already: only a new node of that name wakes it.
+ */
+export class MissesTheDelete extends Mutant {
   constructor(client: Client, path: string) {
     super(client, path, {
       ...watchPredecessor,
@@ -117,14 +122,14 @@ export class SleepsThroughIt extends Planted {
   }
 }
 
-/** Goes on believing, whatever becomes of the session. */
-export class NeverLoses extends Planted {
-  protected override hold(place: OwnNode, options: AcquireOptions): Held {
-    return new Deaf(this.queue.client, this.path, place, options)
+/** Believes that it holds the lock even after its session has expired. */
+export class IgnoresItsLoss extends Mutant {
+  protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
+    return new HeldWithoutLoss(this.queue.client, this.path, ownNode, options)
   }
 }
 
-class Deaf extends NodeHeld {
+class HeldWithoutLoss extends NodeHeld {
   override get signal(): AbortSignal {
     return new AbortController().signal
   }

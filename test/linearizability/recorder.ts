@@ -1,131 +1,132 @@
-// Writes down what happens to those who want a lock: sessions, and what they ask for.
+// Records the history of lock attempts: the events of sessions and of the locks that they request.
 import { isCode } from '../../src/protocol/index.ts'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import type { AcquireOptions, Held, Lock } from '../../src/recipes/index.ts'
 import { WriteHeld } from '../../src/recipes/locks/read-write-held.ts'
 import { now as sharedNow, type Event } from './history.ts'
 
-/** Of a reply: its xid, then the last transaction that its server knew of. */
+/** A reply starts with its xid. The zxid of the server's last transaction follows. */
 const ZXID_OFFSET = 4
 const REPLY_HEADER = 16
 
-/** Without its time, each of the union for itself. */
+/** An event without its time. Distributes over the union. */
 type Untimed<E> = E extends Event ? Omit<E, 'at'> : never
 
 export class Recorder {
-  readonly #tell: (event: Event) => void
+  readonly #write: (event: Event) => void
   readonly #now: () => number
   readonly #holds = new Set<{ held: Held; lose: () => void }>()
   #count = 0
 
-  constructor(tell: (event: Event) => void, now = sharedNow) {
-    this.#tell = tell
+  constructor(write: (event: Event) => void, now = sharedNow) {
+    this.#write = write
     this.#now = now
   }
 
-  say(event: Untimed<Event>): void {
-    this.#tell({ at: this.#now(), ...event })
+  record(event: Untimed<Event>): void {
+    this.#write({ at: this.#now(), ...event })
   }
 
   nextId(name: string): string {
     return `${name}${++this.#count}`
   }
 
-  /** @param name which the ids of its tries begin with */
-  async open(connectString: string, options: ConnectOptions, name = ''): Promise<Contestant> {
-    let seen = 0n
+  /** @param name prefix of the ids of its attempts */
+  async open(connectString: string, options: ConnectOptions, name = ''): Promise<RecordedClient> {
+    let lastZxid = 0n
     const client = await connect(connectString, {
       ...options,
       onFrame({ from, first, bytes }) {
         if (from !== 'server' || first || bytes.length < REPLY_HEADER) return
         const zxid = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).readBigInt64BE(ZXID_OFFSET)
-        if (zxid > seen) seen = zxid
+        if (zxid > lastZxid) lastZxid = zxid
       },
     })
     const session = client.sessionId
-    client.on('state', state => this.say({ is: state === 'connected' ? 'connected' : 'cutOff', session }))
-    this.say({ is: 'connected', session })
-    return new Contestant(this, name, client, () => seen)
+    client.on('state', state => this.record({ is: state === 'connected' ? 'connected' : 'cutOff', session }))
+    this.record({ is: 'connected', session })
+    return new RecordedClient(this, name, client, () => lastZxid)
   }
 
   /**
-   * `validFor()` is the authority on what a holder may believe; its signal lags a stall of this process. So whoever is granted something asks
-   * it of all others.
+   * Records the loss of every hold whose `validFor()` is 0. Called before each grant, because the signal of a lost hold
+   * fires late after this process has stalled. `validFor()` is the authority on what a holder may believe.
    */
-  dispel(): void {
+  reportExpiredHolds(): void {
     for (const { held, lose } of this.#holds) if (held.validFor() === 0) lose()
   }
 
-  holds(held: Held, lose: () => void): () => void {
+  trackHold(held: Held, lose: () => void): () => void {
     const hold = { held, lose }
     this.#holds.add(hold)
     return () => void this.#holds.delete(hold)
   }
 }
 
-export interface PassOptions extends AcquireOptions {
+export interface AttemptOptions extends AcquireOptions {
   isTry?: boolean
   downgrade?: boolean
-  isHasty?: boolean
-  /** Who asks, where a lock lets the same one in again. */
+  releaseInBackground?: boolean
+  /** The owner of the attempt, for reentrant locks. */
   owner?: unknown
 }
 
-/** Who wants locks: a session that is written down. */
-export class Contestant {
+/** A session whose lock attempts are recorded. */
+export class RecordedClient {
   readonly client: Client
   readonly #recorder: Recorder
   readonly #name: string
-  readonly #seen: () => bigint
-  readonly #leaving: Promise<void>[] = []
+  readonly #lastZxid: () => bigint
+  readonly #releases: Promise<void>[] = []
 
-  constructor(recorder: Recorder, name: string, client: Client, seen: () => bigint) {
+  constructor(recorder: Recorder, name: string, client: Client, lastZxid: () => bigint) {
     this.#recorder = recorder
     this.#name = name
     this.client = client
-    this.#seen = seen
+    this.#lastZxid = lastZxid
   }
 
   /**
-   * One try: to acquire, to hold for as long as `hold` takes, to release.
-   * @param isTry only if nobody has the lock
-   * @param downgrade trade a write lock for a read lock, and hold that for as long again
-   * @param isHasty does not wait until what it gives back has gone
+   * Makes one attempt: acquires the lock, holds it until `hold` resolves, and releases it.
+   * @param isTry use tryAcquire(), which returns null if the lock is taken
+   * @param downgrade exchange a write lock for a read lock, and hold that until a second `hold` resolves
+   * @param releaseInBackground return without waiting for the release
    */
-  async pass(
+  async attempt(
     lock: Lock,
     hold: (held: Held) => Promise<unknown>,
-    { isTry = false, downgrade = false, isHasty = false, ...options }: PassOptions = {},
+    { isTry = false, downgrade = false, releaseInBackground = false, ...options }: AttemptOptions = {},
   ): Promise<void> {
-    const asked = await this.#ask(lock, () => (isTry ? lock.tryAcquire(options) : lock.acquire(options)))
-    if (asked === undefined) return
-    const { id, held } = asked
+    const request = await this.#request(lock, () => (isTry ? lock.tryAcquire(options) : lock.acquire(options)))
+    if (request === undefined) return
+    const { id, held } = request
     await this.#hold(id, held, hold)
-    const traded = downgrade && held instanceof WriteHeld ? await this.#ask(lock, () => held.downgrade()) : undefined
-    await this.#leave(this.#release(id, held), isHasty)
-    if (traded === undefined) return
-    await this.#hold(traded.id, traded.held, hold)
-    await this.#leave(this.#release(traded.id, traded.held), isHasty)
+    const downgraded =
+      downgrade && held instanceof WriteHeld ? await this.#request(lock, () => held.downgrade()) : undefined
+    await this.#finishRelease(this.#release(id, held), releaseInBackground)
+    if (downgraded === undefined) return
+    await this.#hold(downgraded.id, downgraded.held, hold)
+    await this.#finishRelease(this.#release(downgraded.id, downgraded.held), releaseInBackground)
   }
 
-  /** What was given back has gone. */
-  async left(): Promise<void> {
-    await Promise.all(this.#leaving)
+  /** Resolves when all background releases are done. */
+  async released(): Promise<void> {
+    await Promise.all(this.#releases)
   }
 
-  async #leave(released: Promise<void>, isHasty: boolean): Promise<void> {
-    if (isHasty) this.#leaving.push(released)
+  async #finishRelease(released: Promise<void>, releaseInBackground: boolean): Promise<void> {
+    if (releaseInBackground) this.#releases.push(released)
     else await released
   }
 
-  /** @returns undefined where it is refused */
-  async #ask(lock: Lock, ask: () => Promise<Held | null>): Promise<{ id: string; held: Held } | undefined> {
+  /** @returns undefined if the lock is refused */
+  async #request(lock: Lock, acquire: () => Promise<Held | null>): Promise<{ id: string; held: Held } | undefined> {
     const recorder = this.#recorder
     const id = recorder.nextId(this.#name)
-    const refuse = (why: string) => recorder.say({ is: 'refused', id, why })
-    recorder.say({ is: 'asked', id, lock: lock.path, session: this.client.sessionId })
+    const refuse = (why: string) => recorder.record({ is: 'refused', id, why })
+    recorder.record({ is: 'requested', id, lock: lock.path, session: this.client.sessionId })
     try {
-      const held = await ask()
+      const held = await acquire()
       if (held !== null) return { id, held }
       refuse('taken')
     } catch (error) {
@@ -136,26 +137,26 @@ export class Contestant {
 
   async #hold(id: string, held: Held, hold: (held: Held) => Promise<unknown>): Promise<void> {
     const recorder = this.#recorder
-    recorder.dispel()
-    recorder.say({ is: 'granted', id, node: held.path, token: held.token, seen: this.#seen() })
+    recorder.reportExpiredHolds()
+    recorder.record({ is: 'granted', id, node: held.path, token: held.token, lastZxid: this.#lastZxid() })
     let isLost = false
     const lose = () => {
-      if (!isLost) recorder.say({ is: 'lost', id })
+      if (!isLost) recorder.record({ is: 'lost', id })
       isLost = true
     }
-    const forget = recorder.holds(held, lose)
+    const untrack = recorder.trackHold(held, lose)
     if (held.signal.aborted) lose()
     else held.signal.addEventListener('abort', lose, { once: true })
     await hold(held)
-    forget()
+    untrack()
     held.signal.removeEventListener('abort', lose)
-    recorder.say({ is: 'releasing', id })
+    recorder.record({ is: 'releasing', id })
   }
 
   async #release(id: string, held: Held): Promise<void> {
     await held.release()
     const { state, leaseSignal } = this.client
     const isOver = ['expired', 'closed', 'authFailed'].includes(state) || isCode(leaseSignal.reason, 'CLOSED')
-    this.#recorder.say({ is: 'released', id, seen: this.#seen(), isOver })
+    this.#recorder.record({ is: 'released', id, lastZxid: this.#lastZxid(), isOver })
   }
 }

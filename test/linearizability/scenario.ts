@@ -1,4 +1,4 @@
-// Few sessions that want one lock, step by step, in virtual time; and what the rules say to it.
+// A scenario: a few sessions contend for one lock step by step, in virtual time, and the rules judge their history.
 import type { Client } from '../../src/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import type { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
@@ -8,111 +8,116 @@ import { FaultyDial } from '../support/faulty-dial.ts'
 import { until } from '../support/until.ts'
 import type { Event } from './history.ts'
 import { violations, type Violation } from './invariants.ts'
-import { Recorder, type Contestant } from './recorder.ts'
+import { Recorder, type RecordedClient } from './recorder.ts'
 import type { Kind } from './tenures.ts'
 import { transactionOf, type Transaction } from './transaction-log.ts'
 
 export const PATIENCE = 1000
 const SESSION_TIMEOUT = 1000
 const TICK = 200
-const PATH = '/trial'
+const PATH = '/scenario'
 
-/** One who wants the lock once, and holds it until told to go. */
+/** A session that acquires the lock once, and holds it until release() is called. */
 export class Actor {
   readonly faultyDial: FaultyDial
   readonly client: Client
   readonly clock: VirtualClock
-  readonly #contestant: Contestant
+  readonly #recorded: RecordedClient
   readonly #lock: ExclusiveLock
-  readonly #abort = new AbortController()
-  #go!: () => void
-  readonly #told = new Promise<void>(resolve => (this.#go = resolve))
-  #passing: Promise<void> = Promise.resolve()
+  readonly #abortController = new AbortController()
+  #endHold!: () => void
+  readonly #holdEnded = new Promise<void>(resolve => (this.#endHold = resolve))
+  #attempt: Promise<void> = Promise.resolve()
   held: Held | undefined
 
-  constructor(clock: VirtualClock, faultyDial: FaultyDial, contestant: Contestant, lock: ExclusiveLock) {
+  constructor(clock: VirtualClock, faultyDial: FaultyDial, recorded: RecordedClient, lock: ExclusiveLock) {
     this.clock = clock
     this.faultyDial = faultyDial
-    this.client = contestant.client
-    this.#contestant = contestant
+    this.client = recorded.client
+    this.#recorded = recorded
     this.#lock = lock
   }
 
-  begin(): this {
+  startAcquire(): this {
     const hold = (held: Held) => {
       this.held = held
-      return this.#told
+      return this.#holdEnded
     }
-    this.#passing = this.#contestant.pass(this.#lock, hold, { signal: this.#abort.signal })
+    this.#attempt = this.#recorded.attempt(this.#lock, hold, { signal: this.#abortController.signal })
     return this
   }
 
   async hold(): Promise<this> {
-    this.begin()
+    this.startAcquire()
     await until(() => this.held !== undefined, this)
     return this
   }
 
-  /** Whether it stands in the queue, as a node of its session. */
-  async waits(): Promise<this> {
+  /** Resolves when a node of this session is in the queue. */
+  async queued(): Promise<this> {
     const { sessionId } = this.client
     await until(async () => (await this.#lock.contenders()).some(({ session }) => session === sessionId), this)
-    await this.keepsUp()
+    await this.catchUp()
     return this
   }
 
-  /** Whatever events have come so far, what they set off has been answered. */
-  async keepsUp(): Promise<void> {
+  /** Resolves when the requests that earlier events caused have got their replies. */
+  async catchUp(): Promise<void> {
     await this.client.whenConnected()
     for (let i = 0; i < 4; i++) await this.client.sync('/')
   }
 
-  giveUp(): Promise<void> {
-    this.#abort.abort(new Error('given up'))
-    return this.#passing
+  abort(): Promise<void> {
+    this.#abortController.abort(new Error('the actor aborted its attempt'))
+    return this.#attempt
   }
 
-  /** Lets go of what it has, or gets as soon as it does. */
-  go(): Promise<void> {
-    this.#go()
-    return this.#passing
+  /** Releases the lock if it is held, otherwise as soon as it is granted. Resolves when the attempt is over. */
+  release(): Promise<void> {
+    this.#endHold()
+    return this.#attempt
   }
 }
 
-/** What is to be judged: a lock, of a kind. */
-export interface Suspect {
+/** The lock to judge, and its kind. */
+export interface ScenarioLock {
   kind: Kind
   make: (client: Client, path: string) => ExclusiveLock
 }
 
-export type Enter = () => Promise<Actor>
+export type OpenActor = () => Promise<Actor>
 
-/** @returns what it broke: rules, and whether watches are left at the server */
-export async function trial(
-  { kind, make }: Suspect,
-  play: (enter: Enter) => Promise<void>,
+/** @returns the violated rules, and how many watches are left on the server */
+export async function runScenario(
+  { kind, make }: ScenarioLock,
+  play: (open: OpenActor) => Promise<void>,
 ): Promise<{ violations: Violation[]; leftWatches: number }> {
   const clock = new VirtualClock()
   const [events, log]: [Event[], Transaction[]] = [[], []]
   const onTransaction = (record: TransactionRecord) => log.push(transactionOf(record))
   await using server = await Server.start({ listen: false, clock, tickTime: TICK, onTransaction })
-  // No two events at the same time: what comes later in a turn is later.
+  // A tiny offset gives each event a time of its own, so that events of one turn stay ordered.
   const recorder = new Recorder(
     event => events.push(event),
     () => clock.now() + events.length * 1e-6,
   )
   const clients: Client[] = []
-  const enter = async () => {
+  const open = async () => {
     const faultyDial = new FaultyDial(server.dial)
     const options = { sessionTimeout: SESSION_TIMEOUT, dial: faultyDial.dial, clock, random: seededRandom(1) }
-    const contestant = await recorder.open(server.connectString, options)
-    clients.push(contestant.client)
-    return new Actor(clock, faultyDial, contestant, make(contestant.client, PATH))
+    const recorded = await recorder.open(server.connectString, options)
+    clients.push(recorded.client)
+    return new Actor(clock, faultyDial, recorded, make(recorded.client, PATH))
   }
-  await clock.until(play(enter))
+  await clock.until(play(open))
   await clock.until(Promise.all(clients.map(client => client.settled())))
   const leftWatches = server.snapshot().watches.length
-  const evidence = { locks: new Map([[PATH, kind]]), events, log: [...log], wallAhead: clock.wallNow() - clock.now() }
+  const evidence = {
+    locks: new Map([[PATH, kind]]),
+    events,
+    log: [...log],
+    wallClockOffset: clock.wallNow() - clock.now(),
+  }
   await clock.until(Promise.all(clients.map(client => client.close())))
   return { violations: violations({ ...evidence, patience: PATIENCE, grace: 2 * SESSION_TIMEOUT }), leftWatches }
 }

@@ -1,4 +1,5 @@
-// Sessions in one process that want the same locks, and what befalls them: a run that a seed draws, on a real server.
+// A stress run on a real server: sessions of one process contend for the same locks under random faults, which a seed
+// determines.
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
@@ -6,126 +7,130 @@ import { oneOf, seededRandom, type Random } from '../support/seeded-random.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { now, type Event } from './history.ts'
-import { violations, type Evidence, type Violation, type Window } from './invariants.ts'
-import { Recorder, type Contestant } from './recorder.ts'
+import type { Evidence, FaultWindow } from './evidence.ts'
+import { violations, type Violation } from './invariants.ts'
+import { Recorder, type RecordedClient } from './recorder.ts'
 import { readTransactionLog } from './transaction-log.ts'
-import { kindsOf, opcodesOfLocks, wantOne, type TorturedLocks } from './workload.ts'
+import { kindsOf, lockOpcodes, attemptOne, type LocksUnderTest } from './workload.ts'
 
-export interface TortureOptions {
+export interface StressOptions {
   seed: number
-  /** By their paths. */
-  locks: TorturedLocks
+  /** Keyed by path. */
+  locks: LocksUnderTest
   sessions?: number
-  /** For how long there are faults, ms. */
-  storm?: number
+  /** How long faults are injected, ms. Default 3000. */
+  faultDuration?: number
   sessionTimeout?: number
 }
 
-export interface Outcome {
+export interface StressResult {
   violations: Violation[]
-  /** How often each kind of fault came about. */
+  /** How often each kind of fault was injected. */
   faults: Map<string, number>
   evidence: Evidence
   leftWatches: number
 }
 
-/** Each session wants locks in so many places at a time. */
+/** Concurrent attempts of each session. */
 const LOOPS = 3
-/** After the last fault, everybody who wants a lock is to have had it within this time, ms. */
+/** All pending attempts must finish within this time after the last fault, ms. */
 const DRAIN = 15_000
 const PATIENCE = 3000
 
-export async function torture(server: ApacheZooKeeper, options: TortureOptions): Promise<Outcome> {
-  return new Torture(server, options).run()
+export async function stress(server: ApacheZooKeeper, options: StressOptions): Promise<StressResult> {
+  return new StressRun(server, options).run()
 }
 
-/** A place of the run where sessions come and go: one, its sabotage, and what to give up at the end. */
-interface Seat {
-  /** What the ids of its tries begin with. */
+/** One of the concurrent sessions. When it expires, another session takes its slot. */
+interface Slot {
+  /** Prefix of the ids of its attempts. */
   readonly name: string
-  contestant: Contestant
+  recorded: RecordedClient
   faultyDial: FaultyDial
 }
 
-class Torture {
+class StressRun {
   readonly #server: ApacheZooKeeper
-  readonly #options: Required<TortureOptions>
+  readonly #options: Required<StressOptions>
   readonly #events: Event[] = []
   readonly #recorder = new Recorder(event => this.#events.push(event))
-  readonly #harm: Window[] = []
+  readonly #disruptions: FaultWindow[] = []
   readonly #faults = new Map<string, number>()
   readonly #clients: Client[] = []
-  /** Gives up what is still wanted when the time for it is over. */
+  /** Aborts the attempts that are still pending after DRAIN. */
   readonly #end = new AbortController()
-  #isStorm = true
-  #drawers = 0
+  #injectsFaults = true
+  #randomCount = 0
 
-  constructor(server: ApacheZooKeeper, options: TortureOptions) {
+  constructor(server: ApacheZooKeeper, options: StressOptions) {
     this.#server = server
-    this.#options = { sessions: 8, storm: 3000, sessionTimeout: 600, ...options }
+    this.#options = { sessions: 8, faultDuration: 3000, sessionTimeout: 600, ...options }
   }
 
-  async run(): Promise<Outcome> {
-    const { sessions, storm, sessionTimeout, locks } = this.#options
+  async run(): Promise<StressResult> {
+    const { sessions, faultDuration, sessionTimeout, locks } = this.#options
     const outsider = await connect(this.#server.connectString)
-    const before = await this.#server.watchCount()
-    const seats = await Promise.all(Array.from({ length: sessions }, (_, i) => this.#sit(`s${i}-`)))
-    const working = Promise.all(
-      seats.flatMap(seat => Array.from({ length: LOOPS }, () => this.#work(seat, this.#chance()))),
+    const watchesBefore = await this.#server.watchCount()
+    const slots = await Promise.all(Array.from({ length: sessions }, (_, i) => this.#openSlot(`s${i}-`)))
+    const loops = Promise.all(
+      slots.flatMap(slot => Array.from({ length: LOOPS }, () => this.#runLoop(slot, this.#nextRandom()))),
     )
-    const nemesis = Promise.all([
-      ...seats.map(seat => this.#sabotage(seat, this.#chance())),
-      this.#meddle(outsider, this.#chance()),
+    const faults = Promise.all([
+      ...slots.map(slot => this.#disruptSession(slot, this.#nextRandom())),
+      this.#deleteNodes(outsider, this.#nextRandom()),
     ])
-    await delay(storm)
-    this.#isStorm = false
-    const end = setTimeout(() => this.#end.abort(new Error('nobody let it in')), DRAIN)
-    await nemesis
-    await working
+    await delay(faultDuration)
+    this.#injectsFaults = false
+    const end = setTimeout(
+      () => this.#end.abort(new Error(`the lock was not granted within ${DRAIN} ms after the last fault`)),
+      DRAIN,
+    )
+    await faults
+    await loops
     clearTimeout(end)
     await Promise.all(this.#clients.map(client => client.settled()))
-    const leftWatches = (await this.#server.watchCount()) - before
+    const leftWatches = (await this.#server.watchCount()) - watchesBefore
     const evidence: Evidence = {
       locks: kindsOf(locks),
       events: this.#events,
       log: readTransactionLog(this.#server),
-      wallAhead: Date.now() - now(),
+      wallClockOffset: Date.now() - now(),
       patience: PATIENCE,
-      harm: this.#harm,
+      disruptions: this.#disruptions,
       grace: sessionTimeout + 500,
     }
     await Promise.all([...this.#clients, outsider].map(client => client.close()))
     return { violations: violations(evidence), faults: this.#faults, evidence, leftWatches }
   }
 
-  async #sit(name: string): Promise<Seat> {
+  async #openSlot(name: string): Promise<Slot> {
     const faultyDial = new FaultyDial()
     const { sessionTimeout } = this.#options
     const options = { sessionTimeout, connectTimeout: 10_000, dial: faultyDial.dial }
-    const contestant = await this.#recorder.open(this.#server.connectString, options, name)
-    this.#clients.push(contestant.client)
-    return { name, contestant, faultyDial }
+    const recorded = await this.#recorder.open(this.#server.connectString, options, name)
+    this.#clients.push(recorded.client)
+    return { name, recorded, faultyDial }
   }
 
-  /** Wants one lock after the other; on a session of its own when the seat's is over. */
-  async #work(seat: Seat, random: Random): Promise<void> {
+  /** Attempts one lock after the other, and opens a new session for the slot when the old one has expired. */
+  async #runLoop(slot: Slot, random: Random): Promise<void> {
     const { locks, sessionTimeout } = this.#options
-    while (this.#isStorm) {
-      const { contestant } = seat
-      await wantOne(contestant, { locks, sessionTimeout, random, end: this.#end.signal })
-      if (contestant.client.state === 'expired' && seat.contestant === contestant)
-        Object.assign(seat, await this.#sit(seat.name))
+    while (this.#injectsFaults) {
+      const { recorded } = slot
+      await attemptOne(recorded, { locks, sessionTimeout, random, end: this.#end.signal })
+      if (recorded.client.state === 'expired' && slot.recorded === recorded)
+        Object.assign(slot, await this.#openSlot(slot.name))
     }
   }
 
-  /** Faults on one session's way, one after the other. */
-  async #sabotage(seat: Seat, random: Random): Promise<void> {
-    while (this.#isStorm) {
+  /** Injects faults into one session's connection, one after the other. */
+  async #disruptSession(slot: Slot, random: Random): Promise<void> {
+    while (this.#injectsFaults) {
       await delay(400 * random())
-      const { faultyDial, contestant } = seat
-      const { sessionId: session, sessionPassword } = contestant.client
+      const { faultyDial, recorded } = slot
+      const { sessionId: session, sessionPassword } = recorded.client
       const fault = oneOf(random, ['cut', 'dropRequest', 'dropReply', 'holdReply', 'refuse', 'kill'] as const)
-      const opcode = oneOf(random, opcodesOfLocks)
+      const opcode = oneOf(random, lockOpcodes)
       const from = now()
       const duration = this.#options.sessionTimeout * oneOf(random, [0.1, 0.3, 0.6, 2])
       switch (fault) {
@@ -140,7 +145,7 @@ class Torture {
           await Promise.race([faultyDial.holdReply(opcode), delay(200)])
           await delay(duration / 3)
           faultyDial.deliver()
-          this.#harm.push({ from, to: now(), who: seat.name })
+          this.#disruptions.push({ from, to: now(), idPrefix: slot.name })
           break
         case 'refuse':
           faultyDial.refuse()
@@ -148,47 +153,49 @@ class Torture {
           faultyDial.accept()
           break
         case 'kill':
-          this.#recorder.say({ is: 'killed', session })
+          this.#recorder.record({ is: 'killed', session })
           await expireSession(this.#server, session, sessionPassword).catch(() => undefined)
           break
       }
-      this.#note(fault)
+      this.#countFault(fault)
     }
-    seat.faultyDial.heal()
+    slot.faultyDial.heal()
   }
 
-  /** Somebody deletes nodes that are not his, and whole directories. */
-  async #meddle(outsider: Client, random: Random): Promise<void> {
-    const lives = async (path: string) => (await outsider.exists(path)) !== null
-    while (this.#isStorm) {
+  /** Deletes contenders' nodes, and whole directories, as an administrator could. */
+  async #deleteNodes(outsider: Client, random: Random): Promise<void> {
+    const exists = async (path: string) => (await outsider.exists(path)) !== null
+    while (this.#injectsFaults) {
       await delay(20 + 60 * random())
       const [path, { kind }] = oneOf(random, [...this.#options.locks])
       try {
-        if (!(await lives(path))) continue
+        if (!(await exists(path))) continue
         if (random() < 0.1) {
           await outsider.deleteRecursive(path)
-          this.#note('delete all')
+          this.#countFault('delete all')
         } else if (kind.contender.test('')) {
           await outsider.delete(path)
-          this.#note('delete node')
+          this.#countFault('delete node')
         } else {
           const { children } = await outsider.getChildren(path)
           if (children.length === 0) continue
           await outsider.deleteRecursive(`${path}/${oneOf(random, children)}`)
-          this.#note('delete node')
+          this.#countFault('delete node')
         }
       } catch {
-        // Others were quicker, or go on creating.
+        // Another client deleted the node first, or keeps creating children.
       }
     }
   }
 
-  #note(fault: string): void {
+  #countFault(fault: string): void {
     this.#faults.set(fault, (this.#faults.get(fault) ?? 0) + 1)
   }
 
-  /** Everybody draws for himself, so that the same seed has the same in store for each. */
-  #chance(): Random {
-    return seededRandom(this.#options.seed + 7919 * this.#drawers++)
+  /**
+   * Returns a new generator for each user of randomness, so that one seed always gives each of them the same sequence.
+   */
+  #nextRandom(): Random {
+    return seededRandom(this.#options.seed + 7919 * this.#randomCount++)
   }
 }

@@ -1,18 +1,18 @@
-// Whose turn it was, and from which transaction on, by nothing but the server's log.
+// Derives from the server's log alone which node had its turn, and from which transaction on.
 import { opcodes } from '../../src/protocol/index.ts'
 import type { Transaction } from './transaction-log.ts'
 
-/** How a kind of lock is laid out in nodes, and who may hold it beside whom. */
+/** The node layout of a kind of lock, and which contenders may hold it concurrently. */
 export interface Kind {
-  /** Finds the number of a contender's node in its path below the lock's own. */
+  /** Matches the path of a contender's node relative to the lock's path. The group is the sequence number. */
   readonly contender: RegExp
-  /** Contenders whose nodes look like this hold the lock beside each other. */
+  /** Matches nodes of readers: contenders that share the lock with each other. */
   readonly shared?: RegExp
-  /** How many may hold it beside each other in any case. */
+  /** How many contenders may hold the lock concurrently even if they are no readers. */
   readonly permits: number
-  /** Is it held in the order in which the nodes were created? */
+  /** True if the lock is granted in the order in which the nodes were created. */
   readonly isFair: boolean
-  /** It is held on the way to another lock, and nobody tells of it. */
+  /** True if it is only held inside another lock's acquire, which records no events for it. */
   readonly isInner?: boolean
 }
 
@@ -27,15 +27,15 @@ const gate: Kind = { ...queue, isInner: true }
 
 export const kinds = { queue, singleNode, readWrite, semaphore, gate }
 
-/** A moment in the server's order. */
-export interface Moment {
+/** A position in the server's transaction log. */
+export interface LogPosition {
   zxid: bigint
   /** Ms since 1970. */
   at: number
 }
 
-/** One contender's node. */
-export interface Reign {
+/** The life of one contender's node: created, at the head of the queue, deleted. */
+export interface Tenure {
   readonly lock: string
   readonly kind: Kind
   readonly path: string
@@ -43,53 +43,53 @@ export interface Reign {
   readonly isShared: boolean
   /** The session that made it. */
   readonly session: bigint
-  readonly created: Moment
-  /** From when on nobody was in its way. */
-  since?: Moment
-  /** When it was deleted, by whom, and whether as an ephemeral node of a session that ended. */
-  until?: Moment & { by: bigint; withSession: boolean }
+  readonly created: LogPosition
+  /** From this transaction on, no node ahead kept it from the lock. */
+  since?: LogPosition
+  /** When it was deleted, by which session, and whether by the end of its own session. */
+  until?: LogPosition & { by: bigint; withSession: boolean }
 }
 
 export type Locks = ReadonlyMap<string, Kind>
 
 export const excludes = (a: { isShared: boolean }, b: { isShared: boolean }): boolean => !(a.isShared && b.isShared)
 
-/** In the order in which they were created. */
-export function reignsIn(log: readonly Transaction[], locks: Locks): Reign[] {
-  const all: Reign[] = []
-  const living = new Map<string, Map<string, Reign>>()
+/** Returns the tenures of all contenders' nodes in the order of their creation. */
+export function tenuresIn(log: readonly Transaction[], locks: Locks): Tenure[] {
+  const all: Tenure[] = []
+  const living = new Map<string, Map<string, Tenure>>()
   for (const { zxid, at, session, type, changes } of log) {
     for (const change of changes) {
-      const place = change.is === 'written' ? undefined : placeOf(change.path, locks)
-      if (place === undefined) continue
-      const { lock, kind, sequence, isShared } = place
-      const nodes = living.get(lock) ?? new Map<string, Reign>()
+      const node = change.is === 'written' ? undefined : contenderNodeOf(change.path, locks)
+      if (node === undefined) continue
+      const { lock, kind, sequence, isShared } = node
+      const nodes = living.get(lock) ?? new Map<string, Tenure>()
       living.set(lock, nodes)
       if (change.is === 'created') {
-        const reign = { lock, kind, path: change.path, sequence, isShared, session, created: { zxid, at } }
-        nodes.set(change.path, reign)
-        all.push(reign)
+        const tenure = { lock, kind, path: change.path, sequence, isShared, session, created: { zxid, at } }
+        nodes.set(change.path, tenure)
+        all.push(tenure)
       } else {
-        const gone = nodes.get(change.path)
-        if (gone !== undefined) gone.until = { zxid, at, by: session, withSession: type === opcodes.closeSession }
+        const deleted = nodes.get(change.path)
+        if (deleted !== undefined) deleted.until = { zxid, at, by: session, withSession: type === opcodes.closeSession }
         nodes.delete(change.path)
       }
-      for (const reign of nodes.values()) {
-        if (reign.since === undefined && isTurnOf(reign, nodes.values())) reign.since = { zxid, at }
+      for (const tenure of nodes.values()) {
+        if (tenure.since === undefined && isTurnOf(tenure, nodes.values())) tenure.since = { zxid, at }
       }
     }
   }
   return all
 }
 
-const isTurnOf = (me: Reign, living: Iterable<Reign>): boolean => {
-  let inTheWay = 0
-  for (const each of living) if (each.sequence < me.sequence && excludes(each, me)) inTheWay++
-  return inTheWay < me.kind.permits
+const isTurnOf = (own: Tenure, living: Iterable<Tenure>): boolean => {
+  let earlier = 0
+  for (const each of living) if (each.sequence < own.sequence && excludes(each, own)) earlier++
+  return earlier < own.kind.permits
 }
 
-/** Of which lock is this node a contender's, and which? */
-function placeOf(path: string, locks: Locks) {
+/** Returns the lock that a node of this path contends for, or undefined if it is no contender's node. */
+function contenderNodeOf(path: string, locks: Locks) {
   for (let lock = path; lock !== ''; lock = lock.slice(0, lock.lastIndexOf('/'))) {
     const kind = locks.get(lock)
     const match = kind?.contender.exec(path.slice(lock.length))

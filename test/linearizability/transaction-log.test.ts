@@ -1,4 +1,4 @@
-// Our reading of a real server's log, against the tool that comes with the server.
+// Compares our reader of a real server's log with ZooKeeper's own TxnLogToolkit.
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -13,8 +13,8 @@ import { readTransactionLog } from './transaction-log.ts'
 
 const TOOL = 'org.apache.zookeeper.server.persistence.TxnLogToolkit'
 
-describe('the transaction log', () => {
-  it('is read as ZooKeeper’s own tool reads it', async () => {
+describe('readTransactionLog()', () => {
+  it('reads the same transactions as ZooKeeper’s TxnLogToolkit', async () => {
     await using server = await startApacheZooKeeper()
     const client = await connect(server.connectString)
     await client.create('/a', 'one')
@@ -52,9 +52,9 @@ describe('the transaction log', () => {
     const path = join(server.directory, 'version-2', file)
     const java = ['-cp', await findApacheZooKeeper(), '-Dorg.slf4j.simpleLogger.defaultLogLevel=error', TOOL, path]
     const { stdout } = await promisify(execFile)('java', java)
-    const told = [...stdout.matchAll(/session 0x(\w+) cxid \w+ zxid 0x(\w+) /g)]
+    const toolOutput = [...stdout.matchAll(/session 0x(\w+) cxid \w+ zxid 0x(\w+) /g)]
     expect(log.map(({ session, zxid }) => [session, zxid])).to.deep.equal(
-      told.map(([, session, zxid]) => [BigInt(`0x${session}`), BigInt(`0x${zxid}`)]),
+      toolOutput.map(([, session, zxid]) => [BigInt(`0x${session}`), BigInt(`0x${zxid}`)]),
     )
   })
 })

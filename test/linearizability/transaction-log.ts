@@ -1,4 +1,4 @@
-// The server's own word on what was done, and in which order: its transaction log, read as it lies on the disk.
+// Reads a server's transaction log from its disk: what the server did, and in which order.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventTypes, opcodes, Reader, record, type Codec } from '../../src/protocol/index.ts'
@@ -7,9 +7,9 @@ import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 
 export interface Transaction {
   zxid: bigint
-  /** When the server began it, ms since 1970. */
+  /** When the server started the transaction, ms since 1970. */
   at: number
-  /** Whose request it was; of the end of a session, that session. */
+  /** The session whose request it was. For closeSession, the session that ended. */
   session: bigint
   type: number
   changes: Change[]
@@ -20,7 +20,7 @@ export type Change =
   | { is: 'deleted'; path: string }
   | { is: 'written'; path: string; data: Buffer | null }
 
-// In the words of zookeeper.jute, org.apache.zookeeper.server.persistence and org.apache.zookeeper.txn
+// Names as in zookeeper.jute: org.apache.zookeeper.server.persistence and org.apache.zookeeper.txn.
 const FileHeader = record('FileHeader', f => ({ magic: f.int(), version: f.int(), dbid: f.long() }))
 const TxnHeader = record('TxnHeader', f => ({
   clientId: f.long(),
@@ -29,7 +29,7 @@ const TxnHeader = record('TxnHeader', f => ({
   time: f.time(),
   type: f.int(),
 }))
-/** Of each of these only what comes first is of interest here. */
+/** The following records declare only the leading fields, which are all that is needed here. */
 const CreateTxn = record('CreateTxn', f => ({ path: f.string() }))
 const DeleteTxn = record('DeleteTxn', f => ({ path: f.string() }))
 const SetDataTxn = record('SetDataTxn', f => ({ path: f.string(), data: f.buffer() }))
@@ -39,11 +39,14 @@ const MultiTxn = record('MultiTxn', f => ({ txns: f.vector(Txn) }))
 
 const MAGIC = 'ZKLG'
 const HEADER_LENGTH = 16
-/** Behind the checksum (8 bytes) and the length (4). */
+/** An entry starts with a checksum (8 bytes) and a length (4 bytes). */
 const ENTRY = 12
 const END_OF_ENTRY = 0x42
 
-/** All that the server has written so far. It writes before it answers, so whatever a client knows of is in it. */
+/**
+ * Returns all transactions that the server has logged so far. It logs before it replies, so the log has all that a
+ * client can know.
+ */
 export function readTransactionLog({ directory }: Pick<ApacheZooKeeper, 'directory'>): Transaction[] {
   const data = join(directory, 'version-2')
   const files = existsSync(data) ? readdirSync(data).filter(name => name.startsWith('log.')) : []
@@ -53,7 +56,7 @@ export function readTransactionLog({ directory }: Pick<ApacheZooKeeper, 'directo
     .flatMap(({ path }) => transactionsIn(readFileSync(path)))
 }
 
-/** Of one file, which is longer than what is in it: the rest is zeros. */
+/** Returns the transactions in one log file. The server preallocates files, so zeros follow the last entry. */
 export function transactionsIn(file: Buffer): Transaction[] {
   if (file.toString('latin1', 0, MAGIC.length) !== MAGIC) return []
   FileHeader.decode(file.subarray(0, HEADER_LENGTH))
@@ -61,7 +64,7 @@ export function transactionsIn(file: Buffer): Transaction[] {
   for (let at = HEADER_LENGTH; at + ENTRY <= file.length;) {
     const length = file.readInt32BE(at + ENTRY - 4)
     const end = at + ENTRY + length
-    // The last one may be half written.
+    // The last entry may be incomplete.
     if (length === 0 || file[end] !== END_OF_ENTRY) break
     all.push(transaction(new Reader(file, at + ENTRY, end)))
     at = end + 1
@@ -93,7 +96,8 @@ function changesOf(type: number, reader: Reader): Change[] {
       return read(CloseSessionTxn).paths2Delete.map(path => ({ is: 'deleted', path }))
     case opcodes.multi: {
       const { txns } = read(MultiTxn)
-      // One that failed is written down too, with those before the failure as if they had been done (DataTree.processTxn).
+      // A failed multi is logged too. Its operations before the failure look as if they had been applied
+      // (DataTree.processTxn).
       if (txns.some(each => each.type === opcodes.error)) return []
       return txns.flatMap(each => changesOf(each.type, new Reader(each.data ?? Buffer.alloc(0))))
     }
@@ -102,14 +106,14 @@ function changesOf(type: number, reader: Reader): Change[] {
   }
 }
 
-const WORDS = new Map([
+const changeNames = new Map([
   [eventTypes.NodeCreated, 'created'],
   [eventTypes.NodeDeleted, 'deleted'],
   [eventTypes.NodeDataChanged, 'written'],
 ])
 
-/** In the same words, what the embedded server tells. */
+/** Converts a record of the embedded server's onTransaction. */
 export function transactionOf({ zxid, time, session, opcode, changes }: TransactionRecord): Transaction {
-  const changed = changes.map(({ type, path }) => ({ is: WORDS.get(type), path, data: null }) as Change)
+  const changed = changes.map(({ type, path }) => ({ is: changeNames.get(type), path, data: null }) as Change)
   return { zxid, at: time, session, type: opcode, changes: changed }
 }

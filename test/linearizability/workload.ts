@@ -1,35 +1,36 @@
-// How those who are tortured want their locks: any of them, in every way there is.
+// The workload of the fault tests: attempts to hold random locks, in every way that the API offers.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import type { Lock } from '../../src/recipes/index.ts'
 import { oneOf, type Random } from '../support/seeded-random.ts'
-import type { Contestant } from './recorder.ts'
+import type { RecordedClient } from './recorder.ts'
 import type { Kind, Locks } from './tenures.ts'
 
-export interface Tortured {
-  /** The lock as one session has it. */
+export interface LockUnderTest {
+  /** True if its calls have the option `owner`. */
+  hasOwner?: boolean
+  /** Makes the lock object of one session. */
   make: (client: Client, path: string, random: Random) => Lock
   kind: Kind
   /**
-   * A name that was given may be given again when somebody else deletes nodes. Between a look at one's own node and its delete another's may
-   * come to stand there: who deletes nodes that are not his can let two in.
+   * True if the server may give a node's name to another node after a foreign client has deleted nodes. A session that
+   * checks its node and then deletes it may hit another session's node. Foreign deletes can therefore let two
+   * contenders in.
    */
-  namesReturn?: boolean
-  /** Its calls have the option `owner`. */
-  hasOwner?: boolean
-  /** Locks that it uses itself. */
+  reusesNames?: boolean
+  /** The locks that this lock uses internally. */
   inner?: Locks
 }
 
-/** By their paths. */
-export type TorturedLocks = ReadonlyMap<string, Tortured>
+/** Keyed by path. */
+export type LocksUnderTest = ReadonlyMap<string, LockUnderTest>
 
-export const kindsOf = (locks: TorturedLocks): Locks =>
+export const kindsOf = (locks: LocksUnderTest): Locks =>
   new Map([...locks].flatMap(([path, { kind, inner = [] }]) => [[path, kind] as const, ...inner]))
 
-/** What locks ask of a server. */
-export const opcodesOfLocks = [
+/** The requests that locks send. */
+export const lockOpcodes = [
   opcodes.create2,
   opcodes.createContainer,
   opcodes.delete,
@@ -40,27 +41,33 @@ export const opcodesOfLocks = [
   opcodes.sync,
 ]
 
-interface Wish {
-  locks: TorturedLocks
+interface AttemptConditions {
+  locks: LocksUnderTest
   sessionTimeout: number
   random: Random
-  /** Gives up what is still wanted. */
+  /** Aborts the attempt if it is still pending. */
   end: AbortSignal
 }
 
-/** One try: patient, or until it is given up, or for some time, or only where nobody has the lock. */
-export async function wantOne(contestant: Contestant, { locks, sessionTimeout, random, end }: Wish): Promise<void> {
+/**
+ * Makes one attempt at a random lock: without a limit, with a signal that aborts it, with a timeout, or with
+ * tryAcquire().
+ */
+export async function attemptOne(
+  recorded: RecordedClient,
+  { locks, sessionTimeout, random, end }: AttemptConditions,
+): Promise<void> {
   const [path, { make }] = oneOf(random, [...locks])
-  const way = random()
+  const kind = random()
   const length = random()
-  // Most are short; some outlive a session that is cut off.
+  // Most holds are short. Some last longer than the session of a disconnected holder.
   const hold = length < 0.005 ? 2 * sessionTimeout : length < 0.1 ? 30 * random() : 2 * random()
   const patience = 1 + Math.floor(60 * random())
-  await contestant.pass(make(contestant.client, path, random), () => delay(hold), {
-    signal: way < 0.25 ? AbortSignal.any([AbortSignal.timeout(patience), end]) : end,
+  await recorded.attempt(make(recorded.client, path, random), () => delay(hold), {
+    signal: kind < 0.25 ? AbortSignal.any([AbortSignal.timeout(patience), end]) : end,
     watchOwnNode: true,
-    ...(way > 0.9 && { timeout: patience }),
-    isTry: way > 0.8 && way < 0.9,
+    ...(kind > 0.9 && { timeout: patience }),
+    isTry: kind > 0.8 && kind < 0.9,
     downgrade: random() < 0.3,
   })
 }

@@ -1,4 +1,4 @@
-// What users do to the modules that they run on a runtime.
+// Compiles and bundles modules for a runtime, as users do.
 import { build, type Plugin } from 'esbuild'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,8 +9,8 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   exports: Record<string, { default: string } | string>
 }
 
-/** By each door's source, the name that users import it by; package.json has none. */
-const doors = new Map(
+/** The name by which users import each entry point of the package, keyed by its source file. */
+const entryPoints = new Map(
   Object.entries(manifest.exports).flatMap(([door, module]) =>
     typeof module === 'string'
       ? []
@@ -18,20 +18,22 @@ const doors = new Map(
   ),
 )
 
-/** The tests are checked against the sources, and run on the package. A source that is no door fails. */
-const byName: Plugin = {
-  name: 'the package by its name',
+/**
+ * Tests are type-checked against src/ and run against the package. An import of a source that is no entry point fails.
+ */
+const importByPackageName: Plugin = {
+  name: 'import-by-package-name',
   setup(bundling) {
     bundling.onResolve({ filter: /\/src\// }, ({ path }) => {
-      const name = doors.get(path.replace(/^.*\/src\//, ''))
+      const name = entryPoints.get(path.replace(/^.*\/src\//, ''))
       return name === undefined
-        ? { errors: [{ text: `${path} is no door of the package` }] }
+        ? { errors: [{ text: `${path} is not an entry point of the package` }] }
         : { path: name, external: true }
     })
   },
 }
 
-/** One JavaScript file of a TypeScript one, which imports the package by its name. */
+/** Compiles a TypeScript file to one JavaScript file that imports the package by its name. */
 export async function compile(source: string, target: string): Promise<void> {
   await build({
     entryPoints: [source],
@@ -40,12 +42,12 @@ export async function compile(source: string, target: string): Promise<void> {
     packages: 'external',
     format: 'esm',
     target: 'node20',
-    plugins: [byName],
+    plugins: [importByPackageName],
     logLevel: 'silent',
   })
 }
 
-/** A worker with all that it imports but what the runtime has: as wrangler does it. */
+/** Bundles a worker as wrangler does: with all its imports except the runtime's built-in modules. */
 export async function bundleWorker(source: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [source],

@@ -1,4 +1,4 @@
-// The code and the commands of docs/runtimes.md, and what it says that a worker cannot do.
+// Runs the code and the commands of docs/runtimes.md, and checks the limits of workers that the page describes.
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -39,11 +39,11 @@ describe('docs/runtimes.md', () => {
   const workerOf = async (name: string, durableObjects = {}) =>
     Worker.start(at.runtimes, await bundleWorker(join(at.user, name)), { durableObjects })
 
-  it('has a command for each runtime that has a command line', () =>
+  it('has one command each for Node, Bun and Deno', () =>
     expect(commands.map(command => command.split(' ')[0])).to.deep.equal(['node', 'bun', 'deno']))
 
   for (const command of commands) {
-    it(`has a command that works: ${command}`, async () => {
+    it(`has a command that acquires a lock: ${command}`, async () => {
       const [program = '', ...args] = command.replaceAll('localhost', '127.0.0.1').split(' ')
       const bin = join(at.runtimes, 'node_modules', '.bin')
       const env = { ...process.env, PATH: [bin, process.env['PATH']].join(delimiter) }
@@ -52,27 +52,27 @@ describe('docs/runtimes.md', () => {
     })
   }
 
-  it('has a worker that takes a lock for one request, and the next', async () => {
+  it('has a worker that acquires a lock for each request and leaves no connection', async () => {
     await using worker = await workerOf('worker.js')
     expect(await worker.ask('/')).to.match(/^held with \d+$/)
     expect(await worker.ask('/')).to.match(/^held with \d+$/)
     await until(async () => (await connections()) === 0)
   })
 
-  it('has a Durable Object that keeps one session from request to request, by its pings', async () => {
+  it('has a Durable Object whose pings keep one session alive between requests', async () => {
     const code = listings.get('keeper.js')?.replace('localhost:2181', servers) ?? ''
-    const hasty = code.replace('{ dial: cloudflare() }', '{ dial: cloudflare(), sessionTimeout: 1000 }')
-    expect(hasty).to.include('sessionTimeout')
-    await writeFile(join(at.user, 'keeper.js'), hasty)
+    const shortTimeout = code.replace('{ dial: cloudflare() }', '{ dial: cloudflare(), sessionTimeout: 1000 }')
+    expect(shortTimeout).to.include('sessionTimeout')
+    await writeFile(join(at.user, 'keeper.js'), shortTimeout)
     await using worker = await workerOf('keeper.js', { KEEPER: 'Keeper' })
     const answer = async () => JSON.parse(await worker.ask('/')) as { session: string; children: string[] }
     const { session, children } = await answer()
     expect(children).to.include('zookeeper')
-    await delay(3000) // three times the session timeout, and nothing comes in
+    await delay(3000) // three times the session timeout, without a request
     expect((await answer()).session).to.equal(session)
   })
 
-  it('is right that a client is of no use to another request', async () => {
+  it('is right that a worker’s client cannot be used by another request', async () => {
     await writeFile(
       join(at.user, 'kept.js'),
       `import { connect } from 'zkwire'

@@ -1,4 +1,4 @@
-// What a user's tests look like: examples/testing, by each runner of tests, on the package as users get it.
+// Runs examples/testing with each test runner, against the installed package.
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { cp, readFile, readdir, writeFile } from 'node:fs/promises'
@@ -15,17 +15,17 @@ describe('examples/testing', () => {
     this.timeout(300_000)
     at = await installed()
     await cp(examples, at.user, { recursive: true })
-    // Or else mocha takes ours, which lies further up.
+    // Keeps mocha from using our .mocharc.json in a parent folder.
     await writeFile(join(at.user, '.mocharc.json'), '{}')
   })
 
-  it('has an example for each runner', async () => {
+  it('has one example each for mocha, node --test and vitest', async () => {
     const tests = (await readdir(examples)).filter(file => file.endsWith('.test.js'))
     expect(tests).to.have.members(['mocha.test.js', 'node.test.js', 'vitest.test.js'])
   })
 
   for (const runner of ['mocha', 'node', 'vitest']) {
-    it(`passes by the command that ${runner}.test.js names`, async () => {
+    it(`passes when it is run by the command in ${runner}.test.js`, async () => {
       const text = await readFile(join(examples, `${runner}.test.js`), 'utf8')
       const [, command = ''] = /^\/\/ With .*?: (?:npx )?(.*)$/m.exec(text) ?? []
       const [program = '', ...args] = command.split(' ')

@@ -1,5 +1,5 @@
-// Every runtime and test runner from npm, in a folder of its own, so that those who work on the rest need not have them; and the package, as
-// users get it.
+// Installs every runtime and test runner from npm, in a separate folder, so that only these tests need them. Installs
+// the packed package too.
 import { execFile } from 'node:child_process'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 export const root = join(import.meta.dirname, '..', '..')
 const cache = join(root, '.cache', 'runtimes', 'installed')
 
-/** Of Node the oldest that package.json names, and the newest of each later line. */
+/** The oldest Node that package.json allows, and the newest of each later release line. */
 const node = (range: string) => `npm:node-${process.platform}-${process.arch}@${range}`
 const dependencies = {
   'node-20': node('~20.19.0'),
@@ -23,15 +23,18 @@ const dependencies = {
 }
 
 export interface Installed {
-  /** The folder that the runtimes are in. */
+  /** The folder with the runtimes. */
   runtimes: string
-  /** A folder of a user's, with the package in it, below that of the runtimes: its files may import the test runners too. */
+  /**
+   * A user's project with the package installed. It is below `runtimes`, so that its files may import the test runners
+   * too.
+   */
   user: string
 }
 
 let all: Promise<Installed> | undefined
 
-/** Takes as long as a download of all runtimes, where they are not there yet. Done once. */
+/** Installs the runtimes and the package once per process. The first call may download all runtimes. */
 export function installed(): Promise<Installed> {
   all ??= Promise.all([installRuntimes(), installPackage()]).then(([runtimes, user]) => ({ runtimes, user }))
   return all
@@ -44,7 +47,7 @@ async function installRuntimes(): Promise<string> {
   return cache
 }
 
-/** Packs what is built, and installs that in an empty folder. */
+/** Packs the built package and installs it in an empty folder. */
 async function installPackage(): Promise<string> {
   const directory = join(cache, 'user')
   await rm(directory, { recursive: true, force: true })

@@ -1,5 +1,6 @@
-// The suite on a runtime with a command line: Node, Bun, Deno. Its argument is a place; it prints the outcome, and ends by itself.
-import { run, type Place } from './suite.ts'
+// Runs the suite on a runtime with a command line: Node, Bun, Deno. Takes the suite's input as JSON, prints the result,
+// and exits on its own.
+import { run, type SuiteInput } from './suite.ts'
 
-const place = JSON.parse(process.argv[2] ?? '') as Place
-console.log(JSON.stringify(await run(place)))
+const input = JSON.parse(process.argv[2] ?? '') as SuiteInput
+console.log(JSON.stringify(await run(input)))

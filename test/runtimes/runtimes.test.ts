@@ -1,4 +1,4 @@
-// One suite on every runtime that the package is for, against a real server. A runtime that is missing is a failure.
+// Runs one suite on every supported runtime, against a real server. A missing runtime is a failure.
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,45 +14,45 @@ import { startSecureZooKeeper, type SecureZooKeeper } from '../support/secure-zo
 import { sharedServer } from '../support/shared-server.ts'
 import { bundleWorker, compile } from './bundle.ts'
 import { installed, type Installed } from './install.ts'
-import { steps, type Outcome, type Place } from './suite.ts'
+import { steps, type SuiteResult, type SuiteInput } from './suite.ts'
 import { Worker } from './workerd.ts'
 
-/** For one run of the suite; less than mocha's, so that what was printed till then is told. */
-const PATIENCE = 50_000
+/** The time limit of one suite run, ms. It is shorter than mocha's, so that a failure shows the output. */
+const RUN_TIMEOUT = 50_000
 
 let at: Installed
 
-type Start = (place: Place) => Promise<Outcome>
+type RunSuite = (input: SuiteInput) => Promise<SuiteResult>
 
-/** A runtime with a command line. It has to end by itself when the suite has closed what it opened. */
+/** Runs the suite by a command. The process must exit on its own when the suite has closed all its clients. */
 const byCommand =
-  (command: string, ...args: string[]): Start =>
-  async place => {
-    const program = [...args, join(at.user, 'suite-main.js'), JSON.stringify(place)]
+  (command: string, ...args: string[]): RunSuite =>
+  async input => {
+    const program = [...args, join(at.user, 'suite-main.js'), JSON.stringify(input)]
     const { stdout } = await promisify(execFile)(join(at.runtimes, 'node_modules', command), program, {
       cwd: at.user,
       env: { ...process.env, NODE_EXTRA_CA_CERTS: undefined },
-      timeout: PATIENCE,
+      timeout: RUN_TIMEOUT,
     })
-    return JSON.parse(stdout) as Outcome
+    return JSON.parse(stdout) as SuiteResult
   }
 
-const inWorkerd =
-  (over: string): Start =>
-  async place => {
+const byWorkerd =
+  (transport: string): RunSuite =>
+  async input => {
     await using worker = Worker.start(at.runtimes, await bundleWorker(join(at.user, 'suite-worker.js')))
-    return JSON.parse(await worker.ask(`/${over}`, JSON.stringify(place))) as Outcome
+    return JSON.parse(await worker.ask(`/${transport}`, JSON.stringify(input))) as SuiteResult
   }
 
-const runtimes: Record<string, { start: Start; is: RegExp }> = {
+const runtimes: Record<string, { start: RunSuite; is: RegExp }> = {
   'Node 20': { start: byCommand('node-20/bin/node'), is: /^Node 20\.19\./ },
   'Node 22': { start: byCommand('node-22/bin/node'), is: /^Node 22\./ },
   'Node 24': { start: byCommand('node-24/bin/node'), is: /^Node 24\./ },
   'Node 26': { start: byCommand('node-26/bin/node'), is: /^Node 26\./ },
   Bun: { start: byCommand('.bin/bun'), is: /^Bun 1\./ },
   Deno: { start: byCommand('.bin/deno', 'run', '--allow-net=127.0.0.1'), is: /^Deno 2\./ },
-  'workerd over node:net': { start: inWorkerd('node-net'), is: /^workerd$/ },
-  'workerd over cloudflare:sockets': { start: inWorkerd('cloudflare-sockets'), is: /^workerd$/ },
+  'workerd over node:net': { start: byWorkerd('node-net'), is: /^workerd$/ },
+  'workerd over cloudflare:sockets': { start: byWorkerd('cloudflare-sockets'), is: /^workerd$/ },
 }
 
 let proxy: FaultProxy
@@ -60,8 +60,8 @@ let control: Server
 let ca: CertificateAuthority
 let secure: SecureZooKeeper
 let impostors: TlsServer[]
-/** What was said to impostors. */
-const betrayed: Buffer[] = []
+/** All bytes that clients sent to servers with untrusted certificates. */
+const receivedByImpostors: Buffer[] = []
 
 async function listening(server: Server | TlsServer): Promise<void> {
   server.listen(0, '127.0.0.1')
@@ -70,7 +70,8 @@ async function listening(server: Server | TlsServer): Promise<void> {
 
 const addressOf = (server: Server | TlsServer) => `127.0.0.1:${(server.address() as AddressInfo).port}`
 
-// miniflare has workerd believe what is named there, and reads it once: before the first worker, which is another file's.
+// miniflare has workerd trust this file. It reads the variable only once, before the first worker, which another test
+// file may start.
 before(async () => {
   ca = await CertificateAuthority.start('ours')
   process.env['NODE_EXTRA_CA_CERTS'] = ca.file
@@ -92,11 +93,11 @@ describe('the package', () => {
     await listening(control)
     secure = await startSecureZooKeeper(await ca.issue('server', 'IP:127.0.0.1'), ca)
     const otherCa = await CertificateAuthority.start('another')
-    const unbelievable = [await ca.issue('elsewhere', 'IP:127.0.0.9'), await otherCa.issue('stranger', 'IP:127.0.0.1')]
+    const untrusted = [await ca.issue('elsewhere', 'IP:127.0.0.9'), await otherCa.issue('stranger', 'IP:127.0.0.1')]
     await otherCa.close()
-    impostors = unbelievable.map(certificate =>
+    impostors = untrusted.map(certificate =>
       createTlsServer(certificate, socket =>
-        socket.on('error', () => undefined).on('data', (data: Buffer) => betrayed.push(data)),
+        socket.on('error', () => undefined).on('data', (data: Buffer) => receivedByImpostors.push(data)),
       ),
     )
     await Promise.all(impostors.map(listening))
@@ -110,28 +111,29 @@ describe('the package', () => {
   for (const [name, { start, is }] of Object.entries(runtimes)) {
     describe(name, () => {
       const chroot = `/${name.replaceAll(/\W+/g, '-')}`
-      let outcome: Outcome
+      let result: SuiteResult
       before(async () => {
         await using zk = await connect((await sharedServer()).connectString)
         await zk.ensurePath(chroot)
-        outcome = await start({
+        result = await start({
           servers: proxy.connectString + chroot,
-          cut: `http://${addressOf(control)}/`,
+          resetUrl: `http://${addressOf(control)}/`,
           secure: { servers: `127.0.0.1:${secure.securePort}`, ca: ca.cert, impostors: impostors.map(addressOf) },
         })
         await zk.deleteRecursive(chroot)
       })
 
-      it('is the one that it is taken for', () => expect(outcome.runtime).to.match(is))
+      it('reports the expected name and version', () => expect(result.runtime).to.match(is))
 
       for (const step of Object.keys(steps)) {
-        it(step, () => expect(outcome.results[step], outcome.results[step] ?? 'it was not run').to.equal(null))
+        it(step, () => expect(result.failures[step], result.failures[step] ?? 'the step was not run').to.equal(null))
       }
     })
   }
 
-  describe('all of them', () => {
-    it('say nothing to servers that they cannot believe', () => expect(Buffer.concat(betrayed).toString()).to.equal(''))
+  describe('all runtimes', () => {
+    it('send nothing to servers with untrusted certificates', () =>
+      expect(Buffer.concat(receivedByImpostors).toString()).to.equal(''))
 
     it('leave no session on the server', async () => {
       const server = await sharedServer()

@@ -1,4 +1,4 @@
-// What every runtime has to pass, on the package as it is installed. It runs inside the runtime: nothing of mocha is at hand.
+// The steps that every runtime must pass, with the installed package. The suite runs inside the runtime, without mocha.
 import assert from 'node:assert/strict'
 import {
   connect,
@@ -12,44 +12,44 @@ import {
 import { LockError, Mutex, ReentrantMutex } from '../../src/recipes/index.ts'
 import { Server, VirtualClock } from '../../src/server/index.ts'
 
-/** What the suite needs to know of its surroundings, as JSON. */
-export interface Place {
-  /** A connect string with a chroot of this run's own. */
+/** The suite's input, passed as JSON. */
+export interface SuiteInput {
+  /** A connect string with a separate chroot for each run. */
   servers: string
-  /** A URL: a GET resets every connection to those servers. */
-  cut: string
-  /** A server that speaks TLS with a certificate of `ca`, and servers whose certificates are not to be believed. */
+  /** A GET of this URL resets all connections to these servers. */
+  resetUrl: string
+  /** A TLS server with a certificate of `ca`, and servers with untrusted certificates. */
   secure: { servers: string; ca: string; impostors: string[] }
 }
 
-/** How the bytes are to go, where they do not go by node:net. */
-export interface Ways {
+/** Connect options for runtimes that do not use node:net. */
+export interface SuiteOptions {
   plain?: ConnectOptions
   secure?: ConnectOptions
-  /** How a certificate that is not believed is told. */
-  disbelief?: ErrorCode
+  /** The error code for an untrusted certificate. Default PROTOCOL. */
+  untrustedCode?: ErrorCode
 }
 
-export interface Outcome {
+export interface SuiteResult {
   runtime: string
-  /** By the name of the step: null where it passed, else what went wrong. */
-  results: Record<string, string | null>
+  /** The result of each step, keyed by its name: null if it passed, otherwise the error's stack. */
+  failures: Record<string, string | null>
 }
 
 type Open = (options?: ConnectOptions, servers?: string) => Promise<Client>
-type Step = (open: Open, place: Place, ways: Ways) => Promise<void>
+type Step = (open: Open, input: SuiteInput, options: SuiteOptions) => Promise<void>
 
 const CONTENDERS = 5
 const ROUNDS = 3
 const SESSION_TIMEOUT = 2000
 const STEP_DEADLINE = 15_000
 
-const ofAnyServer: Readonly<Record<string, Step>> = {
-  async 'opens a session, and keeps 64-bit ids whole'(open) {
+const anyServerSteps: Readonly<Record<string, Step>> = {
+  async 'opens a session and preserves its 64-bit id'(open) {
     const zk = await open()
     assert.equal(zk.state, 'connected')
     assert.equal(typeof zk.sessionId, 'bigint')
-    assert.ok(zk.sessionId > 2n ** 53n, 'an id beyond what a number holds')
+    assert.ok(zk.sessionId > 2n ** 53n, 'an id larger than a safe integer')
     assert.ok(zk.validFor() > 0 && zk.validFor() <= zk.sessionTimeout)
   },
 
@@ -72,7 +72,7 @@ const ofAnyServer: Readonly<Record<string, Step>> = {
     )
   },
 
-  async 'moves a large value whole, both ways'(open) {
+  async 'writes and reads a value of 900,000 bytes'(open) {
     const zk = await open()
     const large = new Uint8Array(900_000).map((_, i) => (i * 31) % 251)
     await zk.create('/large', large, { mode: 'ephemeral' })
@@ -80,23 +80,23 @@ const ofAnyServer: Readonly<Record<string, Step>> = {
     assert.ok(data?.equals(large))
   },
 
-  async 'hears of changes by a watch and by a watcher'(open) {
+  async 'notifies a watch and a watcher of changes'(open) {
     const [zk, other] = [await open(), await open()]
-    const heard = mailbox<WatchEvent>()
-    assert.equal(await zk.exists('/watched', { watch: heard.post }), null)
+    const event = nextValue<WatchEvent>()
+    assert.equal(await zk.exists('/watched', { watch: event.resolve }), null)
     const watcher = await zk.addWatch('/watched', { recursive: true })
     await other.create('/watched', 'one')
     await other.create('/watched/below', 'two')
-    assert.equal((await heard.letter).type, 'NodeCreated')
-    const seen: string[] = []
+    assert.equal((await event.promise).type, 'NodeCreated')
+    const events: string[] = []
     for await (const { type, path } of watcher) {
-      seen.push(`${type} ${path}`)
-      if (seen.length === 2) break
+      events.push(`${type} ${path}`)
+      if (events.length === 2) break
     }
-    assert.deepEqual(seen, ['NodeCreated /watched', 'NodeCreated /watched/below'])
+    assert.deepEqual(events, ['NodeCreated /watched', 'NodeCreated /watched/below'])
   },
 
-  async 'shares a lock out to one at a time, and loses no update'(open) {
+  async 'grants a lock to one contender at a time and loses no update'(open) {
     const clients = await Promise.all(Array.from({ length: CONTENDERS }, () => open()))
     await clients[0]?.create('/counter', '0')
     const tokens: bigint[] = []
@@ -115,12 +115,12 @@ const ofAnyServer: Readonly<Record<string, Step>> = {
     assert.deepEqual(
       tokens,
       [...tokens].sort((a, b) => Number(a - b)),
-      'fencing tokens grow',
+      'fencing tokens increase',
     )
     assert.deepEqual((await clients[0]?.getChildren('/locks/counter'))?.children, [], 'nothing is left in the queue')
   },
 
-  async 'gives up waiting for a lock by timeout and by signal'(open) {
+  async 'stops waiting for a lock on a timeout and on an abort signal'(open) {
     const [zk, other] = [await open(), await open()]
     const held = await new Mutex(zk, '/locks/taken').acquire()
     const mutex = new Mutex(other, '/locks/taken')
@@ -129,16 +129,16 @@ const ofAnyServer: Readonly<Record<string, Step>> = {
       mutex.acquire({ timeout: 50 }),
       (error: unknown) => error instanceof LockError && error.code === 'TIMEOUT',
     )
-    const waiting = new AbortController()
-    const acquiring = mutex.acquire({ signal: waiting.signal })
-    waiting.abort(new Error('enough'))
-    await assert.rejects(acquiring, { message: 'enough' })
+    const cancellation = new AbortController()
+    const acquiring = mutex.acquire({ signal: cancellation.signal })
+    cancellation.abort(new Error('cancelled'))
+    await assert.rejects(acquiring, { message: 'cancelled' })
     await other.settled()
     assert.equal((await mutex.contenders()).length, 1)
     await held.release()
   },
 
-  async 'enters a lock again from the async context that holds it, and from no other'(open) {
+  async 'lets only the async context that holds a reentrant lock acquire it again'(open) {
     const mutex = new ReentrantMutex(await open(), '/locks/again', { byContext: true })
     await mutex.use(async outer => {
       await Promise.resolve()
@@ -156,10 +156,10 @@ const ofAnyServer: Readonly<Record<string, Step>> = {
     assert.equal(turns[2], turns[3])
   },
 
-  async 'is told that its session has expired, and its lock with it'(open) {
+  async 'reports the expiry of its session and the loss of its lock'(open) {
     const zk = await open()
     const held = await new Mutex(zk, '/locks/lost').acquire()
-    const expired = reaches(zk, 'expired')
+    const expired = whenState(zk, 'expired')
     const taker = await open({ session: { id: zk.sessionId, password: zk.sessionPassword } })
     await taker.close()
     await expired
@@ -168,7 +168,7 @@ const ofAnyServer: Readonly<Record<string, Step>> = {
     await assert.rejects(zk.exists('/'), { code: 'SESSIONEXPIRED', fate: 'notSent' })
   },
 
-  async 'closes, and takes its ephemeral nodes with it'(open) {
+  async 'removes its ephemeral nodes when it closes'(open) {
     const [zk, other] = [await open(), await open()]
     await zk.create('/gone', '', { mode: 'ephemeral' })
     await zk.close()
@@ -178,24 +178,24 @@ const ofAnyServer: Readonly<Record<string, Step>> = {
   },
 }
 
-const ofThePlace: Readonly<Record<string, Step>> = {
-  async 'keeps session, lock and watch through a lost connection'(open, { cut }) {
+const realServerSteps: Readonly<Record<string, Step>> = {
+  async 'keeps session, lock and watch after a connection loss'(open, { resetUrl }) {
     const [zk, other] = [await open(), await open()]
     const held = await new Mutex(zk, '/locks/kept').acquire()
-    const heard = mailbox<WatchEvent>()
-    await zk.exists('/later', { watch: heard.post })
+    const event = nextValue<WatchEvent>()
+    await zk.exists('/later', { watch: event.resolve })
     const { sessionId } = zk
-    const back = reaches(zk, 'connected')
-    await fetch(cut)
-    await back
+    const reconnected = whenState(zk, 'connected')
+    await fetch(resetUrl)
+    await reconnected
     assert.equal(zk.sessionId, sessionId)
     assert.equal(held.signal.aborted, false)
     await other.retry(() => other.create('/later'))
-    assert.equal((await heard.letter).type, 'NodeCreated')
+    assert.equal((await event.promise).type, 'NodeCreated')
     await held.release()
   },
 
-  async 'lives through pauses longer than its session timeout by its pings'(open) {
+  async 'keeps an idle session alive by pings for longer than its timeout'(open) {
     const zk = await open()
     await zk.create('/pinged', '', { mode: 'ephemeral' })
     await new Promise(resolve => setTimeout(resolve, SESSION_TIMEOUT * 1.5))
@@ -203,39 +203,41 @@ const ofThePlace: Readonly<Record<string, Step>> = {
     assert.equal(zk.stats.disconnects, 0)
   },
 
-  async 'says why no server could be reached'(open) {
-    // Nobody listens there: it is the port of a service that was given up long ago (RFC 1078).
+  async 'reports why no server is reachable'(open) {
+    // No process listens on port 1: its service, tcpmux, is obsolete (RFC 1078).
     await assert.rejects(open({ connectTimeout: 500 }, '127.0.0.1:1'), ({ code, cause }: ZooKeeperError) => {
       assert.equal(code, 'CONNECTTIMEOUT')
       assert.equal((cause as ZooKeeperError).code, 'CONNECTIONLOSS')
-      assert.ok((cause as Error).cause instanceof Error, 'what the runtime itself said is kept')
+      assert.ok((cause as Error).cause instanceof Error, 'the runtime’s own error is the cause')
       return true
     })
   },
 
-  async 'speaks TLS, with a server that it can believe and no other'(open, { secure }, ways) {
-    const options = ways.secure ?? { tls: { ca: secure.ca } }
+  async 'connects over TLS to a trusted server, and to no untrusted one'(open, { secure }, given) {
+    const options = given.secure ?? { tls: { ca: secure.ca } }
     const zk = await open(options, secure.servers)
     assert.notEqual(await zk.exists('/zookeeper'), null)
     for (const impostor of secure.impostors)
-      await assert.rejects(open({ ...options, connectTimeout: 1000 }, impostor), { code: ways.disbelief ?? 'PROTOCOL' })
+      await assert.rejects(open({ ...options, connectTimeout: 1000 }, impostor), {
+        code: given.untrustedCode ?? 'PROTOCOL',
+      })
   },
 }
 
-/** A server in the runtime itself, and no socket. */
-const ofItsOwnServer: Readonly<Record<string, Step>> = {
+/** The steps with an embedded server in the same runtime, without sockets. */
+const embeddedServerSteps: Readonly<Record<string, Step>> = {
   ...Object.fromEntries(
-    Object.entries(ofAnyServer).map(([name, step]): [string, Step] => [
-      `on a server of its own: ${name}`,
+    Object.entries(anyServerSteps).map(([name, step]): [string, Step] => [
+      `with an embedded server: ${name}`,
       async (_open, ...rest) => {
         await using server = await Server.start({ listen: false })
-        await using party = new Party(server.connectString, { dial: server.dial })
-        await step(party.open, ...rest)
+        await using group = new ClientGroup(server.connectString, { dial: server.dial })
+        await step(group.open, ...rest)
       },
     ]),
   ),
 
-  async 'on a server of its own, in virtual time: hands a lock on when its holder falls silent'() {
+  async 'with an embedded server in virtual time: grants the lock to the next waiter when the holder’s session expires'() {
     const clock = new VirtualClock()
     const server = await Server.start({ listen: false, clock })
     const open = () => connect(server.connectString, { dial: server.dial, clock, sessionTimeout: 30_000 })
@@ -256,23 +258,23 @@ const ofItsOwnServer: Readonly<Record<string, Step>> = {
   },
 }
 
-export const steps: Readonly<Record<string, Step>> = { ...ofAnyServer, ...ofThePlace, ...ofItsOwnServer }
+export const steps: Readonly<Record<string, Step>> = { ...anyServerSteps, ...realServerSteps, ...embeddedServerSteps }
 
-/** Runs all steps one after the other, and goes on where one fails. It opens nothing that it does not close. */
-export async function run(place: Place, ways: Ways = {}): Promise<Outcome> {
-  const results: Outcome['results'] = {}
+/** Runs all steps one after the other, and continues if a step fails. Closes everything that it opens. */
+export async function run(input: SuiteInput, options: SuiteOptions = {}): Promise<SuiteResult> {
+  const failures: SuiteResult['failures'] = {}
   for (const [name, step] of Object.entries(steps)) {
-    await using party = new Party(place.servers, ways.plain)
-    results[name] = await inTime(step(party.open, place, ways)).then(
+    await using group = new ClientGroup(input.servers, options.plain)
+    failures[name] = await withDeadline(step(group.open, input, options)).then(
       () => null,
       (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error)),
     )
   }
-  return { runtime: runtime(), results }
+  return { runtime: runtimeName(), failures }
 }
 
-/** The clients of a step, all closed behind it. */
-class Party {
+/** The clients of one step, closed together when the step is over. */
+class ClientGroup {
   readonly #servers: string
   readonly #options: ConnectOptions
   readonly #clients: Client[] = []
@@ -293,23 +295,23 @@ class Party {
   }
 }
 
-/** A step that hangs must not keep the others from being run. */
-async function inTime(work: Promise<void>): Promise<void> {
+/** Rejects after STEP_DEADLINE, so that a step that hangs does not block the others. */
+async function withDeadline(work: Promise<void>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it is not done after ${STEP_DEADLINE} ms`)), STEP_DEADLINE)
+    timer = setTimeout(() => reject(new Error(`the step did not finish within ${STEP_DEADLINE} ms`)), STEP_DEADLINE)
   })
   await Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
-/** Where a callback puts what somebody waits for. */
-function mailbox<T>(): { post: (value: T) => void; letter: Promise<T> } {
-  let post: (value: T) => void = () => undefined
-  const letter = new Promise<T>(resolve => (post = resolve))
-  return { post, letter }
+/** A callback, and a promise of the first value that it is called with. */
+function nextValue<T>(): { resolve: (value: T) => void; promise: Promise<T> } {
+  let resolve: (value: T) => void = () => undefined
+  const promise = new Promise<T>(resolvePromise => (resolve = resolvePromise))
+  return { resolve, promise }
 }
 
-function reaches(zk: Client, wanted: State): Promise<void> {
+function whenState(zk: Client, wanted: State): Promise<void> {
   return new Promise(resolve => {
     zk.on('state', state => {
       if (state === wanted) resolve()
@@ -317,8 +319,8 @@ function reaches(zk: Client, wanted: State): Promise<void> {
   })
 }
 
-/** As the runtime names itself. */
-function runtime(): string {
+/** The runtime's name and version, as it reports them. */
+function runtimeName(): string {
   const { Bun, Deno, navigator } = globalThis as {
     Bun?: { version: string }
     Deno?: { version: { deno: string } }

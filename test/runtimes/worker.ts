@@ -1,20 +1,20 @@
-// The suite in workerd: a POST has a place as its body, and the way of the bytes as its path.
+// Runs the suite in workerd. The body of a POST is the suite's input, and its path selects the transport.
 import { cloudflare } from '../../src/transport/cloudflare.ts'
-import { run, type Place, type Ways } from './suite.ts'
+import { run, type SuiteInput, type SuiteOptions } from './suite.ts'
 
-/** The runtime itself knows whom to believe, and says no more of others than that it could not connect. */
-const ways: Record<string, Ways> = {
+/** workerd itself checks certificates. For an untrusted one it only reports that it could not connect. */
+const optionsByPath: Record<string, SuiteOptions> = {
   '/node-net': { secure: { tls: true } },
   '/cloudflare-sockets': {
     plain: { dial: cloudflare() },
     secure: { dial: cloudflare({ tls: true }) },
-    disbelief: 'CONNECTTIMEOUT',
+    untrustedCode: 'CONNECTTIMEOUT',
   },
 }
 
 export default {
   async fetch(request: Request): Promise<Response> {
-    const place = (await request.json()) as Place
-    return Response.json(await run(place, ways[new URL(request.url).pathname]))
+    const input = (await request.json()) as SuiteInput
+    return Response.json(await run(input, optionsByPath[new URL(request.url).pathname]))
   },
 }

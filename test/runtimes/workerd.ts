@@ -1,8 +1,10 @@
-// Workers in workerd, the runtime of Cloudflare's, through miniflare.
+// Runs workers in workerd, Cloudflare's runtime, through miniflare.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-/** As much of miniflare as is used. It is no dependency, so that its own declarations are not at hand. */
+/**
+ * The used part of miniflare's API. miniflare is not a dependency of this package, so its own declarations are missing.
+ */
 interface Miniflare {
   dispatchFetch(
     url: string,
@@ -13,7 +15,7 @@ interface Miniflare {
 
 export interface WorkerOptions {
   bindings?: Record<string, string>
-  /** Classes by the name that they are bound to. */
+  /** Class names, keyed by the name of their binding. */
   durableObjects?: Record<string, string>
 }
 
@@ -24,7 +26,7 @@ export class Worker {
     this.#miniflare = miniflare
   }
 
-  /** @param runtimes the folder that miniflare is installed in */
+  /** @param runtimes the folder in which miniflare is installed */
   static start(runtimes: string, script: string, options: WorkerOptions = {}): Worker {
     const { Miniflare } = createRequire(join(runtimes, 'package.json'))('miniflare') as {
       Miniflare: new (options: object) => Miniflare
@@ -40,7 +42,7 @@ export class Worker {
     )
   }
 
-  /** What the worker answers. Rejects where it failed. */
+  /** Sends a POST and returns the response's body. Rejects if the status is not 200. */
   async ask(path: string, body = ''): Promise<string> {
     const response = await this.#miniflare.dispatchFetch(`http://worker${path}`, { method: 'POST', body })
     const text = await response.text()

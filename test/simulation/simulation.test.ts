@@ -5,15 +5,15 @@ import { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
 import type { Client } from '../../src/index.ts'
 import * as mutantExports from '../linearizability/mutants.ts'
 import { kinds } from '../linearizability/tenures.ts'
-import { tortured } from '../linearizability/lock-kinds.ts'
-import type { Tortured } from '../linearizability/workload.ts'
+import { lockKinds } from '../linearizability/lock-kinds.ts'
+import type { LockUnderTest } from '../linearizability/workload.ts'
 import { seed } from '../support/seeded-random.ts'
 import { simulate } from './simulation.ts'
 
 const simulations = Number(process.env['SIMULATIONS'] ?? 15)
 
 describe(`locks in ${simulations} random simulations (SEED=${seed})`, () => {
-  for (const [path, lock] of tortured) {
+  for (const [path, lock] of lockKinds) {
     it(`${path.slice(1)} violates no invariant, and leaves no watch, session or timer`, async function () {
       this.timeout(20_000 + 1000 * simulations)
       let grants = 0
@@ -29,7 +29,7 @@ describe(`locks in ${simulations} random simulations (SEED=${seed})`, () => {
   it('locks of all kinds together violate no invariant', async function () {
     this.timeout(20_000 + 1000 * simulations)
     for (let i = 0; i < simulations; i++) {
-      const result = await simulate(seed + i, tortured)
+      const result = await simulate(seed + i, lockKinds)
       expect(result.violations, `SEED=${seed + i} SIMULATIONS=1\n${result.trace().join('\n')}`).to.deep.equal([])
     }
   })
@@ -38,9 +38,9 @@ describe(`locks in ${simulations} random simulations (SEED=${seed})`, () => {
 describe('a simulation', () => {
   it('is reproducible to the last packet by its seed', async () => {
     const [first, again, other] = [
-      await simulate(seed, tortured),
-      await simulate(seed, tortured),
-      await simulate(seed + 1, tortured),
+      await simulate(seed, lockKinds),
+      await simulate(seed, lockKinds),
+      await simulate(seed + 1, lockKinds),
     ]
     expect(first.trace()).to.deep.equal(again.trace())
     expect(first.trace()).not.to.deep.equal(other.trace())
@@ -57,7 +57,7 @@ describe('a simulation', () => {
     it(`finds the bug of the mutant ${name} within five hundred runs`, async function () {
       // The rarest bug showed in 15 of 400 runs: one in 27 on average.
       this.timeout(300_000)
-      const make: Tortured['make'] = (client, path) => new Lock(client, path)
+      const make: LockUnderTest['make'] = (client, path) => new Lock(client, path)
       for (let i = 0; i < 500; i++) {
         const { violations } = await simulate(seed + i, new Map([['/mutant', { make, kind: kinds.queue }]]))
         if (violations.length > 0) return

@@ -5,9 +5,9 @@ import { Server, VirtualClock, type FaultKind, type NodeKind } from '../../src/s
 import { isTerminal } from '../../src/session/life/states.ts'
 import { toLine, type Event } from '../linearizability/history.ts'
 import { violations } from '../linearizability/invariants.ts'
-import { Recorder, type Contestant } from '../linearizability/recorder.ts'
+import { Recorder, type RecordedClient } from '../linearizability/recorder.ts'
 import { transactionOf, type Transaction } from '../linearizability/transaction-log.ts'
-import { kindsOf, type TorturedLocks } from '../linearizability/workload.ts'
+import { kindsOf, type LocksUnderTest } from '../linearizability/workload.ts'
 import { oneOf, seededRandom, type Random } from '../support/seeded-random.ts'
 import { Machine } from './machine.ts'
 
@@ -33,19 +33,19 @@ const FAULT_KINDS: readonly FaultKind[] = [
   ...(['removeWatches', 'setWatches', 'ping', 'connect', 'event'] as const),
 ]
 
-export const simulate = (seed: number, locks: TorturedLocks): Promise<SimulationResult> =>
+export const simulate = (seed: number, locks: LocksUnderTest): Promise<SimulationResult> =>
   new Simulation(seed, locks).run()
 
 /** A simulated machine and its current session. */
 interface Host {
   readonly machine: Machine
   readonly random: Random
-  contestant: Contestant
+  contestant: RecordedClient
 }
 
 class Simulation {
   readonly #seed: number
-  readonly #locks: TorturedLocks
+  readonly #locks: LocksUnderTest
   readonly #random: Random
   readonly #clock = new VirtualClock()
   readonly #events: Event[] = []
@@ -54,7 +54,7 @@ class Simulation {
   readonly #violations: string[] = []
   readonly #faults = new Map<string, number>()
   readonly #clients: Client[] = []
-  readonly #contestants: Contestant[] = []
+  readonly #contestants: RecordedClient[] = []
   readonly #hosts: Host[] = []
   /** A client that deletes other sessions' nodes. */
   #interferer!: Client
@@ -66,7 +66,7 @@ class Simulation {
   #randomSources = 0
   #injectsFaults = true
 
-  constructor(seed: number, locks: TorturedLocks) {
+  constructor(seed: number, locks: LocksUnderTest) {
     this.#seed = seed
     this.#locks = locks
     this.#random = this.#newRandom()
@@ -126,7 +126,7 @@ class Simulation {
       locks: kindsOf(this.#locks),
       events: this.#events,
       log: this.#log,
-      wallAhead: this.#clock.wallNow() - this.#clock.now(),
+      wallClockOffset: this.#clock.wallNow() - this.#clock.now(),
       patience: MAX_GRANT_DELAY,
       grace: this.#sessionTimeout + 500,
     })
@@ -142,7 +142,7 @@ class Simulation {
     await injecting
     this.#clearFaults()
     await Promise.all(workLoops)
-    await Promise.all(this.#contestants.map(contestant => contestant.left()))
+    await Promise.all(this.#contestants.map(contestant => contestant.released()))
   }
 
   async #until(what: string, promise: Promise<unknown>, within = DRAIN_TIMEOUT): Promise<void> {
@@ -161,7 +161,7 @@ class Simulation {
     return { machine, random, contestant: await this.#openSession(machine, random) }
   }
 
-  async #openSession(machine: Machine, random: Random): Promise<Contestant> {
+  async #openSession(machine: Machine, random: Random): Promise<RecordedClient> {
     for (;;) {
       try {
         const contestant = await this.#recorder.open(this.#server.connectString, {
@@ -193,13 +193,13 @@ class Simulation {
       const abort = new AbortController()
       const canceller =
         call < 0.25 ? machine.setTimeout(() => abort.abort(new Error('cancelled')), callTimeout) : undefined
-      await contestant.pass(make(contestant.client, path, random), () => machine.sleep(hold), {
+      await contestant.attempt(make(contestant.client, path, random), () => machine.sleep(hold), {
         signal: abort.signal,
         watchOwnNode: true,
         ...(call > 0.9 && { timeout: callTimeout }),
         isTry: call > 0.75 && call < 0.9,
         downgrade: random() < 0.3,
-        isHasty: random() < 0.3,
+        releaseInBackground: random() < 0.3,
         // Each loop is one owner, identified by its random source.
         ...(hasOwner && { owner: random }),
       })
@@ -212,7 +212,7 @@ class Simulation {
     }
   }
 
-  #hasEnded({ client }: Contestant): boolean {
+  #hasEnded({ client }: RecordedClient): boolean {
     return ['expired', 'closed', 'authFailed'].includes(client.state)
   }
 
@@ -221,8 +221,8 @@ class Simulation {
   /** Injects a random subset of the kinds of faults, so that some runs have few kinds in quick succession. */
   async #injectFaults(random: Random): Promise<void> {
     const { deleteOne, deleteAll, ...others } = this.#injectors
-    const namesReturn = [...this.#locks.values()].some(lock => lock.namesReturn)
-    const kinds = namesReturn ? others : { ...others, deleteOne, deleteAll }
+    const reusesNames = [...this.#locks.values()].some(lock => lock.reusesNames)
+    const kinds = reusesNames ? others : { ...others, deleteOne, deleteAll }
     const injectors = Object.entries<(host: Host, parameters: FaultParameters) => void>(kinds).filter(
       () => random() < 0.4,
     )
@@ -282,7 +282,7 @@ class Simulation {
       this.#server.faults.replace(kind, 'THROTTLEDOP', { session: client.sessionId })
     },
     expire: ({ contestant: { client } }: Host) => {
-      this.#recorder.say({ is: 'killed', session: client.sessionId })
+      this.#recorder.record({ is: 'killed', session: client.sessionId })
       this.#server.expireSession(client.sessionId)
     },
     close: ({ machine, contestant: { client } }: Host) => machine.run(() => void client.close()),
@@ -326,12 +326,12 @@ class Simulation {
   }
 
   /** Records that the session is disconnected from now on, even if its state is still connected. */
-  #recordUnreachable({ client }: Contestant): void {
-    this.#recorder.say({ is: 'cutOff', session: client.sessionId })
+  #recordUnreachable({ client }: RecordedClient): void {
+    this.#recorder.record({ is: 'cutOff', session: client.sessionId })
   }
 
-  #recordReachable({ client }: Contestant): void {
-    if (client.state === 'connected') this.#recorder.say({ is: 'connected', session: client.sessionId })
+  #recordReachable({ client }: RecordedClient): void {
+    if (client.state === 'connected') this.#recorder.record({ is: 'connected', session: client.sessionId })
   }
 
   #clearFaults(): void {

@@ -1,75 +1,78 @@
-// What befalls workers, servers and nodes. Each fault is drawn, done, and healed before the next of its class.
+// Injects faults into workers, servers and nodes. Within each class, a fault is healed before the next one starts.
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type Client } from '../../src/index.ts'
 import { now } from '../linearizability/history.ts'
-import type { Window } from '../linearizability/invariants.ts'
-import { opcodesOfLocks, type TorturedLocks } from '../linearizability/workload.ts'
+import type { FaultWindow } from '../linearizability/evidence.ts'
+import { lockOpcodes, type LocksUnderTest } from '../linearizability/workload.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { oneOf, seededRandom, type Random } from '../support/seeded-random.ts'
 import { SYNC_LIMIT, TICK, type Ensemble } from '../support/ensemble.ts'
 import { until } from '../support/until.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/** For how long a follower lives without its leader, ms, and then its clients without it. */
-const FOLLOWERS_LIFE = SYNC_LIMIT * TICK
-/** A process that goes on again has a lot to do, ms. */
-const AWAKENING = 2000
+/** How long a follower serves without its leader, ms. Its clients may take as long to notice its end. */
+const STALE_FOLLOWER_TIME = SYNC_LIMIT * TICK
+/** How long a resumed process may take to catch up, ms. */
+const CATCH_UP_TIME = 2000
 
-export interface Scene {
+export interface NemesisOptions {
   ensemble: Ensemble
   workers: WorkerProcess[]
-  locks: TorturedLocks
+  locks: LocksUnderTest
   sessionTimeout: number
   seed: number
-  /** Puts another in the place of one that was killed. */
+  /** Kills the worker and starts another one. */
   replace: (worker: WorkerProcess) => Promise<void>
 }
 
 type Faults = Record<string, (random: Random) => Promise<void>>
 
-/** @throws where one of them does not find back */
-export async function everybodyServes(ensemble: Ensemble): Promise<void> {
+/**
+ * Resolves when every server of the ensemble serves.
+ * @throws Error if a server does not serve within a minute
+ */
+export async function allServe(ensemble: Ensemble): Promise<void> {
   const serves = async (server: ApacheZooKeeper) => (await ensemble.mode(server)) !== undefined
   await until(async () => (await Promise.all(ensemble.servers.map(serves))).every(Boolean), { within: 60_000 })
 }
 
 export class Nemesis {
-  readonly #scene: Scene
-  /** How often each fault came about. */
+  readonly #options: NemesisOptions
+  /** How often each fault was injected. */
   readonly counts = new Map<string, number>()
-  /** When workers could not be sure to be answered. */
-  readonly harm: Window[] = []
-  /** When they could not know better. */
-  readonly blind: Window[] = []
-  #isOn = true
+  /** When requests or replies of workers could be lost or delayed. */
+  readonly disruptions: FaultWindow[] = []
+  /** When workers could not notice the loss of a lock. */
+  readonly unaware: FaultWindow[] = []
+  #isRunning = true
 
-  constructor(scene: Scene) {
-    this.#scene = scene
+  constructor(options: NemesisOptions) {
+    this.#options = options
   }
 
-  /** Rages for so many milliseconds, and resolves when all is healed. */
-  async rage(ms: number): Promise<void> {
-    const { ensemble, seed } = this.#scene
+  /** Injects faults for `ms` milliseconds. Resolves when the last one is healed. */
+  async run(ms: number): Promise<void> {
+    const { ensemble, seed } = this.#options
     await using outsider = await connect(ensemble.connectString)
-    const raging = Promise.all([
-      this.#draw(this.#onLinks(), seededRandom(seed + 1), 600),
-      this.#draw(this.#onLinks(), seededRandom(seed + 2), 600),
-      this.#draw(this.#onProcesses(), seededRandom(seed + 3), 6000),
-      this.#draw(this.#onServers(), seededRandom(seed + 4), 10_000),
-      this.#draw(this.#onNodes(outsider), seededRandom(seed + 5), 200),
+    const classes = Promise.all([
+      this.#injectRepeatedly(this.#linkFaults(), seededRandom(seed + 1), 600),
+      this.#injectRepeatedly(this.#linkFaults(), seededRandom(seed + 2), 600),
+      this.#injectRepeatedly(this.#processFaults(), seededRandom(seed + 3), 6000),
+      this.#injectRepeatedly(this.#serverFaults(), seededRandom(seed + 4), 10_000),
+      this.#injectRepeatedly(this.#nodeFaults(outsider), seededRandom(seed + 5), 200),
     ])
     await delay(ms)
-    this.#isOn = false
-    await raging
+    this.#isRunning = false
+    await classes
   }
 
-  /** One fault after the other, with pauses of `mean` milliseconds in between. */
-  async #draw(faults: Faults, random: Random, mean: number): Promise<void> {
+  /** Injects one random fault after the other, with random pauses of `mean` milliseconds on average. */
+  async #injectRepeatedly(faults: Faults, random: Random, mean: number): Promise<void> {
     const names = Object.keys(faults)
     for (;;) {
       const until = now() + mean * -Math.log(1 - random())
-      while (now() < until && this.#isOn) await delay(Math.min(200, until - now()))
-      if (!this.#isOn) return
+      while (now() < until && this.#isRunning) await delay(Math.min(200, until - now()))
+      if (!this.#isRunning) return
       const name = oneOf(random, names)
       await faults[name]?.(random)
       this.counts.set(name, (this.counts.get(name) ?? 0) + 1)
@@ -77,19 +80,19 @@ export class Nemesis {
   }
 
   #duration(random: Random): number {
-    return this.#scene.sessionTimeout * oneOf(random, [0.2, 0.6, 0.9, 1.1, 2])
+    return this.#options.sessionTimeout * oneOf(random, [0.2, 0.6, 0.9, 1.1, 2])
   }
 
-  #onLinks(): Faults {
-    const during = async (random: Random, harm: (worker: WorkerProcess) => Promise<void>) => {
-      const worker = oneOf(random, this.#scene.workers)
+  #linkFaults(): Faults {
+    const during = async (random: Random, disrupt: (worker: WorkerProcess) => Promise<void>) => {
+      const worker = oneOf(random, this.#options.workers)
       const from = now()
-      await harm(worker)
+      await disrupt(worker)
       for (const proxy of worker.proxies) {
         proxy.heal()
         proxy.frames.length = 0
       }
-      this.harm.push({ from, to: now(), who: `${worker.name}-` })
+      this.disruptions.push({ from, to: now(), idPrefix: `${worker.name}-` })
     }
     const weather =
       (make: (random: Random) => Partial<WorkerProcess['proxies'][number]['conditions']>) => (random: Random) =>
@@ -99,7 +102,7 @@ export class Nemesis {
         })
     const plan = (fault: 'dropReply' | 'dropRequest') => (random: Random) =>
       during(random, async worker => {
-        const opcode = oneOf(random, opcodesOfLocks)
+        const opcode = oneOf(random, lockOpcodes)
         await Promise.race([...worker.proxies.map(proxy => proxy[fault](opcode)), delay(500)])
       })
     return {
@@ -109,42 +112,42 @@ export class Nemesis {
           return Promise.resolve()
         }),
       'black hole': weather(random => ({ blackHole: oneOf(random, ['up', 'down', 'both'] as const) })),
-      delay: weather(random => ({ delay: 0.3 * this.#scene.sessionTimeout * random() })),
+      delay: weather(random => ({ delay: 0.3 * this.#options.sessionTimeout * random() })),
       slice: weather(random => ({ slice: 1 + Math.floor(7 * random()) })),
       'cut within a frame': weather(random => ({ bytesLeft: Math.floor(300 * random()) })),
       'lost reply': plan('dropReply'),
       'lost request': plan('dropRequest'),
       'session killed': random => {
-        oneOf(random, this.#scene.workers).killSession()
+        oneOf(random, this.#options.workers).killSession()
         return Promise.resolve()
       },
     }
   }
 
-  #onProcesses(): Faults {
+  #processFaults(): Faults {
     return {
       'worker stopped': async random => {
-        const worker = oneOf(random, this.#scene.workers)
+        const worker = oneOf(random, this.#options.workers)
         const from = now()
-        worker.stop()
+        worker.pause()
         await delay(this.#duration(random))
-        worker.goOn()
-        const window = { from, to: now() + AWAKENING, who: `${worker.name}-` }
-        this.blind.push(window)
-        this.harm.push(window)
+        worker.resume()
+        const window = { from, to: now() + CATCH_UP_TIME, idPrefix: `${worker.name}-` }
+        this.unaware.push(window)
+        this.disruptions.push(window)
       },
-      'worker killed': random => this.#scene.replace(oneOf(random, this.#scene.workers)),
+      'worker killed': random => this.#options.replace(oneOf(random, this.#options.workers)),
     }
   }
 
-  #onServers(): Faults {
-    const { ensemble } = this.#scene
-    /** Nobody is sure to be answered until all servers serve again. */
-    const during = async (harm: () => Promise<void>) => {
+  #serverFaults(): Faults {
+    const { ensemble } = this.#options
+    /** Any worker's requests may be lost until all servers serve again. */
+    const during = async (disrupt: () => Promise<void>) => {
       const from = now()
-      await harm()
-      await everybodyServes(ensemble)
-      this.harm.push({ from, to: now(), who: '' })
+      await disrupt()
+      await allServe(ensemble)
+      this.disruptions.push({ from, to: now(), idPrefix: '' })
     }
     const killed = (choose: (random: Random) => Promise<ApacheZooKeeper>) => (random: Random) =>
       during(async () => {
@@ -175,7 +178,7 @@ export class Nemesis {
         }),
       'quorum slow': random =>
         during(async () => {
-          ensemble.slow(oneOf(random, ensemble.servers), 0.2 * this.#scene.sessionTimeout * random())
+          ensemble.slow(oneOf(random, ensemble.servers), 0.2 * this.#options.sessionTimeout * random())
           await delay(this.#duration(random))
           ensemble.heal()
         }),
@@ -188,25 +191,25 @@ export class Nemesis {
           ensemble.isolate(follower)
           await delay(2 * this.#duration(random))
           ensemble.heal()
-          this.blind.push({ from, to: now() + FOLLOWERS_LIFE, who: '' })
+          this.unaware.push({ from, to: now() + STALE_FOLLOWER_TIME, idPrefix: '' })
         }),
     }
   }
 
-  #onNodes(outsider: Client): Faults {
-    const paths = [...this.#scene.locks.keys()]
-    const boldly = (deed: (path: string, random: Random) => Promise<unknown>) => async (random: Random) => {
+  #nodeFaults(outsider: Client): Faults {
+    const paths = [...this.#options.locks.keys()]
+    const ignoringErrors = (action: (path: string, random: Random) => Promise<unknown>) => async (random: Random) => {
       try {
-        await deed(oneOf(random, paths), random)
+        await action(oneOf(random, paths), random)
       } catch {
-        // There is no node, others go on creating, or no server answers.
+        // There is no such node, workers keep creating children, or no server replies.
       }
     }
-    const deleteOne = boldly(async (path, random) => {
+    const deleteOne = ignoringErrors(async (path, random) => {
       const { children } = await outsider.getChildren(path)
       const child = oneOf(random, children) as string | undefined
       await outsider.deleteRecursive(child === undefined ? path : `${path}/${child}`)
     })
-    return { 'node deleted': deleteOne, 'directory deleted': boldly(path => outsider.deleteRecursive(path)) }
+    return { 'node deleted': deleteOne, 'directory deleted': ignoringErrors(path => outsider.deleteRecursive(path)) }
   }
 }

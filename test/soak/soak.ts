@@ -1,13 +1,15 @@
-// The long run: three servers, processes that want locks, and everything that can go wrong, for MINUTES (default 10), drawn from SEED. It ends
-// with a table, and with 1 where a promise was broken.
+// The long run: processes contend for locks on three servers under all kinds of faults, for MINUTES (default 10). SEED
+// determines the faults. Prints a table. The exit code is 1 if a rule was violated, a watch is left, or a process
+// complained.
 import { setTimeout as delay } from 'node:timers/promises'
 import { now, type Event } from '../linearizability/history.ts'
-import { violations, type Evidence } from '../linearizability/invariants.ts'
+import type { Evidence } from '../linearizability/evidence.ts'
+import { violations } from '../linearizability/invariants.ts'
 import { readTransactionLog, type Transaction } from '../linearizability/transaction-log.ts'
-import { tortured } from '../linearizability/lock-kinds.ts'
+import { lockKinds } from '../linearizability/lock-kinds.ts'
 import { kindsOf } from '../linearizability/workload.ts'
 import { Ensemble, TICK } from '../support/ensemble.ts'
-import { everybodyServes, Nemesis } from './nemesis.ts'
+import { allServe, Nemesis } from './nemesis.ts'
 import { tableOf } from './table.ts'
 import { WorkerProcess } from './worker-process.ts'
 
@@ -21,53 +23,54 @@ console.log(`SEED=${seed} MINUTES=${minutes}`)
 await using ensemble = await Ensemble.start({
   linked: true,
   config: { minSessionTimeout: SESSION_TIMEOUT },
-  // Empty directories go at once, so that their numbers begin anew again and again.
+  // Empty directories are deleted soon, so that their sequence numbers often start at 0 again.
   jvm: ['-Dznode.container.checkIntervalMs=500'],
 })
 const watchesBefore = await watchCount()
-const gone: WorkerProcess[] = []
-let hired = 0
-const hire = () =>
+const killedWorkers: WorkerProcess[] = []
+let startedWorkers = 0
+const startWorker = () =>
   WorkerProcess.start(
-    { name: `w${++hired}`, seed: seed + 1000 * hired, sessionTimeout: SESSION_TIMEOUT },
+    { name: `w${++startedWorkers}`, seed: seed + 1000 * startedWorkers, sessionTimeout: SESSION_TIMEOUT },
     ensemble.servers,
   )
-const workers = await Promise.all(Array.from({ length: WORKERS }, hire))
+const workers = await Promise.all(Array.from({ length: WORKERS }, startWorker))
 
 const nemesis = new Nemesis({
-  ...{ ensemble, workers, seed, locks: tortured, sessionTimeout: SESSION_TIMEOUT },
+  ...{ ensemble, workers, seed, locks: lockKinds, sessionTimeout: SESSION_TIMEOUT },
   async replace(worker) {
     const at = workers.indexOf(worker)
     await worker.kill()
-    gone.push(worker)
-    workers[at] = await hire()
+    killedWorkers.push(worker)
+    workers[at] = await startWorker()
   },
 })
-await nemesis.rage(minutes * 60_000)
-const healed = now()
+await nemesis.run(minutes * 60_000)
+const lastFaultAt = now()
 await Promise.all(workers.map(worker => worker.settle()))
-const drained = now() - healed
-// The sessions of those who were killed end by themselves.
+const drained = now() - lastFaultAt
+// The sessions of killed workers expire.
 await delay(SESSION_TIMEOUT + 4 * TICK)
 
-await everybodyServes(ensemble)
-// Before the logs are read: that takes its time, in which nothing passes from server to server, since their links are here.
+await allServe(ensemble)
+// Count the watches before the logs are read. Reading blocks this process, and with it the proxied links between the
+// servers.
 const leftWatches = (await watchCount()) - watchesBefore
 await Promise.all(workers.map(worker => worker.close()))
 
-const everybody = [...workers, ...gone]
+const allWorkers = [...workers, ...killedWorkers]
 const evidence: Evidence = {
-  locks: kindsOf(tortured),
-  events: everybody.flatMap<Event>(({ events }) => events),
+  locks: kindsOf(lockKinds),
+  events: allWorkers.flatMap<Event>(({ events }) => events),
   log: committed(),
-  wallAhead: Date.now() - now(),
+  wallClockOffset: Date.now() - now(),
   patience: PATIENCE,
   grace: SESSION_TIMEOUT + 500,
-  harm: nemesis.harm,
-  blind: nemesis.blind,
+  disruptions: nemesis.disruptions,
+  unaware: nemesis.unaware,
 }
 const broken = violations(evidence)
-const complaints = everybody.flatMap(worker => worker.complaints)
+const complaints = allWorkers.flatMap(worker => worker.complaints)
 console.log(tableOf({ minutes, seed, evidence, broken, faults: nemesis.counts, leftWatches, drained, complaints }))
 process.exitCode = broken.length + leftWatches + complaints.length === 0 ? 0 : 1
 
@@ -76,14 +79,17 @@ async function watchCount(): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** What a majority has written: a leader that falls may leave behind what it alone knew of. */
+/**
+ * Returns the transactions that a majority has logged. A leader that is killed may have logged transactions that no
+ * other server has.
+ */
 function committed(): Transaction[] {
   const known = new Map<bigint, { transaction: Transaction; by: number }>()
   for (const server of ensemble.servers)
     for (const transaction of readTransactionLog(server)) {
-      const one = known.get(transaction.zxid) ?? { transaction, by: 0 }
-      one.by++
-      known.set(transaction.zxid, one)
+      const entry = known.get(transaction.zxid) ?? { transaction, by: 0 }
+      entry.by++
+      known.set(transaction.zxid, entry)
     }
   return [...known.values()]
     .filter(({ by }) => by > ensemble.servers.length / 2)

@@ -1,6 +1,7 @@
-// What a run has shown, for people.
+// The table that a soak run prints.
 import { attemptsIn, grouped, isGrant } from '../linearizability/history.ts'
-import { longestExcusedBelief, rules, type Evidence, type Violation } from '../linearizability/invariants.ts'
+import type { Evidence } from '../linearizability/evidence.ts'
+import { longestExcusedBelief, rules, type Violation } from '../linearizability/invariants.ts'
 
 export interface Result {
   minutes: number
@@ -9,9 +10,9 @@ export interface Result {
   broken: readonly Violation[]
   faults: ReadonlyMap<string, number>
   leftWatches: number
-  /** Ms from the last fault until everybody had what was still wanted. */
+  /** Time from the last fault until all pending attempts were over, ms. */
   drained: number
-  /** Of processes that ended by themselves, or had something to say. */
+  /** Unexpected exits of workers, and everything that workers wrote to stderr. */
   complaints: readonly string[]
 }
 
@@ -32,7 +33,7 @@ export function tableOf(result: Result): string {
   const byRule = grouped(broken, ({ rule }) => rule)
   const row = (name: string, value: number | string) => `  ${name.padEnd(44)}${String(value).padStart(10)}`
   return [
-    `torture: three servers, ${minutes} min, seed ${seed}`,
+    `soak: three servers, ${minutes} min, seed ${seed}`,
     row('tries', attempts.length),
     row('grants', count('granted')),
     ...locks.map(([lock, grants]) => row(`  ${lock}`, grants.length)),

@@ -1,4 +1,4 @@
-// A worker, seen from outside: its process, what it tells, and the proxies on its way to the servers.
+// A worker as the soak run sees it: the process, the events that it prints, and the proxies between it and the servers.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { attemptsIn, fromLine, isGrant, now, type Event } from '../linearizabili
 import { FaultProxy } from '../support/fault-proxy.ts'
 import { runAtExit } from '../support/at-exit.ts'
 import type { Address } from '../support/wire-session.ts'
-import type { Orders } from './worker.ts'
+import type { WorkerOptions } from './worker.ts'
 
 const WORKER = join(import.meta.dirname, 'worker.ts')
 
@@ -15,24 +15,24 @@ export class WorkerProcess {
   readonly name: string
   readonly proxies: readonly FaultProxy[]
   readonly events: Event[] = []
-  /** What went wrong with the process itself. */
+  /** Unexpected exits, and everything that the process wrote to stderr. */
   readonly complaints: string[] = []
   readonly #child: ChildProcessWithoutNullStreams
   readonly #cancelAtExit: () => void
   readonly #settled: Promise<void>
-  #isToEnd = false
+  #expectsExit = false
 
-  private constructor({ name, ...orders }: Omit<Orders, 'connectString'>, proxies: readonly FaultProxy[]) {
+  private constructor({ name, ...options }: Omit<WorkerOptions, 'connectString'>, proxies: readonly FaultProxy[]) {
     this.name = name
     this.proxies = proxies
     const connectString = proxies.map(proxy => proxy.connectString).join(',')
-    const all: Orders = { name, ...orders, connectString }
+    const all: WorkerOptions = { name, ...options, connectString }
     this.#child = spawn(process.execPath, ['--import', 'tsx', WORKER, JSON.stringify(all)])
     this.#cancelAtExit = runAtExit(() => this.#child.kill('SIGKILL'))
     this.#child.stdin.on('error', () => undefined)
     this.#child.stderr.on('data', chunk => this.complaints.push(`${name}: ${String(chunk)}`))
     this.#child.once('exit', (code, signal) => {
-      if (!this.#isToEnd) this.complaints.push(`${name} ended by itself: ${String(code ?? signal)}`)
+      if (!this.#expectsExit) this.complaints.push(`${name} exited unexpectedly: ${String(code ?? signal)}`)
     })
     const lines = createInterface({ input: this.#child.stdout })
     this.#settled = new Promise(resolve => {
@@ -44,25 +44,28 @@ export class WorkerProcess {
     })
   }
 
-  static async start(orders: Omit<Orders, 'connectString'>, servers: readonly Address[]): Promise<WorkerProcess> {
-    return new WorkerProcess(orders, await Promise.all(servers.map(server => FaultProxy.start(server))))
+  static async start(
+    options: Omit<WorkerOptions, 'connectString'>,
+    servers: readonly Address[],
+  ): Promise<WorkerProcess> {
+    return new WorkerProcess(options, await Promise.all(servers.map(server => FaultProxy.start(server))))
   }
 
   killSession(): void {
     this.#child.stdin.write('kill\n')
   }
 
-  stop(): void {
+  pause(): void {
     this.#child.kill('SIGSTOP')
   }
 
-  goOn(): void {
+  resume(): void {
     this.#child.kill('SIGCONT')
   }
 
-  /** Ends it without a goodbye. Of what it was at, it can tell nothing any more: that has ended with it. */
+  /** Kills the process with SIGKILL, and records the end of its pending attempts, because the process cannot. */
   async kill(): Promise<void> {
-    this.#isToEnd = true
+    this.#expectsExit = true
     const closed = once(this.#child, 'close')
     this.#child.kill('SIGKILL')
     await closed
@@ -75,26 +78,26 @@ export class WorkerProcess {
         continue
       }
       if (releasing === undefined) this.events.push({ at, is: 'releasing', id })
-      this.events.push({ at, is: 'released', id, seen: 0n, isOver: true })
+      this.events.push({ at, is: 'released', id, lastZxid: 0n, isOver: true })
     }
-    await this.#leave()
+    await this.#cleanUp()
   }
 
-  /** Has it want nothing more, and resolves when it has had all that it wanted. */
+  /** Has the worker start no more attempts. Resolves when its pending attempts are over. */
   async settle(): Promise<void> {
     this.#child.stdin.write('stop\n')
     await this.#settled
   }
 
   async close(): Promise<void> {
-    this.#isToEnd = true
+    this.#expectsExit = true
     const closed = once(this.#child, 'close')
     this.#child.stdin.end('close\n')
     if (this.#child.exitCode === null && this.#child.signalCode === null) await closed
-    await this.#leave()
+    await this.#cleanUp()
   }
 
-  async #leave(): Promise<void> {
+  async #cleanUp(): Promise<void> {
     this.#cancelAtExit()
     await Promise.all(this.proxies.map(proxy => proxy.close()))
   }

@@ -1,16 +1,17 @@
-// One process of those who are tortured: its sessions want locks, and it writes down on stdout what becomes of that, until it is told to stop.
+// A worker process of the soak run: its sessions attempt random locks and print their events to stdout, until stdin
+// says `stop`.
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '../../src/index.ts'
 import { toLine } from '../linearizability/history.ts'
-import { Recorder, type Contestant } from '../linearizability/recorder.ts'
-import { tortured } from '../linearizability/lock-kinds.ts'
-import { wantOne } from '../linearizability/workload.ts'
+import { Recorder, type RecordedClient } from '../linearizability/recorder.ts'
+import { lockKinds } from '../linearizability/lock-kinds.ts'
+import { attemptOne } from '../linearizability/workload.ts'
 import { oneOf, seededRandom } from '../support/seeded-random.ts'
 import { expireSession } from '../support/shared-server.ts'
 
-export interface Orders {
-  /** What the ids of its tries begin with. */
+export interface WorkerOptions {
+  /** Prefix of the ids of its attempts. */
   name: string
   seed: number
   connectString: string
@@ -19,10 +20,10 @@ export interface Orders {
 
 const SESSIONS = 2
 const LOOPS = 3
-/** For how long it may take to let everybody have what is still wanted, ms. */
+/** All pending attempts must finish within this time after `stop`, ms. */
 const DRAIN = 30_000
 
-const { name, seed, connectString, sessionTimeout } = JSON.parse(process.argv[2] ?? '') as Orders
+const { name, seed, connectString, sessionTimeout } = JSON.parse(process.argv[2] ?? '') as WorkerOptions
 const random = seededRandom(seed)
 const recorder = new Recorder(event => console.log(toLine(event)))
 const clients: Client[] = []
@@ -31,50 +32,53 @@ let isOn = true
 
 const options = { sessionTimeout, connectTimeout: 10_000 }
 
-/** Until there is a server. */
-async function open(): Promise<Contestant> {
+/** Opens a session, and retries until a server is reachable. */
+async function openSession(): Promise<RecordedClient> {
   for (;;) {
     try {
-      const contestant = await recorder.open(connectString, options, `${name}-`)
-      clients.push(contestant.client)
-      return contestant
+      const recorded = await recorder.open(connectString, options, `${name}-`)
+      clients.push(recorded.client)
+      return recorded
     } catch {
       await delay(100)
     }
   }
 }
 
-interface Seat {
-  contestant: Contestant
+interface Slot {
+  recorded: RecordedClient
 }
 
-async function work(seat: Seat): Promise<void> {
+async function runLoop(slot: Slot): Promise<void> {
   while (isOn) {
-    const { contestant } = seat
-    await wantOne(contestant, { locks: tortured, sessionTimeout, random, end: end.signal })
-    if (contestant.client.state !== 'expired') continue
-    const next = await open()
-    if (seat.contestant === contestant) seat.contestant = next
+    const { recorded } = slot
+    await attemptOne(recorded, { locks: lockKinds, sessionTimeout, random, end: end.signal })
+    if (recorded.client.state !== 'expired') continue
+    const next = await openSession()
+    if (slot.recorded === recorded) slot.recorded = next
   }
 }
 
-/** Ends one of its own sessions at the server, as an administrator would. */
-async function kill({ contestant: { client } }: Seat): Promise<void> {
+/** Ends one of this worker's sessions at the server, as an administrator could. */
+async function killSession({ recorded: { client } }: Slot): Promise<void> {
   const { sessionId: session, sessionPassword } = client
   const [host = '', port] = oneOf(random, connectString.split(',')).split(':')
-  recorder.say({ is: 'killed', session })
+  recorder.record({ is: 'killed', session })
   await expireSession({ host, port: Number(port) }, session, sessionPassword).catch(() => undefined)
 }
 
-const seats = await Promise.all(Array.from({ length: SESSIONS }, async () => ({ contestant: await open() })))
-const working = Promise.all(seats.flatMap(seat => Array.from({ length: LOOPS }, () => work(seat))))
+const slots = await Promise.all(Array.from({ length: SESSIONS }, async () => ({ recorded: await openSession() })))
+const working = Promise.all(slots.flatMap(slot => Array.from({ length: LOOPS }, () => runLoop(slot))))
 
-for await (const order of createInterface({ input: process.stdin })) {
-  if (order === 'kill') {
-    void kill(oneOf(random, seats))
-  } else if (order === 'stop') {
+for await (const command of createInterface({ input: process.stdin })) {
+  if (command === 'kill') {
+    void killSession(oneOf(random, slots))
+  } else if (command === 'stop') {
     isOn = false
-    const timer = setTimeout(() => end.abort(new Error('nobody let it in')), DRAIN)
+    const timer = setTimeout(
+      () => end.abort(new Error(`the lock was not granted within ${DRAIN} ms after the last fault`)),
+      DRAIN,
+    )
     await working
     clearTimeout(timer)
     await Promise.all(clients.map(client => client.settled()))

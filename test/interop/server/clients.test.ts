@@ -1,4 +1,5 @@
-// Clients that others wrote, each doing all it can: on Apache ZooKeeper, and on the embedded server, where they are to see the same.
+// Other ZooKeeper clients use all their features on Apache ZooKeeper and on the embedded server. Their output must be
+// the same on both.
 import { expect } from 'chai'
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -20,7 +21,7 @@ const provideCli = () =>
     alternatives: 'install the Debian package zookeeper-bin.',
   })
 
-describe('the embedded server is a ZooKeeper', () => {
+describe('the embedded server behaves like Apache ZooKeeper', () => {
   let apache: string
   let embedded: Server
 
@@ -33,28 +34,28 @@ describe('the embedded server is a ZooKeeper', () => {
   })
   after(() => embedded.close())
 
-  it('to kazoo, by its operations, watches, transactions and recipes', async () => {
+  it('for kazoo’s operations, watches, transactions and recipes', async () => {
     const script = fileURLToPath(new URL('kazoo_operations.py', import.meta.url))
-    const said = async (connectString: string) => {
+    const outputOn = async (connectString: string) => {
       const { stdout } = await promisify(execFile)(PYTHON, [script, connectString], { timeout: 50_000 })
       return stdout.trimEnd().split('\n')
     }
-    const [onApache, onEmbedded] = await Promise.all([said(apache), said(embedded.connectString)])
+    const [onApache, onEmbedded] = await Promise.all([outputOn(apache), outputOn(embedded.connectString)])
     expect(onApache).to.have.length.above(30)
     expect(onEmbedded).to.deep.equal(onApache)
     expect([...embedded.snapshot().nodes.keys()]).to.deep.equal(['/'])
   })
 
-  it('to the C client’s cli_mt', async () => {
-    const [onApache, onEmbedded] = await Promise.all([converse(apache), converse(embedded.connectString)])
+  it('for the C client’s cli_mt', async () => {
+    const [onApache, onEmbedded] = await Promise.all([runConversation(apache), runConversation(embedded.connectString)])
     expect(onEmbedded).to.deep.equal(onApache)
     expect([...embedded.snapshot().nodes.keys()]).to.deep.equal(['/'])
     expect(embedded.snapshot().sessions).to.deep.equal([])
   })
 })
 
-/** What is typed, and how the answer to it ends. */
-const typed: readonly (readonly [command: string, end: RegExp])[] = [
+/** The commands, each with a pattern that matches when its output is complete. */
+const conversation: readonly (readonly [command: string, end: RegExp])[] = [
   ['create /cli', /rc = 0\n\tname = \/cli\n/],
   ['create /cli', /rc = -110\n/],
   ['create +e /cli/e', /rc = 0\n\tname = \/cli\/e\n/],
@@ -77,16 +78,22 @@ const typed: readonly (readonly [command: string, end: RegExp])[] = [
   ['sync /', /rc = 0\n\tname = \/\n/],
 ]
 
-/** Without times, zxids and ids, and in one order: it speaks with two voices, and lists have none. */
-const timeless = (shown: string): string[] =>
+/**
+ * Returns the sorted lines without times, zxids and ids. Stdout and stderr interleave differently in each run, and
+ * lists of children are unordered.
+ */
+const comparableLines = (shown: string): string[] =>
   shown
     .replace(/time ?= ?.*|[cm]zxid=.*|0x[0-9a-f]+/g, '?')
     .split('\n')
     .sort()
 
-/** Types each command when the one before it is answered. Gives all that is shown, without what no two runs have in common. */
-async function converse(connectString: string): Promise<string[]> {
-  // By itself it keeps what it has to say to a pipe, until that is much.
+/**
+ * Sends each command when the output of the previous one is complete. Returns the output without the parts that differ
+ * between runs.
+ */
+async function runConversation(connectString: string): Promise<string[]> {
+  // Without stdbuf, cli_mt buffers its output when stdout is a pipe.
   const cli = spawn('stdbuf', ['-oL', CLI, connectString], { timeout: 50_000 })
   let before = ''
   let shown = ''
@@ -100,13 +107,13 @@ async function converse(connectString: string): Promise<string[]> {
   }
   try {
     await answered(/new session id: .*\n/)
-    for (const [command, end] of typed) {
+    for (const [command, end] of conversation) {
       cli.stdin.write(command + '\n')
       await answered(end)
     }
     cli.stdin.write('quit\n')
     await ended
-    return timeless(before + shown)
+    return comparableLines(before + shown)
   } catch (error) {
     throw new Error(`${String(error)}\n${before}-----\n${shown}`, { cause: error })
   } finally {

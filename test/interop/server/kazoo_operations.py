@@ -1,4 +1,4 @@
-# What a user of kazoo does, on the server that is named, one line for each outcome. What no two runs have in common is left out.
+# Uses kazoo's features on the server given as the argument, and prints one line per outcome. Values that differ between runs are left out.
 import logging
 import sys
 import threading
@@ -39,23 +39,23 @@ def outcome(what, *args, **more):
         return type(error).__name__
 
 
-class Told:
-    """What a watch was told, one at a time."""
+class Events:
+    """A watch callback that queues its events."""
 
     def __init__(self):
-        self.told = []
-        self.more = threading.Condition()
+        self.events = []
+        self.arrived = threading.Condition()
 
-    def __call__(self, *what):
-        with self.more:
-            self.told.append(what)
-            self.more.notify()
+    def __call__(self, *event):
+        with self.arrived:
+            self.events.append(event)
+            self.arrived.notify()
 
     def next(self):
-        with self.more:
-            if not self.more.wait_for(lambda: self.told, PATIENCE):
-                raise TimeoutError("nothing was told")
-            return self.told.pop(0)
+        with self.arrived:
+            if not self.arrived.wait_for(lambda: self.events, PATIENCE):
+                raise TimeoutError("the watch was not notified")
+            return self.events.pop(0)
 
 
 zk = client()
@@ -66,8 +66,8 @@ say("version", zk.server_version()[:2], "ruok", zk.command(b"ruok"))
 zk.ensure_path("/k/a/b")
 say(zk.create("/k/e", b"x", ephemeral=True), zk.create("/k/s-", sequence=True), zk.create("/k/s-", sequence=True, ephemeral=True))
 say(zk.create("/k/deep/er", b"y", makepath=True, include_data=True)[0])
-data, seen = zk.get("/k/e")
-say(data, stat(seen), seen.ephemeralOwner == zk.client_id[0], stat(zk.exists("/k")))
+data, found = zk.get("/k/e")
+say(data, stat(found), found.ephemeralOwner == zk.client_id[0], stat(zk.exists("/k")))
 say(stat(zk.set("/k/a", b"longer")), outcome(zk.set, "/k/a", b"", version=7), outcome(zk.create, "/k/a"))
 say(sorted(zk.get_children("/k")), stat(zk.get_children("/k", include_data=True)[1]))
 say(outcome(zk.delete, "/k/a"), outcome(zk.delete, "/k/nothing"), outcome(zk.create, "/k/e/child"), zk.exists("/k/nothing"))
@@ -87,36 +87,36 @@ transaction.delete("/k/nothing")
 transaction.create("/k/v")
 say([type(each).__name__ for each in transaction.commit()], zk.exists("/k/u"))
 
-# Who may do what.
+# Permissions.
 zk.add_auth("digest", "ann:secret")
 zk.create("/k/mine", b"", acl=[make_digest_acl("ann", "secret", all=True)])
 say(outcome(other.get, "/k/mine"), zk.get("/k/mine")[0], zk.get_acls("/k/mine")[0][0].id.id.split(":")[0])
-zk.create("/k/whoever", b"", acl=CREATOR_ALL_ACL)
-say(zk.get_acls("/k/whoever")[0], outcome(other.get, "/k/whoever"))
+zk.create("/k/creator", b"", acl=CREATOR_ALL_ACL)
+say(zk.get_acls("/k/creator")[0], outcome(other.get, "/k/creator"))
 say(stat(zk.set_acls("/k/mine", [make_acl("world", "anyone", read=True), make_digest_acl("ann", "secret", all=True)])))
 say(other.get("/k/mine")[0], other.get_acls("/k/mine")[0][1].id.id, outcome(other.set, "/k/mine", b""))
 
 # Watches.
-told = Told()
-zk.get("/k/t", watch=told)
-zk.get_children("/k/t", watch=told)
-zk.exists("/k/w", watch=told)
+events = Events()
+zk.get("/k/t", watch=events)
+zk.get_children("/k/t", watch=events)
+zk.exists("/k/w", watch=events)
 other.set("/k/t", b"")
-say(told.next()[0])
+say(events.next()[0])
 other.create("/k/t/child")
-say(told.next()[0])
+say(events.next()[0])
 other.create("/k/w")
-say(told.next()[0])
+say(events.next()[0])
 
-data_told, list_told = Told(), Told()
-zk.DataWatch("/k/d")(lambda data, stat, event: data_told(data, event and event.type))
-zk.ChildrenWatch("/k/t")(lambda children: list_told(sorted(children)))
-say(data_told.next(), list_told.next())
+data_events, child_events = Events(), Events()
+zk.DataWatch("/k/d")(lambda data, stat, event: data_events(data, event and event.type))
+zk.ChildrenWatch("/k/t")(lambda children: child_events(sorted(children)))
+say(data_events.next(), child_events.next())
 for act in (lambda: other.create("/k/d", b"1"), lambda: other.set("/k/d", b"2"), lambda: other.delete("/k/d")):
     act()
-    say(data_told.next())
+    say(data_events.next())
 other.create("/k/t/another")
-say(list_told.next())
+say(child_events.next())
 
 # Recipes.
 with zk.Lock("/k/lock", "one"):
@@ -143,11 +143,11 @@ barrier.create()
 say("barrier", other.Barrier("/k/barrier").wait(0.01), barrier.remove(), other.Barrier("/k/barrier").wait(PATIENCE))
 zk.Election("/k/election", "ann").run(lambda: say("election", other.Election("/k/election").contenders()))
 
-# A session goes on, and ends.
-gone = Told()
-other.exists("/k/e", watch=gone)
+# The end of a session, and a new one.
+deleted = Events()
+other.exists("/k/e", watch=deleted)
 zk.stop()
-say(gone.next()[0], other.exists("/k/e"))
+say(deleted.next()[0], other.exists("/k/e"))
 zk.start(PATIENCE)
 zk.delete("/k", recursive=True)
 say(other.exists("/k"))

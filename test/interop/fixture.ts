@@ -1,0 +1,124 @@
+// The fixture of the interop tests: two zkwire clients and two peers of another library on one server, with a new path
+// for each test.
+import { expect } from 'chai'
+import { connect, type Client } from '../../src/index.ts'
+import type { Lock } from '../../src/recipes/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { sharedServer } from '../support/shared-server.ts'
+import { increment, incrementAll, handOverCount, readTwice, ours, type Contender } from './contender.ts'
+import type { Library, Peer } from './peers.ts'
+
+const ROUNDS = 40
+let run = 0
+
+export class InteropFixture {
+  connectString = ''
+  clients: readonly Client[] = []
+  peers: readonly Peer[] = []
+  path = ''
+  /** The path of a node whose data is a number. */
+  counter = ''
+
+  get client(): Client {
+    return this.clients[0] as Client
+  }
+
+  get peer(): Peer {
+    return this.peers[0] as Peer
+  }
+
+  /** Makes a contender of each zkwire client. */
+  ours(make: (client: Client) => Pick<Lock, 'acquire'>): Contender[] {
+    return this.clients.map((client, i) => ours(`ours ${i}`, client, make(client)))
+  }
+
+  /** Makes a contender of each peer. */
+  theirs(kind: string): Contender[] {
+    return this.peers.map((peer, i) => peer.contender(`theirs ${i}`, kind, this.path))
+  }
+
+  async expectNoLostUpdate(contenders: readonly Contender[]): Promise<void> {
+    const increments = await incrementAll(contenders, this.counter, ROUNDS)
+    const total = ROUNDS * contenders.length
+    expect(increments.map(({ previous }) => previous)).to.deep.equal(Array.from({ length: total }, (_, i) => i))
+    expect(await this.counterValue()).to.equal(total)
+    // All contenders wait all the time, so a fair lock alternates between them.
+    expect(handOverCount(increments)).to.be.greaterThan(total / 2)
+  }
+
+  /** Writers lose no update, and no reader sees the counter change while it holds its lock. */
+  async expectNoTornRead(writers: readonly Contender[], readers: readonly Contender[]): Promise<void> {
+    const readings: (readonly [string, string])[] = []
+    const reading = async (reader: Contender) => {
+      for (let round = 0; round < ROUNDS; round++) readings.push(await readTwice(reader, this.counter))
+    }
+    await Promise.all([this.expectNoLostUpdate(writers), ...readers.map(reading)])
+    expect(readings.filter(([first, second]) => first !== second)).to.deep.equal([])
+    // Readers got the lock between writers, not only after the last one.
+    expect(new Set(readings.map(([first]) => first)).size).to.be.greaterThan(ROUNDS / 4)
+  }
+
+  /** The peer holds the lock, and our contender gets it nevertheless. */
+  async expectLostUpdate(mine: Contender, their: Contender): Promise<void> {
+    await their.acquire()
+    const found = await their.read(this.counter)
+    expect(await increment(mine, this.counter)).to.deep.equal({ name: mine.name, previous: 0 })
+    await their.write(this.counter, String(Number(found) + 1))
+    await their.release()
+    expect(await this.counterValue(), 'the counter after two increments').to.equal(1)
+  }
+
+  async counterValue(): Promise<number> {
+    return Number((await this.client.getData(this.counter)).data)
+  }
+}
+
+interface RunningServer {
+  connectString: string
+  /** Undefined for a server that other tests share. */
+  close?: () => Promise<void>
+}
+
+const servers: Readonly<Record<string, () => Promise<RunningServer>>> = {
+  'Apache ZooKeeper': async () => ({ connectString: (await sharedServer()).connectString }),
+  'the embedded server': () => Server.start({ tickTime: 500 }),
+}
+
+/**
+ * Runs the suite on Apache ZooKeeper and on the embedded server, which must look like a ZooKeeper to other libraries.
+ */
+export function describeInterop(title: string, library: Library, suite: (all: InteropFixture) => void): void {
+  for (const [name, serve] of Object.entries(servers))
+    describe(`${title}, on ${name},`, () => suite(setUpFixture(serve, library)))
+}
+
+/** Returns a fixture whose fields are set before each test. */
+function setUpFixture(serve: () => Promise<RunningServer>, { provide, start }: Library): InteropFixture {
+  const all = new InteropFixture()
+  let server: RunningServer
+  before(async function () {
+    // The library may have to be installed first.
+    this.timeout(600_000)
+    await provide()
+    server = await serve()
+    const { connectString } = server
+    all.connectString = connectString
+    all.clients = await Promise.all([1, 2].map(() => connect(connectString, { sessionTimeout: 6000 })))
+    all.peers = await Promise.all([1, 2].map(() => start(connectString)))
+    await Promise.all(all.peers.map(peer => peer.ask('session')))
+  })
+  after(async () => {
+    await Promise.all([...all.clients, ...all.peers].map(each => each.close()))
+    await server.close?.()
+  })
+  beforeEach(async () => {
+    all.path = `/interop-${++run}`
+    all.counter = `${all.path}-counter`
+    await all.client.create(all.counter, '0')
+  })
+  afterEach(async () => {
+    await all.client.deleteRecursive(all.path)
+    await all.client.delete(all.counter)
+  })
+  return all
+}
