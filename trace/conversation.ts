@@ -18,45 +18,45 @@ const TLS_HANDSHAKE = 0x16
 const REQUEST_HEADER = 8
 
 export class Conversation {
-  readonly #tell: (line: Line) => void
-  readonly #ears: Record<End, Ear>
+  readonly #onLine: (line: Line) => void
+  readonly #streams: Record<End, FrameStream>
   /** Of the requests without an answer: a reply does not say what it answers. */
   readonly #opcodes = new Map<number, number>()
-  readonly #greeted = new Set<End>()
+  readonly #handshaken = new Set<End>()
 
   constructor(tell: (line: Line) => void) {
-    this.#tell = tell
-    this.#ears = { client: this.#ear('client'), server: this.#ear('server') }
+    this.#onLine = tell
+    this.#streams = { client: this.#streamOf('client'), server: this.#streamOf('server') }
   }
 
   /** Takes in what `from` said next. It never throws: what is no frame is told as such. */
-  hear(from: End, chunk: Buffer): void {
-    this.#ears[from].push(chunk)
+  push(from: End, chunk: Buffer): void {
+    this.#streams[from].push(chunk)
   }
 
-  #ear(from: End): Ear {
-    const remark = (sentence: string) => this.#tell({ sentence: `${from} ${sentence}`, dump: '', isPing: false })
-    return new Ear(
-      frame => this.#frame(from, frame),
+  #streamOf(from: End): FrameStream {
+    const remark = (sentence: string) => this.#onLine({ sentence: `${from} ${sentence}`, dump: '', isPing: false })
+    return new FrameStream(
+      frame => this.#onFrame(from, frame),
       opening => {
-        const what = from === 'client' ? strangeOpening(opening) : undefined
+        const what = from === 'client' ? describeOpening(opening) : undefined
         if (what === undefined) return true
         remark(what)
-        this.#ears.server.deafen()
+        this.#streams.server.ignore()
         return false
       },
       remark,
     )
   }
 
-  #frame(from: End, frame: Buffer): void {
-    const first = !this.#greeted.has(from)
-    this.#greeted.add(from)
+  #onFrame(from: End, frame: Buffer): void {
+    const first = !this.#handshaken.has(from)
+    this.#handshaken.add(from)
     const xid = first || frame.length < 4 ? undefined : frame.readInt32BE(0)
     const opcode = xid === undefined ? undefined : this.#opcodeOf(from, xid, frame)
     // With its length, since without it an answer can look like one that has it.
     const { sentence, dump } = explain(prefixed(frame), { from, first, ...(opcode !== undefined && { opcode }) })
-    this.#tell({ sentence, dump, isPing: xid === xids.ping })
+    this.#onLine({ sentence, dump, isPing: xid === xids.ping })
   }
 
   #opcodeOf(from: End, xid: number, frame: Buffer): number | undefined {
@@ -78,12 +78,12 @@ function prefixed(frame: Buffer): Buffer {
 }
 
 /** Cuts what one end says into frames, unless it opens with something else, and until it says what is none. */
-class Ear {
+class FrameStream {
   readonly #isFramed: (opening: Buffer) => boolean
-  readonly #remark: (sentence: string) => void
+  readonly #note: (sentence: string) => void
   readonly #framer: Framer
   #opening: Buffer | undefined = Buffer.alloc(0)
-  #deaf = false
+  #isIgnored = false
 
   constructor(
     onFrame: (frame: Buffer) => void,
@@ -91,34 +91,34 @@ class Ear {
     remark: (sentence: string) => void,
   ) {
     this.#isFramed = isFramed
-    this.#remark = remark
+    this.#note = remark
     this.#framer = new Framer(LONGEST, (bytes, start, end) => onFrame(bytes.subarray(start, end)))
   }
 
-  deafen(): void {
-    this.#deaf = true
+  ignore(): void {
+    this.#isIgnored = true
   }
 
   push(chunk: Buffer): void {
-    if (this.#deaf) return
+    if (this.#isIgnored) return
     if (this.#opening !== undefined) {
       chunk = Buffer.concat([this.#opening, chunk])
       this.#opening = chunk.length < 4 ? chunk : undefined
       if (chunk.length < 4) return
-      if (!this.#isFramed(chunk.subarray(0, 4))) return this.deafen()
+      if (!this.#isFramed(chunk.subarray(0, 4))) return this.ignore()
     }
     try {
       this.#framer.push(chunk)
     } catch (error) {
       if (!(error instanceof JuteError)) throw error
-      this.#remark(`announces ${error.message}: what it says from here on is passed on and not told`)
-      this.deafen()
+      this.#note(`announces ${error.message}: what it says from here on is passed on and not told`)
+      this.ignore()
     }
   }
 }
 
 /** Where the first four bytes are no length, what they are. */
-function strangeOpening(bytes: Buffer): string | undefined {
+function describeOpening(bytes: Buffer): string | undefined {
   const word = bytes.toString('latin1')
   if (/^[a-z]{4}$/.test(word)) return `sends the four-letter word ${word}`
   if (bytes[0] === TLS_HANDSHAKE && bytes[1] === 3) return 'speaks TLS: its frames are passed on and cannot be told'

@@ -5,24 +5,24 @@ import type { Address } from '../src/transport/transport.ts'
 import { Conversation, type Line } from './conversation.ts'
 
 /** Is told each line, with the number of its connection, counted from 1. */
-export type Tell = (connection: number, line: Line) => void
+export type OnLine = (connection: number, line: Line) => void
 
 export class TraceProxy {
   readonly #server: Server
   readonly #target: Address
-  readonly #tell: Tell
+  readonly #onLine: OnLine
   readonly #sockets = new Set<Socket>()
   #connections = 0
 
-  private constructor(server: Server, target: Address, tell: Tell) {
+  private constructor(server: Server, target: Address, tell: OnLine) {
     this.#server = server
     this.#target = target
-    this.#tell = tell
-    server.on('connection', near => this.#carry(near))
+    this.#onLine = tell
+    server.on('connection', near => this.#forward(near))
   }
 
   /** @param listen port 0: any that is free. Rejects where the port cannot be had. */
-  static async start(listen: Address, target: Address, tell: Tell): Promise<TraceProxy> {
+  static async start(listen: Address, target: Address, tell: OnLine): Promise<TraceProxy> {
     const server = createServer({ noDelay: true, allowHalfOpen: true })
     server.listen(listen)
     await once(server, 'listening')
@@ -42,10 +42,10 @@ export class TraceProxy {
     await closed
   }
 
-  #carry(near: Socket): void {
+  #forward(near: Socket): void {
     const connection = ++this.#connections
-    const say = (sentence: string) => this.#tell(connection, { sentence, dump: '', isPing: false })
-    const conversation = new Conversation(line => this.#tell(connection, line))
+    const say = (sentence: string) => this.#onLine(connection, { sentence, dump: '', isPing: false })
+    const conversation = new Conversation(line => this.#onLine(connection, line))
     const far = connect({ ...this.#target, noDelay: true, allowHalfOpen: true })
     say(`opened by ${near.remoteAddress ?? 'somebody'}, port ${near.remotePort ?? 'unknown'}`)
     for (const [from, source, sink] of [
@@ -53,7 +53,7 @@ export class TraceProxy {
       ['server', far, near],
     ] as const) {
       this.#sockets.add(source)
-      source.on('data', chunk => conversation.hear(from, chunk))
+      source.on('data', chunk => conversation.push(from, chunk))
       source.pipe(sink)
       source.on('error', error => say(`${from} is lost: ${error.message}`))
       source.on('close', () => {

@@ -1,8 +1,7 @@
 // The command line of `npm run bench:growth`.
 import { fileURLToPath } from 'node:url'
-import { UsageError, valuesOf } from '../output/usage.ts'
-import { wholeNumber } from '../whole-number.ts'
-import { curves, populations } from './workloads.ts'
+import { UsageError, valuesOf, wholeNumber } from '../output/usage.ts'
+import { workloads, populations } from './workloads.ts'
 import type { Plan } from './run.ts'
 import { nameOf } from './table.ts'
 
@@ -19,10 +18,10 @@ export const help = `npm run bench:growth -- [options]
 
 Measures whether the cost of an operation stays the same however many calls are under way,
 watches are registered, sessions are open, and however large a frame is. Says so of each
-curve, draws them, and exits with 1 where one is not flat. bench/README.md tells how.
+workload, draws them, and exits with 1 where one is not flat. bench/README.md tells how.
 
   --quick                  small sizes, in less than a minute: to see that it runs
-  --only TEXT              the curves whose names hold this: ${populations.map(({ crowd }) => crowd).join(', ')}
+  --only TEXT              the workloads whose names hold this: ${populations.map(({ name }) => name).join(', ')}
   --most N                 leaves out what is larger than N, frames too
   --rounds N               how often each is measured (${FULL.rounds})
   --warm-up MS             of processor time, of each (${FULL.warmUp})
@@ -45,12 +44,12 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   })
   if (values.help === true) return 'help'
   const { only = '', quick = false } = values
-  const chosen = curves.filter(curve => nameOf(curve).includes(only))
-  if (chosen.length === 0) throw new UsageError(`no curve is called like ${JSON.stringify(only)}`)
+  const chosen = workloads.filter(workload => nameOf(workload).includes(only))
+  if (chosen.length === 0) throw new UsageError(`no workload is called like ${JSON.stringify(only)}`)
   const defaults = quick ? QUICK : FULL
   const most = values.most === undefined ? Infinity : wholeNumber('most', values.most)
   return {
-    curves: chosen,
+    workloads: chosen,
     sizesOf: population => (quick ? population.quick : population.sizes).filter(size => size <= most),
     rounds: wholeNumber('rounds', values.rounds ?? `${defaults.rounds}`),
     warmUp: wholeNumber('warm-up', values['warm-up'] ?? `${defaults.warmUp}`),

@@ -1,6 +1,6 @@
 // The page with the plots: one HTML file that needs nothing else.
 import { html, type Html } from '../report/html.ts'
-import { pageAround } from '../report/page.ts'
+import { renderPage } from '../report/page.ts'
 import { plot } from '../report/plots.ts'
 import type { Machine } from '../output/result.ts'
 import { populations, type Population } from './workloads.ts'
@@ -8,7 +8,7 @@ import type { Finding } from './verdict.ts'
 import { summaryOf, tableOf, verdictOf } from './table.ts'
 
 export function pageOf(findings: readonly Finding[], machine: Machine, date: Date): Promise<string> {
-  return pageAround(
+  return renderPage(
     'What grows, and what does not',
     html`<main>
       <h1>What grows, and what does not</h1>
@@ -30,23 +30,23 @@ export function pageOf(findings: readonly Finding[], machine: Machine, date: Dat
   )
 }
 
-function section({ crowd, of }: Population, findings: readonly Finding[]): Html {
-  const some = findings.filter(({ curve }) => curve.crowd === crowd)
+function section({ name, label }: Population, findings: readonly Finding[]): Html {
+  const some = findings.filter(({ workload }) => workload.population === name)
   if (some.length === 0) return html``
-  return html`<section aria-labelledby="${crowd}">
-    <h2 id="${crowd}">${of}</h2>
+  return html`<section aria-labelledby="${name}">
+    <h2 id="${name}">${label}</h2>
     <ul>
-      ${some.map(finding => html`<li><b>${finding.curve.probe}</b>, ${finding.curve.about}: ${verdictOf(finding)}</li>`)}
+      ${some.map(finding => html`<li><b>${finding.workload.probe}</b>, ${finding.workload.about}: ${verdictOf(finding)}</li>`)}
     </ul>
     <div class="plots">
       ${plot({
         title: 'Cost of an operation, as a ratio to the smallest size',
-        x: { label: of, format: crowd === 'frames' ? binary : decimal },
+        x: { label, format: name === 'frames' ? binary : decimal },
         y: 'ratio',
         format: ratio => ratio.toFixed(2),
-        summary: some.map(finding => `${finding.curve.probe}: ${verdictOf(finding)}`).join('. '),
-        series: some.map(({ curve, levels }, style) => ({
-          name: curve.probe,
+        summary: some.map(finding => `${finding.workload.probe}: ${verdictOf(finding)}`).join('. '),
+        series: some.map(({ workload, levels }, style) => ({
+          name: workload.probe,
           style,
           points: levels.map(({ size, ratio }) => ({ x: size, y: ratio.middle, low: ratio.low, high: ratio.high })),
         })),

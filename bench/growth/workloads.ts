@@ -1,12 +1,12 @@
 // What is measured, and at which sizes. Pure data, shared by the harness and the processes that it starts.
 
-/** What there is much of, in a process of its own for each curve and size. */
-export type Crowd = 'calls' | 'young' | 'watches' | 'removed' | 'lives' | 'sessions' | 'frames' | 'names'
+/** What there is much of, in a process of its own for each workload and size. */
+export type PopulationName = 'calls' | 'young' | 'watches' | 'removed' | 'lives' | 'sessions' | 'frames' | 'names'
 
 export interface Population {
-  crowd: Crowd
+  name: PopulationName
   /** What the sizes count. */
-  of: string
+  label: string
   sizes: readonly number[]
   /** What `--quick` makes of them. */
   quick: readonly number[]
@@ -14,8 +14,8 @@ export interface Population {
   execArgv?: readonly string[]
 }
 
-export interface Curve {
-  crowd: Crowd
+export interface Workload {
+  population: PopulationName
   /** One of the probes of that crowd. */
   probe: string
   /** What one operation is, for a reader. */
@@ -25,7 +25,7 @@ export interface Curve {
   /** Below that size, what a process has once weighs more than what it has many of. */
   from?: number
   /** The probe of what no client can do without, measured at the same sizes: what grows with that is not the client's. */
-  beside?: 'promise'
+  baseline?: 'promise'
 }
 
 /** Calls under way outlive V8's young generation as it is by default, and each is then moved twice: here all have room in it. */
@@ -34,49 +34,59 @@ const ROOMY = ['--min-semi-space-size=256', '--max-semi-space-size=256']
 const someCalls = { sizes: [1000, 3000, 10_000, 30_000, 100_000], quick: [1000, 10_000] } as const
 
 export const populations: readonly Population[] = [
-  { ...{ crowd: 'calls', of: 'calls under way' }, ...someCalls, execArgv: ROOMY },
-  { ...{ crowd: 'young', of: "calls under way, with Node's own young generation" }, ...someCalls },
+  { ...{ name: 'calls', label: 'calls under way' }, ...someCalls, execArgv: ROOMY },
+  { ...{ name: 'young', label: "calls under way, with Node's own young generation" }, ...someCalls },
   {
-    ...{ crowd: 'watches', of: 'watches registered' },
+    ...{ name: 'watches', label: 'watches registered' },
     sizes: [1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
     quick: [1000, 10_000, 100_000],
   },
   {
-    ...{ crowd: 'removed', of: 'watches registered, and removed again' },
+    ...{ name: 'removed', label: 'watches registered, and removed again' },
     sizes: [1000, 10_000, 100_000, 1_000_000],
     quick: [1000, 10_000],
   },
   {
-    ...{ crowd: 'lives', of: 'watches set in one session, and ended with it' },
+    ...{ name: 'lives', label: 'watches set in one session, and ended with it' },
     sizes: [10_000, 30_000, 100_000, 300_000, 1_000_000],
     quick: [1000, 10_000],
   },
   {
-    ...{ crowd: 'sessions', of: 'sessions in a process' },
+    ...{ name: 'sessions', label: 'sessions in a process' },
     sizes: [100, 300, 1000, 3000, 10_000],
     quick: [100, 300, 1000],
   },
   {
-    ...{ crowd: 'frames', of: 'bytes of data in a frame' },
+    ...{ name: 'frames', label: 'bytes of data in a frame' },
     sizes: [16_384, 65_536, 262_144, 1_048_576, 4_194_304, 8_388_608],
     quick: [16_384, 262_144, 1_048_576],
   },
   {
-    ...{ crowd: 'names', of: 'names in a list' },
+    ...{ name: 'names', label: 'names in a list' },
     sizes: [300, 1000, 3000, 10_000, 30_000, 100_000],
     quick: [300, 3000],
   },
 ]
 
-const us = (crowd: Crowd, probe: string, about: string): Curve => ({ crowd, probe, about, unit: 'us' })
-const bytes = (crowd: Crowd, probe: string, about: string): Curve => ({ crowd, probe, about, unit: 'bytes' })
+const us = (population: PopulationName, probe: string, about: string): Workload => ({
+  population,
+  probe,
+  about,
+  unit: 'us',
+})
+const bytes = (population: PopulationName, probe: string, about: string): Workload => ({
+  population,
+  probe,
+  about,
+  unit: 'bytes',
+})
 
-export const curves: readonly Curve[] = [
-  { ...us('calls', 'getData', 'one of so many under way'), beside: 'promise' },
-  { ...us('calls', 'one signal', 'the same, with one abort signal over all of them'), beside: 'promise' },
+export const workloads: readonly Workload[] = [
+  { ...us('calls', 'getData', 'one of so many under way'), baseline: 'promise' },
+  { ...us('calls', 'one signal', 'the same, with one abort signal over all of them'), baseline: 'promise' },
   us('calls', 'queued', 'a call that waits for a connection with so many others'),
   us('calls', 'lost', 'a call that fails with its connection, with so many others'),
-  { ...us('young', 'getData', 'one of so many under way'), beside: 'promise' },
+  { ...us('young', 'getData', 'one of so many under way'), baseline: 'promise' },
   us('watches', 'told', 'one more is set, its node is changed, it is told'),
   us('watches', 'given up', 'one more is set, and given up by its signal'),
   us('watches', 'removeWatches', 'one more is set, and removed'),
@@ -94,15 +104,15 @@ export const curves: readonly Curve[] = [
   us('names', 'getChildren', 'a name of it'),
 ]
 
-export function populationOf({ crowd }: Curve): Population {
-  const found = populations.find(population => population.crowd === crowd)
-  if (found === undefined) throw new Error(`there is no crowd of ${crowd}`)
+export function populationOf({ population }: Workload): Population {
+  const found = populations.find(({ name }) => name === population)
+  if (found === undefined) throw new Error(`there is no population ${population}`)
   return found
 }
 
 /** What a measuring process is told first. */
 export interface Task {
-  crowd: Crowd
+  population: PopulationName
   size: number
   /** Connect strings: of a server that answers at once from what lies ready, and of the embedded one. */
   mock: string
@@ -112,7 +122,7 @@ export interface Task {
 }
 
 /** What it is told from then on, and answers with a {@link Sample}. */
-export interface Question {
+export interface MeasureRequest {
   probe: string
   /** Milliseconds of processor time, at least. */
   span: number

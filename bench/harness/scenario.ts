@@ -2,7 +2,7 @@
 import type { Client } from '../../src/index.ts'
 
 /** A session's part in a scenario. */
-export interface Seat {
+export interface Participant {
   readonly client: Client
   /** The scenario's own node. It exists. */
   readonly directory: string
@@ -21,7 +21,7 @@ export interface Seat {
   /** From now on no server can be reached. */
   isolate: () => void
   /** Servers can be reached again. The session has expired meanwhile: resolves with another one in its place. */
-  comeBack: () => Promise<Client>
+  replaceSession: () => Promise<Client>
 }
 
 /** What phases ask for, by name. A promise that is returned need not be waited for: a phase is over when all its frames have come. */
@@ -30,9 +30,9 @@ export type Member = Readonly<Record<string, () => Promise<unknown> | undefined>
 export interface Phase {
   name: string
   /** Which of the member's deeds. */
-  deed: string
+  action: string
   /** Who does it: every member, the conductor, who was marked last, or who did something last. */
-  by: 'all' | 'conductor' | 'marked' | 'actor'
+  by: 'all' | 'trigger' | 'marked' | 'actor'
   /** How many marks it leads to, with N members. */
   marks: (n: number) => number
   /** Nobody but the conductor can be reached when it is over. */
@@ -58,13 +58,13 @@ export interface Scenario {
   /** One line for the help. */
   about: string
   /** Once, before the first step. */
-  prologue: readonly Phase[]
+  warmUp: readonly Phase[]
   /** A step. */
   phases: readonly Phase[]
   /** Of the phase that is drawn and fitted. */
   theory: { phase: string } & Theory
   /** A session of its own that belongs to nobody, to set things off. */
-  hasConductor?: boolean
+  hasTrigger?: boolean
   /** Where sessions are to end, they are the scenario's own, with this timeout, ms. */
   ownSessions?: { timeout: number | undefined }
   /** The members share so many sessions, or as many as there are threads where those are more. */
@@ -72,11 +72,11 @@ export interface Scenario {
   /** A step takes seconds: only counted ones are done, and timed as they are. */
   isSlow?: boolean
   /** Where one step need not cause what the other does: why. */
-  byChance?: string
+  variesBecause?: string
   /** Measured only where it is asked for. */
   isExtra?: boolean
   /** Makes what is needed in the directory. */
-  furnish?: (client: Client, directory: string) => Promise<void>
-  member: (seat: Seat) => Member
-  conductor?: (seat: Seat) => Member
+  setUp?: (client: Client, directory: string) => Promise<void>
+  member: (seat: Participant) => Member
+  trigger?: (seat: Participant) => Member
 }

@@ -8,7 +8,7 @@ import { parseConnectString } from '../../src/session/servers/connect-string.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../test/support/apache-zookeeper.ts'
 import { fourLetterWord } from '../../test/support/four-letter-word.ts'
 import { cpuSecondsOf } from '../../test/support/procfs.ts'
-import type { Passed } from '../measure/reconcile.ts'
+import type { WireCounts } from '../measure/reconcile.ts'
 import { SESSION_TIMEOUT } from './sessions.ts'
 
 export interface Server {
@@ -23,7 +23,7 @@ export interface Server {
   /** Processor time it has used; undefined where that cannot be told. */
   cpuSeconds: () => number | undefined
   /** What has passed by its own count; undefined where it serves others too. */
-  passed: () => Promise<Partial<Passed> | undefined>
+  wireCounts: () => Promise<Partial<WireCounts> | undefined>
   close: () => Promise<void>
 }
 
@@ -33,7 +33,7 @@ const HEAP = '-Xmx1536m'
 /** @param which a connect string, or what is to be started */
 export function serverFor(which: string): Promise<Server> {
   if (which === 'embedded') return startEmbedded()
-  return which === 'apache' ? startApache() : given(which)
+  return which === 'apache' ? startApache() : existingServer(which)
 }
 
 async function startEmbedded(): Promise<Server> {
@@ -48,7 +48,7 @@ async function startEmbedded(): Promise<Server> {
   return {
     ...{ servers, kind: 'embedded', version: ownVersion(), mode: 'standalone', pid },
     cpuSeconds: () => (pid === undefined ? undefined : cpuSecondsOf(pid)),
-    passed: async () => {
+    wireCounts: async () => {
       child.send('counts')
       const [counts] = (await once(child, 'message')) as [ServerStats]
       return {
@@ -77,12 +77,12 @@ export function nameOf({
   return `${kind === 'given' ? servers : 'Apache'} ZooKeeper ${version}, ${mode}`
 }
 
-async function given(servers: string): Promise<Server> {
-  const about = await aboutFirst(servers)
-  return { ...about, ...nothingKnown, servers, kind: 'given', close: () => Promise.resolve() }
+async function existingServer(servers: string): Promise<Server> {
+  const about = await describeServer(servers)
+  return { ...about, ...noMeasurements, servers, kind: 'given', close: () => Promise.resolve() }
 }
 
-const nothingKnown = { pid: undefined, cpuSeconds: () => undefined, passed: () => Promise.resolve(undefined) }
+const noMeasurements = { pid: undefined, cpuSeconds: () => undefined, wireCounts: () => Promise.resolve(undefined) }
 
 async function startApache(): Promise<Server> {
   const server = await startApacheZooKeeper({
@@ -90,12 +90,12 @@ async function startApache(): Promise<Server> {
     jvm: [HEAP],
   })
   return {
-    ...aboutOf(await server.command('srvr')),
+    ...parseSrvr(await server.command('srvr')),
     servers: server.connectString,
     kind: 'apache',
     pid: server.pid,
     cpuSeconds: () => server.cpuSeconds(),
-    passed: countsOf(server),
+    wireCounts: countsOf(server),
     close: () => server.close(),
   }
 }
@@ -105,7 +105,7 @@ const CHARACTERS = 8192
 const WORD_BYTES = 4
 
 /** By `mntr`, which tells nothing of the bytes that were sent (3.8). What the asking itself causes is taken off. */
-export function countsOf(server: Pick<ApacheZooKeeper, 'command'>): Server['passed'] {
+export function countsOf(server: Pick<ApacheZooKeeper, 'command'>): Server['wireCounts'] {
   const asking = { framesSent: 0, framesReceived: 0, bytesSent: 0 }
   return async () => {
     const mntr = await server.command('mntr')
@@ -126,30 +126,30 @@ export function countsOf(server: Pick<ApacheZooKeeper, 'command'>): Server['pass
  * Of the first server that says it. A server may be told to keep silent about itself: that is no failure.
  * @throws Error where at none of the addresses anybody listens: it should not be told after a minute
  */
-async function aboutFirst(servers: string): Promise<ReturnType<typeof aboutOf>> {
+async function describeServer(servers: string): Promise<ReturnType<typeof parseSrvr>> {
   const { hosts } = parseConnectString(servers)
   const refusals: unknown[] = []
   for (const { host, port } of hosts) {
     const answer = await fourLetterWord(host, port, 'srvr', 3000).catch((error: unknown) => {
-      if (isOfTheNetwork(error)) refusals.push(error)
+      if (isNetworkError(error)) refusals.push(error)
       return ''
     })
-    if (answer.includes('Mode:')) return aboutOf(answer)
+    if (answer.includes('Mode:')) return parseSrvr(answer)
   }
   if (hosts.length > 0 && refusals.length === hosts.length)
     throw new Error(`--server: no ZooKeeper at ${servers} (${messageOf(refusals.at(-1))})`)
-  return aboutOf('')
+  return parseSrvr('')
 }
 
 /** Not of a server that keeps us waiting. */
-const isOfTheNetwork = (error: unknown): boolean => error instanceof Error && 'code' in error
+const isNetworkError = (error: unknown): boolean => error instanceof Error && 'code' in error
 
 /** Where a name has several addresses, node:net says nothing of its own. */
 const messageOf = (error: unknown): string =>
   error instanceof AggregateError ? messageOf(error.errors.at(-1)) : (error as Error).message
 
 /** From what `srvr` answers. */
-export function aboutOf(srvr: string): Pick<Server, 'version' | 'mode'> {
+export function parseSrvr(srvr: string): Pick<Server, 'version' | 'mode'> {
   return {
     version: /^Zookeeper version: ([^\s,-]+)/m.exec(srvr)?.[1] ?? 'unknown',
     mode: /^Mode: (\w+)/m.exec(srvr)?.[1] ?? 'unknown',

@@ -1,11 +1,11 @@
 // The sessions of one thread: opened at a pace, and sorely missed when one goes.
 import { setMaxListeners } from 'node:events'
 import { connect, type Client } from '../../src/index.ts'
-import { Line } from './cuttable-dial.ts'
-import type { Meter } from '../measure/frame-counter.ts'
+import { CuttableDial } from './cuttable-dial.ts'
+import type { FrameCounter } from '../measure/frame-counter.ts'
 
 /** Connects in flight. All at once would overflow a server's backlog, 50 by default, and wait for the system to try again. */
-const PACE = 25
+const MAX_CONNECTING = 25
 /** A busy event loop must not let a session expire: the most that servers give by default is below this. */
 export const SESSION_TIMEOUT = 60_000
 const CONNECT_TIMEOUT = 60_000
@@ -14,15 +14,15 @@ const ATTEMPT_TIMEOUT = 20_000
 /** A session, and what can be done to its connection. */
 export class BenchSession {
   client!: Client
-  readonly line = new Line()
+  readonly link = new CuttableDial()
   readonly #servers: string
-  readonly #meter: Pick<Meter, 'tap'>
+  readonly #counter: Pick<FrameCounter, 'observer'>
   readonly #timeout: number
   readonly #rearmed: (() => void)[] = []
 
-  constructor(servers: string, meter: Pick<Meter, 'tap'>, timeout = SESSION_TIMEOUT) {
+  constructor(servers: string, counter: Pick<FrameCounter, 'observer'>, timeout = SESSION_TIMEOUT) {
     this.#servers = servers
-    this.#meter = meter
+    this.#counter = counter
     this.#timeout = timeout
   }
 
@@ -31,8 +31,8 @@ export class BenchSession {
       sessionTimeout: this.#timeout,
       connectTimeout: CONNECT_TIMEOUT,
       attemptTimeout: ATTEMPT_TIMEOUT,
-      onFrame: this.#meter.tap(() => this.#rearmed.splice(0).forEach(resolve => resolve())),
-      dial: this.line.dial,
+      onFrame: this.#counter.observer(() => this.#rearmed.splice(0).forEach(resolve => resolve())),
+      dial: this.link.dial,
       ...(signal && { signal }),
     })
     return this
@@ -43,16 +43,16 @@ export class BenchSession {
   }
 
   /** After an isolation: another session in the place of the one that has expired. */
-  async reopen(signal: AbortSignal): Promise<Client> {
+  async replaceSession(signal: AbortSignal): Promise<Client> {
     const { client } = this
     const over = new Promise<void>(resolve => client.on('state', state => state === 'expired' && resolve()))
-    this.line.up()
+    this.link.up()
     if (client.state !== 'expired') await over
     return (await this.open(signal)).client
   }
 
   /** @param onLost hears of a connection that broke: its session may live on, but what it did not hear was not counted */
-  guard(onLost: (error: Error) => void): void {
+  reportLoss(onLost: (error: Error) => void): void {
     const { client } = this
     client.on('state', state => {
       if (state !== 'connected' && state !== 'closed')
@@ -65,7 +65,7 @@ export class BenchSession {
   }
 
   close(): Promise<void> {
-    this.line.up()
+    this.link.up()
     return this.client.close()
   }
 }
@@ -87,7 +87,7 @@ export async function openSessions(
       onOpened()
     }
   }
-  const outcomes = await Promise.allSettled(Array.from({ length: PACE }, dialler))
+  const outcomes = await Promise.allSettled(Array.from({ length: MAX_CONNECTING }, dialler))
   const failure = outcomes.find(outcome => outcome.status === 'rejected')
   if (failure === undefined) return open
   await Promise.allSettled(open.map(session => session.close()))

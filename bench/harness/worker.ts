@@ -2,16 +2,16 @@
 import { setMaxListeners } from 'node:events'
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import { parentPort, workerData } from 'node:worker_threads'
-import { Goals, type GoalMemory } from './progress-counters.ts'
-import type { Member, Scenario, Seat } from './scenario.ts'
+import { ProgressCounters, type ProgressMemory } from './progress-counters.ts'
+import type { Member, Scenario, Participant } from './scenario.ts'
 import { scenarios } from '../scenarios/index.ts'
 import { BenchSession, openSessions } from './sessions.ts'
-import { Meter, type Traffic } from '../measure/frame-counter.ts'
+import { FrameCounter, type Traffic } from '../measure/frame-counter.ts'
 
-export interface ThreadData {
+export interface WorkerData {
   servers: string
   fencePath: string
-  goals: GoalMemory
+  progress: ProgressMemory
   /** Of process.hrtime, for times that all threads share. */
   epoch: bigint
 }
@@ -30,62 +30,63 @@ export interface Assignment {
   directory: string
   size: number
   /** The numbers of those in this thread; the conductor's is the size. */
-  seats: readonly number[]
+  members: readonly number[]
   /** How many they have among them. */
   sessions: number
 }
 
-const { servers, fencePath, goals: memory, epoch } = workerData as ThreadData
+const { servers, fencePath, progress: memory, epoch } = workerData as WorkerData
 const port = parentPort
 if (port === null) throw new Error('this is no program of its own')
 
-const say = (notice: Notice) => port.postMessage(notice)
+const notify = (notice: Notice) => port.postMessage(notice)
 const now = () => Number(process.hrtime.bigint() - epoch) / 1e6
-const fail = (error: unknown) => say({ is: 'failed', error: error instanceof Error ? error : new Error(String(error)) })
-const goals = new Goals(memory, () => say({ is: 'reached' }))
-const meter = new Meter(fencePath, goals)
-const over = new AbortController()
+const fail = (error: unknown) =>
+  notify({ is: 'failed', error: error instanceof Error ? error : new Error(String(error)) })
+const progress = new ProgressCounters(memory, () => notify({ is: 'reached' }))
+const counter = new FrameCounter(fencePath, progress)
+const runOver = new AbortController()
 let shared: BenchSession[] = []
 let isClosing = false
 let marks: Mark[] = []
-let party: Party | undefined
-const parties = new Map<string, Party>()
+let selected: Group | undefined
+const groups = new Map<string, Group>()
 let utilization: EventLoopUtilization = performance.eventLoopUtilization()
 
 /** A scenario's members in this thread. */
-class Party {
+class Group {
   readonly #leave = new AbortController()
   readonly #members = new Map<number, { member: Member; session: BenchSession }>()
   readonly #size: number
   readonly #sessions: readonly BenchSession[]
   readonly #ownsSessions: boolean
 
-  constructor(scenario: Scenario, { directory, size, seats }: Assignment, sessions: readonly BenchSession[]) {
+  constructor(scenario: Scenario, { directory, size, members }: Assignment, sessions: readonly BenchSession[]) {
     setMaxListeners(0, this.#leave.signal)
     this.#sessions = sessions
     this.#ownsSessions = scenario.ownSessions !== undefined
     this.#size = size
-    for (const [i, index] of seats.entries()) {
+    for (const [i, index] of members.entries()) {
       const session = sessions[i % sessions.length]
       if (session === undefined) throw new Error('a member without a session')
-      const seat = this.#seat(session, directory, index)
-      const make = index === size ? scenario.conductor : scenario.member
+      const seat = this.#participant(session, directory, index)
+      const make = index === size ? scenario.trigger : scenario.member
       if (make !== undefined) this.#members.set(index, { member: make(seat), session })
     }
   }
 
-  #seat(session: BenchSession, directory: string, index: number): Seat {
+  #participant(session: BenchSession, directory: string, index: number): Participant {
     const { signal } = this.#leave
     return {
       ...{ client: session.client, directory, index, signal, fail },
       mark: () => {
         marks.push({ member: index, at: now() })
-        goals.marked()
+        progress.marked()
       },
-      cut: () => session.line.cut(),
+      cut: () => session.link.cut(),
       rearmed: () => session.rearmed(),
-      isolate: () => session.line.down(),
-      comeBack: () => session.reopen(over.signal),
+      isolate: () => session.link.down(),
+      replaceSession: () => session.replaceSession(runOver.signal),
     }
   }
 
@@ -108,14 +109,14 @@ class Party {
   }
 
   /** @param which the conductor alone where the others cannot be reached */
-  async fence(which: 'all' | 'conductor'): Promise<void> {
+  async fence(which: 'all' | 'trigger'): Promise<void> {
     const sessions = this.#ownsSessions ? this.#sessions : shared
     const asked =
       which === 'all' ? sessions : [...this.#members].flatMap(([i, { session }]) => (i === this.#size ? [session] : []))
     await Promise.all(asked.map(({ client }) => client.sync(fencePath)))
   }
 
-  async disband(): Promise<void> {
+  async tearDown(): Promise<void> {
     this.#leave.abort()
     await Promise.all(this.#sessions.map(({ client }) => client.settled()))
   }
@@ -129,18 +130,18 @@ class Party {
 const open = (count: number, timeout: number | undefined) =>
   openSessions(
     count,
-    () => new BenchSession(servers, meter, timeout),
-    over.signal,
-    () => say({ is: 'opened' }),
+    () => new BenchSession(servers, counter, timeout),
+    runOver.signal,
+    () => notify({ is: 'opened' }),
   )
 
 /** What the main thread may ask for. */
-const duties = {
+const commands = {
   /** Has at least so many sessions that scenarios share. */
   open: async (count: number): Promise<void> => {
     const more = await open(Math.max(0, count - shared.length), undefined)
     for (const session of more)
-      session.guard(error => {
+      session.reportLoss(error => {
         if (!isClosing) fail(error)
       })
     shared = [...shared, ...more]
@@ -151,20 +152,20 @@ const duties = {
     if (scenario === undefined) throw new Error(`no scenario is called ${assignment.scenario}`)
     const count = assignment.sessions
     const sessions = scenario.ownSessions === undefined ? shared : await open(count, scenario.ownSessions.timeout)
-    parties.set(assignment.directory, new Party(scenario, assignment, sessions.slice(0, count)))
+    groups.set(assignment.directory, new Group(scenario, assignment, sessions.slice(0, count)))
   },
 
   /** Which one the further duties are about. */
-  turnTo: (directory: string): void => {
-    party = parties.get(directory)
+  select: (directory: string): void => {
+    selected = groups.get(directory)
   },
 
   act: async (deed: string, who: number | 'all', atOnce: number): Promise<number | undefined> =>
-    party?.act(deed, who, atOnce),
+    selected?.act(deed, who, atOnce),
 
-  fence: async (which: 'all' | 'conductor'): Promise<void> => party?.fence(which),
+  fence: async (which: 'all' | 'trigger'): Promise<void> => selected?.fence(which),
 
-  traffic: (): Traffic => meter.traffic,
+  traffic: (): Traffic => counter.traffic,
 
   /** Those since one asked last. */
   marks: (): Mark[] => {
@@ -180,31 +181,31 @@ const duties = {
     return performance.eventLoopUtilization(utilization, before).utilization
   },
 
-  disband: async (directory: string): Promise<void> => {
-    const leaving = parties.get(directory)
-    await leaving?.disband()
+  tearDown: async (directory: string): Promise<void> => {
+    const leaving = groups.get(directory)
+    await leaving?.tearDown()
     await leaving?.close()
-    parties.delete(directory)
+    groups.delete(directory)
   },
 
   close: async (): Promise<void> => {
     isClosing = true
-    over.abort(new Error('the run is over'))
-    await Promise.allSettled([...parties.values()].map(each => each.close()))
+    runOver.abort(new Error('the run is over'))
+    await Promise.allSettled([...groups.values()].map(each => each.close()))
     await Promise.allSettled(shared.map(session => session.close()))
   },
 }
 
-export type Duties = typeof duties
-export interface Order {
+export type Commands = typeof commands
+export interface CommandMessage {
   id: number
-  duty: keyof Duties
+  command: keyof Commands
   args: unknown[]
 }
 export type Reply = { id: number; value: unknown } | { id: number; error: Error }
 
-port.on('message', ({ id, duty, args }: Order) => {
-  const perform = duties[duty] as (...args: unknown[]) => unknown
+port.on('message', ({ id, command, args }: CommandMessage) => {
+  const perform = commands[command] as (...args: unknown[]) => unknown
   void Promise.resolve()
     .then(() => perform(...args))
     .then(

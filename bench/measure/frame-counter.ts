@@ -41,20 +41,20 @@ export const noTraffic = (): Traffic => ({
 const LENGTH_BYTES = 4
 const REQUEST_HEADER_BYTES = 8
 
-export interface MeterOwner {
+export interface FrameCounterOwner {
   /** A frame that a phase is about: of a scenario's work, or a greeting. */
   framePassed(): void
   /** Any other frame. */
-  alive(): void
+  otherFramePassed(): void
 }
 
-export class Meter {
+export class FrameCounter {
   readonly traffic = noTraffic()
   readonly #fenceBody: Buffer
-  readonly #owner: MeterOwner
+  readonly #owner: FrameCounterOwner
 
   /** @param fencePath a `sync` of this path, and nothing else, is a fence */
-  constructor(fencePath: string, owner: MeterOwner) {
+  constructor(fencePath: string, owner: FrameCounterOwner) {
     this.#fenceBody = operations.sync.request.encode({ path: fencePath })
     this.#owner = owner
   }
@@ -63,7 +63,7 @@ export class Meter {
    * The tap of one session, to be its `onFrame`.
    * @param onRearmed hears when the server has taken the watches of a connection before
    */
-  tap(onRearmed: () => void = () => undefined): (frame: ObservedFrame) => void {
+  observer(onRearmed: () => void = () => undefined): (frame: ObservedFrame) => void {
     /** Xids of fences without an answer: a reply does not say what it answers. */
     let fences: number[] = []
     return ({ from, bytes, first }) => {
@@ -78,7 +78,7 @@ export class Meter {
         counts.bytesReceived += LENGTH_BYTES + bytes.length
       }
       if (counts === traffic.work || first) this.#owner.framePassed()
-      else this.#owner.alive()
+      else this.#owner.otherFramePassed()
       if (from === 'server' && !first && xidOf(bytes) === xids.setWatches) onRearmed()
     }
   }
@@ -120,7 +120,7 @@ export const combined = (a: Counts, b: Counts, sign: 1 | -1 = 1): Counts => ({
 
 export const minus = (later: Counts, earlier: Counts): Counts => combined(later, earlier, -1)
 
-export const together = (all: readonly Traffic[]): Traffic =>
+export const totalTraffic = (all: readonly Traffic[]): Traffic =>
   all.reduce(
     (total, each) => ({
       work: combined(total.work, each.work),

@@ -1,9 +1,9 @@
 // Has everything come that was caused? Proven by fences, never by sleeping.
 import type { Traffic } from './frame-counter.ts'
 
-export interface Fenced {
+export interface Fenceable {
   traffic(): Promise<Traffic>
-  fence(which: 'all' | 'conductor'): Promise<void>
+  fence(which: 'all' | 'trigger'): Promise<void>
 }
 
 /**
@@ -27,7 +27,7 @@ export interface Fenced {
  * applied it. Hence the fence is a `sync`: the leader sends its answer down the stream of commits, behind all that were
  * committed before (tried on three servers: the counts are those of one). A standalone server answers it like a read.
  */
-export async function quiet(sessions: Fenced, which: 'all' | 'conductor' = 'all'): Promise<Traffic> {
+export async function awaitQuiescence(sessions: Fenceable, which: 'all' | 'trigger' = 'all'): Promise<Traffic> {
   for (let before = await sessions.traffic(); ;) {
     await sessions.fence(which)
     const after = await sessions.traffic()

@@ -2,23 +2,23 @@
 import { combined, minus, noCounts, type Counts, type Traffic } from './frame-counter.ts'
 
 /** By the clients' words: sent is what the server received. */
-export type Passed = Pick<Counts, 'framesSent' | 'framesReceived' | 'bytesSent' | 'bytesReceived'>
+export type WireCounts = Pick<Counts, 'framesSent' | 'framesReceived' | 'bytesSent' | 'bytesReceived'>
 
-export interface BothSides {
-  clients: Passed
+export interface Reconciliation {
+  clients: WireCounts
   /** What it does not count is left out. */
-  server: Partial<Passed>
+  server: Partial<WireCounts>
   /** Is what both counted the same? */
   agree: boolean
 }
 
 /** All of them together; undefined where no server told anything. */
-export function totalOf(all: readonly (BothSides | undefined)[]): BothSides | undefined {
+export function totalOf(all: readonly (Reconciliation | undefined)[]): Reconciliation | undefined {
   const [first, ...others] = all.filter(each => each !== undefined)
   if (first === undefined) return undefined
   return others.reduce(
     (total, { clients, server, agree }) => ({
-      clients: added(total.clients, clients) as Passed,
+      clients: added(total.clients, clients) as WireCounts,
       server: added(total.server, server),
       agree: total.agree && agree,
     }),
@@ -26,27 +26,27 @@ export function totalOf(all: readonly (BothSides | undefined)[]): BothSides | un
   )
 }
 
-const added = (a: Partial<Passed>, b: Partial<Passed>): Partial<Passed> =>
+const added = (a: Partial<WireCounts>, b: Partial<WireCounts>): Partial<WireCounts> =>
   Object.fromEntries(keys.flatMap(key => (a[key] === undefined ? [] : [[key, a[key] + (b[key] ?? NaN)]])))
 
 /** Pings come unasked: a moment without any is not far. */
-const LOOKS = 50
+const MAX_ATTEMPTS = 50
 
-export interface Sides {
+export interface WireCounters {
   /** All that the clients have seen pass. */
   clients: () => Promise<Traffic>
   /** What the server says has passed since it began; undefined where it says nothing, or says it of others too. */
-  server: () => Promise<Partial<Passed> | undefined>
+  server: () => Promise<Partial<WireCounts> | undefined>
 }
 
 /** What passes from now on. Nothing may be under way, now and when the returned function is called. */
-export async function watchBothSides(sides: Sides): Promise<() => Promise<BothSides | undefined>> {
-  const before = await lookAtBoth(sides)
+export async function startReconciliation(sides: WireCounters): Promise<() => Promise<Reconciliation | undefined>> {
+  const before = await readBoth(sides)
   return async () => {
-    let seen: BothSides | undefined
+    let seen: Reconciliation | undefined
     // Apache's server counts a frame when it has been written: the client may have it before.
-    for (let looks = 0; looks < LOOKS && seen?.agree !== true; looks++) {
-      const after = await lookAtBoth(sides)
+    for (let looks = 0; looks < MAX_ATTEMPTS && seen?.agree !== true; looks++) {
+      const after = await readBoth(sides)
       if (before === undefined || after === undefined) return undefined
       seen = between(before, after)
     }
@@ -55,8 +55,8 @@ export async function watchBothSides(sides: Sides): Promise<() => Promise<BothSi
 }
 
 /** At one moment: nothing passed between the looks at the one side and at the other. */
-async function lookAtBoth({ clients, server }: Sides) {
-  for (let looks = 0; looks < LOOKS; looks++) {
+async function readBoth({ clients, server }: WireCounters) {
+  for (let looks = 0; looks < MAX_ATTEMPTS; looks++) {
     const before = allOf(await clients())
     const told = await server()
     if (told === undefined) return undefined
@@ -68,10 +68,10 @@ async function lookAtBoth({ clients, server }: Sides) {
 
 const keys = ['framesSent', 'framesReceived', 'bytesSent', 'bytesReceived'] as const
 
-function between(before: { clients: Counts; server: Partial<Passed> }, after: typeof before): BothSides {
+function between(before: { clients: Counts; server: Partial<WireCounts> }, after: typeof before): Reconciliation {
   const all = minus(after.clients, before.clients)
-  const clients: Passed = { framesSent: 0, framesReceived: 0, bytesSent: 0, bytesReceived: 0 }
-  const server: Partial<Passed> = {}
+  const clients: WireCounts = { framesSent: 0, framesReceived: 0, bytesSent: 0, bytesReceived: 0 }
+  const server: Partial<WireCounts> = {}
   for (const key of keys) {
     clients[key] = all[key]
     const [now, then] = [after.server[key], before.server[key]]

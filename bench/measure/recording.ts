@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { connect, type ObservedFrame } from '../../src/index.ts'
 import { explain, xids } from '../../src/protocol/index.ts'
-import { quiet } from './quiescence.ts'
+import { awaitQuiescence } from './quiescence.ts'
 import type { Member, Phase, Scenario } from '../harness/scenario.ts'
 import { openSessions, SESSION_TIMEOUT, BenchSession } from '../harness/sessions.ts'
-import { Meter } from './frame-counter.ts'
+import { FrameCounter } from './frame-counter.ts'
 
 /** Enough of them to be a herd, and few enough to be drawn one by one. */
 const MEMBERS = 12
@@ -14,7 +14,7 @@ const MEMBERS = 12
 const LONGEST_SENTENCE = 140
 const LENGTH_BYTES = 4
 
-export interface Happening {
+export interface RecordedEvent {
   /** ms from the deed. */
   at: number
   /** The session, from 0 on in the order of the queue. */
@@ -34,7 +34,7 @@ export interface Recording {
   sessions: number
   /** The session that sets it off: who holds the lock. */
   actor: number
-  happenings: Happening[]
+  happenings: RecordedEvent[]
 }
 
 /** The first phase of a step of each, on sessions of their own. Leaves nothing behind. */
@@ -42,7 +42,7 @@ export async function recordAll(scenarios: readonly Scenario[], servers: string)
   const root = `/zkwire-bench-${randomUUID().slice(0, 8)}`
   await using admin = await connect(servers, { sessionTimeout: SESSION_TIMEOUT })
   await admin.create(root)
-  const ears = new Ears(root)
+  const ears = new Recorder(root)
   const sessions: BenchSession[] = []
   const { signal } = new AbortController()
   try {
@@ -50,7 +50,7 @@ export async function recordAll(scenarios: readonly Scenario[], servers: string)
       sessions.push(
         ...(await openSessions(
           1,
-          () => new BenchSession(servers, ears.of(i)),
+          () => new BenchSession(servers, ears.observerFor(i)),
           signal,
           () => undefined,
         )),
@@ -59,7 +59,7 @@ export async function recordAll(scenarios: readonly Scenario[], servers: string)
     for (const scenario of scenarios) {
       const directory = `${root}/${scenario.name}`
       await admin.create(directory)
-      await scenario.furnish?.(admin, directory)
+      await scenario.setUp?.(admin, directory)
       recordings.push(await record(scenario, directory, sessions, ears))
     }
     return recordings
@@ -69,12 +69,12 @@ export async function recordAll(scenarios: readonly Scenario[], servers: string)
   }
 }
 
-async function record(scenario: Scenario, directory: string, sessions: readonly BenchSession[], ears: Ears) {
+async function record(scenario: Scenario, directory: string, sessions: readonly BenchSession[], ears: Recorder) {
   const leave = new AbortController()
   setMaxListeners(0, leave.signal)
   const lanes = Math.min(MEMBERS, scenario.sessions ?? MEMBERS)
   const laneOf = (member: number) => (member === MEMBERS ? MEMBERS : member % lanes)
-  const count = scenario.hasConductor === true ? MEMBERS + 1 : MEMBERS
+  const count = scenario.hasTrigger === true ? MEMBERS + 1 : MEMBERS
   let marked = 0
   let failure: Error | undefined
   const fail = (error: unknown) => {
@@ -84,7 +84,7 @@ async function record(scenario: Scenario, directory: string, sessions: readonly 
     const who = laneOf(index)
     const session = sessions[who]
     if (session === undefined) throw new Error('a member without a session')
-    const make = index === MEMBERS ? scenario.conductor : scenario.member
+    const make = index === MEMBERS ? scenario.trigger : scenario.member
     const { client } = session
     const seat = {
       ...{ client, directory, index, signal: leave.signal },
@@ -93,10 +93,10 @@ async function record(scenario: Scenario, directory: string, sessions: readonly 
         ears.mark(who)
       },
       fail,
-      cut: () => session.line.cut(),
+      cut: () => session.link.cut(),
       rearmed: () => session.rearmed(),
-      isolate: () => session.line.down(),
-      comeBack: () => Promise.resolve(client),
+      isolate: () => session.link.down(),
+      replaceSession: () => Promise.resolve(client),
     }
     return make?.(seat) ?? {}
   })
@@ -106,31 +106,31 @@ async function record(scenario: Scenario, directory: string, sessions: readonly 
       await Promise.all(sessions.map(({ client }) => client.sync(ears.fencePath)))
     },
   }
-  const act = ({ deed }: Phase, who: number): void => {
-    void members[who]?.[deed]?.()?.catch(fail)
+  const act = ({ action }: Phase, who: number): void => {
+    void members[who]?.[action]?.()?.catch(fail)
   }
   const whoDoes = ({ by }: Phase) => {
-    if (by === 'conductor') return [MEMBERS]
+    if (by === 'trigger') return [MEMBERS]
     return by === 'all' ? members.map((_, who) => who) : [marked]
   }
   // One after the other, so that sessions stand in the queue in the order of their numbers.
-  for (const phase of scenario.prologue)
+  for (const phase of scenario.warmUp)
     for (const who of whoDoes(phase)) {
       act(phase, who)
       await sessions[laneOf(who)]?.client.sync(ears.fencePath)
     }
-  await quiet(fenced)
+  await awaitQuiescence(fenced)
   const [phase] = scenario.phases
   if (phase === undefined) throw new Error(`${scenario.name} has no phase`)
   const [actor = 0] = whoDoes(phase)
-  ears.listen(directory)
+  ears.start(directory)
   for (const who of whoDoes(phase)) act(phase, who)
-  await quiet(fenced)
-  const happenings = ears.heard()
+  await awaitQuiescence(fenced)
+  const happenings = ears.stop()
   leave.abort()
   await Promise.all(sessions.map(({ client }) => client.settled()))
   if (failure !== undefined) throw failure
-  const recorded = scenario.hasConductor === true ? MEMBERS + 1 : lanes
+  const recorded = scenario.hasTrigger === true ? MEMBERS + 1 : lanes
   return {
     scenario: scenario.name,
     phase: phase.name,
@@ -141,38 +141,38 @@ async function record(scenario: Scenario, directory: string, sessions: readonly 
 }
 
 /** Listens at the wire of some sessions. */
-class Ears {
+class Recorder {
   readonly fencePath: string
-  readonly #meter: Meter
-  #happenings: Happening[] | undefined
+  readonly #counter: FrameCounter
+  #happenings: RecordedEvent[] | undefined
   #directory = ''
   #begun = 0
 
   constructor(fencePath: string) {
     this.fencePath = fencePath
-    this.#meter = new Meter(fencePath, { framePassed: () => undefined, alive: () => undefined })
+    this.#counter = new FrameCounter(fencePath, { framePassed: () => undefined, otherFramePassed: () => undefined })
   }
 
   get traffic() {
-    return structuredClone(this.#meter.traffic)
+    return structuredClone(this.#counter.traffic)
   }
 
-  /** @returns what a session takes for a meter */
-  of(who: number): Pick<Meter, 'tap'> {
+  /** @returns what a session takes for a counter */
+  observerFor(who: number): Pick<FrameCounter, 'observer'> {
     return {
-      tap: onRearmed => {
-        const count = this.#meter.tap(onRearmed)
+      observer: onRearmed => {
+        const count = this.#counter.observer(onRearmed)
         const opcodes = new Map<number, number>()
         return frame => {
           count(frame)
-          if (!frame.first) this.#hear(who, frame, opcodes)
+          if (!frame.first) this.#onFrame(who, frame, opcodes)
         }
       },
     }
   }
 
   /** @param directory is left out of what is told */
-  listen(directory: string): void {
+  start(directory: string): void {
     this.#happenings = []
     this.#directory = directory
     this.#begun = performance.now()
@@ -182,14 +182,14 @@ class Ears {
     this.#note({ who, is: 'mark', op: '', says: 'has the lock', bytes: 0 })
   }
 
-  heard(): Happening[] {
+  stop(): RecordedEvent[] {
     const heard = this.#happenings ?? []
     this.#happenings = undefined
     return heard
   }
 
   /** @param opcodes of the session's requests without an answer, by xid */
-  #hear(who: number, { from, bytes }: ObservedFrame, opcodes: Map<number, number>): void {
+  #onFrame(who: number, { from, bytes }: ObservedFrame, opcodes: Map<number, number>): void {
     const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const xid = frame.readInt32BE(0)
     const opcode = from === 'client' ? frame.readInt32BE(4) : opcodes.get(xid)
@@ -203,7 +203,7 @@ class Ears {
     this.#note({ who, is, op, says: this.#shortened(sentence), bytes: LENGTH_BYTES + frame.length })
   }
 
-  #note(happening: Omit<Happening, 'at'>): void {
+  #note(happening: Omit<RecordedEvent, 'at'>): void {
     this.#happenings?.push({ at: performance.now() - this.#begun, ...happening })
   }
 

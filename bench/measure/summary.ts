@@ -1,5 +1,5 @@
 // What the steps of a cell come to. Pure.
-import type { Busy, Cell, PhaseRun, Slice, Step } from './measurement.ts'
+import type { Busy, Measurement, PhaseRun, Slice, Step } from './measurement.ts'
 import { latencyOf, type Latency } from './latency.ts'
 import type { Scenario } from '../harness/scenario.ts'
 import { mean, median, powerOf, sum, type Power } from './statistics.ts'
@@ -48,7 +48,7 @@ export interface Summary {
   isConstant: boolean
 }
 
-export function summaryOf(cell: Cell): Summary {
+export function summaryOf(cell: Measurement): Summary {
   const { scenario, size, counted, timed } = cell
   const slices = timed.length > 0 ? timed : counted
   const steps = counted.flatMap(slice => slice.steps)

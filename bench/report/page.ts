@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { html, Html } from './html.ts'
 
-export async function pageAround(title: string, body: Html): Promise<string> {
+export async function renderPage(title: string, body: Html): Promise<string> {
   const style = await readFile(new URL('style.css', import.meta.url), 'utf8')
   return `${String(
     html`<!doctype html>

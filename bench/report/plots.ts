@@ -52,11 +52,11 @@ export function plot(chart: Chart): Html {
   if (series.length === 0) return html``
   return html`<figure class="plot">
     <figcaption>${chart.title}</figcaption>
-    ${new Html(drawn(chart, series))}
+    ${new Html(draw(chart, series))}
   </figure>`
 }
 
-function drawn({ x = SESSIONS, y, format, summary, title }: Chart, series: readonly Series[]): string {
+function draw({ x = SESSIONS, y, format, summary, title }: Chart, series: readonly Series[]): string {
   const { document } = parseHTML('<html><body></body></html>') as unknown as { document: never }
   const all = series.flatMap(({ points }) => points)
   const sizes = [...new Set(all.map(({ x }) => x))].sort((a, b) => a - b)
@@ -80,7 +80,7 @@ function drawn({ x = SESSIONS, y, format, summary, title }: Chart, series: reado
       ...series.map(({ points, theory, style }) =>
         theory === undefined
           ? undefined
-          : Plot.line(foretold(points, theory), {
+          : Plot.line(theoryLine(points, theory), {
               ...{
                 x: 'x',
                 y: 'y',
@@ -142,7 +142,7 @@ const powersOfTen = ([low, high]: [number, number]): number[] =>
   Array.from({ length: Math.round(Math.log10(high / low)) + 1 }, (_, i) => Number((low * 10 ** i).toPrecision(1)))
 
 /** Through the largest N, where what does not grow counts least. */
-function foretold(points: readonly Point[], power: number): Point[] {
+function theoryLine(points: readonly Point[], power: number): Point[] {
   const last = points.at(-1)
   return last === undefined ? [] : points.map(({ x }) => ({ x, y: last.y * (x / last.x) ** power }))
 }

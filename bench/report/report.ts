@@ -8,7 +8,7 @@ import { nameOf } from '../harness/server.ts'
 import type { Point, Power } from '../measure/statistics.ts'
 import { bytes, figure } from '../output/table.ts'
 import { html, Html } from './html.ts'
-import { pageAround } from './page.ts'
+import { renderPage } from './page.ts'
 import { plot, type Series } from './plots.ts'
 import { figures, table } from './tables.ts'
 import { timeline } from './timeline.ts'
@@ -17,10 +17,11 @@ import { timeline } from './timeline.ts'
 export async function reportOf(result: Result): Promise<string> {
   const code = await readFile(new URL('browser/player.ts', import.meta.url), 'utf8')
   const player = await transform(code, { loader: 'ts' })
-  return pageAround(
+  return renderPage(
     'How notifications fan out',
     html`<main>
-        ${header(result)} ${release(result)} ${locks(result)} ${watches(result)} ${figures(result)} ${method(result)}
+        ${header(result)} ${releaseSection(result)} ${locksSection(result)} ${watchesSection(result)} ${figures(result)}
+        ${methodSection(result)}
       </main>
       <script type="module">
         ${new Html(player.code)}
@@ -40,7 +41,7 @@ function header({ server, machine, date, ended }: Result): Html {
   </header>`
 }
 
-function release({ recordings, scenarios, cells }: Result): Html {
+function releaseSection({ recordings, scenarios, cells }: Result): Html {
   if (recordings.length === 0) return html``
   return html`<section aria-labelledby="one-release">
     <h2 id="one-release">One release, frame by frame</h2>
@@ -67,14 +68,14 @@ function contrast(cells: Result['cells']): Html {
   return html``
 }
 
-type Of = (phase: PhaseSummary) => number | undefined
+type FigureOf = (phase: PhaseSummary) => number | undefined
 
-const notified: Of = ({ counts }) => counts.notifications.median
-const read: Of = ({ counts }) => counts.bytesReceived.median
-const middle: Of = ({ marks }) => marks?.all.p50
-const last: Of = ({ marks }) => marks?.last
+const notified: FigureOf = ({ counts }) => counts.notifications.median
+const read: FigureOf = ({ counts }) => counts.bytesReceived.median
+const middle: FigureOf = ({ marks }) => marks?.all.p50
+const last: FigureOf = ({ marks }) => marks?.last
 
-function seriesOf(result: Result, kind: string, of: Of, theory?: 'notifications' | 'bytes'): Series[] {
+function seriesOf(result: Result, kind: string, of: FigureOf, theory?: 'notifications' | 'bytes'): Series[] {
   return result.growth.flatMap((growth, style): Series[] => {
     if (result.scenarios.find(({ name }) => name === growth.scenario)?.kind !== kind) return []
     const points = result.cells
@@ -89,7 +90,7 @@ function seriesOf(result: Result, kind: string, of: Of, theory?: 'notifications'
   })
 }
 
-function locks(result: Result): Html {
+function locksSection(result: Result): Html {
   const handOver = seriesOf(result, 'lock', middle)
   const plots = [
     plot({
@@ -104,19 +105,19 @@ function locks(result: Result): Html {
     }),
     plot({
       ...{ title: 'From release() to the next holder', y: 'median, ms', format: milliseconds },
-      summary: endsOf(handOver),
+      summary: lastPointsOf(handOver),
       series: handOver,
     }),
   ]
   return section('locks', 'Locks: what one release causes with N contenders', plots, growthTable(result, 'lock'))
 }
 
-function watches(result: Result): Html {
+function watchesSection(result: Result): Html {
   const [heard, back] = [seriesOf(result, 'watch', last), seriesOf(result, 'session', last)]
   const plots = [
     plot({
       ...{ title: 'Until the last of N has heard', y: 'ms', format: milliseconds },
-      summary: endsOf(heard),
+      summary: lastPointsOf(heard),
       series: heard,
     }),
     plot({
@@ -126,7 +127,7 @@ function watches(result: Result): Html {
     }),
     plot({
       ...{ title: 'All lose their server: until the last is back', y: 'ms', format: milliseconds },
-      summary: endsOf(back),
+      summary: lastPointsOf(back),
       series: back,
     }),
   ]
@@ -149,7 +150,7 @@ function section(id: string, title: string, plots: readonly Html[], table: Html)
 const milliseconds = (value: number): string => `${figure(value)} ms`
 
 /** What the plots of times come to, in words. */
-const endsOf = (series: readonly Series[]): string =>
+const lastPointsOf = (series: readonly Series[]): string =>
   series
     .flatMap(({ name, points }) =>
       points.slice(-1).map(({ x, y }) => `${name}, with ${x} sessions: ${milliseconds(y)}`),
@@ -199,7 +200,7 @@ function growthTable({ growth, scenarios }: Result, ...kinds: string[]): Html {
   )
 }
 
-function bothEndsTold(cells: Result['cells']): string {
+function reconciliationSentence(cells: Result['cells']): string {
   const total = totalOf(cells.map(({ bothSides }) => bothSides))
   if (total === undefined) return 'The server’s own count is not known.'
   return total.agree
@@ -207,7 +208,18 @@ function bothEndsTold(cells: Result['cells']): string {
     : 'The server has counted otherwise than its clients.'
 }
 
-function method({ cells, machine, server, seed, threads, commandLine, date, seconds, traffic, remarks }: Result): Html {
+function methodSection({
+  cells,
+  machine,
+  server,
+  seed,
+  threads,
+  commandLine,
+  date,
+  seconds,
+  traffic,
+  remarks,
+}: Result): Html {
   const facts: [string, string][] = [
     ['command line', commandLine],
     ['date', date.replace('T', ' ').slice(0, 16)],
@@ -234,7 +246,7 @@ function method({ cells, machine, server, seed, threads, commandLine, date, seco
       <li>
         <b>Counted on the wire</b>, frame by frame, by the client’s own tap: bytes with the four length bytes of each
         frame. A counted phase is over when every session has had an answer to a request of no effect, in a round in
-        which no other frame passed: proven quiet, not slept for. ${bothEndsTold(cells)}
+        which no other frame passed: proven quiet, not slept for. ${reconciliationSentence(cells)}
       </li>
       <li>
         <b>Exact, and noisy.</b> Events, frames and bytes are the same to the byte on any machine, where nothing else is

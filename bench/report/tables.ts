@@ -34,16 +34,16 @@ export function figures({ cells, scenarios }: Result): Html {
   return html`<section aria-labelledby="figures">
     <h2 id="figures">All figures</h2>
     ${table('What each phase causes, how long it takes, and what it costs; medians of steps', head, 3, rows)}
-    ${bothEnds(sorted)}
+    ${reconciliationTable(sorted)}
   </section>`
 }
 
-function bothEnds(cells: Result['cells']): Html {
+function reconciliationTable(cells: Result['cells']): Html {
   const rows = cells.flatMap(({ scenario, size, bothSides }) => {
     if (bothSides === undefined) return []
     const { clients, server } = bothSides
     const passed = (['framesSent', 'framesReceived', 'bytesSent', 'bytesReceived'] as const).map(key =>
-      bothTold(clients[key], server[key]),
+      compareCounts(clients[key], server[key]),
     )
     return [[scenario, size, ...passed]]
   })
@@ -57,7 +57,7 @@ function bothEnds(cells: Result['cells']): Html {
   </details>`
 }
 
-function bothTold(clients: number, server: number | undefined): string {
+function compareCounts(clients: number, server: number | undefined): string {
   if (server === undefined) return `${clients} (not told by the server)`
   return clients === server ? `= ${clients}` : `${clients} ≠ ${server}`
 }

@@ -1,5 +1,5 @@
 // One release of each lock, frame by frame: a lane for each session, and a column for each frame that passes.
-import type { Happening, Recording } from '../measure/recording.ts'
+import type { RecordedEvent, Recording } from '../measure/recording.ts'
 import { bytes, figure } from '../output/table.ts'
 import { html, type Html } from './html.ts'
 
@@ -37,11 +37,11 @@ function panel(recording: Recording, steps: number, about: string): Html {
   const events = happenings.filter(({ is }) => is === 'event').length
   const frames = happenings.filter(({ is }) => is !== 'mark').length
   const moved = happenings.reduce((sum, each) => sum + each.bytes, 0)
-  const sum = `${told(events, 'event')}, ${told(frames, 'frame')}, ${bytes(moved)} bytes`
+  const sum = `${plural(events, 'event')}, ${plural(frames, 'frame')}, ${bytes(moved)} bytes`
   const height = MARGIN.top + MARGIN.bottom + sessions * LANE
   const largest = Math.max(...happenings.map(each => each.bytes))
   const column = (WIDTH - MARGIN.left - MARGIN.right) / (steps + 1)
-  const at = ({ who }: Happening, step: number) => ({
+  const at = ({ who }: RecordedEvent, step: number) => ({
     x: MARGIN.left + (step + 0.5) * column,
     y: MARGIN.top + (laneOf(recording, who) + 0.5) * LANE,
   })
@@ -88,7 +88,7 @@ const laneOf = ({ actor }: Recording, who: number): number => (who === actor ? 0
 
 const nameOf = ({ actor }: Recording, who: number): string => (who === actor ? 'holder' : String(who))
 
-function sentenceOf(recording: Recording, { who, is, at, says, bytes: size }: Happening): string {
+function sentenceOf(recording: Recording, { who, is, at, says, bytes: size }: RecordedEvent): string {
   const name = nameOf(recording, who) === 'holder' ? 'The holder' : `Session ${who}`
   const when = `(${figure(at)} ms${is === 'mark' ? '' : `, ${size} bytes`})`
   if (is === 'mark') return `${name} has the lock ${when}`
@@ -97,9 +97,9 @@ function sentenceOf(recording: Recording, { who, is, at, says, bytes: size }: Ha
   return `${name} ${is === 'request' ? 'asks' : 'is answered'}: ${heard} ${when}`
 }
 
-const told = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
+const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
-function glyph(is: Happening['is']): Html {
+function glyph(is: RecordedEvent['is']): Html {
   if (is === 'event') return html`<path class="event" d="M0,-6L6,5L-6,5Z" />`
   if (is === 'request') return html`<path class="request" d="M-3,-5V5M-3,0H4" />`
   if (is === 'answer') return html`<circle class="answer" r="${GLYPH}" />`

@@ -20,7 +20,7 @@ export const scenarios: readonly Scenario[] = [
   lock('ticket', 'a queue by numbers, nobody lists', (client, path) => new TicketMutex(client, path), [0, 0, 1]),
   lock('reentrant', 'a queue in each of 10 sessions', (client, path) => new ReentrantMutex(client, path), [0, 0, 1], {
     sessions: 10,
-    byChance: 'who wakes may list before or after the next one of the other session has joined',
+    variesBecause: 'who wakes may list before or after the next one of the other session has joined',
   }),
   readersAndWriter('readers', 'one writes, all others read', { herd: false }),
   lock(

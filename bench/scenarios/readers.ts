@@ -7,26 +7,26 @@ export const readersAndWriter = (name: string, about: string, { herd }: { herd: 
   name,
   kind: 'lock',
   about,
-  prologue: [
-    { name: 'write', deed: 'write', by: 'conductor', marks: () => 1 },
-    { name: 'read', deed: 'read', by: 'all', marks: () => 0 },
+  warmUp: [
+    { name: 'write', action: 'write', by: 'trigger', marks: () => 1 },
+    { name: 'read', action: 'read', by: 'all', marks: () => 0 },
   ],
   phases: [
-    { name: 'let in', deed: 'letIn', by: 'conductor', marks: n => n },
-    { name: 'wait', deed: 'write', by: 'conductor', marks: () => 0 },
-    { name: 'leave', deed: 'leave', by: 'all', marks: () => 1 },
-    { name: 'return', deed: 'read', by: 'all', marks: () => 0 },
+    { name: 'let in', action: 'letIn', by: 'trigger', marks: n => n },
+    { name: 'wait', action: 'write', by: 'trigger', marks: () => 0 },
+    { name: 'leave', action: 'leave', by: 'all', marks: () => 1 },
+    { name: 'return', action: 'read', by: 'all', marks: () => 0 },
   ],
   // In a herd those who return wake each other; otherwise nobody does, and the herd is the one that is let in.
   theory: { phase: herd ? 'return' : 'let in', notifications: 1, bytes: 2, gathering: 2 },
-  hasConductor: true,
+  hasTrigger: true,
   isExtra: true,
-  byChance: 'readers leave and return all at once, and each may list before or after another',
+  variesBecause: 'readers leave and return all at once, and each may list before or after another',
   member: seat => {
     const reader = contender(new ReadWriteLock(seat.client, seat.directory, { herd }).readLock, seat)
     return { read: reader.queue, leave: reader.release }
   },
-  conductor: seat => {
+  trigger: seat => {
     const writer = contender(new ReadWriteLock(seat.client, seat.directory, { herd }).writeLock, seat)
     return { write: writer.queue, letIn: writer.release }
   },

@@ -11,11 +11,11 @@ export const reconnectHerd: Scenario = {
   name: 'reconnect',
   kind: 'session',
   about: `all lose their connection at once, with ${WATCHES} watches each`,
-  prologue: [{ name: 'arm', deed: 'arm', by: 'all', marks: () => 0 }],
-  phases: [{ name: 'reconnect', deed: 'reconnect', by: 'all', marks: everyone }],
+  warmUp: [{ name: 'arm', action: 'arm', by: 'all', marks: () => 0 }],
+  phases: [{ name: 'reconnect', action: 'reconnect', by: 'all', marks: everyone }],
   theory: { phase: 'reconnect', notifications: 0, bytes: 1, gathering: 1 },
   ownSessions: { timeout: undefined },
-  furnish: async (client, directory) => {
+  setUp: async (client, directory) => {
     await Promise.all(names.map(name => client.create(`${directory}/${name}`)))
   },
   member: ({ client, directory, cut, rearmed, mark }) => ({
@@ -33,13 +33,13 @@ export const sessionHerd: Scenario = {
   name: 'expire',
   kind: 'session',
   about: 'all expire at once, each with an ephemeral node, and come back',
-  prologue: [{ name: 'settle', deed: 'settle', by: 'all', marks: () => 0 }],
+  warmUp: [{ name: 'settle', action: 'settle', by: 'all', marks: () => 0 }],
   phases: [
-    { name: 'expire', deed: 'isolate', by: 'all', marks: everyone, isolates: true, from: 'first' },
-    { name: 'return', deed: 'comeBack', by: 'all', marks: everyone },
+    { name: 'expire', action: 'isolate', by: 'all', marks: everyone, isolates: true, from: 'first' },
+    { name: 'return', action: 'comeBack', by: 'all', marks: everyone },
   ],
   theory: { phase: 'expire', notifications: 1, bytes: 1, gathering: 1 },
-  hasConductor: true,
+  hasTrigger: true,
   ownSessions: { timeout: 4000 },
   isSlow: true,
   isExtra: true,
@@ -53,13 +53,13 @@ export const sessionHerd: Scenario = {
         return undefined
       },
       async comeBack() {
-        client = await seat.comeBack()
+        client = await seat.replaceSession()
         await settle()
         seat.mark()
       },
     }
   },
-  conductor: ({ client, directory, signal, mark, fail }) => ({
+  trigger: ({ client, directory, signal, mark, fail }) => ({
     async settle() {
       const watcher = await client.addWatch(directory, { recursive: true, capacity: Infinity })
       setMaxListeners(0, signal)

@@ -53,7 +53,7 @@ class Slab {
     return this.#free.pop() ?? Buffer.concat(Array.from({ length: TILES }, () => this.#answer))
   }
 
-  giveBack(bytes: Buffer): void {
+  release(bytes: Buffer): void {
     this.#free.push(bytes)
   }
 }
@@ -84,7 +84,7 @@ function serve(socket: Socket): void {
     let isEnd = false
     const send = () => {
       const sent = { slab, tiles }
-      const giveBack = () => sent.slab.giveBack(sent.tiles)
+      const giveBack = () => sent.slab.release(sent.tiles)
       if (count === 0) giveBack()
       else socket.write(tiles.subarray(0, count * slab.size), giveBack)
       count = 0

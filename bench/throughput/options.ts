@@ -1,15 +1,14 @@
 // The command line of `npm run bench:throughput`.
 import { pathToFileURL } from 'node:url'
-import { UsageError, valuesOf } from '../output/usage.ts'
-import { wholeNumber } from '../whole-number.ts'
-import { contestants, workloads, type ContestantName, type Workload } from './workloads.ts'
+import { UsageError, valuesOf, wholeNumber } from '../output/usage.ts'
+import { subjects, workloads, type SubjectName, type Workload } from './workloads.ts'
 
 export interface Options {
   rounds: number
   /** Of those whom no target is set by: they stand in the table only. */
   peerRounds: number
   workloads: Workload[]
-  contestants: ContestantName[]
+  subjects: SubjectName[]
   /** Milliseconds of warming up, and of measuring. */
   warmUp: number
   span: number
@@ -26,7 +25,7 @@ and (one lock) Curator, in turns, on an Apache ZooKeeper and a mock that are sta
   --rounds N               how often each is measured (9)
   --peer-rounds N          and those whom no target is set by (3)
   --only TEXT              the workloads whose names hold this
-  --contestants NAME,...   ${contestants.join(', ')}
+  --subjects NAME,...   ${subjects.join(', ')}
   --warm-up MS             of each measurement (500)
   --span MS                of each measurement (1000)
   --node-option OPTION     for the measuring processes: --node-option=--cpu-prof
@@ -40,12 +39,12 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   const values = valuesOf({
     args: [...args],
     options: {
-      ...{ rounds: text, 'peer-rounds': text, only: text, contestants: text, 'warm-up': text, span: text, json: text },
+      ...{ rounds: text, 'peer-rounds': text, only: text, subjects: text, 'warm-up': text, span: text, json: text },
       ...{ 'node-option': { type: 'string', multiple: true }, help: { type: 'boolean' } },
     },
   })
   if (values.help === true) return 'help'
-  const { only = '', contestants: names = contestants.join(',') } = values
+  const { only = '', subjects: names = subjects.join(',') } = values
   const chosen = workloads.filter(({ name }) => name.includes(only))
   if (chosen.length === 0)
     throw new UsageError(
@@ -55,7 +54,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     rounds: wholeNumber('rounds', values.rounds ?? '9'),
     peerRounds: wholeNumber('peer-rounds', values['peer-rounds'] ?? '3'),
     workloads: chosen,
-    contestants: names.split(',').map(contestantOf),
+    subjects: names.split(',').map(subjectOf),
     warmUp: wholeNumber('warm-up', values['warm-up'] ?? '500'),
     span: wholeNumber('span', values.span ?? '1000'),
     json:
@@ -64,9 +63,8 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   }
 }
 
-function contestantOf(name: string): ContestantName {
-  const found = contestants.find(each => each === name)
-  if (found === undefined)
-    throw new UsageError(`--contestants: ${JSON.stringify(name)} is none of ${contestants.join(', ')}`)
+function subjectOf(name: string): SubjectName {
+  const found = subjects.find(each => each === name)
+  if (found === undefined) throw new UsageError(`--subjects: ${JSON.stringify(name)} is none of ${subjects.join(', ')}`)
   return found
 }

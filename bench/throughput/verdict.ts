@@ -1,9 +1,9 @@
 // From samples to figures, and from figures to verdicts. Pure.
 import { median } from '../measure/statistics.ts'
-import type { ContestantName, Figure, Sample, Target, Workload } from './workloads.ts'
+import type { SubjectName, Figure, Sample, Target, Workload } from './workloads.ts'
 
-/** What was measured: by workload, then by contestant, a sample for each round. */
-export type Samples = ReadonlyMap<string, ReadonlyMap<ContestantName, readonly Sample[]>>
+/** What was measured: by workload, then by subject, a sample for each round. */
+export type Samples = ReadonlyMap<string, ReadonlyMap<SubjectName, readonly Sample[]>>
 
 export const figureOf: Record<Figure, (sample: Sample) => number> = {
   cpu: ({ cpu, operations }) => cpu / operations,
@@ -48,10 +48,10 @@ export function verdictsOf(workloads: readonly Workload[], samples: Samples): Ve
   return workloads.flatMap(({ name, targets }) =>
     targets.flatMap(target => {
       const { figure, by } = target
-      const figures = (workload: string, contestant: ContestantName) =>
-        (samples.get(workload)?.get(contestant) ?? []).map(figureOf[figure])
+      const figures = (workload: string, subject: SubjectName) =>
+        (samples.get(workload)?.get(subject) ?? []).map(figureOf[figure])
       const ours = figures(name, 'zkwire')
-      const theirs = 'workload' in by ? figures(by.workload, 'zkwire') : figures(name, by.contestant)
+      const theirs = 'workload' in by ? figures(by.workload, 'zkwire') : figures(name, by.subject)
       if (ours.length === 0 || theirs.length === 0) return []
       const ratio = ratioOf(ours, theirs)
       const { atMost = Infinity, atLeast = -Infinity } = target

@@ -18,16 +18,16 @@ export interface HandOver {
   rounds: number
 }
 
-export const contestants = ['zkwire', 'raw', 'node-zookeeper-client', 'zookeeper', 'curator'] as const
-export type ContestantName = (typeof contestants)[number]
+export const subjects = ['zkwire', 'raw', 'node-zookeeper-client', 'zookeeper', 'curator'] as const
+export type SubjectName = (typeof subjects)[number]
 
 /** What is made of a measurement: microseconds of processor time, operations a second, milliseconds in all, kilobytes. */
 export type Figure = 'cpu' | 'rate' | 'ms' | 'kilobytes'
 
 export interface Target {
   figure: Figure
-  /** Ours is divided by that of this contestant, or by our own in another workload. */
-  by: { contestant: ContestantName } | { workload: string }
+  /** Ours is divided by that of this subject, or by our own in another workload. */
+  by: { subject: SubjectName } | { workload: string }
   /** Where a smaller ratio is the better one. */
   atMost?: number
   /** Where a larger one is. */
@@ -38,20 +38,20 @@ export interface Workload {
   name: string
   on: 'server' | 'mock'
   measure: Measure
-  by: readonly ContestantName[]
+  by: readonly SubjectName[]
   targets: readonly Target[]
 }
 
-const nodes = ['zkwire', 'raw', 'node-zookeeper-client', 'zookeeper'] as const
+const everySubject = ['zkwire', 'raw', 'node-zookeeper-client', 'zookeeper'] as const
 
-const cpu = (atMost: number): Target => ({ figure: 'cpu', by: { contestant: 'raw' }, atMost })
-const rate = (atLeast: number): Target => ({ figure: 'rate', by: { contestant: 'raw' }, atLeast })
+const cpu = (atMost: number): Target => ({ figure: 'cpu', by: { subject: 'raw' }, atMost })
+const rate = (atLeast: number): Target => ({ figure: 'rate', by: { subject: 'raw' }, atLeast })
 
 const steady = (on: Workload['on'], op: Steady, inFlight: number, ...targets: Target[]): Workload => ({
   name: `${op} ${inFlight}${on === 'mock' ? ', mock' : ''}`,
   on,
   measure: { is: 'steady', op, inFlight },
-  by: nodes,
+  by: everySubject,
   targets,
 })
 
@@ -70,34 +70,34 @@ export const workloads: readonly Workload[] = [
     name: 'notifications',
     on: 'server',
     measure: { is: 'notifications', sessions: 1000 },
-    by: nodes,
+    by: everySubject,
     targets: [cpu(1.4)],
   },
   {
     name: 'opening sessions',
     on: 'server',
     measure: { is: 'opening', sessions: 1000 },
-    by: nodes,
+    by: everySubject,
     targets: [cpu(1.4)],
   },
   {
     name: 'memory of a session',
     on: 'server',
     measure: { is: 'memory', sessions: 2000 },
-    by: nodes,
-    targets: [{ figure: 'kilobytes', by: { contestant: 'zookeeper' }, atMost: 1 }],
+    by: everySubject,
+    targets: [{ figure: 'kilobytes', by: { subject: 'zookeeper' }, atMost: 1 }],
   },
   {
     name: 'lock hand-over',
     on: 'server',
     measure: { is: 'handOver', contenders: 100, acquisitions: 5, rounds: 3 },
     by: ['zkwire', 'curator'],
-    targets: [{ figure: 'ms', by: { contestant: 'curator' }, atMost: 0.35 }],
+    targets: [{ figure: 'ms', by: { subject: 'curator' }, atMost: 0.35 }],
   },
 ]
 
 /** Where things lie at the server and at the mock alike. */
-export const places = {
+export const paths = {
   data: '/zkwire-throughput/data',
   list: '/zkwire-throughput/list',
   watched: '/zkwire-throughput/watched',
@@ -111,7 +111,7 @@ export const nameOf = (index: number): string => `member-${String(index).padStar
 
 /** What a measuring process is told. */
 export interface Task {
-  contestant: ContestantName
+  subject: SubjectName
   measure: Measure
   port: number
   /** An empty persistent node of this task's own. */

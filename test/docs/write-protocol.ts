@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs'
 import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { file, read, withFrames } from './frames-in-page.ts'
-import { walk } from './conversation.ts'
+import { holdConversation } from './conversation.ts'
 
 await using server = await startApacheZooKeeper()
-const frames = await walk(server)
+const frames = await holdConversation(server)
 const textOf = (name: string) => {
   const frame = frames.get(name)
   if (frame === undefined) throw new Error(`no frame is called ${name}`)

@@ -103,7 +103,7 @@ describe('a traced conversation', () => {
 function told(chunks: readonly [End, Buffer][]) {
   const lines: { sentence: string; dump: string; isPing: boolean }[] = []
   const conversation = new Conversation(line => lines.push(line))
-  for (const [from, chunk] of chunks) conversation.hear(from, chunk)
+  for (const [from, chunk] of chunks) conversation.push(from, chunk)
   return lines
 }
 

@@ -1,24 +1,24 @@
 // Many calls under way, on a server that answers at once.
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { connect } from '../../../src/index.ts'
-import { Line } from '../../harness/cuttable-dial.ts'
+import { CuttableDial } from '../../harness/cuttable-dial.ts'
 import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
-import { places } from '../../throughput/workloads.ts'
+import { paths } from '../../throughput/workloads.ts'
 import type { Task } from '../workloads.ts'
-import { Meter, repeated, type Probe, type Probes } from './probe.ts'
+import { CpuMeter, repeated, type Probe, type Probes } from './probe.ts'
 
 export async function calls({ size, mock }: Task): Promise<Probes> {
-  const line = new Line()
+  const line = new CuttableDial()
   const client = await connect(mock, {
     ...{ sessionTimeout: SESSION_TIMEOUT, maxPending: size, dial: line.dial, random: () => 0 },
   })
   const { signal } = new AbortController()
-  const read = () => client.getData(places.data)
+  const read = () => client.getData(paths.data)
   const all = () => Array.from({ length: size }, read)
   return {
     getData: steady(size, read),
     promise: bare(size),
-    'one signal': steady(size, () => client.getData(places.data, { signal })),
+    'one signal': steady(size, () => client.getData(paths.data, { signal })),
     queued: repeated(async () => {
       line.down()
       const waiting = all()
@@ -39,7 +39,7 @@ export async function calls({ size, mock }: Task): Promise<Probes> {
 }
 
 /** ms. */
-const LOOK = 5
+const POLL_INTERVAL = 5
 
 /** So many lines of calls, each of which calls again when it is answered, for as long as is measured. */
 function steady(lines: number, call: () => Promise<unknown>): Probe {
@@ -54,8 +54,8 @@ function steady(lines: number, call: () => Promise<unknown>): Probe {
     }
     const all = Promise.all(Array.from({ length: lines }, line))
     while (count < lines) await turn()
-    const [meter, before] = [new Meter(), count]
-    while (count === before || !meter.isOver(span)) await delay(LOOK)
+    const [meter, before] = [new CpuMeter(), count]
+    while (count === before || !meter.isOver(span)) await delay(POLL_INTERVAL)
     const sample = { operations: count - before, cost: meter.cpu }
     isOver = true
     await all
@@ -64,7 +64,7 @@ function steady(lines: number, call: () => Promise<unknown>): Probe {
 }
 
 /** Answers at a time: about as many as one reading of a socket brings. */
-const ANSWERS = 330
+const REPLIES_PER_TURN = 330
 
 /** A promise for each call and a place in a queue, and nothing else: no client can do without. */
 function bare(size: number): Probe {
@@ -77,7 +77,7 @@ function bare(size: number): Probe {
       if (++waiting === 1) setImmediate(answer)
     })
   const answer = () => {
-    for (let left = Math.min(ANSWERS, waiting); left > 0; left--) {
+    for (let left = Math.min(REPLIES_PER_TURN, waiting); left > 0; left--) {
       queue[first]?.()
       queue[first] = undefined
       first = (first + 1) % size

@@ -11,7 +11,7 @@ export type Probes = Readonly<Record<string, Probe>>
 const PATIENCE = 8
 
 /** Processor time since it was made. */
-export class Meter {
+export class CpuMeter {
   readonly #cpu = process.cpuUsage()
   readonly #begun = performance.now()
 
@@ -33,7 +33,7 @@ export class Meter {
 export const repeated =
   (once: () => Promise<number>): Probe =>
   async span => {
-    const meter = new Meter()
+    const meter = new CpuMeter()
     let operations = 0
     do operations += await once()
     while (!meter.isOver(span))

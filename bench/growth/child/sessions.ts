@@ -1,7 +1,7 @@
 // Many sessions of one process.
 import { connect, type Client } from '../../../src/index.ts'
 import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
-import { places } from '../../throughput/workloads.ts'
+import { paths } from '../../throughput/workloads.ts'
 import type { Task } from '../workloads.ts'
 import { inBatches, liveHeap, repeated, type Probes } from './probe.ts'
 
@@ -16,7 +16,7 @@ export async function sessions({ size, mock }: Task): Promise<Probes> {
   return {
     getData: repeated(async () => {
       await Promise.all(
-        Array.from({ length: AT_A_TIME }, () => (clients[next++ % size] as Client).getData(places.data)),
+        Array.from({ length: AT_A_TIME }, () => (clients[next++ % size] as Client).getData(paths.data)),
       )
       return AT_A_TIME
     }),

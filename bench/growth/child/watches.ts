@@ -1,6 +1,6 @@
 // Many watches of one session, at a server that keeps and fires them.
 import { connect, type Client, type WatchCallback } from '../../../src/index.ts'
-import { Line } from '../../harness/cuttable-dial.ts'
+import { CuttableDial } from '../../harness/cuttable-dial.ts'
 import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
 import type { Task } from '../workloads.ts'
 import { inBatches, liveHeap, repeated, type Probe, type Probes } from './probe.ts'
@@ -8,7 +8,7 @@ import { inBatches, liveHeap, repeated, type Probe, type Probes } from './probe.
 const BATCH = 100
 const nothing = () => undefined
 
-const sessionOn = (server: string, line = new Line()): Promise<Client> =>
+const sessionOn = (server: string, line = new CuttableDial()): Promise<Client> =>
   connect(server, { sessionTimeout: SESSION_TIMEOUT, dial: line.dial, random: () => 0 })
 
 /** On nodes that do not exist: they cost the server least. */
@@ -16,7 +16,7 @@ const setAll = (client: Client, directory: string, size: number, signal?: AbortS
   inBatches(size, 1000, i => client.exists(`${directory}/w${i}`, { watch: nothing, ...(signal && { signal }) }))
 
 export async function watches({ size, server, directory }: Task): Promise<Probes> {
-  const line = new Line()
+  const line = new CuttableDial()
   const client = await sessionOn(server, line)
   const paths = await probedNodes(client, directory)
   const before = await liveHeap()
@@ -27,7 +27,7 @@ export async function watches({ size, server, directory }: Task): Promise<Probes
       return BATCH
     })
   return {
-    told: told(client, paths),
+    told: notified(client, paths),
     'given up': repeated(async () => {
       const controllers = paths.map(() => new AbortController())
       await Promise.all(
@@ -69,7 +69,7 @@ export async function removed({ size, server, directory }: Task): Promise<Probes
   await setAll(client, directory, size, controller.signal)
   controller.abort()
   await client.settled()
-  return { told: told(client, paths) }
+  return { told: notified(client, paths) }
 }
 
 /** All of it anew each time. */
@@ -91,7 +91,7 @@ async function probedNodes(client: Client, directory: string): Promise<string[]>
   return paths
 }
 
-function told(client: Client, paths: readonly string[]): Probe {
+function notified(client: Client, paths: readonly string[]): Probe {
   return repeated(async () => {
     let left = paths.length
     let done: () => void = nothing

@@ -1,7 +1,7 @@
 // The limit: a socket that replays ready-made frames and only counts the answers, by their length. No client can be cheaper.
 import { Buffer } from 'node:buffer'
 import { connect, type Socket } from 'node:net'
-import { DATA_BYTES, places, type Steady } from '../workloads.ts'
+import { DATA_BYTES, paths, type Steady } from '../workloads.ts'
 import type { Gauge, Make, Peer } from './subject.ts'
 
 type Protocol = typeof import('../../../src/protocol/index.ts')
@@ -97,9 +97,9 @@ function framesOf({ ConnectRequest, RequestHeader, operations, Writer }: Protoco
     hello: frame(writer => ConnectRequest.write(writer, hello)),
     close: request(operations.closeSession, {}),
     of: {
-      getData: request(operations.getData, { path: places.data, watch: false }),
-      setData: request(operations.setData, { path: places.data, data, version: -1 }),
-      getChildren: request(operations.getChildren2, { path: places.list, watch: false }),
+      getData: request(operations.getData, { path: paths.data, watch: false }),
+      setData: request(operations.setData, { path: paths.data, data, version: -1 }),
+      getChildren: request(operations.getChildren2, { path: paths.list, watch: false }),
     },
     watch: path => request(operations.getData, { path, watch: true }),
     create: request(operations.create2, { path: `${directory}/n-`, data, acl, flags: 3 }),

@@ -1,11 +1,11 @@
 // What a session costs: to open, to keep, and to be told.
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { places, type Sample } from '../workloads.ts'
-import type { Contestant, Peer } from './subject.ts'
+import { paths, type Sample } from '../workloads.ts'
+import type { Subject, Peer } from './subject.ts'
 
-const openAll = (contestant: Contestant, count: number): Promise<Peer[]> =>
-  Promise.all(Array.from({ length: count }, () => contestant.open()))
+const openAll = (subject: Subject, count: number): Promise<Peer[]> =>
+  Promise.all(Array.from({ length: count }, () => subject.open()))
 
 const closeAll = (peers: readonly Peer[]) => Promise.all(peers.map(peer => peer.close()))
 
@@ -22,15 +22,15 @@ const OPENINGS_TO_WARM_UP = 5
 const OPENINGS = 3
 
 /** All sessions of a process at once, after as many were opened and closed, several times over, to warm up. */
-export async function opening(contestant: Contestant, sessions: number): Promise<Sample> {
+export async function opening(subject: Subject, sessions: number): Promise<Sample> {
   // With the last session V8 would collect what it knows of their objects, and then throw away the code that was compiled by it.
-  const kept = await contestant.open()
-  for (let i = 0; i < OPENINGS_TO_WARM_UP; i++) await closeAll(await openAll(contestant, sessions))
+  const kept = await subject.open()
+  for (let i = 0; i < OPENINGS_TO_WARM_UP; i++) await closeAll(await openAll(subject, sessions))
   await collected()
   const samples: Sample[] = []
   for (let i = 0; i < OPENINGS; i++) {
     const peers: Peer[] = []
-    samples.push(await measured(sessions, async () => peers.push(...(await openAll(contestant, sessions)))))
+    samples.push(await measured(sessions, async () => peers.push(...(await openAll(subject, sessions)))))
     await closeAll(peers)
   }
   await kept.close()
@@ -38,11 +38,11 @@ export async function opening(contestant: Contestant, sessions: number): Promise
 }
 
 /** What each further session adds to a process that has nothing to do: so what the first ones brought is in no figure. */
-export async function memory(contestant: Contestant, sessions: number): Promise<Sample> {
-  const peers = await openAll(contestant, FIRST)
+export async function memory(subject: Subject, sessions: number): Promise<Sample> {
+  const peers = await openAll(subject, FIRST)
   const before = await idleMemory()
   const sample = await measured(sessions, async () => {
-    for (let open = 0; open < sessions; open += FIRST) peers.push(...(await openAll(contestant, FIRST)))
+    for (let open = 0; open < sessions; open += FIRST) peers.push(...(await openAll(subject, FIRST)))
   })
   const bytes = ((await idleMemory()) - before) / sessions
   await closeAll(peers)
@@ -84,9 +84,9 @@ const BURSTS = 24
 const WARM_UP = 8
 
 /** A node that every session watches is changed by the parent process. Setting the watches again is no part of the figure. */
-export async function notifications(contestant: Contestant, sessions: number): Promise<Sample> {
+export async function notifications(subject: Subject, sessions: number): Promise<Sample> {
   const peers: Peer[] = []
-  while (peers.length < sessions) peers.push(...(await openAll(contestant, Math.min(100, sessions - peers.length))))
+  while (peers.length < sessions) peers.push(...(await openAll(subject, Math.min(100, sessions - peers.length))))
   const samples: Sample[] = []
   for (let burst = 0; burst < BURSTS; burst++) {
     let left = sessions
@@ -95,7 +95,7 @@ export async function notifications(contestant: Contestant, sessions: number): P
     const fired = () => {
       if (--left === 0) allFired()
     }
-    await Promise.all(peers.map(peer => peer.watch(places.watched, fired)))
+    await Promise.all(peers.map(peer => peer.watch(paths.watched, fired)))
     const ready = once(process, 'message')
     process.send?.('change')
     await ready

@@ -1,7 +1,7 @@
 // What a client under measurement has to be able to do, and how its operations are counted.
 import type { Steady, Task } from '../workloads.ts'
 
-export interface Contestant {
+export interface Subject {
   open(): Promise<Peer>
 }
 
@@ -73,7 +73,7 @@ export function driveCallbacks(
   })
 }
 
-export type Make = (task: Task) => Promise<Contestant>
+export type Make = (task: Task) => Promise<Subject>
 
 /** Any failure ends the process: a figure would mean nothing. */
 export function failIf(error: unknown): void {

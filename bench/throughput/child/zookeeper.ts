@@ -1,7 +1,7 @@
 // npm zookeeper: the C client behind a native binding, callbacks.
 import { Buffer } from 'node:buffer'
 import { createRequire } from 'node:module'
-import { DATA_BYTES, places } from '../workloads.ts'
+import { DATA_BYTES, paths } from '../workloads.ts'
 import { driveCallbacks, failIf, thenOrFail, type Make, type Peer } from './subject.ts'
 
 type Answer<T = unknown> = (rc: number, error: string, result: T) => void
@@ -42,13 +42,13 @@ function peerOf(client: Binding, directory: string): Peer {
   const created: (string | undefined)[] = []
   const begin = {
     getData: (_line: number, done: () => void) => {
-      client.a_get(places.data, false, thenOrFail(done))
+      client.a_get(paths.data, false, thenOrFail(done))
     },
     setData: (_line: number, done: () => void) => {
-      client.a_set(places.data, data, -1, thenOrFail(done))
+      client.a_set(paths.data, data, -1, thenOrFail(done))
     },
     getChildren: (_line: number, done: () => void) => {
-      client.a_get_children2(places.list, false, thenOrFail(done))
+      client.a_get_children2(paths.list, false, thenOrFail(done))
     },
     createAndDelete: (line: number, done: () => void) => {
       const path = created[line]

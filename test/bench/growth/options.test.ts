@@ -1,35 +1,35 @@
 import { expect } from 'chai'
-import { curves, populations } from '../../../bench/growth/workloads.ts'
+import { workloads, populations } from '../../../bench/growth/workloads.ts'
 import { help, parseOptions, type Options } from '../../../bench/growth/options.ts'
 import { UsageError } from '../../../bench/output/usage.ts'
 
 const parsed = (...args: string[]) => parseOptions(args) as Options
 
 describe('the command line of the growth benchmark', () => {
-  it('asks for nothing: all curves, at all their sizes', () => {
+  it('asks for nothing: all workloads, at all their sizes', () => {
     const options = parsed()
-    expect(options.curves).to.deep.equal(curves)
+    expect(options.workloads).to.deep.equal(workloads)
     for (const population of populations) expect(options.sizesOf(population)).to.deep.equal(population.sizes)
     expect(options.json).to.match(/bench\/results\/growth\.json$/)
     expect(options.report).to.match(/bench\/results\/growth\.html$/)
   })
 
   it('goes to 100,000 calls, 1,000,000 watches, also removed, and 10,000 sessions', () => {
-    const largest = Object.fromEntries(populations.map(({ crowd, sizes }) => [crowd, Math.max(...sizes)]))
+    const largest = Object.fromEntries(populations.map(({ name, sizes }) => [name, Math.max(...sizes)]))
     expect(largest).to.include({ calls: 100_000, watches: 1_000_000, removed: 1_000_000, sessions: 10_000 })
-    for (const { crowd, sizes, quick } of populations) {
-      for (const list of [sizes, quick]) expect(list, crowd).to.deep.equal(list.toSorted((a, b) => a - b))
+    for (const { name, sizes, quick } of populations) {
+      for (const list of [sizes, quick]) expect(list, name).to.deep.equal(list.toSorted((a, b) => a - b))
       expect(
-        curves.some(curve => curve.crowd === crowd),
-        crowd,
+        workloads.some(workload => workload.population === name),
+        name,
       ).to.equal(true)
     }
   })
 
-  it('takes a part of the curves and of the sizes, and less of everything', () => {
+  it('takes a part of the workloads and of the sizes, and less of everything', () => {
     const options = parsed('--only', 'sessions', '--most', '1000', '--rounds=3', '--warm-up=10', '--span', '20')
     expect(options).to.include({ rounds: 3, warmUp: 10, span: 20 })
-    expect(options.curves).to.deep.equal(curves.filter(({ crowd }) => crowd === 'sessions'))
+    expect(options.workloads).to.deep.equal(workloads.filter(({ population }) => population === 'sessions'))
     for (const population of populations) expect(Math.max(0, ...options.sizesOf(population))).to.be.at.most(1000)
     const quick = parsed('--quick')
     for (const population of populations) expect(quick.sizesOf(population)).to.deep.equal(population.quick)
@@ -43,7 +43,7 @@ describe('the command line of the growth benchmark', () => {
   })
 
   it('is refused where it means nothing, and says why', () => {
-    expect(() => parsed('--only', 'sockets')).to.throw('no curve is called like "sockets"')
+    expect(() => parsed('--only', 'sockets')).to.throw('no workload is called like "sockets"')
     for (const rounds of ['0', '1.5', 'many'])
       expect(() => parsed('--rounds', rounds)).to.throw(`--rounds: "${rounds}"`)
     expect(() => parsed('--round', '3')).to.throw(UsageError, "'--round'")

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import {
   affordable,
-  peakOf,
+  peakSessionsOf,
   seeded,
   shareOf,
   shuffled,
@@ -22,25 +22,25 @@ describe('the plan of the benchmark', () => {
   it('goes from few sessions to many, with what can share sessions side by side', () => {
     const stages = stagesOf(named('herd', 'mutex', 'reconnect'), [10, 100])
     expect(stages.map(({ size }) => size)).to.deep.equal([10, 100])
-    for (const { together, alone } of stages) {
-      expect(together.map(({ name }) => name)).to.deep.equal(['herd', 'mutex'])
-      expect(alone.map(({ name }) => name)).to.deep.equal(['reconnect'])
+    for (const { interleaved, separate } of stages) {
+      expect(interleaved.map(({ name }) => name)).to.deep.equal(['herd', 'mutex'])
+      expect(separate.map(({ name }) => name)).to.deep.equal(['reconnect'])
     }
   })
 
   it('leaves out what one step of would move too much, unless it is asked for', () => {
     const locks = named('herd', 'mutex', 'ticket')
-    expect(stagesOf(locks, [10_000])[0]?.together.map(({ name }) => name)).to.deep.equal(['ticket'])
-    expect(stagesOf(locks, [10_000], Infinity)[0]?.together).to.have.length(3)
+    expect(stagesOf(locks, [10_000])[0]?.interleaved.map(({ name }) => name)).to.deep.equal(['ticket'])
+    expect(stagesOf(locks, [10_000], Infinity)[0]?.interleaved).to.have.length(3)
     expect(herd && weightOf({ scenario: herd, size: 1000 })).to.equal(60e6)
     // Whoever joins a queue of ten thousand lists it, even if a release has one list only.
     expect(mutex && weightOf({ scenario: mutex, size: 10_000 })).to.equal(6e9)
   })
 
   it('knows how many sessions are open at a time', () => {
-    expect(peakOf(stagesOf(named('mutex'), [10, 100]))).to.equal(101)
-    expect(peakOf(stagesOf(named('reconnect'), [10, 100]))).to.equal(101)
-    expect(peakOf(stagesOf(named('mutex', 'reconnect'), [10, 100]))).to.equal(202)
+    expect(peakSessionsOf(stagesOf(named('mutex'), [10, 100]))).to.equal(101)
+    expect(peakSessionsOf(stagesOf(named('reconnect'), [10, 100]))).to.equal(101)
+    expect(peakSessionsOf(stagesOf(named('mutex', 'reconnect'), [10, 100]))).to.equal(202)
   })
 
   it('gives away all of the time and no more, the larger part to the larger stages', () => {

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import { goalMemory, Goals } from '../../../bench/harness/progress-counters.ts'
+import { progressMemory, ProgressCounters } from '../../../bench/harness/progress-counters.ts'
 
 describe('the goals of a phase', () => {
   it('are reached with the last mark and the last frame, whoever counts them', () => {
     const heard: string[] = []
-    const memory = goalMemory()
-    const one = new Goals(memory, () => heard.push('one'))
-    const other = new Goals(memory, () => heard.push('other'))
+    const memory = progressMemory()
+    const one = new ProgressCounters(memory, () => heard.push('one'))
+    const other = new ProgressCounters(memory, () => heard.push('other'))
     one.set(2, 3)
     one.marked()
     one.framePassed()
@@ -21,7 +21,7 @@ describe('the goals of a phase', () => {
   })
 
   it('are those of the marks alone where the number of frames is not known', () => {
-    const goals = new Goals(goalMemory(), () => undefined)
+    const goals = new ProgressCounters(progressMemory(), () => undefined)
     goals.set(0, undefined)
     expect(goals.isReached).to.equal(true)
     goals.set(1, undefined)
@@ -29,9 +29,9 @@ describe('the goals of a phase', () => {
   })
 
   it('have a pulse as long as anything passes', () => {
-    const goals = new Goals(goalMemory(), () => undefined)
-    const before = goals.pulse
-    goals.alive()
-    expect(goals.pulse).to.be.above(before)
+    const goals = new ProgressCounters(progressMemory(), () => undefined)
+    const before = goals.activity
+    goals.otherFramePassed()
+    expect(goals.activity).to.be.above(before)
   })
 })

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import type { Cell, PhaseRun } from '../../../bench/measure/measurement.ts'
+import type { Measurement, PhaseRun } from '../../../bench/measure/measurement.ts'
 import type { Options } from '../../../bench/options.ts'
 import { Progress } from '../../../bench/output/progress.ts'
 import { resultOf, type Machine, type Result } from '../../../bench/output/result.ts'
 import { Run, type RunOptions } from '../../../bench/harness/run.ts'
 import { scenarios } from '../../../bench/scenarios/index.ts'
-import { aboutOf, type Server } from '../../../bench/harness/server.ts'
+import { parseSrvr, type Server } from '../../../bench/harness/server.ts'
 import { tableOf } from '../../../bench/output/table.ts'
 import { noCounts, type Counts } from '../../../bench/measure/frame-counter.ts'
 import { connect } from '../../../src/index.ts'
@@ -14,7 +14,7 @@ import { sharedServer } from '../../support/shared-server.ts'
 
 const SIZES = [5, 10]
 const quick = scenarios.filter(({ isSlow }) => isSlow !== true)
-const byChance = scenarios.filter(scenario => scenario.byChance !== undefined).map(({ name }) => name)
+const byChance = scenarios.filter(scenario => scenario.variesBecause !== undefined).map(({ name }) => name)
 
 describe('a run of the benchmark on a real server', function () {
   this.timeout(60_000)
@@ -33,14 +33,14 @@ describe('a run of the benchmark on a real server', function () {
   })
 
   it('measures each scenario with each number of sessions', () => {
-    expect(run.cells.map(({ scenario, size }) => `${scenario} ${size}`)).to.have.members(
+    expect(run.measurements.map(({ scenario, size }) => `${scenario} ${size}`)).to.have.members(
       quick.flatMap(({ name }) => [`${name} 5`, `${name} 10`]),
     )
-    for (const cell of run.cells) expect(stepsOf(cell).length, cell.scenario).to.be.at.least(1)
+    for (const cell of run.measurements) expect(stepsOf(cell).length, cell.scenario).to.be.at.least(1)
   })
 
   it('finds that every step causes the same, to the byte, and that the timed ones move as many frames', () => {
-    for (const cell of run.cells.filter(({ scenario }) => !byChance.includes(scenario))) {
+    for (const cell of run.measurements.filter(({ scenario }) => !byChance.includes(scenario))) {
       const steps = stepsOf(cell)
       for (const step of steps) expect(step, `${cell.scenario} ${cell.size}`).to.deep.equal(steps[0])
       if (cell.timed.length > 0) expect(cell.asExpected, `${cell.scenario} ${cell.size}`).to.equal(true)
@@ -52,9 +52,9 @@ describe('a run of the benchmark on a real server', function () {
     const chosen = scenarios.filter(({ name }) => others.includes(name))
     const again = new Run(options({ scenarios: chosen, sizes: [5] }), given, silent, new AbortController())
     await again.measure()
-    expect(again.cells).to.have.length(others.length)
-    for (const cell of again.cells) {
-      const first = run.cells.find(({ scenario, size }) => scenario === cell.scenario && size === cell.size)
+    expect(again.measurements).to.have.length(others.length)
+    for (const cell of again.measurements) {
+      const first = run.measurements.find(({ scenario, size }) => scenario === cell.scenario && size === cell.size)
       expect(stepsOf(cell)[0], cell.scenario).to.deep.equal(first && stepsOf(first)[0])
     }
   })
@@ -102,7 +102,7 @@ describe('a run of the benchmark on a real server', function () {
     const chosen = scenarios.filter(({ name }) => name === 'reentrant')
     const crowd = new Run(options({ scenarios: chosen, sizes: [30] }), given, silent, new AbortController())
     await crowd.measure()
-    for (const step of crowd.cells.flatMap(stepsOf)) expect(step['join']).to.deep.equal(noCounts())
+    for (const step of crowd.measurements.flatMap(stepsOf)) expect(step['join']).to.deep.equal(noCounts())
   })
 
   it('finds that readers behind a writer are all let in at once, and each lists once', () => {
@@ -146,14 +146,14 @@ describe('a run of the benchmark on a real server', function () {
     const expiring = options({ scenarios: scenarios.filter(({ name }) => name === 'expire'), sizes: [5] })
     const run = new Run(expiring, given, silent, new AbortController())
     await run.measure()
-    const [cell] = run.cells
+    const [cell] = run.measurements
     const [step] = cell === undefined ? [] : stepsOf(cell)
     expect(step?.['expire']).to.include({ notifications: 5, framesSent: 0 })
     expect(step?.['return']).to.include({ notifications: 5 })
   })
 
   it('knows when what a phase is about has happened to each', () => {
-    for (const { scenario, size, timed } of run.cells)
+    for (const { scenario, size, timed } of run.measurements)
       for (const { steps } of timed)
         for (const step of steps) {
           const [first] = Object.values(step) as [PhaseRun]
@@ -170,14 +170,21 @@ describe('a run of the benchmark on a real server', function () {
   })
 
   it('makes a table, and a result that keeps what is needed to judge it', () => {
-    const findings = { cells: run.cells, traffic: run.traffic, server: given, seconds: 1, remarks: [], recordings: [] }
+    const findings = {
+      measurements: run.measurements,
+      traffic: run.traffic,
+      server: given,
+      seconds: 1,
+      caveats: [],
+      recordings: [],
+    }
     const made = resultOf(findings, options({ scenarios: quick }), ['--seconds', '2'], machine, new Date(0))
     expect(tableOf(made.cells, made.growth, 2)).to.match(/^mutex +10 +release +1 +5 /m)
     const result = JSON.parse(JSON.stringify(made)) as Result
     expect(result).to.include({ date: '1970-01-01T00:00:00.000Z', commandLine: 'npm start -- --seconds 2', seed: 1 })
     expect(result.machine).to.deep.equal(machine)
     expect(result.server.version).to.match(/^\d+\.\d+/)
-    expect(result.cells.map(({ counted }) => counted)).to.deep.equal(run.cells.map(stepsOf))
+    expect(result.cells.map(({ counted }) => counted)).to.deep.equal(run.measurements.map(stepsOf))
     expect(result.traffic.fences.framesSent).to.be.above(0)
     expect(result.growth.find(({ scenario }) => scenario === 'ticket')?.bytes?.exponent).to.equal(0)
   })
@@ -194,7 +201,7 @@ describe('a run of the benchmark on a real server', function () {
     const early = new Run(endless, given, new Progress(screen), stop)
     const error: unknown = await early.measure().catch((e: unknown) => e)
     expect(error).to.be.an('error').with.property('message', 'enough')
-    expect(early.cells[0]?.counted).not.to.have.length(0)
+    expect(early.measurements[0]?.counted).not.to.have.length(0)
     const after = await tracesOn(zooKeeper)
     expect(after.nodes).to.deep.equal(traces.nodes)
     expect(after.watches).to.be.at.most(traces.watches)
@@ -202,7 +209,7 @@ describe('a run of the benchmark on a real server', function () {
 
   /** The first counted step of each size, by phases. */
   function found(name: string): { size: number; step: Record<string, Counts | undefined> }[] {
-    return run.cells
+    return run.measurements
       .filter(({ scenario }) => scenario === name)
       .map(cell => ({ size: cell.size, step: stepsOf(cell)[0] ?? {} }))
   }
@@ -216,7 +223,7 @@ const options = (some: Partial<Options>): RunOptions => ({
 })
 
 /** What each counted step caused, phase by phase. */
-const stepsOf = ({ counted }: Cell): Record<string, Counts | undefined>[] =>
+const stepsOf = ({ counted }: Measurement): Record<string, Counts | undefined>[] =>
   counted.flatMap(({ steps }) =>
     steps.map(step => Object.fromEntries(Object.entries(step).map(([phase, { counts }]) => [phase, counts]))),
   )
@@ -232,12 +239,12 @@ interface Traces {
 
 async function asGiven(server: ApacheZooKeeper): Promise<Server> {
   return {
-    ...aboutOf(await server.command('srvr')),
+    ...parseSrvr(await server.command('srvr')),
     servers: server.connectString,
     kind: 'given',
     pid: undefined,
     cpuSeconds: () => server.cpuSeconds(),
-    passed: () => Promise.resolve(undefined),
+    wireCounts: () => Promise.resolve(undefined),
     close: () => Promise.resolve(),
   }
 }

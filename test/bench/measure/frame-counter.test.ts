@@ -1,5 +1,12 @@
 import { expect } from 'chai'
-import { Meter, minus, noCounts, noTraffic, together, type Counts } from '../../../bench/measure/frame-counter.ts'
+import {
+  FrameCounter,
+  minus,
+  noCounts,
+  noTraffic,
+  totalTraffic,
+  type Counts,
+} from '../../../bench/measure/frame-counter.ts'
 import {
   eventTypes,
   keeperStates,
@@ -14,11 +21,11 @@ const FENCE = '/fence'
 
 describe('the tap of the benchmark', () => {
   it('counts frames and bytes each way, with their length bytes, and notifications', () => {
-    const { meter, sent, received } = session()
+    const { counter, sent, received } = session()
     sent(1, operations.getData, { path: '/a', watch: true })
     received(1, 100)
     received(xids.notification, WatcherEvent.encode(event).length)
-    expect(meter.traffic.work).to.deep.equal({
+    expect(counter.traffic.work).to.deep.equal({
       notifications: 1,
       framesSent: 1,
       framesReceived: 2,
@@ -29,35 +36,40 @@ describe('the tap of the benchmark', () => {
   })
 
   it('keeps fences apart, and knows their answers by their xids, in each session for itself', () => {
-    const meter = new Meter(FENCE, { framePassed: () => undefined, alive: () => undefined })
-    const [one, other] = [session(meter), session(meter)]
+    const counter = new FrameCounter(FENCE, { framePassed: () => undefined, otherFramePassed: () => undefined })
+    const [one, other] = [session(counter), session(counter)]
     one.sent(7, operations.sync, { path: FENCE })
     other.sent(7, operations.delete, { path: '/a', version: -1 })
     other.received(7, 0)
     one.received(7, 10)
-    expect(meter.traffic.work).to.include({ framesSent: 1, framesReceived: 1 })
-    expect(meter.traffic.fences).to.include({ framesSent: 1, framesReceived: 1, bytesReceived: 4 + 16 + 10 })
+    expect(counter.traffic.work).to.include({ framesSent: 1, framesReceived: 1 })
+    expect(counter.traffic.fences).to.include({ framesSent: 1, framesReceived: 1, bytesReceived: 4 + 16 + 10 })
   })
 
   it('takes nothing for a fence that is none', () => {
-    const { meter, sent } = session()
+    const { counter, sent } = session()
     sent(1, operations.sync, { path: '/fences' })
     sent(2, operations.sync, { path: '/other' })
     sent(3, operations.exists, { path: FENCE, watch: false })
-    expect(meter.traffic.fences).to.deep.equal(noCounts())
-    expect(meter.traffic.work.framesSent).to.equal(3)
+    expect(counter.traffic.fences).to.deep.equal(noCounts())
+    expect(counter.traffic.work.framesSent).to.equal(3)
   })
 
   it('keeps pings and handshakes apart', () => {
-    const { meter, sent, received, tap } = session()
+    const { counter, sent, received, tap } = session()
     // A connect request starts with protocol version 0; what else is in it does not matter.
     tap({ from: 'client', bytes: new Uint8Array(45), first: true, sessionId: 0n })
     tap({ from: 'server', bytes: new Uint8Array(37), first: true, sessionId: 1n })
     sent(xids.ping, operations.ping, {})
     received(xids.ping, 0)
-    expect(meter.traffic.work).to.deep.equal(noCounts())
-    expect(meter.traffic.handshakes).to.include({ framesSent: 1, framesReceived: 1, bytesSent: 49, bytesReceived: 41 })
-    expect(meter.traffic.pings).to.include({ framesSent: 1, framesReceived: 1 })
+    expect(counter.traffic.work).to.deep.equal(noCounts())
+    expect(counter.traffic.handshakes).to.include({
+      framesSent: 1,
+      framesReceived: 1,
+      bytesSent: 49,
+      bytesReceived: 41,
+    })
+    expect(counter.traffic.pings).to.include({ framesSent: 1, framesReceived: 1 })
   })
 
   it('tells its owner of each frame that a phase is about, and of the others that something lives', () => {
@@ -71,17 +83,19 @@ describe('the tap of the benchmark', () => {
   })
 
   it('forgets, with a connection, the fences that it answered no more', () => {
-    const { meter, sent, received, tap } = session()
+    const { counter, sent, received, tap } = session()
     sent(1, operations.sync, { path: FENCE })
     tap({ from: 'client', bytes: new Uint8Array(45), first: true, sessionId: 1n })
     sent(1, operations.delete, { path: '/a', version: -1 })
     received(1, 0)
-    expect(meter.traffic.work).to.include({ framesSent: 1, framesReceived: 1 })
+    expect(counter.traffic.work).to.include({ framesSent: 1, framesReceived: 1 })
   })
 
   it('says when the watches of a connection before are set again', () => {
     let times = 0
-    const tap = new Meter(FENCE, { framePassed: () => undefined, alive: () => undefined }).tap(() => times++)
+    const tap = new FrameCounter(FENCE, { framePassed: () => undefined, otherFramePassed: () => undefined }).observer(
+      () => times++,
+    )
     const reply = Buffer.alloc(16)
     tap({ from: 'server', bytes: reply, first: true, sessionId: 1n })
     reply.writeInt32BE(xids.setWatches)
@@ -93,7 +107,7 @@ describe('the tap of the benchmark', () => {
 
   it('adds up what all threads have seen', () => {
     const one = { ...noTraffic(), work: { ...noCounts(), framesSent: 2 } }
-    expect(together([one, one, noTraffic()]).work).to.deep.equal({ ...noCounts(), framesSent: 4 })
+    expect(totalTraffic([one, one, noTraffic()]).work).to.deep.equal({ ...noCounts(), framesSent: 4 })
   })
 
   it('gives differences', () => {
@@ -112,11 +126,11 @@ describe('the tap of the benchmark', () => {
 const event = { type: eventTypes.NodeDeleted, state: keeperStates.SyncConnected, path: '/a' }
 
 /** One session's frames, made by hand. */
-function session(shared?: Meter) {
+function session(shared?: FrameCounter) {
   const passed: string[] = []
-  const owner = { framePassed: () => passed.push('frame'), alive: () => passed.push('alive') }
-  const meter = shared ?? new Meter(FENCE, owner)
-  const tap = meter.tap()
+  const owner = { framePassed: () => passed.push('frame'), otherFramePassed: () => passed.push('alive') }
+  const counter = shared ?? new FrameCounter(FENCE, owner)
+  const tap = counter.observer()
   const header = (xid: number, length: number) => {
     const bytes = Buffer.alloc(length)
     bytes.writeInt32BE(xid)
@@ -130,5 +144,5 @@ function session(shared?: Meter) {
   const received = (xid: number, bodyLength: number) => {
     tap({ from: 'server', bytes: header(xid, 16 + bodyLength), first: false, sessionId: 1n })
   }
-  return { meter, tap, sent, received, passed }
+  return { counter, tap, sent, received, passed }
 }

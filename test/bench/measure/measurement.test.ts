@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Rehearsed } from '../../../bench/measure/measurement.ts'
+import { ScenarioRun } from '../../../bench/measure/measurement.ts'
 import { lock } from '../../../bench/scenarios/locks.ts'
 import { noTraffic } from '../../../bench/measure/frame-counter.ts'
 
@@ -32,19 +32,19 @@ describe('a cell of the benchmark', () => {
     await rehearsed.time(done => done < 2)
     // Two frames in each release that was counted, and in none of the joins.
     expect(expected.slice(-4)).to.deep.equal([2, 0, 2, 0])
-    expect(rehearsed.cell.timed[0]?.steps).to.have.length(2)
-    expect(rehearsed.cell.asExpected).to.equal(true)
+    expect(rehearsed.measurement.timed[0]?.steps).to.have.length(2)
+    expect(rehearsed.measurement.asExpected).to.equal(true)
   })
 })
 
-/** A crew whose contenders are granted a lock in the order of their numbers, so many at a time. */
+/** A workers whose contenders are granted a lock in the order of their numbers, so many at a time. */
 function lockOf(size: number, atOnce = 1) {
   const acts: string[] = []
   const expected: (number | undefined)[] = []
   let [granted, frames] = [0, 0]
   let marks: { member: number; at: number }[] = []
-  const crew = {
-    turnTo: () => Promise.resolve(),
+  const workers = {
+    select: () => Promise.resolve(),
     expect: (_marks: number, due: number | undefined) => void expected.push(due),
     act: (deed: string, who: number | 'all') => {
       acts.push(`${deed} ${who}`)
@@ -67,6 +67,6 @@ function lockOf(size: number, atOnce = 1) {
     },
     busy: () => Promise.resolve([0.5]),
   }
-  const rehearsed = new Rehearsed(scenario, size, { crew, directory: '/d', serverCpuSeconds: () => undefined })
+  const rehearsed = new ScenarioRun(scenario, size, { workers, directory: '/d', serverCpuSeconds: () => undefined })
   return { rehearsed, acts, expected }
 }

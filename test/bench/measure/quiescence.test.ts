@@ -1,19 +1,19 @@
 import { expect } from 'chai'
-import { quiet } from '../../../bench/measure/quiescence.ts'
+import { awaitQuiescence } from '../../../bench/measure/quiescence.ts'
 import { noTraffic } from '../../../bench/measure/frame-counter.ts'
 
 describe('quiet', () => {
   it('is proven by a round of fences in which no frame passes that a scenario is about', async () => {
     const crowd = crowdOf([5, 0])
-    const traffic = await quiet(crowd, 'all')
+    const traffic = await awaitQuiescence(crowd, 'all')
     expect(crowd.rounds).to.deep.equal(['all', 'all'])
     expect(traffic.work.framesReceived).to.equal(5)
   })
 
   it('is not believed while frames pass', async () => {
     const crowd = crowdOf([1, 1, 1, 0])
-    await quiet(crowd, 'conductor')
-    expect(crowd.rounds).to.deep.equal(['conductor', 'conductor', 'conductor', 'conductor'])
+    await awaitQuiescence(crowd, 'trigger')
+    expect(crowd.rounds).to.deep.equal(['trigger', 'trigger', 'trigger', 'trigger'])
   })
 
   it('is not believed where a frame passes after the round, before its counts are told', async () => {
@@ -24,13 +24,13 @@ describe('quiet', () => {
       if (++looks === 2) crowd.pass(1)
       return told()
     }
-    await quiet(crowd)
+    await awaitQuiescence(crowd)
     expect(crowd.rounds).to.have.length(2)
   })
 
   it('is not claimed where a fence fails', async () => {
     const broken = { ...crowdOf([]), fence: () => Promise.reject(new Error('lost')) }
-    const error: unknown = await quiet(broken).catch((e: unknown) => e)
+    const error: unknown = await awaitQuiescence(broken).catch((e: unknown) => e)
     expect(error).to.be.an('error').with.property('message', 'lost')
   })
 })
@@ -44,7 +44,7 @@ function crowdOf(framesPerRound: number[]) {
     now.work.framesReceived = frames
     return Promise.resolve(now)
   }
-  const fence = (which: 'all' | 'conductor') => {
+  const fence = (which: 'all' | 'trigger') => {
     rounds.push(which)
     frames += framesPerRound.shift() ?? 0
     return Promise.resolve()

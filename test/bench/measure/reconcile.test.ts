@@ -1,6 +1,6 @@
 // What the benchmark counts at the clients, beside what the server says that it has taken in and sent out.
 import { expect } from 'chai'
-import { totalOf, watchBothSides, type Passed } from '../../../bench/measure/reconcile.ts'
+import { totalOf, startReconciliation, type WireCounts } from '../../../bench/measure/reconcile.ts'
 import { Progress } from '../../../bench/output/progress.ts'
 import { Run } from '../../../bench/harness/run.ts'
 import { scenarios } from '../../../bench/scenarios/index.ts'
@@ -8,7 +8,7 @@ import { serverFor } from '../../../bench/harness/server.ts'
 import { noTraffic } from '../../../bench/measure/frame-counter.ts'
 
 describe('both sides of the wire', () => {
-  const passed = (frames: number): Passed => ({
+  const passed = (frames: number): WireCounts => ({
     ...{ framesSent: frames, framesReceived: frames },
     ...{ bytesSent: 100 * frames, bytesReceived: 100 * frames },
   })
@@ -25,22 +25,22 @@ describe('both sides of the wire', () => {
   }
 
   it('agree where they have counted the same since', async () => {
-    const done = await watchBothSides(sides([5, 5, 9], [70, 74]))
+    const done = await startReconciliation(sides([5, 5, 9], [70, 74]))
     expect(await done()).to.deep.equal({ clients: passed(4), server: passed(4), agree: true })
   })
 
   it('are looked at again where a ping came between the looks', async () => {
-    const done = await watchBothSides(sides([5, 6, 6, 6, 8], [71, 71, 73]))
+    const done = await startReconciliation(sides([5, 6, 6, 6, 8], [71, 71, 73]))
     expect(await done()).to.deep.include({ clients: passed(2), agree: true })
   })
 
   it('agree as soon as the server has counted what it has written', async () => {
-    const done = await watchBothSides(sides([5, 5, 9], [70, 73, 73, 74]))
+    const done = await startReconciliation(sides([5, 5, 9], [70, 73, 73, 74]))
     expect(await done()).to.deep.include({ server: passed(4), agree: true })
   })
 
   it('differ where the server goes on to count otherwise', async () => {
-    const done = await watchBothSides(sides([5, 5, 9], [70, 75]))
+    const done = await startReconciliation(sides([5, 5, 9], [70, 75]))
     expect(await done()).to.deep.equal({ clients: passed(4), server: passed(5), agree: false })
   })
 
@@ -56,7 +56,7 @@ describe('both sides of the wire', () => {
   })
 
   it('are not told where the server says nothing', async () => {
-    const done = await watchBothSides(sides([5], [undefined]))
+    const done = await startReconciliation(sides([5], [undefined]))
     expect(await done()).to.equal(undefined)
   })
 
@@ -71,8 +71,8 @@ describe('both sides of the wire', () => {
           const options = { scenarios: quick, sizes: [20], seconds: 1, overtime: 100, seed: 1, threads: 2, all: false }
           const run = new Run(options, server, new Progress({ write: () => undefined }), new AbortController())
           await run.measure()
-          expect(run.cells).to.have.length(quick.length)
-          for (const { scenario, bothSides } of run.cells) {
+          expect(run.measurements).to.have.length(quick.length)
+          for (const { scenario, bothSides } of run.measurements) {
             expect(bothSides?.clients.framesSent, scenario).to.be.above(20)
             const { bytesReceived, ...rest } = bothSides?.clients ?? passed(NaN)
             const told = kind === 'apache' ? rest : { ...rest, bytesReceived }

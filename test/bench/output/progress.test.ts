@@ -4,10 +4,10 @@ import { Progress } from '../../../bench/output/progress.ts'
 describe('the progress of the benchmark', () => {
   it('is shown on a terminal, with the time that is left, in one line that is taken away', () => {
     const { progress, written, at } = onScreen({ isTTY: true, columns: 80 })
-    progress.say('starting')
+    progress.show('starting')
     progress.endsAt(30_000)
     at(500)
-    progress.say('herd, 10 contenders')
+    progress.show('herd, 10 contenders')
     progress.clear()
     progress.clear()
     expect(written).to.deep.equal([
@@ -19,17 +19,17 @@ describe('the progress of the benchmark', () => {
 
   it('is not shown more often than one can read, nor wider than the terminal', () => {
     const { progress, written, at } = onScreen({ isTTY: true, columns: 10 })
-    progress.say('one')
+    progress.show('one')
     at(99)
-    progress.say('two')
+    progress.show('two')
     at(100)
-    progress.say('three is a crowd')
+    progress.show('three is a crowd')
     expect(written).to.deep.equal(['\r\u001b[Kone', '\r\u001b[Kthree is '])
   })
 
   it('is quiet where nobody looks', () => {
     const { progress, written } = onScreen({})
-    progress.say('one')
+    progress.show('one')
     progress.clear()
     expect(written).to.deep.equal([])
   })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Cell, PhaseRun } from '../../../bench/measure/measurement.ts'
+import type { Measurement, PhaseRun } from '../../../bench/measure/measurement.ts'
 import { comparisonOf } from '../../../bench/output/compare.ts'
-import { remarksOn } from '../../../bench/output/caveats.ts'
+import { caveatsOf } from '../../../bench/output/caveats.ts'
 import { resultOf, type Machine } from '../../../bench/output/result.ts'
 import { scenarios } from '../../../bench/scenarios/index.ts'
 import type { Server } from '../../../bench/harness/server.ts'
@@ -50,12 +50,12 @@ describe('the table of the benchmark', () => {
     const chosen = scenarios.filter(({ name }) => name === 'mutex' || name === 'herd')
     const [mutex, herd] = [cellOf('mutex', 10, 'release', 1, 600), cellOf('herd', 10, 'release', 9, 6000)]
     const all = { scenarios: chosen, sizes: [10], all: false }
-    expect(remarksOn([mutex, herd], all)).to.deep.equal([])
-    expect(remarksOn([{ ...mutex, asExpected: false }], all)).to.deep.equal([
+    expect(caveatsOf([mutex, herd], all)).to.deep.equal([])
+    expect(caveatsOf([{ ...mutex, asExpected: false }], all)).to.deep.equal([
       'Not every step caused the same, so these counts are medians and not exact: mutex 10.',
       'Not measured, for want of time: herd 10.',
     ])
-    const heavy = remarksOn([herd], { ...all, sizes: [3000] })
+    const heavy = caveatsOf([herd], { ...all, sizes: [3000] })
     expect(heavy).to.deep.equal([
       'herd 3000: it would move some 540M bytes at once; --all measures it all the same.',
       'mutex 3000: it would move some 540M bytes at once; --all measures it all the same.',
@@ -65,20 +65,20 @@ describe('the table of the benchmark', () => {
   it('says whose counts are by chance and why, and where the server counted otherwise than its clients', () => {
     const reentrant = scenarios.filter(({ name }) => name === 'reentrant')
     const cell = { ...cellOf('reentrant', 10, 'release', 1, 600), asExpected: false }
-    const [chance, ...others] = remarksOn([cell], { scenarios: reentrant, sizes: [10], all: false })
-    expect(chance).to.equal(`The counts of reentrant are medians, and not exact: ${reentrant[0]?.byChance}.`)
+    const [chance, ...others] = caveatsOf([cell], { scenarios: reentrant, sizes: [10], all: false })
+    expect(chance).to.equal(`The counts of reentrant are medians, and not exact: ${reentrant[0]?.variesBecause}.`)
     expect(others, 'it did not repeat, and need not').to.deep.equal([])
     const passed = { framesSent: 1, framesReceived: 1, bytesSent: 1, bytesReceived: 1 }
     const lost = { ...cell, bothSides: { clients: passed, server: { framesSent: 2 }, agree: false } }
-    expect(remarksOn([lost], { scenarios: reentrant, sizes: [10], all: false })).to.include(
+    expect(caveatsOf([lost], { scenarios: reentrant, sizes: [10], all: false })).to.include(
       'The server has counted otherwise than its clients: reentrant 10.',
     )
   })
 
   it('can be set beside an earlier one, with what changed', () => {
-    const result = (cell: Cell, cpu = 'abacus') =>
+    const result = (cell: Measurement, cpu = 'abacus') =>
       resultOf(
-        { cells: [cell], traffic: traffic(), server, seconds: 1, remarks: [], recordings: [] },
+        { measurements: [cell], traffic: traffic(), server, seconds: 1, caveats: [], recordings: [] },
         { scenarios: [], seed: 1, threads: 1 },
         [],
         { ...machine, cpu },
@@ -151,11 +151,17 @@ const machine: Machine = { cpu: 'abacus', cores: 2, memoryBytes: 10, platform: '
 const server: Server = {
   ...{ servers: 'a:1', kind: 'apache', version: '3', mode: 'standalone', pid: undefined },
   cpuSeconds: () => undefined,
-  passed: () => Promise.resolve(undefined),
+  wireCounts: () => Promise.resolve(undefined),
   close: () => Promise.resolve(),
 }
 
-function cellOf(scenario: string, size: number, phase: string, notifications: number, bytesReceived: number): Cell {
+function cellOf(
+  scenario: string,
+  size: number,
+  phase: string,
+  notifications: number,
+  bytesReceived: number,
+): Measurement {
   const phaseRun = (marks: number[]): PhaseRun => ({
     counts: { notifications, framesSent: 2, framesReceived: notifications, bytesSent: 100, bytesReceived },
     ...{ marks, ms: 6, clientCpuMs: 4, serverCpuMs: 5 },

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { help, parseOptions, type Options } from '../../../bench/throughput/options.ts'
 import { UsageError } from '../../../bench/output/usage.ts'
-import { contestants, workloads } from '../../../bench/throughput/workloads.ts'
+import { subjects, workloads } from '../../../bench/throughput/workloads.ts'
 
 const parsed = (...args: string[]) => parseOptions(args) as Options
 
@@ -10,14 +10,14 @@ describe('the command line of the throughput benchmark', () => {
     const options = parsed()
     expect(options).to.include({ rounds: 9, warmUp: 500, span: 1000 })
     expect(options.workloads).to.deep.equal(workloads)
-    expect(options.contestants).to.deep.equal(contestants)
+    expect(options.subjects).to.deep.equal(subjects)
     expect(options.json.href).to.match(/bench\/results\/throughput\.json$/)
   })
 
-  it('takes a part of the workloads and of the contestants', () => {
-    const options = parsed('--only', 'mock', '--contestants', 'zkwire,raw')
+  it('takes a part of the workloads and of the subjects', () => {
+    const options = parsed('--only', 'mock', '--subjects', 'zkwire,raw')
     expect(options.workloads).to.deep.equal(workloads.filter(({ on }) => on === 'mock'))
-    expect(options.contestants).to.deep.equal(['zkwire', 'raw'])
+    expect(options.subjects).to.deep.equal(['zkwire', 'raw'])
   })
 
   it('takes numbers, a file, and options for the processes it starts', () => {
@@ -29,7 +29,7 @@ describe('the command line of the throughput benchmark', () => {
 
   it('is refused where it means nothing, and says why', () => {
     expect(() => parsed('--only', 'getDate')).to.throw('no workload is called like "getDate"')
-    expect(() => parsed('--contestants', 'zkwire,java')).to.throw('"java" is none of zkwire, raw')
+    expect(() => parsed('--subjects', 'zkwire,java')).to.throw('"java" is none of zkwire, raw')
     for (const rounds of ['0', '1.5', 'many'])
       expect(() => parsed('--rounds', rounds)).to.throw(`--rounds: "${rounds}"`)
     expect(() => parsed('--round', '3')).to.throw(UsageError, "'--round'")
@@ -37,7 +37,7 @@ describe('the command line of the throughput benchmark', () => {
 
   it('tells of every option it has', () => {
     expect(parseOptions(['--help'])).to.equal('help')
-    for (const option of ['rounds', 'only', 'contestants', 'warm-up', 'span', 'node-option', 'json'])
+    for (const option of ['rounds', 'only', 'subjects', 'warm-up', 'span', 'node-option', 'json'])
       expect(help).to.include(`--${option} `)
   })
 })

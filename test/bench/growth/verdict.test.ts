@@ -1,21 +1,23 @@
 import { expect } from 'chai'
-import { curves, type Curve } from '../../../bench/growth/workloads.ts'
+import { workloads, type Workload } from '../../../bench/growth/workloads.ts'
 import { findingsOf, type Finding } from '../../../bench/growth/verdict.ts'
 import { seeded } from '../../../bench/harness/plan.ts'
 import { summaryOf, tableOf, verdictOf } from '../../../bench/growth/table.ts'
 
-const [curve] = curves.filter(({ crowd, probe }) => crowd === 'watches' && probe === 'told') as [Curve]
+const [workload] = workloads.filter(({ population, probe }) => population === 'watches' && probe === 'told') as [
+  Workload,
+]
 const SIZES = [1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 const ROUNDS = 7
 
 /** A cost by size, measured with so much chance in each round, up or down. */
-function measured(costOf: (size: number) => number, noise = 0, seed = 1, of: Curve = curve): Finding {
+function measured(costOf: (size: number) => number, noise = 0, seed = 1, of: Workload = workload): Finding {
   const random = seeded(seed)
   const sample = (size: number) => ({
     operations: 50,
     cost: 50 * costOf(size) * (1 + noise * (2 * random() - 1)),
   })
-  const series = (size: number) => ({ own: Array.from({ length: ROUNDS }, () => sample(size)), beside: [] })
+  const series = (size: number) => ({ own: Array.from({ length: ROUNDS }, () => sample(size)), baseline: [] })
   return findingsOf(new Map([[of, new Map(SIZES.map(size => [size, series(size)]))]]))[0] as Finding
 }
 
@@ -28,7 +30,7 @@ const bends = {
   'a quadratic term': (size: number) => 1 + (size / 500_000) ** 2,
 }
 
-describe('a curve of the growth benchmark', () => {
+describe('a workload of the growth benchmark', () => {
   it('is flat where the cost is the same at every size, or falls', () => {
     expect(measured(() => 3))
       .to.deep.include({ isFlat: true })
@@ -50,7 +52,7 @@ describe('a curve of the growth benchmark', () => {
     const noisy = measured(size => (size > 10_000 ? 1.4 : 1), 0.9)
     expect(noisy).to.include({ isFlat: true, isSure: false })
     expect(verdictOf(noisy)).to.match(/^flat as far as this run can tell: exponent/)
-    expect(summaryOf([noisy])).to.equal('1 curve, all flat. Too noisy to be sure of: watches, told.')
+    expect(summaryOf([noisy])).to.equal('1 workload, all flat. Too noisy to be sure of: watches, told.')
     expect(measured(() => 5, 0.1).isSure).to.equal(true)
   })
 
@@ -58,19 +60,21 @@ describe('a curve of the growth benchmark', () => {
     let call = 0
     const slow = measured(() => (Math.floor(call++ % ROUNDS) === 2 ? 50 : 5))
     expect(slow.isFlat).to.equal(true)
-    expect(slow.largest?.ratio.middle).to.equal(1)
+    expect(slow.largestStep?.ratio.middle).to.equal(1)
   })
 
   it('beside another is judged by how many times the cost of that it is, round by round', () => {
-    const besides = { ...curve, beside: 'promise' as const }
+    const withBaseline = { ...workload, baseline: 'promise' as const }
     const series = (size: number) => {
       const costs = Array.from({ length: ROUNDS }, (_, round) => (round + 1) * (size > 10_000 ? 4 : 1))
       const samples = (times: number) => costs.map(cost => ({ operations: 10, cost: 10 * times * cost }))
-      return { own: samples(3), beside: samples(1) }
+      return { own: samples(3), baseline: samples(1) }
     }
-    const [finding] = findingsOf(new Map([[besides, new Map(SIZES.map(size => [size, series(size)]))]])) as [Finding]
+    const [finding] = findingsOf(new Map([[withBaseline, new Map(SIZES.map(size => [size, series(size)]))]])) as [
+      Finding,
+    ]
     expect(finding.isFlat).to.equal(true)
-    expect(finding.levels.map(({ cost, beside, ratio }) => [cost, beside, ratio.middle])).to.deep.equal(
+    expect(finding.levels.map(({ cost, baseline, ratio }) => [cost, baseline, ratio.middle])).to.deep.equal(
       SIZES.map(size => (size > 10_000 ? [48, 16, 1] : [12, 4, 1])),
     )
     expect(verdictOf(finding)).to.match(/^flat beside bare promises: exponent 0\.00 ± 0\.00; largest step/)
@@ -82,7 +86,7 @@ describe('a curve of the growth benchmark', () => {
   })
 
   it('of one size says that nothing is to be said of it', () => {
-    const samples = new Map([[curve, new Map([[1000, { own: [{ operations: 1, cost: 1 }], beside: [] }]])]])
+    const samples = new Map([[workload, new Map([[1000, { own: [{ operations: 1, cost: 1 }], baseline: [] }]])]])
     expect(findingsOf(samples).map(verdictOf)).to.deep.equal(['of one size nothing is to be said'])
   })
 })
@@ -103,8 +107,8 @@ describe('the table of the growth benchmark', () => {
 
   it('ends with the names of all that are not flat', () => {
     const [flat, bent] = [measured(() => 1), measured(size => size)]
-    expect(summaryOf([flat, flat])).to.equal('2 curves, all flat.')
-    expect(summaryOf([flat, bent])).to.equal('2 curves, of which 1 NOT FLAT: watches, told.')
-    expect(summaryOf([bent])).to.equal('1 curve, of which 1 NOT FLAT: watches, told.')
+    expect(summaryOf([flat, flat])).to.equal('2 workloads, all flat.')
+    expect(summaryOf([flat, bent])).to.equal('2 workloads, of which 1 NOT FLAT: watches, told.')
+    expect(summaryOf([bent])).to.equal('1 workload, of which 1 NOT FLAT: watches, told.')
   })
 })

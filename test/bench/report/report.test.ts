@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
-import { reportOf } from '../../bench/report/report.ts'
-import { readResult, type Result } from '../../bench/output/result.ts'
+import { reportOf } from '../../../bench/report/report.ts'
+import { readResult, type Result } from '../../../bench/output/result.ts'
 
 describe('the report of the benchmark', () => {
   let result: Result
   before(async () => {
-    result = await readResult(fileURLToPath(new URL('../../docs/herd.json', import.meta.url)))
+    result = await readResult(fileURLToPath(new URL('../../../docs/herd.json', import.meta.url)))
   })
 
   it('is one file that asks the network for nothing', async () => {

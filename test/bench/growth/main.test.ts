@@ -1,10 +1,10 @@
 // The exponents that theory foretells, measured.
 import { expect } from 'chai'
-import { Progress } from '../../bench/output/progress.ts'
-import { Run } from '../../bench/harness/run.ts'
-import { scenarios } from '../../bench/scenarios/index.ts'
-import { serverFor } from '../../bench/harness/server.ts'
-import { growthOf, summaryOf } from '../../bench/measure/summary.ts'
+import { Progress } from '../../../bench/output/progress.ts'
+import { Run } from '../../../bench/harness/run.ts'
+import { scenarios } from '../../../bench/scenarios/index.ts'
+import { serverFor } from '../../../bench/harness/server.ts'
+import { growthOf, summaryOf } from '../../../bench/measure/summary.ts'
 
 const NEAR = 0.15
 
@@ -20,7 +20,7 @@ for (const kind of ['embedded', 'apache'] as const)
         const silent = new Progress({ write: () => undefined })
         const run = new Run({ ...options, scenarios: locks }, server, silent, new AbortController())
         await run.measure()
-        const summaries = run.cells.map(summaryOf)
+        const summaries = run.measurements.map(summaryOf)
         for (const [name, events, bytes] of [
           ['herd', 1, 2],
           ['mutex', 0, 1],

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { figureOf, ratioOf, verdictsOf, type Samples } from '../../../bench/throughput/verdict.ts'
-import type { ContestantName, Sample, Target, Workload } from '../../../bench/throughput/workloads.ts'
+import type { SubjectName, Sample, Target, Workload } from '../../../bench/throughput/workloads.ts'
 
 const sample = (cpu: number, ms = 1000): Sample => ({ operations: 1000, cpu: cpu * 1000, ms })
 
@@ -13,8 +13,8 @@ const workload = (name: string, ...targets: Target[]): Workload => ({
   by: ['zkwire', 'raw'],
 })
 
-const samplesOf = (all: Record<string, Partial<Record<ContestantName, Sample[]>>>): Samples =>
-  new Map(Object.entries(all).map(([name, by]) => [name, new Map(Object.entries(by) as [ContestantName, Sample[]][])]))
+const samplesOf = (all: Record<string, Partial<Record<SubjectName, Sample[]>>>): Samples =>
+  new Map(Object.entries(all).map(([name, by]) => [name, new Map(Object.entries(by) as [SubjectName, Sample[]][])]))
 
 const figures = fc.array(
   fc.tuple(fc.double({ min: 0.1, max: 100, noNaN: true }), fc.double({ min: 0.1, max: 100, noNaN: true })),
@@ -34,7 +34,7 @@ describe('figures of the throughput benchmark', () => {
   })
 })
 
-describe('the ratio of two contestants', () => {
+describe('the ratio of two subjects', () => {
   it('is the median of those of the rounds, within its interval', () => {
     fc.assert(
       fc.property(figures, rounds => {
@@ -69,7 +69,7 @@ describe('the ratio of two contestants', () => {
 })
 
 describe('a target', () => {
-  const atMost = (bound: number): Target => ({ figure: 'cpu', by: { contestant: 'raw' }, atMost: bound })
+  const atMost = (bound: number): Target => ({ figure: 'cpu', by: { subject: 'raw' }, atMost: bound })
   const verdict = (target: Target, ours: number[], theirs: number[]) =>
     verdictsOf(
       [workload('w', target)],
@@ -83,7 +83,7 @@ describe('a target', () => {
   })
 
   it('of a rate is met when the lower end of the interval is at or above it', () => {
-    const target: Target = { figure: 'rate', by: { contestant: 'raw' }, atLeast: 0.5 }
+    const target: Target = { figure: 'rate', by: { subject: 'raw' }, atLeast: 0.5 }
     const samples = (ms: number[]) =>
       samplesOf({ w: { zkwire: ms.map(each => sample(1, each)), raw: ms.map(() => sample(1, 1000)) } })
     expect(verdictsOf([workload('w', target)], samples([2000, 2000]))[0]?.isMet).to.equal(true)
