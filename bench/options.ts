@@ -100,7 +100,8 @@ function parseValues(args: readonly string[]) {
 }
 
 function serverOf({ server, apache }: ReturnType<typeof parseValues>): string {
-  if (apache === true && server !== undefined) throw new UsageError('--apache and --server exclude each other: pass only one of them')
+  if (apache === true && server !== undefined)
+    throw new UsageError('--apache and --server exclude each other: pass only one of them')
   if (server === undefined) return apache === true ? 'apache' : DEFAULTS.server
   let chroot: string
   try {
@@ -134,8 +135,7 @@ function scenariosOf(text: string): Scenario[] {
   return scenarios.filter(scenario => chosen.includes(scenario))
 }
 
-const isWhole = (min: number, max: number) => (value: number) =>
-  Number.isInteger(value) && value >= min && value <= max
+const isWhole = (min: number, max: number) => (value: number) => Number.isInteger(value) && value >= min && value <= max
 
 function numberOf(name: string, text: string, isGood: (value: number) => boolean): number {
   const value = Number(text.trim() || NaN)

@@ -1,4 +1,4 @@
-// The ZooKeeper that is measured: one that runs already, or one that is started for the run.
+// The ZooKeeper under measurement: a running one, or one started for the run.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -13,24 +13,24 @@ import { SESSION_TIMEOUT } from './sessions.ts'
 
 export interface Server {
   servers: string
-  /** 'given' runs already; the others are started for this run, and end with it. */
+  /** A 'given' server was running already. The others are started for this run, and stopped with it. */
   kind: 'embedded' | 'apache' | 'given'
   version: string
-  /** 'standalone', or what it is in its ensemble. */
+  /** 'standalone', or the role of the server in its ensemble. */
   mode: string
-  /** Of a server that was started for this run. */
+  /** The process id of a server that this run started. */
   pid: number | undefined
-  /** Processor time it has used; undefined where that cannot be told. */
+  /** Processor time used so far. Undefined if unknown. */
   cpuSeconds: () => number | undefined
-  /** What has passed by its own count; undefined where it serves others too. */
+  /** Frames and bytes by the server's own count. Undefined if the server has other clients too. */
   wireCounts: () => Promise<Partial<WireCounts> | undefined>
   close: () => Promise<void>
 }
 
-/** Thousands of sessions that are each sent a long list at once. */
+/** Large enough for thousands of sessions that receive a long list at once. */
 const HEAP = '-Xmx1536m'
 
-/** @param which a connect string, or what is to be started */
+/** @param which a connect string, or the server to start: 'embedded' or 'apache' */
 export function serverFor(which: string): Promise<Server> {
   if (which === 'embedded') return startEmbedded()
   return which === 'apache' ? startApache() : existingServer(which)
@@ -39,10 +39,12 @@ export function serverFor(which: string): Promise<Server> {
 async function startEmbedded(): Promise<Server> {
   const program = fileURLToPath(new URL('embedded.ts', import.meta.url))
   const child = fork(program, { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  const gone = once(child, 'exit')
+  const exited = once(child, 'exit')
   const servers = await Promise.race([
     once(child, 'message').then(([servers]) => servers as string),
-    gone.then(([code]) => Promise.reject(new Error(`the embedded server ended before it served (${code})`))),
+    exited.then(([code]) =>
+      Promise.reject(new Error(`the embedded server exited with ${code} before it accepted connections`)),
+    ),
   ])
   const { pid } = child
   return {
@@ -50,15 +52,15 @@ async function startEmbedded(): Promise<Server> {
     cpuSeconds: () => (pid === undefined ? undefined : cpuSecondsOf(pid)),
     wireCounts: async () => {
       child.send('counts')
-      const [counts] = (await once(child, 'message')) as [ServerStats]
+      const [stats] = (await once(child, 'message')) as [ServerStats]
       return {
-        ...{ framesSent: counts.received, framesReceived: counts.sent },
-        ...{ bytesSent: counts.bytesReceived, bytesReceived: counts.bytesSent },
+        ...{ framesSent: stats.received, framesReceived: stats.sent },
+        ...{ bytesSent: stats.bytesReceived, bytesReceived: stats.bytesSent },
       }
     },
     close: async () => {
       if (child.connected) child.disconnect()
-      await gone
+      await exited
     },
   }
 }
@@ -66,7 +68,7 @@ async function startEmbedded(): Promise<Server> {
 const ownVersion = (): string =>
   (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version
 
-/** For a sentence. */
+/** Returns a description for the middle of a sentence. */
 export function nameOf({
   kind,
   servers,
@@ -100,55 +102,55 @@ async function startApache(): Promise<Server> {
   }
 }
 
-/** The server puts this many characters of its answer to a word into one packet (BufferedWriter before the connection). */
+/** The server splits its reply to a four-letter word into packets of this many characters (BufferedWriter). */
 const CHARACTERS = 8192
 const WORD_BYTES = 4
 
-/** By `mntr`, which tells nothing of the bytes that were sent (3.8). What the asking itself causes is taken off. */
+/** Reads the counts with `mntr`, which does not report the bytes sent (3.8). Subtracts the traffic of the `mntr` requests. */
 export function countsOf(server: Pick<ApacheZooKeeper, 'command'>): Server['wireCounts'] {
-  const asking = { framesSent: 0, framesReceived: 0, bytesSent: 0 }
+  const own = { framesSent: 0, framesReceived: 0, bytesSent: 0 }
   return async () => {
     const mntr = await server.command('mntr')
     const count = (name: string) => Number(new RegExp(`^zk_${name}\\s+(\\d+)$`, 'm').exec(mntr)?.[1])
-    asking.framesSent++
-    asking.bytesSent += WORD_BYTES
+    own.framesSent++
+    own.bytesSent += WORD_BYTES
     const passed = {
-      framesSent: count('packets_received') - asking.framesSent,
-      framesReceived: count('packets_sent') - asking.framesReceived,
-      bytesSent: count('bytes_received_count') - asking.bytesSent,
+      framesSent: count('packets_received') - own.framesSent,
+      framesReceived: count('packets_sent') - own.framesReceived,
+      bytesSent: count('bytes_received_count') - own.bytesSent,
     }
-    asking.framesReceived += Math.ceil(mntr.length / CHARACTERS)
+    own.framesReceived += Math.ceil(mntr.length / CHARACTERS)
     return passed
   }
 }
 
 /**
- * Of the first server that says it. A server may be told to keep silent about itself: that is no failure.
- * @throws Error where at none of the addresses anybody listens: it should not be told after a minute
+ * Asks the servers in order for their version and mode. `srvr` may be disabled on a server: then they are 'unknown'.
+ * @throws Error if no address accepts connections, so that the run fails at once and not after a minute
  */
 async function describeServer(servers: string): Promise<ReturnType<typeof parseSrvr>> {
   const { hosts } = parseConnectString(servers)
-  const refusals: unknown[] = []
+  const failures: unknown[] = []
   for (const { host, port } of hosts) {
-    const answer = await fourLetterWord(host, port, 'srvr', 3000).catch((error: unknown) => {
-      if (isNetworkError(error)) refusals.push(error)
+    const reply = await fourLetterWord(host, port, 'srvr', 3000).catch((error: unknown) => {
+      if (isNetworkError(error)) failures.push(error)
       return ''
     })
-    if (answer.includes('Mode:')) return parseSrvr(answer)
+    if (reply.includes('Mode:')) return parseSrvr(reply)
   }
-  if (hosts.length > 0 && refusals.length === hosts.length)
-    throw new Error(`--server: no ZooKeeper at ${servers} (${messageOf(refusals.at(-1))})`)
+  if (hosts.length > 0 && failures.length === hosts.length)
+    throw new Error(`--server: cannot reach a ZooKeeper at ${servers} (${messageOf(failures.at(-1))})`)
   return parseSrvr('')
 }
 
-/** Not of a server that keeps us waiting. */
+/** False for the timeout of a server that accepts the connection and does not reply. */
 const isNetworkError = (error: unknown): boolean => error instanceof Error && 'code' in error
 
-/** Where a name has several addresses, node:net says nothing of its own. */
+/** node:net throws an AggregateError without a message if a name has several addresses. */
 const messageOf = (error: unknown): string =>
   error instanceof AggregateError ? messageOf(error.errors.at(-1)) : (error as Error).message
 
-/** From what `srvr` answers. */
+/** Parses the reply to `srvr`. */
 export function parseSrvr(srvr: string): Pick<Server, 'version' | 'mode'> {
   return {
     version: /^Zookeeper version: ([^\s,-]+)/m.exec(srvr)?.[1] ?? 'unknown',

@@ -1,4 +1,4 @@
-// One of the threads that sessions are spread over. It does what the main thread asks, and says when goals are reached.
+// A worker thread with a part of the sessions. It executes the commands of the main thread, and reports completed phases.
 import { setMaxListeners } from 'node:events'
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -12,32 +12,33 @@ export interface WorkerData {
   servers: string
   fencePath: string
   progress: ProgressMemory
-  /** Of process.hrtime, for times that all threads share. */
+  /** A value of process.hrtime. All threads measure times from it. */
   epoch: bigint
 }
 
-/** What has happened to which member, and when, in milliseconds since the epoch. */
+/** A member has reached the goal of the phase. */
 export interface Mark {
   member: number
+  /** ms since the epoch. */
   at: number
 }
 
-/** Said without being asked. */
+/** A message that is not a reply to a command. */
 export type Notice = { is: 'reached' } | { is: 'opened' } | { is: 'failed'; error: Error }
 
 export interface Assignment {
   scenario: string
   directory: string
   size: number
-  /** The numbers of those in this thread; the conductor's is the size. */
+  /** The indexes of the members in this thread. The trigger session's index is `size`. */
   members: readonly number[]
-  /** How many they have among them. */
+  /** Number of sessions that they share. */
   sessions: number
 }
 
 const { servers, fencePath, progress: memory, epoch } = workerData as WorkerData
 const port = parentPort
-if (port === null) throw new Error('this is no program of its own')
+if (port === null) throw new Error('worker.ts must be started as a worker thread')
 
 const notify = (notice: Notice) => port.postMessage(notice)
 const now = () => Number(process.hrtime.bigint() - epoch) / 1e6
@@ -53,30 +54,30 @@ let selected: Group | undefined
 const groups = new Map<string, Group>()
 let utilization: EventLoopUtilization = performance.eventLoopUtilization()
 
-/** A scenario's members in this thread. */
+/** The members of a scenario in this thread. */
 class Group {
-  readonly #leave = new AbortController()
+  readonly #ended = new AbortController()
   readonly #members = new Map<number, { member: Member; session: BenchSession }>()
   readonly #size: number
   readonly #sessions: readonly BenchSession[]
   readonly #ownsSessions: boolean
 
   constructor(scenario: Scenario, { directory, size, members }: Assignment, sessions: readonly BenchSession[]) {
-    setMaxListeners(0, this.#leave.signal)
+    setMaxListeners(0, this.#ended.signal)
     this.#sessions = sessions
     this.#ownsSessions = scenario.ownSessions !== undefined
     this.#size = size
     for (const [i, index] of members.entries()) {
       const session = sessions[i % sessions.length]
-      if (session === undefined) throw new Error('a member without a session')
-      const seat = this.#participant(session, directory, index)
+      if (session === undefined) throw new Error(`no session for member ${index} of ${directory}`)
+      const participant = this.#participant(session, directory, index)
       const make = index === size ? scenario.trigger : scenario.member
-      if (make !== undefined) this.#members.set(index, { member: make(seat), session })
+      if (make !== undefined) this.#members.set(index, { member: make(participant), session })
     }
   }
 
   #participant(session: BenchSession, directory: string, index: number): Participant {
-    const { signal } = this.#leave
+    const { signal } = this.#ended
     return {
       ...{ client: session.client, directory, index, signal, fail },
       mark: () => {
@@ -91,38 +92,38 @@ class Group {
   }
 
   /**
-   * @param atOnce so many, and the next ones when these have had answers
-   * @returns when the deed began
+   * @param atOnce number of members that act at once. The next ones act when the server has replied to these.
+   * @returns the time at which the first one acted
    */
-  async act(deed: string, who: number | 'all', atOnce: number): Promise<number> {
+  async act(action: string, who: number | 'all', atOnce: number): Promise<number> {
     const begun = now()
     const actors = [...this.#members].filter(([index]) => who === 'all' || who === index).map(([, actor]) => actor)
     for (let i = 0; i < actors.length; i += atOnce) {
-      const some = actors.slice(i, i + atOnce)
-      for (const { member } of some)
-        Promise.resolve(member[deed]?.()).catch((error: unknown) => {
-          if (!this.#leave.signal.aborted) fail(error)
+      const batch = actors.slice(i, i + atOnce)
+      for (const { member } of batch)
+        Promise.resolve(member[action]?.()).catch((error: unknown) => {
+          if (!this.#ended.signal.aborted) fail(error)
         })
-      if (i + atOnce < actors.length) await Promise.all(some.map(({ session }) => session.client.sync(fencePath)))
+      if (i + atOnce < actors.length) await Promise.all(batch.map(({ session }) => session.client.sync(fencePath)))
     }
     return begun
   }
 
-  /** @param which the conductor alone where the others cannot be reached */
+  /** @param which 'trigger' if the other sessions are disconnected */
   async fence(which: 'all' | 'trigger'): Promise<void> {
     const sessions = this.#ownsSessions ? this.#sessions : shared
-    const asked =
+    const fenced =
       which === 'all' ? sessions : [...this.#members].flatMap(([i, { session }]) => (i === this.#size ? [session] : []))
-    await Promise.all(asked.map(({ client }) => client.sync(fencePath)))
+    await Promise.all(fenced.map(({ client }) => client.sync(fencePath)))
   }
 
   async tearDown(): Promise<void> {
-    this.#leave.abort()
+    this.#ended.abort()
     await Promise.all(this.#sessions.map(({ client }) => client.settled()))
   }
 
   async close(): Promise<void> {
-    this.#leave.abort()
+    this.#ended.abort()
     if (this.#ownsSessions) await Promise.all(this.#sessions.map(session => session.close()))
   }
 }
@@ -135,9 +136,9 @@ const open = (count: number, timeout: number | undefined) =>
     () => notify({ is: 'opened' }),
   )
 
-/** What the main thread may ask for. */
+/** The commands of the main thread. */
 const commands = {
-  /** Has at least so many sessions that scenarios share. */
+  /** Opens shared sessions until there are `count`. */
   open: async (count: number): Promise<void> => {
     const more = await open(Math.max(0, count - shared.length), undefined)
     for (const session of more)
@@ -149,32 +150,32 @@ const commands = {
 
   assemble: async (assignment: Assignment): Promise<void> => {
     const scenario = scenarios.find(({ name }) => name === assignment.scenario)
-    if (scenario === undefined) throw new Error(`no scenario is called ${assignment.scenario}`)
+    if (scenario === undefined) throw new Error(`no scenario is named ${assignment.scenario}`)
     const count = assignment.sessions
     const sessions = scenario.ownSessions === undefined ? shared : await open(count, scenario.ownSessions.timeout)
     groups.set(assignment.directory, new Group(scenario, assignment, sessions.slice(0, count)))
   },
 
-  /** Which one the further duties are about. */
+  /** Selects the group that the following commands apply to. */
   select: (directory: string): void => {
     selected = groups.get(directory)
   },
 
-  act: async (deed: string, who: number | 'all', atOnce: number): Promise<number | undefined> =>
-    selected?.act(deed, who, atOnce),
+  act: async (action: string, who: number | 'all', atOnce: number): Promise<number | undefined> =>
+    selected?.act(action, who, atOnce),
 
   fence: async (which: 'all' | 'trigger'): Promise<void> => selected?.fence(which),
 
   traffic: (): Traffic => counter.traffic,
 
-  /** Those since one asked last. */
+  /** Returns and clears the marks since the last call. */
   marks: (): Mark[] => {
     const taken = marks
     marks = []
     return taken
   },
 
-  /** For how much of the time since one asked last this thread was at work; 1 is always. */
+  /** Returns the utilization of the event loop since the last call, from 0 to 1. */
   busy: (): number => {
     const before = utilization
     utilization = performance.eventLoopUtilization()
@@ -182,9 +183,9 @@ const commands = {
   },
 
   tearDown: async (directory: string): Promise<void> => {
-    const leaving = groups.get(directory)
-    await leaving?.tearDown()
-    await leaving?.close()
+    const group = groups.get(directory)
+    await group?.tearDown()
+    await group?.close()
     groups.delete(directory)
   },
 

@@ -1,4 +1,4 @@
-// The threads, as the main one sees them.
+// The worker threads, as seen from the main thread.
 import { Worker } from 'node:worker_threads'
 import { progressMemory, ProgressCounters } from './progress-counters.ts'
 import type { Scenario } from './scenario.ts'
@@ -10,7 +10,7 @@ export interface WorkersOwner {
   opened(): void
 }
 
-/** tsx loads TypeScript in the main thread only, unless it is told to in each. */
+/** Registers tsx in the worker, because it loads TypeScript only in threads that register it. */
 const boot = (module: string) =>
   `import('tsx/esm/api').then(({ register }) => { register(); return import(${JSON.stringify(module)}) })`
 
@@ -33,7 +33,7 @@ export class Workers {
       const worker = new Worker(thread, { eval: true, workerData })
       worker.on('message', (message: Notice | Reply) => this.#onMessage(message))
       worker.on('error', error => this.#onWorkerLost(error))
-      worker.on('exit', () => this.#onWorkerLost(new Error('a thread has ended')))
+      worker.on('exit', () => this.#onWorkerLost(new Error('a worker thread has exited')))
       return worker
     })
   }
@@ -42,7 +42,7 @@ export class Workers {
     return this.#workers.length
   }
 
-  /** Grows as long as anything happens. */
+  /** Increases with every frame. */
   get activity(): number {
     return this.#progress.activity
   }
@@ -51,12 +51,12 @@ export class Workers {
     await Promise.all(this.#workers.map((worker, i) => this.#send(worker, 'open', this.#membersOf(sessions, i).length)))
   }
 
-  /** Seats are dealt out like cards; the conductor's is the last. */
+  /** Distributes the members over the threads in turn. The trigger session is the last one. */
   async assemble({ name, hasTrigger, sessions = Infinity }: Scenario, directory: string, size: number): Promise<void> {
-    const most = Math.ceil(sessions / this.count)
+    const maxSessions = Math.ceil(sessions / this.count)
     const assign = (worker: Worker, i: number) => {
       const members = this.#membersOf(hasTrigger === true ? size + 1 : size, i)
-      const assignment = { scenario: name, directory, size, members, sessions: Math.min(members.length, most) }
+      const assignment = { scenario: name, directory, size, members, sessions: Math.min(members.length, maxSessions) }
       return this.#send(worker, 'assemble', assignment satisfies Assignment)
     }
     await Promise.all(this.#workers.map(assign))
@@ -67,13 +67,13 @@ export class Workers {
   }
 
   /**
-   * @param atOnce of all, so many in each thread, and the next ones when these have had answers
-   * @returns when the first of them began
+   * @param atOnce number of members that act at once in each thread. The next ones act when the server has replied to these.
+   * @returns the time at which the first member acted
    */
-  async act(deed: string, who: number | 'all', atOnce = Infinity): Promise<number> {
-    if (who === 'all') return Math.min(...(await this.#sendAll('act', deed, 'all', atOnce)).map(at => at ?? Infinity))
+  async act(action: string, who: number | 'all', atOnce = Infinity): Promise<number> {
+    if (who === 'all') return Math.min(...(await this.#sendAll('act', action, 'all', atOnce)).map(at => at ?? Infinity))
     const worker = this.#workers[who % this.count]
-    return (worker && (await this.#send(worker, 'act', deed, who, atOnce))) ?? NaN
+    return (worker && (await this.#send(worker, 'act', action, who, atOnce))) ?? NaN
   }
 
   async fence(which: 'all' | 'trigger'): Promise<void> {
@@ -84,7 +84,7 @@ export class Workers {
     return totalTraffic(await this.#sendAll('traffic'))
   }
 
-  /** In the order of time. */
+  /** Returns the marks of all threads, sorted by time. */
   async marks(): Promise<Mark[]> {
     return (await this.#sendAll('marks')).flat().sort((a, b) => a.at - b.at)
   }
@@ -97,12 +97,12 @@ export class Workers {
     await this.#sendAll('tearDown', directory)
   }
 
-  /** What a phase leads to. Nothing may be under way. */
+  /** Sets the numbers of marks and frames that a phase will cause. Call it only while no frame is in flight. */
   expect(marks: number, frames: number | undefined): void {
     this.#progress.set(marks, frames)
   }
 
-  /** Resolves with true when all has come, or with false when it has taken too long. One may wait at a time. */
+  /** Resolves with true when all expected marks and frames have passed, or with false after `patience` ms. Not reentrant. */
   reached(patience: number): Promise<boolean> {
     return new Promise(resolve => {
       const settle = (reached: boolean) => {
@@ -118,7 +118,7 @@ export class Workers {
     })
   }
 
-  /** Closes all sessions, as far as servers can be reached. */
+  /** Closes all sessions, and terminates the threads after `patience` ms at the latest. */
   async close(patience: number): Promise<void> {
     if (this.#isClosing) return
     this.#isClosing = true
@@ -129,16 +129,16 @@ export class Workers {
     await Promise.all(this.#workers.map(worker => worker.terminate()))
   }
 
-  /** The numbers of a thread's members. */
+  /** Returns the indexes of a thread's members. */
   #membersOf(size: number, thread: number): number[] {
     return Array.from({ length: size }, (_, i) => i).filter(i => i % this.count === thread)
   }
 
   #sendAll<D extends keyof Commands>(
-    duty: D,
+    command: D,
     ...args: Parameters<Commands[D]>
   ): Promise<Awaited<ReturnType<Commands[D]>>[]> {
-    return Promise.all(this.#workers.map(worker => this.#send(worker, duty, ...args)))
+    return Promise.all(this.#workers.map(worker => this.#send(worker, command, ...args)))
   }
 
   #send<D extends keyof Commands>(

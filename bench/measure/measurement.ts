@@ -1,4 +1,6 @@
-// One scenario with so many sessions: what each of its phases causes, and how long it takes.
+// Turns scenarios into figures: counting frames, recording times, and statistics. This file: one scenario with N sessions, the
+// traffic of each of its phases, and their times.
+// May import: MAYIMPORT.
 import type { Reconciliation } from './reconcile.ts'
 import type { Workers } from '../harness/workers.ts'
 import { listBytes, type Task } from '../harness/plan.ts'
@@ -7,33 +9,33 @@ import type { Phase, Scenario } from '../harness/scenario.ts'
 import { sum } from './statistics.ts'
 import { combined, minus, type Counts, type Traffic } from './frame-counter.ts'
 
-/** What one phase caused, and when what it is about had happened, in ms from its deed. */
+/** One execution of a phase. */
 export interface PhaseRun {
-  /** Undefined where nothing was fenced off: then it is what the counted ones were. */
+  /** Undefined for a timed phase, which is not fenced. It then causes the same traffic as the counted ones. */
   counts: Counts | undefined
-  /** Of all marks, in their order. */
+  /** Times of all marks in order, ms from the action. */
   marks: number[]
-  /** Until all was over. Of a fenced phase the fences are in it. */
+  /** Duration of the phase. Includes the fences if it is fenced. */
   ms: number
   clientCpuMs: number
-  /** Undefined where the server is not ours. */
+  /** Undefined if this run did not start the server. */
   serverCpuMs: number | undefined
 }
 
-/** By the names of the phases. */
+/** One execution of each phase, by name. */
 export type Step = Record<string, PhaseRun>
 
-/** How much of the time was work. */
+/** Utilization, where 1 is one core. */
 export interface Busy {
-  /** The busiest thread's share. */
+  /** Utilization of the busiest thread's event loop. */
   client: number
-  /** The server's processor time over the time that passed; 1 is a whole core. */
+  /** The server's processor time divided by the elapsed time. */
   server: number | undefined
-  /** All processor time of both; at the number of cores there is no more to be had. */
+  /** Processor time of both, divided by the elapsed time. The machine is saturated at the number of its cores. */
   machine: number | undefined
 }
 
-/** What is measured together. */
+/** Steps that were measured in one go. */
 export interface Slice {
   steps: Step[]
   busy: Busy
@@ -42,13 +44,13 @@ export interface Slice {
 export interface Measurement {
   scenario: string
   size: number
-  /** Fenced off: just what was caused. */
+  /** Slices with fences, for exact counts. */
   counted: Slice[]
-  /** At full speed, a slice in each round. */
+  /** Slices without fences, for times: one in each round. */
   timed: Slice[]
-  /** What both ends counted while steps were, with fences and pings; undefined where the server does not tell. */
+  /** The traffic of the counted steps at both ends, with fences and pings. Undefined if the server reports no counts. */
   bothSides?: Reconciliation | undefined
-  /** Did the timed steps together move just as many frames as the counted ones had one expect? Undefined where none were, and by chance. */
+  /** True if the timed steps moved as many frames as expected from the counted ones. Undefined if there are none, or if counts vary. */
   asExpected?: boolean
 }
 
@@ -58,13 +60,13 @@ export interface Environment {
   serverCpuSeconds: () => number | undefined
 }
 
-/** Of lists for those who gather, in each thread. With gigabytes on their way, other sessions would wait too long for their pings. */
+/** Bytes of lists in flight in each thread while members gather. With gigabytes in flight, pings of other sessions would be late. */
 const BYTES_AT_ONCE = 30e6
-/** A phase that is not fenced is taken for stuck, and fenced, when it takes so many times as long as the step before. */
+/** A phase without fences that takes this many times as long as the previous step is considered stuck, and is fenced. */
 const PATIENCE = 20
 const LEAST_PATIENCE = 1000
 
-/** Runs the steps of a cell and remembers whose turn it is. */
+/** Runs the steps of one scenario with N sessions. */
 export class ScenarioRun {
   readonly measurement: Measurement
   readonly #scenario: Scenario
@@ -73,9 +75,9 @@ export class ScenarioRun {
   #actor = NaN
   #strayFrames = 0
 
-  constructor(scenario: Scenario, size: number, given: Environment) {
+  constructor(scenario: Scenario, size: number, environment: Environment) {
     this.#scenario = scenario
-    this.#environment = given
+    this.#environment = environment
     this.measurement = { scenario: scenario.name, size, counted: [], timed: [] }
   }
 
@@ -87,7 +89,7 @@ export class ScenarioRun {
     return { scenario: this.#scenario, size: this.measurement.size }
   }
 
-  /** How long the last step took, of those that were measured, ms. */
+  /** Duration of the last measured step, ms. */
   get lastStepMs(): number | undefined {
     const last = (this.measurement.timed.at(-1) ?? this.measurement.counted.at(-1))?.steps.at(-1)
     return last && sum(Object.values(last).map(({ ms }) => ms))
@@ -98,7 +100,7 @@ export class ScenarioRun {
     const { scenario, size } = this.task
     const atOnce = Math.ceil(BYTES_AT_ONCE / (listBytes(size, scenario.theory.gathering) / size))
     for (const phase of scenario.warmUp) await this.#run(phase, undefined, atOnce)
-    // The conductor has its part in the first phase too.
+    // The trigger session acts in the first phase too.
     await awaitQuiescence(this.#environment.workers)
   }
 
@@ -106,7 +108,7 @@ export class ScenarioRun {
     this.measurement.counted.push(await this.#slice(async () => [await this.#step(() => undefined)]))
   }
 
-  /** @param isAnotherDue is asked after each step, with how many there were and how long they took, ms */
+  /** @param isAnotherDue called after each step with the number of steps so far, and the time they took in ms */
   async time(isAnotherDue: (done: number, ms: number) => boolean): Promise<void> {
     const { workers } = this.#environment
     const { phases, variesBecause } = this.#scenario
@@ -150,7 +152,7 @@ export class ScenarioRun {
     return step
   }
 
-  /** @param frames that it will move; undefined where that is to be found out, by fences */
+  /** @param frames expected number of frames. If undefined, the phase is fenced and its frames are counted. */
   async #run(phase: Phase, frames: number | undefined, atOnce = Infinity): Promise<PhaseRun> {
     const { workers, serverCpuSeconds } = this.#environment
     const { size } = this.measurement
@@ -170,7 +172,7 @@ export class ScenarioRun {
     const marks = await workers.marks()
     if (marks.length !== due)
       throw new Error(
-        `${this.measurement.scenario} ${size}, ${phase.name}: it happened to ${marks.length} and should have happened to ${due}`,
+        `${this.measurement.scenario} ${size}, ${phase.name}: ${marks.length} of ${due} expected marks were recorded`,
       )
     this.#actor = Number(who[phase.by])
     this.#marked = marks.at(-1)?.member ?? this.#marked
@@ -185,7 +187,7 @@ export class ScenarioRun {
   }
 }
 
-/** What never comes is noticed by the guard of the whole run. */
+/** ms. The run itself aborts if no frame passes for a while. */
 const NO_LIMIT = 0x7fff_ffff
 
 const countsBetween = (before: Traffic, after: Traffic): Counts =>
@@ -194,7 +196,7 @@ const countsBetween = (before: Traffic, after: Traffic): Counts =>
 const framesIn = ({ work, handshakes }: Traffic): number =>
   work.framesSent + work.framesReceived + handshakes.framesSent + handshakes.framesReceived
 
-/** How many frames a phase moves, where all counted steps agree on that. */
+/** Returns the number of frames of a phase, or undefined if the counted steps disagree. */
 export function constantFrames({ counted }: Measurement, phase: string): number | undefined {
   const [first, ...others] = counted
     .flatMap(({ steps }) => steps)

@@ -1,18 +1,18 @@
-// What has passed on the wire, as those at both ends have counted it.
+// Compares the frames and bytes that the clients counted with those that the server counted.
 import { combined, minus, noCounts, type Counts, type Traffic } from './frame-counter.ts'
 
-/** By the clients' words: sent is what the server received. */
+/** Named from the clients' point of view: `framesSent` are the frames that the server received. */
 export type WireCounts = Pick<Counts, 'framesSent' | 'framesReceived' | 'bytesSent' | 'bytesReceived'>
 
 export interface Reconciliation {
   clients: WireCounts
-  /** What it does not count is left out. */
+  /** Lacks the counts that the server does not report. */
   server: Partial<WireCounts>
-  /** Is what both counted the same? */
+  /** True if all counts that both report are equal. */
   agree: boolean
 }
 
-/** All of them together; undefined where no server told anything. */
+/** Returns the sum, or undefined if no server reported counts. */
 export function totalOf(all: readonly (Reconciliation | undefined)[]): Reconciliation | undefined {
   const [first, ...others] = all.filter(each => each !== undefined)
   if (first === undefined) return undefined
@@ -29,39 +29,42 @@ export function totalOf(all: readonly (Reconciliation | undefined)[]): Reconcili
 const added = (a: Partial<WireCounts>, b: Partial<WireCounts>): Partial<WireCounts> =>
   Object.fromEntries(keys.flatMap(key => (a[key] === undefined ? [] : [[key, a[key] + (b[key] ?? NaN)]])))
 
-/** Pings come unasked: a moment without any is not far. */
+/** Tries again if a ping passed meanwhile. */
 const MAX_ATTEMPTS = 50
 
 export interface WireCounters {
-  /** All that the clients have seen pass. */
+  /** Reads the clients' counts. */
   clients: () => Promise<Traffic>
-  /** What the server says has passed since it began; undefined where it says nothing, or says it of others too. */
+  /** Reads the server's counts since its start. Resolves with undefined if it reports none, or has other clients too. */
   server: () => Promise<Partial<WireCounts> | undefined>
 }
 
-/** What passes from now on. Nothing may be under way, now and when the returned function is called. */
-export async function startReconciliation(sides: WireCounters): Promise<() => Promise<Reconciliation | undefined>> {
-  const before = await readBoth(sides)
+/**
+ * Starts counting at both ends. The returned function compares what has passed since.
+ * No frame may be in flight now, nor when that function is called.
+ */
+export async function startReconciliation(counters: WireCounters): Promise<() => Promise<Reconciliation | undefined>> {
+  const before = await readBoth(counters)
   return async () => {
-    let seen: Reconciliation | undefined
-    // Apache's server counts a frame when it has been written: the client may have it before.
-    for (let looks = 0; looks < MAX_ATTEMPTS && seen?.agree !== true; looks++) {
-      const after = await readBoth(sides)
+    let result: Reconciliation | undefined
+    // Apache's server counts a frame after writing it, so the client may receive it before.
+    for (let attempt = 0; attempt < MAX_ATTEMPTS && result?.agree !== true; attempt++) {
+      const after = await readBoth(counters)
       if (before === undefined || after === undefined) return undefined
-      seen = between(before, after)
+      result = between(before, after)
     }
-    return seen
+    return result
   }
 }
 
-/** At one moment: nothing passed between the looks at the one side and at the other. */
+/** Reads both ends at a moment without traffic, so that the counts can be compared. */
 async function readBoth({ clients, server }: WireCounters) {
-  for (let looks = 0; looks < MAX_ATTEMPTS; looks++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const before = allOf(await clients())
-    const told = await server()
-    if (told === undefined) return undefined
+    const counts = await server()
+    if (counts === undefined) return undefined
     const after = allOf(await clients())
-    if (keys.every(key => after[key] === before[key])) return { clients: after, server: told }
+    if (keys.every(key => after[key] === before[key])) return { clients: after, server: counts }
   }
   return undefined
 }
@@ -80,7 +83,7 @@ function between(before: { clients: Counts; server: Partial<WireCounts> }, after
   return { clients, server, agree: keys.every(key => (server[key] ?? clients[key]) === clients[key]) }
 }
 
-/** Whatever the cause: to a server they are all the same. */
+/** Adds up all causes, because the server does not distinguish them. */
 const allOf = (traffic: Traffic): Counts =>
   [traffic.work, traffic.handshakes, traffic.fences, traffic.pings].reduce(
     (total, each) => combined(total, each),

@@ -1,4 +1,4 @@
-// One phase of a scenario frame by frame, as the sessions in it see it: for the timeline in the report.
+// Records one phase of a scenario frame by frame, for the timeline in the report.
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { connect, type ObservedFrame } from '../../src/index.ts'
@@ -8,23 +8,23 @@ import type { Member, Phase, Scenario } from '../harness/scenario.ts'
 import { openSessions, SESSION_TIMEOUT, BenchSession } from '../harness/sessions.ts'
 import { FrameCounter } from './frame-counter.ts'
 
-/** Enough of them to be a herd, and few enough to be drawn one by one. */
+/** Enough sessions for a herd, and few enough to draw each of them. */
 const MEMBERS = 12
-/** A list of names is as long as there are names. */
-const LONGEST_SENTENCE = 140
+/** Characters. Longer sentences, such as those with lists of names, are cut. */
+const MAX_SENTENCE = 140
 const LENGTH_BYTES = 4
 
 export interface RecordedEvent {
-  /** ms from the deed. */
+  /** ms from the action. */
   at: number
-  /** The session, from 0 on in the order of the queue. */
+  /** The session, numbered from 0 in the order of the queue. */
   who: number
   is: 'event' | 'request' | 'answer' | 'mark'
   /** The operation, or the type of the event. */
   op: string
-  /** In plain words. */
+  /** A sentence about the frame. */
   says: string
-  /** With the length. */
+  /** Includes the four length bytes. */
   bytes: number
 }
 
@@ -32,17 +32,17 @@ export interface Recording {
   scenario: string
   phase: string
   sessions: number
-  /** The session that sets it off: who holds the lock. */
+  /** The session that acts: the holder of the lock. */
   actor: number
   happenings: RecordedEvent[]
 }
 
-/** The first phase of a step of each, on sessions of their own. Leaves nothing behind. */
+/** Records the first phase of a step of each scenario, on separate sessions. Removes its nodes and sessions. */
 export async function recordAll(scenarios: readonly Scenario[], servers: string): Promise<Recording[]> {
   const root = `/zkwire-bench-${randomUUID().slice(0, 8)}`
   await using admin = await connect(servers, { sessionTimeout: SESSION_TIMEOUT })
   await admin.create(root)
-  const ears = new Recorder(root)
+  const recorder = new Recorder(root)
   const sessions: BenchSession[] = []
   const { signal } = new AbortController()
   try {
@@ -50,7 +50,7 @@ export async function recordAll(scenarios: readonly Scenario[], servers: string)
       sessions.push(
         ...(await openSessions(
           1,
-          () => new BenchSession(servers, ears.observerFor(i)),
+          () => new BenchSession(servers, recorder.observerFor(i)),
           signal,
           () => undefined,
         )),
@@ -60,7 +60,7 @@ export async function recordAll(scenarios: readonly Scenario[], servers: string)
       const directory = `${root}/${scenario.name}`
       await admin.create(directory)
       await scenario.setUp?.(admin, directory)
-      recordings.push(await record(scenario, directory, sessions, ears))
+      recordings.push(await record(scenario, directory, sessions, recorder))
     }
     return recordings
   } finally {
@@ -69,9 +69,9 @@ export async function recordAll(scenarios: readonly Scenario[], servers: string)
   }
 }
 
-async function record(scenario: Scenario, directory: string, sessions: readonly BenchSession[], ears: Recorder) {
-  const leave = new AbortController()
-  setMaxListeners(0, leave.signal)
+async function record(scenario: Scenario, directory: string, sessions: readonly BenchSession[], recorder: Recorder) {
+  const ended = new AbortController()
+  setMaxListeners(0, ended.signal)
   const lanes = Math.min(MEMBERS, scenario.sessions ?? MEMBERS)
   const laneOf = (member: number) => (member === MEMBERS ? MEMBERS : member % lanes)
   const count = scenario.hasTrigger === true ? MEMBERS + 1 : MEMBERS
@@ -83,14 +83,14 @@ async function record(scenario: Scenario, directory: string, sessions: readonly 
   const members = Array.from({ length: count }, (_, index): Member => {
     const who = laneOf(index)
     const session = sessions[who]
-    if (session === undefined) throw new Error('a member without a session')
+    if (session === undefined) throw new Error(`no session for member ${index} of ${directory}`)
     const make = index === MEMBERS ? scenario.trigger : scenario.member
     const { client } = session
-    const seat = {
-      ...{ client, directory, index, signal: leave.signal },
+    const participant = {
+      ...{ client, directory, index, signal: ended.signal },
       mark: () => {
         marked = index
-        ears.mark(who)
+        recorder.mark(who)
       },
       fail,
       cut: () => session.link.cut(),
@@ -98,36 +98,36 @@ async function record(scenario: Scenario, directory: string, sessions: readonly 
       isolate: () => session.link.down(),
       replaceSession: () => Promise.resolve(client),
     }
-    return make?.(seat) ?? {}
+    return make?.(participant) ?? {}
   })
   const fenced = {
-    traffic: () => Promise.resolve(ears.traffic),
+    traffic: () => Promise.resolve(recorder.traffic),
     fence: async () => {
-      await Promise.all(sessions.map(({ client }) => client.sync(ears.fencePath)))
+      await Promise.all(sessions.map(({ client }) => client.sync(recorder.fencePath)))
     },
   }
   const act = ({ action }: Phase, who: number): void => {
     void members[who]?.[action]?.()?.catch(fail)
   }
-  const whoDoes = ({ by }: Phase) => {
+  const actorsOf = ({ by }: Phase) => {
     if (by === 'trigger') return [MEMBERS]
     return by === 'all' ? members.map((_, who) => who) : [marked]
   }
-  // One after the other, so that sessions stand in the queue in the order of their numbers.
+  // One after the other, so that the order in the queue is that of the session numbers.
   for (const phase of scenario.warmUp)
-    for (const who of whoDoes(phase)) {
+    for (const who of actorsOf(phase)) {
       act(phase, who)
-      await sessions[laneOf(who)]?.client.sync(ears.fencePath)
+      await sessions[laneOf(who)]?.client.sync(recorder.fencePath)
     }
   await awaitQuiescence(fenced)
   const [phase] = scenario.phases
   if (phase === undefined) throw new Error(`${scenario.name} has no phase`)
-  const [actor = 0] = whoDoes(phase)
-  ears.start(directory)
-  for (const who of whoDoes(phase)) act(phase, who)
+  const [actor = 0] = actorsOf(phase)
+  recorder.start(directory)
+  for (const who of actorsOf(phase)) act(phase, who)
   await awaitQuiescence(fenced)
-  const happenings = ears.stop()
-  leave.abort()
+  const happenings = recorder.stop()
+  ended.abort()
   await Promise.all(sessions.map(({ client }) => client.settled()))
   if (failure !== undefined) throw failure
   const recorded = scenario.hasTrigger === true ? MEMBERS + 1 : lanes
@@ -140,7 +140,7 @@ async function record(scenario: Scenario, directory: string, sessions: readonly 
   } satisfies Recording
 }
 
-/** Listens at the wire of some sessions. */
+/** Records the frames of several sessions. */
 class Recorder {
   readonly fencePath: string
   readonly #counter: FrameCounter
@@ -157,7 +157,7 @@ class Recorder {
     return structuredClone(this.#counter.traffic)
   }
 
-  /** @returns what a session takes for a counter */
+  /** Returns the frame counter for one session. */
   observerFor(who: number): Pick<FrameCounter, 'observer'> {
     return {
       observer: onRearmed => {
@@ -171,7 +171,7 @@ class Recorder {
     }
   }
 
-  /** @param directory is left out of what is told */
+  /** @param directory removed from the recorded sentences */
   start(directory: string): void {
     this.#happenings = []
     this.#directory = directory
@@ -183,12 +183,12 @@ class Recorder {
   }
 
   stop(): RecordedEvent[] {
-    const heard = this.#happenings ?? []
+    const recorded = this.#happenings ?? []
     this.#happenings = undefined
-    return heard
+    return recorded
   }
 
-  /** @param opcodes of the session's requests without an answer, by xid */
+  /** @param opcodes of the session's requests in flight, by xid */
   #onFrame(who: number, { from, bytes }: ObservedFrame, opcodes: Map<number, number>): void {
     const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const xid = frame.readInt32BE(0)
@@ -197,7 +197,7 @@ class Recorder {
     else opcodes.delete(xid)
     if (this.#happenings === undefined) return
     const { op, sentence } = explain(bytes, { from, first: false, ...(opcode !== undefined && { opcode }) })
-    // What the measuring itself says is no part of it.
+    // Skip the frames of the benchmark itself.
     if (op === 'sync' || op === 'ping') return
     const is = from === 'client' ? 'request' : xid === xids.notification ? 'event' : 'answer'
     this.#note({ who, is, op, says: this.#shortened(sentence), bytes: LENGTH_BYTES + frame.length })
@@ -208,7 +208,7 @@ class Recorder {
   }
 
   #shortened(sentence: string): string {
-    const told = sentence.replaceAll(`${this.#directory}/`, '').replaceAll(this.#directory, 'the lock')
-    return told.length > LONGEST_SENTENCE ? `${told.slice(0, LONGEST_SENTENCE)}…` : told
+    const short = sentence.replaceAll(`${this.#directory}/`, '').replaceAll(this.#directory, 'the lock')
+    return short.length > MAX_SENTENCE ? `${short.slice(0, MAX_SENTENCE)}…` : short
   }
 }

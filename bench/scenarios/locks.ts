@@ -1,5 +1,5 @@
-// N contenders for one lock, each in a session of its own: one holds it, the others wait. A step is a release and a join: so
-// N - 1 wait, always.
+// N contenders for one lock, each in its own session. One holds the lock and the others wait. A step is a release and a join, so
+// N - 1 are always waiting.
 import type { Client } from '../../src/index.ts'
 import type { Member, Scenario, Participant } from '../harness/scenario.ts'
 
@@ -24,7 +24,7 @@ export const lock = (
     { name: 'join', action: 'queue', by: 'actor', marks: () => 0 },
   ],
   theory: { phase: 'release', notifications, bytes, gathering },
-  member: seat => contender(make(seat.client, seat.directory), seat),
+  member: participant => contender(make(participant.client, participant.directory), participant),
 })
 
 export function contender(lock: Lock, { signal, mark, fail }: Participant) {
@@ -39,10 +39,10 @@ export function contender(lock: Lock, { signal, mark, fail }: Participant) {
       }
     },
     release: async () => {
-      const mine = held
+      const releasing = held
       held = undefined
-      if (mine === undefined) throw new Error('who does not hold the lock was to release it')
-      await mine.release()
+      if (releasing === undefined) throw new Error('cannot release the lock: this session does not hold it')
+      await releasing.release()
     },
   } satisfies Member
 }

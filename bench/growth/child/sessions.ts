@@ -15,9 +15,7 @@ export async function sessions({ size, mock }: Task): Promise<Probes> {
   let next = 0
   return {
     getData: repeated(async () => {
-      await Promise.all(
-        Array.from({ length: AT_A_TIME }, () => (clients[next++ % size] as Client).getData(paths.data)),
-      )
+      await Promise.all(Array.from({ length: AT_A_TIME }, () => (clients[next++ % size] as Client).getData(paths.data)))
       return AT_A_TIME
     }),
     opened: repeated(async () => {
