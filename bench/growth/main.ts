@@ -1,4 +1,5 @@
-// `npm run bench:growth`: is a cost flat, however many there are? See bench/README.md.
+// `npm run bench:growth`: measures whether costs stay flat as calls, watches, sessions and frames grow. See bench/README.md.
+// May import: MAYIMPORT.
 import { relative } from 'node:path'
 import { Progress } from '../output/progress.ts'
 import { thisMachine, write } from '../output/result.ts'

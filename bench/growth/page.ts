@@ -1,4 +1,4 @@
-// The page with the plots: one HTML file that needs nothing else.
+// The page with the plots: a single HTML file without external resources.
 import { html, type Html } from '../report/html.ts'
 import { renderPage } from '../report/page.ts'
 import { plot } from '../report/plots.ts'
@@ -13,10 +13,10 @@ export function pageOf(findings: readonly Finding[], machine: Machine, date: Dat
     html`<main>
       <h1>What grows, and what does not</h1>
       <p>
-        What one operation costs with more and more of something beside it, as a ratio to the smallest size in the same
-        round; medians of the rounds with their 95 % intervals. A cost that stays the same is a level line at 1; one
-        that grows with what is beside it would be a straight line up. Node ${machine.node} on ${machine.cores} cores of
-        ${machine.cpu}, ${date.toISOString().slice(0, 10)}.
+        The cost of one operation as the number of calls, watches, sessions or bytes grows, as a ratio to the smallest
+        size in the same round: medians of the rounds with 95 % intervals. A constant cost is a horizontal line at 1. A
+        cost that grows with a power of the size is a rising straight line. Node ${machine.node} on ${machine.cores}
+        cores of ${machine.cpu}, ${date.toISOString().slice(0, 10)}.
         <strong>${summaryOf(findings)}</strong>
       </p>
       ${populations.map(population => section(population, findings))}

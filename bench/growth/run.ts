@@ -1,4 +1,4 @@
-// A whole run: workload by workload; all its sizes stand ready, and take turns.
+// A whole run, curve by curve. Each size has a worker process, and the sizes take turns.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -15,16 +15,17 @@ export interface Plan {
   workloads: readonly Workload[]
   sizesOf: (population: Population) => readonly number[]
   rounds: number
-  /** Of warming up, and of measuring, of each probe at each size: milliseconds of processor time. */
+  /** Warm-up of each probe at each size, ms of processor time. */
   warmUp: number
+  /** Length of each measurement, ms of processor time. */
   span: number
-  /** For node, of the measuring processes. */
+  /** Options of node for the worker processes. */
   execArgv: readonly string[]
-  /** Ends the run at once: it rejects, and leaves nothing. */
+  /** Kills the worker processes, so that the run rejects. */
   signal?: AbortSignal
 }
 
-export async function run(plan: Plan, say: (what: string) => void): Promise<Samples> {
+export async function run(plan: Plan, show: (activity: string) => void): Promise<Samples> {
   const program = await buildProgram()
   await using embedded = await startEmbedded()
   await using mock = await startMock()
@@ -34,17 +35,17 @@ export async function run(plan: Plan, say: (what: string) => void): Promise<Samp
     const population = populationOf(workload)
     const sizes = plan.sizesOf(population).filter(size => size >= (workload.from ?? 0))
     if (population.name === 'sessions') refuseWithoutDescriptors(sum(sizes), 1, mock.pid)
-    // For each workload anew: what one probe leaves in a heap, another would pay for, and the more the larger the crowd.
+    // New processes for each curve, because garbage of one probe would make the next one slower, the more the larger the size.
     await using processes = new WorkerProcesses(program, { mock: mock.servers, server: embedded.servers }, client, plan)
     for (const size of sizes) {
-      say(`${size} ${population.label}: getting ready for ${workload.probe}`)
+      show(`${size} ${population.label}: preparing ${workload.probe}`)
       await processes.open(population, size, workload)
     }
     const bySize = new Map(sizes.map(size => [size, { own: [] as Sample[], baseline: [] as Sample[] }]))
     samples.set(workload, bySize)
     for (let round = 0; round < plan.rounds; round++)
       for (const worker of processes.inOrder(round)) {
-        say(`${population.label}: round ${round + 1} of ${plan.rounds}, ${workload.probe} with ${worker.size}`)
+        show(`${population.label}: round ${round + 1} of ${plan.rounds}, ${workload.probe} with ${worker.size}`)
         const series = bySize.get(worker.size)
         series?.own.push(await worker.measure({ probe: workload.probe, span: plan.span }))
         if (workload.baseline !== undefined)
@@ -54,7 +55,7 @@ export async function run(plan: Plan, say: (what: string) => void): Promise<Samp
   return samples
 }
 
-/** All sizes of one crowd. */
+/** The worker processes of one curve, one for each size. */
 class WorkerProcesses implements AsyncDisposable {
   readonly #program: string
   readonly #servers: { mock: string; server: string }
@@ -79,7 +80,7 @@ class WorkerProcesses implements AsyncDisposable {
       await worker.measure({ probe: each, span: this.#plan.warmUp })
   }
 
-  /** No size is always the first, or always behind the same one. */
+  /** Rotates the order, so that no size is always measured first. */
   inOrder(round: number): WorkerProcess[] {
     const first = round % this.#all.length
     return [...this.#all.slice(first), ...this.#all.slice(0, first)]
@@ -97,11 +98,11 @@ async function startEmbedded(): Promise<AsyncDisposable & { servers: string }> {
 
 async function startMock(): Promise<AsyncDisposable & { servers: string; pid: number | undefined }> {
   const mock = fork(fileURLToPath(new URL('../throughput/mock.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] })
-  const gone = once(mock, 'exit')
+  const exited = once(mock, 'exit')
   const [{ port }] = (await once(mock, 'message')) as [{ port: number }]
   const stop = async () => {
     mock.disconnect()
-    await gone
+    await exited
   }
   return { servers: `127.0.0.1:${port}`, pid: mock.pid, [Symbol.asyncDispose]: stop }
 }

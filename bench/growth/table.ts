@@ -1,4 +1,4 @@
-// What was found, as it stands in a terminal. Pure.
+// The findings as a table for a terminal. Pure.
 import { populations, type Workload } from './workloads.ts'
 import type { Finding, Level } from './verdict.ts'
 
@@ -15,10 +15,10 @@ function blockOf(finding: Finding): string {
   const { workload, levels } = finding
   const unit = workload.unit === 'us' ? 'us' : 'B'
   const head = `  ${'size'.padStart(9)}${unit.padStart(9)}${'ratio'.padStart(8)}  95 %`
-  const beside = workload.baseline === undefined ? '' : `          a bare promise, ${unit}`
+  const baseline = workload.baseline === undefined ? '' : `          a bare promise, ${unit}`
   return [
     `  ${workload.probe}: ${workload.about}`,
-    head + beside,
+    head + baseline,
     ...levels.map(lineOf),
     `  ${verdictOf(finding)}`,
   ].join('\n')
@@ -32,9 +32,9 @@ function lineOf({ size, cost, ratio, baseline }: Level): string {
   ].join('')
 }
 
-/** In a sentence. */
+/** Returns the verdict in a sentence. */
 export function verdictOf({ workload, power, largestStep, isFlat, isSure }: Finding): string {
-  if (largestStep === undefined) return 'of one size nothing is to be said'
+  if (largestStep === undefined) return 'no verdict from a single size'
   const exponent =
     power === undefined
       ? ''
@@ -47,14 +47,14 @@ export function verdictOf({ workload, power, largestStep, isFlat, isSure }: Find
 export function summaryOf(findings: readonly Finding[]): string {
   const count = `${findings.length} ${findings.length === 1 ? 'workload' : 'workloads'}`
   const named = (some: readonly Finding[]) => some.map(({ workload }) => nameOf(workload)).join('; ')
-  const bent = findings.filter(({ isFlat }) => !isFlat)
+  const growing = findings.filter(({ isFlat }) => !isFlat)
   const unsure = findings.filter(({ isFlat, isSure }) => isFlat && !isSure)
-  const judged = bent.length === 0 ? 'all flat' : `of which ${bent.length} NOT FLAT: ${named(bent)}`
-  return `${count}, ${judged}.${unsure.length === 0 ? '' : ` Too noisy to be sure of: ${named(unsure)}.`}`
+  const verdict = growing.length === 0 ? 'all flat' : `${growing.length} NOT FLAT: ${named(growing)}`
+  return `${count}, ${verdict}.${unsure.length === 0 ? '' : ` Too noisy for a verdict: ${named(unsure)}.`}`
 }
 
 export const nameOf = ({ population, probe }: Workload): string => `${population}, ${probe}`
 
-const baselineNote = ({ baseline }: Workload): string => (baseline === undefined ? '' : ' beside bare promises')
+const baselineNote = ({ baseline }: Workload): string => (baseline === undefined ? '' : ' relative to bare promises')
 
 export const figure = (value: number): string => (value >= 1000 ? String(Math.round(value)) : value.toPrecision(3))

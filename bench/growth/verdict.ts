@@ -1,9 +1,9 @@
-// Is a cost flat over sizes? Pure.
+// Decides whether a cost is flat over the sizes. Pure.
 import { median, powerOf, type Power } from '../measure/statistics.ts'
 import { ratioOf, type Ratio } from '../throughput/verdict.ts'
 import type { Workload, Sample } from './workloads.ts'
 
-/** By workload, then by size, a sample for each round; of what the workload stands beside, too. Sizes ascend. */
+/** A sample for each round, by curve and then by size. Sizes ascend. */
 export type Samples = ReadonlyMap<Workload, ReadonlyMap<number, Series>>
 
 export interface Series {
@@ -13,11 +13,11 @@ export interface Series {
 
 export interface Level {
   size: number
-  /** Of one operation: the median of the rounds. */
+  /** Cost of one operation: the median of the rounds. */
   cost: number
-  /** Of what it stands beside. */
+  /** Cost of one operation of the baseline, if there is one. */
   baseline: number | undefined
-  /** To the smallest size in the same round; of the cost, or of how many times the cost of what it stands beside it is. */
+  /** The cost (divided by that of the baseline, if there is one) as a ratio to the smallest size in the same round. */
   ratio: Ratio
 }
 
@@ -30,20 +30,20 @@ export interface Step {
 export interface Finding {
   workload: Workload
   levels: Level[]
-  /** Of the ratios; undefined of a single level. */
+  /** The power fitted to the ratios. Undefined for a single size. */
   power: Power | undefined
-  /** Upwards, between neighbours; undefined of a single level. */
+  /** The largest increase between neighbouring sizes. Undefined for a single size. */
   largestStep: Step | undefined
   isFlat: boolean
-  /** Or is there so much noise that it may grow all the same? */
+  /** False if the cost may grow in spite of the verdict, because the noise is too large. */
   isSure: boolean
 }
 
-/** A workload is flat where neither its exponent nor its largest step is above this, the lower ends of their 95 % intervals counting. */
+/** A curve is flat if the lower ends of the 95 % intervals of its exponent and of its largest step are within these limits. */
 export const LIMITS = { exponent: 0.1, step: 1.5 } as const
 
-/** What is flat is surely so where the upper ends of both intervals are below twice the limits. */
-const SURELY = 2
+/** A flat verdict is sure if the upper ends of both intervals are within this many times the limits. */
+const MARGIN = 2
 
 export const findingsOf = (samples: Samples): Finding[] =>
   [...samples].map(([workload, bySize]) => findingOf(workload, bySize))
@@ -75,7 +75,7 @@ const grows = (power: Power | undefined): boolean =>
 
 function isNarrow(power: Power | undefined, largest: Step | undefined): boolean {
   const exponent = power === undefined ? 0 : power.exponent + (power.error ?? 0)
-  return exponent <= SURELY * LIMITS.exponent && (largest?.ratio.high ?? 1) <= SURELY * LIMITS.step
+  return exponent <= MARGIN * LIMITS.exponent && (largest?.ratio.high ?? 1) <= MARGIN * LIMITS.step
 }
 
 const isStep = ({ ratio }: Step): boolean => ratio.low > LIMITS.step

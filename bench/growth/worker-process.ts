@@ -1,4 +1,4 @@
-// A measuring process, seen from the harness.
+// A worker process, as seen from the main process.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { MeasureRequest, Sample, Task } from './workloads.ts'
@@ -28,16 +28,16 @@ export class WorkerProcess {
     return (await this.#request(question)) as Sample
   }
 
-  /** Without a word to the servers, which end with the run: of a million watches each would have to be told. */
+  /** Kills the process without closing its sessions: the server would have to notify up to a million watches, and ends with the run. */
   async end(): Promise<void> {
     this.#child.kill('SIGKILL')
     await this.#exited.catch(() => undefined)
   }
 
   async #request(message: Task | MeasureRequest): Promise<unknown> {
-    const answered = once(this.#child, 'message')
+    const replied = once(this.#child, 'message')
     this.#child.send(message)
-    const [answer] = (await Promise.race([answered, this.#exited])) as [unknown]
-    return answer
+    const [reply] = (await Promise.race([replied, this.#exited])) as [unknown]
+    return reply
   }
 }

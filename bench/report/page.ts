@@ -1,4 +1,4 @@
-// What all pages of the benchmarks have around them: one HTML file that needs nothing else.
+// The frame of every page of the benchmarks: a single HTML file without external resources.
 import { readFile } from 'node:fs/promises'
 import { html, Html } from './html.ts'
 

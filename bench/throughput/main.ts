@@ -1,4 +1,5 @@
-// `npm run bench:throughput`: ours and the others, in turns, each measurement in a process of its own. See bench/README.md.
+// `npm run bench:throughput`: compares the cost of calls with other clients, each measurement in a separate process. See bench/README.md.
+// May import: MAYIMPORT.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -80,25 +81,27 @@ class Bench implements AsyncDisposable {
             span: this.#options.span,
           })
     const result = await sample
-    if (result === undefined) throw new Error(`${subject} was not made ready`)
+    if (result === undefined) throw new Error(`${subject} was not set up`)
     if (measure.is === 'steady' && measure.op === 'createAndDelete')
       await this.#checkCounts(directory, result, measure.inFlight)
     await this.#client.deleteRecursive(directory)
     return result
   }
 
-  /** Whoever only counts answers must have been answered what it counts. */
+  /** Checks the counts of a subject that only counts replies against the server's node. */
   async #checkCounts(directory: string, { operations }: Sample, inFlight: number): Promise<void> {
     const stat = await this.#client.exists(directory)
     if (stat === null || stat.numChildren > inFlight || stat.cversion < operations)
-      throw new Error(`of ${operations} creates and deletes the server shows ${JSON.stringify(stat, showBigInts)}`)
+      throw new Error(
+        `${operations} creates and deletes were counted, but the server's node shows ${JSON.stringify(stat, showBigInts)}`,
+      )
   }
 
   async #fork(task: Task): Promise<Sample> {
     const child = fork(this.#program, { execArgv: ['--expose-gc', ...this.#options.execArgv] })
     const exit = once(child, 'exit').then(([code, signal]) => {
       throw new Error(
-        `${task.subject} ended with ${code ?? signal} while it was measured: ${JSON.stringify(task.measure)}`,
+        `${task.subject} exited with ${code ?? signal} during its measurement: ${JSON.stringify(task.measure)}`,
       )
     })
     const sample = new Promise<Sample>(resolve => {
@@ -114,7 +117,7 @@ class Bench implements AsyncDisposable {
       return await Promise.race([sample, exit])
     } finally {
       clearTimeout(deadline)
-      // It is gone before the next one is measured.
+      // Wait for the exit, so that the processes do not overlap.
       await exit.catch(() => undefined)
     }
   }
@@ -125,12 +128,13 @@ class Bench implements AsyncDisposable {
   }
 }
 
-/** Is a target's ratio made of it? */
+/** True if a target's ratio needs this subject. */
 const isNeededByTarget = ({ targets }: Workload, name: SubjectName): boolean =>
   name === 'zkwire' || targets.some(({ by }) => 'subject' in by && by.subject === name)
 
 const showBigInts = (_key: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)
 
+/** ms for one measurement. */
 const DEADLINE = 120_000
 
 async function main(options: Options): Promise<void> {
@@ -145,7 +149,7 @@ async function main(options: Options): Promise<void> {
       const all = workload.by.filter(
         name => options.subjects.includes(name) && (round < options.peerRounds || isNeededByTarget(workload, name)),
       )
-      // Nobody is always the first, or always behind the same one.
+      // Rotate the order, so that no subject is always measured first.
       const turns = all.map((_, turn) => all[(turn + round) % all.length] as SubjectName)
       const measure = async (subject: SubjectName) => {
         process.stderr.write(`\r\x1b[Kround ${round + 1} of ${options.rounds}: ${workload.name}, ${subject}`)
@@ -153,7 +157,7 @@ async function main(options: Options): Promise<void> {
         const bySubject = samples.get(workload.name)
         bySubject?.set(subject, [...(bySubject.get(subject) ?? []), sample])
       }
-      // Memory takes long, since a process has to be idle for it, and does not depend on who else is at work.
+      // Memory is measured in parallel: it takes long, because a process must be idle, and does not depend on other processes.
       if (workload.measure.is === 'memory') await Promise.all(turns.map(measure))
       else for (const subject of turns) await measure(subject)
     }

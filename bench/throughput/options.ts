@@ -5,35 +5,37 @@ import { subjects, workloads, type SubjectName, type Workload } from './workload
 
 export interface Options {
   rounds: number
-  /** Of those whom no target is set by: they stand in the table only. */
+  /** Rounds of subjects that no target refers to. They only appear in the table. */
   peerRounds: number
   workloads: Workload[]
   subjects: SubjectName[]
-  /** Milliseconds of warming up, and of measuring. */
+  /** Length of the warm-up, ms. */
   warmUp: number
+  /** Length of each measurement, ms. */
   span: number
   json: URL
-  /** For node, of the measuring processes. */
+  /** Options of node for the measuring processes. */
   execArgv: string[]
 }
 
 export const help = `npm run bench:throughput -- [options]
 
-Measures this client, a raw socket that replays frames, npm node-zookeeper-client, npm zookeeper
-and (one lock) Curator, in turns, on an Apache ZooKeeper and a mock that are started for it.
+Compares the cost of calls: this client, a raw socket that replays frames, npm
+node-zookeeper-client, npm zookeeper and (for a lock) Curator, in turns, on an Apache
+ZooKeeper and on a mock server, both of which it starts.
 
-  --rounds N               how often each is measured (9)
-  --peer-rounds N          and those whom no target is set by (3)
-  --only TEXT              the workloads whose names hold this
+  --rounds N               measurements of each subject and workload (9)
+  --peer-rounds N          the same for subjects that no target refers to (3)
+  --only TEXT              only workloads whose names contain TEXT
   --subjects NAME,...   ${subjects.join(', ')}
-  --warm-up MS             of each measurement (500)
-  --span MS                of each measurement (1000)
-  --node-option OPTION     for the measuring processes: --node-option=--cpu-prof
-  --json FILE              where the raw figures go (bench/results/throughput.json)
-  --help                   this
+  --warm-up MS             warm-up before each measurement, ms (500)
+  --span MS                length of each measurement, ms (1000)
+  --node-option OPTION     pass OPTION to node in the measuring processes: --node-option=--cpu-prof
+  --json FILE              write the raw figures to FILE (bench/results/throughput.json)
+  --help                   print this help
 `
 
-/** @throws UsageError */
+/** @throws UsageError if an option is unknown or its value is invalid */
 export function parseOptions(args: readonly string[]): Options | 'help' {
   const text = { type: 'string' } as const
   const values = valuesOf({
@@ -48,7 +50,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   const chosen = workloads.filter(({ name }) => name.includes(only))
   if (chosen.length === 0)
     throw new UsageError(
-      `no workload is called like ${JSON.stringify(only)}: there are ${workloads.map(({ name }) => name).join('; ')}`,
+      `no workload has a name that contains ${JSON.stringify(only)}. The workloads are: ${workloads.map(({ name }) => name).join('; ')}`,
     )
   return {
     rounds: wholeNumber('rounds', values.rounds ?? '9'),
@@ -65,6 +67,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
 
 function subjectOf(name: string): SubjectName {
   const found = subjects.find(each => each === name)
-  if (found === undefined) throw new UsageError(`--subjects: ${JSON.stringify(name)} is none of ${subjects.join(', ')}`)
+  if (found === undefined)
+    throw new UsageError(`--subjects: ${JSON.stringify(name)} is not one of ${subjects.join(', ')}`)
   return found
 }

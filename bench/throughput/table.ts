@@ -1,4 +1,4 @@
-// What was measured, as it stands in a terminal. Pure.
+// The figures as a table for a terminal. Pure.
 import { median } from '../measure/statistics.ts'
 import { figureOf, type Samples, type Verdict } from './verdict.ts'
 import type { Figure, Sample, Workload } from './workloads.ts'

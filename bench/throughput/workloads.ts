@@ -1,8 +1,8 @@
-// What is measured, and what is aimed at. Pure data, shared by the harness and the processes that it starts.
+// The workloads and their targets. Pure data, shared by the main process and the measuring processes.
 
 export type Steady = 'getData' | 'setData' | 'createAndDelete' | 'getChildren'
 
-/** What one process measures. */
+/** The measurement of one process. */
 export type Measure =
   | { is: 'steady'; op: Steady; inFlight: number }
   | { is: 'notifications'; sessions: number }
@@ -10,7 +10,7 @@ export type Measure =
   | { is: 'memory'; sessions: number }
   | HandOver
 
-/** Each contender acquires so many times in a round; as many rounds again go before, to warm up. */
+/** Each contender acquires the lock `acquisitions` times in a round. The same number of rounds runs before, to warm up. */
 export interface HandOver {
   is: 'handOver'
   contenders: number
@@ -21,16 +21,16 @@ export interface HandOver {
 export const subjects = ['zkwire', 'raw', 'node-zookeeper-client', 'zookeeper', 'curator'] as const
 export type SubjectName = (typeof subjects)[number]
 
-/** What is made of a measurement: microseconds of processor time, operations a second, milliseconds in all, kilobytes. */
+/** Microseconds of processor time per operation, operations per second, milliseconds in total, or kilobytes. */
 export type Figure = 'cpu' | 'rate' | 'ms' | 'kilobytes'
 
 export interface Target {
   figure: Figure
-  /** Ours is divided by that of this subject, or by our own in another workload. */
+  /** The figure of zkwire is divided by that of this subject, or by its own in another workload. */
   by: { subject: SubjectName } | { workload: string }
-  /** Where a smaller ratio is the better one. */
+  /** Upper limit of the ratio, if smaller is better. */
   atMost?: number
-  /** Where a larger one is. */
+  /** Lower limit of the ratio, if larger is better. */
   atLeast?: number
 }
 
@@ -96,7 +96,7 @@ export const workloads: readonly Workload[] = [
   },
 ]
 
-/** Where things lie at the server and at the mock alike. */
+/** The nodes on the server and on the mock. */
 export const paths = {
   data: '/zkwire-throughput/data',
   list: '/zkwire-throughput/list',
@@ -106,7 +106,7 @@ export const paths = {
 
 export const DATA_BYTES = 100
 export const NAMES = 1000
-/** 17 bytes, as of a short lock's nodes. */
+/** 17 bytes, like the nodes of a lock with a short name. */
 export const nameOf = (index: number): string => `member-${String(index).padStart(10, '0')}`
 
 /** What a measuring process is told. */

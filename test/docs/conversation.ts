@@ -1,4 +1,4 @@
-// The conversation that docs/protocol.md walks through, held with a real server, frame by frame.
+// Holds the conversation of docs/protocol.md with a real server, and records its frames.
 import { operations, xids } from '../../src/protocol/index.ts'
 import { connect, type Client, type ObservedFrame } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
@@ -6,7 +6,7 @@ import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { until } from '../support/until.ts'
 import { dumpFrame, type FrameDump } from './frame-dump.ts'
 
-/** The frames by the names that they have in the document. */
+/** Returns the frames by their names in the document. */
 export async function holdConversation(server: ApacheZooKeeper): Promise<Map<string, FrameDump>> {
   const frames = new Map<string, FrameDump>()
   const [ann, bob] = [new Observer(), new Observer()]
@@ -24,7 +24,7 @@ export async function holdConversation(server: ApacheZooKeeper): Promise<Map<str
   await event
   frames.set('write', bob.find('client', 'setData')).set('event', ann.find('server', 'event'))
   const missing: unknown = await first.delete('/farewell').catch((error: unknown) => error)
-  if (!(missing instanceof Error)) throw new Error('/farewell should not be there')
+  if (!(missing instanceof Error)) throw new Error('/farewell should not exist')
   frames.set('refusal', ann.find('server', 'delete'))
   await second.delete('/greeting')
 
@@ -32,7 +32,7 @@ export async function holdConversation(server: ApacheZooKeeper): Promise<Map<str
   return frames
 }
 
-/** Bob queues behind Ann, who lets him in. */
+/** Bob queues for a lock that Ann holds and then releases. */
 async function lock(first: Client, second: Client, bob: Observer, frames: Map<string, FrameDump>): Promise<void> {
   const held = await new Mutex(first, '/locks/orders').acquire()
   bob.clear()
@@ -52,7 +52,7 @@ async function lock(first: Client, second: Client, bob: Observer, frames: Map<st
   await second.deleteRecursive('/locks')
 }
 
-/** What one session's tap saw, each answer with the operation that it answers. */
+/** Records the frames of one session, and finds the operation of each reply. */
 class Observer {
   #frames: FrameDump[] = []
   readonly #opcodes = new Map<number, number>()

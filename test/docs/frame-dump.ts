@@ -1,4 +1,4 @@
-// A frame as docs/protocol.md shows it: its sentence, and all of its bytes, field by field.
+// A frame as docs/protocol.md shows it: a sentence, and all bytes, field by field.
 import { explain, opcodes, type ExplainOptions } from '../../src/protocol/index.ts'
 
 export interface FrameDump {
@@ -9,7 +9,7 @@ export interface FrameDump {
 
 const PER_LINE = 16
 
-/** @param frame without its length, which is shown all the same */
+/** @param frame the frame without its length, which the dump includes */
 export function dumpFrame(frame: Buffer, options: ExplainOptions): FrameDump {
   const length = Buffer.alloc(4)
   length.writeInt32BE(frame.length)
@@ -20,7 +20,7 @@ export function dumpFrame(frame: Buffer, options: ExplainOptions): FrameDump {
   return { from, op, text: [sentence, '', ...lines].join('\n') }
 }
 
-/** A long field goes on in the lines below its first. */
+/** Splits a long field into several lines. */
 function rows(bytes: Buffer, at: number, end: number, means: string): string[] {
   const lines: string[] = []
   for (let from = at; from < end; from += PER_LINE) {
@@ -31,7 +31,7 @@ function rows(bytes: Buffer, at: number, end: number, means: string): string[] {
   return lines
 }
 
-/** Reads the bytes that stand in a text of {@link dumpFrame}, and tells them anew. */
+/** Parses the bytes in a text of {@link dumpFrame}, and dumps them again. */
 export function redumpFrame(text: string): FrameDump {
   const [sentence = '', , ...lines] = text.split('\n')
   const bytes = Buffer.from(lines.map(line => line.slice(6, 38).trimEnd()).join(''), 'hex')

@@ -1,4 +1,5 @@
-// One size of one crowd, in a process of its own: it gets ready, and then measures when it is asked to.
+// The program of a worker process: sets up one population of one size, and then measures on request.
+// May import: MAYIMPORT.
 import type { PopulationName, MeasureRequest, Task } from '../workloads.ts'
 import { calls } from './calls.ts'
 import { frames, names } from './frames.ts'
@@ -12,14 +13,14 @@ const populations: Readonly<Record<PopulationName, (task: Task) => Promise<Probe
 
 async function answer(probes: Probes, { probe, span }: MeasureRequest): Promise<void> {
   const measure = probes[probe]
-  if (measure === undefined) throw new Error(`there is no probe ${probe}`)
+  if (measure === undefined) throw new Error(`there is no probe named ${probe}`)
   process.send?.(await measure(span))
 }
 
 process.once('disconnect', () => process.exit())
 process.once('message', (task: Task) => {
   void populations[task.population](task).then(probes => {
-    process.on('message', (question: MeasureRequest) => void answer(probes, question))
+    process.on('message', (request: MeasureRequest) => void answer(probes, request))
     process.send?.('ready')
   })
 })

@@ -1,4 +1,5 @@
-// One measurement in a process of its own: a task comes in by the channel to the parent, a sample goes out.
+// A measuring process: receives one task from its parent, and replies with a sample.
+// May import: MAYIMPORT.
 import type { SubjectName, Sample, Task } from '../workloads.ts'
 import type { Make } from './subject.ts'
 import { handOver } from './hand-over.ts'

@@ -1,4 +1,4 @@
-// npm node-zookeeper-client: plain JavaScript, callbacks.
+// npm node-zookeeper-client: plain JavaScript with callbacks.
 import { Buffer } from 'node:buffer'
 import { once, type EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'

@@ -1,12 +1,12 @@
-// The same operation over and over, so many at a time.
+// Repeats one operation with a fixed number in flight.
 import { percentile } from './percentile.ts'
 import type { Sample, Steady, Task } from '../workloads.ts'
 import { Counter, Sampler, type Subject, type Gauge } from './subject.ts'
 
-/** A part of the time is for latencies: taking them costs some itself, and so is no part of the rest. */
+/** The share of the time in which latencies are sampled. It is separate, because sampling costs processor time itself. */
 const SAMPLED = 0.3
 
-/** Before, V8 is compiling what is measured. */
+/** Enough for V8 to compile the code under measurement. */
 const WARM_UP_OPERATIONS = 20_000
 
 export async function steady(

@@ -1,4 +1,4 @@
-// Ours, as it is built and used: promises, awaited.
+// zkwire, as it is built and used: promises, awaited.
 import { Buffer } from 'node:buffer'
 import { DATA_BYTES, paths, type Steady } from '../workloads.ts'
 import type { Gauge, Make, Peer } from './subject.ts'

@@ -1,4 +1,4 @@
-// npm zookeeper: the C client behind a native binding, callbacks.
+// npm zookeeper: a native binding of the C client, with callbacks.
 import { Buffer } from 'node:buffer'
 import { createRequire } from 'node:module'
 import { DATA_BYTES, paths } from '../workloads.ts'
@@ -20,7 +20,7 @@ interface Binding {
 
 const EPHEMERAL_SEQUENTIAL = 3
 
-/** The binding keeps no hold of its own of a client that is still connecting: collected, it would end the process. */
+/** Keeps clients from being collected: the binding does not reference a connecting client, and its collection ends the process. */
 const clients = new Set<Binding>()
 
 export const zookeeper: Make = ({ peers, port, directory }) => {
@@ -30,7 +30,7 @@ export const zookeeper: Make = ({ peers, port, directory }) => {
       const client = new ZooKeeper()
       clients.add(client)
       client.once('connect', () => resolve(peerOf(client, directory)))
-      // 1: errors only.
+      // Log level 1: errors only.
       client.init({ connect: `127.0.0.1:${port}`, timeout: 60_000, debug_level: 1, host_order_deterministic: false })
     })
   return Promise.resolve({ open })
@@ -64,7 +64,7 @@ function peerOf(client: Binding, directory: string): Peer {
   }
   return {
     drive: (op, inFlight, gauge) => driveCallbacks(inFlight, gauge, begin[op]),
-    // The binding writes its client on the function itself, so that each needs one of its own.
+    // The binding stores its client on the function itself, so each client needs its own function.
     watch: (path, fired) => new Promise(resolve => client.aw_get(path, () => fired(), thenOrFail(resolve))),
     close: () =>
       new Promise(resolve => {
