@@ -1,6 +1,7 @@
 // `npm start`: measures how notifications fan out (README.md in this folder). The folder holds the benchmarks of zkwire.
 // Their figures are printed and never asserted. The files here are the command and its options.
-// May import: MAYIMPORT.
+// May import: bench/harness, bench/measure, bench/output, bench/report/report.ts, bench/scenarios/index.ts,
+// src/session/servers/connect-string.ts.
 import { relative } from 'node:path'
 import { totalOf } from './measure/reconcile.ts'
 import type { Measurement } from './measure/measurement.ts'

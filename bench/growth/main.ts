@@ -1,5 +1,6 @@
 // `npm run bench:growth`: measures whether costs stay flat as calls, watches, sessions and frames grow. See bench/README.md.
-// May import: MAYIMPORT.
+// May import: bench/harness, bench/measure/statistics.ts, bench/output, bench/report, bench/throughput/verdict.ts,
+// src/index.ts, esbuild.
 import { relative } from 'node:path'
 import { Progress } from '../output/progress.ts'
 import { thisMachine, write } from '../output/result.ts'

@@ -1,6 +1,6 @@
 // Turns scenarios into figures: counting frames, recording times, and statistics. This file: one scenario with N sessions, the
 // traffic of each of its phases, and their times.
-// May import: MAYIMPORT.
+// May import: bench/harness, src/index.ts, src/protocol/index.ts.
 import type { Reconciliation } from './reconcile.ts'
 import type { Workers } from '../harness/workers.ts'
 import { listBytes, type Task } from '../harness/plan.ts'

@@ -1,5 +1,5 @@
 // The report: a single HTML file without external resources.
-// May import: MAYIMPORT.
+// May import: bench/harness/server.ts, bench/measure, bench/output, @observablehq/plot, esbuild, linkedom.
 import { transform } from 'esbuild'
 import { readFile } from 'node:fs/promises'
 import { totalOf } from '../measure/reconcile.ts'

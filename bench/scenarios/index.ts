@@ -1,5 +1,5 @@
 // The scenarios of the fan-out benchmark. A lock is one line in this file.
-// May import: MAYIMPORT.
+// May import: bench/harness/scenario.ts, src/index.ts, src/recipes/index.ts.
 import {
   EphemeralMutex,
   HerdMutex,

@@ -1,5 +1,6 @@
 // `npm run bench:throughput`: compares the cost of calls with other clients, each measurement in a separate process. See bench/README.md.
-// May import: MAYIMPORT.
+// May import: bench/measure/statistics.ts, bench/output, src/index.ts, src/protocol/index.ts, test/support,
+// typescript.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'

@@ -5,10 +5,10 @@ import ts from 'typescript'
 /** Files below src/ by their path in it, each with what it imports: paths of the same kind, and names of modules. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>
 
-/** What each folder may import, apart from its own files: folders, and single files by name. '.' is src/ itself. */
+/** What each folder may import besides its own files: folders, single files, and (outside src) packages. '.' is src/ itself. */
 export type ImportRules = ReadonlyMap<string, readonly string[]>
 
-const RULE = /^\/\/ May import: (.+)\.$/m
+const RULE = /^\/\/ May import: (.+(?:,\n\/\/ .+)*)\.$/m
 
 /**
  * Reads the rules out of the files: in each folder one file has a line `// May import: a, b/c.ts.`, or `nothing`.
@@ -21,7 +21,7 @@ export function importRulesOf(files: ReadonlyMap<string, string>): ImportRules {
     if (rule === undefined) continue
     const folder = posix.dirname(file)
     if (rules.has(folder)) throw new Error(`${folder} has two lines "May import"`)
-    rules.set(folder, rule === 'nothing' ? [] : rule.split(', '))
+    rules.set(folder, rule === 'nothing' ? [] : rule.split(/, |,\n\/\/ /))
   }
   for (const file of files.keys())
     if (!rules.has(posix.dirname(file))) throw new Error(`${posix.dirname(file)} has no line "May import"`)
@@ -52,9 +52,10 @@ export function wrongImports(graph: ImportGraph, rules: ImportRules): string[] {
 
 function problemWith(file: string, imported: string, graph: ImportGraph, rules: ImportRules): string | undefined {
   if (/^(node|cloudflare):/.test(imported)) return undefined
-  if (!graph.has(imported)) return imported.endsWith('.ts') ? 'there is no such file in src/' : 'a runtime dependency'
   const [from, to] = [posix.dirname(file), posix.dirname(imported)]
   const allowed = rules.get(from) ?? []
+  if (!imported.endsWith('.ts') && allowed.includes(imported)) return undefined
+  if (!graph.has(imported)) return imported.endsWith('.ts') ? 'there is no such file' : 'a runtime dependency'
   return from === to || allowed.includes(to) || allowed.includes(imported) ? undefined : `${from} may not import it`
 }
 

@@ -1,5 +1,5 @@
 // The program of a worker process: sets up one population of one size, and then measures on request.
-// May import: MAYIMPORT.
+// May import: bench/growth/workloads.ts, bench/harness, bench/throughput/workloads.ts, src/index.ts.
 import type { PopulationName, MeasureRequest, Task } from '../workloads.ts'
 import { calls } from './calls.ts'
 import { frames, names } from './frames.ts'

@@ -1,5 +1,5 @@
 // A measuring process: receives one task from its parent, and replies with a sample.
-// May import: MAYIMPORT.
+// May import: bench/throughput/workloads.ts, src/index.ts, src/protocol/index.ts, src/recipes/index.ts.
 import type { SubjectName, Sample, Task } from '../workloads.ts'
 import type { Make } from './subject.ts'
 import { handOver } from './hand-over.ts'
