@@ -45,7 +45,7 @@ export function verdictOf({ workload, power, largestStep, isFlat, isSure }: Find
 }
 
 export function summaryOf(findings: readonly Finding[]): string {
-  const count = `${findings.length} ${findings.length === 1 ? 'workload' : 'workloads'}`
+  const count = `${findings.length} ${findings.length === 1 ? 'curve' : 'curves'}`
   const named = (some: readonly Finding[]) => some.map(({ workload }) => nameOf(workload)).join('; ')
   const growing = findings.filter(({ isFlat }) => !isFlat)
   const unsure = findings.filter(({ isFlat, isSure }) => isFlat && !isSure)

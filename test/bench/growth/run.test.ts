@@ -18,13 +18,13 @@ describe('a run of the growth benchmark', () => {
     running = run({ ...plan, workloads: all, signal: stop.signal }, () => undefined)
     samples = await running
   })
-  // One that hangs leaves no process.
+  // A run that hangs must not leave a process behind.
   after(async () => {
     stop.abort()
     await outcomeOf(running)
   })
 
-  it('measures each workload at each size in each round', () => {
+  it('measures each curve at each size in each round', () => {
     expect(samples.size).to.equal(workloads.length)
     for (const [{ population, probe, baseline, unit }, bySize] of samples) {
       expect([...bySize.keys()], `${population}, ${probe}`).to.deep.equal(sizes)
@@ -34,14 +34,14 @@ describe('a run of the growth benchmark', () => {
         for (const { operations, cost } of [...series.own, ...series.baseline]) {
           expect(operations, `${population}, ${probe}`).to.be.above(0)
           expect(cost, `${population}, ${probe}`).to.satisfy(Number.isFinite)
-          // Of ten watches, the heap may as well be smaller than before.
+          // With ten watches, the heap may also shrink.
           if (unit === 'us') expect(cost, `${population}, ${probe}`).to.be.above(0)
         }
       }
     }
   })
 
-  it('that is stopped rejects, and leaves nothing', async () => {
+  it('rejects and leaves nothing behind if aborted', async () => {
     const [workload] = workloads as [Workload]
     const ending = new AbortController()
     const say = (what: string) => {
@@ -51,7 +51,7 @@ describe('a run of the growth benchmark', () => {
     expect(error).to.include({ name: 'AbortError' })
   }).timeout(60_000)
 
-  it('becomes a page that asks the network for nothing, with every workload in it', async () => {
+  it('produces a page with every curve and without external resources', async () => {
     const page = await pageOf(findingsOf(samples), thisMachine(), new Date())
     expect(page).to.match(/^<!doctype html>/)
     expect(page).not.to.match(/<link|<script|<iframe|@import|url\((?!#)|\bsrc=|\bhref=|undefined|Infinity/)

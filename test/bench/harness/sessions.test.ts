@@ -8,7 +8,7 @@ const never = new AbortController().signal
 const counter = () => new FrameCounter('/fence', { framePassed: () => undefined, otherFramePassed: () => undefined })
 
 describe('the sessions of the benchmark', () => {
-  it('are opened at a pace, and closed', async () => {
+  it('are opened with limited concurrency, and closed', async () => {
     const { connectString } = await sharedServer()
     let opened = 0
     const make = () => new BenchSession(connectString, counter())
@@ -19,7 +19,7 @@ describe('the sessions of the benchmark', () => {
     expect(new Set(sessions.map(({ client }) => client.state))).to.deep.equal(new Set(['closed']))
   })
 
-  it('are missed when one is lost', async () => {
+  it('report a lost connection', async () => {
     const server = await sharedServer()
     const session = await new BenchSession(server.connectString, counter()).open()
     const lost = new Promise<Error>(resolve => session.reportLoss(resolve))
@@ -29,7 +29,7 @@ describe('the sessions of the benchmark', () => {
     await session.close()
   })
 
-  it('are opened no more when the run ends meanwhile, and those that are open are closed', async () => {
+  it('stop opening if the run is aborted, and close the open ones', async () => {
     const { connectString } = await sharedServer()
     const stop = new AbortController()
     let opened = 0
@@ -48,7 +48,7 @@ describe('the sessions of the benchmark', () => {
     expect(made.map(({ client }) => (client as typeof client | undefined)?.state)).not.to.include('connected')
   })
 
-  it('can be cut off, and have their watches set again', async () => {
+  it('can be disconnected, and set their watches again', async () => {
     const { connectString } = await sharedServer()
     const session = await new BenchSession(connectString, counter()).open()
     const { client } = session
@@ -60,7 +60,7 @@ describe('the sessions of the benchmark', () => {
     await session.close()
   })
 
-  it('can be kept from every server until they expire, and come back as others', async function () {
+  it('can be isolated until they expire, and replaced', async function () {
     this.timeout(30_000)
     const { connectString } = await sharedServer()
     const session = await new BenchSession(connectString, counter(), 1000).open()

@@ -5,8 +5,8 @@ import { noTraffic } from '../../../bench/measure/frame-counter.ts'
 
 const scenario = lock('any', 'a lock', () => ({ acquire: () => Promise.reject(new Error('unused')) }), [0, 0, 0])
 
-describe('a cell of the benchmark', () => {
-  it('has whoever was granted the lock last release it, and whoever released it join again', async () => {
+describe('a run of one scenario', () => {
+  it('lets the last holder release the lock, and then join again', async () => {
     const { rehearsed, acts } = lockOf(3)
     await rehearsed.gather()
     await rehearsed.count()
@@ -14,7 +14,7 @@ describe('a cell of the benchmark', () => {
     expect(acts).to.deep.equal(['queue all', 'release 0', 'queue 0', 'release 1', 'queue 1'])
   })
 
-  it('refuses figures of a lock that two hold at once', async () => {
+  it('rejects if two sessions hold the lock at once', async () => {
     const { rehearsed } = lockOf(3, 2)
     await rehearsed.gather().then(
       () => expect.fail('it was taken for a lock'),
@@ -25,19 +25,19 @@ describe('a cell of the benchmark', () => {
     )
   })
 
-  it('measures at full speed only where all counted steps moved as many frames', async () => {
+  it('measures without fences only if all counted steps moved the same number of frames', async () => {
     const { rehearsed, expected } = lockOf(3)
     await rehearsed.gather()
     await rehearsed.count()
     await rehearsed.time(done => done < 2)
-    // Two frames in each release that was counted, and in none of the joins.
+    // Each counted release moves two frames, and a join none.
     expect(expected.slice(-4)).to.deep.equal([2, 0, 2, 0])
     expect(rehearsed.measurement.timed[0]?.steps).to.have.length(2)
     expect(rehearsed.measurement.asExpected).to.equal(true)
   })
 })
 
-/** A workers whose contenders are granted a lock in the order of their numbers, so many at a time. */
+/** Workers whose contenders get a lock in the order of their indexes, `atOnce` at a time. */
 function lockOf(size: number, atOnce = 1) {
   const acts: string[] = []
   const expected: (number | undefined)[] = []
@@ -46,10 +46,10 @@ function lockOf(size: number, atOnce = 1) {
   const workers = {
     select: () => Promise.resolve(),
     expect: (_marks: number, due: number | undefined) => void expected.push(due),
-    act: (deed: string, who: number | 'all') => {
-      acts.push(`${deed} ${who}`)
-      if (deed === 'release') frames += 2
-      if (deed === 'release' || who === 'all')
+    act: (action: string, who: number | 'all') => {
+      acts.push(`${action} ${who}`)
+      if (action === 'release') frames += 2
+      if (action === 'release' || who === 'all')
         for (let i = 0; i < atOnce; i++) marks.push({ member: granted++ % size, at: 1 })
       return Promise.resolve(0)
     },

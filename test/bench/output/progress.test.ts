@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { Progress } from '../../../bench/output/progress.ts'
 
 describe('the progress of the benchmark', () => {
-  it('is shown on a terminal, with the time that is left, in one line that is taken away', () => {
+  it('is shown on a terminal with the remaining time, in one line that is removed at the end', () => {
     const { progress, written, at } = onScreen({ isTTY: true, columns: 80 })
     progress.show('starting')
     progress.endsAt(30_000)
@@ -17,7 +17,7 @@ describe('the progress of the benchmark', () => {
     ])
   })
 
-  it('is not shown more often than one can read, nor wider than the terminal', () => {
+  it('is limited in frequency, and to the width of the terminal', () => {
     const { progress, written, at } = onScreen({ isTTY: true, columns: 10 })
     progress.show('one')
     at(99)
@@ -27,7 +27,7 @@ describe('the progress of the benchmark', () => {
     expect(written).to.deep.equal(['\r\u001b[Kone', '\r\u001b[Kthree is '])
   })
 
-  it('is quiet where nobody looks', () => {
+  it('is not shown without a terminal', () => {
     const { progress, written } = onScreen({})
     progress.show('one')
     progress.clear()

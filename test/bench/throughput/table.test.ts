@@ -24,7 +24,7 @@ const samples: Samples = new Map([
 ])
 
 describe('the tables of the throughput benchmark', () => {
-  it('have a line for each subject that was measured, with medians and the spread', () => {
+  it('have a line for each measured subject, with medians and the spread', () => {
     const [head = '', ...lines] = tableOf([workload], samples).split('\n')
     expect(head.split(/ {2,}/)).to.include.members(['workload', 'subject', 'CPU us/op', 'op/s', 'p50 ms', 'KB each'])
     expect(lines.map(line => line.split(/ {2,}/))).to.deep.equal([
@@ -34,7 +34,7 @@ describe('the tables of the throughput benchmark', () => {
     expect(new Set([head, ...lines].map(line => line.length)).size, 'columns stand below each other').to.equal(1)
   })
 
-  it('say of each target what it was, what came out, and whether it is met', () => {
+  it('show each target, its ratio, and whether it is met', () => {
     const [, ...lines] = verdictTableOf(verdictsOf([workload], samples)).split('\n')
     expect(lines.map(line => line.split(/ {2,}/))).to.deep.equal([
       ['getData 64', 'CPU : raw', '1.75', '[1.33, 1.80]', 'at most 1.25', 'MISSED'],
