@@ -85,7 +85,7 @@ export const workloads: readonly Workload[] = [
   { ...us('calls', 'getData', 'one of the calls in flight'), baseline: 'promise' },
   { ...us('calls', 'one signal', 'the same, with one abort signal for all of them'), baseline: 'promise' },
   us('calls', 'queued', 'one of the calls that wait for a connection'),
-  us('calls', 'connection lost', 'one of the calls that fail with their connection'),
+  us('calls', 'disconnected', 'one of the calls that fail with their connection'),
   { ...us('young', 'getData', 'one of the calls in flight'), baseline: 'promise' },
   us('watches', 'notified', 'set one more, change its node, get the event'),
   us('watches', 'aborted', 'set one more, and abort its signal'),

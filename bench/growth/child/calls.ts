@@ -26,7 +26,7 @@ export async function calls({ size, mock }: Task): Promise<Probes> {
       await Promise.all(waiting)
       return size
     }),
-    'connection lost': repeated(async () => {
+    disconnected: repeated(async () => {
       await client.whenConnected()
       const lost = Promise.allSettled(all())
       // The client writes the requests at the end of the turn.

@@ -8,13 +8,13 @@ describe('the check of file descriptors', () => {
       .to.throw(TooManySessions)
       .with.property('message')
       .that.matches(
-        /^10001 sessions at a time need 10151 file descriptors, and this program may open 1024\..*ulimit -n 10151/,
+        /^10001 concurrent sessions need 10151 file descriptors, but this program may open only 1024\..*ulimit -n 10151/,
       )
   })
 
   it('includes the server if this run started it', () => {
     const limitOf = (pid: number | 'self') => (pid === 42 ? 1024 : 1e6)
-    expect(() => refuseWithoutDescriptors(5000, 1, 42, limitOf)).to.throw(/the server may open 1024/)
+    expect(() => refuseWithoutDescriptors(5000, 1, 42, limitOf)).to.throw(/the server may open only 1024/)
     refuseWithoutDescriptors(5000, 1, undefined, limitOf)
   })
 

@@ -7,33 +7,31 @@ const scenario = lock('any', 'a lock', () => ({ acquire: () => Promise.reject(ne
 
 describe('a run of one scenario', () => {
   it('lets the last holder release the lock, and then join again', async () => {
-    const { rehearsed, acts } = lockOf(3)
-    await rehearsed.gather()
-    await rehearsed.count()
-    await rehearsed.count()
+    const { run, acts } = lockOf(3)
+    await run.gather()
+    await run.count()
+    await run.count()
     expect(acts).to.deep.equal(['queue all', 'release 0', 'queue 0', 'release 1', 'queue 1'])
   })
 
   it('rejects if two sessions hold the lock at once', async () => {
-    const { rehearsed } = lockOf(3, 2)
-    await rehearsed.gather().then(
-      () => expect.fail('it was taken for a lock'),
+    const { run } = lockOf(3, 2)
+    await run.gather().then(
+      () => expect.fail('two holders were not noticed'),
       (error: unknown) =>
-        expect(error)
-          .to.be.an('error')
-          .with.property('message', 'any 3, gather: it happened to 2 and should have happened to 1'),
+        expect(error).to.be.an('error').with.property('message', 'any 3, gather: 2 of 1 expected marks were recorded'),
     )
   })
 
   it('measures without fences only if all counted steps moved the same number of frames', async () => {
-    const { rehearsed, expected } = lockOf(3)
-    await rehearsed.gather()
-    await rehearsed.count()
-    await rehearsed.time(done => done < 2)
+    const { run, expected } = lockOf(3)
+    await run.gather()
+    await run.count()
+    await run.time(done => done < 2)
     // Each counted release moves two frames, and a join none.
     expect(expected.slice(-4)).to.deep.equal([2, 0, 2, 0])
-    expect(rehearsed.measurement.timed[0]?.steps).to.have.length(2)
-    expect(rehearsed.measurement.asExpected).to.equal(true)
+    expect(run.measurement.timed[0]?.steps).to.have.length(2)
+    expect(run.measurement.asExpected).to.equal(true)
   })
 })
 
@@ -67,6 +65,6 @@ function lockOf(size: number, atOnce = 1) {
     },
     busy: () => Promise.resolve([0.5]),
   }
-  const rehearsed = new ScenarioRun(scenario, size, { workers, directory: '/d', serverCpuSeconds: () => undefined })
-  return { rehearsed, acts, expected }
+  const run = new ScenarioRun(scenario, size, { workers, directory: '/d', serverCpuSeconds: () => undefined })
+  return { run, acts, expected }
 }

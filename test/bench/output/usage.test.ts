@@ -15,7 +15,7 @@ describe('a benchmark with an unknown option', () => {
         cwd: root,
         encoding: 'utf8',
       })
-      expect(stderr).to.equal(`Unknown option '--nothing' (${command} -- --help tells more)\n`)
+      expect(stderr).to.equal(`Unknown option '--nothing' (see ${command} -- --help)\n`)
       expect([status, stdout]).to.deep.equal([2, ''])
     })
 })
