@@ -1,8 +1,8 @@
-// The embedded server in a separate process, so that its costs can be told apart from those of the clients.
+// The embedded server in a separate process, so that its costs can be measured separately from those of the clients.
 import { Server } from '../../src/server/index.ts'
 import { SESSION_TIMEOUT } from './sessions.ts'
 
-// The server exits when its parent exits, for whatever reason, and ignores signals until then so that sessions can be closed.
+// The server ignores signals, so that sessions can still be closed. It exits when its parent exits.
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
 process.once('disconnect', () => process.exit())
 

@@ -109,29 +109,33 @@ export const NAMES = 1000
 /** 17 bytes, like the nodes of a lock with a short name. */
 export const nameOf = (index: number): string => `member-${String(index).padStart(10, '0')}`
 
-/** What a measuring process is told. */
+/** The message to a measuring process. */
 export interface Task {
   subject: SubjectName
   measure: Measure
   port: number
-  /** An empty persistent node of this task's own. */
+  /** An empty persistent node for this task. */
   directory: string
-  /** Milliseconds of warming up, and of measuring. */
+  /** Length of the warm-up, ms. */
   warmUp: number
+  /** Length of the measurement, ms. */
   span: number
-  /** The built client, and the folder with the peers, as file URLs. */
+  /** File URL of the built client. */
   dist: string
+  /** File URL from which the other clients can be required. */
   peers: string
 }
 
-/** What it tells. */
+/** The reply of a measuring process. */
 export interface Sample {
   operations: number
   /** Processor time of the whole process, microseconds. */
   cpu: number
   ms: number
-  /** Milliseconds. */
+  /** Median latency, ms. */
   p50?: number
+  /** 99th percentile of the latency, ms. */
   p99?: number
+  /** Memory of a session. */
   bytes?: number
 }

@@ -76,8 +76,8 @@ join. So N² bytes are read until all have had the lock: ${bytes(n * read('mutex
 
 ## A queue of numbers
 
-If names are nothing but numbers, a client knows its predecessor without a list. It still has to tell a release from another removal of
-the watched node. Therefore a release also *writes its number* to the parent, in one transaction with the delete. Two small reads
+If names are nothing but numbers, a client knows its predecessor without a list. It still has to distinguish a release from another removal
+of the watched node. Therefore a release also *writes its number* to the parent, in one transaction with the delete. Two small reads
 are then enough: the parent names the watched node, so it was released, and the client's own node still exists, so it is its turn. Only
 if the parent names another node does the client list the directory (\`TicketMutex\`).
 
@@ -114,7 +114,7 @@ ${table(
 ## What it means for the server
 
 - **Network.** ${bytes(read('herd'))} bytes for one release take ${figure((read('herd') * 8) / 1e9)} s on a gigabit line. The herd cannot hand the
-  lock over faster, whatever the processors.
+  lock over faster, even with faster processors.
 - **Processor.** A release with ${busy} contenders took the server ${work('ephemeral')} ms of processor time for \`EphemeralMutex\`, ${work('herd')} for
   \`HerdMutex\`, ${work('mutex')} for \`Mutex\` and ${work('ticket')} for \`TicketMutex\`. (Compare these figures, and do not quote them: they depend on
   the machine.)

@@ -144,8 +144,8 @@ class Trace {
 
   static async to(target: string, ...options: string[]): Promise<Trace> {
     const trace = new Trace([...options, '0', target])
-    const [said] = (await once(trace.#program.stderr, 'data')) as [Buffer]
-    trace.listensOn = /listening on (\S+),/.exec(String(said))?.[1] ?? ''
+    const [announcement] = (await once(trace.#program.stderr, 'data')) as [Buffer]
+    trace.listensOn = /listening on (\S+),/.exec(String(announcement))?.[1] ?? ''
     return trace
   }
 

@@ -1,4 +1,4 @@
-// A lock that goes round: each contender has a session of its own, and takes the lock so many times.
+// Hands a lock over among contenders with separate sessions, each of which acquires it several times.
 import { paths, type HandOver, type Sample, type Task } from '../workloads.ts'
 
 export async function handOver(

@@ -44,10 +44,10 @@ describe('a run of the growth benchmark', () => {
   it('rejects and leaves nothing behind if aborted', async () => {
     const [workload] = workloads as [Workload]
     const ending = new AbortController()
-    const say = (what: string) => {
-      if (what.includes('round')) ending.abort()
+    const show = (activity: string) => {
+      if (activity.includes('round')) ending.abort()
     }
-    const error = await failureOf(run({ ...plan, workloads: [workload], signal: ending.signal }, say))
+    const error = await failureOf(run({ ...plan, workloads: [workload], signal: ending.signal }, show))
     expect(error).to.include({ name: 'AbortError' })
   }).timeout(60_000)
 

@@ -99,9 +99,9 @@ describe('a run of the benchmark on a real server', function () {
   it('counts one queued node for each session of a ReentrantMutex, because the others wait in the process', async () => {
     for (const { step } of found('reentrant')) expect(step['join']).to.include({ framesSent: 3, framesReceived: 3 })
     const chosen = scenarios.filter(({ name }) => name === 'reentrant')
-    const crowd = new Run(options({ scenarios: chosen, sizes: [30] }), given, silent, new AbortController())
-    await crowd.measure()
-    for (const step of crowd.measurements.flatMap(stepsOf)) expect(step['join']).to.deep.equal(noCounts())
+    const many = new Run(options({ scenarios: chosen, sizes: [30] }), given, silent, new AbortController())
+    await many.measure()
+    for (const step of many.measurements.flatMap(stepsOf)) expect(step['join']).to.deep.equal(noCounts())
   })
 
   it('counts one list for each reader that a writer admits', () => {

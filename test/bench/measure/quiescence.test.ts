@@ -19,9 +19,9 @@ describe('quiescence', () => {
   it('is not reached if a frame passes after the round and before its counts are read', async () => {
     const sessions = crowdOf([0, 0])
     const traffic = sessions.traffic
-    let looks = 0
+    let reads = 0
     sessions.traffic = () => {
-      if (++looks === 2) sessions.pass(1)
+      if (++reads === 2) sessions.pass(1)
       return traffic()
     }
     await awaitQuiescence(sessions)
