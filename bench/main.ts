@@ -1,5 +1,5 @@
-// `npm start`: measures how notifications fan out (README.md in this folder). The folder holds the benchmarks of zkwire.
-// Their figures are printed and never asserted. The files here are the command and its options.
+// `npm start`: measures how notifications fan out (README.md in this folder). The folder holds the benchmarks of
+// zkwire. Their figures are printed and never asserted. The files here are the command and its options.
 // May import: bench/harness, bench/measure, bench/output, bench/report/report.ts, bench/scenarios/index.ts,
 // src/session/servers/connect-string.ts.
 import { relative } from 'node:path'
@@ -28,7 +28,10 @@ class Interrupted extends Error {
 
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
-/** The first signal stops the run, which then closes its sessions and removes its nodes. The second signal exits at once. */
+/**
+ * The first signal stops the run, which then closes its sessions and removes its nodes. The second signal exits at
+ * once.
+ */
 function abortOnSignals(stop: AbortController): void {
   for (const [signal, exitCode] of Object.entries(EXIT_CODES))
     // Not `once`: the code that starts our server ends this process on a signal without another listener.
@@ -90,7 +93,8 @@ async function writeReports(run: Run, server: Server, options: Options, args: re
   const machine = thisMachine()
   const result = resultOf(findings, options, args, machine, new Date())
   await writeResult(options.json, result)
-  // Loaded late, because the plot library takes longer to load than everything else and many runs end before it is needed.
+  // Loaded late, because the plot library takes longer to load than everything else and many runs end before it is
+  // needed.
   const { reportOf } = await import('./report/report.ts')
   await write(options.report, await reportOf(result))
   const duration = `${end === undefined ? 'Took' : `${end.message} after`} ${Math.round(seconds)} s.`

@@ -1,5 +1,5 @@
-// `npm run trace`: a proxy that prints the live sessions of any client, frame by frame. This folder holds the proxy, the text of a
-// conversation, and the command.
+// `npm run trace`: a proxy that prints the live sessions of any client, frame by frame. This folder holds the proxy,
+// the text of a conversation, and the command.
 // May import: src/protocol/index.ts, src/session/servers/connect-string.ts, src/transport/transport.ts.
 import { parseArgs } from 'node:util'
 import { parseConnectString } from '../src/session/servers/connect-string.ts'

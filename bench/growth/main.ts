@@ -1,4 +1,5 @@
-// `npm run bench:growth`: measures whether costs stay flat as calls, watches, sessions and frames grow. See bench/README.md.
+// `npm run bench:growth`: measures whether costs stay flat as calls, watches, sessions and frames grow. See
+// bench/README.md.
 // May import: bench/harness, bench/measure/statistics.ts, bench/output, bench/report, bench/throughput/verdict.ts,
 // src/index.ts, esbuild.
 import { relative } from 'node:path'

@@ -1,4 +1,5 @@
-// Bundles the program of the worker processes, client included, into plain JavaScript, so that no TypeScript loader is measured.
+// Bundles the program of the worker processes, client included, into plain JavaScript, so that no TypeScript loader is
+// measured.
 import { build } from 'esbuild'
 import { fileURLToPath } from 'node:url'
 

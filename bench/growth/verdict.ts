@@ -39,7 +39,10 @@ export interface Finding {
   isSure: boolean
 }
 
-/** A curve is flat if the lower ends of the 95 % intervals of its exponent and of its largest step are within these limits. */
+/**
+ * A curve is flat if the lower ends of the 95 % intervals of its exponent and of its largest step are within these
+ * limits.
+ */
 export const LIMITS = { exponent: 0.1, step: 1.5 } as const
 
 /** A flat verdict is sure if the upper ends of both intervals are within this many times the limits. */

@@ -28,7 +28,10 @@ export class WorkerProcess {
     return (await this.#request(question)) as Sample
   }
 
-  /** Kills the process without closing its sessions: the server would have to notify up to a million watches, and ends with the run. */
+  /**
+   * Kills the process without closing its sessions: the server would have to notify up to a million watches, and ends
+   * with the run.
+   */
   async end(): Promise<void> {
     this.#child.kill('SIGKILL')
     await this.#exited.catch(() => undefined)

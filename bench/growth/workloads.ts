@@ -28,7 +28,10 @@ export interface Workload {
   baseline?: 'promise'
 }
 
-/** Makes room for all calls in V8's young generation. By default calls in flight outlive it, and each one is moved twice. */
+/**
+ * Makes room for all calls in V8's young generation. By default calls in flight outlive it, and each one is moved
+ * twice.
+ */
 const LARGE_YOUNG_GENERATION = ['--min-semi-space-size=256', '--max-semi-space-size=256']
 
 const someCalls = { sizes: [1000, 3000, 10_000, 30_000, 100_000], quick: [1000, 10_000] } as const

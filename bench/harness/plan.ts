@@ -21,8 +21,8 @@ export const weightOf = ({ scenario: { theory }, size }: Task): number =>
   listBytes(size, Math.max(theory.bytes, theory.gathering))
 
 /**
- * The scenarios of one size, measured in turns, so that drift of the machine affects them equally. Small sizes come first, so that
- * sessions are opened only when they are needed.
+ * The scenarios of one size, measured in turns, so that drift of the machine affects them equally. Small sizes come
+ * first, so that sessions are opened only when they are needed.
  */
 export interface Stage {
   size: number
@@ -71,9 +71,9 @@ export function affordable(stage: Stage, timeLeft: number, timeFor: (task: Task)
 const RESERVED = 0.7
 
 /**
- * Returns the share of the remaining time for the first stage: its minimum, plus a part of the time that is left after the minimums
- * of all stages. That part grows with the number of sessions, because a step takes longer with more of them. It grows with their
- * square root only, because larger sizes need fewer repeats.
+ * Returns the share of the remaining time for the first stage: its minimum, plus a part of the time that is left after
+ * the minimums of all stages. That part grows with the number of sessions, because a step takes longer with more of
+ * them. It grows with their square root only, because larger sizes need fewer repeats.
  */
 export function shareOf(stages: readonly Stage[], timeLeft: number, leastFor: (stage: Stage) => number): number {
   const left = Math.max(0, timeLeft)

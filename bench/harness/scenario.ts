@@ -24,7 +24,10 @@ export interface Participant {
   replaceSession: () => Promise<Client>
 }
 
-/** The actions of a session, by name. A phase ends when all its frames have passed, not when the returned promises resolve. */
+/**
+ * The actions of a session, by name. A phase ends when all its frames have passed, not when the returned promises
+ * resolve.
+ */
 export type Member = Readonly<Record<string, () => Promise<unknown> | undefined>>
 
 export interface Phase {

@@ -106,7 +106,10 @@ async function startApache(): Promise<Server> {
 const CHARACTERS = 8192
 const WORD_BYTES = 4
 
-/** Reads the counts with `mntr`, which does not report the bytes sent (3.8). Subtracts the traffic of the `mntr` requests. */
+/**
+ * Reads the counts with `mntr`, which does not report the bytes sent (3.8). Subtracts the traffic of the `mntr`
+ * requests.
+ */
 export function countsOf(server: Pick<ApacheZooKeeper, 'command'>): Server['wireCounts'] {
   const own = { framesSent: 0, framesReceived: 0, bytesSent: 0 }
   return async () => {

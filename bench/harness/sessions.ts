@@ -4,7 +4,10 @@ import { connect, type Client } from '../../src/index.ts'
 import { CuttableDial } from './cuttable-dial.ts'
 import type { FrameCounter } from '../measure/frame-counter.ts'
 
-/** Most connects in flight. More would overflow the server's listen backlog (50 by default), and wait for TCP retransmissions. */
+/**
+ * Most connects in flight. More would overflow the server's listen backlog (50 by default), and wait for TCP
+ * retransmissions.
+ */
 const MAX_CONNECTING = 25
 /** ms. Servers grant less by default. Long, because sessions must not expire while the event loop is busy. */
 export const SESSION_TIMEOUT = 60_000
@@ -51,7 +54,9 @@ export class BenchSession {
     return (await this.open(signal)).client
   }
 
-  /** @param onLost called if the connection is lost: the session may survive, but the frames it missed are not counted */
+  /**
+   * @param onLost called if the connection is lost: the session may survive, but the frames it missed are not counted
+   */
   reportLoss(onLost: (error: Error) => void): void {
     const { client } = this
     client.on('state', state => {

@@ -1,4 +1,5 @@
-// A worker thread with a part of the sessions. It executes the commands of the main thread, and reports completed phases.
+// A worker thread with a part of the sessions. It executes the commands of the main thread, and reports completed
+// phases.
 import { setMaxListeners } from 'node:events'
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import { parentPort, workerData } from 'node:worker_threads'

@@ -67,7 +67,8 @@ export class Workers {
   }
 
   /**
-   * @param atOnce number of members that act at once in each thread. The next ones act when the server has replied to these.
+   * @param atOnce number of members that act at once in each thread. The next ones act when the server has replied to
+   * these.
    * @returns the time at which the first member acted
    */
   async act(action: string, who: number | 'all', atOnce = Infinity): Promise<number> {
@@ -102,7 +103,10 @@ export class Workers {
     this.#progress.set(marks, frames)
   }
 
-  /** Resolves with true when all expected marks and frames have passed, or with false after `patience` ms. Not reentrant. */
+  /**
+   * Resolves with true when all expected marks and frames have passed, or with false after `patience` ms. Not
+   * reentrant.
+   */
   reached(patience: number): Promise<boolean> {
     return new Promise(resolve => {
       const settle = (reached: boolean) => {

@@ -21,8 +21,8 @@ export const noCounts = (): Counts => ({
 })
 
 /**
- * Counts by cause: the work of a scenario, the handshakes of its connections, the fences of the benchmark, and pings. Fences and pings
- * are not part of the figures.
+ * Counts by cause: the work of a scenario, the handshakes of its connections, the fences of the benchmark, and pings.
+ * Fences and pings are not part of the figures.
  */
 export interface Traffic {
   work: Counts

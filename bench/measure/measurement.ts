@@ -1,5 +1,5 @@
-// Turns scenarios into figures: counting frames, recording times, and statistics. This file: one scenario with N sessions, the
-// traffic of each of its phases, and their times.
+// This folder turns scenarios into figures: counting frames, recording times, and statistics. This file: one scenario
+// with N sessions, the traffic of each of its phases, and their times.
 // May import: bench/harness, src/index.ts, src/protocol/index.ts.
 import type { Reconciliation } from './reconcile.ts'
 import type { Workers } from '../harness/workers.ts'
@@ -48,9 +48,14 @@ export interface Measurement {
   counted: Slice[]
   /** Slices without fences, for times: one in each round. */
   timed: Slice[]
-  /** The traffic of the counted steps at both ends, with fences and pings. Undefined if the server reports no counts. */
+  /**
+   * The traffic of the counted steps at both ends, with fences and pings. Undefined if the server reports no counts.
+   */
   bothSides?: Reconciliation | undefined
-  /** True if the timed steps moved as many frames as expected from the counted ones. Undefined if there are none, or if counts vary. */
+  /**
+   * True if the timed steps moved as many frames as expected from the counted ones. Undefined if there are none, or if
+   * counts vary.
+   */
   asExpected?: boolean
 }
 
@@ -60,9 +65,14 @@ export interface Environment {
   serverCpuSeconds: () => number | undefined
 }
 
-/** Bytes of lists in flight in each thread while members gather. With gigabytes in flight, pings of other sessions would be late. */
+/**
+ * Bytes of lists in flight in each thread while members gather. With gigabytes in flight, pings of other sessions would
+ * be late.
+ */
 const BYTES_AT_ONCE = 30e6
-/** A phase without fences that takes this many times as long as the previous step is considered stuck, and is fenced. */
+/**
+ * A phase without fences that takes this many times as long as the previous step is considered stuck, and is fenced.
+ */
 const PATIENCE = 20
 const LEAST_PATIENCE = 1000
 

@@ -35,7 +35,9 @@ const MAX_ATTEMPTS = 50
 export interface WireCounters {
   /** Reads the clients' counts. */
   clients: () => Promise<Traffic>
-  /** Reads the server's counts since its start. Resolves with undefined if it reports none, or has other clients too. */
+  /**
+   * Reads the server's counts since its start. Resolves with undefined if it reports none, or has other clients too.
+   */
   server: () => Promise<Partial<WireCounts> | undefined>
 }
 

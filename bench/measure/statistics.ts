@@ -25,13 +25,16 @@ export interface Power {
   factor: number
 }
 
-/** Student's t for a two-sided 95 % interval, by degrees of freedom from 1. Above, the normal distribution is close enough. */
+/**
+ * Student's t for a two-sided 95 % interval, by degrees of freedom from 1. Above, the normal distribution is close
+ * enough.
+ */
 const T_95 = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
 const NORMAL_95 = 1.96
 
 /**
- * Fits a power of x: the least-squares line through the logarithms. Returns undefined if there are fewer than two different x, or if a
- * value is not positive.
+ * Fits a power of x: the least-squares line through the logarithms. Returns undefined if there are fewer than two
+ * different x, or if a value is not positive.
  */
 export function powerOf(points: readonly Point[]): Power | undefined {
   if (points.some(({ x, y }) => !(x > 0 && y > 0))) return undefined

@@ -1,5 +1,5 @@
-// N contenders for one lock, each in its own session. One holds the lock and the others wait. A step is a release and a join, so
-// N - 1 are always waiting.
+// N contenders for one lock, each in its own session. One holds the lock and the others wait. A step is a release and a
+// join, so N - 1 are always waiting.
 import type { Client } from '../../src/index.ts'
 import type { Member, Scenario, Participant } from '../harness/scenario.ts'
 

@@ -1,5 +1,5 @@
-// N readers and one writer in turns. A release of the writer admits all readers at once. Then the writer queues again, and waits until
-// the last reader has left.
+// N readers and one writer in turns. A release of the writer admits all readers at once. Then the writer queues again,
+// and waits until the last reader has left.
 import { ReadWriteLock } from '../../src/recipes/index.ts'
 import type { Scenario } from '../harness/scenario.ts'
 import { contender } from './locks.ts'

@@ -28,7 +28,10 @@ export const reconnectHerd: Scenario = {
   }),
 }
 
-/** The server expires the sessions, removes their ephemeral nodes, and notifies a watcher. Then all of them are replaced. */
+/**
+ * The server expires the sessions, removes their ephemeral nodes, and notifies a watcher. Then all of them are
+ * replaced.
+ */
 export const sessionHerd: Scenario = {
   name: 'expire',
   kind: 'session',

@@ -1,4 +1,5 @@
-// `npm run bench:throughput`: compares the cost of calls with other clients, each measurement in a separate process. See bench/README.md.
+// `npm run bench:throughput`: compares the cost of calls with other clients, each measurement in a separate process.
+// See bench/README.md.
 // May import: bench/measure/statistics.ts, bench/output, src/index.ts, src/protocol/index.ts, test/support,
 // typescript.
 import { fork, type ChildProcess } from 'node:child_process'
@@ -158,7 +159,8 @@ async function main(options: Options): Promise<void> {
         const bySubject = samples.get(workload.name)
         bySubject?.set(subject, [...(bySubject.get(subject) ?? []), sample])
       }
-      // Memory is measured in parallel: it takes long, because a process must be idle, and does not depend on other processes.
+      // Memory is measured in parallel: it takes long, because a process must be idle, and does not depend on other
+      // processes.
       if (workload.measure.is === 'memory') await Promise.all(turns.map(measure))
       else for (const subject of turns) await measure(subject)
     }

@@ -27,7 +27,7 @@ ZooKeeper and on a mock server, both of which it starts.
   --rounds N               measurements of each subject and workload (9)
   --peer-rounds N          the same for subjects that no target refers to (3)
   --only TEXT              only workloads whose names contain TEXT
-  --subjects NAME,...   ${subjects.join(', ')}
+  --subjects NAME,...      ${subjects.join(', ')}
   --warm-up MS             warm-up before each measurement, ms (500)
   --span MS                length of each measurement, ms (1000)
   --node-option OPTION     pass OPTION to node in the measuring processes: --node-option=--cpu-prof

@@ -22,8 +22,9 @@ export interface Ratio {
 const DRAWS = 10_000
 
 /**
- * Returns the median of the rounds' ratios with its 95 % interval, by bootstrap: the percentiles of the medians of rounds drawn at random.
- * Both sides of a ratio come from the same round, so that a temporary slowdown affects both. Equal figures give equal intervals.
+ * Returns the median of the rounds' ratios with its 95 % interval, by bootstrap: the percentiles of the medians of
+ * rounds drawn at random. Both sides of a ratio come from the same round, so that a temporary slowdown affects both.
+ * Equal figures give equal intervals.
  */
 export function ratioOf(ours: readonly number[], theirs: readonly number[]): Ratio {
   const ratios = ours.map((each, round) => each / (theirs[round] ?? NaN)).filter(Number.isFinite)

@@ -10,7 +10,9 @@ export type Measure =
   | { is: 'memory'; sessions: number }
   | HandOver
 
-/** Each contender acquires the lock `acquisitions` times in a round. The same number of rounds runs before, to warm up. */
+/**
+ * Each contender acquires the lock `acquisitions` times in a round. The same number of rounds runs before, to warm up.
+ */
 export interface HandOver {
   is: 'handOver'
   contenders: number

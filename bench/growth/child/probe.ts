@@ -23,8 +23,8 @@ export class CpuMeter {
   }
 
   /**
-   * True after `span` ms of processor time, so that a busy machine makes a measurement longer and not smaller. Also true after a multiple
-   * of it in wall-clock time, because some probes mostly wait, for example for a reconnect.
+   * True after `span` ms of processor time, so that a busy machine makes a measurement longer and not smaller. Also
+   * true after a multiple of it in wall-clock time, because some probes mostly wait, for example for a reconnect.
    */
   isOver(span: number): boolean {
     const { cpu } = this

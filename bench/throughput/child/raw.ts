@@ -148,7 +148,10 @@ function replay(socket: Socket, replies: Replies, frame: Buffer, inFlight: numbe
   })
 }
 
-/** The next sequence number of each socket's directory. It is known in advance, because no other client creates nodes there. */
+/**
+ * The next sequence number of each socket's directory. It is known in advance, because no other client creates nodes
+ * there.
+ */
 const created = new WeakMap<Socket, number>()
 
 function createAndDelete(

@@ -23,7 +23,8 @@ const OPENINGS = 3
 
 /** Opens all sessions of a process at once. Before, opens and closes as many several times, to warm up. */
 export async function opening(subject: Subject, sessions: number): Promise<Sample> {
-  // Keep one session open: with the last one V8 would collect the hidden classes of their objects, and discard the compiled code.
+  // Keep one session open: with the last one V8 would collect the hidden classes of their objects, and discard the
+  // compiled code.
   const kept = await subject.open()
   for (let i = 0; i < OPENINGS_TO_WARM_UP; i++) await closeAll(await openAll(subject, sessions))
   await collected()
@@ -37,7 +38,9 @@ export async function opening(subject: Subject, sessions: number): Promise<Sampl
   return sumOf(samples)
 }
 
-/** Measures the memory that each further session adds to an idle process. The costs of the first ones are not included. */
+/**
+ * Measures the memory that each further session adds to an idle process. The costs of the first ones are not included.
+ */
 export async function memory(subject: Subject, sessions: number): Promise<Sample> {
   const peers = await openAll(subject, FIRST)
   const before = await idleMemory()
@@ -52,8 +55,8 @@ export async function memory(subject: Subject, sessions: number): Promise<Sample
 const FIRST = 500
 
 /**
- * ms. After a burst V8 keeps up to 32 MB, which belong to the process and not to its sessions. It releases them when little has been
- * allocated for five seconds.
+ * ms. After a burst V8 keeps up to 32 MB, which belong to the process and not to its sessions. It releases them when
+ * little has been allocated for five seconds.
  */
 const IDLE = 6000
 

@@ -3,7 +3,9 @@ import { percentile } from './percentile.ts'
 import type { Sample, Steady, Task } from '../workloads.ts'
 import { Counter, Sampler, type Subject, type Gauge } from './subject.ts'
 
-/** The share of the time in which latencies are sampled. It is separate, because sampling costs processor time itself. */
+/**
+ * The share of the time in which latencies are sampled. It is separate, because sampling costs processor time itself.
+ */
 const SAMPLED = 0.3
 
 /** Enough for V8 to compile the code under measurement. */

@@ -20,7 +20,10 @@ interface Binding {
 
 const EPHEMERAL_SEQUENTIAL = 3
 
-/** Keeps clients from being collected: the binding does not reference a connecting client, and its collection ends the process. */
+/**
+ * Keeps clients from being collected: the binding does not reference a connecting client, and its collection ends the
+ * process.
+ */
 const clients = new Set<Binding>()
 
 export const zookeeper: Make = ({ peers, port, directory }) => {

@@ -41,7 +41,8 @@ describe('statistics of the benchmark', () => {
       ]
       const power = powerOf(points)
       expect(power?.exponent).to.be.closeTo(0.5, 1e-12)
-      // Residuals -1/6, 1/3, -1/6; so the variance of the slope is (1/6) / 1 / 2, and t for one degree of freedom is 12.71.
+      // Residuals -1/6, 1/3, -1/6; so the variance of the slope is (1/6) / 1 / 2, and t for one degree of freedom is
+      // 12.71.
       expect(power?.error).to.be.closeTo(12.71 * Math.sqrt(1 / 12), 1e-9)
     })
 
