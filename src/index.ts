@@ -3,17 +3,24 @@
 export * from './client/index.ts'
 export {
   codeOf,
+  createModes,
   errnos,
   explain,
+  isCode,
   MultiError,
   perms,
   ZooKeeperError,
   type ACL,
+  type ClientInfo,
   type CreateMode,
   type ErrorCode,
+  type ErrorContext,
+  type ExplainOptions,
+  type Explanation,
   type Fate,
   type Id,
   type MultiFailure,
+  type ServerErrorCode,
   type Stat,
 } from './protocol/index.ts'
 export type { TlsOptions } from './transport/tls.ts'

@@ -9,6 +9,8 @@ const root = join(import.meta.dirname, '..', '..')
 /** What is measured, as users write it. */
 export const programs = {
   'connect and Mutex': "export { connect } from 'zkwire'; export { Mutex } from 'zkwire/recipes'",
+  'connect of zkwire/cloudflare and Mutex':
+    "export { connect } from 'zkwire/cloudflare'; export { Mutex } from 'zkwire/recipes'",
   connect: "export { connect } from 'zkwire'",
   'the errors alone': "export { ZooKeeperError } from 'zkwire/protocol'",
 } as const
@@ -33,7 +35,7 @@ export async function sizeOf(program: keyof typeof programs): Promise<Size> {
     bundle: true,
     minify: true,
     format: 'esm',
-    external: ['node:*'],
+    external: ['node:*', 'cloudflare:*'],
     metafile: true,
     write: false,
     logLevel: 'silent',

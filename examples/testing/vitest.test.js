@@ -16,16 +16,16 @@ describe('the stock', () => {
     await server.close()
   })
 
-  it('is sold once, however many sell', async () => {
+  it('is sold once, even by several sellers at the same time', async () => {
     await zk.create('/stock', '3')
     const left = await Promise.all([sell(zk, 1), sell(zk, 1), sell(zk, 1)])
     expect(left.sort()).toEqual([0, 1, 2])
     await expect(sell(zk, 1)).rejects.toThrow('0 left')
   })
 
-  it('is sold when the connection goes in the middle of it', async () => {
+  it('is sold if the connection is lost during the sale', async () => {
     await zk.setData('/stock', '3')
-    const dropped = server.faults.drop('create') // the lock's node is made, and nobody hears of it
+    const dropped = server.faults.drop('create') // the lock's node is created, and the reply is lost
     const left = await sell(zk, 1)
     await dropped.triggered
     expect(left).toBe(2)

@@ -3,38 +3,38 @@ import { sha1 } from '../runtime/hash.ts'
 import { badArguments, perms, type ACL } from '../protocol/index.ts'
 
 /**
- * An entry of a list: `aclOf('digest', digest('ann', 'secret'), perms.read | perms.write)`.
- * @param may bits of {@link perms}. Default: all
+ * Makes one entry of a list: `aclOf('digest', digest('ann', 'secret'), perms.read | perms.write)`.
+ * @param permissions bits of {@link perms}. Default: all
  */
-export const aclOf = (scheme: string, id: string, may: number = perms.all): ACL => ({
-  perms: may,
+export const aclOf = (scheme: string, id: string, permissions: number = perms.all): ACL => ({
+  perms: permissions,
   id: { scheme, id },
 })
 
-/** The world may do anything (ZooDefs.Ids.OPEN_ACL_UNSAFE). */
+/** Grants everybody everything (ZooDefs.Ids.OPEN_ACL_UNSAFE). */
 export const openACL: readonly ACL[] = [aclOf('world', 'anyone')]
 
-/** The world may read (ZooDefs.Ids.READ_ACL_UNSAFE). */
+/** Lets everybody read, and nothing else (ZooDefs.Ids.READ_ACL_UNSAFE). */
 export const readOnlyACL: readonly ACL[] = [aclOf('world', 'anyone', perms.read)]
 
 /**
- * Who creates the node, as all that the session has authenticated as, may do anything, and nobody else (ZooDefs.Ids.CREATOR_ALL_ACL).
- * A session that has not authenticated is refused with INVALIDACL.
+ * Grants all permissions to every identity that the creating session has authenticated with, and none to anybody else
+ * (ZooDefs.Ids.CREATOR_ALL_ACL). The server refuses a session that has not authenticated with INVALIDACL.
  */
 export const creatorAllACL: readonly ACL[] = [aclOf('auth', '')]
 
 /**
- * The id by which a server knows who called `addAuth('digest', 'user:password')`: `user:` and the base64 of the SHA-1 of
- * `user:password`. Whoever can read a list can guess passwords from it at leisure: make them long.
- * @throws ZooKeeperError BADARGUMENTS where the user has a colon in it, or either holds half a surrogate pair
+ * Returns the id of a session that called `addAuth('digest', 'user:password')`: `user:` and the base64 of the SHA-1 of
+ * `user:password`. A reader of the list can guess passwords from it offline, so make them long.
+ * @throws ZooKeeperError BADARGUMENTS if the user contains a colon, or either contains half a surrogate pair
  */
 export function digest(user: string, password: string): string {
-  // The server takes what is before the first colon for the user (DigestAuthenticationProvider.generateDigest).
+  // For the server the user ends at the first colon (DigestAuthenticationProvider.generateDigest).
   const problem = user.includes(':')
-    ? 'a colon in the name of a user'
+    ? 'a user must not contain a colon'
     : user.isWellFormed() && password.isWellFormed()
       ? undefined
-      : 'half a surrogate pair'
+      : 'user and password must not contain half a surrogate pair'
   if (problem !== undefined) throw badArguments('digest', '', problem)
   return `${user}:${sha1(Buffer.from(`${user}:${password}`)).toString('base64')}`
 }

@@ -1,4 +1,4 @@
-// A client's root inside the server's tree: put before every path that goes out, taken off every path that comes in.
+// A client's root in the server's tree: added to each path that is sent, stripped from each path that is received.
 import { JuteError } from '../protocol/index.ts'
 
 export class Chroot {
@@ -9,18 +9,18 @@ export class Chroot {
     this.prefix = prefix
   }
 
-  /** @param isSequential the server appends a number to the path: below the root itself the slash stays */
+  /** @param isSequential the server appends a number to the path, so the slash of the root itself stays */
   add(path: string, isSequential = false): string {
     if (this.prefix === '') return path
     return path === '/' && !isSequential ? this.prefix : this.prefix + path
   }
 
-  /** Is a path of the server below this root? */
+  /** True if a path of the server is below this root. */
   has(serverPath: string): boolean {
     return serverPath === this.prefix || serverPath.startsWith(this.prefix + '/')
   }
 
-  /** @throws JuteError of a path that is not below this root: a wrong path is never shown */
+  /** @throws JuteError if the path is not below this root: a wrong path is never shown */
   strip(serverPath: string): string {
     if (this.prefix === '') return serverPath
     if (serverPath === this.prefix) return '/'
@@ -28,10 +28,10 @@ export class Chroot {
     throw new JuteError(`the path ${serverPath} is not below ${this.prefix}`)
   }
 
-  /** The path of a node that was created as `asked`; a sequential one is longer by its number. */
-  created(asked: string, serverPath: string): string {
+  /** The path of a node that was created for the path `requested`; the path of a sequential node is longer. */
+  created(requested: string, serverPath: string): string {
     const path = this.strip(serverPath)
-    if (!path.startsWith(asked)) throw new JuteError(`the node ${path} was created where ${asked} was asked for`)
+    if (!path.startsWith(requested)) throw new JuteError(`the node ${path} was created for the path ${requested}`)
     return path
   }
 }

@@ -1,25 +1,42 @@
-// The client: a session's nodes, watches and life, seen from a root in the tree.
-import { badArguments, pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
+// The client: the nodes, watches and life of a session, seen from a root in the server's tree.
 import { onAbort } from '../runtime/abort.ts'
-import { branchProblem, kindProblem, optionsProblem, readProblem } from './validation.ts'
-import { Chroot, ROOT } from './chroot.ts'
-import { parseConnectString } from '../session/servers/connect-string.ts'
+import { badArguments, hex64, isCode, parentOf, pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
+import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
 import type { SessionStats } from '../session/diagnostics.ts'
+import { isTerminal, terminalCodes, type State, type StateListener } from '../session/life/states.ts'
+import type { Call } from '../session/requests/request.ts'
+import { parseConnectString } from '../session/servers/connect-string.ts'
+import type { Session } from '../session/session.ts'
+import { EventQueue, type Watcher } from '../session/watches/watcher.ts'
+import { Chroot, ROOT } from './chroot.ts'
 import { Operations, refuse } from './operations.ts'
 import type { Settings } from './options.ts'
-import type { Call } from '../session/requests/request.ts'
-import type { Session } from '../session/session.ts'
-import { isTerminal, terminalCodes, type State, type StateListener } from '../session/life/states.ts'
-import { Transaction } from './transaction.ts'
 import { deleteRecursive, ensurePath } from './recursive.ts'
-import { EventQueue, type Watcher } from '../session/watches/watcher.ts'
+import { StateIterator } from './state-iterator.ts'
+import { Transaction } from './transaction.ts'
+import { aBoolean, aSignal, checked, ensureChecks, kindProblem, signalChecks, type SignalOption } from './validation.ts'
 
-export interface WatcherOptions {
+export interface WatcherOptions extends SignalOption {
+  /** Watches all nodes below the path too. Default false. */
   recursive?: boolean
+  /** How many events may be queued for the reader before one `resync` takes their place. Default 1000 */
   capacity?: number
 }
 
-/** A key that two copies of this package in one process share. */
+const watcherChecks: Checks<WatcherOptions> = {
+  ...signalChecks,
+  recursive: aBoolean,
+  capacity: mustBe('a number of at least 1', (value: unknown) => typeof value === 'number' && value >= 1),
+}
+
+export interface WhenConnectedOptions extends SignalOption {
+  /** Accepts a connection to a read-only server too. Default false. */
+  readOnly?: boolean
+}
+
+const whenConnectedChecks: Checks<WhenConnectedOptions> = { signal: aSignal, readOnly: aBoolean }
+
+/** A key that all copies of this package in one process share. */
 export const internals: unique symbol = Symbol.for('zkwire.client')
 
 /** What recipe-support.ts gives to recipes. */
@@ -31,17 +48,20 @@ export interface ClientInternals {
 
 /**
  * A session with ZooKeeper, seen from a root in its tree. Every call rejects with a {@link ZooKeeperError}: the server's own
- * codes; BADARGUMENTS and REQUESTTOOLARGE for what is not even sent; CONNECTIONLOSS where the answer was lost (`fate` tells whether
- * it may have been done); SESSIONEXPIRED, AUTHFAILED and CLOSED once the session is over.
+ * codes; BADARGUMENTS and REQUESTTOOLARGE if nothing was sent; CONNECTIONLOSS if the reply was lost (`fate` says whether
+ * the server may have done it); SESSIONEXPIRED, AUTHFAILED and CLOSED after the end of the session.
  */
 export class Client extends Operations implements AsyncDisposable {
   readonly #session: Session
   readonly #settings: Settings
   readonly #isView: boolean
-  /** Views of one session may listen with the same function, and each stops for itself. */
+  /** Several views of one session may register the same function, and each removes its own. */
   #listeners: Map<StateListener, StateListener> | undefined
   #isClosed = false
-  /** Has structuredClone and postMessage refuse a client, of which they would make an empty object: no symbol can be cloned. */
+  /**
+   * Makes structuredClone() and postMessage() throw: symbols cannot be cloned, and a client would silently become an empty
+   * object.
+   */
   protected readonly uncloneable = UNCLONEABLE
 
   constructor(session: Session, settings: Settings, chroot: string, isView = false) {
@@ -52,37 +72,35 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   transaction(): Transaction {
-    return new Transaction(ops => this.multi(ops))
+    return new Transaction((ops, options) => this.multi(ops, options))
   }
 
   // Watches and credentials
 
   /**
-   * Watches a node, and with `recursive` all below it, until the watcher is closed; from 3.6 on. A node that does not exist (yet) can
-   * be watched. A recursive watch hears of each node that is created, deleted or changed; one that is not recursive hears of its
-   * own node, and of changes to the list of its children.
-   * @param capacity how many events may wait for the reader, before they give way to one `resync`. Default 1000
-   * @throws UNIMPLEMENTED on servers before 3.6, NOAUTH
+   * Watches a node, and with `recursive` all nodes below it, until the watcher is closed. The node need not exist. Servers
+   * from 3.6 on. A recursive watcher gets an event for each node that is created, deleted or changed. Any other watcher
+   * gets the events of its own node, and NodeChildrenChanged.
+   * @throws UNIMPLEMENTED from servers before 3.6, NOAUTH; the reason of `signal`, which closes the watcher later on
    */
   addWatch(path: string, options: WatcherOptions = {}): Promise<Watcher> {
-    const none = optionsProblem(options)
-    if (none !== undefined) return refuse('addWatch', path, none)
-    const { recursive = false, capacity = 1000 } = options
-    const problem = pathProblem(path) ?? (capacity >= 1 ? undefined : `a capacity is at least 1, not ${capacity}`)
+    const problem = pathProblem(path) ?? optionsProblem(options, watcherChecks)
     if (problem !== undefined) return refuse('addWatch', path, problem)
     if (this.#isClosed) return Promise.reject(closed('addWatch', path))
-    return this.#session.watches.add(path, {
+    const { recursive = false, capacity = 1000, signal } = options
+    const subscription = {
       serverPath: this.root.add(path),
-      mode: recursive ? 'persistentRecursive' : 'persistent',
+      mode: recursive ? ('persistentRecursive' as const) : ('persistent' as const),
       queue: new EventQueue(path, capacity),
-      show: serverPath => this.root.strip(serverPath),
+      show: (serverPath: string) => this.root.strip(serverPath),
       owner: this.owner,
-    })
+    }
+    return this.#session.watches.add(path, subscription, signal)
   }
 
   /**
-   * Drops this client's one-shot watches on a path, here and at the server; nobody is told.
-   * @throws NOWATCHER where there is none
+   * Removes this client's one-shot watches on a path, here and at the server. Their callbacks are not called.
+   * @throws NOWATCHER if there is none
    */
   removeWatches(path: string, kind: 'data' | 'children' | 'any' = 'any'): Promise<void> {
     const problem = pathProblem(path) ?? kindProblem(kind)
@@ -92,7 +110,8 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   /**
-   * Adds credentials to the session; they are sent first on each later connection too. Resolves when a server has accepted them.
+   * Adds credentials to the session; they are also sent first on each later connection. Resolves when a server has accepted
+   * them.
    * @throws AUTHFAILED, which ends the session
    */
   addAuth(scheme: string, auth: Uint8Array | string): Promise<void> {
@@ -102,30 +121,38 @@ export class Client extends Operations implements AsyncDisposable {
 
   // Whole branches
 
-  /** Makes sure that the node and all above it exist, and waits through lost connections. Missing ones are created empty. */
+  /**
+   * Creates the node and its ancestors, unless they exist. New nodes are empty. Waits through lost connections.
+   * @throws NOAUTH, INVALIDACL; the reason of `signal`
+   */
   async ensurePath(
     path: string,
-    options: { mode?: 'persistent' | 'container'; acl?: readonly ACL[]; signal?: AbortSignal } = {},
+    options: { mode?: 'persistent' | 'container'; acl?: readonly ACL[] } & SignalOption = {},
   ): Promise<void> {
-    const problem = pathProblem(path) ?? readProblem(options) ?? branchProblem(options)
+    const problem = pathProblem(path) ?? optionsProblem(options, ensureChecks)
     if (problem !== undefined) return refuse('ensurePath', path, problem)
     const { mode = 'persistent', acl, signal } = options
-    // From the server's root: the chroot's own nodes may be missing too.
+    // From the server's root, because the nodes of the chroot itself may be missing too.
     const root = this.root.prefix === '' ? this : new Client(this.#session, this.#settings, '', true)
     if (this.root.add(path) !== '/') await ensurePath(root, this.root.add(path), { mode, acl, signal })
   }
 
-  /**
-   * Deletes the node and all below it, and waits through lost connections. A node that is not there is no error.
-   * @throws NOTEMPTY where others go on creating nodes there; NOAUTH
-   */
-  async deleteRecursive(path: string): Promise<void> {
-    const problem = pathProblem(path)
-    if (problem !== undefined) return refuse('deleteRecursive', path, problem)
-    await deleteRecursive(this, path)
+  protected override async ensureParent(path: string, signal: AbortSignal | undefined): Promise<void> {
+    await this.ensurePath(parentOf(path), { signal })
   }
 
-  /** A view from another root on the same session. Its `close` ends its own watches only. */
+  /**
+   * Deletes the node and all nodes below it, and waits through lost connections. A node that does not exist is no error.
+   * @throws NOTEMPTY if other clients go on creating nodes there; NOAUTH; the reason of `signal`: the server may still
+   * delete what was sent before
+   */
+  async deleteRecursive(path: string, options: SignalOption = {}): Promise<void> {
+    const problem = pathProblem(path) ?? optionsProblem(options, signalChecks)
+    if (problem !== undefined) return refuse('deleteRecursive', path, problem)
+    await deleteRecursive(this, path, options.signal)
+  }
+
+  /** Returns a view from another root on the same session. Closing it ends only its own watches. */
   chroot(path: string): Client {
     const problem = pathProblem(path)
     if (problem !== undefined) throw badArguments('chroot', path, problem)
@@ -139,12 +166,12 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   /**
-   * Calls back at each move of the session, from a microtask at its place in the order of the wire. One function is called once,
-   * however often it is given.
-   * @throws ZooKeeperError BADARGUMENTS of another event: there is no other
+   * Calls back at each change of the state, from a microtask at its place in the order of the wire. A function that is
+   * registered twice is called once.
+   * @throws ZooKeeperError BADARGUMENTS for another event, since there is none
    */
   on(event: 'state', listener: StateListener): this {
-    checkEvent('on', event)
+    checkEvent('on', event, listener)
     this.#listeners ??= new Map()
     if (this.#listeners.has(listener)) return this
     const own: StateListener = (state, previous) => listener(state, previous)
@@ -153,54 +180,69 @@ export class Client extends Operations implements AsyncDisposable {
     return this
   }
 
-  /** @throws ZooKeeperError BADARGUMENTS of another event */
+  /** As {@link on}, for the next change only. */
+  once(event: 'state', listener: StateListener): this {
+    checkEvent('once', event, listener)
+    const once: StateListener = (state, previous) => {
+      this.off('state', once)
+      return listener(state, previous)
+    }
+    return this.on('state', once)
+  }
+
+  /** @throws ZooKeeperError BADARGUMENTS for another event */
   off(event: 'state', listener: StateListener): this {
-    checkEvent('off', event)
+    checkEvent('off', event, listener)
     const own = this.#listeners?.get(listener)
     this.#listeners?.delete(listener)
     if (own !== undefined) this.#session.states.off(own)
     return this
   }
 
+  /** Iterates over the present state and each state that follows, until the session is over: `for await (const state of zk.states())`. */
+  states(options: SignalOption = {}): AsyncIterableIterator<State, undefined> {
+    return new StateIterator(this, checked('states', '', options, signalChecks).signal)
+  }
+
   get sessionId(): bigint {
     return this.#session.id
   }
 
-  /** A copy. Who has it and the id can take the session over. */
+  /** A copy. Anyone with the password and the id can take the session over. */
   get sessionPassword(): Buffer {
     return this.#session.password
   }
 
-  /** As the server gave it, ms. */
+  /** The session timeout that the server gave, ms. */
   get sessionTimeout(): number {
     return this.#session.timeout
   }
 
   /**
-   * Milliseconds for which the session is surely alive, by what its server said; 0 when it must be presumed lost. Computed at the call.
-   * A follower that is cut off from its leader says so of sessions that the leader has expired, for up to syncLimit ticks: only a
-   * transaction that checks a node of the session (`held.guard()`) is proof against that.
+   * Returns for how many milliseconds the session is surely alive; 0 if it must be presumed lost. Computed at the call.
+   * A follower that is cut off from its leader confirms sessions that the leader has expired, for up to syncLimit ticks.
+   * Only a transaction that checks a node of the session (`held.guard()`) is proof against that.
    */
   validFor(): number {
     return this.#session.validFor()
   }
 
   /**
-   * Aborts when the session must be presumed lost: the lease ran out, or the session is over. It stays aborted; a session that comes
-   * back has a new signal here. It lags a stall of the process by at most one turn of the event loop; {@link validFor} does not.
+   * Aborts when the session must be presumed lost: no server has confirmed it for the session timeout, or it is over. A
+   * session that comes back has a new signal here. After a stall of the process the signal aborts within one turn of the
+   * event loop; {@link validFor} knows at once.
    */
   get leaseSignal(): AbortSignal {
     return this.#session.leaseSignal
   }
 
   /**
-   * Resolves when there is a connection that takes writes (or any, with `readOnly`): at once, or after the next reconnect.
-   * @throws SESSIONEXPIRED, AUTHFAILED, CLOSED; the signal's reason
+   * Resolves when there is a connection to a server that takes writes, or with `readOnly` to any server: at once, or after
+   * the next reconnect.
+   * @throws SESSIONEXPIRED, AUTHFAILED, CLOSED; the reason of `signal`
    */
-  whenConnected({
-    signal,
-    readOnly = false,
-  }: { signal?: AbortSignal | undefined; readOnly?: boolean } = {}): Promise<void> {
+  async whenConnected(options: WhenConnectedOptions = {}): Promise<void> {
+    const { signal, readOnly = false } = checked('whenConnected', '', options, whenConnectedChecks)
     return new Promise((resolve, reject) => {
       const settle = () => {
         if (signal?.aborted) reject(signal.reason as Error)
@@ -217,49 +259,52 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   /**
-   * Runs a task, and again on the next connection each time it fails with CONNECTIONLOSS. So it must be one that does no harm when
-   * it is done twice.
+   * Runs a task, and runs it again on the next connection each time it fails with CONNECTIONLOSS. So the task must do no
+   * harm if it is done twice.
    */
-  async retry<T>(task: () => Promise<T>, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<T> {
+  async retry<T>(task: () => Promise<T>, options: SignalOption = {}): Promise<T> {
+    const { signal } = checked('retry', '', options, signalChecks)
     for (;;) {
       try {
         return await task()
       } catch (error) {
-        if (!(error instanceof ZooKeeperError) || error.code !== 'CONNECTIONLOSS') throw error
+        if (!isCode(error, 'CONNECTIONLOSS')) throw error
       }
       await this.whenConnected({ signal, readOnly: true })
     }
   }
 
   /**
-   * Goes by another list of servers. Who is connected to one that is not in it reconnects, with the same session, and so does a share
-   * of all clients where there are more servers than before, so that the load is even afterwards (as Java's client does it). What is
-   * under way then fails with CONNECTIONLOSS. Servers are the same where their names and ports are.
-   * @param servers as of `connect`, SRV records too; without a chroot, or with the one this client has
+   * Replaces the list of servers. A client that is connected to a server which the new list lacks reconnects, with the
+   * same session. If there are more servers than before, a share of all clients reconnects too, so that the load is even
+   * afterwards (the rule of Java's client). What is in flight then fails with CONNECTIONLOSS. Two servers are the same if
+   * their names and ports are.
+   * @param servers as for `connect`, SRV records too; without a chroot, or with the one this client has
    * @throws ZooKeeperError BADARGUMENTS; SESSIONEXPIRED, AUTHFAILED, CLOSED
    */
   updateServerList(servers: string): void {
     const connectString = parseConnectString(servers)
     const { chroot } = connectString
     if (chroot !== '' && chroot !== this.root.prefix)
-      throw badArguments('updateServerList', '', `the chroot is ${this.root.prefix || '/'} and stays so, not ${chroot}`)
+      throw badArguments('updateServerList', '', `the chroot is ${this.root.prefix || '/'} and cannot become ${chroot}`)
     if (isTerminal(this.state)) throw new ZooKeeperError(terminalCodes[this.state], { fate: 'notSent' })
     this.#session.hosts.setServers(connectString)
   }
 
-  /** Counted since the session began. The channels `zkwire:…` of node:diagnostics_channel tell more. */
+  /** Counters since the session began. The channels `zkwire:…` of node:diagnostics_channel publish more. */
   get stats(): SessionStats {
     return this.#session.diagnostics.stats
   }
 
-  /** Resolves when no clean-up is under way in the background. */
+  /** Resolves when no clean-up is running in the background. */
   settled(): Promise<void> {
     return this.#session.background.settled()
   }
 
   /**
-   * Answers earlier calls, ends the session at the server and with it its ephemeral nodes, and resolves when that is done, or after a
-   * third of the session timeout where no server can be reached. Later calls reject with CLOSED. May be called again.
+   * Waits for the replies to earlier calls, and ends the session at the server, and with it its ephemeral nodes. Resolves
+   * when that is done, or after a third of the session timeout if no server can be reached. Later calls reject with
+   * CLOSED. May be called again.
    */
   async close(): Promise<void> {
     if (!this.#isView) return this.#session.close()
@@ -269,13 +314,20 @@ export class Client extends Operations implements AsyncDisposable {
     this.#session.watches.endOwned(this)
     for (const [listener, own] of this.#listeners ?? []) {
       this.#session.states.off(own)
-      this.#session.callLater(previous => listener('closed', previous), previous)
+      this.#session.callbacks.later(previous => listener('closed', previous), previous)
     }
     this.#listeners?.clear()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  /** What util.inspect and console.log show. */
+  [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: object, inspect: (...args: unknown[]) => string) {
+    const { state, sessionId, sessionTimeout } = this
+    const shown = { state, server: this.#session.server, sessionId: hex64(sessionId), sessionTimeout }
+    return `Client ${inspect({ ...shown, chroot: this.root.prefix || '/' }, options)}`
   }
 
   /** @internal See recipe-support.ts. */
@@ -289,15 +341,16 @@ export class Client extends Operations implements AsyncDisposable {
 
   protected override submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
     if (this.#isClosed) return Promise.reject(closed(call.op.method, call.path))
-    return this.#session.submit(call)
+    return this.#session.requests.submit(call)
   }
 }
 
 const UNCLONEABLE = Symbol('a client of zkwire')
 
-/** Without types one would listen for 'error' or 'expired', and hear something else or nothing. */
-function checkEvent(op: string, event: string): void {
-  if (event !== 'state') throw badArguments(op, '', `there is no event ${event}, but 'state'`)
+/** Untyped callers would listen for 'error' or 'expired', and be called for something else or never. */
+function checkEvent(op: string, event: string, listener: unknown): void {
+  if (event !== 'state') throw badArguments(op, '', `there is no event '${event}'; the only event is 'state'`)
+  if (typeof listener !== 'function') throw badArguments(op, '', 'the listener must be a function')
 }
 
 const closed = (op: string, path: string) => new ZooKeeperError('CLOSED', { op, path, fate: 'notSent' })

@@ -1,39 +1,42 @@
-// The ensemble's dynamic configuration: the text of /zookeeper/config, told apart.
+// The ensemble's dynamic configuration: the text of /zookeeper/config, parsed.
+import { jsonSafe } from '../protocol/index.ts'
 import type { Encodable, GetDataResponse, ReconfigRequest, Stat, TypeOf } from '../protocol/index.ts'
+import { mustBe, type Checks } from '../protocol/option-checks.ts'
 import type { Address } from '../transport/transport.ts'
+import { signalChecks, type SignalOption } from './validation.ts'
 
 export const CONFIG_NODE = '/zookeeper/config'
 
 export interface EnsembleServer {
   id: number
   role: 'participant' | 'observer'
-  /** Where the servers meet, `host:port:port`; several where a server has several addresses. */
+  /** The addresses for the other servers, `host:port:port`; several if the server has several. */
   quorum: string[]
-  /** Where it takes clients; undefined where its configuration does not say. */
+  /** The address for clients; undefined if the configuration does not name it. */
   client: Address | undefined
 }
 
 export interface EnsembleConfig {
-  /** The text as it is. */
+  /** The text. */
   data: Buffer | null
   stat: Stat
   servers: EnsembleServer[]
-  /** For `reconfig`; undefined on a server without dynamic configuration. */
+  /** The version to pass to `reconfig`; undefined on a server without dynamic configuration. */
   version: bigint | undefined
 }
 
 export function configOf({ data, stat }: TypeOf<typeof GetDataResponse>): EnsembleConfig {
   const lines = (data?.toString() ?? '').split('\n').map(line => line.trim())
   const version = lines.find(line => line.startsWith('version='))?.slice('version='.length)
-  return {
+  return jsonSafe({
     data,
     stat,
     servers: lines.map(serverOf).filter(server => server !== undefined),
     version: version !== undefined && /^[\da-f]+$/i.test(version) ? BigInt(`0x${version}`) : undefined,
-  }
+  })
 }
 
-/** `server.3=host:2888:3888:participant;0.0.0.0:2181` (QuorumPeer.QuorumServer); what is not so is left out. */
+/** Parses `server.3=host:2888:3888:participant;0.0.0.0:2181` (QuorumPeer.QuorumServer); undefined for any other line. */
 function serverOf(line: string): EnsembleServer | undefined {
   const match = /^server\.(\d+)=([^;]+)(?:;(?:(.*):)?(\d+))?$/.exec(line)
   if (match === null) return undefined
@@ -48,30 +51,34 @@ function serverOf(line: string): EnsembleServer | undefined {
   }
 }
 
-/** A server that listens on all of its addresses is reached at the one that the other servers use. */
+/** A server that listens on all of its addresses is reached at the address that the other servers use. */
 function reachable(host: string, quorum: string): string {
   const bare = host.replace(/^\[|\]$/g, '')
   if (bare !== '' && bare !== '0.0.0.0' && bare !== '::') return bare
   return (/^\[([^\]]+)\]/.exec(quorum) ?? /^([^:]*)/.exec(quorum))?.[1] ?? bare
 }
 
-/** Either `members`, all of them; or who is `joining` (`server.4=…`, lines) and who is `leaving` (ids). */
-export interface Reconfiguration {
+/** Either all `members`, or the servers that are `joining` (lines `server.4=…`) and `leaving` (ids). */
+export interface Reconfiguration extends SignalOption {
   joining?: string | readonly string[]
   leaving?: string | readonly (string | number)[]
   members?: string | readonly string[]
-  /** Only if the configuration still has this version. Default: any. */
+  /** The change is refused with BADVERSION unless the configuration has this version. Default: any version. */
   version?: bigint
 }
 
-/** Why a change cannot be asked for, or undefined. */
-export function reconfigProblem({ joining, leaving, members, version }: Reconfiguration): string | undefined {
-  const isItem = (item: unknown) => typeof item === 'string' || Number.isInteger(item)
-  const isList = (list: unknown) =>
-    list === undefined || typeof list === 'string' || (Array.isArray(list) && list.every(isItem))
-  for (const [name, list] of Object.entries({ joining, leaving, members }))
-    if (!isList(list)) return `${name} is a string or a list of strings`
-  return ['undefined', 'bigint'].includes(typeof version) ? undefined : 'a version of the configuration is a bigint'
+const isItem = (item: unknown) => typeof item === 'string' || Number.isInteger(item)
+const aList = mustBe(
+  'a string or a list of strings',
+  (list: unknown) => typeof list === 'string' || (Array.isArray(list) && list.every(isItem)),
+)
+
+export const reconfigChecks: Checks<Reconfiguration> = {
+  ...signalChecks,
+  joining: aList,
+  leaving: aList,
+  members: aList,
+  version: mustBe('a bigint', value => typeof value === 'bigint'),
 }
 
 export function reconfigRequest(change: Reconfiguration): Encodable<TypeOf<typeof ReconfigRequest>> {

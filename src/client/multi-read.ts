@@ -14,8 +14,16 @@ import type { Chroot } from './chroot.ts'
 
 export type ReadOp = { getData: string } | { getChildren: string }
 
-/** As of `getData`; of `getChildren` without a Stat; or the error of a read that failed. */
+/** The result of any read of a multiRead: as of getData, or the children without a Stat, or the error of that read. */
 export type ReadResult = TypeOf<typeof GetDataResponse> | { children: string[] } | ZooKeeperError
+
+/** The results of a multiRead, typed by its reads, in their order. */
+export type ReadResults<Ops extends readonly ReadOp[]> = {
+  -readonly [I in keyof Ops]: ResultOf<Ops[I]>
+}
+
+type ResultOf<Op> =
+  (Op extends { getData: string } ? TypeOf<typeof GetDataResponse> : { children: string[] }) | ZooKeeperError
 
 export const readPathOf = (op: ReadOp): string => ('getData' in op ? op.getData : op.getChildren)
 
@@ -24,7 +32,7 @@ export function readItemOf(op: ReadOp, chroot: Chroot): Encodable<TypeOf<typeof 
   return { type: 'getData' in op ? opcodes.getData : opcodes.getChildren, body }
 }
 
-/** @throws JuteError where the reply does not answer the reads */
+/** @throws JuteError if the reply does not answer the reads */
 export function readResultsOf(ops: readonly ReadOp[], reply: TypeOf<typeof MultiResponse>): ReadResult[] {
   if (reply.length !== ops.length) throw new JuteError(`${reply.length} results for ${ops.length} reads`)
   return reply.map((item, i) => {

@@ -1,8 +1,9 @@
-// Transactions: what a caller writes, what goes on the wire, and what comes back.
+// Transactions: the operations that a caller writes, their items on the wire, and their results.
 import {
   codeOf,
   createModes,
   errnos,
+  isSequential,
   JuteError,
   MultiError,
   opcodes,
@@ -15,51 +16,79 @@ import {
   type TypeOf,
   type ZooKeeperError,
 } from '../protocol/index.ts'
+import { mustBe, optionsProblem, type Check } from '../protocol/option-checks.ts'
 import { openACL } from './acl.ts'
+import type { Chroot } from './chroot.ts'
 import {
   createProblem,
   dataProblem,
-  isSequential,
   newDataProblem,
-  versionProblem,
+  versionChecks,
   type CreateOptions,
   type Data,
 } from './validation.ts'
-import type { Chroot } from './chroot.ts'
 
-/** One operation of a multi. A version left out, or -1, is any. */
+type ItemCreateOptions = Omit<CreateOptions, 'signal' | 'parents'>
+
+/** One operation of a multi. A version that is left out, or -1, means any version. */
 export type MultiOp =
-  | ({ create: string; data?: Data } & CreateOptions)
+  | ({ create: string; data?: Data } & ItemCreateOptions)
   | { setData: string; data: Data; version?: number }
   | { delete: string; version?: number }
   | { check: string; version?: number }
 
-/** What became of an operation: of a create, its path; `stat` is null on 3.8.0, which leaves it out (ZOOKEEPER-4026). */
-export type MultiResult = { path: string; stat: Stat | null } | Stat | undefined
+/** The result of a create in a multi. `stat` is null if the server leaves it out (ZOOKEEPER-4026: 3.8.0 and before). */
+export interface CreatedInMulti {
+  path: string
+  stat: Stat | null
+}
+
+/** The result of any operation of a multi. */
+export type MultiResult = CreatedInMulti | Stat | undefined
+
+/** The results of a multi, typed by its operations, in their order. */
+export type MultiResults<Ops extends readonly MultiOp[]> = {
+  -readonly [I in keyof Ops]: ResultOf<Ops[I]>
+}
+
+/** Distributes over a union, so that the results of a list of MultiOp are MultiResults. */
+type ResultOf<Op> = Op extends { create: string } ? CreatedInMulti : Op extends { setData: string } ? Stat : undefined
 
 type Item = Encodable<TypeOf<typeof MultiRequest>>[number]
 
-const names = ['create', 'setData', 'delete', 'check'] as const
-type Name = (typeof names)[number]
+const kinds = ['create', 'setData', 'delete', 'check'] as const
+type Kind = (typeof kinds)[number]
 
-const nameOf = (op: MultiOp): Name => names.find(name => name in op) ?? 'check'
+const kindOf = (op: MultiOp): Kind => kinds.find(kind => kind in op) ?? 'check'
 
-/** Each operation has its path by its name. */
-const pathsIn = (op: MultiOp) => op as unknown as Readonly<Record<Name, string>>
-export const pathOf = (op: MultiOp): string => pathsIn(op)[nameOf(op)]
+/** The property that names the operation holds its path. */
+const pathsIn = (op: MultiOp) => op as unknown as Readonly<Record<Kind, string>>
+export const pathOf = (op: MultiOp): string => pathsIn(op)[kindOf(op)]
 
 /** Why an operation cannot be sent, or undefined. */
 export function opProblem(op: MultiOp): string | undefined {
-  // The types let it pass, and one alone would be done: without the check that somebody had put into it, perhaps.
-  if (names.filter(name => (pathsIn(op)[name] as unknown) !== undefined).length > 1)
-    return 'an operation is a create, a setData, a delete or a check'
-  if ('create' in op) return createProblem(op.create, op) ?? dataProblem(op.data)
-  const problem = pathProblem(pathOf(op)) ?? versionProblem(op)
+  const paths = pathsIn(op)
+  // The types allow two in one object. Only one would be done: perhaps without the check that the caller relies on.
+  if (kinds.filter(kind => (paths[kind] as unknown) !== undefined).length !== 1)
+    return `an operation must have exactly one of ${kinds.join(', ')}`
+  const kind = kindOf(op)
+  const { [kind]: path, ...options } = paths
+  if (kind === 'create') {
+    const { data, ...rest } = options as { data?: unknown }
+    if (Object.keys(rest).some(name => name === 'signal' || name === 'parents'))
+      return 'a create in a multi takes neither signal nor parents'
+    return createProblem(path, rest) ?? dataProblem(data)
+  }
+  const problem = pathProblem(path) ?? optionsProblem(options, kind === 'setData' ? setDataChecks : itemChecks)
   return 'setData' in op ? (problem ?? newDataProblem(op.data)) : problem
 }
 
+const anything: Check = mustBe('anything', () => true)
+const itemChecks = { version: versionChecks.version }
+const setDataChecks = { ...itemChecks, data: anything }
+
 export function itemOf(op: MultiOp, chroot: Chroot): Item {
-  const path = chroot.add(pathOf(op), 'create' in op && isSequential(op.mode ?? 'persistent'))
+  const path = chroot.add(pathOf(op), 'create' in op && isSequential(createModes[op.mode ?? 'persistent']))
   if ('setData' in op) return { type: opcodes.setData, body: { path, data: op.data, version: op.version ?? -1 } }
   if ('delete' in op) return { type: opcodes.delete, body: { path, version: op.version ?? -1 } }
   if ('check' in op) return { type: opcodes.check, body: { path, version: op.version ?? -1 } }
@@ -69,7 +98,10 @@ export function itemOf(op: MultiOp, chroot: Chroot): Item {
   return { type: mode === 'container' ? opcodes.createContainer : opcodes.create2, body }
 }
 
-/** For servers before 3.5, which know of one create in a multi, without a Stat, and of no containers; undefined where it is the same. */
+/**
+ * The items for servers before 3.5, which know only a create without a Stat, and no containers. Undefined if the items
+ * would be the same.
+ */
 export function itemsOf34(items: readonly Item[]): Item[] | undefined {
   const isNewer = ({ type }: Item) => type === opcodes.create2 || type === opcodes.createContainer
   if (!items.some(isNewer)) return undefined
@@ -81,8 +113,8 @@ export function itemsOf34(items: readonly Item[]): Item[] | undefined {
 }
 
 /**
- * The results of a multi in the order of its operations, or the error that it failed with.
- * @throws JuteError where the reply does not answer the operations
+ * Returns the results of a multi in the order of its operations, or the error that it failed with.
+ * @throws JuteError if the reply does not answer the operations
  */
 export function outcomeOf(
   ops: readonly MultiOp[],
@@ -108,19 +140,19 @@ function resultOf(op: MultiOp, item: TypeOf<typeof MultiResponse>[number], chroo
   if ('setData' in op && item.type === opcodes.setData) return item.body.stat
   if ('delete' in op && item.type === opcodes.delete) return undefined
   if ('check' in op && item.type === opcodes.check) return undefined
-  throw new JuteError(`a result of type ${item.type} to ${nameOf(op)}`)
+  throw new JuteError(`a result of type ${item.type} to ${kindOf(op)}`)
 }
 
-/** Those before the one to blame carry 0, those behind it RUNTIMEINCONSISTENCY. */
+/** The operations before the one that failed carry 0, those after it RUNTIMEINCONSISTENCY. */
 function failureOf(ops: readonly MultiOp[], failures: readonly (MultiFailure | undefined)[]): MultiError {
   const results = failures.map(failure => failure ?? { code: 'OK' as const, errno: 0 })
   const isCause = ({ errno }: MultiFailure) => errno !== 0 && errno !== errnos.RUNTIMEINCONSISTENCY
-  const blamed = Math.max(0, results.findIndex(isCause))
-  const op = ops[blamed] as MultiOp
-  const { code, errno } = results[blamed] as MultiFailure
+  const index = Math.max(0, results.findIndex(isCause))
+  const op = ops[index] as MultiOp
+  const { code, errno } = results[index] as MultiFailure
   return new MultiError(
     code === 'OK' ? 'RUNTIMEINCONSISTENCY' : code,
-    { op: nameOf(op), path: pathOf(op), fate: 'refused', errno, detail: `operation ${blamed} of a multi` },
+    { op: kindOf(op), path: pathOf(op), fate: 'refused', errno, detail: `operation ${index} of a multi` },
     results,
   )
 }

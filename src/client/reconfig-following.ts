@@ -1,20 +1,20 @@
-// Going by the servers that the ensemble's own configuration names, as it changes.
-import type { Client } from './client.ts'
-import type { EnsembleConfig } from './ensemble-config.ts'
+// Follows the servers that the ensemble's own configuration names, as it changes.
 import type { HostProvider } from '../session/servers/host-provider.ts'
 import { isTerminal } from '../session/life/states.ts'
+import type { Client } from './client.ts'
+import type { EnsembleConfig } from './ensemble-config.ts'
 
 /**
- * Reads the configuration, and again whenever it changes, until the session is over.
- * @throws ZooKeeperError where it cannot be read: NONODE before 3.5, NOAUTH
+ * Reads the configuration, and reads it again whenever it changes, until the session is over.
+ * @throws ZooKeeperError if it cannot be read: NONODE from servers before 3.5, NOAUTH
  */
-export async function followEnsemble(client: Client, route: HostProvider): Promise<void> {
+export async function followEnsemble(client: Client, hosts: HostProvider): Promise<void> {
   while (!isTerminal(client.state)) {
-    let tell = (): void => undefined
-    const changed = new Promise<void>(resolve => (tell = resolve))
+    let wake = (): void => undefined
+    const changed = new Promise<void>(resolve => (wake = resolve))
     try {
-      const config = await client.retry(() => client.getConfig({ watch: () => tell() }))
-      applyConfig(config, route)
+      const config = await client.retry(() => client.getConfig({ watch: () => wake() }))
+      applyConfig(config, hosts)
     } catch (error) {
       if (isTerminal(client.state)) return
       throw error
@@ -23,8 +23,8 @@ export async function followEnsemble(client: Client, route: HostProvider): Promi
   }
 }
 
-/** A server that names no port for clients either takes none, or takes them at a port that only its own file tells. */
-function applyConfig({ servers }: EnsembleConfig, route: HostProvider): void {
-  const hosts = servers.flatMap(({ client }) => client ?? [])
-  if (hosts.length > 0) route.setConfigured(hosts, hosts.length === servers.length)
+/** A server without a client port either takes no clients, or takes them at a port that only its own file names. */
+function applyConfig({ servers }: EnsembleConfig, hosts: HostProvider): void {
+  const named = servers.flatMap(({ client }) => client ?? [])
+  if (named.length > 0) hosts.setConfigured(named, named.length === servers.length)
 }

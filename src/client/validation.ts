@@ -1,102 +1,145 @@
-// What callers hand in, checked before anything is sent: a server cuts the connection for some of it, and Jute would write nonsense.
-import { badArguments, createModes, pathProblem, type ACL, type CreateMode } from '../protocol/index.ts'
-import { openACL } from './acl.ts'
+// Checks of what callers pass, before anything is sent: a server cuts the connection for some of it, and Jute would encode
+// nonsense.
+import {
+  badArguments,
+  createModes,
+  isSequential,
+  longestTtl,
+  pathProblem,
+  type ACL,
+  type CreateMode,
+} from '../protocol/index.ts'
+import { mustBe, optionsProblem, type Check, type Checks } from '../protocol/option-checks.ts'
 
-/** What a node may hold: bytes, or a string that is stored as UTF-8. null is not the same as empty. */
+/** What a node may hold: bytes, or a string, which is stored as UTF-8. ZooKeeper tells null from empty. */
 export type Data = Uint8Array | string | null
 
-export interface CreateOptions {
-  /** Default 'persistent'. */
-  mode?: CreateMode
-  /** Default: the world may do anything. */
-  acl?: readonly ACL[]
+export interface SignalOption {
   /**
-   * Milliseconds without a change or a child after which the server may delete a node of a TTL mode, from 1 to 2^40 - 1
-   * (EphemeralType.TTL). The server must have zookeeper.extendedTypesEnabled.
+   * Cancels the call, which then rejects at once with `signal.reason`. If the request was not sent yet, nothing happens.
+   * If it was sent, the server may still do it.
    */
-  ttl?: number
+  signal?: AbortSignal | undefined
 }
 
-export const isSequential = (mode: CreateMode): boolean => mode.includes('Sequential')
+export interface CreateOptions extends SignalOption {
+  /** Default 'persistent'. */
+  mode?: CreateMode
+  /** Default: everybody may do everything (openACL). */
+  acl?: readonly ACL[]
+  /**
+   * Milliseconds without a change or a child after which the server may delete the node, from 1 to 2^40 - 1
+   * (EphemeralType.TTL). Only for the modes with a TTL. The server needs zookeeper.extendedTypesEnabled.
+   */
+  ttl?: number
+  /**
+   * Creates missing ancestors too, as empty persistent nodes that are open to everybody, and waits through lost
+   * connections while it does so. Default false.
+   */
+  parents?: boolean
+}
 
-const LONGEST_TTL = 2 ** 40 - 1
+export interface VersionOptions extends SignalOption {
+  /** The operation is refused with BADVERSION unless the node has this version. Default -1: any version. */
+  version?: number
+}
 
-/** Without types somebody gives a version, a mode or a callback in their place, and nothing would come of it. */
-export const optionsProblem = (options: unknown): string | undefined =>
-  typeof options === 'object' && options !== null ? undefined : 'options are an object'
+// Checks of single options
+
+/** An AbortSignal of another realm or of a library is accepted too. */
+export const isSignal = (value: unknown): boolean => hasMethod(value, 'throwIfAborted')
+
+export const hasMethod = (value: unknown, method: string): boolean =>
+  typeof (value as Readonly<Record<string, unknown>> | null)?.[method] === 'function'
+
+/** Every element is an object. findIndex visits the holes of a sparse array; every() skips them. */
+export const isListOfObjects = (list: unknown): boolean =>
+  Array.isArray(list) && list.findIndex(each => typeof each !== 'object' || each === null) === -1
+
+const isACL = (acl: readonly ACL[]): boolean =>
+  isListOfObjects(acl) &&
+  acl.length > 0 &&
+  acl.every(
+    ({ perms, id }: Partial<ACL>) =>
+      Number.isInteger(perms) && typeof id?.scheme === 'string' && typeof id.id === 'string',
+  )
+
+export const aSignal = mustBe('an AbortSignal', isSignal)
+export const aFunction = mustBe('a function', value => typeof value === 'function')
+export const aBoolean = mustBe('true or false', value => typeof value === 'boolean')
+export const anACL = mustBe('a list of {perms, id: {scheme, id}}', isACL)
+const aVersion = mustBe('a 32-bit integer', (value: number) => value === (value | 0))
+const anything: Check = () => undefined
+
+const aMode: Check = value =>
+  Object.hasOwn(createModes, value as string) ? undefined : `must be one of ${Object.keys(createModes).join(', ')}`
+
+export const aclProblem = (acl: unknown): string | undefined => {
+  const problem = anACL(acl)
+  return problem && `the acl ${problem}`
+}
+
+// Checks of the options of a call
+
+export const noChecks: Checks<object> = {}
+export const signalChecks: Checks<SignalOption> = { signal: aSignal }
+export const versionChecks: Checks<VersionOptions> = { ...signalChecks, version: aVersion }
+export const readChecks = { ...signalChecks, watch: aFunction }
+/** {@link createProblem} checks the ttl, which goes with the mode. */
+export const createChecks: Checks<CreateOptions> = {
+  ...signalChecks,
+  mode: aMode,
+  acl: anACL,
+  ttl: anything,
+  parents: aBoolean,
+}
+/** ensurePath() allows only persistent and container nodes: a sequential mode would create a new sibling on every call. */
+export const ensureChecks = {
+  ...signalChecks,
+  acl: anACL,
+  mode: mustBe('persistent or container', (value: unknown) => value === 'persistent' || value === 'container'),
+}
 
 /**
- * The options, as they are.
- * @throws ZooKeeperError BADARGUMENTS where there is a problem: by default, where something else stands in their place
+ * Returns the options as they are.
+ * @throws ZooKeeperError BADARGUMENTS if they cannot be accepted
  */
-export function checked<O extends object>(
-  op: string,
-  path: string,
-  options: O,
-  problemOf: (options: O) => string | undefined = optionsProblem,
-): O {
-  const problem = problemOf(options)
+export function checked<O extends object>(op: string, path: string, options: O, checks: Checks<O>): O {
+  const problem = optionsProblem<O>(options, checks)
   if (problem !== undefined) throw badArguments(op, path, problem)
   return options
 }
 
-export function createProblem(
-  path: string,
-  { mode = 'persistent', acl = openACL, ttl }: CreateOptions,
-): string | undefined {
-  if (!Object.hasOwn(createModes, mode)) return `there is no mode ${JSON.stringify(mode)}`
-  const needsTtl = mode.endsWith('TTL')
-  if (!needsTtl && ttl !== undefined) return `mode ${mode} takes no ttl`
-  if (needsTtl && !(Number.isInteger(ttl) && (ttl as number) >= 1 && (ttl as number) <= LONGEST_TTL))
-    return `mode ${mode} takes a ttl from 1 to ${LONGEST_TTL} ms`
-  return pathProblem(path, isSequential(mode)) ?? aclProblem(acl)
+// Why an argument cannot be accepted; undefined if it can
+
+export function createProblem(path: string, options: CreateOptions): string | undefined {
+  // Untyped callers write { ephemeral: true }, as for other clients.
+  const mode = typeof options === 'object' ? Object.keys(options ?? {}).find(isModeName) : undefined
+  if (mode !== undefined) return `there is no option '${mode}'; did you mean mode: '${mode}'?`
+  return optionsProblem<CreateOptions>(options, createChecks) ?? modeProblem(path, options)
 }
 
-/** Of a new node's data: left out, they are empty. */
+const isModeName = (name: string): boolean => Object.hasOwn(createModes, name)
+
+function modeProblem(path: string, { mode = 'persistent', ttl }: CreateOptions): string | undefined {
+  const needsTtl = mode.endsWith('TTL')
+  if (!needsTtl && ttl !== undefined) return `mode ${mode} takes no ttl`
+  if (needsTtl && !(Number.isInteger(ttl) && (ttl as number) >= 1 && (ttl as number) <= longestTtl))
+    return `mode ${mode} needs a ttl from 1 to ${longestTtl} ms`
+  return pathProblem(path, isSequential(createModes[mode]))
+}
+
+/** For the data of a new node, which may be left out. */
 export const dataProblem = (data: unknown): string | undefined =>
   data === undefined ? undefined : newDataProblem(data)
 
-/** Of data that take the place of others. */
 export const newDataProblem = (data: unknown): string | undefined =>
   data === null || typeof data === 'string' || data instanceof Uint8Array
     ? undefined
-    : `data is a Uint8Array, a string or null, not ${typeof data}`
-
-export const versionProblem = (options: { version?: number }): string | undefined =>
-  optionsProblem(options) ?? problemOf(options.version)
-
-const problemOf = (version: number | undefined): string | undefined =>
-  version === undefined || version === (version | 0) ? undefined : `a version is a 32-bit integer, not ${version}`
-
-export const readProblem = (options: { watch?: unknown; signal?: unknown }): string | undefined =>
-  optionsProblem(options) ??
-  (options.watch === undefined || typeof options.watch === 'function' ? undefined : 'a watch is a function') ??
-  (options.signal === undefined || isSignal(options.signal) ? undefined : 'a signal is an AbortSignal')
-
-/** One of another realm, or of a library, will do. */
-export const isSignal = (value: unknown): boolean => has(value, 'throwIfAborted')
-
-export const has = (value: unknown, method: string): boolean =>
-  typeof (value as Readonly<Record<string, unknown>> | null)?.[method] === 'function'
-
-/** Of a branch: whoever made its nodes sequential would make them for ever, each beside the last. */
-export const branchProblem = ({ mode = 'persistent' }: { mode?: string }): string | undefined =>
-  ['persistent', 'container'].includes(mode) ? undefined : `the nodes of a branch are no ${mode}`
+    : `data must be a Uint8Array, a string or null, not ${typeof data}`
 
 export const kindProblem = (kind: string): string | undefined =>
-  ['data', 'children', 'any'].includes(kind) ? undefined : `there is no kind ${kind}`
-
-/** Without holes, over which `every` passes. */
-export const isListOfObjects = (list: unknown): boolean =>
-  Array.isArray(list) && list.findIndex(each => typeof each !== 'object' || each === null) === -1
+  ['data', 'children', 'any'].includes(kind) ? undefined : `the kind must be data, children or any, not ${kind}`
 
 export const opsProblem = (ops: readonly unknown[]): string | undefined =>
-  isListOfObjects(ops) ? undefined : 'operations are a list of objects'
-
-export function aclProblem(acl: readonly ACL[]): string | undefined {
-  const isEntry = ({ perms, id }: Partial<ACL>) =>
-    Number.isInteger(perms) && typeof id?.scheme === 'string' && typeof id.id === 'string'
-  return isListOfObjects(acl) && acl.length > 0 && acl.every(isEntry)
-    ? undefined
-    : 'an acl is a list of {perms, id: {scheme, id}}'
-}
+  isListOfObjects(ops) ? undefined : 'the operations must be a list of objects'

@@ -1,23 +1,24 @@
-// What a codec is: a way between bytes and values, and the letters it is written in.
+// The types of codecs, which convert between bytes and values, and of the fields that records are declared with.
 import type { Writer } from './writer.ts'
 
 /**
- * The alphabet a record is written in. A {@link Reader} is handed in to decode; a scribe that only notes which letters
- * were asked for is handed in once, on first use, to learn the layout.
+ * Reads fields one by one. A record is declared as a function of a FieldReader. Called with a {@link Reader}, it
+ * decodes. Called with a recorder, which notes the fields that are read, it yields the layout; this happens once, on
+ * first use.
  */
 export interface FieldReader {
   bool(): boolean
   int(): number
-  /** A 64-bit integer that is an identity: session ids, zxids. */
+  /** A 64-bit integer that identifies something: a session id or a zxid. */
   long(): bigint
-  /** A 64-bit integer that is a time in milliseconds. */
+  /** A 64-bit time in milliseconds. */
   time(): number
-  /** UTF-8 that is never null where ZooKeeper uses it. A null on the wire is refused. */
+  /** A UTF-8 string that ZooKeeper never sends as null. @throws JuteError if it is null on the wire */
   string(): string
   stringOrNull(): string | null
-  /** Null is read as empty, and never written: kazoo writes null for an empty string. */
+  /** Reads null as '', because kazoo writes null for an empty string. Null is never written. */
   stringOrEmpty(): string
-  /** Bytes; null (length -1) and empty (length 0) are different values, and ZooKeeper keeps both. */
+  /** Bytes or null. ZooKeeper stores null (length -1) and empty (length 0) as different values. */
   buffer(): Buffer | null
   strings(): string[]
   vector<T>(of: Codec<T>): T[]
@@ -25,7 +26,7 @@ export interface FieldReader {
   record<T>(of: Codec<T>): T
 }
 
-/** What a letter stands for, as data. */
+/** The type of a field, as data. */
 export type Type =
   | { is: 'bool' | 'int' | 'long' | 'time' | 'string' | 'stringOrNull' | 'stringOrEmpty' | 'buffer' | 'strings' }
   | { is: 'vector' | 'vectorOrNull' | 'record'; of: Codec<unknown> }
@@ -35,7 +36,10 @@ export interface Field {
   type: Type
 }
 
-/** What may be handed in where `T` comes out: any bytes, or a string that is written as UTF-8, for a Buffer. */
+/**
+ * The values that can be encoded as `T`. A Buffer may be given as any Uint8Array, or as a string, which is encoded as
+ * UTF-8.
+ */
 export type Encodable<T> = T extends Buffer
   ? Uint8Array | string
   : T extends readonly (infer E)[]
@@ -44,19 +48,22 @@ export type Encodable<T> = T extends Buffer
       ? { readonly [K in keyof T]: Encodable<T[K]> }
       : T
 
-/** A way between bytes and values of one type. */
+/** Converts between bytes and values of one type. */
 export interface Codec<T> {
   readonly name: string
-  read(letters: FieldReader): T
+  read(fields: FieldReader): T
   write(writer: Writer, value: Encodable<T>): void
-  /** @throws JuteError where the bytes are not such a value. Bytes behind it are left alone: newer servers may add fields. */
+  /**
+   * Ignores bytes after the value, because newer servers may add fields.
+   * @throws JuteError if the bytes are not a `T`
+   */
   decode(bytes: Uint8Array): T
-  /** @throws JuteError where a string has no UTF-8 form. */
+  /** @throws JuteError if a string has no UTF-8 form */
   encode(value: Encodable<T>): Buffer
   readonly layout: Layout
 }
 
-/** How the bytes of a codec lie: fields in a row, or items that each follow a header naming their type. */
+/** The layout of the bytes: consecutive fields, or items that each follow a header with their type. */
 export type Layout =
   | { is: 'fields'; fields: readonly Field[] }
   | { is: 'tagged'; header: Codec<ItemHeader>; itemFor: (type: number) => Codec<unknown> | undefined }

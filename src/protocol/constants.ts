@@ -1,4 +1,4 @@
-// ZooKeeper's numbers: opcodes, special xids, create modes, watch events. Names are those of ZooDefs, CreateMode and Watcher.
+// ZooKeeper's numbers, with the names of ZooDefs, CreateMode and Watcher.
 
 /** ZooDefs.OpCode. */
 export const opcodes = {
@@ -37,7 +37,7 @@ export const opcodes = {
   error: -1,
 } as const
 
-/** Xids that are no request's own (ClientCnxn). */
+/** Reserved xids (ClientCnxn). All other requests have positive ones. */
 export const xids = {
   notification: -1,
   ping: -2,
@@ -45,7 +45,7 @@ export const xids = {
   setWatches: -8,
 } as const
 
-/** CreateMode's flags. */
+/** The flags of CreateMode. */
 export const createModes = {
   persistent: 0,
   ephemeral: 1,
@@ -57,10 +57,22 @@ export const createModes = {
 } as const
 export type CreateMode = keyof typeof createModes
 
-/** ZooDefs.Perms: a bit each. */
+/** True if the server appends a number to the path of a node created with these flags. */
+export const isSequential = (flags: number): boolean =>
+  flags === createModes.persistentSequential ||
+  flags === createModes.ephemeralSequential ||
+  flags === createModes.persistentSequentialTTL
+
+/** The longest ttl of a node, in milliseconds: 40 bits of ephemeralOwner are free to hold it (EphemeralType.TTL). */
+export const longestTtl = 0xff_ffff_ffff
+
+/** ZooDefs.Perms, one bit each. */
 export const perms = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const
 
-/** Watcher.Event.EventType, without the client-side None. The `…Removed` kinds are made by Java's client, not by servers. */
+/**
+ * Watcher.Event.EventType, without the client-side None. Java's client creates the `…Removed` types; servers do not
+ * send them.
+ */
 export const eventTypes = {
   NodeCreated: 1,
   NodeDeleted: 2,
@@ -82,7 +94,7 @@ export const keeperStates = {
   Expired: -112,
 } as const
 
-/** Watcher.WatcherType: which watches a removeWatches means. Persistent kinds are known to servers from 3.9 on. */
+/** Watcher.WatcherType: the watches that removeWatches removes. Servers know the persistent types from 3.9 on. */
 export const watcherTypes = { children: 1, data: 2, any: 3, persistent: 4, persistentRecursive: 5 } as const
 
 /** AddWatchMode. */

@@ -1,55 +1,68 @@
-// Every error: KeeperException.Code's names, numbers and meanings, and our own.
+// The error codes: those of KeeperException.Code and our own. The meanings are shown to users in error messages.
 
-/** What a server says in a reply header. */
+/** Errors that servers send in reply headers. */
 const serverErrors = {
-  SYSTEMERROR: [-1, 'the server failed'],
-  RUNTIMEINCONSISTENCY: [-2, 'not done, because another operation of the same multi failed'],
-  DATAINCONSISTENCY: [-3, 'the server found its data inconsistent'],
-  CONNECTIONLOSS: [-4, 'the connection to the server was lost'],
-  MARSHALLINGERROR: [-5, 'the server could not read the request'],
-  UNIMPLEMENTED: [-6, 'the server does not know this operation, or it is switched off there'],
-  OPERATIONTIMEOUT: [-7, 'the operation timed out'],
-  BADARGUMENTS: [-8, 'an argument is not valid'],
-  UNKNOWNSESSION: [-12, 'the server does not know the session'],
-  NEWCONFIGNOQUORUM: [-13, 'no quorum of the new configuration is connected and up to date'],
-  RECONFIGINPROGRESS: [-14, 'another reconfiguration is under way'],
-  APIERROR: [-100, 'the request was refused'],
-  NONODE: [-101, 'the node does not exist'],
-  NOAUTH: [-102, 'the access control list does not allow it'],
-  BADVERSION: [-103, 'the version is not the expected one'],
-  NOCHILDRENFOREPHEMERALS: [-108, 'an ephemeral node can have no children'],
-  NODEEXISTS: [-110, 'the node exists already'],
-  NOTEMPTY: [-111, 'the node has children'],
-  SESSIONEXPIRED: [-112, 'the session has expired'],
-  INVALIDCALLBACK: [-113, 'the callback is not valid'],
-  INVALIDACL: [-114, 'the access control list is not valid'],
-  AUTHFAILED: [-115, 'authentication failed'],
-  SESSIONMOVED: [-118, 'the session has moved to another server'],
-  NOTREADONLY: [-119, 'the server is read-only'],
-  EPHEMERALONLOCALSESSION: [-120, 'a local session can create no ephemeral node'],
+  SYSTEMERROR: [-1, 'the server failed with an internal error; its log has the cause'],
+  RUNTIMEINCONSISTENCY: [-2, 'not executed because another operation of the same multi failed'],
+  DATAINCONSISTENCY: [-3, 'the server found its data inconsistent; its log has the cause'],
+  CONNECTIONLOSS: [
+    -4,
+    'the connection to the server was lost; if error.fate is unknown, the request may have been executed',
+  ],
+  MARSHALLINGERROR: [-5, 'the server could not decode the request'],
+  UNIMPLEMENTED: [-6, 'the server does not support the operation, because of its version or its configuration'],
+  OPERATIONTIMEOUT: [-7, 'the operation timed out; it may have been executed'],
+  BADARGUMENTS: [-8, 'an argument is invalid'],
+  UNKNOWNSESSION: [-12, 'the server does not know the session; connect again'],
+  NEWCONFIGNOQUORUM: [
+    -13,
+    'no quorum of the new configuration is connected and synchronized; retry when its servers are',
+  ],
+  RECONFIGINPROGRESS: [-14, 'another reconfiguration is in progress; retry when it is done'],
+  APIERROR: [-100, 'the server rejected the request'],
+  NONODE: [-101, 'the node, or the parent of a node to create, does not exist'],
+  NOAUTH: [
+    -102,
+    'the ACL of the node or its parent denies the operation; authenticate with addAuth() as a permitted identity',
+  ],
+  BADVERSION: [-103, 'the version of the node is not the expected one; read the node again and retry'],
+  NOCHILDRENFOREPHEMERALS: [-108, 'the parent is ephemeral, and ephemeral nodes cannot have children'],
+  NODEEXISTS: [-110, 'the node already exists'],
+  NOTEMPTY: [-111, 'the node has children; delete them first'],
+  SESSIONEXPIRED: [-112, 'the session has expired, and the server has deleted its ephemeral nodes; connect again'],
+  INVALIDCALLBACK: [-113, 'the callback is invalid'],
+  INVALIDACL: [-114, 'the ACL is empty or invalid, or refers to an identity that the session has not authenticated'],
+  AUTHFAILED: [-115, 'authentication failed; check the credentials'],
+  SESSIONMOVED: [-118, 'the session is now connected to another server'],
+  NOTREADONLY: [-119, 'the server is read-only because it has lost its quorum; retry when it has one again'],
+  EPHEMERALONLOCALSESSION: [-120, 'a local session cannot create ephemeral nodes'],
   NOWATCHER: [-121, 'there is no such watch'],
-  REQUESTTIMEOUT: [-122, 'the server did not complete the request in time'],
-  RECONFIGDISABLED: [-123, 'reconfiguration is disabled on the server'],
-  SESSIONCLOSEDREQUIRESASLAUTH: [-124, 'the server closed the session because it wants authentication'],
-  QUOTAEXCEEDED: [-125, 'the quota of the path is exceeded'],
-  THROTTLEDOP: [-127, 'the server is overloaded and did not execute the request'],
+  REQUESTTIMEOUT: [-122, 'the server did not complete the request in time; it may have been executed'],
+  RECONFIGDISABLED: [-123, 'reconfiguration is disabled; set reconfigEnabled=true on the servers'],
+  SESSIONCLOSEDREQUIRESASLAUTH: [
+    -124,
+    'the server closed the session because it requires SASL authentication; set the option sasl',
+  ],
+  QUOTAEXCEEDED: [-125, 'the request would exceed the quota of the path'],
+  THROTTLEDOP: [-127, 'the server is overloaded and did not execute the request; retry later'],
 } as const satisfies Record<string, readonly [errno: number, meaning: string]>
 
-/** What no server says. */
+/** Errors of the client, which servers never send. */
 const ownErrors = {
   CLOSED: 'the client is closed',
-  PROTOCOL: 'the server does not keep to the protocol',
-  REQUESTTOOLARGE: 'the request is larger than maxRequestBytes, and a server would cut the connection for it',
-  REPLYTOOLARGE: 'the reply is larger than maxReplyBytes',
-  TOOMANYPENDING: 'there are maxPending requests without a reply already',
-  CONNECTTIMEOUT: 'no server took the session in time',
-  UNKNOWN: 'the server gave an error number that this client does not know',
+  PROTOCOL: 'the server violated the protocol',
+  REQUESTTOOLARGE:
+    'the request exceeds maxRequestBytes; servers close the connection over requests above their jute.maxbuffer',
+  REPLYTOOLARGE: 'the reply exceeds maxReplyBytes; raise it to receive such replies',
+  TOOMANYPENDING: 'the limit maxPending is reached; wait until some of the pending requests have settled',
+  CONNECTTIMEOUT: 'no server accepted the session within connectTimeout',
+  UNKNOWN: 'the server replied with an error number that this client does not know',
 } as const
 
 export type ServerErrorCode = keyof typeof serverErrors
 export type ErrorCode = ServerErrorCode | keyof typeof ownErrors
 
-/** Numbers of KeeperException.Code by name. */
+/** The numbers of KeeperException.Code by name. */
 export const errnos = Object.fromEntries(
   Object.entries(serverErrors).map(([code, [errno]]) => [code, errno]),
 ) as Readonly<Record<ServerErrorCode, number>>
@@ -58,15 +71,15 @@ const codesByErrno = new Map<number, ServerErrorCode>(
   Object.entries(errnos).map(([code, errno]) => [errno, code as ServerErrorCode]),
 )
 
-/** The name of an error number; 'UNKNOWN' for one that nobody knows. */
+/** Returns the code of an error number, or 'UNKNOWN' for an unknown number. */
 export const codeOf = (errno: number): ErrorCode => codesByErrno.get(errno) ?? 'UNKNOWN'
 
 const meaningOf = (code: ErrorCode): string =>
   code in ownErrors ? ownErrors[code as keyof typeof ownErrors] : serverErrors[code as ServerErrorCode][1]
 
 /**
- * May the server have done it? `notSent`: it never left this process. `refused`: the server said no. `unknown`: it was sent
- * and the answer was lost, so it may have been done.
+ * Says whether the server may have executed the request. `notSent`: the request never left this process. `refused`: the
+ * server rejected it. `unknown`: it was sent and the reply was lost, so the server may have executed it.
  */
 export type Fate = 'notSent' | 'unknown' | 'refused'
 
@@ -75,20 +88,20 @@ export interface ErrorContext {
   path?: string
   fate: Fate
   errno?: number
-  /** Said behind the meaning of the code. */
+  /** Appended to the message in parentheses. */
   detail?: string
   cause?: unknown
 }
 
-/** Every failure of a client's call. */
+/** The error of a failed call. Its message is `CODE: op path: meaning (detail)`. */
 export class ZooKeeperError extends Error {
   override readonly name: string = 'ZooKeeperError'
   readonly code: ErrorCode
-  /** The server's number for the code; 0 for our own codes. */
+  /** The server's error number; 0 for the client's own codes. */
   readonly errno: number
-  /** The operation that failed; '' where it was none. */
+  /** The operation that failed; '' if no operation was involved. */
   readonly op: string
-  /** The path as the caller gave it; '' where there was none. */
+  /** The path as the caller gave it; '' if the call has no path. */
   readonly path: string
   readonly fate: Fate
 
@@ -106,25 +119,28 @@ export class ZooKeeperError extends Error {
   }
 }
 
-/** Of a call that is not even sent, since it could not be meant so. */
+/** Returns the error of a call whose arguments are invalid, so that it was not sent. */
 export const badArguments = (op: string, path: string, detail: string): ZooKeeperError =>
   new ZooKeeperError('BADARGUMENTS', { op, path, fate: 'notSent', detail })
 
-/** Is it a ZooKeeperError of one of these codes? */
+/** True if `error` is a ZooKeeperError with one of these codes. */
 export const isCode = (error: unknown, ...codes: ErrorCode[]): boolean =>
   error instanceof ZooKeeperError && codes.includes(error.code)
 
-/** How one operation of a failed multi fared. */
+/** The result of one operation of a failed multi. */
 export interface MultiFailure {
-  /** 'OK' for an operation that would have been done, had the others not failed. */
+  /** 'OK' for an operation before the one that failed. It was not applied. */
   code: ErrorCode | 'OK'
   errno: number
 }
 
-/** A multi that was refused: nothing of it was applied. `code`, `op` and `path` are those of the operation to blame. */
+/**
+ * The error of a failed multi. No operation of it was applied. `code`, `op` and `path` are those of the operation that
+ * failed.
+ */
 export class MultiError extends ZooKeeperError {
   override readonly name = 'MultiError'
-  /** One for each operation, in their order. */
+  /** One result per operation, in their order. */
   readonly results: readonly MultiFailure[]
 
   constructor(code: ErrorCode, context: ErrorContext, results: readonly MultiFailure[]) {

@@ -1,47 +1,50 @@
-// A stream of chunks into frames: four bytes of length, then as many bytes.
+// Splits a stream of chunks into frames. A frame is four bytes of length, then that many bytes.
 import { JuteError } from './jute-error.ts'
 
 /**
- * A whole frame, without its length prefix: `bytes` from `start` to `end`. It is lent, as the chunk that it came in; but where it
- * `isOwn`, it lies in memory of its own, which is never written again.
+ * Receives a whole frame, without its length prefix: `bytes` from `start` to `end`. The bytes are valid only until the
+ * callback returns, unless `isOwn` is true: then the frame has its own memory, which is never written again.
  */
 export type OnFrame = (bytes: Buffer, start: number, end: number, isOwn: boolean) => void
 
-/** A frame is announced that is longer than was allowed. */
+/** Thrown if a length prefix exceeds the maximum. */
 export class FrameTooLong extends JuteError {}
 
-/** A large frame is not believed before it comes: its buffer starts at this size and doubles. */
+/**
+ * A frame's buffer starts at this size, in bytes, and doubles as the bytes arrive, because the announced length may be
+ * false.
+ */
 const FIRST_ALLOCATION = 65_536
 
 /**
- * Splits a byte stream into frames, in time linear in its bytes however it is cut. A frame that lies whole in a chunk is
- * handed out as a view of it; one that spans chunks is gathered in memory of its own.
+ * Splits a byte stream into frames. The time is linear in the bytes, however they are cut into chunks. A frame inside
+ * one chunk is passed on without copying; a frame that spans chunks is copied into its own memory.
  */
 export class Framer {
   readonly #maximum: number
   readonly #onFrame: OnFrame
-  /** How many of the four length bytes are known. */
+  /** The number of length bytes received so far. */
   #prefixed = 0
   #length = 0
   #partial: Buffer | undefined
   #gathered = 0
   #failure: JuteError | undefined
 
-  /** @param maximum the longest frame that is let through, in bytes without the prefix */
+  /** @param maximum the longest frame allowed, in bytes without the prefix */
   constructor(maximum: number, onFrame: OnFrame) {
     this.#maximum = maximum
     this.#onFrame = onFrame
   }
 
-  /** True between the first byte of a frame and its last. */
+  /** True between the first byte of a frame's prefix and its last byte. */
   get midFrame(): boolean {
     return this.#prefixed > 0
   }
 
   /**
-   * Frames are handed out in order, all that the chunk completes.
-   * @throws JuteError on a length that is negative or above the maximum, before a byte of that frame is kept; and from
-   * then on
+   * Calls back with each frame that the chunk completes, in order.
+   * @throws JuteError if a length is negative or above the maximum, before any byte of that frame is stored; every
+   * later call throws the same error
    */
   push(chunk: Buffer): void {
     if (this.#failure !== undefined) throw this.#failure

@@ -1,14 +1,16 @@
-// Entry point `zkwire/protocol`: bytes to values and back. Synchronous: no socket, clock, promise or randomness.
+// Bytes to values and back. Synchronous: no socket, clock, promise or randomness. This file: all of it, flat, for the rest of src.
 // May import: nothing.
 export * from './constants.ts'
 export * from './errors.ts'
 export * from './explain.ts'
 export * from './frames.ts'
+export * from './hex.ts'
+export * from './json.ts'
 export * from './jute.ts'
 export * from './jute-error.ts'
 export * from './multi.ts'
 export * as operations from './operations.ts'
-export { operation, type Operation, type WatchKind } from './operations.ts'
+export * from './operation.ts'
 export * from './paths.ts'
 export * from './reader.ts'
 export * from './records.ts'

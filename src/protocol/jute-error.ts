@@ -1,6 +1,7 @@
-// What reading and writing Jute throw.
-
-/** The bytes are not what they should be. It closes a connection; it never reaches a user's call as itself. */
+/**
+ * Thrown if bytes or values violate the Jute format. A client's calls never reject with it: unreadable bytes close the
+ * connection.
+ */
 export class JuteError extends Error {
   override readonly name = 'JuteError'
 }

@@ -1,20 +1,20 @@
-// Jute, ZooKeeper's serialisation: a record is declared once, as a function over the letters of its alphabet.
+// Jute, ZooKeeper's serialization. A record is declared once, as a function that reads its fields.
 import type { Codec, Field, FieldReader, Layout, Type } from './codec.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
 export type * from './codec.ts'
 
-/** Declares a record: `declare` says its fields, in wire order. Nothing is computed before first use. */
+/** Declares a record: `declare` reads its fields in wire order. The layout is computed on first use. */
 export function record<T extends object>(name: string, declare: (f: FieldReader) => T): Codec<T> {
-  let shape: Layout | undefined
-  let columns: FieldWriter[] | undefined
+  let layout: Layout | undefined
+  let fieldWriters: FieldWriter[] | undefined
   return {
     name,
     read: declare,
     write(writer, value) {
-      columns ??= layoutOf(declare).map(column)
-      for (const each of columns) each.write(writer, (value as Row)[each.name], each.of)
+      fieldWriters ??= layoutOf(declare).map(fieldWriter)
+      for (const each of fieldWriters) each.write(writer, (value as FieldValues)[each.name], each.of)
     },
     decode: bytes => declare(new Reader(bytes)),
     encode(value) {
@@ -23,14 +23,14 @@ export function record<T extends object>(name: string, declare: (f: FieldReader)
       return writer.take()
     },
     get layout() {
-      return (shape ??= { is: 'fields', fields: layoutOf(declare) })
+      return (layout ??= { is: 'fields', fields: layoutOf(declare) })
     },
   }
 }
 
-type Row = Record<string, unknown>
+type FieldValues = Record<string, unknown>
 
-/** A field made ready for writing. Values are of the field's type by the declaration's own types, hence the casts. */
+/** A field with the function that writes it. `record()` types the values, which makes the casts in `writers` safe. */
 interface FieldWriter {
   name: string
   write: (writer: Writer, value: unknown, of: Codec<unknown> | undefined) => void
@@ -60,7 +60,7 @@ const writers: Record<Type['is'], FieldWriter['write']> = {
   record: (w, v, of) => of?.write(w, v),
 }
 
-const column = ({ name, type }: Field): FieldWriter => ({
+const fieldWriter = ({ name, type }: Field): FieldWriter => ({
   name,
   write: writers[type.is],
   of: 'of' in type ? type.of : undefined,
@@ -69,7 +69,7 @@ const column = ({ name, type }: Field): FieldWriter => ({
 const layoutOf = (declare: (f: FieldReader) => object): Field[] =>
   Object.entries(declare(recorder)).map(([name, type]) => ({ name, type: type as Type }))
 
-/** Answers every letter with its own description, so that a declaration run against it yields the layout. */
+/** Returns the type of each field instead of a value. A declaration called with it yields the layout. */
 const recorder = Object.fromEntries(
   Object.keys(writers).map(is => [is, (of?: Codec<unknown>) => (of === undefined ? { is } : { is, of })]),
 ) as unknown as FieldReader

@@ -1,4 +1,4 @@
-// multi and multiRead: items one after the other, each behind a header that names its type, until a header says done.
+// multi and multiRead: a list of items, each after a header with its type. A header with `done` ends the list.
 import type { Codec, Encodable, FieldReader } from './codec.ts'
 import { JuteError } from './jute-error.ts'
 import { Reader } from './reader.ts'
@@ -22,7 +22,7 @@ import {
 } from './records.ts'
 import { opcodes } from './constants.ts'
 
-/** One operation, or the outcome of one: `type` is an opcode, -1 for an error. */
+/** One operation or its result. `type` is an opcode, or -1 for an error. */
 export type MultiItem<T extends ItemCodecs> = {
   [K in keyof T]: { type: K; body: T[K] extends Codec<infer V> ? V : never }
 }[keyof T]
@@ -45,7 +45,7 @@ function taggedList<T extends ItemCodecs>(name: string, itemErr: number, items: 
     },
     write(writer: Writer, value: Encodable<Items>) {
       for (const { type, body } of value as readonly { type: number; body: unknown }[]) {
-        // An error's number stands twice, in the header and behind it: MultiResponse.serialize of the server.
+        // The server writes an error number twice, in the header and in the body (MultiResponse.serialize).
         const err = type === opcodes.error ? (body as { err: number }).err : itemErr
         MultiHeader.write(writer, { type, done: false, err })
         codecFor(type)?.write(writer, body)
@@ -64,7 +64,7 @@ function taggedList<T extends ItemCodecs>(name: string, itemErr: number, items: 
   }
 }
 
-/** The operations of one transaction. */
+/** The operations of a multi. */
 export const MultiRequest = taggedList('MultiRequest', -1, {
   [opcodes.create]: CreateRequest,
   [opcodes.create2]: CreateRequest,
@@ -75,15 +75,16 @@ export const MultiRequest = taggedList('MultiRequest', -1, {
   [opcodes.check]: CheckVersionRequest,
 })
 
-/** The reads of one multiRead. */
+/** The reads of a multiRead. */
 export const MultiReadRequest = taggedList('MultiReadRequest', -1, {
   [opcodes.getChildren]: GetChildrenRequest,
   [opcodes.getData]: GetDataRequest,
 })
 
 /**
- * Outcomes, each by its own header's type and not by what was asked: 3.8.0 answers a create2 with type create and no Stat
- * (ZOOKEEPER-4026). After a failure all are errors, 0 for those before it and RUNTIMEINCONSISTENCY for those behind.
+ * The results of a multi. Each is decoded by the type in its own header, not by the operation: 3.8.0 answers a create2
+ * with type create and no Stat (ZOOKEEPER-4026). If one operation fails, all results are errors: 0 before it,
+ * RUNTIMEINCONSISTENCY after it.
  */
 export const MultiResponse = taggedList('MultiResponse', 0, {
   [opcodes.create]: CreateResponse,

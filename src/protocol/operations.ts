@@ -1,31 +1,8 @@
-// Every operation: its opcode, what is asked, what is answered. A request knows its reply.
+// All operations.
 import { opcodes } from './constants.ts'
-import type { Codec } from './codec.ts'
 import { MultiReadRequest, MultiRequest, MultiResponse } from './multi.ts'
+import { operation } from './operation.ts'
 import * as r from './records.ts'
-
-/** Which of the server's watches an operation's `watch` flag leaves: `exist` is a data watch on a node that may be absent. */
-export type WatchKind = 'data' | 'exist' | 'children'
-
-export interface Operation<Q, R> {
-  readonly name: string
-  readonly opcode: number
-  readonly request: Codec<Q>
-  readonly response: Codec<R>
-  readonly watch: WatchKind | undefined
-  /** What a client's method for it is called: some operations are the same to a caller. */
-  readonly method: string
-}
-
-export function operation<Q, R>(
-  name: string,
-  opcode: number,
-  request: Codec<Q>,
-  response: Codec<R>,
-  { watch, method = name }: { watch?: WatchKind; method?: string } = {},
-): Operation<Q, R> {
-  return { name, opcode, request, response, watch, method }
-}
 
 export const create = operation('create', opcodes.create, r.CreateRequest, r.CreateResponse)
 export const create2 = operation('create2', opcodes.create2, r.CreateRequest, r.Create2Response, { method: 'create' })
@@ -58,7 +35,10 @@ export const getChildren2 = operation(
 )
 export const sync = operation('sync', opcodes.sync, r.SyncRequest, r.SyncResponse)
 export const ping = operation('ping', opcodes.ping, r.EmptyRecord, r.EmptyRecord)
-/** Stands in a multi. Alone it must not be sent: 3.8.0 answers only where it fails, and else leaves a gap in the replies. */
+/**
+ * Must be used only in a multi. 3.8.0 replies to a check sent alone only if it fails, and otherwise leaves a gap in the
+ * replies.
+ */
 export const check = operation('check', opcodes.check, r.CheckVersionRequest, r.SetDataResponse)
 export const multi = operation('multi', opcodes.multi, MultiRequest, MultiResponse)
 export const multiRead = operation('multiRead', opcodes.multiRead, MultiReadRequest, MultiResponse)

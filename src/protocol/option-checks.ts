@@ -1,19 +1,22 @@
-// Why options cannot be accepted. Untyped callers misspell names and pass other things in their place; ignored, either
-// would silently do something else.
+// Validates option objects. Untyped callers misspell names or pass other values; to ignore that would silently do
+// something else.
 
-/** Completes "<option> ..." if a value cannot be used, or returns undefined. */
+/** Returns the rest of a sentence that starts with the option's name, or undefined if the value is valid. */
 export type Check = (value: unknown) => string | undefined
 
-/** A check for each option that exists. */
+/** One check for each option. */
 export type Checks<O> = { readonly [K in keyof O]-?: Check }
 
-/** A check that names what is expected. It shows only the type of a value, which may be a secret. */
+/**
+ * Returns a check whose message names the expected value. Only the actual value's type is shown, because it may be a
+ * secret.
+ */
 export const mustBe =
-  (expected: string, is: (value: never) => boolean): Check =>
+  <T>(expected: string, is: (value: T) => boolean): Check =>
   value =>
-    is(value as never) ? undefined : `must be ${expected}, not ${typeNameOf(value)}`
+    is(value as T) ? undefined : `must be ${expected}, not ${typeNameOf(value)}`
 
-/** Numbers are shown, since no secret is one. */
+/** Shows numbers in full, because they are never secret. */
 function typeNameOf(value: unknown): string {
   if (value === null) return 'null'
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
@@ -21,34 +24,33 @@ function typeNameOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/**
- * Why the options cannot be accepted, or undefined. An option whose value is undefined counts as left out.
- */
+/** Returns why the options are invalid, or undefined. An option that is undefined counts as left out. */
 export function optionsProblem<O extends object>(options: unknown, checks: Checks<O>): string | undefined {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     return `options must be an object, not ${typeNameOf(options)}`
-  for (const name in options) {
-    const value = (options as Readonly<Record<string, unknown>>)[name]
-    if (value === undefined) continue
-    const check = Object.hasOwn(checks, name) ? checks[name as keyof O] : undefined
-    if (check === undefined) return unknownOption(name, Object.keys(checks))
-    const problem = check(value)
+  const given = options as Readonly<Record<string, unknown>>
+  for (const name in given)
+    if (!Object.hasOwn(checks, name) && given[name] !== undefined) return unknownOption(name, Object.keys(checks))
+  // By the names of the checks, because the options may be getters of a class, which are not enumerable.
+  for (const name in checks) {
+    const value = given[name]
+    const problem = value === undefined ? undefined : checks[name](value)
     if (problem !== undefined) return `${name} ${problem}`
   }
   return undefined
 }
 
-/** Names the option that does not exist, the nearest one that does, and all if they are few. */
+/** Names the unknown option and the most similar known one, and lists all options if there are few. */
 function unknownOption(name: string, known: readonly string[]): string {
   const [nearest, ...others] = known.toSorted((a, b) => distance(name, a) - distance(name, b))
   if (nearest === undefined) return `there is no option '${name}'`
-  const list = others.length < FEW ? ` (the options are ${known.join(', ')})` : ''
+  const list = others.length < LONGEST_LIST ? ` (the options are ${known.join(', ')})` : ''
   return `there is no option '${name}'; did you mean '${nearest}'?${list}`
 }
 
-const FEW = 8
+const LONGEST_LIST = 8
 
-/** How many characters have to be inserted, deleted or replaced (Levenshtein). Upper and lower case count as equal. */
+/** The Levenshtein distance: the number of characters to insert, delete or replace. Case is ignored. */
 function distance(from: string, to: string): number {
   const [a, b] = [from.toLowerCase(), to.toLowerCase()]
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)

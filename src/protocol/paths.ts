@@ -1,24 +1,24 @@
-// What a path may look like: the rules of ZooKeeper's PathUtils.validatePath.
+// Paths: the rules of ZooKeeper's PathUtils.validatePath, and parents, children and names.
 
 /**
- * Why `path` is not a valid path, or undefined where it is one.
- * @param sequential the server will append a number, so that a path may end with a slash
+ * Returns why `path` is not a valid path, or undefined if it is one.
+ * @param sequential the server will append a number, so the path may end with a slash
  */
 export function pathProblem(path: string, sequential = false): string | undefined {
-  if (typeof path !== 'string') return 'a path is a string'
-  if (path === '') return 'a path has at least one character'
-  if (path[0] !== '/') return 'a path starts with /'
+  if (typeof path !== 'string') return 'a path must be a string'
+  if (path === '') return 'a path must not be empty'
+  if (path[0] !== '/') return 'a path must start with /'
   if (sequential) path += '1'
   if (path.length === 1) return undefined
-  if (path.endsWith('/')) return 'a path does not end with /'
+  if (path.endsWith('/')) return 'a path must not end with /'
   for (let i = 1, nodeStart = 1; i <= path.length; i++) {
     const c = i === path.length ? SLASH : path.charCodeAt(i)
     if (c === SLASH) {
-      if (i === nodeStart) return `an empty node name at ${i}`
-      if (isRelative(path, nodeStart, i)) return `a relative node name at ${nodeStart}`
+      if (i === nodeStart) return `the node name at index ${i} is empty`
+      if (isRelative(path, nodeStart, i)) return `the node name at index ${nodeStart} must not be . or ..`
       nodeStart = i + 1
     } else if (isForbidden(c)) {
-      return `a character that is not allowed at ${i}`
+      return `the character at index ${i} is not allowed`
     }
   }
   return undefined
@@ -30,11 +30,14 @@ const DOT = 0x2e
 const isRelative = (path: string, start: number, end: number): boolean =>
   path.charCodeAt(start) === DOT && (end === start + 1 || (end === start + 2 && path.charCodeAt(start + 1) === DOT))
 
-/** Control characters, surrogates and the private use area, and specials. By UTF-16 code unit, as Java counts: so no emoji. */
+/**
+ * Control characters, surrogates, the private use area and specials. Java checks UTF-16 code units, so emoji are
+ * forbidden.
+ */
 const isForbidden = (c: number): boolean =>
   c <= 0x1f || (c >= 0x7f && (c <= 0x9f || (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0))
 
-/** The path of a node's parent; '/' for one directly below the root. */
+/** The path of a node's parent: '/' if the node is directly below the root. */
 export const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')))
 
 /** The path of a child. */

@@ -1,23 +1,22 @@
-// Jute letters out of bytes. Every length is checked before it is believed.
+// Decodes Jute fields. Each length is checked against the frame before it is used.
 import type { Codec, FieldReader } from './codec.ts'
 import { JuteError } from './jute-error.ts'
 
-/**
- * A cursor over the bytes of one frame. It can be aimed at the next frame, so that a connection needs only one.
- */
+/** A cursor over the bytes of one frame. It can be reused: {@link reset} moves it to another frame. */
 export class Reader implements FieldReader {
   #chunk: Uint8Array
-  /** All of the memory that the chunk lies in: sockets read into the same one over and over, which needs one view then. */
+  // A view of the chunk's whole ArrayBuffer. Sockets read into the same one again and again, so one view serves many
+  // chunks.
   #bytes: Buffer
   #view: DataView
-  /** Where the chunk begins in it. */
+  /** The offset of the chunk in `#bytes`. */
   #origin: number
   #offset: number
   #end: number
-  /** Of the frame, where it lies in memory of its own. */
+  /** The length of the frame if it has its own memory; otherwise 0. */
   #ownLength = 0
 
-  constructor(bytes: Uint8Array = NOTHING, start = 0, end: number = bytes.length) {
+  constructor(bytes: Uint8Array = NO_BYTES, start = 0, end: number = bytes.length) {
     this.#chunk = bytes
     this.#bytes = Buffer.from(bytes.buffer)
     this.#view = new DataView(bytes.buffer)
@@ -26,7 +25,7 @@ export class Reader implements FieldReader {
     this.#end = this.#origin + end
   }
 
-  /** @param isOwn the frame lies in memory of its own, which nobody writes any more */
+  /** @param isOwn the frame has its own memory, which is never written again */
   reset(bytes: Buffer, start: number, end: number, isOwn = false): void {
     if (bytes !== this.#chunk) {
       this.#chunk = bytes
@@ -66,7 +65,10 @@ export class Reader implements FieldReader {
     return this.#view.getInt32(at) * 0x1_0000_0000 + this.#view.getUint32(at + 4)
   }
 
-  /** Bytes that are not UTF-8 become U+FFFD, as in Java, which may put fewer of them in a row. */
+  /**
+   * Replaces bytes that are not UTF-8 by U+FFFD, as Java does. The number of replacement characters may differ from
+   * Java's.
+   */
   string(): string {
     const at = this.#takeString()
     return this.#bytes.toString('utf8', at, this.#offset)
@@ -80,7 +82,8 @@ export class Reader implements FieldReader {
     return this.stringOrNull() ?? ''
   }
 
-  /** A copy, since the frame's memory is only lent; but for what is most of a frame in memory of its own, which is a long one. */
+  // Copies, because the frame's memory will be reused. If the frame has its own memory and the buffer is most of it, a
+  // view is enough. Only long frames have their own memory.
   buffer(): Buffer | null {
     if (this.#isNull()) return null
     const length = this.int()
@@ -92,7 +95,8 @@ export class Reader implements FieldReader {
     return copy
   }
 
-  /** Of ASCII they are decoded all at once and then cut, in a seventh of the time: one that is kept keeps the others. */
+  // ASCII strings are decoded at once and then cut, in a seventh of the time. The cost: one string that is kept keeps
+  // all in memory.
   strings(): string[] {
     const count = this.#count(4)
     const start = this.#offset
@@ -102,10 +106,10 @@ export class Reader implements FieldReader {
       ends[i] = this.#offset
     }
     const text = this.#bytes.toString('utf8', start, this.#offset)
-    // A character of several bytes makes the text shorter, and nothing makes it longer.
+    // A multi-byte character makes the text shorter than its bytes. Nothing makes it longer.
     const isByteForByte = text.length === this.#offset - start
     const all = new Array<string>(count)
-    // Each follows upon four bytes of its length.
+    // Each string follows four length bytes.
     for (let i = 0, at = start + 4; i < count; i++) {
       const end = ends[i] ?? at
       all[i] = isByteForByte ? text.substring(at - start, end - start) : this.#bytes.toString('utf8', at, end)
@@ -128,21 +132,25 @@ export class Reader implements FieldReader {
     return of.read(this)
   }
 
-  /** Steps over a string, and says where its bytes begin. */
+  /** Skips a string. Returns the offset of its first byte. */
   #takeString(): number {
     const length = this.int()
     if (length < 0) throw new JuteError(`a string of length ${length} at ${this.offset - 4}`)
     return this.#take(length)
   }
 
-  /** -1 in the place of a length means null. Steps over it where it stands. */
+  /** Skips a null, which is a length of -1. Otherwise skips nothing and returns false. */
   #isNull(): boolean {
     if (this.remaining < 4 || this.#view.getInt32(this.#offset) !== -1) return false
     this.#offset += 4
     return true
   }
 
-  /** A vector's length, refused where the elements cannot be in the frame, so that no claim makes us loop or allocate. */
+  /**
+   * Reads the length of a vector.
+   * @throws JuteError if the frame cannot hold so many elements; a false length must not cause a long loop or a large
+   * allocation
+   */
   #count(minimumSize: number): number {
     const count = this.int()
     if (count < 0 || count * minimumSize > this.remaining)
@@ -159,4 +167,4 @@ export class Reader implements FieldReader {
   }
 }
 
-const NOTHING = Buffer.alloc(0)
+const NO_BYTES = Buffer.alloc(0)

@@ -1,6 +1,7 @@
-// Every record a client and a server exchange, in the words and the order of zookeeper.jute. Those that our client has no use for are
-// marked as pure, so that a bundler leaves them out.
+// All records that a client and a server exchange, with the names and the order of zookeeper.jute. Records that our
+// client does not use are marked as pure, so that bundlers drop them.
 import type { TypeOf } from './codec.ts'
+import { jsonSafe } from './json.ts'
 import { record } from './jute.ts'
 
 // org.apache.zookeeper.data
@@ -11,26 +12,28 @@ export type Id = TypeOf<typeof Id>
 export const ACL = record('ACL', f => ({ perms: f.int(), id: f.record(Id) }))
 export type ACL = TypeOf<typeof ACL>
 
-export const Stat = record('Stat', f => ({
-  /** Transaction that created the node: it only grows, so it is a fencing token. */
-  czxid: f.long(),
-  /** Transaction that last changed the data. */
-  mzxid: f.long(),
-  ctime: f.time(),
-  mtime: f.time(),
-  /** Number of changes to the data. */
-  version: f.int(),
-  /** Number of changes to the list of children. */
-  cversion: f.int(),
-  /** Number of changes to the access control list. */
-  aversion: f.int(),
-  /** Session that an ephemeral node lives in; 0 for another node. */
-  ephemeralOwner: f.long(),
-  dataLength: f.int(),
-  numChildren: f.int(),
-  /** Transaction that last changed the list of children. */
-  pzxid: f.long(),
-}))
+export const Stat = record('Stat', f =>
+  jsonSafe({
+    /** The transaction that created the node. It grows with each transaction, so it can serve as a fencing token. */
+    czxid: f.long(),
+    /** The transaction that last changed the data. */
+    mzxid: f.long(),
+    ctime: f.time(),
+    mtime: f.time(),
+    /** The number of changes to the data. */
+    version: f.int(),
+    /** The number of changes to the list of children. */
+    cversion: f.int(),
+    /** The number of changes to the access control list. */
+    aversion: f.int(),
+    /** The session that owns an ephemeral node; 0 for nodes that are not ephemeral. */
+    ephemeralOwner: f.long(),
+    dataLength: f.int(),
+    numChildren: f.int(),
+    /** The transaction that last changed the list of children. */
+    pzxid: f.long(),
+  }),
+)
 export type Stat = TypeOf<typeof Stat>
 
 export const ClientInfo = record('ClientInfo', f => ({ authScheme: f.string(), user: f.string() }))
@@ -38,7 +41,7 @@ export type ClientInfo = TypeOf<typeof ClientInfo>
 
 // org.apache.zookeeper.proto: the session
 
-/** The first frame of a connection. Clients before 3.4 leave `readOnly` out: {@link LegacyConnectRequest}. */
+/** The client's first frame. Clients before 3.4 omit `readOnly` and send a {@link LegacyConnectRequest}. */
 export const ConnectRequest = record('ConnectRequest', f => ({
   protocolVersion: f.int(),
   lastZxidSeen: f.long(),
@@ -55,10 +58,10 @@ export const LegacyConnectRequest = /* @__PURE__ */ record('ConnectRequest', f =
   passwd: f.buffer(),
 }))
 
-/** The server's first frame. Servers before 3.4 leave `readOnly` out: {@link LegacyConnectResponse}. */
+/** The server's first frame. Servers before 3.4 omit `readOnly` and send a {@link LegacyConnectResponse}. */
 export const ConnectResponse = record('ConnectResponse', f => ({
   protocolVersion: f.int(),
-  /** Milliseconds; 0 says that the session is gone. */
+  /** The negotiated session timeout in milliseconds; 0 if the session has expired. */
   timeOut: f.int(),
   sessionId: f.long(),
   passwd: f.buffer(),
@@ -74,7 +77,7 @@ export const LegacyConnectResponse = record('ConnectResponse', f => ({
 export const RequestHeader = record('RequestHeader', f => ({ xid: f.int(), type: f.int() }))
 export const ReplyHeader = record('ReplyHeader', f => ({ xid: f.int(), zxid: f.long(), err: f.int() }))
 
-/** What has no fields: a ping, a delete's reply, and others. */
+/** The body without fields: of pings, of replies to delete, and others. */
 export const EmptyRecord = record('EmptyRecord', () => ({}))
 
 export const AuthPacket = record('AuthPacket', f => ({ type: f.int(), scheme: f.stringOrNull(), auth: f.buffer() }))
@@ -96,7 +99,7 @@ export const CreateTTLRequest = record('CreateTTLRequest', f => ({
   data: f.buffer(),
   acl: f.vectorOrNull(ACL),
   flags: f.int(),
-  /** Milliseconds without a change or a child after which the node may go. */
+  /** Milliseconds without a change or a child after which the server may delete the node. */
   ttl: f.time(),
 }))
 export const CreateResponse = record('CreateResponse', f => ({ path: f.string() }))
@@ -143,7 +146,7 @@ export const SyncResponse = record('SyncResponse', f => ({ path: f.string() }))
 export const CheckVersionRequest = record('CheckVersionRequest', f => ({ path: f.string(), version: f.int() }))
 export const ErrorResponse = record('ErrorResponse', f => ({ err: f.int() }))
 
-/** A null says "leave this as it is". */
+/** A field that is null changes nothing. */
 export const ReconfigRequest = record('ReconfigRequest', f => ({
   joiningServers: f.stringOrNull(),
   leavingServers: f.stringOrNull(),
@@ -151,7 +154,8 @@ export const ReconfigRequest = record('ReconfigRequest', f => ({
   curConfigId: f.long(),
 }))
 
-// Declared in zookeeper.jute, sent by no client and answered by no server: an old plan for limits on children.
+// Declared in zookeeper.jute for a limit on children that was never implemented. No client sends these, and no server
+// replies to them.
 export const GetMaxChildrenRequest = /* @__PURE__ */ record('GetMaxChildrenRequest', f => ({ path: f.string() }))
 export const GetMaxChildrenResponse = /* @__PURE__ */ record('GetMaxChildrenResponse', f => ({ max: f.int() }))
 export const SetMaxChildrenRequest = /* @__PURE__ */ record('SetMaxChildrenRequest', f => ({
@@ -167,7 +171,7 @@ export const WatcherEvent = record('WatcherEvent', f => ({
   path: f.stringOrNull(),
 }))
 export const SetWatches = record('SetWatches', f => ({
-  /** The last transaction this client saw: what changed after it fires at once. */
+  /** The last transaction that the client has seen. Watches of nodes that changed after it fire at once. */
   relativeZxid: f.long(),
   dataWatches: f.strings(),
   existWatches: f.strings(),
@@ -185,6 +189,6 @@ export const AddWatchRequest = record('AddWatchRequest', f => ({ path: f.string(
 export const CheckWatchesRequest = record('CheckWatchesRequest', f => ({ path: f.string(), type: f.int() }))
 export const RemoveWatchesRequest = record('RemoveWatchesRequest', f => ({ path: f.string(), type: f.int() }))
 
-// org.apache.zookeeper.proto: multi's own framing
+// org.apache.zookeeper.proto: the framing of multi
 
 export const MultiHeader = record('MultiHeader', f => ({ type: f.int(), done: f.bool(), err: f.int() }))

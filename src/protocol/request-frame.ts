@@ -1,11 +1,11 @@
-// A request as one frame: the four length bytes, the header, the body.
+// Encodes a request as one frame: four length bytes, the header, the body.
 import type { Encodable } from './codec.ts'
-import type { Operation } from './operations.ts'
+import type { Operation } from './operation.ts'
 import { RequestHeader } from './records.ts'
 import type { Writer } from './writer.ts'
 
 /**
- * Appends one request frame to the writer. If it throws, the writer is as it was before.
+ * Appends one request frame to the writer. If it throws, nothing is appended.
  * @param maxBytes longest frame allowed, in bytes, without its four length bytes
  * @throws JuteError if a string has no UTF-8 form
  * @throws RangeError if the frame is longer than `maxBytes`

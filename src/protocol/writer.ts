@@ -1,30 +1,31 @@
-// Jute letters into bytes. Memory that was taken out is never written again: a socket may still be reading it.
+// Encodes Jute fields. Bytes returned by take() are never written again, because a socket may still be reading them.
 import { JuteError } from './jute-error.ts'
 
-/** Slabs begin small, for many writers may write in one turn; and each that takes the place of a full one is twice as large. */
+// The first slab is small, because many writers may write in one turn. A slab that replaces a full one is twice as
+// large.
 const FIRST_SLAB = 256
 const LARGEST_SLAB = 16_384
-/** One that had to be larger, for what was written in one turn, is kept up to this. */
-const LARGEST_SPARE = 0x4_0000
+/** A larger slab, grown for the writes of one turn, is kept for reuse up to this size. */
+const LARGEST_KEPT_SLAB = 0x4_0000
 
-/** Characters up to which a loop is faster than V8's encoder. */
-const SHORT = 64
+/** The longest string, in UTF-16 code units, for which a loop is faster than V8's encoder. */
+const SHORT_STRING = 64
 
-const NOTHING = Buffer.alloc(0)
-const EMPTY_VIEW = new DataView(NOTHING.buffer)
+const NO_BYTES = Buffer.alloc(0)
+const EMPTY_VIEW = new DataView(NO_BYTES.buffer)
 
-/** What is left of the slab that was written last, for whoever writes next: a writer holds memory only while something waits in it. */
-const sharedSlab = { bytes: NOTHING, view: EMPTY_VIEW, offset: 0 }
+/** The unused rest of the last slab, for the next writer. A writer holds memory only while it has pending bytes. */
+const sharedSlab = { bytes: NO_BYTES, view: EMPTY_VIEW, offset: 0 }
 
-/** An append-only run of bytes. `take()` hands out what was written since the last call. */
+/** An append-only buffer. `take()` returns the bytes written since the last call. */
 export class Writer {
-  #bytes = NOTHING
+  #bytes = NO_BYTES
   #view = EMPTY_VIEW
-  /** Where in the slab the pending bytes begin. */
+  /** The offset in the slab of the first pending byte. */
   #start = 0
   #offset = 0
 
-  /** Bytes written and not yet taken. */
+  /** The number of bytes written and not yet taken. */
   get pending(): number {
     return this.#offset - this.#start
   }
@@ -53,15 +54,16 @@ export class Writer {
     this.#offset += 8
   }
 
-  /** @throws JuteError where half a surrogate pair would silently become another string. */
+  /** @throws JuteError if the string has an unpaired surrogate, which would silently become another character */
   string(value: string): void {
     this.#reserve(4 + value.length * 3)
-    const length = value.length <= SHORT && this.#isAscii(value) ? value.length : this.#utf8(value)
+    const length = value.length <= SHORT_STRING && this.#isAscii(value) ? value.length : this.#utf8(value)
     this.#view.setInt32(this.#offset, length)
     this.#offset += 4 + length
   }
 
-  /** Writes the characters up to the first that is more than one byte. Most strings are paths, for which a call of V8's encoder costs more. */
+  // Writes characters up to the first that is not ASCII, and returns true if all are. Most strings are short ASCII
+  // paths, for which calling V8's encoder costs more.
   #isAscii(value: string): boolean {
     const bytes = this.#bytes
     const start = this.#offset + 4
@@ -96,10 +98,10 @@ export class Writer {
   }
 
   /**
-   * Appends a frame: four length bytes, then what `body` writes. If it throws, the writer is as it was before.
-   * @param maxBytes longest body allowed
+   * Appends a frame: four length bytes, then the bytes that `body` writes. If it throws, nothing is appended.
+   * @param maxBytes longest body allowed, in bytes
    * @returns the length of the body, in bytes
-   * @throws RangeError if the body is longer than `maxBytes`; what `body` throws
+   * @throws RangeError if the body is longer than `maxBytes`; also any error that `body` throws
    */
   frame(body: () => void, maxBytes = Infinity): number {
     const before = this.pending
@@ -116,44 +118,44 @@ export class Writer {
     }
   }
 
-  /** Forgets what was written behind the first `length` pending bytes. */
+  /** Discards all pending bytes after the first `length`. */
   truncate(length: number): void {
     this.#offset = this.#start + length
   }
 
   take(): Buffer {
     const taken = this.#bytes.subarray(this.#start, this.#offset)
-    const isRoomier = this.#bytes.length - this.#offset > sharedSlab.bytes.length - sharedSlab.offset
-    if (isRoomier && this.#bytes.length <= LARGEST_SPARE) {
+    const hasMoreRoom = this.#bytes.length - this.#offset > sharedSlab.bytes.length - sharedSlab.offset
+    if (hasMoreRoom && this.#bytes.length <= LARGEST_KEPT_SLAB) {
       sharedSlab.bytes = this.#bytes
       sharedSlab.view = this.#view
       sharedSlab.offset = this.#offset
     }
-    this.#bytes = NOTHING
+    this.#bytes = NO_BYTES
     this.#view = EMPTY_VIEW
     this.#start = this.#offset = 0
     return taken
   }
 
-  #reserve(more: number): void {
-    if (this.#offset + more <= this.#bytes.length) return
-    if (this.#bytes.length === 0 && sharedSlab.offset + more <= sharedSlab.bytes.length) this.#reuse()
-    else this.#grow(more)
+  #reserve(length: number): void {
+    if (this.#offset + length <= this.#bytes.length) return
+    if (this.#bytes.length === 0 && sharedSlab.offset + length <= sharedSlab.bytes.length) this.#reuse()
+    else this.#grow(length)
   }
 
   #reuse(): void {
     this.#bytes = sharedSlab.bytes
     this.#view = sharedSlab.view
     this.#start = this.#offset = sharedSlab.offset
-    sharedSlab.bytes = NOTHING
+    sharedSlab.bytes = NO_BYTES
     sharedSlab.view = EMPTY_VIEW
     sharedSlab.offset = 0
   }
 
-  #grow(more: number): void {
+  #grow(length: number): void {
     const pending = this.#bytes.subarray(this.#start, this.#offset)
-    const larger = Math.min(2 * Math.max(this.#bytes.length, sharedSlab.bytes.length), LARGEST_SLAB)
-    this.#bytes = Buffer.allocUnsafe(Math.max(FIRST_SLAB, larger, 2 * (pending.length + more)))
+    const doubled = Math.min(2 * Math.max(this.#bytes.length, sharedSlab.bytes.length), LARGEST_SLAB)
+    this.#bytes = Buffer.allocUnsafe(Math.max(FIRST_SLAB, doubled, 2 * (pending.length + length)))
     this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length)
     this.#bytes.set(pending)
     this.#start = 0

@@ -1,46 +1,49 @@
-// Aborting, and listening to signals.
+// Listening to AbortSignals, and a lazy AbortController.
 
-/** Who waits for a signal, and how its listener is taken back. */
-interface Listening {
+/** The callbacks that share one listener, and the function that removes the listener. */
+interface SharedListener {
   readonly callbacks: Set<() => void>
   stop(): void
 }
 
-/**
- * A signal has one listener of ours, however many wait for it: Node looks through all of a signal's listeners for each that is added
- * (EventTarget.addEventListener), which for the hundred-thousandth call under one signal takes a quarter of a millisecond.
- */
-const listenings = new WeakMap<AbortSignal, Listening>()
+// One listener per signal, shared by all callbacks. Node searches all of a signal's listeners each time one is added
+// (EventTarget.addEventListener). The hundred-thousandth listener of a signal would take a quarter of a millisecond to
+// add.
+const sharedListeners = new WeakMap<AbortSignal, SharedListener>()
 
-/** Calls back when the signal aborts, once, in the order of the calls; returns the way to stop listening. */
+/**
+ * Calls back once when the signal aborts, in the order of the onAbort calls. Returns a function that stops listening.
+ */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (signal === undefined) return nothing
-  const listening = listenings.get(signal) ?? listenTo(signal)
-  listening.callbacks.add(callback)
+  const listener = sharedListeners.get(signal) ?? listenTo(signal)
+  listener.callbacks.add(callback)
   return () => {
-    if (listening.callbacks.delete(callback) && listening.callbacks.size === 0) listening.stop()
+    if (listener.callbacks.delete(callback) && listener.callbacks.size === 0) listener.stop()
   }
 }
 
-function listenTo(signal: AbortSignal): Listening {
+function listenTo(signal: AbortSignal): SharedListener {
   const callbacks = new Set<() => void>()
-  const heard = () => {
-    listenings.delete(signal)
+  const onEvent = () => {
+    sharedListeners.delete(signal)
     for (const callback of callbacks) callback()
   }
   const stop = () => {
-    listenings.delete(signal)
-    signal.removeEventListener('abort', heard)
+    sharedListeners.delete(signal)
+    signal.removeEventListener('abort', onEvent)
   }
-  signal.addEventListener('abort', heard, { once: true })
-  const listening = { callbacks, stop }
-  listenings.set(signal, listening)
-  return listening
+  signal.addEventListener('abort', onEvent, { once: true })
+  const listener = { callbacks, stop }
+  sharedListeners.set(signal, listener)
+  return listener
 }
 
 const nothing = () => undefined
 
-/** An AbortController whose signal and reason are made when somebody asks for the signal: to make them takes longer than all else about it. */
+/**
+ * An AbortController that creates its signal and its reason only when `signal` is read, because creating them is slow.
+ */
 export class Abort {
   #controller: AbortController | undefined
   #reason: (() => unknown) | undefined
@@ -57,7 +60,7 @@ export class Abort {
     return this.#reason !== undefined
   }
 
-  /** Does nothing the second time. */
+  /** Has no effect after the first call. */
   abort(reason: () => unknown): void {
     if (this.#reason !== undefined) return
     this.#reason = reason

@@ -1,4 +1,4 @@
-// Callbacks of the caller: called at their place in the order of the wire, and kept from doing harm.
+// Runs the caller's callbacks in the order of the frames that cause them, and catches their errors.
 
 const RESOLVED = Promise.resolve()
 
@@ -6,23 +6,23 @@ export class CallbackRunner {
   readonly #onError: (error: unknown) => void
 
   /**
-   * @param onError hears of what callbacks throw, and of what their promises reject with; what it throws itself is thrown where nobody
-   * catches it
+   * @param onError receives the errors that callbacks throw and the reasons that their promises reject with. An error
+   * that onError throws becomes an uncaught exception.
    */
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError
   }
 
-  /** From a microtask, as promises are settled: so that callbacks and promises come in one order. */
+  /** Calls back in a microtask, so that callbacks and promises are ordered alike. */
   later<T>(callback: (value: T) => unknown, value: T): void {
-    // queueMicrotask makes an AsyncResource of each.
+    // Not queueMicrotask(), which creates an AsyncResource per call.
     void RESOLVED.then(() => this.now(callback, value))
   }
 
   now<T>(callback: (value: T) => unknown, value: T): void {
     try {
       const result = callback(value)
-      // An async function is taken where a callback is asked for, and a rejection that nobody hears ends the process.
+      // Callbacks may be async functions, and an unhandled rejection would end the process.
       if (result instanceof Promise) result.catch((error: unknown) => this.#report(error))
     } catch (error) {
       this.#report(error)
@@ -32,9 +32,9 @@ export class CallbackRunner {
   #report(error: unknown): void {
     try {
       this.#onError(error)
-    } catch (another) {
+    } catch (thrown) {
       queueMicrotask(() => {
-        throw another
+        throw thrown
       })
     }
   }

@@ -1,10 +1,11 @@
-// The adapters to the runtime: time, randomness, hashes, abort signals. This file is the only one that reads its clocks and timers.
+// Adapters to the runtime: time, randomness, hashes, abort signals. Only this file uses the runtime's clocks and
+// timers.
 // May import: nothing.
 
 export interface Clock {
-  /** Milliseconds that never go back; where they start is of no matter. */
+  /** Monotonic time in milliseconds, from an arbitrary start. */
   now(): number
-  /** Milliseconds by the calendar. Read beside `now`, since that stands still while a machine is suspended. */
+  /** Wall-clock time in milliseconds since 1970. Complements `now()`, which stops while the machine is suspended. */
   wallNow(): number
   setTimeout(callback: () => void, ms: number): unknown
   clearTimeout(timer: unknown): void
@@ -17,7 +18,7 @@ export const systemClock: Clock = {
   clearTimeout: timer => clearTimeout(timer as NodeJS.Timeout),
 }
 
-/** One instant, read on both clocks. */
+/** One instant, read from both clocks. */
 export interface Timestamp {
   /** Milliseconds of {@link Clock.now}. */
   readonly now: number

@@ -1,4 +1,4 @@
-// A promise in the hands of whoever settles it.
+// A promise with its resolve function.
 
 export interface Deferred {
   promise: Promise<void>

@@ -1,16 +1,16 @@
-// Randomness, as an option. The only file that knows where it comes from.
+// Randomness. Only this file uses the runtime's random generator.
 
-/** A number in [0, 1). */
+/** Returns a number in [0, 1). */
 export type Random = () => number
 
 const pool = new Uint32Array(128)
-let used = pool.length
+let nextIndex = pool.length
 
-/** From the runtime's cryptographic generator: names made of it are unique between processes. */
+/** Uses the runtime's cryptographic generator, so that names made from it are unique between processes. */
 export const systemRandom: Random = () => {
-  if (used === pool.length) {
+  if (nextIndex === pool.length) {
     crypto.getRandomValues(pool)
-    used = 0
+    nextIndex = 0
   }
-  return (pool[used++] ?? 0) / 0x1_0000_0000
+  return (pool[nextIndex++] ?? 0) / 0x1_0000_0000
 }

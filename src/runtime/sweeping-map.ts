@@ -1,17 +1,15 @@
-// A map for paths that come and go.
+/** The number of dead keys tolerated before a sweep, however small the map. */
+const TOLERATED_DEAD_KEYS = 8
 
-/** Entries that are gone and kept nevertheless, however few there are. */
-const FEW = 8
+// V8 keeps a deleted Map key in its hash chain until the next rehash, which large maps rarely do. A path watched again
+// and again would leave hundreds of dead entries in one chain and slow every lookup. So delete() only clears the value;
+// dead keys are swept once they exceed an eighth of the map.
 
-/**
- * By path. V8 leaves a key that is deleted from a Map in its chain until the whole Map is laid out anew, which a large one seldom is: a
- * path that is watched again and again, beside a hundred thousand others, would stand in its chain hundreds of times, and be looked for in
- * all of that. So what is deleted only loses its value, and goes when there is an eighth as much of it as of all.
- */
+/** A map from paths to values, made for paths that are set and deleted again and again. */
 export class SweepingMap<V extends object | string> {
   readonly #byPath: Map<string, V | undefined>
-  /** Have been deleted, and may be in use again. */
-  #left = new Set<string>()
+  /** Keys that were deleted since the last sweep. Some may have been set again. */
+  #deadKeys = new Set<string>()
   #size = 0
 
   constructor(byPath = new Map<string, V | undefined>()) {
@@ -35,7 +33,7 @@ export class SweepingMap<V extends object | string> {
     if (this.#byPath.get(path) === undefined) return
     this.#byPath.set(path, undefined)
     this.#size--
-    if (this.#left.add(path).size > FEW + this.#byPath.size / 8) this.#sweep()
+    if (this.#deadKeys.add(path).size > TOLERATED_DEAD_KEYS + this.#byPath.size / 8) this.#sweep()
   }
 
   *[Symbol.iterator](): Generator<[string, V], undefined> {
@@ -43,7 +41,7 @@ export class SweepingMap<V extends object | string> {
   }
 
   #sweep(): void {
-    for (const path of this.#left) if (this.#byPath.get(path) === undefined) this.#byPath.delete(path)
-    this.#left = new Set()
+    for (const path of this.#deadKeys) if (this.#byPath.get(path) === undefined) this.#byPath.delete(path)
+    this.#deadKeys = new Set()
   }
 }

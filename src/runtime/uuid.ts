@@ -1,7 +1,6 @@
-// Names that are drawn from chance.
 import type { Random } from './random.ts'
 
-/** A version 4 UUID (RFC 9562) drawn from `random`. */
+/** Returns a version 4 UUID (RFC 9562) made from `random`. */
 export function uuidFrom(random: Random): string {
   const word = () =>
     Math.floor(random() * 0x1_0000_0000)

@@ -1,51 +1,60 @@
-// DIGEST-MD5 (RFC 2831): both ends prove that they know the password, and neither says it. Obsolete (RFC 6331), and what
-// ZooKeeper has beside Kerberos. It hides nothing that comes behind it: use it through TLS.
+// DIGEST-MD5 (RFC 2831): both ends prove that they know the password, without sending it. It is obsolete (RFC 6331),
+// but ZooKeeper's only mechanism apart from Kerberos. It does not encrypt the connection: use it over TLS.
 import { isSameSecret, md5 } from '../runtime/hash.ts'
-import type { Exchange, Mechanism, Random } from '../client/index.ts'
+import type { Random } from '../runtime/random.ts'
+import type { Exchange, Mechanism } from '../session/life/sasl.ts'
 import { parseDirectives, quoted } from './directives.ts'
 import { SaslError } from './sasl-error.ts'
 
 export interface DigestCredentials {
-  /** Without the realm: that is the server's to say. */
+  /** The name without a realm; the server chooses the realm. */
   username: string
   password: string
 }
 
-/** What Java's client and server have agreed on, whatever the server's host is called (SecurityUtils.createSaslClient). */
+/**
+ * The fixed digest-uri of Java's client and server. It does not contain the server's host name
+ * (SecurityUtils.createSaslClient).
+ */
 const DIGEST_URI = 'zookeeper/zk-sasl-md5'
-/** RFC 2831, 2.1.1: a client that gets more than this aborts; and 2.1.2: nor may a response be longer than that. */
+/**
+ * A client must abort if a challenge is longer than 2048 bytes (RFC 2831, 2.1.1). A response is limited to 4096 bytes
+ * (2.1.2).
+ */
 const LONGEST_CHALLENGE = 2048
 const LONGEST_RESPONSE = 4096
 const FIRST_USE = '00000001'
 
 /**
- * Authenticates by name and password, as ZooKeeper's DigestLoginModule does, for connect()'s option `sasl`.
- * @throws TypeError where a name or a password is no text, or cannot be said: it holds a control character or half a surrogate pair
+ * Returns a mechanism for connect()'s option `sasl` that authenticates by name and password, as ZooKeeper's
+ * DigestLoginModule does.
+ * @throws TypeError if the name or the password is not a string, or contains a control character or an unpaired
+ * surrogate
  */
 export function digestMd5({ username, password }: DigestCredentials): Mechanism {
   for (const [what, text] of Object.entries({ username, password }))
     // eslint-disable-next-line no-control-regex
     if (typeof text !== 'string' || !text.isWellFormed() || /[\0-\x1f\x7f]/.test(text))
-      throw new TypeError(`the ${what} is not a text without control characters and halves of surrogate pairs`)
+      throw new TypeError(`the ${what} must be a string without control characters and unpaired surrogates`)
   return {
     name: 'DIGEST-MD5',
     start: ({ random }) => exchange({ username, password }, nonceFrom(random)),
   }
 }
 
-/** @param cnonce what the client adds, so that a server cannot have prepared for its answer */
+/** @param cnonce the client's random value, which prevents a server from precomputing responses */
 export function exchange(credentials: DigestCredentials, cnonce: string, digestUri = DIGEST_URI): Exchange {
   let expected: Buffer | undefined
   return {
     step(challenge) {
       if (challenge === null) return { token: Buffer.alloc(0) }
       if (expected === undefined) {
-        const { token, rspauth } = answer(credentials, parseChallenge(challenge), cnonce, digestUri)
-        expected = rspauth
-        return { token }
+        const response = respond(credentials, parseChallenge(challenge), cnonce, digestUri)
+        expected = response.rspauth
+        return { token: response.token }
       }
-      const said = parseDirectives(challenge).get('rspauth')
-      if (said === undefined || !isSameSecret(Buffer.from(said, 'latin1'), expected))
+      const rspauth = parseDirectives(challenge).get('rspauth')
+      if (rspauth === undefined || !isSameSecret(Buffer.from(rspauth, 'latin1'), expected))
         throw new SaslError('the server did not prove that it knows the password')
       return { complete: true }
     },
@@ -58,32 +67,33 @@ interface Challenge {
   isUtf8: boolean
 }
 
-/** @throws SaslError where it is none, or offers nothing that this client does */
+/** @throws SaslError if the bytes are not a challenge, or offer nothing that this client supports */
 export function parseChallenge(bytes: Uint8Array): Challenge {
-  if (bytes.length > LONGEST_CHALLENGE) throw new SaslError(`a challenge of ${bytes.length} bytes`)
+  if (bytes.length > LONGEST_CHALLENGE)
+    throw new SaslError(`the server's challenge has ${bytes.length} bytes, the limit is ${LONGEST_CHALLENGE}`)
   const directives = parseDirectives(bytes)
   const nonce = directives.get('nonce')
-  if (nonce === undefined || nonce === '') throw new SaslError('the challenge has no nonce')
+  if (nonce === undefined || nonce === '') throw new SaslError("the server's challenge has no nonce")
   if (directives.get('algorithm')?.toLowerCase() !== 'md5-sess')
-    throw new SaslError('the algorithm of the challenge is not md5-sess')
+    throw new SaslError("the algorithm of the server's challenge is not md5-sess")
   const qop = (directives.get('qop') ?? 'auth').toLowerCase().split(',')
-  if (!qop.some(each => each.trim() === 'auth')) throw new SaslError('the challenge does not offer qop auth')
+  if (!qop.some(each => each.trim() === 'auth')) throw new SaslError("the server's challenge does not offer qop auth")
   const charset = directives.get('charset')
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
-    throw new SaslError('the charset of the challenge is not utf-8')
+    throw new SaslError("the charset of the server's challenge is not utf-8")
   return { realm: directives.get('realm'), nonce, isUtf8: charset !== undefined }
 }
 
-/** What is said to a challenge, and what the server must say to that. */
-function answer(
+/** Returns the response to a challenge, and the `rspauth` that the server must send after it. */
+function respond(
   { username, password }: DigestCredentials,
   { realm, nonce, isUtf8 }: Challenge,
   cnonce: string,
   digestUri: string,
 ): { token: Buffer; rspauth: Buffer } {
-  const name = hashed(username, isUtf8)
-  const secret = hashed(password, isUtf8)
-  // In bytes as they came: a realm and a nonce are given back as they are.
+  const name = encodeForHash(username, isUtf8)
+  const secret = encodeForHash(password, isUtf8)
+  // The realm and the nonce are hashed byte for byte, as the server sent them.
   const owner = hash(name, latin1(`:${realm ?? ''}:`), secret)
   const a1 = hex(owner, latin1(`:${nonce}:${cnonce}`))
   const proof = (method: string) =>
@@ -101,17 +111,22 @@ function answer(
       'qop=auth',
     ].join(','),
   )
-  if (token.length > LONGEST_RESPONSE) throw new SaslError(`a response of ${token.length} bytes`)
+  if (token.length > LONGEST_RESPONSE)
+    throw new SaslError(`the response has ${token.length} bytes, the limit is ${LONGEST_RESPONSE}`)
   return { token, rspauth: latin1(proof('')) }
 }
 
 /**
- * 2.1.2.1: what fits into ISO 8859-1 is hashed so, also where the charset is utf-8.
- * @throws SaslError where it does not fit and the server has no utf-8
+ * Encodes text for hashing. Text that fits into ISO 8859-1 is hashed in it, even if the charset is utf-8 (RFC 2831,
+ * 2.1.2.1).
+ * @throws SaslError if the text does not fit and the server does not support utf-8
  */
-function hashed(text: string, isUtf8: boolean): Buffer {
+function encodeForHash(text: string, isUtf8: boolean): Buffer {
   if (/^[\0-\xff]*$/.test(text)) return latin1(text)
-  if (!isUtf8) throw new SaslError('the server knows ISO 8859-1 only, and the name or the password is more')
+  if (!isUtf8)
+    throw new SaslError(
+      'the name or the password has characters outside ISO 8859-1, and the server does not support utf-8',
+    )
   return Buffer.from(text)
 }
 
@@ -119,14 +134,14 @@ function hash(...parts: Uint8Array[]): Buffer {
   try {
     return md5(Buffer.concat(parts))
   } catch (cause) {
-    throw new SaslError('there is no MD5 in this runtime, so there is no DIGEST-MD5', { cause })
+    throw new SaslError('this runtime has no MD5, which DIGEST-MD5 needs', { cause })
   }
 }
 
 const hex = (...parts: Uint8Array[]): string => hash(...parts).toString('hex')
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')
 
-/** 128 bits. */
+/** Returns 128 random bits in hexadecimal. */
 const nonceFrom = (random: Random): string =>
   Array.from({ length: 4 }, () =>
     Math.floor(random() * 0x1_0000_0000)

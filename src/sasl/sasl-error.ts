@@ -1,6 +1,7 @@
-// What a mechanism throws. A session that ends by it rejects with AUTHFAILED, and has this as a cause.
-
-/** The server's side of an exchange is not what the mechanism demands. */
+/**
+ * Thrown if an exchange cannot be completed as the mechanism requires. The session ends: its calls reject with
+ * AUTHFAILED, and this error is in their chain of causes.
+ */
 export class SaslError extends Error {
   override readonly name = 'SaslError'
 }

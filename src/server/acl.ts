@@ -1,44 +1,44 @@
-// Who may do what: access control lists, and the identities they are held against.
+// Access control lists, and the identities that clients have proved.
 import { perms, type ACL, type Id } from '../protocol/index.ts'
 import { sha1 } from '../runtime/hash.ts'
-import { RequestError } from './refusal.ts'
+import { RequestError } from './request-error.ts'
 
-/** A way of knowing who somebody is (AuthenticationProvider). */
+/** An authentication scheme (AuthenticationProvider). */
 interface Scheme {
-  /** May this stand as an id in a list? */
+  /** Returns true if an ACL may contain this id. */
   isValid(id: string): boolean
-  /** Is who is known as `known` meant by `listed`? */
-  matches(known: string, listed: string): boolean
-  /** Has who is known by it proven anything? Only then 'auth' in a list means them too. */
-  isProof: boolean
+  /** Returns true if an ACL entry for `listed` applies to a client with the identity `proved`. */
+  matches(proved: string, listed: string): boolean
+  /** True if a client must authenticate to get such an identity. The scheme 'auth' in an ACL means only those. */
+  isAuthenticated: boolean
   userOf(id: string): string
 }
 
 const schemes: Readonly<Record<string, Scheme>> = {
   digest: {
-    // Two parts by Java's split(), which drops empty ones at the end.
+    // Two parts according to Java's split(), which drops empty parts at the end.
     isValid: id => id.replace(/:+$/, '').split(':').length === 2,
-    matches: (known, listed) => known === listed,
-    isProof: true,
+    matches: (proved, listed) => proved === listed,
+    isAuthenticated: true,
     userOf: id => id.slice(0, id.indexOf(':')),
   },
   ip: {
     isValid: id => networkOf(id) !== undefined,
-    matches(known, listed) {
+    matches(proved, listed) {
       const network = networkOf(listed)
-      const address = networkOf(known)
+      const address = networkOf(proved)
       if (network === undefined || address === undefined) return false
       const shift = 32n - BigInt(network.bits)
       return address.address >> shift === network.address >> shift
     },
-    isProof: false,
+    isAuthenticated: false,
     userOf: id => id,
   },
 }
 
 const schemeOf = (name: string): Scheme | undefined => (Object.hasOwn(schemes, name) ? schemes[name] : undefined)
 
-/** '10.0.0.0/8' or an address alone. IPv4 only, as in IPAuthenticationProvider. */
+/** Parses '10.0.0.0/8' or a single address. IPv4 only, as in IPAuthenticationProvider. */
 function networkOf(text: string): { address: bigint; bits: number } | undefined {
   const [address = '', bits = '32'] = text.split(/\/(.*)/s)
   const parts = address.split('.')
@@ -51,8 +51,8 @@ function networkOf(text: string): { address: bigint; bits: number } | undefined 
 const isAnyone = ({ scheme, id }: Id): boolean => scheme === 'world' && id === 'anyone'
 
 /**
- * The list as it is kept: without repetitions, and with the caller's own identities in the place of 'auth'.
- * @throws Refusal INVALIDACL where it is empty, or names nobody that could be known
+ * Returns the ACL to store: without duplicates, and with the caller's proved identities instead of 'auth'.
+ * @throws RequestError INVALIDACL if it is empty, or contains an id that no client can have
  */
 export function fixupACL(acl: readonly ACL[] | null, identities: readonly Id[]): ACL[] {
   const entries = new Map((acl ?? []).map(each => [JSON.stringify(each), each]))
@@ -60,33 +60,36 @@ export function fixupACL(acl: readonly ACL[] | null, identities: readonly Id[]):
   return [...entries.values()].flatMap(entry => {
     if (isAnyone(entry.id)) return entry
     if (entry.id.scheme === 'auth') {
-      const proven = identities.filter(({ scheme }) => schemeOf(scheme)?.isProof === true)
-      if (proven.length === 0) throw new RequestError('INVALIDACL')
-      return proven.map(id => ({ perms: entry.perms, id }))
+      const proved = identities.filter(({ scheme }) => schemeOf(scheme)?.isAuthenticated === true)
+      if (proved.length === 0) throw new RequestError('INVALIDACL')
+      return proved.map(id => ({ perms: entry.perms, id }))
     }
     if (schemeOf(entry.id.scheme)?.isValid(entry.id.id) !== true) throw new RequestError('INVALIDACL')
     return entry
   })
 }
 
-/** @param permission bits of which one is enough */
+/**
+ * Returns true if the ACL grants at least one bit of `permission` to one of the identities.
+ * An empty ACL grants everything.
+ */
 export const allows = (acl: readonly ACL[], permission: number, identities: readonly Id[]): boolean =>
   acl.length === 0 ||
   acl.some(
-    ({ perms: may, id: listed }) =>
-      (may & permission) !== 0 &&
+    ({ perms: granted, id: listed }) =>
+      (granted & permission) !== 0 &&
       (isAnyone(listed) ||
         identities.some(
           ({ scheme, id }) => scheme === listed.scheme && schemeOf(scheme)?.matches(id, listed.id) === true,
         )),
   )
 
-/** @throws Refusal NOAUTH */
+/** @throws RequestError NOAUTH if the ACL does not grant the permission */
 export function requirePermission(acl: readonly ACL[], permission: number, identities: readonly Id[]): void {
   if (!allows(acl, permission, identities)) throw new RequestError('NOAUTH')
 }
 
-/** Who may only read sees no digests: passwords could be guessed from them. */
+/** Hides digests from a client without the admin permission, because passwords could be guessed from them. */
 export const redactACL = (acl: readonly ACL[], identities: readonly Id[]): ACL[] =>
   acl.map(entry =>
     entry.id.scheme === 'digest' && !allows(acl, perms.admin, identities)
@@ -94,8 +97,8 @@ export const redactACL = (acl: readonly ACL[], identities: readonly Id[]): ACL[]
       : entry,
   )
 
-/** Who somebody is that says so in an auth packet; undefined where that is not believed. `address` is where they come from. */
-export function identified(scheme: string | null, auth: Buffer | null, address: string): Id | undefined {
+/** Returns the identity that an auth packet proves, or undefined if it proves none. @param address of the client */
+export function authenticate(scheme: string | null, auth: Buffer | null, address: string): Id | undefined {
   if (scheme === 'ip') return { scheme, id: address }
   if (scheme !== 'digest' || auth === null) return undefined
   const [user = ''] = auth.toString().split(':', 1)

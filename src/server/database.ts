@@ -1,23 +1,23 @@
-// What the server keeps: the tree, who watches it, and the number of the last transaction.
+// The server's data: the tree, its watches, and the zxid of the last transaction.
 import type { Clock } from '../runtime/clock.ts'
 import { opcodes } from '../protocol/index.ts'
 import { TreeTransaction, type TreeChange } from './transaction.ts'
 import { Tree } from './tree.ts'
 import { Watches } from './watches.ts'
 
-/** Who asked for a transaction, and by which operation. */
-export interface Cause {
-  /** 0 where the server did it by itself. */
+/** The origin of a transaction. */
+export interface TransactionCause {
+  /** The session that sent the request; 0 if the server started the transaction. */
   session: bigint
   opcode: number
 }
 
-/** A transaction that was done: one that is refused is told nowhere, though it has a zxid. */
-export interface TransactionRecord extends Cause {
+/** A committed transaction. A rejected one takes a zxid too, but has no record. */
+export interface TransactionRecord extends TransactionCause {
   zxid: bigint
-  /** Milliseconds by the calendar. */
+  /** Milliseconds since 1970. */
   time: number
-  /** Nodes that came, went or got other data, in order: none where a list of permissions was set, or a session began. */
+  /** Nodes created, deleted or given other data, in order. Empty for a setACL and for the start of a session. */
   changes: readonly TreeChange[]
 }
 
@@ -25,24 +25,24 @@ export class Database {
   readonly tree = new Tree()
   readonly watches = new Watches()
   readonly #clock: Clock
-  readonly #tell: (transaction: TransactionRecord) => void
+  readonly #onCommit: (transaction: TransactionRecord) => void
   #zxid = 0n
 
-  constructor(clock: Clock, tell: (transaction: TransactionRecord) => void) {
+  constructor(clock: Clock, onCommit: (transaction: TransactionRecord) => void) {
     this.#clock = clock
-    this.#tell = tell
+    this.#onCommit = onCommit
   }
 
-  /** The last transaction's number. One that was refused has a number too. */
+  /** The zxid of the last transaction, which may be a rejected one. */
   get zxid(): bigint {
     return this.#zxid
   }
 
   /**
-   * Does all of a transaction, and then tells those who watch; or nothing, where it throws. So who writes hears the event of a
-   * watch of its own before the answer (FinalRequestProcessor applies, and then answers).
+   * Commits a transaction and then fires its watches, or rolls it back if `change` throws.
+   * A writer therefore receives the event of its own watch before the reply, as in FinalRequestProcessor.
    */
-  transact<T>(cause: Cause, change: (tx: TreeTransaction) => T): T {
+  transact<T>(cause: TransactionCause, change: (tx: TreeTransaction) => T): T {
     const tx = new TreeTransaction(++this.#zxid, this.#clock.wallNow())
     let result
     try {
@@ -52,13 +52,13 @@ export class Database {
       throw error
     }
     const { zxid, time, changes } = tx
-    // A multi that is refused has an answer, and is no more done than what throws.
-    if (!tx.rolledBack) this.#tell({ ...cause, zxid, time, changes })
+    // A rejected multi does not throw, because it has a reply; it is rolled back all the same.
+    if (!tx.rolledBack) this.#onCommit({ ...cause, zxid, time, changes })
     for (const each of changes) this.watches.fire(each)
     return result
   }
 
-  /** A session is gone, and its nodes with it. */
+  /** Deletes the ephemeral nodes of a session that has ended. */
   closeSession(session: bigint): void {
     this.transact({ session, opcode: opcodes.closeSession }, tx => {
       for (const path of this.tree.ephemeralsOf(session)) this.tree.delete(tx, path)
@@ -66,9 +66,10 @@ export class Database {
     })
   }
 
-  /** Deletes containers and nodes with a ttl whose time has come, each in a transaction of its own. */
-  reap(): void {
+  /** Deletes empty containers and expired nodes with a ttl, each in its own transaction. */
+  checkContainers(): void {
     const cause = { session: 0n, opcode: opcodes.deleteContainer }
-    for (const path of this.tree.reapable(this.#clock.wallNow())) this.transact(cause, tx => this.tree.delete(tx, path))
+    for (const path of this.tree.removable(this.#clock.wallNow()))
+      this.transact(cause, tx => this.tree.delete(tx, path))
   }
 }

@@ -1,33 +1,34 @@
-// The four-letter words: what operators and their tools ask a server (org.apache.zookeeper.server.command).
+// The four-letter words of operators and their tools (org.apache.zookeeper.server.command).
+import { hex64 } from '../protocol/index.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Address } from '../transport/transport.ts'
-import type { ServerStats } from './counts.ts'
+import type { ServerStats } from './stats.ts'
 import type { Database } from './database.ts'
 import type { ServerSession } from './sessions.ts'
 
-/** What words tell of. */
-export interface View {
+/** The state that the four-letter words and snapshots report. */
+export interface ServerView {
   readonly database: Database
   readonly sessions: { readonly all: Iterable<ServerSession<unknown>>; readonly size: number }
   readonly connections: Iterable<{
     readonly remote: Address
     readonly session: ServerSession<unknown> | undefined
-    readonly counts: ServerStats
+    readonly stats: ServerStats
     readonly lastOperation: string
   }>
   readonly settings: { readonly clock: Clock; readonly tickTime: number }
   readonly startedAt: number
-  /** Of all connections that there were. */
-  readonly counts: ServerStats
+  /** Totals of all connections, open and closed. */
+  readonly stats: ServerStats
 }
 
-/** A version that clients can read; behind it, that this is none of Apache's. */
+/** Starts with a version number, which clients parse, and then says that this is not Apache's server. */
 const VERSION = '3.8.0-zkwire, an embedded server for tests'
 
-const words: Readonly<Record<string, (view: View) => string>> = {
+const words: Readonly<Record<string, (view: ServerView) => string>> = {
   ruok: () => 'imok',
   isro: () => 'rw',
-  // kazoo's server_version() reads it here.
+  // kazoo's server_version() parses this answer.
   envi: () => `Environment:\nzookeeper.version=${VERSION}\n`,
   srvr: view => versionLine + summary(view),
   stat: view => `${versionLine}Clients:\n${connections(view, false)}\n${summary(view)}`,
@@ -37,9 +38,9 @@ const words: Readonly<Record<string, (view: View) => string>> = {
       version: VERSION,
       server_state: 'standalone',
       ...{ avg_latency: '0.0', max_latency: 0, min_latency: 0 },
-      packets_received: view.counts.received,
-      packets_sent: view.counts.sent,
-      bytes_received_count: view.counts.bytesReceived,
+      packets_received: view.stats.received,
+      packets_sent: view.stats.sent,
+      bytes_received_count: view.stats.bytesReceived,
       num_alive_connections: [...view.connections].length,
       outstanding_requests: 0,
       znode_count: nodeCount(view),
@@ -54,7 +55,7 @@ const words: Readonly<Record<string, (view: View) => string>> = {
     })
       .map(([name, value]) => `zk_${name}\t${value}\n`)
       .join(''),
-  // These three tell of data watches only, in Apache's server too (DataTree.dumpWatchesSummary).
+  // wchs, wchc and wchp report only data watches, as Apache's server does (DataTree.dumpWatchesSummary).
   wchs({ database: { watches } }) {
     const { data } = watches
     return `${data.watchers.size} connections watching ${data.paths} paths\nTotal watches:${data.entries.length}\n`
@@ -63,24 +64,24 @@ const words: Readonly<Record<string, (view: View) => string>> = {
     [...database.watches.data.watchers]
       .map(([{ sessionId }, paths]) =>
         listed(
-          hex(sessionId),
+          hex64(sessionId),
           Array.from(paths, ([path]) => path),
         ),
       )
       .join('') + '\n',
   wchp: ({ database }) =>
-    [...grouped(database.watches.data.entries.map(({ path, watcher }) => [path, hex(watcher.sessionId)]))]
+    [...grouped(database.watches.data.entries.map(({ path, watcher }) => [path, hex64(watcher.sessionId)]))]
       .map(([path, ids]) => listed(path, ids))
       .join('') + '\n',
   dump(view) {
     const { ephemerals } = view.database.tree
     const { clock } = view.settings
     const wallAhead = clock.wallNow() - clock.now()
-    const ends = grouped([...view.sessions.all].map(({ id, expiresAt }) => [expiresAt, hex(id)]))
+    const ends = grouped([...view.sessions.all].map(({ id, expiresAt }) => [expiresAt, hex64(id)]))
     const sets = [...ends].map(([at, ids]) => listed(`${ids.length} expire at ${javaDate(wallAhead + at)}:`, ids))
-    const ephemeralLists = [...ephemerals].map(([id, paths]) => listed(`${hex(id)}:`, paths))
+    const ephemeralLists = [...ephemerals].map(([id, paths]) => listed(`${hex64(id)}:`, paths))
     const connectionLines = [...view.connections].map(
-      ({ remote, session }) => `\tip: ${peer(remote)} sessionId: ${hex(session?.id ?? 0n)}\n`,
+      ({ remote, session }) => `\tip: ${peer(remote)} sessionId: ${hex64(session?.id ?? 0n)}\n`,
     )
     return (
       `SessionTracker dump:\nSession Sets (${sets.length})/(${view.sessions.size}):\n${sets.join('')}` +
@@ -90,40 +91,40 @@ const words: Readonly<Record<string, (view: View) => string>> = {
   },
 }
 
-/** undefined where it is no word that is known. */
-export const wordAnswer = (word: string, view: View): string | undefined =>
+/** Returns undefined if the word is unknown. */
+export const answerWord = (word: string, view: ServerView): string | undefined =>
   Object.hasOwn(words, word) ? words[word]?.(view) : undefined
 
 const versionLine = `Zookeeper version: ${VERSION}\n`
 
-const summary = (view: View): string =>
+const summary = (view: ServerView): string =>
   [
     'Latency min/avg/max: 0/0.0/0',
-    `Received: ${view.counts.received}`,
-    `Sent: ${view.counts.sent}`,
+    `Received: ${view.stats.received}`,
+    `Sent: ${view.stats.sent}`,
     `Connections: ${[...view.connections].length}`,
     'Outstanding: 0',
-    `Zxid: ${hex(view.database.zxid)}`,
+    `Zxid: ${hex64(view.database.zxid)}`,
     'Mode: standalone',
     `Node count: ${nodeCount(view)}`,
     '',
   ].join('\n')
 
-const connections = (view: View, inFull: boolean): string =>
+const connections = (view: ServerView, isDetailed: boolean): string =>
   [...view.connections]
-    .map(({ remote, session, counts, lastOperation }) => {
-      const more =
-        inFull && session !== undefined ? `,sid=${hex(session.id)},lop=${lastOperation},to=${session.timeout}` : ''
-      return ` ${peer(remote)}[1](queued=0,recved=${counts.received},sent=${counts.sent}${more})\n`
+    .map(({ remote, session, stats, lastOperation }) => {
+      const details =
+        isDetailed && session !== undefined
+          ? `,sid=${hex64(session.id)},lop=${lastOperation},to=${session.timeout}`
+          : ''
+      return ` ${peer(remote)}[1](queued=0,recved=${stats.received},sent=${stats.sent}${details})\n`
     })
     .join('')
 
-/** The root stands in the server's map twice. */
-const nodeCount = ({ database }: View): number => database.tree.size + 1
+/** The root counts twice, because Apache's map contains it twice. */
+const nodeCount = ({ database }: ServerView): number => database.tree.size + 1
 
-const hex = (id: bigint): string => `0x${BigInt.asUintN(64, id).toString(16)}`
-
-/** As Java writes an InetSocketAddress. */
+/** Formats an address as Java's InetSocketAddress.toString(). */
 const peer = ({ host, port }: Address): string => (host.includes(':') ? `/[${host}]:${port}` : `/${host}:${port}`)
 
 const listed = (head: string, lines: Iterable<string>): string =>
@@ -135,7 +136,7 @@ function grouped<K>(pairs: readonly (readonly [K, string])[]): Map<K, string[]> 
   return groups
 }
 
-/** A time by the calendar, as Java writes it (Date.toString), in UTC. */
+/** Formats milliseconds since 1970 as Java's Date.toString(), in UTC. */
 export function javaDate(wall: number): string {
   const [day = '', date, month, year, time] = new Date(wall).toUTCString().split(' ')
   return `${day.slice(0, 3)} ${month} ${date} ${time} UTC ${year}`

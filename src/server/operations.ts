@@ -1,4 +1,4 @@
-// Every operation that a session may ask for, with what does it.
+// The handlers of all operations on the database.
 import {
   opcodes,
   operations,
@@ -11,67 +11,71 @@ import {
 import { userOf } from './acl.ts'
 import type { Database } from './database.ts'
 import * as reads from './reads.ts'
-import { RequestError } from './refusal.ts'
+import { RequestError } from './request-error.ts'
 import type { WatchOwner } from './watches.ts'
 import * as writes from './writes.ts'
 
-/** Who asks. */
+/** The session that sent a request. */
 export interface Caller {
   session: bigint
   identities: readonly Id[]
   watcher: WatchOwner
 }
 
-/** What does an operation. */
+/** Executes an operation. */
 export interface Handler {
   readonly operation: Pick<Operation<unknown, unknown>, 'name' | 'method' | 'opcode'>
   /**
-   * Reads the request, does it, and returns what writes the answer; undefined where there is to be none.
-   * @throws Refusal where the server says no; JuteError where the request makes no sense
+   * Parses and executes the request. Returns a function that writes the body of the reply, or undefined if the server
+   * sends no reply.
+   * @throws RequestError if the server rejects the request
+   * @throws JuteError if the request is malformed
    */
-  run(on: OperationContext, request: Reader): ((writer: Writer) => void) | undefined
+  run(context: OperationContext, request: Reader): ((writer: Writer) => void) | undefined
 }
 
-/** What all operations are done on. */
 export interface OperationContext extends Caller {
   database: Database
   settings: writes.WriteSettings
 }
 
-const read = <Q, R>(operation: Operation<Q, R>, run: (on: OperationContext, request: Q) => Encodable<R>): Handler => ({
+const read = <Q, R>(
+  operation: Operation<Q, R>,
+  run: (context: OperationContext, request: Q) => Encodable<R>,
+): Handler => ({
   operation,
-  run(on, request) {
-    const answer = run(on, operation.request.read(request))
-    return writer => operation.response.write(writer, answer)
+  run(context, request) {
+    const response = run(context, operation.request.read(request))
+    return writer => operation.response.write(writer, response)
   },
 })
 
-/** It takes a transaction's number, done or refused, and even where it cannot be read. */
+/** A write takes a zxid even if it is rejected or malformed. */
 const write = <Q, R>(
   operation: Operation<Q, R>,
-  run: (on: writes.WriteContext, request: Q) => Encodable<R> | undefined,
+  run: (context: writes.WriteContext, request: Q) => Encodable<R> | undefined,
 ): Handler => ({
   operation,
-  run({ database, ...on }, request) {
-    const answer = database.transact({ session: on.session, opcode: operation.opcode }, tx =>
-      run({ tree: database.tree, tx, ...on }, operation.request.read(request)),
+  run({ database, ...caller }, request) {
+    const response = database.transact({ session: caller.session, opcode: operation.opcode }, tx =>
+      run({ tree: database.tree, tx, ...caller }, operation.request.read(request)),
     )
-    return answer && (writer => operation.response.write(writer, answer))
+    return response && (writer => operation.response.write(writer, response))
   },
 })
 
 const o = operations
 
 const handlers: readonly Handler[] = [
-  write(o.create, (on, asked) => writes.create(on, opcodes.create, asked)),
-  write(o.create2, (on, asked) => writes.create(on, opcodes.create2, asked)),
-  write(o.createContainer, (on, asked) => writes.create(on, opcodes.createContainer, asked)),
-  write(o.createTTL, (on, asked) => writes.create(on, opcodes.createTTL, asked)),
-  write(o.delete, (on, { path, version }) => (writes.remove(on, path, version), {})),
-  write(o.setData, (on, { path, data, version }) => ({ stat: writes.setData(on, path, data, version) })),
-  write(o.setACL, (on, { path, acl, version }) => ({ stat: writes.setACL(on, path, acl, version) })),
-  // 3.8.0 has no answer for one that holds: it stands in a multi, or not at all.
-  write(o.check, (on, { path, version }) => (writes.check(on, path, version), undefined)),
+  write(o.create, (context, request) => writes.create(context, opcodes.create, request)),
+  write(o.create2, (context, request) => writes.create(context, opcodes.create2, request)),
+  write(o.createContainer, (context, request) => writes.create(context, opcodes.createContainer, request)),
+  write(o.createTTL, (context, request) => writes.create(context, opcodes.createTTL, request)),
+  write(o.delete, (context, { path, version }) => (writes.remove(context, path, version), {})),
+  write(o.setData, (context, { path, data, version }) => ({ stat: writes.setData(context, path, data, version) })),
+  write(o.setACL, (context, { path, acl, version }) => ({ stat: writes.setACL(context, path, acl, version) })),
+  // 3.8.0 sends no reply to a successful check outside a multi.
+  write(o.check, (context, { path, version }) => (writes.check(context, path, version), undefined)),
   write(o.multi, writes.multi),
   write(o.reconfig, () => {
     throw new RequestError('RECONFIGDISABLED')
@@ -80,19 +84,21 @@ const handlers: readonly Handler[] = [
   read(o.getData, reads.getData),
   read(o.getChildren, reads.getChildren),
   read(o.getChildren2, reads.getChildren),
-  read(o.getACL, (on, { path }) => reads.getACL(on, path)),
-  read(o.getAllChildrenNumber, (on, { path }) => ({ totalNumber: reads.getAllChildrenNumber(on, path) })),
-  read(o.getEphemerals, (on, { prefixPath }) => ({ ephemerals: reads.getEphemerals(on, on.session, prefixPath) })),
+  read(o.getACL, (context, { path }) => reads.getACL(context, path)),
+  read(o.getAllChildrenNumber, (context, { path }) => ({ totalNumber: reads.getAllChildrenNumber(context, path) })),
+  read(o.getEphemerals, (context, { prefixPath }) => ({
+    ephemerals: reads.getEphemerals(context, context.session, prefixPath),
+  })),
   read(o.multiRead, reads.multiRead),
-  read(o.setWatches, (on, before) => (reads.setWatches(on, before), {})),
-  read(o.setWatches2, (on, before) => (reads.setWatches(on, before), {})),
+  read(o.setWatches, (context, request) => (reads.setWatches(context, request), {})),
+  read(o.setWatches2, (context, request) => (reads.setWatches(context, request), {})),
   read(o.addWatch, ({ database, watcher }, { path, mode }) => {
     database.watches.add(path, watcher, mode)
     return { err: 0 }
   }),
   read(o.checkWatches, ({ database }, { path, type }) => (database.watches.requireWatch(path, type), {})),
   read(o.removeWatches, ({ database, watcher }, { path, type }) => (database.watches.remove(path, watcher, type), {})),
-  // One server is always up to date with itself.
+  // A single server is always up to date.
   read(o.sync, (_, { path }) => ({ path })),
   read(o.ping, () => ({})),
   read(o.whoAmI, ({ identities }) => ({
@@ -100,5 +106,5 @@ const handlers: readonly Handler[] = [
   })),
 ]
 
-/** By opcode. */
+/** The handlers by opcode. */
 export const handlerOf: ReadonlyMap<number, Handler> = new Map(handlers.map(each => [each.operation.opcode, each]))

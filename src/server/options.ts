@@ -1,42 +1,90 @@
-// What may be chosen about an embedded server, in the words of zoo.cfg and of the server's switches.
+// Options of an embedded server. They are named as in zoo.cfg if an option exists there.
+import { badArguments } from '../protocol/index.ts'
+import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
 import { systemClock, type Clock } from '../runtime/clock.ts'
 import { systemRandom, type Random } from '../runtime/random.ts'
 import type { TransactionRecord } from './database.ts'
 
 export interface ServerOptions {
-  /** Where to listen. Default: a port that is free. */
+  /** The TCP port, 0 to 65535. Default 0: a free port. */
   port?: number
-  /** Default '127.0.0.1': what is open to everybody has no business on another address. */
+  /** The address to listen on. Default '127.0.0.1', because the server accepts every client. */
   host?: string
-  /** Take TCP connections at all? Without them there is `server.dial`. Default true. */
+  /** Accepts TCP connections if true. If false, clients connect with `server.dial`. Default true. */
   listen?: boolean
-  /** Sessions end at whole ticks, ms. Default 2 000. */
+  /** Sessions expire at whole ticks of this many milliseconds. Default 2 000. */
   tickTime?: number
   /** The shortest session timeout, ms. Default: two ticks. */
   minSessionTimeout?: number
   /** The longest session timeout, ms. Default: twenty ticks. */
   maxSessionTimeout?: number
-  /** The longest request, bytes (jute.maxbuffer): a longer one costs its connection. Default 1 048 575. */
+  /**
+   * The longest request, bytes (jute.maxbuffer). The server closes the connection after a longer one.
+   * Default 1 048 575.
+   */
   maxRequestBytes?: number
-  /** May nodes have a ttl (zookeeper.extendedTypesEnabled)? Where not, they are refused as UNIMPLEMENTED. Default false, as in ZooKeeper. */
+  /**
+   * Allows nodes with a ttl (zookeeper.extendedTypesEnabled). If false, they are rejected with UNIMPLEMENTED.
+   * Default false, as in ZooKeeper.
+   */
   extendedTypes?: boolean
-  /** How often containers and nodes with a ttl are looked at, ms (znode.container.checkIntervalMs). Default 60 000. */
+  /**
+   * The interval between checks of containers and nodes with a ttl, ms (znode.container.checkIntervalMs).
+   * Default 60 000.
+   */
   containerCheckInterval?: number
-  /** Answer a create2 in a multi with a Stat? 3.8 does not (ZOOKEEPER-4026), later servers do. Default false. */
+  /** Replies to a create2 in a multi with a Stat, as servers after 3.8 do (ZOOKEEPER-4026). Default false. */
   createdStatInMulti?: boolean
   /**
-   * Hears of each transaction that is done, before anybody else does: of all that changes something, and of sessions; of nothing that is
-   * refused. What it throws is thrown where nobody catches it, and stops nothing here.
+   * Called with each committed transaction before its watches and its reply: every change, and every session that
+   * begins or ends. It is not called for a rejected request. An error that it throws is an uncaught exception; the
+   * transaction stays committed.
    */
   onTransaction?: (transaction: TransactionRecord) => void
+  /** Time. Default: the system's clock. */
   clock?: Clock
+  /** Random numbers in [0, 1). Default: the system's. */
   random?: Random
 }
 
 export type Settings = Required<ServerOptions>
 
-/** @throws RangeError */
+/** The longest delay of a timer, ms. With a longer delay, Node fires the timer after one millisecond. */
+export const LONGEST_TIMER = 0x7fff_ffff
+
+const isFrom = (least: number, most: number) => (value: number) =>
+  Number.isSafeInteger(value) && value >= least && value <= most
+const positive = mustBe('a whole number from 1 to 2147483647', isFrom(1, 0x7fff_ffff))
+const boolean = mustBe('true or false', value => typeof value === 'boolean')
+const callable = mustBe('a function', value => typeof value === 'function')
+
+const checks: Checks<ServerOptions> = {
+  port: mustBe('a whole number from 0 to 65535', isFrom(0, 0xffff)),
+  host: mustBe('a string', value => typeof value === 'string'),
+  listen: boolean,
+  tickTime: positive,
+  minSessionTimeout: positive,
+  maxSessionTimeout: positive,
+  maxRequestBytes: positive,
+  extendedTypes: boolean,
+  containerCheckInterval: positive,
+  createdStatInMulti: boolean,
+  onTransaction: callable,
+  clock: mustBe('a Clock', isClock),
+  random: callable,
+}
+
+function isClock(value: unknown): boolean {
+  const methods: readonly (keyof Clock)[] = ['now', 'wallNow', 'setTimeout', 'clearTimeout']
+  return (
+    typeof value === 'object' && value !== null && methods.every(name => typeof (value as Clock)[name] === 'function')
+  )
+}
+
+/** @throws ZooKeeperError BADARGUMENTS if an option is invalid */
 export function settingsOf(options: ServerOptions): Settings {
+  const problem = optionsProblem(options, checks)
+  if (problem !== undefined) throw invalid(problem)
   const tickTime = options.tickTime ?? 2000
   const settings = {
     port: 0,
@@ -54,20 +102,15 @@ export function settingsOf(options: ServerOptions): Settings {
     ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
     tickTime,
   }
-  for (const name of [
-    'tickTime',
-    'minSessionTimeout',
-    'maxSessionTimeout',
-    'maxRequestBytes',
-    'containerCheckInterval',
-  ] as const) {
-    const value = settings[name]
-    if (!Number.isSafeInteger(value) || value < 1 || value > 0x7fff_ffff)
-      throw new RangeError(`${name} is to be a whole number from 1 to 2147483647, and is ${value}`)
+  const { minSessionTimeout, maxSessionTimeout } = settings
+  // The defaults depend on tickTime, and can be out of range too.
+  for (const name of ['minSessionTimeout', 'maxSessionTimeout'] as const) {
+    const tooLong = positive(settings[name])
+    if (tooLong !== undefined) throw invalid(`${name} ${tooLong}`)
   }
-  if (settings.minSessionTimeout > settings.maxSessionTimeout)
-    throw new RangeError(
-      `minSessionTimeout ${settings.minSessionTimeout} is above maxSessionTimeout ${settings.maxSessionTimeout}`,
-    )
+  if (minSessionTimeout > maxSessionTimeout)
+    throw invalid(`minSessionTimeout ${minSessionTimeout} is greater than maxSessionTimeout ${maxSessionTimeout}`)
   return settings
 }
+
+const invalid = (detail: string) => badArguments('Server.start', '', detail)

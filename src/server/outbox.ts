@@ -1,29 +1,31 @@
-// Bytes on their way to a client: one write for all that a turn brings. They can be held back, and cut off.
+// Bytes queued for a client: one write for each turn of the event loop. They can be held back, and cut off.
 import { Writer } from '../protocol/index.ts'
 import type { ServerTransport } from '../transport/transport.ts'
 
-const LENGTH_BYTES = 4
+/** The length of the prefix of each frame. */
+export const LENGTH_BYTES = 4
 
-/** What was written behind a hold, and before the next. */
+/** The bytes written after this hold and before the next one. */
 interface Hold {
-  isOn: boolean
+  isActive: boolean
   readonly chunks: Buffer[]
 }
 
 export class Outbox {
   readonly #transport: ServerTransport
   readonly #writer = new Writer()
-  /** In their order; the first is in the way of all. */
+  /** Holds in order. The first one blocks all bytes. */
   readonly #holds: Hold[] = []
   #isEnding = false
   #isScheduled = false
-  #left = Infinity
+  /** How many bytes may still be sent. */
+  #allowance = Infinity
 
   constructor(transport: ServerTransport) {
     this.#transport = transport
   }
 
-  /** @returns how many bytes that are, with the length before them; 0 where nothing is taken any more */
+  /** @returns the length of the frame in bytes, with its length prefix; 0 if the outbox accepts no more frames */
   frame(body: (writer: Writer) => void): number {
     if (this.#isEnding) return 0
     const length = this.#writer.frame(() => body(this.#writer))
@@ -31,31 +33,37 @@ export class Outbox {
     return LENGTH_BYTES + length
   }
 
-  /** Bytes without a length before them. */
+  /** Queues bytes without a length prefix. */
   text(text: string): void {
     this.#writer.bytes(Buffer.from(text))
     this.#schedule()
   }
 
-  /** What was written until now does not wait for this; what comes behind it waits until the returned function is called. */
+  /**
+   * Holds all bytes queued from now on until the returned function is called.
+   * Bytes queued before do not wait for this hold.
+   */
   hold(): () => void {
     this.#flush()
-    const hold = { isOn: true, chunks: [] }
+    const hold = { isActive: true, chunks: [] }
     this.#holds.push(hold)
     return () => {
-      hold.isOn = false
+      hold.isActive = false
       this.#flush()
     }
   }
 
-  /** The stream ends behind the next `bytes` bytes, in the middle of a frame if need be. What is held by now goes before them. */
+  /**
+   * Closes the stream after `bytes` more bytes, even in the middle of a frame.
+   * Bytes that are held now are sent first, and are not counted.
+   */
   cutAfter(bytes: number): void {
     this.#flush()
     const held = this.#holds.flatMap(({ chunks }) => chunks).reduce((sum, { length }) => sum + length, 0)
-    this.#left = Math.min(this.#left, held + bytes)
+    this.#allowance = Math.min(this.#allowance, held + bytes)
   }
 
-  /** The stream ends behind what was written until now. */
+  /** Closes the stream after the bytes queued so far. */
   end(): void {
     this.#isEnding = true
     this.#flush()
@@ -81,14 +89,14 @@ export class Outbox {
     const written = this.#writer.take()
     const last = this.#holds.at(-1)
     if (last !== undefined && written.length > 0) last.chunks.push(written)
-    while (this.#holds[0]?.isOn === false) this.#holds.shift()?.chunks.forEach(chunk => this.#send(chunk))
+    while (this.#holds[0]?.isActive === false) this.#holds.shift()?.chunks.forEach(chunk => this.#send(chunk))
     if (last === undefined) this.#send(written)
-    if (this.#left <= 0 || (this.#isEnding && this.#holds.length === 0)) this.#transport.end()
+    if (this.#allowance <= 0 || (this.#isEnding && this.#holds.length === 0)) this.#transport.end()
   }
 
   #send(bytes: Buffer): void {
-    if (bytes.length > this.#left) this.#isEnding = true
-    if (bytes.length > 0 && this.#left > 0) this.#transport.write(bytes.subarray(0, this.#left))
-    this.#left -= bytes.length
+    if (bytes.length > this.#allowance) this.#isEnding = true
+    if (bytes.length > 0 && this.#allowance > 0) this.#transport.write(bytes.subarray(0, this.#allowance))
+    this.#allowance -= bytes.length
   }
 }

@@ -1,4 +1,4 @@
-// What reads the tree, and sets and replays watches (FinalRequestProcessor).
+// Operations that read the tree, and that set and replay watches (FinalRequestProcessor).
 import {
   errnos,
   eventTypes,
@@ -13,11 +13,10 @@ import {
 } from '../protocol/index.ts'
 import { requirePermission, redactACL } from './acl.ts'
 import type { Database } from './database.ts'
-import { RequestError } from './refusal.ts'
+import { RequestError } from './request-error.ts'
 import { statOf } from './tree.ts'
 import type { WatchOwner } from './watches.ts'
 
-/** What is read, and in whose name. */
 export interface ReadContext {
   database: Database
   identities: readonly Id[]
@@ -29,7 +28,7 @@ interface WatchableRead {
   watch: boolean
 }
 
-/** Leaves its watch also where there is no node, and asks for no permission. */
+/** Sets its watch even if the node does not exist, and checks no permission. */
 export function exists(
   { database: { tree, watches }, watcher }: ReadContext,
   { path, watch }: WatchableRead,
@@ -39,18 +38,18 @@ export function exists(
   return { stat: statOf(tree.get(path)) }
 }
 
-export function getData(reading: ReadContext, { path, watch }: WatchableRead): { data: Buffer | null; stat: Stat } {
-  const { database, watcher } = reading
-  const node = readable(reading, path)
+export function getData(context: ReadContext, { path, watch }: WatchableRead): { data: Buffer | null; stat: Stat } {
+  const { database, watcher } = context
+  const node = readable(context, path)
   if (watch) database.watches.data.add(path, watcher, 'once')
   return { data: node.data, stat: statOf(node) }
 }
 
-export function getChildren(reading: ReadContext, { path, watch }: WatchableRead): { children: string[]; stat: Stat } {
-  const { database, watcher } = reading
-  const node = readable(reading, path)
+export function getChildren(context: ReadContext, { path, watch }: WatchableRead): { children: string[]; stat: Stat } {
+  const { database, watcher } = context
+  const node = readable(context, path)
   if (watch) database.watches.children.add(path, watcher, 'once')
-  // No order is promised. The youngest come first, to catch whoever takes the order of creation for one.
+  // ZooKeeper promises no order. The newest child comes first, to expose callers that rely on the order of creation.
   return { children: [...node.children].reverse(), stat: statOf(node) }
 }
 
@@ -60,24 +59,24 @@ export function getACL({ database, identities }: ReadContext, path: string): { a
   return { acl: redactACL(node.acl, identities), stat: statOf(node) }
 }
 
-export function getAllChildrenNumber(reading: ReadContext, path: string): number {
-  readable(reading, path)
-  return reading.database.tree.countBelow(path)
+export function getAllChildrenNumber(context: ReadContext, path: string): number {
+  readable(context, path)
+  return context.database.tree.countBelow(path)
 }
 
-/** Paths that begin with `prefix`, which need not be a node's. */
+/** Returns the paths that begin with `prefix`, which need not be the path of a node. */
 export function getEphemerals({ database }: ReadContext, session: bigint, prefix: string): string[] {
   const all = database.tree.ephemeralsOf(session)
   return ['', '/'].includes(prefix.trim()) ? all : all.filter(path => path.startsWith(prefix))
 }
 
-/** Each by itself, errors in their places. No watch is left, whatever is asked. */
-export function multiRead(reading: ReadContext, items: TypeOf<typeof MultiReadRequest>): TypeOf<typeof MultiResponse> {
+/** Executes each read independently; an error takes the place of a result. Never sets a watch, even if requested. */
+export function multiRead(context: ReadContext, items: TypeOf<typeof MultiReadRequest>): TypeOf<typeof MultiResponse> {
   return items.map(({ type, body: { path } }) => {
     try {
       return type === opcodes.getData
-        ? { type, body: getData(reading, { path, watch: false }) }
-        : { type, body: getChildren(reading, { path, watch: false }) }
+        ? { type, body: getData(context, { path, watch: false }) }
+        : { type, body: getChildren(context, { path, watch: false }) }
     } catch (error) {
       if (!(error instanceof RequestError)) throw error
       return { type: opcodes.error, body: { err: errnos[error.code] } }
@@ -85,7 +84,7 @@ export function multiRead(reading: ReadContext, items: TypeOf<typeof MultiReadRe
   })
 }
 
-export interface Remembered {
+export interface SetWatchesRequest {
   relativeZxid: bigint
   dataWatches: string[]
   existWatches: string[]
@@ -94,28 +93,31 @@ export interface Remembered {
   persistentRecursiveWatches?: string[]
 }
 
-/** Sets again what a session watched on an earlier connection, and tells at once what it missed. Persistent watches miss silently. */
-export function setWatches({ database: { tree, watches }, watcher }: ReadContext, before: Remembered): void {
+/**
+ * Restores the watches of an earlier connection, and sends at once the events that they missed.
+ * Events that persistent watches missed are not sent.
+ */
+export function setWatches({ database: { tree, watches }, watcher }: ReadContext, request: SetWatchesRequest): void {
   const { NodeCreated, NodeDeleted, NodeDataChanged, NodeChildrenChanged } = eventTypes
-  for (const path of before.dataWatches) {
+  for (const path of request.dataWatches) {
     const node = tree.find(path)
     if (node === undefined) watcher.notify(NodeDeleted, path)
-    else if (node.mzxid > before.relativeZxid) watcher.notify(NodeDataChanged, path)
+    else if (node.mzxid > request.relativeZxid) watcher.notify(NodeDataChanged, path)
     else watches.data.add(path, watcher, 'once')
   }
-  for (const path of before.existWatches) {
+  for (const path of request.existWatches) {
     if (tree.find(path) !== undefined) watcher.notify(NodeCreated, path)
     else watches.data.add(path, watcher, 'once')
   }
-  for (const path of before.childWatches) {
+  for (const path of request.childWatches) {
     const node = tree.find(path)
     if (node === undefined) watcher.notify(NodeDeleted, path)
-    else if (node.pzxid > before.relativeZxid) watcher.notify(NodeChildrenChanged, path)
+    else if (node.pzxid > request.relativeZxid) watcher.notify(NodeChildrenChanged, path)
     else watches.children.add(path, watcher, 'once')
   }
   for (const table of [watches.children, watches.data]) {
-    for (const path of before.persistentWatches ?? []) table.add(path, watcher, 'persistent')
-    for (const path of before.persistentRecursiveWatches ?? []) table.add(path, watcher, 'recursive')
+    for (const path of request.persistentWatches ?? []) table.add(path, watcher, 'persistent')
+    for (const path of request.persistentRecursiveWatches ?? []) table.add(path, watcher, 'recursive')
   }
 }
 

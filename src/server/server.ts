@@ -1,109 +1,118 @@
-// An embedded ZooKeeper, in memory: for tests, demos and teaching. What it forgets when it closes is gone, and there is only one of it:
-// in production the same client is pointed at an Apache ZooKeeper ensemble.
+// An embedded ZooKeeper, in memory: for tests, demos and teaching. It is a single server, and its data is lost when it
+// closes. In production, connect the same client to an Apache ZooKeeper ensemble.
+import { badArguments } from '../protocol/index.ts'
 import { listenTcp, type Listener } from '../transport/listen.ts'
 import { memoryDial } from '../transport/memory.ts'
 import type { Dial } from '../transport/transport.ts'
-import type { ServerStats } from './counts.ts'
 import type { Faults } from './faults.ts'
 import { settingsOf, type ServerOptions } from './options.ts'
-import { ServerCore } from './service.ts'
+import { ServerCore } from './server-core.ts'
 import { snapshotOf, type Snapshot } from './snapshot.ts'
+import type { ServerStats } from './stats.ts'
 
 export class Server {
-  readonly #service: ServerCore
+  readonly #core: ServerCore
   readonly #listener: Listener | undefined
-  /** Reaches the server without a socket, whatever the address: for `connect(server.connectString, { dial: server.dial })`. */
+  /** Connects to this server without a socket: `connect(server.connectString, { dial: server.dial })`. */
   readonly dial: Dial
+  /** The address it listens on, or 'memory' if it does not listen. */
   readonly host: string
-  /** 0 where it does not listen. */
+  /** The TCP port, or 0 if it does not listen. */
   readonly port: number
+  /** Plans faults: replies that are held, delayed, lost or replaced, and connections that are cut. */
+  readonly faults: Faults
 
-  private constructor(service: ServerCore, listener: Listener | undefined) {
-    this.#service = service
+  private constructor(core: ServerCore, listener: Listener | undefined) {
+    this.#core = core
     this.#listener = listener
-    this.dial = memoryDial(service.accept)
+    this.dial = memoryDial(core.accept)
     this.host = listener?.address.host ?? 'memory'
     this.port = listener?.address.port ?? 0
+    this.faults = core.faults
   }
 
   /**
-   * An empty server that serves.
-   * @throws RangeError where an option makes no sense; Error of node:net where the address cannot be had
+   * Starts an empty server.
+   * @throws ZooKeeperError BADARGUMENTS if an option is invalid or does not exist
+   * @throws Error of node:net if the address is not available, such as EADDRINUSE
    */
   static async start(options: ServerOptions = {}): Promise<Server> {
     const settings = settingsOf(options)
-    const service = new ServerCore(settings)
+    const core = new ServerCore(settings)
     try {
-      return new Server(service, settings.listen ? await listenTcp(settings, service.accept) : undefined)
+      return new Server(core, settings.listen ? await listenTcp(settings, core.accept) : undefined)
     } catch (error) {
-      service.close()
+      core.close()
       throw error
     }
   }
 
-  /** For connect(). A server that does not listen is named all the same, and is to be reached by `dial`. */
+  /** The argument for connect(). If the server does not listen, the address is a placeholder: pass `dial` too. */
   get connectString(): string {
     const host = this.host.includes(':') ? `[${this.host}]` : this.host
     return `${host}:${this.port === 0 ? 2181 : this.port}`
   }
 
-  /** What is to go wrong: held, late, lost and changed answers, connections that are cut. */
-  get faults(): Faults {
-    return this.#service.faults
-  }
-
-  /** What it has taken in and sent out since it began: frames, and their bytes with the four of each length. */
+  /** Frames and bytes received and sent since the server started. */
   get stats(): ServerStats {
-    return this.#service.counts
+    return this.#core.stats
   }
 
-  /** What it holds at this moment. */
+  /** Returns a copy of the current nodes, watches and sessions. */
   snapshot(): Snapshot {
-    return snapshotOf(this.#service)
+    return snapshotOf(this.#core)
   }
 
-  /** Ends a session as if it had been silent for too long. Returns false where there is no such session. */
+  /** Expires a session as if its client had been silent for too long. Returns false if there is no such session. */
   expireSession(id: bigint): boolean {
-    const session = this.#service.sessions.get(id)
-    if (session !== undefined) this.#service.endSession(session)
+    const session = this.#core.sessions.get(id)
+    if (session !== undefined) this.#core.endSession(session)
     return session !== undefined
   }
 
-  /** Ends every connection. The sessions live on, until they have been silent for too long. */
+  /** Closes every connection. The sessions live on until they expire. */
   dropConnections(): void {
-    this.#service.dropConnections()
-  }
-
-  /** As a stopped process: it takes connections and bytes, and does and says nothing. No session ends meanwhile. */
-  pause(): void {
-    this.#service.pause()
-  }
-
-  /** Goes on: with what came meanwhile, and then with the sessions that nothing came of. */
-  resume(): void {
-    this.#service.resume()
+    this.#core.dropConnections()
   }
 
   /**
-   * Lets the counter below `path` go on from `next`, a 32-bit integer: the next sequential child is called by it. At 2147483647 it sticks.
-   * @throws RangeError where `next` is no such integer; Error where there is no such node
+   * Simulates a stopped process: the server accepts connections and bytes, but neither executes nor sends anything.
+   * No session expires.
+   */
+  pause(): void {
+    this.#core.pause()
+  }
+
+  /** Executes the requests received while paused, and then expires the sessions that sent none. */
+  resume(): void {
+    this.#core.resume()
+  }
+
+  /**
+   * Sets the number that the next sequential child of `path` gets. The counter sticks at 2147483647.
+   * @param next a 32-bit integer
+   * @throws ZooKeeperError BADARGUMENTS if `next` is not a 32-bit integer, or the node does not exist
    */
   setSequenceCounter(path: string, next: number): void {
-    if ((next | 0) !== next) throw new RangeError(`${next} is not a 32-bit integer`)
-    const node = this.#service.database.tree.find(path)
-    if (node === undefined) throw new Error(`there is no node ${path}`)
+    const fail = (problem: string) => badArguments('setSequenceCounter', path, problem)
+    if (!Number.isInteger(next) || (next | 0) !== next) throw fail(`next must be a 32-bit integer, not ${String(next)}`)
+    const node = this.#core.database.tree.find(path)
+    if (node === undefined) throw fail('the node does not exist')
     node.created = next
   }
 
-  /** Deletes the containers, and the nodes with a ttl, whose time has come, without waiting for the next look at them. */
+  /** Deletes at once the containers and the nodes with a ttl that the next periodic check would delete. */
   runContainerCheck(): void {
-    this.#service.database.reap()
+    this.#core.database.checkContainers()
   }
 
-  /** Ends all of it, as if its process were gone: connections, and sessions. What nodes there were its last `snapshot()` still shows. */
+  /**
+   * Closes all connections and discards all sessions, like the end of the process.
+   * `snapshot()` still shows the last nodes.
+   */
   async close(): Promise<void> {
     const closed = this.#listener?.close()
-    this.#service.close()
+    this.#core.close()
     await closed
   }
 

@@ -1,15 +1,16 @@
-// The sessions: who is in them, and when they end (SessionTrackerImpl, ExpiryQueue).
+// Sessions, their connections, and their expiry (SessionTrackerImpl, ExpiryQueue).
 import type { Clock } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
+import { LONGEST_TIMER } from './options.ts'
 
 export interface ServerSession<Connection> {
   readonly id: bigint
   readonly password: Buffer
-  /** Milliseconds, as negotiated with the last connection. */
+  /** Milliseconds, as negotiated by the last handshake. */
   timeout: number
-  /** When it ends, if nothing is heard of it until then; by the clock's `now`. */
+  /** When the session expires unless a request arrives before, in milliseconds of {@link Clock.now}. */
   expiresAt: number
-  /** The one connection that may speak for it. */
+  /** The only connection that may send requests for the session. */
   connection: Connection | undefined
 }
 
@@ -21,9 +22,6 @@ export interface SessionsOptions {
   maxSessionTimeout: number
 }
 
-/** Asked for a longer one, Node takes a millisecond. */
-const LONGEST_TIMER = 0x7fff_ffff
-
 export class Sessions<Connection> {
   readonly #options: SessionsOptions
   readonly #onExpiry: (session: ServerSession<Connection>) => void
@@ -32,12 +30,12 @@ export class Sessions<Connection> {
   #timer: unknown
   #timerAt = Infinity
 
-  /** @param onExpiry has to `end` the session */
+  /** @param onExpiry must call `end` for the session */
   constructor(options: SessionsOptions, onExpiry: (session: ServerSession<Connection>) => void) {
     this.#options = options
     this.#onExpiry = onExpiry
-    // The server's number, 1 alone, and milliseconds since some moment of its machine's: SessionTrackerImpl.initializeNextSessionId.
-    // Each server here has a moment of its own, so that sessions of two that are started together are not taken for the same.
+    // The server's number, here always 1, and a time in milliseconds (SessionTrackerImpl.initializeNextSessionId).
+    // The time has a random offset, because two servers started together must not issue the same session ids.
     const elapsed = options.clock.wallNow() - options.random() * 2 ** 32
     this.#nextId = (1n << 56n) | BigInt.asUintN(56, BigInt(Math.floor(elapsed)) << 16n)
   }
@@ -58,21 +56,21 @@ export class Sessions<Connection> {
     const password = Buffer.from(Array.from({ length: 16 }, () => Math.floor(this.#options.random() * 256)))
     const session = { id: this.#nextId++, password, timeout: 0, expiresAt: 0, connection: undefined }
     this.#byId.set(session.id, session)
-    this.#begin(session, timeout)
+    this.#negotiate(session, timeout)
     return session
   }
 
-  /** The session, with its timeout negotiated anew; undefined where it is gone, or the password is another. */
+  /** Returns the session with a newly negotiated timeout, or undefined if it has ended or the password is wrong. */
   resume(id: bigint, password: Buffer | null, timeout: number): ServerSession<Connection> | undefined {
     const session = this.#byId.get(id)
     if (session === undefined || password?.equals(session.password) !== true) return undefined
-    this.#begin(session, timeout)
+    this.#negotiate(session, timeout)
     return session
   }
 
-  /** Something was heard of it. */
+  /** Postpones the expiry of the session, because a request has arrived. */
   touch(session: ServerSession<Connection>): void {
-    // Sessions end in groups, at whole ticks: up to one tick later than they asked for.
+    // Sessions expire in groups, at whole ticks: up to one tick later than their timeout.
     const { clock, tickTime } = this.#options
     session.expiresAt = (Math.floor((clock.now() + session.timeout) / tickTime) + 1) * tickTime
   }
@@ -82,42 +80,43 @@ export class Sessions<Connection> {
     if (this.#byId.size === 0) this.pause()
   }
 
-  /** There are none any more. */
+  /** Discards all sessions. */
   close(): void {
     this.#byId.clear()
     this.pause()
   }
 
-  /** Lets no session end by itself, until it is asked to look at them again. */
+  /** Stops the expiry of sessions until `expire` is called. */
   pause(): void {
     this.#options.clock.clearTimeout(this.#timer)
     this.#timer = undefined
     this.#timerAt = Infinity
   }
 
-  /** Ends what is due, and looks again when the next may be. */
+  /** Ends the sessions that are due, and schedules the next check. */
   expire(): void {
     this.pause()
     const now = this.#options.clock.now()
     for (const session of this.#byId.values()) if (session.expiresAt <= now) this.#onExpiry(session)
     let next = Infinity
     for (const { expiresAt } of this.#byId.values()) next = Math.min(next, expiresAt)
-    this.#lookAt(next)
+    this.#scheduleExpiry(next)
   }
 
-  #begin(session: ServerSession<Connection>, asked: number): void {
+  #negotiate(session: ServerSession<Connection>, timeout: number): void {
     const { minSessionTimeout, maxSessionTimeout } = this.#options
-    session.timeout = Math.min(Math.max(asked, minSessionTimeout), maxSessionTimeout)
+    session.timeout = Math.min(Math.max(timeout, minSessionTimeout), maxSessionTimeout)
     this.touch(session)
-    // A touch only puts off what the timer is set to; a session with a shorter timeout may come before it.
-    this.#lookAt(session.expiresAt)
+    // touch() only postpones an expiry, so the timer may stay.
+    // A session with a shorter timeout can need an earlier timer.
+    this.#scheduleExpiry(session.expiresAt)
   }
 
-  #lookAt(when: number): void {
-    if (when >= this.#timerAt) return
+  #scheduleExpiry(at: number): void {
+    if (at >= this.#timerAt) return
     this.pause()
     const { clock } = this.#options
-    this.#timerAt = when
-    this.#timer = clock.setTimeout(() => this.expire(), Math.min(when - clock.now(), LONGEST_TIMER))
+    this.#timerAt = at
+    this.#timer = clock.setTimeout(() => this.expire(), Math.min(at - clock.now(), LONGEST_TIMER))
   }
 }

@@ -1,14 +1,14 @@
-// What a server holds at one moment, as plain values for a test to compare.
+// A copy of the server's state, as plain values that a test can compare.
 import type { ACL, Stat } from '../protocol/index.ts'
+import type { ServerView } from './four-letter-words.ts'
 import { statOf, type NodeKind } from './tree.ts'
-import type { View } from './four-letter-words.ts'
 
 export interface Snapshot {
-  /** The last transaction. */
+  /** The zxid of the last transaction. */
   zxid: bigint
-  /** By path, in the order of paths; without /zookeeper and what is below it. */
-  nodes: ReadonlyMap<string, { data: Buffer | null; acl: readonly ACL[]; stat: Stat; life: NodeKind }>
-  /** What one-shot and persistent watches there are, in the order of paths. */
+  /** Nodes by path, sorted by path, without /zookeeper and its descendants. */
+  nodes: ReadonlyMap<string, { data: Buffer | null; acl: readonly ACL[]; stat: Stat; kind: NodeKind }>
+  /** One-shot and persistent watches, sorted by path. */
   watches: readonly WatchEntry[]
   sessions: readonly { id: bigint; timeout: number; isConnected: boolean; ephemerals: readonly string[] }[]
 }
@@ -19,15 +19,15 @@ export interface WatchEntry {
   kind: 'data' | 'children' | 'persistent' | 'recursive'
 }
 
-export function snapshotOf({ database: { tree, watches, zxid }, sessions }: View): Snapshot {
+export function snapshotOf({ database: { tree, watches, zxid }, sessions }: ServerView): Snapshot {
   const nodes = [...tree.entries]
     .filter(([path]) => path !== '/zookeeper' && !path.startsWith('/zookeeper/'))
     .map(([path, node]) => {
-      // Copies: what a test does to them does not come to the server.
+      // Copies, so that a test cannot change the server's data.
       const [data, acl] = [node.data && Buffer.from(node.data), structuredClone(node.acl)]
-      return [path, { data, acl, stat: statOf(node), life: node.life }] as const
+      return [path, { data, acl, stat: statOf(node), kind: node.kind }] as const
     })
-  // A watch that stays stands in both tables.
+  // Persistent watches are in both tables.
   const entries = [
     ...watches.data.entries.map(({ mode, ...each }) => ({ ...each, kind: mode === 'once' ? ('data' as const) : mode })),
     ...watches.children.entries

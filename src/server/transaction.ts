@@ -1,48 +1,48 @@
-// One step of the tree: all of it happens, or nothing.
+// An atomic change of the tree.
 import type { ACL, eventTypes } from '../protocol/index.ts'
 
-/** What a watch may be told of. That its parent's children changed follows from a node's coming and going. */
+/** A change of a node. For a created or deleted node, watches on the children of its parent fire too. */
 export interface TreeChange {
   type: (typeof eventTypes)['NodeCreated' | 'NodeDeleted' | 'NodeDataChanged']
   path: string
-  /** The node's list, and its parent's: who may not read them is told nothing (CVE-2024-23944). */
+  /** The ACL of the node, and of its parent. A session that may not read a node is not notified (CVE-2024-23944). */
   acl: readonly ACL[]
   parentACL: readonly ACL[]
 }
 
 export class TreeTransaction {
   readonly zxid: bigint
-  /** Milliseconds by the calendar: the ctime or mtime of what it changes. */
+  /** Milliseconds since 1970: the ctime or mtime of the nodes that it changes. */
   readonly time: number
-  /** By parent: the number for its next sequential child, where this has created children below it. */
+  /** The number of the next sequential child, for each parent in which this transaction has created children. */
   readonly counters = new Map<object, number>()
   readonly #changes: TreeChange[] = []
   readonly #undo: (() => void)[] = []
-  #isUndone = false
+  #rolledBack = false
 
   constructor(zxid: bigint, time: number) {
     this.zxid = zxid
     this.time = time
   }
 
-  /** What it changed, in order: watches hear of it once all is done. */
+  /** The changes in order. Watches fire after the last one. */
   get changes(): readonly TreeChange[] {
     return this.#changes
   }
 
-  /** Something is done, and `undo` would take it back. */
+  /** Records a change that has been made, and how to undo it. */
   record(undo: () => void, change?: TreeChange): void {
     this.#undo.push(undo)
     if (change !== undefined) this.#changes.push(change)
   }
 
-  /** It was refused in its middle: nothing of it is done. */
+  /** True if it was rejected: none of its changes remains. */
   get rolledBack(): boolean {
-    return this.#isUndone
+    return this.#rolledBack
   }
 
   rollBack(): void {
-    this.#isUndone = true
+    this.#rolledBack = true
     for (const undo of this.#undo.splice(0).reverse()) undo()
     this.#changes.length = 0
   }

@@ -1,23 +1,23 @@
-// The tree of nodes. It knows how a change is counted, not who may make it: that is for operations to decide (DataTree of the server).
+// The tree of nodes (DataTree). It keeps versions and zxids; the operations check permissions.
 import { eventTypes, nameOf, parentOf, perms, type ACL, type Stat } from '../protocol/index.ts'
-import { RequestError } from './refusal.ts'
+import { RequestError } from './request-error.ts'
 import type { TreeTransaction } from './transaction.ts'
 
-/** How long a node stays, when nobody deletes it. */
+/** When the server deletes a node. */
 export type NodeKind =
   | { is: 'persistent' }
   | { is: 'ephemeral'; session: bigint }
-  /** Until it had children and has none. */
+  /** Deleted when its last child has been deleted. */
   | { is: 'container' }
-  /** Until it is left unchanged and childless for `ttl` ms. */
+  /** Deleted when it has no children and has not changed for `ttl` ms. */
   | { is: 'ttl'; ttl: number }
 
 export interface Node {
   data: Buffer | null
   acl: readonly ACL[]
-  readonly life: NodeKind
+  readonly kind: NodeKind
   readonly children: Set<string>
-  /** Children that were ever created, as an int: what the next sequence number is taken from. */
+  /** The number of children ever created, as a 32-bit integer: the next sequence number. */
   created: number
   czxid: bigint
   mzxid: bigint
@@ -28,20 +28,21 @@ export interface Node {
   aversion: number
 }
 
-/** The nodes that every server has; they cannot be deleted (DataTree.isSpecialPath). */
+/** The nodes of a new server, which cannot be deleted (DataTree.isSpecialPath). */
 export const specialPaths: ReadonlySet<string> = new Set(['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'])
 
 export class Tree {
   readonly #nodes = new Map<string, Node>()
-  /** Once a session has owned a node it stands here until it is forgotten, with no path too (DataTree.ephemerals). */
+  /** Contains each session that has owned a node until `forget`, even if it owns none now (DataTree.ephemerals). */
   readonly #ephemerals = new Map<bigint, Set<string>>()
-  readonly #reapable = new Set<string>()
+  /** The paths of containers and of nodes with a ttl. */
+  readonly #removable = new Set<string>()
 
   constructor() {
-    const anyone = (may: number): ACL[] => [{ perms: may, id: { scheme: 'world', id: 'anyone' } }]
+    const anyone = (granted: number): ACL[] => [{ perms: granted, id: { scheme: 'world', id: 'anyone' } }]
     for (const path of specialPaths) {
-      this.#nodes.set(path, nodeOf({ data: Buffer.alloc(0), acl: anyone(perms.all), life: { is: 'persistent' } }))
-      // They are not counted as created: that is why /zookeeper has a cversion of -2.
+      this.#nodes.set(path, nodeOf({ data: Buffer.alloc(0), acl: anyone(perms.all), kind: { is: 'persistent' } }))
+      // They do not count as created; therefore /zookeeper has a cversion of -2.
       if (path !== '/') this.get(parentOf(path)).children.add(nameOf(path))
     }
     Object.assign(this.get('/zookeeper/config'), { acl: anyone(perms.read), aversion: -1 })
@@ -51,38 +52,39 @@ export class Tree {
     return this.#nodes.size
   }
 
-  /** Path and node, in no order. */
+  /** Paths and nodes, in no particular order. */
   get entries(): Iterable<[string, Node]> {
     return this.#nodes
   }
 
   find(path: string): Node | undefined {
-    // The root has two names in the server's map.
+    // The server's map contains the root under two paths.
     return this.#nodes.get(path === '' ? '/' : path)
   }
 
-  /** @throws Refusal NONODE */
+  /** @throws RequestError NONODE if the node does not exist */
   get(path: string): Node {
     const node = this.find(path)
     if (node === undefined) throw new RequestError('NONODE')
     return node
   }
 
-  /** What a sequential child is called by. Within one transaction numbers go on past their end (ChangeRecord of PrepRequestProcessor). */
+  /** The next sequence number. It overflows only within a transaction (ChangeRecord of PrepRequestProcessor). */
   counter(tx: TreeTransaction, parent: Node): number {
     return tx.counters.get(parent) ?? parent.created
   }
 
-  create(tx: TreeTransaction, path: string, what: Pick<Node, 'data' | 'acl' | 'life'>): Node {
+  create(tx: TreeTransaction, path: string, content: NodeContent): Node {
     const parent = this.get(parentOf(path))
     const { created, pzxid } = parent
     const next = (this.counter(tx, parent) + 1) | 0
     tx.counters.set(parent, next)
-    const node = nodeOf({ ...what, zxid: tx.zxid, time: tx.time })
-    const owner = node.life.is === 'ephemeral' ? node.life.session : undefined
+    const node = nodeOf({ ...content, zxid: tx.zxid, time: tx.time })
+    const owner = node.kind.is === 'ephemeral' ? node.kind.session : undefined
     const isFirst = owner !== undefined && !this.#ephemerals.has(owner)
     this.#add(path, node)
-    // At its end the counter sticks, and pzxid with it: the server believes only a cversion that grew (DataTree.createNode).
+    // At its maximum the counter sticks, and pzxid with it, because the server accepts only a greater cversion
+    // (DataTree.createNode).
     if (next > created) {
       parent.created = next
       parent.pzxid = tx.zxid
@@ -118,7 +120,7 @@ export class Tree {
     return node
   }
 
-  /** It changes neither mzxid nor mtime, and no watch hears of it. */
+  /** Changes neither mzxid nor mtime, and fires no watch. */
   setACL(tx: TreeTransaction, path: string, acl: readonly ACL[]): Node {
     const node = this.get(path)
     const { acl: before, aversion } = node
@@ -131,26 +133,29 @@ export class Tree {
     return [...(this.#ephemerals.get(session) ?? [])]
   }
 
-  /** A session that owns nothing, and will not. */
+  /** Removes a session that owns no nodes, and will own none. */
   forget(session: bigint): void {
     this.#ephemerals.delete(session)
   }
 
-  /** Sessions that own nodes, or did, with their paths. */
+  /** Sessions that own nodes or have owned some, with the paths that they own now. */
   get ephemerals(): ReadonlyMap<bigint, ReadonlySet<string>> {
     return this.#ephemerals
   }
 
-  /** Containers and nodes with a ttl that may go at `now`, by the calendar (ContainerManager.getCandidates). */
-  reapable(now: number): string[] {
-    return [...this.#reapable].filter(path => {
-      const { life, children, created, mtime } = this.get(path)
+  /**
+   * Returns the containers and the nodes with a ttl that the server may delete (ContainerManager.getCandidates).
+   * @param now milliseconds since 1970
+   */
+  removable(now: number): string[] {
+    return [...this.#removable].filter(path => {
+      const { kind, children, created, mtime } = this.get(path)
       if (children.size > 0) return false
-      return life.is === 'ttl' ? now - mtime > life.ttl : created > 0
+      return kind.is === 'ttl' ? now - mtime > kind.ttl : created > 0
     })
   }
 
-  /** How many nodes are below a path, at any depth. */
+  /** Counts the descendants of a path. */
   countBelow(path: string): number {
     if (path === '/') return this.size - 1
     let count = 0
@@ -161,31 +166,29 @@ export class Tree {
   #add(path: string, node: Node): void {
     this.#nodes.set(path, node)
     this.get(parentOf(path)).children.add(nameOf(path))
-    if (node.life.is === 'ephemeral') {
-      const owned = this.#ephemerals.get(node.life.session)
-      if (owned === undefined) this.#ephemerals.set(node.life.session, new Set([path]))
-      else owned.add(path)
-    } else if (node.life.is !== 'persistent') {
-      this.#reapable.add(path)
+    if (node.kind.is === 'ephemeral') {
+      const paths = this.#ephemerals.get(node.kind.session)
+      if (paths === undefined) this.#ephemerals.set(node.kind.session, new Set([path]))
+      else paths.add(path)
+    } else if (node.kind.is !== 'persistent') {
+      this.#removable.add(path)
     }
   }
 
   #remove(path: string): void {
-    const { life } = this.get(path)
+    const { kind } = this.get(path)
     this.#nodes.delete(path)
     this.get(parentOf(path)).children.delete(nameOf(path))
-    this.#reapable.delete(path)
-    if (life.is === 'ephemeral') this.#ephemerals.get(life.session)?.delete(path)
+    this.#removable.delete(path)
+    if (kind.is === 'ephemeral') this.#ephemerals.get(kind.session)?.delete(path)
   }
 }
 
-function nodeOf({
-  zxid = 0n,
-  time = 0,
-  ...what
-}: Pick<Node, 'data' | 'acl' | 'life'> & { zxid?: bigint; time?: number }): Node {
+type NodeContent = Pick<Node, 'data' | 'acl' | 'kind'>
+
+function nodeOf({ zxid = 0n, time = 0, ...content }: NodeContent & { zxid?: bigint; time?: number }): Node {
   return {
-    ...what,
+    ...content,
     ...{ children: new Set<string>(), created: 0, version: 0, aversion: 0 },
     ...{ czxid: zxid, mzxid: zxid, pzxid: zxid, ctime: time, mtime: time },
   }
@@ -197,15 +200,15 @@ export const statOf = (node: Node): Stat => ({
   ctime: node.ctime,
   mtime: node.mtime,
   version: node.version,
-  // A change for each creation, and one for each child that is gone again (DataNode.copyStat).
+  // Each created child counts once, and each deleted one once more (DataNode.copyStat).
   cversion: (node.created * 2 - node.children.size) | 0,
   aversion: node.aversion,
-  ephemeralOwner: node.life.is === 'ephemeral' ? node.life.session : 0n,
+  ephemeralOwner: node.kind.is === 'ephemeral' ? node.kind.session : 0n,
   dataLength: node.data?.length ?? 0,
   numChildren: node.children.size,
   pzxid: node.pzxid,
 })
 
-/** The name that a sequential node gets: ten digits, or a sign and ten. */
+/** The suffix of a sequential node's name: ten digits, or a minus sign and at least nine. */
 export const sequenceSuffix = (created: number): string =>
   created < 0 ? `-${String(-created).padStart(9, '0')}` : String(created).padStart(10, '0')

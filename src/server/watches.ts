@@ -1,13 +1,16 @@
-// Who is to be told of what: the server's two tables, one of data watches and one of child watches (DataTree, WatchManager).
+// The server's watches in two tables, of data watches and of child watches (DataTree, WatchManager).
 import { SweepingMap } from '../runtime/sweeping-map.ts'
 import { addWatchModes, eventTypes, JuteError, parentOf, watcherTypes, type ACL } from '../protocol/index.ts'
-import { RequestError } from './refusal.ts'
+import { RequestError } from './request-error.ts'
 import type { TreeChange } from './transaction.ts'
 
-/** A connection, as watches see it. */
+/** The connection that set a watch. */
 export interface WatchOwner {
   readonly sessionId: bigint
-  /** @param acl of the node that it is about: it is for the connection to know whether that may be read; left out, nobody asks */
+  /**
+   * Sends an event.
+   * @param acl the connection sends the event only if this ACL allows its client to read; default: no check
+   */
   notify(type: number, path: string, acl?: readonly ACL[]): void
 }
 
@@ -15,11 +18,11 @@ export type Mode = 'once' | 'persistent' | 'recursive'
 
 class WatchTable {
   readonly #byPath = new SweepingMap<Map<WatchOwner, Mode>>()
-  /** Once one has watched, it stands here until it is forgotten, with no path too (WatchManager.watch2Paths). */
+  /** Contains each connection that has set a watch until `forget`, even if none is left (WatchManager.watch2Paths). */
   readonly #byWatcher = new Map<WatchOwner, SweepingMap<Mode>>()
-  #recursive = 0
+  #recursiveCount = 0
 
-  /** A watcher has one watch on a path: a later one takes the place of an earlier one, whatever its mode (ZOOKEEPER-4466). */
+  /** Adds a watch. A connection has one watch on a path: a later one replaces it, in any mode (ZOOKEEPER-4466). */
   add(path: string, watcher: WatchOwner, mode: Mode): void {
     this.remove(path, watcher)
     const watchers = this.#byPath.get(path)
@@ -28,7 +31,7 @@ class WatchTable {
     const paths = this.#byWatcher.get(watcher) ?? new SweepingMap()
     this.#byWatcher.set(watcher, paths)
     paths.set(path, mode)
-    if (mode === 'recursive') this.#recursive++
+    if (mode === 'recursive') this.#recursiveCount++
   }
 
   remove(path: string, watcher: WatchOwner): boolean {
@@ -38,7 +41,7 @@ class WatchTable {
     watchers.delete(watcher)
     if (watchers.size === 0) this.#byPath.delete(path)
     this.#byWatcher.get(watcher)?.delete(path)
-    if (mode === 'recursive') this.#recursive--
+    if (mode === 'recursive') this.#recursiveCount--
     return true
   }
 
@@ -47,22 +50,27 @@ class WatchTable {
     this.#byWatcher.delete(watcher)
   }
 
-  /** Tells each watcher once, but for those that were `told` already. Returns all that watched. */
-  trigger(type: number, path: string, acl: readonly ACL[], told?: ReadonlySet<WatchOwner>): ReadonlySet<WatchOwner> {
-    const concerned = new Set<WatchOwner>()
+  /** Notifies each watcher once, except for those in `notified`. Returns all watchers of the path. */
+  trigger(
+    type: number,
+    path: string,
+    acl: readonly ACL[],
+    notified?: ReadonlySet<WatchOwner>,
+  ): ReadonlySet<WatchOwner> {
+    const watchers = new Set<WatchOwner>()
     for (const [watcher, mode] of this.#byPath.get(path) ?? []) {
-      // A recursive watch hears of each child by itself, so that a change of the list would be said twice.
+      // A recursive watch gets an event for each child, so NodeChildrenChanged would report the same change again.
       if (mode === 'recursive' && type === eventTypes.NodeChildrenChanged) continue
-      concerned.add(watcher)
+      watchers.add(watcher)
       if (mode === 'once') this.remove(path, watcher)
     }
-    if (this.#recursive > 0 && type !== eventTypes.NodeChildrenChanged)
-      for (let above = path; above !== '/';) {
-        above = parentOf(above)
-        for (const [watcher, mode] of this.#byPath.get(above) ?? []) if (mode === 'recursive') concerned.add(watcher)
+    if (this.#recursiveCount > 0 && type !== eventTypes.NodeChildrenChanged)
+      for (let ancestor = path; ancestor !== '/';) {
+        ancestor = parentOf(ancestor)
+        for (const [watcher, mode] of this.#byPath.get(ancestor) ?? []) if (mode === 'recursive') watchers.add(watcher)
       }
-    for (const watcher of concerned) if (told?.has(watcher) !== true) watcher.notify(type, path, acl)
-    return concerned
+    for (const watcher of watchers) if (notified?.has(watcher) !== true) watcher.notify(type, path, acl)
+    return watchers
   }
 
   isWatched(path: string): boolean {
@@ -88,21 +96,24 @@ export class Watches {
   readonly data = new WatchTable()
   readonly children = new WatchTable()
 
-  /** A watch that stays. @throws JuteError where there is no such mode */
+  /** Adds a persistent watch. @throws JuteError if the mode does not exist */
   add(path: string, watcher: WatchOwner, mode: number): void {
     const name = modeNames.get(mode)
-    if (name === undefined) throw new JuteError(`a watch of mode ${mode}`)
+    if (name === undefined) throw new JuteError(`there is no watch mode ${mode}`)
     this.data.add(path, watcher, name)
     this.children.add(path, watcher, name)
   }
 
-  /** @throws Refusal NOWATCHER; JuteError where there is no such type */
+  /**
+   * @throws RequestError NOWATCHER if there is no such watch
+   * @throws JuteError if the type does not exist
+   */
   remove(path: string, watcher: WatchOwner, type: number): void {
     const removed = this.#tablesOf(type).filter(table => table.remove(path, watcher))
     if (removed.length === 0) throw new RequestError('NOWATCHER')
   }
 
-  /** Whoever set it: 3.8.0 looks for any watch on the path, not for the caller's own (WatchManager.containsWatcher). */
+  /** Accepts a watch of any client: 3.8.0 does not look for the caller's own watch (WatchManager.containsWatcher). */
   requireWatch(path: string, type: number): void {
     if (!this.#tablesOf(type).some(table => table.isWatched(path))) throw new RequestError('NOWATCHER')
   }
@@ -113,19 +124,19 @@ export class Watches {
   }
 
   fire({ type, path, acl, parentACL }: TreeChange): void {
-    const told = this.data.trigger(type, path, acl)
+    const notified = this.data.trigger(type, path, acl)
     if (type === eventTypes.NodeDataChanged) return
-    // Who watches both the data and the children of a node hears of its deletion once.
-    if (type === eventTypes.NodeDeleted) this.children.trigger(type, path, acl, told)
+    // A connection that watches both the data and the children of a node gets one event for its deletion.
+    if (type === eventTypes.NodeDeleted) this.children.trigger(type, path, acl, notified)
     this.children.trigger(eventTypes.NodeChildrenChanged, parentOf(path), parentACL)
   }
 
-  /** Types are those of 3.8: it knows none for persistent watches. */
+  /** Accepts the watch types of 3.8, which has none for persistent watches. */
   #tablesOf(type: number): WatchTable[] {
     if (type === watcherTypes.children) return [this.children]
     if (type === watcherTypes.data) return [this.data]
     if (type === watcherTypes.any) return [this.children, this.data]
-    throw new JuteError(`watches of type ${type}`)
+    throw new JuteError(`there is no watch type ${type}`)
   }
 }
 

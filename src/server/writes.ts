@@ -1,8 +1,10 @@
-// What changes the tree: the rules of each operation, in the order in which the server asks them (PrepRequestProcessor).
+// Operations that change the tree. Each checks its rules in the server's order (PrepRequestProcessor).
 import {
   createModes,
   errnos,
+  isSequential,
   JuteError,
+  longestTtl,
   opcodes,
   parentOf,
   pathProblem,
@@ -14,11 +16,10 @@ import {
 } from '../protocol/index.ts'
 import type { MultiRequest, MultiResponse, TypeOf } from '../protocol/index.ts'
 import { requirePermission, fixupACL } from './acl.ts'
-import { RequestError } from './refusal.ts'
+import { RequestError } from './request-error.ts'
 import type { TreeTransaction } from './transaction.ts'
 import { sequenceSuffix, specialPaths, statOf, type NodeKind, type Tree } from './tree.ts'
 
-/** What a write is done on, and in whose name. */
 export interface WriteContext {
   tree: Tree
   tx: TreeTransaction
@@ -28,9 +29,9 @@ export interface WriteContext {
 }
 
 export interface WriteSettings {
-  /** May nodes have a ttl? */
+  /** Allows nodes with a ttl. */
   extendedTypes: boolean
-  /** Is a create2 in a multi answered with a Stat? */
+  /** Replies to a create2 in a multi with a Stat. */
   createdStatInMulti: boolean
 }
 
@@ -44,28 +45,30 @@ export interface CreateRequest {
 
 type CreateOpcode = (typeof opcodes)['create' | 'create2' | 'createContainer' | 'createTTL']
 
-const { persistentSequential, ephemeralSequential, persistentTTL, persistentSequentialTTL } = createModes
+const { ephemeralSequential, persistentTTL, persistentSequentialTTL } = createModes
 const isEphemeral = (flags: number) => flags === createModes.ephemeral || flags === ephemeralSequential
 const isTTL = (flags: number) => flags === persistentTTL || flags === persistentSequentialTTL
-const isSequential = (flags: number) =>
-  flags === persistentSequential || flags === ephemeralSequential || flags === persistentSequentialTTL
 
-export function create(on: WriteContext, opcode: CreateOpcode, asked: CreateRequest): { path: string; stat: Stat } {
-  const { tree, tx, identities } = on
-  requireMode(on.settings, opcode, asked)
-  const life = lifeOf(on.session, opcode, asked)
-  const parentPath = checkedParent(asked.path)
-  const acl = fixupACL(asked.acl, identities)
+export function create(
+  context: WriteContext,
+  opcode: CreateOpcode,
+  request: CreateRequest,
+): { path: string; stat: Stat } {
+  const { tree, tx, identities, session, settings } = context
+  requireMode(settings, opcode, request)
+  const kind = kindOf(session, opcode, request)
+  const parentPath = checkedParent(request.path)
+  const acl = fixupACL(request.acl, identities)
   const parent = tree.get(parentPath)
   requirePermission(parent.acl, perms.create, identities)
-  const path = isSequential(asked.flags) ? asked.path + sequenceSuffix(tree.counter(tx, parent)) : asked.path
+  const path = isSequential(request.flags) ? request.path + sequenceSuffix(tree.counter(tx, parent)) : request.path
   requirePath(path)
   if (tree.find(path) !== undefined) throw new RequestError('NODEEXISTS')
-  if (parent.life.is === 'ephemeral') throw new RequestError('NOCHILDRENFOREPHEMERALS')
-  return { path, stat: statOf(tree.create(tx, path, { data: asked.data, acl, life })) }
+  if (parent.kind.is === 'ephemeral') throw new RequestError('NOCHILDRENFOREPHEMERALS')
+  return { path, stat: statOf(tree.create(tx, path, { data: request.data, acl, kind })) }
 }
 
-/** There is such a mode, the server allows it, and it is given a ttl if it takes one. */
+/** @throws RequestError if the mode does not exist, is not allowed, or does not fit the ttl */
 function requireMode(
   { extendedTypes }: WriteSettings,
   opcode: CreateOpcode,
@@ -73,21 +76,19 @@ function requireMode(
 ): void {
   if (flags < 0 || flags > persistentSequentialTTL) throw new RequestError('BADARGUMENTS')
   if (isTTL(flags) && !extendedTypes) throw new RequestError('UNIMPLEMENTED')
-  const isFitting = isTTL(flags) ? ttl > 0 && ttl <= LONGEST_TTL : ttl < 0
-  // 3.8.0 takes a createTTL of a ttl of -1 with another mode, and stops itself over it.
-  if (!isFitting || (opcode === opcodes.createTTL && !isTTL(flags))) throw new RequestError('BADARGUMENTS')
+  const fitsMode = isTTL(flags) ? ttl > 0 && ttl <= longestTtl : ttl < 0
+  // 3.8.0 accepts a createTTL with a ttl of -1 and another mode, and then shuts itself down.
+  if (!fitsMode || (opcode === opcodes.createTTL && !isTTL(flags))) throw new RequestError('BADARGUMENTS')
 }
 
-/** Containers and nodes with a ttl are known by the opcode, and ephemeral nodes by the flags. */
-function lifeOf(session: bigint, opcode: CreateOpcode, { flags, ttl = NO_TTL }: CreateRequest): NodeKind {
+/** The opcode decides for containers and nodes with a ttl, and the flags for ephemeral nodes. */
+function kindOf(session: bigint, opcode: CreateOpcode, { flags, ttl = NO_TTL }: CreateRequest): NodeKind {
   if (opcode === opcodes.createContainer) return { is: 'container' }
   if (opcode === opcodes.createTTL) return { is: 'ttl', ttl }
   return isEphemeral(flags) ? { is: 'ephemeral', session } : { is: 'persistent' }
 }
 
 const NO_TTL = -1
-/** EphemeralType.TTL: what is left of an ephemeralOwner's bits. */
-const LONGEST_TTL = 0xff_ffff_ffff
 
 export function remove({ tree, tx, identities }: WriteContext, path: string, version: number): void {
   const parentPath = checkedParent(path)
@@ -114,11 +115,11 @@ export function setData(
 
 export function setACL({ tree, tx, identities }: WriteContext, path: string, acl: ACL[] | null, version: number): Stat {
   requirePath(path)
-  const kept = fixupACL(acl, identities)
+  const fixedACL = fixupACL(acl, identities)
   const node = tree.get(path)
   requirePermission(node.acl, perms.admin, identities)
   requireVersion(node.aversion, version)
-  return statOf(tree.setACL(tx, path, kept))
+  return statOf(tree.setACL(tx, path, fixedACL))
 }
 
 export function check({ tree, identities }: WriteContext, path: string, version: number): void {
@@ -131,15 +132,15 @@ export function check({ tree, identities }: WriteContext, path: string, version:
 type Outcomes = TypeOf<typeof MultiResponse>
 type Outcome = Outcomes[number]
 
-/** All of it or nothing. A failure is an outcome too: then there is one error for each operation. */
-export function multi(on: WriteContext, items: TypeOf<typeof MultiRequest>): Outcomes {
+/** Executes all operations atomically. If one fails, returns one error for each operation. */
+export function multi(context: WriteContext, items: TypeOf<typeof MultiRequest>): Outcomes {
   const outcomes: Outcome[] = []
   for (const item of items) {
     try {
-      outcomes.push(one(on, item))
+      outcomes.push(runItem(context, item))
     } catch (error) {
       if (!(error instanceof RequestError)) throw error
-      on.tx.rollBack()
+      context.tx.rollBack()
       const failed = outcomes.length
       return items.map((_, i) => failure(i < failed ? 'OK' : i === failed ? error.code : 'RUNTIMEINCONSISTENCY'))
     }
@@ -147,35 +148,36 @@ export function multi(on: WriteContext, items: TypeOf<typeof MultiRequest>): Out
   return outcomes
 }
 
-function one(on: WriteContext, { type, body }: TypeOf<typeof MultiRequest>[number]): Outcome {
+function runItem(context: WriteContext, { type, body }: TypeOf<typeof MultiRequest>[number]): Outcome {
   switch (type) {
     case opcodes.delete:
-      remove(on, body.path, body.version)
+      remove(context, body.path, body.version)
       return { type, body: {} }
     case opcodes.setData:
-      return { type, body: { stat: setData(on, body.path, body.data, body.version) } }
+      return { type, body: { stat: setData(context, body.path, body.data, body.version) } }
     case opcodes.check:
-      check(on, body.path, body.version)
+      check(context, body.path, body.version)
       return { type, body: {} }
     default:
-      return createdInMulti(on, type, body)
+      return createInMulti(context, type, body)
   }
 }
 
-/** In a multi it is not the opcode but the flags that say what is created (Op.Create of the server). */
-function createdInMulti(on: WriteContext, type: CreateOpcode, body: CreateRequest): Outcome {
-  // Flags that nobody knows count as persistent there, and fail later, by their number.
+/** In a multi, the flags and not the opcode decide what is created (Op.Create of the server). */
+function createInMulti(context: WriteContext, type: CreateOpcode, body: CreateRequest): Outcome {
+  // Unknown flags count as persistent here, and are rejected later.
   const opcode = isTTL(body.flags)
     ? opcodes.createTTL
     : body.flags === createModes.container
       ? opcodes.createContainer
       : opcodes.create
-  // The server takes it for a request with a ttl, and stumbles over there being none.
-  if (opcode === opcodes.createTTL && type !== opcodes.createTTL) throw new JuteError('a node with a ttl, and no ttl')
-  const created = create(on, opcode, opcode === opcodes.createTTL ? body : { ...body, ttl: NO_TTL })
-  // 3.8.0 forgets that it was asked for a Stat (ZOOKEEPER-4026).
-  const forgets = opcode === opcodes.create && !(on.settings.createdStatInMulti && type === opcodes.create2)
-  return forgets ? { type: opcodes.create, body: created } : { type: opcodes.create2, body: created }
+  // The server parses it as a request with a ttl, and the ttl is missing.
+  if (opcode === opcodes.createTTL && type !== opcodes.createTTL)
+    throw new JuteError('the ttl of a node with a ttl is missing')
+  const created = create(context, opcode, opcode === opcodes.createTTL ? body : { ...body, ttl: NO_TTL })
+  // 3.8.0 omits the Stat of a create2 (ZOOKEEPER-4026).
+  const omitsStat = opcode === opcodes.create && !(context.settings.createdStatInMulti && type === opcodes.create2)
+  return omitsStat ? { type: opcodes.create, body: created } : { type: opcodes.create2, body: created }
 }
 
 const failure = (code: ServerErrorCode | 'OK'): Outcome => ({
@@ -183,7 +185,10 @@ const failure = (code: ServerErrorCode | 'OK'): Outcome => ({
   body: { err: code === 'OK' ? 0 : errnos[code] },
 })
 
-/** The parent's path, where there is one to speak of: the whole path is looked at later, if at all. */
+/**
+ * Returns the path of the parent. The path itself is validated later, if at all.
+ * @throws RequestError BADARGUMENTS if the path can have no parent
+ */
 function checkedParent(path: string): string {
   if (!path.includes('/') || path.includes('\0')) throw new RequestError('BADARGUMENTS')
   return parentOf(path)

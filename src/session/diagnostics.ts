@@ -1,4 +1,4 @@
-// What can be looked at from outside: counters, and channels of node:diagnostics_channel. The only file that knows those.
+// What can be observed from outside: counters, and channels of node:diagnostics_channel. No other file imports that module.
 import type { Clock } from '../runtime/clock.ts'
 import { channel } from 'node:diagnostics_channel'
 import type { TypeOf, WatcherEvent } from '../protocol/index.ts'
@@ -14,50 +14,50 @@ const channels = {
   watch: channel('zkwire:watch'),
 }
 
-/** What is published on `zkwire:connect`: a server has given the session. */
+/** Published on `zkwire:connect`: a server has given the session. */
 export interface ConnectMessage {
   address: Address
   sessionId: bigint
   readOnly: boolean
 }
-/** On `zkwire:disconnect`: a connection was lost, or an attempt has failed; of the end of the session `zkwire:state` tells. */
+/** Published on `zkwire:disconnect`: a connection was lost, or an attempt has failed. */
 export interface DisconnectMessage {
   sessionId: bigint
   cause: Error
 }
-/** On `zkwire:state`. */
+/** Published on `zkwire:state`: the state has changed, the end of the session included. */
 export interface StateMessage {
   sessionId: bigint
   state: State
   previous: State
 }
-/** On `zkwire:request`: a server has answered, with an error number where `errno` is not 0. */
+/** Published on `zkwire:request`: a server has answered. `errno` is 0 unless it answered with an error. */
 export interface RequestMessage {
   sessionId: bigint
   op: string
   path: string
   xid: number
   errno: number
-  /** From the turn in which it was sent to its answer. */
+  /** Milliseconds from the turn in which it was sent to its reply. */
   ms: number
 }
-/** On `zkwire:watch`: a server has told of a change, whether anybody here still waits for it or not. */
+/** Published on `zkwire:watch`: a server has sent an event, whether or not a watch here still waits for it. */
 export interface WatchMessage {
   sessionId: bigint
-  /** Of Watcher.Event.EventType: 1 created, 2 deleted, 3 data changed, 4 children changed. */
+  /** A number of Watcher.Event.EventType: 1 created, 2 deleted, 3 data changed, 4 children changed. */
   type: number
   path: string | null
 }
 
-/** Of one session, since it began. */
+/** Counters of one session, since it began. */
 export interface SessionStats {
-  /** Times that a server gave the session. */
+  /** How often a server gave the session. */
   connects: number
-  /** Connections that were lost, and attempts that failed. */
+  /** Lost connections and failed attempts. */
   disconnects: number
-  /** Answers to requests, with errors among them. */
+  /** Replies to requests, errors included. */
   replies: number
-  /** Events of watches. */
+  /** Watch events. */
   events: number
 }
 

@@ -1,29 +1,29 @@
-// Entry point `zkwire/testing`: a clock whose time passes only when a test advances it.
-// May import: runtime.
+// Time that passes only when a test advances it: hours in an instant, the same in every run.
 import type { Clock } from '../runtime/clock.ts'
 
 interface Timer {
   readonly at: number
-  /** Of two that are due at once, the older fires first. */
+  /** Orders timers that are due at the same time: the older fires first. */
   readonly nth: number
   readonly callback: () => void
 }
 
 export interface UntilOptions {
-  /** How much of its time may pass at most, ms. Default an hour. */
+  /** The most virtual time that may pass, in milliseconds. Default 3 600 000, an hour. */
   within?: number
 }
 
 /**
- * A clock for tests: `clock` of `connect()` and of `Server.start()`. With both on one, and the client on `server.dial`, nothing waits for
- * real time or for a socket, so that a session expires in no time. One call at a time may let time pass.
+ * A clock for tests, for the option `clock` of `connect()` and `Server.start()`. If both use the same one, and the
+ * client uses `server.dial`, then nothing waits for real time or for a socket. A session then expires at once. Only one
+ * call of `advance()` or `until()` may be pending.
  */
 export class VirtualClock implements Clock {
   #now = 1000
-  /** The calendar is set by hand, and so goes its own way. */
+  /** Wall-clock time minus monotonic time. */
   #wallAhead = 1_700_000_000_000
   #count = 0
-  /** In the order in which they fire. */
+  /** Sorted in the order in which they fire. */
   readonly #timers: Timer[] = []
 
   now(): number {
@@ -34,42 +34,50 @@ export class VirtualClock implements Clock {
     return this.#now + this.#wallAhead
   }
 
-  /** As in Node, a timer of no delay has one of a millisecond: it never fires in the turn that set it. */
+  /** Treats delays below 1 ms as 1 ms, as Node does, so that a timer never fires in the turn that set it. */
   setTimeout(callback: () => void, ms: number): unknown {
     const timer = { at: this.#now + (ms >= 1 ? ms : 1), nth: ++this.#count, callback }
-    this.#timers.splice(this.#placeOf(timer), 0, timer)
+    this.#timers.splice(this.#indexOf(timer), 0, timer)
     return timer
   }
 
   clearTimeout(timer: unknown): void {
     if (timer === undefined) return
-    const place = this.#placeOf(timer as Timer)
-    if (this.#timers[place] === timer) this.#timers.splice(place, 1)
+    const index = this.#indexOf(timer as Timer)
+    if (this.#timers[index] === timer) this.#timers.splice(index, 1)
   }
 
-  /** How many timers are set: 0 when clients and servers are closed. */
+  /** The number of pending timers: 0 once all clients and servers are closed. */
   get pendingTimers(): number {
     return this.#timers.length
   }
 
-  /** Sets the calendar, and nothing else, ahead; back where `ms` is negative. @throws RangeError where it is not finite */
+  /**
+   * Moves only the wall clock, forward by `ms` milliseconds or back if `ms` is negative.
+   * @throws RangeError if `ms` is not finite
+   */
   jumpWall(ms: number): void {
-    demandSpan(ms, -Infinity)
+    requireSpan(ms, -Infinity)
     this.#wallAhead += ms
   }
 
-  /** Time passes and nothing runs, as in a process that is stopped or busy. What came due fires late, when time passes again. @throws RangeError */
+  /**
+   * Lets `ms` milliseconds pass without firing a timer, as if the process were stopped or busy. Timers that became due
+   * fire late, at the next `advance()` or `until()`.
+   * @throws RangeError if `ms` is negative or not finite
+   */
   stall(ms: number): void {
-    demandSpan(ms)
+    requireSpan(ms)
     this.#now += ms
   }
 
   /**
-   * Lets `ms` milliseconds pass: fires what comes due, in order, and lets all that follows from one timer happen before the next.
-   * @throws RangeError where that is no time, or would never end
+   * Lets `ms` milliseconds pass. Fires the timers that become due, in order, and waits for the microtasks of each
+   * before the next.
+   * @throws RangeError if `ms` is negative or not finite
    */
   async advance(ms: number): Promise<void> {
-    demandSpan(ms)
+    requireSpan(ms)
     const until = this.#now + ms
     await settle()
     while (await this.#fireNext(until));
@@ -77,21 +85,24 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Lets time pass until a promise has settled, and gives what it gives, or throws what it throws.
-   * @throws Error when it has not settled `within` so many milliseconds of this clock, or no timer is left that could bring it about
+   * Lets time pass until the promise settles, then resolves or rejects as it does.
+   * @throws Error if the promise has not settled `within` that many virtual milliseconds, or when no timer is left
    */
   async until<T>(promise: Promise<T>, { within = 3_600_000 }: UntilOptions = {}): Promise<T> {
-    const outcome = { isThere: false }
-    const note = () => void (outcome.isThere = true)
-    promise.then(note, note)
+    const outcome = { isSettled: false }
+    const onSettled = () => void (outcome.isSettled = true)
+    promise.then(onSettled, onSettled)
     const deadline = this.#now + within
     await settle()
-    while (!outcome.isThere && (await this.#fireNext(deadline)));
-    if (!outcome.isThere) throw new Error(`it has not settled, and nothing more happens within ${within} ms`)
+    while (!outcome.isSettled && (await this.#fireNext(deadline)));
+    if (!outcome.isSettled)
+      throw new Error(
+        `the promise has not settled within ${within} ms of virtual time, and no timer is due before then`,
+      )
     return promise
   }
 
-  /** False where nothing is due until then. */
+  /** Fires the next timer. Returns false if none is due until then. */
   async #fireNext(until: number): Promise<boolean> {
     const [next] = this.#timers
     if (next === undefined || next.at > until) return false
@@ -102,8 +113,8 @@ export class VirtualClock implements Clock {
     return true
   }
 
-  /** Where it stands, or would stand. */
-  #placeOf({ at, nth }: Timer): number {
+  /** The index of the timer, or the index to insert it at. */
+  #indexOf({ at, nth }: Timer): number {
     let [low, high] = [0, this.#timers.length]
     while (low < high) {
       const middle = (low + high) >> 1
@@ -115,13 +126,16 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Time does not go back, and `advance()` has an end. */
-function demandSpan(ms: number, least = 0): void {
-  if (!Number.isFinite(ms) || ms < least) throw new RangeError(`${ms} ms cannot pass`)
+function requireSpan(ms: number, least = 0): void {
+  if (!Number.isFinite(ms) || ms < least)
+    throw new RangeError(`ms must be a finite number${least === 0 ? ', not negative' : ''}, but is ${ms}`)
 }
 
-/** Taken once: fake timers of a test's own (vitest's, say) put theirs in its place, which waits for that test. */
+/**
+ * Saved at load time, because fake timers of a test framework (Vitest, for example) replace the global, and theirs
+ * would not fire.
+ */
 const nextTurn = setImmediate
 
-/** Resolves when no microtask is left to run. */
+/** Resolves when the microtask queue is empty. */
 export const settle = (): Promise<void> => new Promise(resolve => nextTurn(resolve))

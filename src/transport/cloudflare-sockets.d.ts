@@ -1,4 +1,4 @@
-// As much of Cloudflare's own declarations as we use: they are no dependency of ours.
+// The part of Cloudflare's declarations that we use, copied to avoid a dependency.
 declare module 'cloudflare:sockets' {
   import type { ReadableStream, WritableStream } from 'node:stream/web'
 

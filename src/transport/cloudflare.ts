@@ -1,15 +1,17 @@
-// TCP and TLS through cloudflare:sockets, which workerd has. The only file that knows it.
+// TCP and TLS in workerd. Only this file imports cloudflare:sockets.
 import { connect } from 'cloudflare:sockets'
 import type { Dial } from './transport.ts'
 
 export interface CloudflareOptions {
-  /** Speak TLS. The certificate must be one that the runtime trusts, for the host as the connect string names it. Default false. */
+  /**
+   * Uses TLS. The runtime must trust the certificate, and it must be for the host in the connect string. Default false.
+   */
   tls?: boolean
 }
 
 /**
- * A dial for workers: `connect(servers, { dial: cloudflare() })`. A socket belongs to the request, or to the Durable Object, that opened it.
- * Which of a name's addresses is taken is the runtime's choice.
+ * Returns a dial for workers: `connect(servers, { dial: cloudflare() })`. A socket belongs to the request, or to the
+ * Durable Object, that opened it. If a name has several addresses, the runtime chooses one.
  */
 export function cloudflare({ tls = false }: CloudflareOptions = {}): Dial {
   return ({ host, port }, handler) => {
@@ -17,7 +19,7 @@ export function cloudflare({ tls = false }: CloudflareOptions = {}): Dial {
     const socket = connect({ hostname, port }, { secureTransport: tls ? 'on' : 'off', allowHalfOpen: false })
     const writer = socket.writable.getWriter()
     let isOver = false
-    // Where the request that opened it is over, even this throws, and does so at once.
+    // Async, because close() throws synchronously if the request that opened the socket is over.
     const close = async () => socket.close()
     const end = (cause?: Error) => {
       if (isOver) return
@@ -25,16 +27,16 @@ export function cloudflare({ tls = false }: CloudflareOptions = {}): Dial {
       close().catch(ignore)
       handler.closed(cause)
     }
-    const tell = (what: () => void) => {
-      if (!isOver) what()
+    const notify = (callback: () => void) => {
+      if (!isOver) callback()
     }
     const read = async () => {
       await socket.opened
-      tell(() => handler.opened())
+      notify(() => handler.opened())
       for await (const { buffer, byteOffset, byteLength } of socket.readable)
-        tell(() => handler.received(Buffer.from(buffer, byteOffset, byteLength)))
+        notify(() => handler.received(Buffer.from(buffer, byteOffset, byteLength)))
     }
-    // Whatever ends the socket ends the reading of it.
+    // Ignored, because a socket that ends also ends the read loop, which reports the error.
     writer.closed.catch(ignore)
     read().then(() => end(), end)
     return {

@@ -1,16 +1,16 @@
-// Taking TCP connections, through node:net.
+// Accepts TCP connections, through node:net.
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import type { Accept, Address } from './transport.ts'
 
 export interface Listener {
-  /** Where it listens: the port is the one that was found free, where 0 was asked for. */
+  /** The address that it listens on. If port 0 was requested, `port` is the port that the system chose. */
   readonly address: Address
-  /** Takes no more. Resolves when the streams that it took are closed too, which is for their owner to do. */
+  /** Stops accepting. Resolves when all accepted streams are closed; their owner must close them. */
   close(): Promise<void>
 }
 
-/** @throws Error of node:net where the address cannot be had */
+/** @throws Error of node:net if it cannot listen on the address */
 export async function listenTcp({ host, port }: Address, accept: Accept): Promise<Listener> {
   const server = createServer({ noDelay: true }, socket => {
     const handler = accept(
@@ -27,7 +27,7 @@ export async function listenTcp({ host, port }: Address, accept: Accept): Promis
       .on('error', error => (failure = error))
       .on('close', () => handler.closed(failure))
   })
-  // A thousand clients may come at once.
+  // A thousand clients may connect at once.
   server.listen({ host, port, backlog: 4096 })
   await once(server, 'listening')
   return {
@@ -36,7 +36,10 @@ export async function listenTcp({ host, port }: Address, accept: Accept): Promis
   }
 }
 
-/** An address as ZooKeeper names it: of IPv6 all eight numbers (InetAddress.getHostAddress), and none of IPv4 in its clothes. */
+/**
+ * Returns an address as ZooKeeper prints it (InetAddress.getHostAddress): IPv6 with all eight numbers, IPv4-mapped IPv6
+ * as IPv4.
+ */
 export function expandAddress(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
   if (!plain.includes(':')) return plain

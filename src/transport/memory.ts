@@ -1,7 +1,7 @@
-// Streams between two ends in one process: no socket, no port, and nothing but microtasks between a write and its arrival.
+// Streams within one process, without sockets. Only microtasks pass between a write and its arrival.
 import type { Accept, ServerTransport, Address, Dial, TransportHandler } from './transport.ts'
 
-/** A `dial` that reaches `accept`, whatever the address. Each stream has a port of its own on the dialling side. */
+/** Returns a `dial` that connects to `accept` and ignores the address. Each stream has a different remote port. */
 export function memoryDial(accept: Accept): Dial {
   let lastPort = 0
   return (_address, handler) => {
@@ -17,7 +17,8 @@ export function memoryDial(accept: Accept): Dial {
   }
 }
 
-/** Microtasks run in the order they were queued, and so bytes and the close behind them arrive in the order of the calls. */
+// Microtasks run in the order in which they are queued, so writes and the close after them arrive in the order of the
+// calls.
 class End implements ServerTransport {
   handler: Omit<TransportHandler, 'opened'> | undefined
   #peer: End | undefined

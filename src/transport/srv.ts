@@ -1,13 +1,13 @@
-// SRV records (RFC 2782) through node:dns. The only file that asks for them.
+// Looks up SRV records (RFC 2782) through node:dns. Only this file does.
 import { promises } from 'node:dns'
 
 export interface SrvRecord {
-  /** The host; '.' says that there is none. */
+  /** The host; '.' means that the service is not available (RFC 2782). */
   name: string
   port: number
 }
 
-/** The records of a name. Rejects where it has none, or nobody can say. */
+/** Returns the SRV records of a name. Rejects if it has none or the lookup fails. */
 export type ResolveSrv = (name: string) => Promise<readonly SrvRecord[]>
 
 export const resolveSrv: ResolveSrv = name => promises.resolveSrv(name)

@@ -1,4 +1,4 @@
-// Plain TCP through node:net; Bun, Deno and workerd have it too. The only file that knows it.
+// Plain TCP through node:net, which Bun, Deno and workerd have too. Only this file connects through it.
 import { lookup, type LookupAddress } from 'node:dns'
 import { connect, type LookupFunction, type OnReadOpts, type Socket } from 'node:net'
 import { shuffle } from '../runtime/shuffle.ts'
@@ -7,28 +7,33 @@ import type { Dial, Transport, TransportHandler } from './transport.ts'
 export const systemLookup: LookupFunction = lookup
 
 export interface TcpOptions {
-  /** Chooses the order of a name's addresses. Default: as they were resolved. */
+  /**
+   * Returns a number in [0, 1), to shuffle a name's addresses. Default: the addresses keep the order in which they were
+   * resolved.
+   */
   random?: () => number
-  /** Default: that of the system. */
+  /** Resolves names. Default: the system's resolver. */
   lookup?: LookupFunction
 }
 
 /**
- * Opens TCP connections. Names are resolved anew at each call. All addresses of a name are tried, one after the other, each but the last
- * for 250 ms (node's autoSelectFamily). One that takes connections and is dead all the same would hide the others, were it always
- * the first: so their order is one of chance, which also spreads clients over a name that stands for many servers.
+ * Returns a dial that opens TCP connections. It resolves names at every call, and tries all addresses of a name in
+ * turn, each but the last for 250 ms (Node's autoSelectFamily). With `random` the order is random, which spreads
+ * clients over the servers of one name. It also keeps a server that accepts connections but does not respond from
+ * hiding the others.
  */
 export function tcp({ random, lookup = systemLookup }: TcpOptions = {}): Dial {
-  const inOrder = random === undefined ? lookup : shuffling(lookup, random)
+  const orderedLookup = random === undefined ? lookup : shuffledLookup(lookup, random)
   return ({ host, port }, handler) => {
     const socket = connect({
       host,
       port,
-      lookup: inOrder,
+      lookup: orderedLookup,
       autoSelectFamily: true,
-      // Requests of one turn leave in one write already, so that waiting for more (Nagle) only costs time.
+      // Disables Nagle's algorithm: the requests of one turn are already one write, so waiting for more only delays
+      // them.
       noDelay: true,
-      onread: isNode ? readingFor(handler) : undefined,
+      onread: isNode ? readOptionsFor(handler) : undefined,
     })
     return new Tcp(socket, handler)
   }
@@ -36,22 +41,23 @@ export function tcp({ random, lookup = systemLookup }: TcpOptions = {}): Dial {
 
 export const dialTcp: Dial = tcp()
 
-/** Of all runtimes only Node reads by `onread`: workerd takes the option and never reads. They say who they are; Node does from 21 on. */
+// Only Node reads through `onread`: workerd accepts the option and never reads. All these runtimes set
+// navigator.userAgent, Node only from 21 on, so its absence means Node.
 const { navigator } = globalThis as { navigator?: { userAgent?: string } }
 const isNode = navigator?.userAgent?.startsWith('Node.js') ?? true
 
-/** All sockets read into the same memory: what comes is lent to the handler, which is done with it when it returns. */
-let memory: Buffer | undefined
+/** The buffer that all sockets read into. A handler may use it only until it returns. */
+let readBuffer: Buffer | undefined
 const READ_BYTES = 65_536
 
-/** What was read last. Most of what comes is as long as what came before, and then it is the same bytes. */
-let chunk: Buffer | undefined
+/** The last chunk, a view of the buffer's start. It is reused if the next read has the same length, as most do. */
+let lastChunk: Buffer | undefined
 
-const readingFor = (handler: TransportHandler): OnReadOpts => ({
-  buffer: (memory ??= Buffer.allocUnsafeSlow(READ_BYTES)),
+const readOptionsFor = (handler: TransportHandler): OnReadOpts => ({
+  buffer: (readBuffer ??= Buffer.allocUnsafeSlow(READ_BYTES)),
   callback(length, bytes) {
-    if (chunk?.length !== length) chunk = (bytes as Buffer).subarray(0, length)
-    handler.received(chunk)
+    if (lastChunk?.length !== length) lastChunk = (bytes as Buffer).subarray(0, length)
+    handler.received(lastChunk)
     return true
   },
 })
@@ -80,7 +86,8 @@ class Tcp implements Transport {
   }
 }
 
-// The same listeners for all sockets, each called on its own: an idle one is to hold as little as it can.
+// All sockets share these listeners, which are called with the socket as `this`, so that an idle socket uses little
+// memory.
 
 function onConnect(this: TcpSocket): void {
   this[TRANSPORT].handler.opened()
@@ -99,8 +106,8 @@ function onClose(this: TcpSocket): void {
   handler.closed(failure)
 }
 
-/** Where all addresses are asked for, which is where several are tried, they come in an order of chance. */
-export const shuffling =
+/** Shuffles the result of a lookup that asks for all addresses, as node:net does if it tries several. */
+export const shuffledLookup =
   (lookup: LookupFunction, random: () => number): LookupFunction =>
   (name, options, callback) =>
     lookup(name, options, (error, address: string | LookupAddress[], family) =>

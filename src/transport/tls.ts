@@ -1,37 +1,37 @@
-// TLS through node:tls. The only file that knows it.
+// TLS. Only this file imports node:tls.
 import { connect, createSecureContext, type ConnectionOptions } from 'node:tls'
 import { PermanentError, type Address, type Dial } from './transport.ts'
 
-/** What node:tls takes, apart from where to connect: that is the connect string's to say. */
+/** The options of node:tls, except the address, which the connect string gives. */
 export type TlsOptions = Omit<ConnectionOptions, 'host' | 'port' | 'path' | 'socket'>
 
 /**
- * A dial that opens TLS connections, of version 1.2 at least, and never any others. The server's certificate must be for the host as
- * the connect string names it: a name among its DNS names, an address among its IP addresses.
- * @param options of node:tls; `rejectUnauthorized: false`, a `checkServerIdentity`, a `servername` or a `secureContext` of its own
- * take the place of what is done here
- * @throws Error of node:tls where a key, a certificate or a passphrase is not right
+ * Returns a dial that opens only TLS connections, of version 1.2 or later. The server's certificate must be for the
+ * host in the connect string: a name must be among its DNS names, an address among its IP addresses.
+ * @param options options of node:tls; `rejectUnauthorized: false`, `checkServerIdentity`, `servername` and
+ * `secureContext` override the defaults set here
+ * @throws Error of node:tls if a key, a certificate or a passphrase is invalid
  */
 export function dialTls(options: TlsOptions): Dial {
   const minVersion = options.minVersion === 'TLSv1.3' ? 'TLSv1.3' : 'TLSv1.2'
-  // Once: a wrong key is told at connect(), and no connection costs the parsing of all certificates.
+  // Created once: a wrong key throws at connect(), and connections need not parse the certificates again.
   const secureContext = options.secureContext ?? createSecureContext({ ...options, minVersion })
   return (address, handler) => {
     let failure: Error | undefined
     const socket = connect({
       ...options,
       secureContext,
-      // Said, since a variable of the environment can turn the default off for the whole process.
+      // Set explicitly, because an environment variable can turn the default off (NODE_TLS_REJECT_UNAUTHORIZED).
       rejectUnauthorized: options.rejectUnauthorized !== false,
       host: address.host,
       port: address.port,
-      ...serverName(options.servername ?? address.host),
+      ...serverNameFor(options.servername ?? address.host),
     })
     socket.setNoDelay(true)
     socket
       .on('secureConnect', () => handler.opened())
       .on('data', (chunk: Buffer) => handler.received(chunk))
-      .on('error', (error: Error) => (failure = explained(error, address)))
+      .on('error', (error: Error) => (failure = describeError(error, address)))
       .on('close', () => handler.closed(failure))
     return {
       write: bytes => void socket.write(bytes),
@@ -40,22 +40,23 @@ export function dialTls(options: TlsOptions): Dial {
   }
 }
 
-/** RFC 6066, 3: a server is asked for by name, without a dot behind it, and never by address. */
-function serverName(host: string): { servername?: string } {
+/** The server name to send: a host name without a trailing dot, never an address (RFC 6066, 3). */
+function serverNameFor(host: string): { servername?: string } {
   return /^[\d.]+$|:/.test(host) ? {} : { servername: host.replace(/\.$/, '') }
 }
 
 type TlsError = Error & { code?: string; reason?: string }
 
-/** OpenSSL's own messages hold numbers and places in its source; its `reason` says what happened. */
-function explained(error: TlsError, { host }: Address): Error {
+/** Replaces OpenSSL's message, which contains source positions, by its `reason`, which says what happened. */
+function describeError(error: TlsError, { host }: Address): Error {
   const { code = '', reason = '' } = error
-  // What the system says (ECONNREFUSED, ENOTFOUND) may pass. What OpenSSL, node:tls or the caller's own check says will not.
+  // Errors of the system (ECONNREFUSED, ENOTFOUND) may be temporary. Those of OpenSSL, node:tls or the caller's check
+  // are permanent.
   if (/^E(?!RR|PROTO)[A-Z_]+$/.test(code)) return error
   const because = (what: string) => new PermanentError(`TLS: ${what}`, { cause: error })
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return because(`the certificate is not for ${host}: ${reason}`)
   if (CLIENT_CERTIFICATE.test(reason))
-    return because(`the server wants a client certificate, or another one (${reason})`)
+    return because(`the server requires a client certificate, or a different one (${reason})`)
   if (NO_TLS.test(code)) return because('the server does not speak TLS on this port')
   return because(reason || error.message)
 }

@@ -6,35 +6,55 @@ export interface Address {
   port: number
 }
 
-/** What a transport tells. After `closed` it tells nothing more. */
+/** What a transport reports. After `closed` it reports nothing more. */
 export interface TransportHandler {
   opened(): void
-  /** The chunk is lent until this returns: then the transport may write into it again. */
+  /** The handler may use the chunk until it returns: after that the transport may overwrite it. */
   received(chunk: Buffer): void
-  /** The stream is over, or could not be opened. `cause` says why, where there was a failure. */
+  /** The stream has ended, or could not be opened. `cause` is given if there was a failure. */
   closed(cause?: Error): void
 }
 
 export interface Transport {
-  /** Takes the bytes over: the caller does not change them. */
+  /** The transport owns the bytes from now on: the caller must not change them. */
   write(bytes: Uint8Array): void
-  /** Drops the stream and what was not yet written. `closed` may follow or not. */
+  /** Drops the stream and all bytes not yet written. `closed` may follow or not. */
   destroy(): void
 }
 
-/** Opens a stream. It returns at once; the handler hears of what comes of it, and not before `dial` has returned. */
-export type Dial = (address: Address, handler: TransportHandler) => Transport
+/** Opens a stream. */
+export interface Dial {
+  /** Returns at once. The handler is called later, never before this has returned. */
+  (address: Address, handler: TransportHandler): Transport
+  /** Detects that only one side speaks TLS. A dial without it reports no mismatch. */
+  readonly mismatch?: MismatchDetector
+}
 
-/** The end of a stream that somebody else opened. */
+/** Consulted only until a server has proved that it speaks the protocol of the client. */
+export interface MismatchDetector {
+  /** What the user reads after a mismatch. */
+  readonly message: string
+  /** True if `opened` already is that proof; false if only the first reply is. */
+  readonly provenByOpening: boolean
+  /** True if only a server of the other protocol sends such bytes first. */
+  recognizes(chunk: Buffer): boolean
+  /**
+   * Asks a server that closed the connection without a reply. Returns undefined if its address was asked before.
+   * @param onResult called once, unless the probe is destroyed first
+   */
+  probe(address: Address, onResult: (isMismatch: boolean) => void): Transport | undefined
+}
+
+/** The server's end of a stream that a client opened. */
 export interface ServerTransport extends Transport {
-  /** Writes what it was given, and then closes. */
+  /** Writes what is pending, then closes. */
   end(): void
 }
 
-/** Takes a stream that `remote` opened. It is open: what is told of it, to the handler that is returned, is what comes and its end. */
+/** Accepts a stream that `remote` has opened. The returned handler gets its bytes and its end. */
 export type Accept = (transport: ServerTransport, remote: Address) => Omit<TransportHandler, 'opened'>
 
-/** Why a stream could not be opened, where no other attempt at the same address will fare better until somebody mends something. */
+/** A failure to open a stream that no later attempt at the same address can mend, until somebody changes a configuration. */
 export class PermanentError extends Error {
-  override readonly name = 'FinalFailure'
+  override readonly name = 'PermanentError'
 }

@@ -90,7 +90,7 @@ onGrounds('a second look', (ground, { it }) => {
       )
   })
 
-  it('a transaction takes options as a call does: from an object of a class too, and nothing but what they are', async () => {
+  it('a transaction accepts options as a call does, from an object of a class too, and refuses options that do not exist', async () => {
     const { version } = await zk.setData('/refusals', 'x')
     class Expected {
       get version() {
@@ -103,10 +103,11 @@ onGrounds('a second look', (ground, { it }) => {
       zk.transaction().check('/refusals', new Expected()),
     ])
       expect(await failureOf(transaction.commit())).to.have.property('code', 'BADVERSION')
-    const more = { version, mode: 'persistent', data: 'other', create: '/refusals/other' } as const
-    await zk.transaction().create('/refusals/a', 'mine', more).setData('/refusals', 'mine', more).commit()
-    expect((await zk.getChildren('/refusals')).children).to.deep.equal(['a'])
-    for (const path of ['/refusals', '/refusals/a']) expect((await zk.getData(path)).data?.toString()).to.equal('mine')
+    for (const more of [{ data: 'other' }, { create: '/refusals/other' }, { signal: new AbortController().signal }]) {
+      const named = `there is no option '${Object.keys(more).join()}'`
+      expect(() => zk.transaction().create('/refusals/a', 'mine', more as never)).to.throw(ZooKeeperError, named)
+      expect(() => zk.transaction().setData('/refusals', 'mine', more as never)).to.throw(ZooKeeperError, named)
+    }
   })
 
   it('a directory that is wider than the client may have requests pending is deleted', async () => {

@@ -1,4 +1,5 @@
-// What would the contract and the comparison say of a server that breaks a rule? Rules are broken here, one at a time, in place.
+// Checks that the contract and the comparison find a server that breaks a rule.
+// Each test patches the server to break one rule.
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { parentOf } from '../../src/protocol/index.ts'
@@ -10,7 +11,7 @@ import { Tree } from '../../src/server/tree.ts'
 import { Watches } from '../../src/server/watches.ts'
 import type { Address } from '../support/wire-session.ts'
 import { sharedServer } from '../support/shared-server.ts'
-import { hold, type Chapter } from './suite.ts'
+import { runCase, type Suite } from './suite.ts'
 import { acl } from './suites/acl.ts'
 import { multi } from './suites/multi.ts'
 import { modes, nodes } from './suites/nodes.ts'
@@ -18,147 +19,152 @@ import { watches } from './suites/watches.ts'
 import { compare } from './compare.ts'
 import { scenarios } from './scenario.ts'
 
-/** Puts `broken` in the place of a method, handing it the one that was there. Returns what takes it back. */
-function patch<T extends object, K extends keyof T>(prototype: T, name: K, broken: (was: T[K]) => T[K]): () => void {
-  const was = prototype[name]
-  prototype[name] = broken(was)
-  return () => void (prototype[name] = was)
+/** Replaces a method, and returns a function that restores it. @param replace gets the original method */
+function patch<T extends object, K extends keyof T>(
+  prototype: T,
+  name: K,
+  replace: (original: T[K]) => T[K],
+): () => void {
+  const original = prototype[name]
+  prototype[name] = replace(original)
+  return () => void (prototype[name] = original)
 }
 
 type Table = Watches['data']
 const table = Object.getPrototypeOf(new Watches().data) as Table
 
 interface Rule {
-  broken: () => () => void
-  chapter: Chapter
+  /** Patches the server, and returns a function that restores it. */
+  breakIt: () => () => void
+  suite: Suite
 }
 
 const rules: Readonly<Record<string, Rule>> = {
-  'a watch is told twice': {
-    chapter: watches,
-    broken: () =>
+  'a watch is notified twice': {
+    suite: watches,
+    breakIt: () =>
       patch(
         ServerConnection.prototype,
         'notify',
-        was =>
+        original =>
           function (this: ServerConnection, ...event) {
-            was.apply(this, event)
-            was.apply(this, event)
+            original.apply(this, event)
+            original.apply(this, event)
           },
       ),
   },
-  'an event comes behind the answer': {
-    chapter: watches,
-    broken: () =>
+  'an event is sent after the reply': {
+    suite: watches,
+    breakIt: () =>
       patch(
         ServerConnection.prototype,
         'notify',
-        was =>
+        original =>
           function (this: ServerConnection, ...event) {
-            queueMicrotask(() => was.apply(this, event))
+            queueMicrotask(() => original.apply(this, event))
           },
       ),
   },
-  'who may not read is told': {
-    chapter: watches,
-    broken: () =>
+  'a client without the read permission is notified': {
+    suite: watches,
+    breakIt: () =>
       patch(
         ServerConnection.prototype,
         'notify',
-        was =>
+        original =>
           function (this: ServerConnection, type, path) {
-            was.call(this, type, path)
+            original.call(this, type, path)
           },
       ),
   },
   'a one-shot watch stays': {
-    chapter: watches,
-    broken: () =>
+    suite: watches,
+    breakIt: () =>
       patch(
         table,
         'add',
-        was =>
+        original =>
           function (this: Table, path, watcher, mode) {
-            was.call(this, path, watcher, mode === 'once' ? 'persistent' : mode)
+            original.call(this, path, watcher, mode === 'once' ? 'persistent' : mode)
           },
       ),
   },
-  'a deletion is told by both tables': {
-    chapter: watches,
-    broken: () =>
+  'both tables notify of a deletion': {
+    suite: watches,
+    breakIt: () =>
       patch(
         table,
         'trigger',
-        was =>
+        original =>
           function (this: Table, type, path, list) {
-            return was.call(this, type, path, list)
+            return original.call(this, type, path, list)
           },
       ),
   },
   'a creation is not counted by the parent': {
-    chapter: nodes,
-    broken: () =>
+    suite: nodes,
+    breakIt: () =>
       patch(
         Tree.prototype,
         'create',
-        was =>
-          function (this: Tree, tx, path, what) {
-            const node = was.call(this, tx, path, what)
+        original =>
+          function (this: Tree, tx, path, content) {
+            const node = original.call(this, tx, path, content)
             this.get(parentOf(path)).created--
             return node
           },
       ),
   },
   'a deletion is not the parent’s last change': {
-    chapter: nodes,
-    broken: () =>
+    suite: nodes,
+    breakIt: () =>
       patch(
         Tree.prototype,
         'delete',
-        was =>
+        original =>
           function (this: Tree, tx, path) {
             const parent = this.find(parentOf(path))
             const before = parent?.pzxid
-            was.call(this, tx, path)
+            original.call(this, tx, path)
             if (parent !== undefined && before !== undefined) parent.pzxid = before
           },
       ),
   },
-  'a new list counts as a change of the data': {
-    chapter: nodes,
-    broken: () =>
+  'a new ACL counts as a change of the data': {
+    suite: nodes,
+    breakIt: () =>
       patch(
         Tree.prototype,
         'setACL',
-        was =>
+        original =>
           function (this: Tree, tx, path, list) {
-            return Object.assign(was.call(this, tx, path, list), { mzxid: tx.zxid })
+            return Object.assign(original.call(this, tx, path, list), { mzxid: tx.zxid })
           },
       ),
   },
-  'a refused multi is half done': {
-    chapter: multi,
-    broken: () => patch(TreeTransaction.prototype, 'rollBack', () => () => undefined),
+  'a rejected multi is partly executed': {
+    suite: multi,
+    breakIt: () => patch(TreeTransaction.prototype, 'rollBack', () => () => undefined),
   },
   'ephemeral nodes stay when their session is closed': {
-    chapter: modes,
-    broken: () => patch(Database.prototype, 'closeSession', () => () => undefined),
+    suite: modes,
+    breakIt: () => patch(Database.prototype, 'closeSession', () => () => undefined),
   },
-  'a list of entries is that of its first': {
-    chapter: acl,
-    broken: () =>
+  'only the first entry of an ACL is stored': {
+    suite: acl,
+    breakIt: () =>
       patch(
         Tree.prototype,
         'create',
-        was =>
-          function (this: Tree, tx, path, what) {
-            return was.call(this, tx, path, { ...what, acl: what.acl.slice(0, 1) })
+        original =>
+          function (this: Tree, tx, path, content) {
+            return original.call(this, tx, path, { ...content, acl: content.acl.slice(0, 1) })
           },
       ),
   },
 }
 
-/** The rarest shows in one sequence of 63: as many as leave nothing to luck. */
+/** The rarest difference shows in one scenario of 63, so this many scenarios find each one. */
 const RUNS = 2000
 
 describe('a server that breaks a rule', function () {
@@ -167,20 +173,20 @@ describe('a server that breaks a rule', function () {
 
   before(async () => (apache = await sharedServer()))
 
-  for (const [rule, { broken, chapter }] of Object.entries(rules))
-    it(`is found out by the contract and by the comparison: ${rule}`, async () => {
+  for (const [rule, { breakIt, suite }] of Object.entries(rules))
+    it(`fails the contract and the comparison: ${rule}`, async () => {
       await using server = await Server.start({ tickTime: 500, minSessionTimeout: 1000, extendedTypes: true })
-      const mend = broken()
+      const restore = breakIt()
       try {
         const failed: string[] = []
-        for (const each of chapter.cases) await hold(server, each).catch(() => failed.push(each.title))
+        for (const each of suite.cases) await runCase(server, each).catch(() => failed.push(each.title))
         expect(failed, 'by the contract').not.to.deep.equal([])
         const comparing = fc.asyncProperty(scenarios, steps => compare(server, apache, steps))
         const { failed: isFound, errorInstance } = await fc.check(comparing, { numRuns: RUNS, endOnFailure: true })
         expect(isFound, 'by the comparison').to.equal(true)
-        expect(String(errorInstance)).to.include('They part at')
+        expect(String(errorInstance)).to.include('The traces differ at')
       } finally {
-        mend()
+        restore()
       }
     })
 })

@@ -1,15 +1,15 @@
-// The same, played to two servers.
+// Runs one scenario on two servers, and compares their traces.
 import type { Address } from '../support/wire-session.ts'
-import { play } from './runner.ts'
+import { runScenario } from './runner.ts'
 import type { Step } from './scenario.ts'
-import { difference, transcriptOf } from './trace.ts'
+import { difference, traceOf } from './trace.ts'
 
 let compared = 0
 
-/** @throws Error that tells where the two part */
+/** @throws Error that shows the first difference */
 export async function compare(embedded: Address, apache: Address, steps: readonly Step[]): Promise<void> {
   const base = `/compared-${++compared}`
-  const [ours, theirs] = await Promise.all([play(embedded, base, steps), play(apache, base, steps)])
-  const parting = difference({ embedded: transcriptOf(ours), Apache: transcriptOf(theirs) })
-  if (parting !== undefined) throw new Error(parting)
+  const [ours, theirs] = await Promise.all([runScenario(embedded, base, steps), runScenario(apache, base, steps)])
+  const found = difference({ embedded: traceOf(ours), Apache: traceOf(theirs) })
+  if (found !== undefined) throw new Error(found)
 }

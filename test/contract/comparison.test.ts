@@ -1,4 +1,4 @@
-// The embedded server and Apache ZooKeeper, given the same to do, are to say the same.
+// The embedded server and Apache ZooKeeper must send the same replies and events in random scenarios.
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Server } from '../../src/server/index.ts'
@@ -7,15 +7,15 @@ import { sharedServer } from '../support/shared-server.ts'
 import { compare } from './compare.ts'
 import { scenarios } from './scenario.ts'
 
-/** Chosen anew for each run, and named in its title. */
+/** Random in each run; the title contains it. */
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
-/** How many sequences: RUNS=10000 takes some minutes. */
+/** The number of scenarios. RUNS=10000 takes some minutes. */
 const runs = Number(process.env['RUNS'] ?? 200)
-/** Milliseconds, also for a busy machine, and as much again to find a shorter sequence that fails. */
-const patience = 20_000 + 150 * runs
+/** The time limit in milliseconds, also on a busy machine. Shrinking a failed scenario gets as much again. */
+const timeLimit = 20_000 + 150 * runs
 
-describe(`the embedded server beside Apache ZooKeeper (SEED=${seed})`, function () {
-  this.timeout(2 * patience)
+describe(`the embedded server compared with Apache ZooKeeper (SEED=${seed})`, function () {
+  this.timeout(2 * timeLimit)
   let apache: Address
   let embedded: Server
 
@@ -25,12 +25,12 @@ describe(`the embedded server beside Apache ZooKeeper (SEED=${seed})`, function 
   })
   after(() => embedded.close())
 
-  it(`says the same to ${runs} sequences of what some sessions do`, async () => {
+  it(`sends the same replies and events in ${runs} random scenarios`, async () => {
     await fc.assert(
       fc.asyncProperty(scenarios, steps => compare(embedded, apache, steps)),
-      { seed, numRuns: runs, interruptAfterTimeLimit: patience, markInterruptAsFailure: true },
+      { seed, numRuns: runs, interruptAfterTimeLimit: timeLimit, markInterruptAsFailure: true },
     )
     const { nodes, watches, sessions } = embedded.snapshot()
-    expect([nodes.size, watches.length, sessions.length], 'what is left').to.deep.equal([1, 0, 0])
+    expect([nodes.size, watches.length, sessions.length], 'nodes, watches and sessions left').to.deep.equal([1, 0, 0])
   })
 })

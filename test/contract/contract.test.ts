@@ -1,19 +1,19 @@
-// One contract, for the embedded server and for Apache ZooKeeper.
+// The same contract for the embedded server and for Apache ZooKeeper.
 import { connect } from '../../src/index.ts'
 import { Server, type ServerOptions } from '../../src/server/index.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { setCounters } from '../support/sequence-counter.ts'
 import { sharedServer } from '../support/shared-server.ts'
-import { hold, type Chapter } from './suite.ts'
-import { briskChapters, chapters, countedChapters } from './suites.ts'
-import { counted } from './suites/counters.ts'
-import { brisk } from './suites/time.ts'
+import { runCase, type Suite } from './suite.ts'
+import { counterSuites, suites, timeSuites } from './suites.ts'
+import { counterStarts } from './suites/counters.ts'
+import { shortIntervals } from './suites/time.ts'
 
-const nobody = () => Promise.resolve()
+const leaveRunning = () => Promise.resolve()
 
-function keeps<S extends Server | ApacheZooKeeper>(
+function runContract<S extends Server | ApacheZooKeeper>(
   name: string,
-  contract: readonly Chapter[],
+  contract: readonly Suite[],
   start: () => Promise<S>,
   stop: (server: S) => Promise<void> = server => server.close(),
 ): void {
@@ -27,43 +27,45 @@ function keeps<S extends Server | ApacheZooKeeper>(
 
     for (const { title, cases } of contract)
       describe(title, () => {
-        for (const each of cases) it(each.title, () => hold(server, each))
+        for (const each of cases) it(each.title, () => runCase(server, each))
       })
   })
 }
 
 const options: ServerOptions = { tickTime: 500, minSessionTimeout: 1000, extendedTypes: true }
-keeps('the embedded server', chapters, () => Server.start(options))
-keeps('Apache ZooKeeper', chapters, sharedServer, nobody)
+runContract('the embedded server', suites, () => Server.start(options))
+runContract('Apache ZooKeeper', suites, sharedServer, leaveRunning)
 
-const { containerCheckInterval, ...ticks } = brisk
-keeps('the embedded server in a hurry', briskChapters, () => Server.start({ ...options, ...brisk }))
-keeps('Apache ZooKeeper in a hurry', briskChapters, () =>
+const { containerCheckInterval, ...ticks } = shortIntervals
+runContract('the embedded server with short intervals', timeSuites, () =>
+  Server.start({ ...options, ...shortIntervals }),
+)
+runContract('Apache ZooKeeper with short intervals', timeSuites, () =>
   startApacheZooKeeper({
     config: ticks,
     jvm: ['-Dzookeeper.extendedTypesEnabled=true', `-Dznode.container.checkIntervalMs=${containerCheckInterval}`],
   }),
 )
 
-async function makeCounted({ connectString }: Server | ApacheZooKeeper): Promise<void> {
+async function createCounterNodes({ connectString }: Server | ApacheZooKeeper): Promise<void> {
   await using zk = await connect(connectString)
-  for (const path of Object.keys(counted)) await zk.create(path)
+  for (const path of Object.keys(counterStarts)) await zk.create(path)
 }
 
-keeps('the embedded server far on', countedChapters, async () => {
+runContract('the embedded server with high sequence counters', counterSuites, async () => {
   const server = await Server.start(options)
-  await makeCounted(server)
-  for (const [path, next] of Object.entries(counted)) server.setSequenceCounter(path, next)
+  await createCounterNodes(server)
+  for (const [path, next] of Object.entries(counterStarts)) server.setSequenceCounter(path, next)
   return server
 })
-keeps('Apache ZooKeeper far on', countedChapters, async () => {
+runContract('Apache ZooKeeper with high sequence counters', counterSuites, async () => {
   const server = await startApacheZooKeeper()
-  await makeCounted(server)
-  // One start writes the snapshot, and the next one reads it.
+  await createCounterNodes(server)
+  // The next start writes the snapshot that setCounters edits, and the start after it reads the snapshot.
   await server.kill()
   await server.start()
   await server.kill()
-  setCounters(server.directory, counted)
+  setCounters(server.directory, counterStarts)
   await server.start()
   return server
 })

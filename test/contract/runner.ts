@@ -1,110 +1,115 @@
-// Plays a scenario on a server, below a node of its own, and writes down all that each session hears.
+// Runs a scenario on a server below a base node, and records all that each session receives.
 import { operations, opcodes, type MultiRequest, type TypeOf } from '../../src/protocol/index.ts'
 import { call, RawSession, type Address, type Call, type Heard, type Reply } from '../support/wire-session.ts'
-import { passwords, SESSIONS, type Ask, type Step, type User } from './scenario.ts'
+import { passwords, SESSIONS, type RequestSpec, type Step, type User } from './scenario.ts'
 
-/** What a step made each session hear, by its place. */
-export interface Moment {
+export interface StepResult {
   step: Step
-  heard: readonly (readonly Heard[])[]
+  /** The replies and events that each session received, by the number of the session. */
+  received: readonly (readonly Heard[])[]
 }
 
-export interface Played {
-  /** The node that all of it happened below. */
+export interface ScenarioResult {
+  /** The node that contains all nodes of the scenario. */
   base: string
-  steps: readonly Moment[]
-  /** The sessions that there were, in the order of their coming. */
+  steps: readonly StepResult[]
+  /** The ids of all sessions, in the order in which they were opened. */
   sessions: readonly bigint[]
-  /** What was there at the end, by path. */
-  nodes: readonly Left[]
+  /** The nodes at the end, by path. */
+  nodes: readonly NodeState[]
 }
 
-interface Left {
+interface NodeState {
   path: string
   data: Reply
   acl: Reply
 }
 
-export async function play(server: Address, base: string, steps: readonly Step[]): Promise<Played> {
-  const run = await Run.begin(server, base)
+export async function runScenario(server: Address, base: string, steps: readonly Step[]): Promise<ScenarioResult> {
+  const run = await ScenarioRun.begin(server, base)
   try {
-    const moments: Moment[] = []
-    for (const step of steps) moments.push({ step, heard: await run.do(step) })
-    const nodes = await run.nodes()
+    const results: StepResult[] = []
+    for (const step of steps) results.push({ step, received: await run.runStep(step) })
+    const nodes = await run.readNodes()
     await run.end()
-    return { base, steps: moments, sessions: run.sessions, nodes }
+    return { base, steps: results, sessions: run.sessions, nodes }
   } finally {
     run.drop()
   }
 }
 
-interface Seat {
+interface Participant {
   session: RawSession
-  /** The last zxid that it was told. */
-  seen: bigint
+  /** The last zxid that the session has received. */
+  lastZxid: bigint
 }
 
-class Run {
+class ScenarioRun {
   readonly #server: Address
   readonly #base: string
-  /** Comes first and goes last: it makes the place, looks what is left, and clears it away. */
-  readonly #host: RawSession
-  readonly #seats: Seat[]
+  /** Creates the base node, and reads and deletes the nodes at the end. */
+  readonly #admin: RawSession
+  readonly #participants: Participant[]
   readonly sessions: bigint[]
 
-  private constructor(server: Address, base: string, host: RawSession, guests: readonly RawSession[]) {
+  private constructor(server: Address, base: string, admin: RawSession, sessions: readonly RawSession[]) {
     this.#server = server
     this.#base = base
-    this.#host = host
-    this.#seats = guests.map(session => ({ session, seen: 0n }))
-    this.sessions = guests.map(({ sessionId }) => sessionId)
+    this.#admin = admin
+    this.#participants = sessions.map(session => ({ session, lastZxid: 0n }))
+    this.sessions = sessions.map(({ sessionId }) => sessionId)
   }
 
-  static async begin(server: Address, base: string): Promise<Run> {
-    const host = await RawSession.open(server)
-    await host.request(operations.auth, authOf('ann'))
+  static async begin(server: Address, base: string): Promise<ScenarioRun> {
+    const admin = await RawSession.open(server)
+    await admin.request(operations.auth, authOf('ann'))
     const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
-    await host.request(operations.create, { path: base, data: '', acl, flags: 0 })
-    const guests: RawSession[] = []
-    while (guests.length < SESSIONS) guests.push(await RawSession.open(server))
-    return new Run(server, base, host, guests)
+    await admin.request(operations.create, { path: base, data: '', acl, flags: 0 })
+    const sessions: RawSession[] = []
+    while (sessions.length < SESSIONS) sessions.push(await RawSession.open(server))
+    return new ScenarioRun(server, base, admin, sessions)
   }
 
-  /** What each hears of it. */
-  async do(step: Step): Promise<Heard[][]> {
-    const seat = this.#seats[step.session] as Seat
-    const own = await this.#act(seat, step)
-    for (const each of own) if ('reply' in each && each.reply.zxid > seat.seen) seat.seen = each.reply.zxid
-    const heard = await Promise.all(
-      this.#seats.map(async each => (each === seat && !('reconnect' in step) ? own : meanwhile(each.session))),
+  /** Returns what each session receives. */
+  async runStep(step: Step): Promise<Heard[][]> {
+    const participant = this.#participants[step.session] as Participant
+    const own = await this.#execute(participant, step)
+    for (const each of own)
+      if ('reply' in each && each.reply.zxid > participant.lastZxid) participant.lastZxid = each.reply.zxid
+    const received = await Promise.all(
+      this.#participants.map(async each =>
+        each === participant && !('reconnect' in step) ? own : pendingEvents(each.session),
+      ),
     )
-    // In which order a session's nodes go, nobody says.
-    return 'close' in step ? heard.map(each => [...each].sort(byEvent)) : heard
+    // ZooKeeper does not define the order in which it deletes the nodes of a session.
+    return 'close' in step ? received.map(each => [...each].sort(byEvent)) : received
   }
 
-  async #act(seat: Seat, step: Step): Promise<Heard[]> {
-    const { session } = seat
-    if ('asks' in step) return session.converse(step.asks.map(each => this.#callOf(each, seat)))
+  async #execute(participant: Participant, step: Step): Promise<Heard[]> {
+    const { session } = participant
+    if ('requests' in step) return session.converse(step.requests.map(each => this.#callOf(each, participant)))
     if ('auth' in step) return session.converse([call(operations.auth, authOf(step.auth))])
     if ('reconnect' in step) {
       if (step.reconnect === 'gone') session.drop()
       const { sessionId, password } = session
-      seat.session = await RawSession.open(this.#server, { sessionId, password, lastZxidSeen: seat.seen })
+      participant.session = await RawSession.open(this.#server, {
+        ...{ sessionId, password, lastZxidSeen: participant.lastZxid },
+      })
       session.drop()
       return []
     }
-    const heard = await session.converse([call(operations.closeSession, {})])
+    const received = await session.converse([call(operations.closeSession, {})])
     await session.ended()
     session.drop()
-    Object.assign(seat, { session: await RawSession.open(this.#server), seen: 0n })
-    this.sessions.push(seat.session.sessionId)
-    return heard
+    Object.assign(participant, { session: await RawSession.open(this.#server), lastZxid: 0n })
+    this.sessions.push(participant.session.sessionId)
+    return received
   }
 
-  async nodes(): Promise<Left[]> {
-    const nodes: Left[] = []
+  async readNodes(): Promise<NodeState[]> {
+    const nodes: NodeState[] = []
     for (let paths = [this.#base]; paths.length > 0;) {
-      const [stats, acls, lists] = await this.#each(paths)
+      const [stats, acls, lists] = await this.#readAll(paths)
       nodes.push(...paths.map((path, i) => ({ path, data: stats[i] as Reply, acl: acls[i] as Reply })))
       paths = lists.flatMap(({ body }, i) =>
         (body as { children: string[] }).children.map(name => `${paths[i] ?? ''}/${name}`).sort(),
@@ -113,50 +118,50 @@ class Run {
     return nodes
   }
 
-  async #each(paths: readonly string[]): Promise<[data: Reply[], acls: Reply[], lists: Reply[]]> {
-    const heard = await this.#host.converse([
+  async #readAll(paths: readonly string[]): Promise<[data: Reply[], acls: Reply[], lists: Reply[]]> {
+    const received = await this.#admin.converse([
       ...paths.map(path => call(operations.getData, { path, watch: false })),
       ...paths.map(path => call(operations.getACL, { path })),
       ...paths.map(path => call(operations.getChildren, { path, watch: false })),
     ])
-    const replies = heard.flatMap(each => ('reply' in each ? [each.reply] : []))
+    const replies = received.flatMap(each => ('reply' in each ? [each.reply] : []))
     const part = (i: number) => replies.slice(i * paths.length, (i + 1) * paths.length)
     return [part(0), part(1), part(2)]
   }
 
   async end(): Promise<void> {
-    for (const { session } of this.#seats) {
+    for (const { session } of this.#participants) {
       await session.request(operations.closeSession, {})
     }
-    const left = (await this.nodes()).reverse()
-    const items = left.map(({ path }) => ({ type: opcodes.delete, body: { path, version: -1 } }))
-    await this.#host.request(operations.multi, items)
-    await this.#host.request(operations.closeSession, {})
+    const remaining = (await this.readNodes()).reverse()
+    const items = remaining.map(({ path }) => ({ type: opcodes.delete, body: { path, version: -1 } }))
+    await this.#admin.request(operations.multi, items)
+    await this.#admin.request(operations.closeSession, {})
   }
 
   drop(): void {
-    for (const { session } of this.#seats) session.drop()
-    this.#host.drop()
+    for (const { session } of this.#participants) session.drop()
+    this.#admin.drop()
   }
 
-  #callOf([name, body]: Ask, { seen }: Seat): Call {
-    const full = this.#inPlace(body, seen) as { items?: [string, object][] }
-    const whole = full.items?.map(([type, item]) => ({ type: opcodes[type as keyof typeof opcodes], body: item }))
-    return call(operations[name as 'multi'], (whole ?? full) as TypeOf<typeof MultiRequest>)
+  #callOf([name, body]: RequestSpec, { lastZxid }: Participant): Call {
+    const resolved = this.#resolve(body, lastZxid) as { items?: [string, object][] }
+    const items = resolved.items?.map(([type, item]) => ({ type: opcodes[type as keyof typeof opcodes], body: item }))
+    return call(operations[name as 'multi'], (items ?? resolved) as TypeOf<typeof MultiRequest>)
   }
 
-  /** With paths below our own node, and zxids for words. */
-  #inPlace(value: unknown, seen: bigint): unknown {
+  /** Moves paths below the base node, and replaces 'seen' and 'never' by zxids. */
+  #resolve(value: unknown, lastZxid: bigint): unknown {
     if (typeof value === 'string') {
       if (value === '/') return this.#base
       return value.startsWith('/') ? this.#base + value : value
     }
-    if (Array.isArray(value)) return value.map(each => this.#inPlace(each, seen))
+    if (Array.isArray(value)) return value.map(each => this.#resolve(each, lastZxid))
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(
       Object.entries(value).map(([key, each]) => [
         key,
-        key === 'relativeZxid' ? (each === 'seen' ? seen : 0n) : this.#inPlace(each, seen),
+        key === 'relativeZxid' ? (each === 'seen' ? lastZxid : 0n) : this.#resolve(each, lastZxid),
       ]),
     )
   }
@@ -164,8 +169,8 @@ class Run {
 
 const authOf = (user: User) => ({ type: 0, scheme: 'digest', auth: `${user}:${passwords[user]}` })
 
-/** Whatever a server has to tell a session it tells before it answers. */
-const meanwhile = async (session: RawSession): Promise<Heard[]> =>
+/** Pings, because a server sends all pending events of a session before the reply. */
+const pendingEvents = async (session: RawSession): Promise<Heard[]> =>
   (await session.converse([call(operations.ping, {})])).slice(0, -1)
 
 function byEvent(a: Heard, b: Heard): number {

@@ -1,18 +1,18 @@
-// What several sessions do, one after another: drawn by fast-check, as plain data that can be read and written down.
+// Random scenarios: the steps of several sessions, as plain data that a failed test can print.
 import fc from 'fast-check'
 import { digest } from '../../src/index.ts'
 import { createModes, perms } from '../../src/protocol/index.ts'
 
-/** Of an operation by its name. Strings that begin with '/' are paths below a node of the run's own. */
-export type Ask = readonly [operation: string, body: Readonly<Record<string, unknown>>]
+/** A request. Strings that begin with '/' are paths below the base node of the run. */
+export type RequestSpec = readonly [operation: string, body: Readonly<Record<string, unknown>>]
 
 export type Step = { readonly session: number } & (
-  | { readonly asks: readonly Ask[] }
-  /** By a user of this name. */
+  | { readonly requests: readonly RequestSpec[] }
+  /** Authenticates as this user. */
   | { readonly auth: User }
-  /** The session goes on with another connection; the old one is gone, or still there. */
+  /** Moves the session to another connection, while the old one is closed ('gone') or still open ('taken over'). */
   | { readonly reconnect: 'gone' | 'taken over' }
-  /** And another session comes in its place. */
+  /** Closes the session, and opens another one to replace it. */
   | { readonly close: true }
 )
 
@@ -20,23 +20,26 @@ export type User = 'ann' | 'bob'
 
 export const passwords: Readonly<Record<User, string>> = { ann: 'secret', bob: 'other' }
 
-/** The first may do everything everywhere: so a run can be cleared away. */
+/** Every ACL grants all permissions to the first user, who deletes the nodes at the end. */
 export const digests: Readonly<Record<User, string>> = {
   ann: digest('ann', passwords.ann),
   bob: digest('bob', passwords.bob),
 }
 
-/** In the place of a zxid: the last that this session has seen, or none. */
+/** A placeholder for a zxid: the last one that the session has seen, or 0. */
 export type Seen = 'seen' | 'never'
 
 const paths = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('/a', '/a/b', '/b') },
   { weight: 2, arbitrary: fc.constantFrom('/a/b/c', '/a/s-', '/a/s-0000000000', '/s-0000000001', '/') },
 )
-/** Not the empty path: that is the root's other name, where others have worked on a shared server. The contract knows it. */
+/**
+ * The empty path is missing, because it means the root, which other tests on the shared server change.
+ * The contract covers it.
+ */
 const wrongPaths = fc.constantFrom('a', '/a/', '//a', '/a/../b', '/a/.', '/a\u0001', '/\ud7ff', '/\uf8ff', '/a\0b')
 const anyPaths = fc.oneof({ weight: 30, arbitrary: paths }, { weight: 1, arbitrary: wrongPaths })
-/** The run's own node stays, whatever happens. */
+/** Paths that a scenario may create and delete: not the base node. */
 const belowPaths = anyPaths.filter(path => path !== '/')
 
 const versions = fc.oneof(
@@ -89,23 +92,25 @@ const flags = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(-1, persistentTTL, persistentSequentialTTL, 7) },
 )
 
-const ask = <T extends object>(operation: string, body: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<Ask> =>
-  fc.record(body).map(each => [operation, each as Record<string, unknown>])
+const request = <T extends object>(
+  operation: string,
+  body: { [K in keyof T]: fc.Arbitrary<T[K]> },
+): fc.Arbitrary<RequestSpec> => fc.record(body).map(each => [operation, each as Record<string, unknown>])
 
 const creation = { path: belowPaths, data, acl: acls, flags }
-const createTTL = ask('createTTL', {
+const createTTL = request('createTTL', {
   ...creation,
-  // Not another mode: 3.8.0 stops itself over one.
+  // No other mode, because 3.8.0 shuts itself down after one.
   flags: fc.constantFrom(persistentTTL, persistentSequentialTTL),
   ttl: fc.constantFrom(1_000_000, 2 ** 40 - 1, 2 ** 40, 0, -1),
 })
 const creations = fc.oneof(
-  { weight: 2, arbitrary: ask('create', creation) },
-  { weight: 4, arbitrary: ask('create2', creation) },
-  // Nor one that is ephemeral: 3.8.0 takes it for a container only once it is done.
+  { weight: 2, arbitrary: request('create', creation) },
+  { weight: 4, arbitrary: request('create2', creation) },
+  // No ephemeral mode either, because 3.8.0 treats such a node as a container only after the transaction.
   {
     weight: 1,
-    arbitrary: ask('createContainer', {
+    arbitrary: request('createContainer', {
       ...creation,
       flags: fc.constantFrom(container, container, persistent, persistentSequential),
     }),
@@ -114,85 +119,88 @@ const creations = fc.oneof(
 )
 const changes = fc.oneof(
   { weight: 4, arbitrary: creations },
-  { weight: 3, arbitrary: ask('delete', { path: belowPaths, version: versions }) },
-  { weight: 2, arbitrary: ask('setData', { path: anyPaths, data, version: versions }) },
+  { weight: 3, arbitrary: request('delete', { path: belowPaths, version: versions }) },
+  { weight: 2, arbitrary: request('setData', { path: anyPaths, data, version: versions }) },
 )
-const setACL = ask('setACL', { path: anyPaths, acl: acls, version: versions })
-const check = ask('check', { path: anyPaths, version: versions })
+const setACL = request('setACL', { path: anyPaths, acl: acls, version: versions })
+const check = request('check', { path: anyPaths, version: versions })
 
 const reading = { path: anyPaths, watch }
 const reads = fc.oneof(
-  ...['exists', 'getData', 'getChildren', 'getChildren2'].map(each => ask(each, reading)),
-  ask('getACL', { path: anyPaths }),
+  ...['exists', 'getData', 'getChildren', 'getChildren2'].map(each => request(each, reading)),
+  request('getACL', { path: anyPaths }),
 )
-const rarely = fc.oneof(
-  ask('getAllChildrenNumber', { path: anyPaths }),
-  ask('getEphemerals', { prefixPath: fc.constantFrom('/', '/a', '/a/s') }),
-  ask('sync', { path: anyPaths }),
-  ask('whoAmI', {}),
-  ask('ping', {}),
+const rareRequests = fc.oneof(
+  request('getAllChildrenNumber', { path: anyPaths }),
+  request('getEphemerals', { prefixPath: fc.constantFrom('/', '/a', '/a/s') }),
+  request('sync', { path: anyPaths }),
+  request('whoAmI', {}),
+  request('ping', {}),
 )
 
-/** A plain create with the flags of a ttl makes 3.8.0 give up in the middle, and remember for a while what it did not do. */
+/**
+ * No plain create with the flags of a ttl: 3.8.0 fails in the middle of it, and for a while it executes requests as
+ * if the first half had been committed.
+ */
 const inMulti = fc
   .oneof({ weight: 6, arbitrary: changes }, { weight: 2, arbitrary: check })
   .filter(
     ([name, body]) =>
       name === 'createTTL' || ![persistentTTL, persistentSequentialTTL].some(each => each === body['flags']),
   )
-const multi = fc.array(inMulti, { maxLength: 5 }).map((items): Ask => ['multi', { items }])
+const multi = fc.array(inMulti, { maxLength: 5 }).map((items): RequestSpec => ['multi', { items }])
 const multiRead = fc
-  .array(fc.oneof(ask('getData', reading), ask('getChildren', reading)), { maxLength: 4 })
-  .map((items): Ask => ['multiRead', { items }])
+  .array(fc.oneof(request('getData', reading), request('getChildren', reading)), { maxLength: 4 })
+  .map((items): RequestSpec => ['multiRead', { items }])
 
 const watchTypes = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(1, 2, 3) },
   { weight: 1, arbitrary: fc.constantFrom(0, 4, 5) },
 )
-const someWatched = fc.array(paths, { maxLength: 2 })
-const before = {
+const somePaths = fc.array(paths, { maxLength: 2 })
+const earlierWatches = {
   relativeZxid: fc.constantFrom<Seen>('seen', 'seen', 'never'),
-  dataWatches: someWatched,
-  existWatches: someWatched,
-  childWatches: someWatched,
+  dataWatches: somePaths,
+  existWatches: somePaths,
+  childWatches: somePaths,
 }
 const watching = fc.oneof(
   {
     weight: 4,
-    arbitrary: ask('addWatch', {
+    arbitrary: request('addWatch', {
       path: paths,
       mode: fc.oneof({ weight: 9, arbitrary: fc.constantFrom(0, 1) }, { weight: 1, arbitrary: fc.constantFrom(-1, 2) }),
     }),
   },
-  { weight: 2, arbitrary: ask('removeWatches', { path: paths, type: watchTypes }) },
-  { weight: 1, arbitrary: ask('checkWatches', { path: paths, type: watchTypes }) },
-  { weight: 1, arbitrary: ask('setWatches', before) },
+  { weight: 2, arbitrary: request('removeWatches', { path: paths, type: watchTypes }) },
+  { weight: 1, arbitrary: request('checkWatches', { path: paths, type: watchTypes }) },
+  { weight: 1, arbitrary: request('setWatches', earlierWatches) },
   {
     weight: 2,
-    arbitrary: ask('setWatches2', {
-      ...before,
-      persistentWatches: someWatched,
-      persistentRecursiveWatches: someWatched,
+    arbitrary: request('setWatches2', {
+      ...earlierWatches,
+      persistentWatches: somePaths,
+      persistentRecursiveWatches: somePaths,
     }),
   },
 )
 
-const asks = fc.oneof(
+const requests = fc.oneof(
   { weight: 10, arbitrary: changes },
   { weight: 6, arbitrary: reads },
   { weight: 3, arbitrary: watching },
   { weight: 3, arbitrary: multi },
   { weight: 1, arbitrary: multiRead },
-  { weight: 1, arbitrary: rarely },
+  { weight: 1, arbitrary: rareRequests },
 )
 
 export const SESSIONS = 3
 const session = fc.nat(SESSIONS - 1)
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 20, arbitrary: fc.record({ session, asks: fc.array(asks, { minLength: 1, maxLength: 4 }) }) },
-  // By itself: what is asked right behind it 3.8.0 judges by the list before, until the new one is applied.
-  { weight: 2, arbitrary: fc.record({ session, asks: setACL.map(each => [each]) }) },
+  { weight: 20, arbitrary: fc.record({ session, requests: fc.array(requests, { minLength: 1, maxLength: 4 }) }) },
+  // A separate step, because 3.8.0 checks requests that follow a setACL with the old ACL until the new one is applied.
+  { weight: 2, arbitrary: fc.record({ session, requests: setACL.map(each => [each]) }) },
   { weight: 1, arbitrary: fc.record({ session, auth: fc.constantFrom<User>('ann', 'bob') }) },
   { weight: 2, arbitrary: fc.record({ session, reconnect: fc.constantFrom('gone' as const, 'taken over' as const) }) },
   { weight: 1, arbitrary: fc.record({ session, close: fc.constant(true as const) }) },

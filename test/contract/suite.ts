@@ -1,10 +1,10 @@
-// The contract: what any ZooKeeper does, as cases that any server can be held to.
+// The contract: test cases that every ZooKeeper server must pass.
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import { operations, type Encodable, type Operation } from '../../src/protocol/index.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { RawSession, type Address, type RawSessionOptions } from '../support/wire-session.ts'
 
-export interface Chapter {
+export interface Suite {
   readonly title: string
   readonly cases: readonly Case[]
 }
@@ -14,7 +14,7 @@ export interface Case {
   readonly run: (world: World) => Promise<void>
 }
 
-export function chapter(title: string, define: (it: (title: string, run: Case['run']) => void) => void): Chapter {
+export function suite(title: string, define: (it: (title: string, run: Case['run']) => void) => void): Suite {
   const cases: Case[] = []
   define((caseTitle, run) => cases.push({ title: caseTitle, run }))
   return { title, cases }
@@ -22,8 +22,8 @@ export function chapter(title: string, define: (it: (title: string, run: Case['r
 
 let worlds = 0
 
-/** Holds a server to one case. Whatever it made there is cleared away. */
-export async function hold(server: Address, { run }: Case): Promise<void> {
+/** Runs a case on a server, and then deletes its nodes and closes its sessions. */
+export async function runCase(server: Address, { run }: Case): Promise<void> {
   const world = new World(server)
   try {
     await world.begin()
@@ -33,10 +33,10 @@ export async function hold(server: Address, { run }: Case): Promise<void> {
   }
 }
 
-/** A server, and a node on it that all of a case happens below. */
+/** The server that a case runs on, and the node that contains all nodes of the case. */
 export class World {
   readonly server: Address
-  /** The node of this case. */
+  /** The path of the node that contains all nodes of this case. */
   readonly base = `/contract-${++worlds}`
   readonly #clients: Client[] = []
   readonly #sessions: RawSession[] = []
@@ -51,42 +51,42 @@ export class World {
     await this.#zk.ensurePath('/')
   }
 
-  /** A client with this case's node as its root. */
+  /** A client whose chroot is the node of this case. */
   get zk(): Client {
     return this.#zk as Client
   }
 
-  /** Another such client. */
+  /** Connects another client with the same chroot. */
   async client(options: ConnectOptions = {}): Promise<Client> {
     const client = await connect(`${this.server.host}:${this.server.port}${this.base}`, options)
     this.#clients.push(client)
     return client
   }
 
-  /** A session by hand: paths are whole there, and to be made by {@link at}. */
+  /** Opens a session without a client. It has no chroot: use {@link at} for its paths. */
   async session(options: RawSessionOptions = {}): Promise<RawSession> {
     const session = await RawSession.open(this.server, options)
     this.#sessions.push(session)
     return session
   }
 
-  /** The whole path of one below this case's node. */
+  /** Returns the full path of a node of this case. */
   at(path: string): string {
     return path === '/' ? this.base : this.base + path
   }
 
   async end(): Promise<void> {
-    for (const session of this.#sessions) await this.#goodbye(session)
+    for (const session of this.#sessions) await this.#closeSession(session)
     try {
       if (this.#zk?.state === 'connected') await this.#zk.deleteRecursive('/')
     } finally {
-      // A server that breaks a rule may refuse the clearing away too.
+      // A server that breaks a rule may also fail to delete the nodes.
       await Promise.all(this.#clients.map(client => client.close()))
     }
   }
 
-  /** Also where a case has left the connection: no session is to live on. */
-  async #goodbye(session: RawSession): Promise<void> {
+  /** Ends the session even if the case has closed its connection. */
+  async #closeSession(session: RawSession): Promise<void> {
     const { sessionId, password } = session
     await session
       .ask(operations.closeSession, {})
@@ -96,9 +96,9 @@ export class World {
   }
 }
 
-/** The world may do anything. */
+/** Grants every permission to everyone. */
 export const openACL = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
 
-/** The error's number alone. */
+/** Sends a request, and returns only the error number of the reply. */
 export const errOf = async <Q, R>(session: RawSession, operation: Operation<Q, R>, body: Encodable<Q>) =>
   (await session.ask(operation, body)).err

@@ -1,19 +1,20 @@
-// Everything that a ZooKeeper is held to.
+// All suites of the contract.
 import { acl } from './suites/acl.ts'
 import { counters } from './suites/counters.ts'
+import { errors } from './suites/errors.ts'
+import { fourLetterWords } from './suites/four-letter-words.ts'
 import { multi } from './suites/multi.ts'
 import { modes, nodes } from './suites/nodes.ts'
-import { refusals } from './suites/refusals.ts'
 import { sessions } from './suites/sessions.ts'
 import { time } from './suites/time.ts'
+import { watchLifetime } from './suites/watch-lifetime.ts'
 import { watches } from './suites/watches.ts'
-import { words } from './suites/words.ts'
 
-/** For a server that is configured as {@link sharedServer}. */
-export const chapters = [nodes, modes, refusals, multi, acl, sessions, watches, words]
+/** Suites for a server with the configuration of {@link sharedServer}. */
+export const suites = [nodes, modes, errors, multi, acl, sessions, watches, watchLifetime, fourLetterWords]
 
-/** For one whose time is `brisk`. */
-export const briskChapters = [time]
+/** Suites for a server with `shortIntervals`. */
+export const timeSuites = [time]
 
-/** For one whose directories have come so far as `counted` says. */
-export const countedChapters = [counters]
+/** Suites for a server whose sequence counters are set to `counterStarts`. */
+export const counterSuites = [counters]

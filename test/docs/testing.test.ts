@@ -3,7 +3,8 @@ import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Faults, Server } from '../../src/server/index.ts'
+import { FaultPlan } from '../../src/server/fault-plan.ts'
+import { Server } from '../../src/server/index.ts'
 import { readDocument, runsAsItStands } from '../support/document.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -20,8 +21,8 @@ describe('docs/testing.md', () => {
       [...cell.matchAll(/`(?:faults\.)?(\w+)[(`]/g)].map(([, name]) => name),
     )
     const isShown = (name: string) => !['constructor', 'close', 'dial', 'connectString', 'faults'].includes(name)
-    const isInternal = (name: string) => ['match', 'holdFor', 'takeCut'].includes(name)
-    const has = [Server, Faults].flatMap(each => Object.getOwnPropertyNames(each.prototype))
+    const isInternal = (name: string) => name === 'match'
+    const has = [Server, FaultPlan].flatMap(each => Object.getOwnPropertyNames(each.prototype))
     expect(documented).to.have.members(has.filter(name => isShown(name) && !isInternal(name)))
   })
 

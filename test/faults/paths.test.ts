@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { isCode, operations, pathProblem } from '../../src/protocol/index.ts'
 import { openACL } from '../../src/client/acl.ts'
 import { parseConnectString } from '../../src/session/servers/connect-string.ts'
-import { settingsOf } from '../../src/client/options.ts'
+import { nodeSettingsOf } from '../../src/client/node.ts'
 import { Session } from '../../src/session/session.ts'
 import { connect } from '../../src/client/index.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
@@ -36,7 +36,7 @@ describe(`2.5 paths (SEED=${seed})`, function () {
     await using client = await connect(server.connectString)
     await client.create(ROOT)
     // Below the methods, which refuse such paths before they are sent.
-    session = new Session(parseConnectString(server.connectString), settingsOf({}))
+    session = new Session(parseConnectString(server.connectString), nodeSettingsOf({}))
     session.hosts.start()
   })
   after(async () => {
@@ -46,7 +46,7 @@ describe(`2.5 paths (SEED=${seed})`, function () {
   })
 
   const create = (path: string) =>
-    session.submit({
+    session.requests.submit({
       op: operations.create,
       body: { path, data: '', acl: openACL, flags: 0 },
       path,

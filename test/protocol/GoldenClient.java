@@ -1,4 +1,4 @@
-// ZooKeeper's own client, told over stdin what to do next: a step a line. capture-golden.ts records what passes.
+// Drives ZooKeeper's own client. Reads one step per line from stdin. capture-golden.ts records the frames.
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -63,10 +63,10 @@ public final class GoldenClient {
         }
     }
 
-    /** By way of the recorder. */
+    /** The address of the recording proxy. */
     private static String recorded;
 
-    /** Past it. */
+    /** The address of the server itself. */
     private static String direct;
 
     private static Client client;
@@ -85,7 +85,7 @@ public final class GoldenClient {
             }
             System.out.println(answer);
         }
-        // The threads of forgotten clients would go on.
+        // The threads of clients that were not closed would keep the process alive.
         System.exit(0);
     }
 
@@ -205,7 +205,7 @@ public final class GoldenClient {
 
             case "addAuth":
                 zk.addAuthInfo("digest", bytes("golden:frame"));
-                // The answer to credentials calls nobody; that of a later request comes after it.
+                // The reply to credentials has no callback. The reply to a later request arrives after it.
                 zk.exists("/", false);
                 break;
             case "addAuth-unknown":
@@ -304,7 +304,7 @@ public final class GoldenClient {
                 client.await(EventType.NodeDataChanged);
                 break;
 
-            // The recorder lets nothing through between these two, and cuts the connection in the end.
+            // The recorder holds back all frames between these two steps, then closes the connection.
             case "change-unseen":
                 past.setData("/golden", bytes("unseen"), -1);
                 past.create("/golden/absent", null, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
@@ -315,7 +315,7 @@ public final class GoldenClient {
                 break;
             case "reconnect-persistent":
                 client.await(EventType.None);
-                // What the server replays is on its way before the answer to this.
+                // The server sends the missed events before its reply to this.
                 zk.exists("/", false);
                 break;
 

@@ -1,4 +1,5 @@
-// ZooKeeper's own classes, asked over stdin: one question a line, one answer a line. java.test.ts is the other end.
+// Runs ZooKeeper's own classes for java.test.ts and capture-golden.ts. Reads one command per line and prints one reply
+// per line.
 
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
@@ -57,7 +58,7 @@ import org.apache.zookeeper.proto.SetDataRequest;
 import org.apache.zookeeper.proto.SetDataResponse;
 
 public final class JuteEcho {
-    /** 3.8 appends a byte to the connect records by hand; from 3.9 on it is a field of theirs. */
+    /** Marks connect records with a trailing byte: 3.8 appends it by hand, from 3.9 on it is a field. */
     private static final String READ_ONLY = "+readOnly";
 
     public static void main(String[] args) throws IOException {
@@ -85,8 +86,8 @@ public final class JuteEcho {
                 return echo(words[1], bytes(words[2]));
             case "random":
                 return new Maker(Long.parseLong(words[2]), words[3], words[4]).make(words[1]);
-            case "tell":
-                return tell(words[1], bytes(words[2]));
+            case "decode":
+                return decode(words[1], bytes(words[2]));
             case "layouts":
                 return json(layouts());
             case "numbers":
@@ -139,8 +140,8 @@ public final class JuteEcho {
         return hex(written.toByteArray());
     }
 
-    /** @param names of records that lie one behind the other, and fill the bytes */
-    private static String tell(String names, byte[] bytes) throws Exception {
+    /** @param names names of consecutive records, which must fill the bytes */
+    private static String decode(String names, byte[] bytes) throws Exception {
         ByteArrayInputStream left = new ByteArrayInputStream(bytes);
         BinaryInputArchive in = BinaryInputArchive.getArchive(left);
         List<Object> all = new ArrayList<>();
@@ -149,11 +150,11 @@ public final class JuteEcho {
             record.deserialize(in, "top");
             Recorder recorder = new Recorder(false);
             record.serialize(recorder, "top");
-            List<Object> told = recorder.told();
+            List<Object> fields = recorder.recorded();
             if (name.endsWith(READ_ONLY)) {
-                told.add(List.of("readOnly", in.readBool("readOnly")));
+                fields.add(List.of("readOnly", in.readBool("readOnly")));
             }
-            all.add(told);
+            all.add(fields);
         }
         if (left.available() > 0) {
             throw new IOException(left.available() + " bytes left");
@@ -183,7 +184,7 @@ public final class JuteEcho {
         return bytes;
     }
 
-    // Strings travel as their UTF-16 code units, so that half surrogate pairs arrive, too.
+    // Strings are sent as UTF-16 code units, so that unpaired surrogates arrive unchanged.
 
     private static String units(String text) {
         StringBuilder units = new StringBuilder();
@@ -212,7 +213,7 @@ public final class JuteEcho {
 
     // Layouts
 
-    /** What each class of the modules data and proto writes, as it writes it. */
+    /** The fields that each class of the modules data and proto writes, in order. */
     private static Map<String, Object> layouts() throws Exception {
         Map<String, Object> layouts = new TreeMap<>();
         File jar = new File(Id.class.getProtectionDomain().getCodeSource().getLocation().toURI());
@@ -225,13 +226,13 @@ public final class JuteEcho {
                 String name = entry.substring(entry.lastIndexOf('/') + 1, entry.lastIndexOf('.'));
                 Recorder recorder = new Recorder(true);
                 new Maker(0, "-", "-").oneOfEach().record(classOf(name)).serialize(recorder, "top");
-                layouts.put(name, recorder.told());
+                layouts.put(name, recorder.recorded());
             }
         }
         return layouts;
     }
 
-    /** Notes what a record writes: tags and values in their order, or tags and kinds. */
+    /** Records the tags that a record writes, in order, with their values or with their kinds. */
     private static final class Recorder implements OutputArchive {
         private final boolean kinds;
         private final Deque<List<Object>> open = new ArrayDeque<>();
@@ -241,9 +242,9 @@ public final class JuteEcho {
             open.push(new ArrayList<>());
         }
 
-        /** Of the one record that was written. */
+        /** Returns the fields of the only record that was written. */
         @SuppressWarnings("unchecked")
-        List<Object> told() {
+        List<Object> recorded() {
             return new ArrayList<>((List<Object>) ((List<Object>) open.peek().get(0)).get(1));
         }
 
@@ -343,7 +344,7 @@ public final class JuteEcho {
 
         /** @param times fields whose 64 bits must fit into a double */
         Maker(long seed, String nullable, String times) {
-            // Seeds next to each other make Randoms that begin alike: so they are scattered first.
+            // Random starts alike for consecutive seeds, so seeds are scattered first.
             this.random = new Random(seed * 0x9e37_79b9_7f4a_7c15L);
             this.nullable = Set.of(nullable.split(","));
             this.times = Set.of(times.split(","));
@@ -375,7 +376,7 @@ public final class JuteEcho {
         Record record(Class<?> type) throws ReflectiveOperationException {
             Record record = (Record) type.getDeclaredConstructor().newInstance();
             Method[] setters = type.getMethods();
-            // Their order is not said to be the same twice, and a seed shall mean the same values.
+            // Sorted, because getMethods() has no fixed order, and equal seeds must give equal values.
             Arrays.sort(setters, Comparator.comparing(Method::getName));
             for (Method setter : setters) {
                 if (setter.getName().startsWith("set") && setter.getParameterCount() == 1) {
@@ -416,7 +417,10 @@ public final class JuteEcho {
             return record((Class<?>) type);
         }
 
-        /** Of the basic plane: BinaryOutputArchive writes half surrogate pairs one by one, which is not UTF-8. */
+        /**
+         * Returns a string of the basic plane, because BinaryOutputArchive writes surrogates one by one, which is not
+         * UTF-8.
+         */
         private String string() {
             StringBuilder text = new StringBuilder();
             for (int left = random.nextInt(10); left > 0; left--) {
@@ -544,7 +548,7 @@ public final class JuteEcho {
         return constants;
     }
 
-    // Answers
+    // Replies
 
     private static String json(Object value) {
         if (value instanceof Map) {

@@ -1,6 +1,7 @@
-// Writes golden.jsonl: frames between ZooKeeper's own Java client and a real server, as they passed, and what
-// ZooKeeper's own classes say they mean. Nothing of src/protocol encodes or decodes here; it only names opcodes and
-// records. To be run again for another version of ZooKeeper:  npx tsx test/protocol/capture-golden.ts
+// Writes golden.jsonl: frames captured between ZooKeeper's Java client and a real server, and the values that
+// ZooKeeper's own classes decode from them. src/protocol supplies only the names of opcodes and records; it encodes and
+// decodes nothing here.
+// Run it again for another version of ZooKeeper:  npx tsx test/protocol/capture-golden.ts
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
@@ -10,11 +11,11 @@ import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zo
 import { JavaProgram } from '../support/java-program.ts'
 import { everyCodec } from './codecs.ts'
 import type { GoldenFrame, Plain } from './golden.ts'
-import { startJuteEcho, type Tagged, type Told } from './jute-echo.ts'
+import { startJuteEcho, type Tagged, type TaggedValue } from './jute-echo.ts'
 
 type Captured = Omit<GoldenFrame, 'told'>
 
-/** A TCP proxy that notes each frame. */
+/** A TCP proxy that records each frame. */
 class Recorder {
   readonly frames: Captured[] = []
   step = ''
@@ -70,7 +71,7 @@ class Recorder {
     })
   }
 
-  /** Lets nothing through, until {@link cut}. */
+  /** Holds all frames back until {@link cut}. */
   freeze(): void {
     this.#frozen = true
   }
@@ -86,7 +87,7 @@ class Recorder {
   }
 }
 
-/** Of 44 or 45 and of 36 or 37 bytes, with a password of 16. */
+/** With a password of 16 bytes, connect requests have 44 or 45 bytes and connect responses 36 or 37. */
 function greeting(frame: Buffer): Omit<Captured, 'step' | 'hex'> {
   const from = frame.length > 40 ? 'client' : 'server'
   const legacy = frame.length % 4 === 0 ? 'Legacy' : ''
@@ -103,7 +104,7 @@ function recordOf(opcode: number, part: 'request' | 'response'): string[] {
   return name === 'EmptyRecord' ? [] : [name]
 }
 
-// The wire, by hand: what the Java client does not send.
+// Frames written by hand, which the Java client does not send.
 
 const int = (n: number) => {
   const bytes = Buffer.alloc(4)
@@ -135,7 +136,7 @@ async function byHand(recorder: Recorder, address: string, steps: Record<string,
   socket.destroy()
 }
 
-// What is asked of the Java client, in order.
+// The steps of the Java client, in order.
 
 const STEPS = `
   connect create create-exists create-sequential create-null create-empty create2 createContainer createTTL
@@ -163,20 +164,20 @@ async function drive(client: JavaProgram, recorder: Recorder, steps: readonly st
   }
 }
 
-// What ZooKeeper's own classes say.
+// Decoding by ZooKeeper's own classes.
 
 const classOf = (record: string) => (/^Connect/.test(record) ? `${record}+readOnly` : record.replace('Legacy', ''))
 
-function plain(told: Told): Plain {
-  if (told === null || typeof told !== 'object') return told
-  if (!Array.isArray(told)) return told.vector.map(plain)
-  return Object.fromEntries(told.map(([tag, what]) => [tag, plain(what)]))
+function plain(tagged: TaggedValue): Plain {
+  if (tagged === null || typeof tagged !== 'object') return tagged
+  if (!Array.isArray(tagged)) return tagged.vector.map(plain)
+  return Object.fromEntries(tagged.map(([tag, value]) => [tag, plain(value)]))
 }
 
-/** Headers and bodies in a row into items. A delete's result has no body. */
-function plainItems(told: Tagged): Plain {
+/** Groups a flat list of headers and bodies into items. The result of a delete has no body. */
+function plainItems(tagged: Tagged): Plain {
   const items: { type: Plain; body: Plain }[] = []
-  for (const each of told.map(([, what]) => plain(what) as Record<string, Plain>)) {
+  for (const each of tagged.map(([, value]) => plain(value) as Record<string, Plain>)) {
     const last = items.at(-1)
     if (each['done'] === undefined) {
       if (last) last.body = each
@@ -190,7 +191,7 @@ function plainItems(told: Tagged): Plain {
 async function judged(java: JavaProgram, frames: readonly Captured[]): Promise<GoldenFrame[]> {
   const all: GoldenFrame[] = []
   for (const frame of frames) {
-    const answer = await java.askOne(`tell ${frame.records.map(classOf).join(',')} ${frame.hex}`)
+    const answer = await java.askOne(`decode ${frame.records.map(classOf).join(',')} ${frame.hex}`)
     const told = (JSON.parse(answer) as Tagged[]).map((each, i) =>
       /^Multi/.test(frame.records[i] ?? '') ? plainItems(each) : plain(each),
     )
@@ -221,7 +222,7 @@ for (const [target, steps] of [
       ],
       'multi-empty': [int(4), int(14), int(-1), Buffer.of(1), int(-1)],
       'create-nullACL': [int(5), int(1), string('/by-hand/x'), counted(Buffer.alloc(0)), int(-1), int(0)],
-      // A check that succeeds alone is never answered.
+      // The server never replies to a check that is sent alone and succeeds.
       'check-badVersion': [int(2), int(13), string('/by-hand'), int(7)],
       unimplemented: [int(3), int(999)],
     })

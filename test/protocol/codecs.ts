@@ -1,10 +1,10 @@
-// Every codec there is, so that no test forgets one.
+// All codecs, so that no test misses one.
 import type { Codec } from '../../src/protocol/jute.ts'
 import * as multi from '../../src/protocol/multi.ts'
 import * as records from '../../src/protocol/records.ts'
 
 export interface ExportedCodec {
-  /** The name it is exported by, which for the two legacy records is not the record's own. */
+  /** The name of the export. The two legacy records have the same record name as the current ones. */
   exported: string
   codec: Codec<unknown>
 }

@@ -1,16 +1,16 @@
 import { expect } from 'chai'
 import { codeOf, errnos, MultiError, ZooKeeperError, type ErrorCode } from '../../src/protocol/index.ts'
 
-// That names and numbers are ZooKeeper's is shown in java.test.ts.
+// java.test.ts checks that names and numbers are ZooKeeper's.
 describe('errors', () => {
-  it('have a number for each name and a name for each number', () => {
+  it('have one number per code and one code per number', () => {
     const numbers = Object.values(errnos)
     expect(new Set(numbers).size).to.equal(numbers.length)
     for (const [code, errno] of Object.entries(errnos)) expect(codeOf(errno)).to.equal(code)
     expect(errnos.NONODE).to.equal(-101)
   })
 
-  it('are UNKNOWN where nobody knows the number, and keep it', () => {
+  it('are UNKNOWN and keep the number if no code has it', () => {
     for (const errno of [1, -9, -999, 0x7fff_ffff, -0x8000_0000]) {
       expect(codeOf(errno)).to.equal('UNKNOWN')
       const error = new ZooKeeperError(codeOf(errno), { errno, fate: 'refused' })
@@ -18,9 +18,9 @@ describe('errors', () => {
     }
   })
 
-  it('say what failed, where, and what that means', () => {
+  it('have a message with the code, the operation, the path and the meaning', () => {
     const error = new ZooKeeperError('NONODE', { op: 'getData', path: '/a', fate: 'refused' })
-    expect(error.message).to.equal('NONODE: getData /a: the node does not exist')
+    expect(error.message).to.equal('NONODE: getData /a: the node, or the parent of a node to create, does not exist')
     expect(error).to.be.an.instanceOf(Error)
     expect(error).to.include({
       name: 'ZooKeeperError',
@@ -32,7 +32,7 @@ describe('errors', () => {
     })
   })
 
-  it('do without an operation, a path, or both', () => {
+  it('omit the operation, the path, or both from the message if they are missing', () => {
     const messageOf = (context: { op?: string; path?: string }) =>
       new ZooKeeperError('CLOSED', { ...context, fate: 'notSent' }).message
     expect(messageOf({})).to.equal('CLOSED: the client is closed')
@@ -41,15 +41,17 @@ describe('errors', () => {
     expect(new ZooKeeperError('CLOSED', { fate: 'notSent' })).to.include({ op: '', path: '', errno: 0 })
   })
 
-  it('say a detail behind the meaning, and keep a cause', () => {
+  it('append a detail to the meaning, and keep a cause', () => {
     const cause = new Error('ECONNRESET')
     const error = new ZooKeeperError('CONNECTIONLOSS', { op: 'create', fate: 'unknown', detail: 'at zk1:2181', cause })
-    expect(error.message).to.equal('CONNECTIONLOSS: create: the connection to the server was lost (at zk1:2181)')
+    expect(error.message).to.equal(
+      'CONNECTIONLOSS: create: the connection to the server was lost; if error.fate is unknown, the request may have been executed (at zk1:2181)',
+    )
     expect(error.cause).to.equal(cause)
     expect(new ZooKeeperError('CLOSED', { fate: 'notSent' })).to.not.have.property('cause')
   })
 
-  it('have a meaning each', () => {
+  it('have a different meaning for each code', () => {
     const own: ErrorCode[] = [
       'CLOSED',
       'PROTOCOL',
@@ -66,7 +68,7 @@ describe('errors', () => {
     expect(new Set(messages.map(message => message.replace(/^.*: /, ''))).size).to.equal(messages.length)
   })
 
-  it('of a multi tell how each of its operations fared', () => {
+  it('of a multi have a result for each operation', () => {
     const results = [
       { code: 'OK', errno: 0 },
       { code: 'NONODE', errno: -101 },
@@ -76,6 +78,8 @@ describe('errors', () => {
     expect(error).to.be.an.instanceOf(ZooKeeperError)
     expect(error).to.include({ name: 'MultiError', code: 'NONODE', errno: -101, op: 'delete', path: '/a' })
     expect(error.results).to.deep.equal(results)
-    expect(String(error)).to.equal('MultiError: NONODE: delete /a: the node does not exist')
+    expect(String(error)).to.equal(
+      'MultiError: NONODE: delete /a: the node, or the parent of a node to create, does not exist',
+    )
   })
 })

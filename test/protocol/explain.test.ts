@@ -41,7 +41,7 @@ const eventFrame = (type: number, state: number, path: string | null) =>
   )
 
 describe('explain', () => {
-  it('tells an answer without its length from a frame that has one, where the xid is what a length would be', () => {
+  it('reads a reply without length prefix correctly if its xid looks like a length', () => {
     for (const [xid, err, sentence] of [
       [12, 0, 'server answers #12 delete: OK, zxid 0x1a2'],
       [12, -101, 'server answers #12 delete: NONODE, zxid 0x1a2'],
@@ -51,8 +51,8 @@ describe('explain', () => {
     }
   })
 
-  describe('tells in a sentence', () => {
-    const told: readonly [name: string, frame: Buffer, sentence: string, options?: ExplainOptions][] = [
+  describe('describes in a sentence', () => {
+    const cases: readonly [name: string, frame: Buffer, sentence: string, options?: ExplainOptions][] = [
       [
         'a connect request',
         prefixed(ConnectRequest.encode({ ...hello, readOnly: false })),
@@ -136,13 +136,13 @@ describe('explain', () => {
         ]),
         'client #4 multi {0 {delete {path: "/a", version: 0}}, 1 {check {path: "/b", version: 1}}}',
       ],
-      ['the answer to a ping', headerFrame(xids.ping), 'server answers ping: OK, zxid 0x1a2'],
-      ['the answer to credentials', headerFrame(xids.auth, -115), 'server answers auth: AUTHFAILED, zxid 0x1a2'],
-      ['the answer to watches', headerFrame(xids.setWatches), 'server answers setWatches: OK, zxid 0x1a2'],
+      ['the reply to a ping', headerFrame(xids.ping), 'server answers ping: OK, zxid 0x1a2'],
+      ['the reply to credentials', headerFrame(xids.auth, -115), 'server answers auth: AUTHFAILED, zxid 0x1a2'],
+      ['the reply to setWatches', headerFrame(xids.setWatches), 'server answers setWatches: OK, zxid 0x1a2'],
       ['an event', eventFrame(3, 3, '/a'), 'server notifies: NodeDataChanged /a'],
-      ['an event of a type that nobody knows', eventFrame(77, 3, null), 'server notifies: unknown (77) null'],
+      ['an event of an unknown type', eventFrame(77, 3, null), 'server notifies: unknown (77) null'],
       [
-        'a reply whose opcode is told',
+        'a reply whose opcode is given',
         replyFrame(5, operations.getData, { data: null, stat }),
         'server answers #5 getData: OK {data: null, stat: czxid 0x5}, zxid 0x1a2',
         { opcode: opcodes.getData },
@@ -164,19 +164,19 @@ describe('explain', () => {
         'server answers #8 OK, 6 bytes of an operation that the frame does not name, zxid 0x1a2',
       ],
       [
-        'a reply to another operation than was told',
+        'a reply that does not fit the given opcode',
         replyFrame(9, operations.create, { path: '/a' }),
         'server answers #9 getData: OK, 6 bytes that are no such reply, zxid 0x1a2',
         { opcode: opcodes.getData },
       ],
       ['a failure', headerFrame(10, -101), 'server answers #10 NONODE, zxid 0x1a2'],
       [
-        'a failure whose opcode is told',
+        'a failure whose opcode is given',
         headerFrame(10, -101),
         'server answers #10 getData: NONODE, zxid 0x1a2',
         { opcode: opcodes.getData },
       ],
-      ['a failure that nobody knows', headerFrame(11, -999), 'server answers #11 error -999, zxid 0x1a2'],
+      ['a failure with an unknown error number', headerFrame(11, -999), 'server answers #11 error -999, zxid 0x1a2'],
       [
         'a failure with a body, as a failure',
         prefixed(
@@ -190,24 +190,34 @@ describe('explain', () => {
       ],
       ['bytes of no frame', Buffer.from('deadbeefcafebabe', 'hex'), '8 bytes of no known frame'],
       ['nothing', Buffer.alloc(0), '0 bytes of no known frame'],
-      ['what one end could not have sent', headerFrame(12), '20 bytes of no known frame', { from: 'client' }],
-      ['what is no first frame', headerFrame(12), '20 bytes of no known frame', { from: 'server', first: true }],
+      [
+        'a frame that the given end cannot have sent',
+        headerFrame(12),
+        '20 bytes of no known frame',
+        { from: 'client' },
+      ],
+      [
+        'a frame that cannot be the first',
+        headerFrame(12),
+        '20 bytes of no known frame',
+        { from: 'server', first: true },
+      ],
       [
         'a request that cannot be the first frame',
         requestFrame(13, operations.sync, { path: '/' }),
         '17 bytes of no known frame',
         { from: 'client', first: true },
       ],
-      ['an error number that no server has', headerFrame(14, 7), '20 bytes of no known frame'],
+      ['a positive error number, which no server sends', headerFrame(14, 7), '20 bytes of no known frame'],
     ]
-    for (const [name, frame, sentence, options] of told) {
+    for (const [name, frame, sentence, options] of cases) {
       it(name, () => {
         expect(explain(frame, options).sentence).to.equal(sentence)
       })
     }
   })
 
-  it('names the end, the operation and the xid, as far as the bytes tell', () => {
+  it('returns the end, the operation and the xid as far as the bytes determine them', () => {
     const brief = (frame: Buffer, options?: ExplainOptions) => {
       const { from, op, xid } = explain(frame, options)
       return { from, op, xid }
@@ -224,7 +234,7 @@ describe('explain', () => {
     expect(brief(Buffer.from('what'))).to.deep.equal({ from: 'unknown', op: '', xid: undefined })
   })
 
-  it('tells a frame without its four length bytes in the same words', () => {
+  it('describes a frame without its four length bytes with the same sentence', () => {
     for (const frame of [
       prefixed(ConnectRequest.encode({ ...hello, readOnly: false })),
       requestFrame(1, operations.getData, { path: '/a', watch: true }),
@@ -252,7 +262,7 @@ describe('explain', () => {
 `)
     })
 
-    it('a reply, long fields cut', () => {
+    it('a reply, with long fields truncated', () => {
       const children = ['a', 'bb', 'ccc', 'dddd']
       expect(dump(replyFrame(5, operations.getChildren2, { children, stat }).subarray(4))).to.equal(`
 0000  00000005                          xid                  5
@@ -327,7 +337,7 @@ describe('explain', () => {
 `)
     })
 
-    it('of bytes that nobody knows no more than can hold no credential', () => {
+    it('only the bytes of an unknown frame that cannot hold a credential', () => {
       expect(dump(Buffer.from('deadbeefcafebabe0123456789', 'hex'))).to.equal(`
 0000  deadbeefcafebabe01234567
 000c                                    rest  1 bytes, not shown
@@ -381,7 +391,10 @@ describe('explain', () => {
     ]
     const other = requestFrame(33, operations.getData, { path: '/a', watch: false })
 
-    /** All that may be told of a frame. Who calls a token the path of a created node will see it as one: so, the truth. */
+    /**
+     * All subsets of the true options. Only true ones, because a caller who says that a token is the path of a created
+     * node will see it.
+     */
     const partsOf = (truth: ExplainOptions): ExplainOptions[] =>
       Object.entries(truth).reduce<ExplainOptions[]>(
         (parts, [name, value]) => parts.flatMap(part => [part, { ...part, [name]: value as unknown }]),
@@ -389,45 +402,45 @@ describe('explain', () => {
       )
 
     const cases = carriers.flatMap(({ frame, truth }) =>
-      [frame, frame.subarray(4)].flatMap(bytes => partsOf(truth).map(told => ({ bytes, told }))),
+      [frame, frame.subarray(4)].flatMap(bytes => partsOf(truth).map(options => ({ bytes, options }))),
     )
 
-    /** Any four bytes of it, in any form that a field may be shown in. */
+    /** Any four bytes of the secret, in every form in which a field may be shown. */
     const traces = Array.from({ length: secret.length - 3 }, (_, i) => {
       const part = secret.subarray(i, i + 4)
       return [part.toString(), part.toString('hex'), String(part.readInt32BE(0))]
     }).flat()
 
-    const expectNoTrace = (bytes: Uint8Array, told: ExplainOptions) => {
-      const { sentence, dump } = explain(bytes, told)
+    const expectNoTrace = (bytes: Uint8Array, options: ExplainOptions) => {
+      const { sentence, dump } = explain(bytes, options)
       const text = sentence + '\n' + dump
-      if (traces.some(trace => text.includes(trace))) expect.fail(`${JSON.stringify(told)} ${text}`)
+      if (traces.some(trace => text.includes(trace))) expect.fail(`${JSON.stringify(options)} ${text}`)
     }
 
-    it('is in no sentence and no dump of the frame that carries it, whatever is told of it', () => {
+    it('does not appear in the sentence or the dump of its frame, for any options', () => {
       expect(cases).to.have.length(2 * (7 * 4 + 8))
-      for (const { bytes, told } of cases) expectNoTrace(bytes, told)
+      for (const { bytes, options } of cases) expectNoTrace(bytes, options)
     })
 
-    it('is in none of a frame that is cut anywhere', () => {
-      for (const { bytes, told } of cases)
-        for (let end = 0; end < bytes.length; end++) expectNoTrace(bytes.subarray(0, end), told)
+    it('does not appear if the frame is truncated anywhere', () => {
+      for (const { bytes, options } of cases)
+        for (let end = 0; end < bytes.length; end++) expectNoTrace(bytes.subarray(0, end), options)
     })
 
-    it('is in none of a frame that another one follows, or a part of one', () => {
-      for (const { bytes, told } of cases)
+    it('does not appear if another frame, or part of one, follows', () => {
+      for (const { bytes, options } of cases)
         for (let end = 1; end <= other.length; end++)
-          expectNoTrace(Buffer.concat([bytes, other.subarray(0, end)]), told)
+          expectNoTrace(Buffer.concat([bytes, other.subarray(0, end)]), options)
     })
 
-    it('is in none of a frame of which a few bytes were changed', () => {
+    it('does not appear if a few bytes of the frame are changed', () => {
       const change = fc.record({ at: fc.nat(), byte: fc.constantFrom(0, 1, 2, 16, 255) })
       fc.assert(
-        fc.property(fc.constantFrom(...cases), fc.array(change, { maxLength: 3 }), ({ bytes, told }, changes) => {
+        fc.property(fc.constantFrom(...cases), fc.array(change, { maxLength: 3 }), ({ bytes, options }, changes) => {
           const changed = Buffer.from(bytes)
-          // What names its operation stays: a token that is called the data of a node is shown as that.
+          // The opcode stays unchanged: a token in a frame whose opcode says setData would be shown as data.
           for (const { at, byte } of changes) changed[12 + (at % (changed.length - 12))] = byte
-          expectNoTrace(changed, told)
+          expectNoTrace(changed, options)
         }),
         { numRuns: 1000 },
       )

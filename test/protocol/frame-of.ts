@@ -1,7 +1,7 @@
-// Whole frames, made by our own codecs.
+// Builds whole frames with our own codecs.
 import { ReplyHeader, RequestHeader, type Encodable, type Operation } from '../../src/protocol/index.ts'
 
-/** With its four length bytes. */
+/** Prepends the four length bytes. */
 export function prefixed(body: Uint8Array): Buffer {
   const frame = Buffer.alloc(4 + body.length)
   frame.writeInt32BE(body.length)
@@ -15,6 +15,6 @@ export const requestFrame = <Q>(xid: number, op: Operation<Q, unknown>, body: En
 export const replyFrame = <R>(xid: number, op: Operation<unknown, R>, body: Encodable<R>): Buffer =>
   prefixed(Buffer.concat([ReplyHeader.encode({ xid, zxid: 0x1a2n, err: 0 }), op.response.encode(body)]))
 
-/** A reply, or the start of one, that is a header only. */
+/** A reply header, which may be a whole reply or its start. */
 export const headerFrame = (xid: number, err = 0, zxid = 0x1a2n): Buffer =>
   prefixed(ReplyHeader.encode({ xid, zxid, err }))

@@ -5,11 +5,11 @@ import { allocationsOf, sum } from '../support/allocations.ts'
 
 const LIMIT = 1 << 20
 
-/** As many bytes as may be allocated for a frame of which one byte has come. */
+/** The most bytes that may be allocated for a frame after its first byte. */
 const BELIEVED = 65_536
 
 describe('frames', () => {
-  /** Mostly small ones; now and then one that outgrows the first allocation of a partial frame. */
+  /** Bodies of frames: mostly small, sometimes larger than the first allocation for a partial frame. */
   const bodies: fc.Arbitrary<Buffer[]> = fc.array(
     fc
       .tuple(
@@ -24,7 +24,9 @@ describe('frames', () => {
     { maxLength: 8 },
   )
 
-  /** Sizes of chunks, taken in turn until the stream is used up: bytes one by one, nothing at all, cuts in a prefix. */
+  /**
+   * Chunk sizes, used in turn until the stream ends. They include single bytes, empty chunks and cuts inside a prefix.
+   */
   const cuts: fc.Arbitrary<number[]> = fc
     .array(
       fc.oneof(fc.constant(1), fc.constant(0), fc.integer({ min: 1, max: 9 }), fc.integer({ min: 10, max: 100_000 })),
@@ -32,7 +34,7 @@ describe('frames', () => {
     )
     .filter(sizes => sizes.some(size => size > 0))
 
-  it('come out of any chunks of a stream as they went in', () => {
+  it('are the same however the stream is cut into chunks', () => {
     fc.assert(
       fc.property(bodies, cuts, (sent, sizes) => {
         const { framer, received } = collecting()
@@ -45,14 +47,14 @@ describe('frames', () => {
     )
   })
 
-  it('come out of single bytes', () => {
+  it('are the same if the stream arrives in single bytes', () => {
     const sent = [Buffer.from('ab'), Buffer.alloc(0), Buffer.alloc(0), Buffer.from('c'), Buffer.alloc(300, 7)]
     const { framer, received } = collecting()
     for (const chunk of chunksOf(streamOf(sent), [1])) framer.push(chunk)
     expect(received.map(({ copy }) => copy)).to.deep.equal(sent)
   })
 
-  it('come out as soon as their last byte is there, empty ones too', () => {
+  it('are passed on as soon as their last byte arrives, empty frames too', () => {
     const { framer, received } = collecting()
     const counts = [...streamOf([Buffer.from('ab'), Buffer.alloc(0), Buffer.from('c')])].map(byte => {
       framer.push(Buffer.of(byte))
@@ -61,7 +63,7 @@ describe('frames', () => {
     expect(counts).to.deep.equal([0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3])
   })
 
-  it('are under way from their first byte to the one before their last', () => {
+  it('are reported by midFrame from their first byte until their last', () => {
     const { framer } = collecting()
     expect(framer.midFrame).to.equal(false)
     const under = [...streamOf([Buffer.from('ab'), Buffer.alloc(0)])].map(byte => {
@@ -71,14 +73,14 @@ describe('frames', () => {
     expect(under).to.deep.equal([true, true, true, true, true, false, true, true, true, false])
   })
 
-  it('come out of one chunk by the ten thousands', () => {
+  it('are passed on if one chunk has 50 000 of them', () => {
     const { framer, received } = collecting()
     framer.push(streamOf(Array.from({ length: 50_000 }, () => Buffer.of(1))))
     expect(received).to.have.length(50_000)
   })
 
-  describe('their memory', () => {
-    it('is that of the chunk, where the frame lies in one', () => {
+  describe('the memory of a frame', () => {
+    it('is that of the chunk if the chunk holds the whole frame', () => {
       const { framer, received } = collecting()
       const chunk = streamOf([Buffer.from('ab'), Buffer.from('cd')])
       const allocated = allocationsOf(() => framer.push(chunk))
@@ -89,13 +91,13 @@ describe('frames', () => {
       expect(allocated).to.deep.equal([])
     })
 
-    it('is their own, where they span chunks: what becomes of the chunks does not matter', () => {
+    it('is separate from the chunks if the frame spans several, so that overwriting them changes nothing', () => {
       fc.assert(
         fc.property(bodies, cuts, (sent, sizes) => {
           const { framer, received } = collecting()
           for (const chunk of chunksOf(streamOf(sent), sizes)) {
             framer.push(chunk)
-            // Those that lie in this chunk are done with.
+            // Frames inside this chunk are valid only until now.
             for (const frame of received) if (frame.bytes === chunk) frame.bytes = frame.copy
             chunk.fill(0xee)
           }
@@ -106,7 +108,7 @@ describe('frames', () => {
       )
     })
 
-    it('is never written again, whatever comes later', () => {
+    it('is never written again by later frames', () => {
       fc.assert(
         fc.property(bodies, bodies, cuts, (sent, later, sizes) => {
           const { framer, received } = collecting()
@@ -118,7 +120,7 @@ describe('frames', () => {
       )
     })
 
-    it('is said to be their own only where they span chunks', () => {
+    it('is reported as its own only if the frame spans chunks', () => {
       const owns: boolean[] = []
       const framer = new Framer(LIMIT, (_bytes, _start, _end, isOwn) => owns.push(isOwn))
       const stream = streamOf([Buffer.from('whole'), Buffer.alloc(0), Buffer.from('cut in two'), Buffer.from('whole')])
@@ -127,7 +129,7 @@ describe('frames', () => {
       expect(owns).to.deep.equal([false, false, true, false])
     })
 
-    it('is handed on with data that is most of it, where it is their own, and copied otherwise', () => {
+    it('is shared with decoded data if it is the frame’s own and the data is most of it; otherwise the data is copied', () => {
       const large = Buffer.alloc(1000, 'l')
       const small = Buffer.from('small')
       const writer = new Writer()
@@ -143,7 +145,7 @@ describe('frames', () => {
       }
     })
 
-    it('of a long one in single bytes takes work that is linear in its length', () => {
+    it('is allocated and copied in linear time if a long frame arrives in single bytes', () => {
       const { framer, received } = collecting()
       const sent = Buffer.alloc(LIMIT, 'zk')
       const stream = streamOf([sent])
@@ -152,12 +154,12 @@ describe('frames', () => {
       })
       expect(received).to.have.length(1)
       expect(received[0]?.copy.equals(sent)).to.equal(true)
-      // Each allocation is also the copying of what the one before it held.
+      // Each allocation implies copying the previous one.
       expect(allocated.length).to.be.within(2, 5)
       expect(sum(allocated)).to.be.below(2 * LIMIT)
     })
 
-    it('is not allocated before it is needed, however long they say they are', () => {
+    it('is not allocated before bytes arrive, however long the announced length is', () => {
       fc.assert(
         fc.property(fc.integer({ min: 1, max: 200_000 }), cuts, (came, sizes) => {
           const { framer } = collecting(0x7fff_ffff)
@@ -172,9 +174,9 @@ describe('frames', () => {
     })
   })
 
-  describe('of a length that is not allowed', () => {
+  describe('a length that is not allowed', () => {
     for (const length of [-1, -4, -0x8000_0000, LIMIT + 1, 0x7fff_ffff]) {
-      it(`${length} are refused with no more than four bytes read and none allocated, wherever the cut is`, () => {
+      it(`of ${length} throws after four bytes and without an allocation, wherever the chunks are cut`, () => {
         for (let cut = 0; cut <= 8; cut++) {
           const { framer, received } = collecting()
           const stream = Buffer.concat([streamOf([Buffer.from('before')]), prefix(length), Buffer.alloc(2000)])
@@ -194,14 +196,14 @@ describe('frames', () => {
       })
     }
 
-    it('are those above the limit, not at it', () => {
+    it('is one above the limit; the limit itself is allowed', () => {
       const { framer, received } = collecting(5)
       framer.push(streamOf([Buffer.alloc(5)]))
       expect(received).to.have.length(1)
       expect(() => framer.push(streamOf([Buffer.alloc(6)]))).to.throw(FrameTooLong, 'the limit is 5')
     })
 
-    it('are the end: what comes behind them is no frame', () => {
+    it('ends the stream: later bytes are not read as frames', () => {
       for (const length of [-1, LIMIT + 1]) {
         const { framer, received } = collecting()
         expect(() => framer.push(prefix(length))).to.throw(JuteError)
@@ -236,7 +238,7 @@ function prefix(length: number): Buffer {
 const streamOf = (frames: readonly Buffer[]): Buffer =>
   Buffer.concat(frames.flatMap(frame => [prefix(frame.length), frame]))
 
-/** Each chunk in memory of its own, as a socket hands them out. */
+/** Cuts a stream into chunks with separate memory, as a socket delivers them. */
 function* chunksOf(stream: Buffer, sizes: readonly number[]): Generator<Buffer> {
   for (let at = 0, turn = 0; at < stream.length; turn++) {
     const size = sizes[turn % sizes.length] ?? 1

@@ -18,7 +18,7 @@ import { headerFrame, replyFrame, requestFrame } from './frame-of.ts'
 
 const junk = fc.oneof(
   fc.uint8Array({ maxLength: 120 }),
-  // Bytes that are lengths more often than chance would have it.
+  // Bytes that form plausible lengths more often than random bytes do.
   fc.array(fc.constantFrom(0, 1, 2, 255), { maxLength: 120 }).map(all => Uint8Array.from(all)),
 )
 
@@ -51,10 +51,13 @@ function mutated(bytes: Buffer, program: readonly Mutation[]): Buffer {
   return result
 }
 
-/** What a reader must not see: enough of it to make a value longer. */
+/** Bytes outside the frame, which the reader must not read. There are enough of them to make a value longer. */
 const MARGIN = Buffer.alloc(64, 1)
 
-/** Anything but a value or a JuteError, reading outside the frame, or memory that was only announced, is a failure. */
+/**
+ * Fails unless decoding returns a value or throws a JuteError, stays inside the frame, and allocates no more than the
+ * bytes justify.
+ */
 function expectHonest(codec: Codec<unknown>, bytes: Uint8Array): 'decoded' | 'refused' {
   let outcome: 'decoded' | 'refused' = 'decoded'
   const reader = new Reader(Buffer.concat([MARGIN, bytes, MARGIN]), MARGIN.length, MARGIN.length + bytes.length)
@@ -81,9 +84,9 @@ const explainOptions: fc.Arbitrary<ExplainOptions> = fc.record(
   { requiredKeys: [] },
 )
 
-describe('bytes that nobody wrote', () => {
+describe('random bytes', () => {
   for (const { exported, codec } of everyCodec) {
-    it(`are read as ${exported}, or refused as a JuteError`, () => {
+    it(`decode to ${exported}, or throw a JuteError`, () => {
       fc.assert(
         fc.property(junk, bytes => void expectHonest(codec, bytes)),
         { numRuns: 300 },
@@ -97,7 +100,7 @@ describe('bytes that nobody wrote', () => {
     })
   }
 
-  it('make the readings above both succeed and fail', () => {
+  it('sometimes decode and sometimes throw in the tests above', () => {
     const outcomes = fc
       .sample(fc.tuple(fc.constantFrom(...everyCodec), junk), { numRuns: 2000, seed: 1 })
       .map(([{ codec }, bytes]) => expectHonest(codec, bytes))
@@ -105,7 +108,7 @@ describe('bytes that nobody wrote', () => {
       expect(outcomes.filter(each => each === outcome)).to.have.length.above(60)
   })
 
-  it('are told by explain(), which never throws', () => {
+  it('never make explain() throw', () => {
     const requests = Object.values(operations).filter(op => typeof op === 'object')
     const frames = fc.constantFrom(...requests).chain(op =>
       fc.oneof(
@@ -136,7 +139,7 @@ describe('bytes that nobody wrote', () => {
 describe('a vector of 2147483632 elements', () => {
   const CLAIM = 0x7fff_fff0
 
-  /** For each vector of the codec: valid bytes of it, and where its count stands. */
+  /** Valid bytes for each vector of the codec, and the offset of the vector's count. */
   function vectorsOf(codec: Codec<unknown>, sample: unknown): { bytes: Buffer; at: number; field: string }[] {
     const { layout } = codec
     if (layout.is === 'tagged')
@@ -144,7 +147,7 @@ describe('a vector of 2147483632 elements', () => {
         const item = layout.itemFor(type)
         if (item === undefined) return []
         const [body] = fc.sample(valuesOf(item), { numRuns: 1, seed: 1 })
-        // A header of nine bytes stands before the item.
+        // The item follows a header of nine bytes.
         return vectorsOf(item, body).map(({ at, field }) => ({
           bytes: codec.encode([{ type, body }]),
           at: at + 9,
@@ -172,7 +175,7 @@ describe('a vector of 2147483632 elements', () => {
     return vectorsOf(codec, sample).map(claim => ({ ...claim, codec }))
   })
 
-  it('is refused in every record that has one, with nothing allocated', () => {
+  it('throws in every record that has a vector, without an allocation', () => {
     expect(claims).to.have.length.above(20)
     for (const { codec, bytes, at, field } of claims) {
       const claiming = Buffer.from(bytes)
@@ -188,10 +191,10 @@ describe('a vector of 2147483632 elements', () => {
   })
 })
 
-describe('names that mean something to JavaScript', () => {
+describe('names with a meaning in JavaScript', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__']
 
-  it('are children, paths and schemes like any other', () => {
+  it('are read like any other child, path or scheme', () => {
     const stat = fc.sample(valuesOf(operations.exists.response), { numRuns: 1, seed: 1 })[0]?.stat
     if (stat === undefined) throw new Error('no sample')
     const before = Object.getOwnPropertyNames(Object.prototype)
@@ -210,8 +213,8 @@ describe('names that mean something to JavaScript', () => {
   })
 })
 
-describe('a stream that nobody wrote', () => {
-  it('makes frames within the limit, or a JuteError', () => {
+describe('a stream of random bytes', () => {
+  it('yields frames within the limit, or throws a JuteError', () => {
     fc.assert(
       fc.property(fc.array(junk, { maxLength: 8 }), chunks => {
         const framer = new Framer(1000, (bytes, start, end) => {

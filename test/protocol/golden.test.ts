@@ -1,5 +1,5 @@
-// Frames as they passed between ZooKeeper's own Java client and Apache ZooKeeper 3.8.0, or between a socket that was
-// written to by hand and the server: see capture-golden.ts. What they mean was told by ZooKeeper's own classes.
+// Frames captured between Apache ZooKeeper 3.8.0 and its Java client, or a socket written to by hand: see
+// capture-golden.ts. ZooKeeper's own classes decoded the expected values.
 import { expect } from 'chai'
 import {
   codeOf,
@@ -32,7 +32,7 @@ function codecOf(record: string): Codec<unknown> {
   return found.codec
 }
 
-/** As golden.jsonl holds values. */
+/** Converts a value to the form used in golden.jsonl. */
 function plain(value: unknown): Plain {
   if (typeof value === 'bigint') return value > -(2n ** 53n) && value < 2n ** 53n ? Number(value) : String(value)
   if (Buffer.isBuffer(value)) return value.toString('hex')
@@ -44,7 +44,7 @@ function plain(value: unknown): Plain {
 const steps = new Map<string, GoldenFrame[]>()
 for (const frame of goldenFrames) steps.set(frame.step, [...(steps.get(frame.step) ?? []), frame])
 
-/** The body of the only frame of a step from that end that has one. */
+/** The body of the only frame with a body that this end sent in the step. */
 function only<T>(step: string, from: 'client' | 'server', codec: Codec<T>): T {
   const frames = (steps.get(step) ?? []).filter(each => each.from === from)
   expect(frames, step).to.have.length(1)
@@ -57,14 +57,14 @@ function only<T>(step: string, from: 'client' | 'server', codec: Codec<T>): T {
 }
 
 describe('captured frames', () => {
-  describe('decode to what ZooKeeper reads in them, and encode to the same bytes', () => {
+  describe('decode to the values that ZooKeeper decodes, and encode to the same bytes', () => {
     for (const [step, frames] of steps)
       it(step, () => {
         for (const frame of frames) {
           const reader = new Reader(bytesOf(frame))
           const codecs = frame.records.map(codecOf)
           const values = codecs.map(codec => codec.read(reader))
-          // ZooKeeper reads the create2 of this one as a create. What it is stands below.
+          // ZooKeeper decodes the create2 of this step as a create. A test below checks our value.
           if (step !== 'multi-create2' || frame.from === 'server') expect(values.map(plain)).to.deep.equal(frame.told)
           expect(reader.remaining).to.equal(0)
           const writer = new Writer()
@@ -74,7 +74,7 @@ describe('captured frames', () => {
       })
   })
 
-  it('are told by explain(), with their operation, from their end', () => {
+  it('are described by explain() with their operation and the end that sent them', () => {
     const names = new Map<number | undefined, string>(
       Object.values(operations)
         .filter(op => typeof op === 'object')
@@ -82,7 +82,7 @@ describe('captured frames', () => {
     )
     names.set(opcodes.notification, 'event').set(undefined, 'connect')
     for (const frame of goldenFrames) {
-      // Nobody knows operation 999.
+      // Operation 999 does not exist.
       if (frame.step === 'unimplemented') continue
       const opcode = frame.opcode === undefined ? {} : { opcode: frame.opcode }
       const { from, op, sentence } = explain(bytesOf(frame), { from: frame.from, ...opcode })
@@ -92,7 +92,7 @@ describe('captured frames', () => {
     }
   })
 
-  it('have behind their header what their operation declares, and nothing behind that of a failure', () => {
+  it('have the declared body after their header, and no body after the header of a failure', () => {
     const byOpcode = new Map(
       Object.values(operations)
         .filter(op => typeof op === 'object')
@@ -107,7 +107,7 @@ describe('captured frames', () => {
     }
   })
 
-  it('come out of a stream as they went in', () => {
+  it('are the same after a Framer has split their stream', () => {
     const received: string[] = []
     const framer = new Framer(1000, (bytes, start, end) => received.push(bytes.toString('hex', start, end)))
     const stream = Buffer.concat(goldenFrames.map(frame => prefixed(bytesOf(frame))))
@@ -115,7 +115,7 @@ describe('captured frames', () => {
     expect(received).to.deep.equal(goldenFrames.map(({ hex }) => hex))
   })
 
-  it('are of every operation but those that want a configured server', () => {
+  it('include every operation except those that need a configured server', () => {
     const captured = new Set(goldenFrames.map(({ opcode }) => opcode))
     const missing = Object.values(operations)
       .filter(op => typeof op === 'object')
@@ -129,7 +129,7 @@ describe('captured frames', () => {
     expect(unanswered).to.deep.equal(['SetSASLResponse'])
   })
 
-  describe('say', () => {
+  describe('show', () => {
     const connectFrames = (step: string) => (steps.get(step) ?? []).slice(0, 2).map(bytesOf)
 
     it('that a connect request has 45 bytes and its response 37', () => {
@@ -147,14 +147,14 @@ describe('captured frames', () => {
       expect(ConnectRequest.decode(connectFrames('connect-readOnly')[0] ?? Buffer.of()).readOnly).to.equal(true)
     })
 
-    it('that who leaves the last byte out gets a response without it', () => {
+    it('that a client that omits the last byte gets a response without it', () => {
       const [request, response] = connectFrames('connect-legacy')
       expect([request?.length, response?.length]).to.deep.equal([44, 36])
       expect(LegacyConnectRequest.decode(request ?? Buffer.of()).timeOut).to.equal(40_000)
       expect(LegacyConnectResponse.decode(response ?? Buffer.of()).timeOut).to.equal(10_000)
     })
 
-    it('that a session is gone with a timeout of 0', () => {
+    it('that a timeout of 0 means that the session has expired', () => {
       const [request, response] = connectFrames('session-gone')
       expect(ConnectRequest.decode(request ?? Buffer.of()).sessionId).to.equal(0x1234_5678_90ab_cdefn)
       expect(ConnectResponse.decode(response ?? Buffer.of())).to.deep.equal({
@@ -166,7 +166,7 @@ describe('captured frames', () => {
       })
     })
 
-    it('that a client goes on with its session by id, password and the last zxid it saw', () => {
+    it('that a client resumes its session with its id, its password and the last zxid that it saw', () => {
       const [, first] = connectFrames('connect')
       const { sessionId, passwd } = ConnectResponse.decode(first ?? Buffer.of())
       const [request, response] = connectFrames('reconnect')
@@ -174,7 +174,7 @@ describe('captured frames', () => {
       expect(ConnectResponse.decode(response ?? Buffer.of())).to.deep.include({ sessionId, passwd })
     })
 
-    it('what the server refuses', () => {
+    it('which requests the server rejects', () => {
       const refusals: Record<string, ErrorCode> = {
         'create-exists': 'NODEEXISTS',
         createTTL: 'UNIMPLEMENTED',
@@ -195,19 +195,19 @@ describe('captured frames', () => {
         const { err } = ReplyHeader.decode(bytesOf(frame))
         if (err === 0) continue
         refused[frame.step] = codeOf(err)
-        expect(frame.hex, 'nothing behind the header of a failure').to.have.length(32)
+        expect(frame.hex, 'nothing after the header of a failure').to.have.length(32)
       }
       expect(refused).to.deep.equal(refusals)
     })
 
-    it('that null and empty data are kept apart', () => {
+    it('that null and empty data are different', () => {
       const dataOf = (step: string) => only(step, 'server', operations.getData.response).data
       expect(dataOf('getData')?.toString()).to.equal('hello')
       expect(dataOf('getData-null')).to.equal(null)
       expect(dataOf('getData-empty')).to.deep.equal(Buffer.alloc(0))
     })
 
-    it('what a create asks for, and what it says of an ephemeral node', () => {
+    it('the fields of a create request, and the Stat of an ephemeral node', () => {
       const request = only('create2', 'client', operations.create2.request)
       expect(request).to.deep.equal({
         path: '/golden/e-',
@@ -224,14 +224,14 @@ describe('captured frames', () => {
       expect(only('createTTL-extended', 'client', operations.createTTL.request).ttl).to.equal(86_400_000)
     })
 
-    it('that a transaction answers each operation by its kind', () => {
+    it('that a multi has a result of the matching type for each operation', () => {
       const results = only('multi', 'server', operations.multi.response)
       const { create, setData, check, delete: remove, create2 } = opcodes
       expect(results.map(({ type }) => type)).to.deep.equal([create, setData, check, remove, create2])
       expect(only('multi-empty', 'server', operations.multi.response)).to.deep.equal([])
     })
 
-    it('that a transaction that fails has errors inside and none in the header', () => {
+    it('that a failed multi has errors in its results and none in the reply header', () => {
       const results = only('multi-failed', 'server', operations.multi.response)
       expect(results.map(({ type, body }) => [type, 'err' in body && codeOf(body.err)])).to.deep.equal([
         [-1, 'UNKNOWN'],
@@ -241,20 +241,20 @@ describe('captured frames', () => {
       expect(results[0]).to.deep.equal({ type: -1, body: { err: 0 } })
     })
 
-    it('that a create2 of a transaction is answered as a create (ZOOKEEPER-4026)', () => {
+    it('that the result of a create2 in a multi has type create (ZOOKEEPER-4026)', () => {
       const [request] = only('multi-create2', 'client', operations.multi.request)
       expect(request?.type).to.equal(opcodes.create2)
       const results = only('multi-create2', 'server', operations.multi.response)
       expect(results).to.deep.equal([{ type: opcodes.create, body: { path: '/by-hand' } }])
     })
 
-    it('that a multiRead has its errors in place', () => {
+    it('that a multiRead has each error at the index of its operation', () => {
       const results = only('multiRead', 'server', operations.multiRead.response)
       expect(results.map(({ type }) => type)).to.deep.equal([opcodes.getData, opcodes.getChildren, opcodes.error])
       expect(results[2]?.body).to.deep.equal({ err: -101 })
     })
 
-    it('which event each change is, and that its zxid is -1', () => {
+    it('which event each change causes, and that its zxid is -1', () => {
       const events = goldenFrames
         .filter(({ opcode }) => opcode === opcodes.notification)
         .map(frame => {
@@ -276,14 +276,14 @@ describe('captured frames', () => {
       ])
     })
 
-    it('that a persistent watch is told nothing of what it missed', () => {
+    it('that a persistent watch gets no events for changes that it missed', () => {
       const order = (steps.get('reconnect-persistent') ?? []).map(
         ({ from, opcode }) => `${from} ${opcode ?? 'connect'}`,
       )
       expect(order).to.include('server 105').and.not.include('server 0')
     })
 
-    it('that missed events come before the answer to setWatches, and after that to credentials', () => {
+    it('that missed events arrive before the reply to setWatches and after the reply to credentials', () => {
       const order = (steps.get('reconnect') ?? []).map(({ from, opcode }) => `${from} ${opcode ?? 'connect'}`)
       expect(order).to.deep.equal([
         'client connect',

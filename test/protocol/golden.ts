@@ -1,20 +1,20 @@
 // Frames of real clients and servers, captured by capture-golden.ts.
 import { readFileSync } from 'node:fs'
 
-/** A value as JSON can hold it: bytes as hex; whole numbers as numbers where a double holds them, otherwise as text. */
+/** A value as JSON: bytes as hex, integers as numbers if a double can hold them and otherwise as strings. */
 export type Plain = string | number | boolean | null | Plain[] | { [field: string]: Plain }
 
 export interface GoldenFrame {
-  /** What was being done. */
+  /** The step in which the frame was captured. */
   step: string
   from: 'client' | 'server'
-  /** Of the request, or of the request that is answered; 0 of an event. Connect frames have none. */
+  /** The opcode of the request, also in its reply; 0 for an event. Connect frames have no opcode. */
   opcode?: number
-  /** The codecs that fill the frame, by their exported names. */
+  /** The exported names of the codecs that make up the frame. */
   records: string[]
-  /** Without the four length bytes. */
+  /** The bytes of the frame without the four length bytes. */
   hex: string
-  /** What ZooKeeper's own classes read in it, one for each record. */
+  /** The values that ZooKeeper's own classes decoded, one per record. */
   told: Plain[]
 }
 

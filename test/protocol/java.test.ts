@@ -1,4 +1,4 @@
-// What ZooKeeper's own Java classes say to the same bytes, numbers and paths.
+// Compares our codecs, numbers and path rules with ZooKeeper's own Java classes.
 import { expect } from 'chai'
 import fc from 'fast-check'
 import {
@@ -23,7 +23,7 @@ import { stringsOfTheBasicPlane, strings, valuesOf } from '../support/arbitrarie
 import type { JavaProgram } from '../support/java-program.ts'
 import { seed } from '../support/seeded-random.ts'
 import { recordCodecs } from './codecs.ts'
-import { startJuteEcho, type Tagged, type Told } from './jute-echo.ts'
+import { startJuteEcho, type Tagged, type TaggedValue } from './jute-echo.ts'
 
 const VALUES = 300
 
@@ -42,8 +42,8 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
   after(() => java.close())
 
   /**
-   * The class that speaks for one of our records. 3.8 appends readOnly to the connect records by hand, for which
-   * JuteEcho has the suffix; from 3.9 on it is a field, and then no class is left that speaks for the legacy records.
+   * The Java class of one of our records. 3.8 appends readOnly to the connect records by hand, which JuteEcho marks
+   * with a suffix. From 3.9 on it is a field, and the legacy records have no class.
    */
   function classOf(exported: string): string | undefined {
     const name = exported.replace('Legacy', '')
@@ -54,7 +54,7 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
   }
 
   describe('declare', () => {
-    it('the fields of every record as we do: names, order and types', () => {
+    it('the same fields as our records: names, order and types', () => {
       for (const { exported, codec } of recordCodecs) {
         if (exported === 'EmptyRecord') continue
         const name = classOf(exported)
@@ -65,18 +65,18 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
       }
     })
 
-    it('no record that we lack, but for one that never leaves a server', () => {
+    it('no record that we lack, except one that servers never send', () => {
       const ours = new Set(recordCodecs.map(({ codec }) => codec.name))
       expect([...layouts.keys()].filter(name => !ours.has(name))).to.deep.equal(['StatPersisted'])
-      // The two that the server module adds by hand are under `every multi`.
       expect([...ours].filter(name => !layouts.has(name))).to.deep.equal(['EmptyRecord'])
     })
   })
 
   describe('write and read', () => {
     /**
-     * Strings of the basic plane only: BinaryOutputArchive writes the halves of a surrogate pair one by one, which is
-     * no UTF-8 and which its own reader does not understand. What Java reads of other strings is under `read a string`.
+     * Random values with strings of the basic plane only. BinaryOutputArchive writes the halves of a surrogate pair one
+     * by one, which is not UTF-8 and which its own reader cannot decode. The tests of `read a string` cover other
+     * strings.
      */
     const valuesFor = <T>(codec: Codec<T>) => valuesOf(codec, stringsOfTheBasicPlane)
 
@@ -107,8 +107,8 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
       })
     }
 
-    // Java's MultiOperationRecord keeps operations, not records: it makes the type again from the create mode, and
-    // never asks to watch. So the mode must be one that goes with the type. What it makes of a create2 stands below.
+    // Java's MultiOperationRecord stores operations, not records. It derives the type from the create mode and never
+    // sets a watch, so the mode must fit the type. A test below covers create2.
 
     it('MultiRequest as we do', async () => {
       const values = fc.sample(valuesFor(MultiRequest), { numRuns: VALUES, seed })
@@ -126,28 +126,29 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
       await sameBytes('MultiResponse', MultiResponse, fc.sample(valuesFor(MultiResponse), { numRuns: VALUES, seed }))
     })
 
-    it('a create2 of a multi as what we wrote, or as a create (ZOOKEEPER-4026)', async () => {
+    it('a create2 in a multi as we do, or as a create (ZOOKEEPER-4026)', async () => {
       const body = { path: '/a', data: Buffer.from('d'), acl: [], flags: createModes.persistent }
       const create2 = MultiRequest.encode([{ type: opcodes.create2, body }]).toString('hex')
       const create = MultiRequest.encode([{ type: opcodes.create, body }]).toString('hex')
       expect(await java.askOne(`echo MultiRequest ${create2}`)).to.be.oneOf([create2, create])
     })
 
-    it('nothing that we would refuse as too short', async () => {
+    it('no record that is too short, as we do', async () => {
       const bytes = SyncRequest.encode({ path: '/a' }).subarray(0, -1)
       expect(await java.ask([`echo SyncRequest ${bytes.toString('hex')}`])).to.deep.equal(['! java.io.EOFException'])
     })
   })
 
   describe('read a string', () => {
-    it('of ours as the string it was, astral characters included', async () => {
+    it('that we wrote unchanged, astral characters included', async () => {
       const samples = fc.sample(strings, { numRuns: 2000, seed })
       const read = await java.ask(samples.map(s => `string ${Buffer.from(s).toString('hex')}`))
       expect(read.map(textOf)).to.deep.equal(samples)
     })
 
-    // How many stand in a row is a matter of taste: for half a surrogate pair in three bytes Java puts one, we three.
-    it('out of bytes that are not UTF-8 with U+FFFD in the same places as we do', async () => {
+    // The number of consecutive U+FFFD may differ: Java writes one for an unpaired surrogate of three bytes, we write
+    // three.
+    it('that is not UTF-8 with U+FFFD in the same places as we do', async () => {
       const runsAsOne = (text: string) => text.replace(/\ufffd+/g, '\ufffd')
       const nasty = fc.oneof(
         fc.nat(255),
@@ -182,7 +183,7 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
       .tuple(fc.constantFrom('/', '/', '/', '/a', ''), fc.array(parts, { maxLength: 6 }))
       .map(([start, rest]) => start + rest.join(''))
 
-    it('the same paths, of thousands of nasty ones', async () => {
+    it('thousands of awkward paths as we do', async () => {
       const paths = [
         '',
         '/',
@@ -209,7 +210,7 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
       }
     })
 
-    it('every single UTF-16 unit as we do', async () => {
+    it('every UTF-16 code unit as we do', async () => {
       const paths = Array.from({ length: 0x10000 }, (_, unit) => '/a' + String.fromCharCode(unit))
       const verdicts = await java.ask(paths.map(path => `path ${unitsOf(path)} plain`))
       const differing = paths.filter((path, i) => (pathProblem(path) === undefined) !== (verdicts[i] === 'valid'))
@@ -218,7 +219,7 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
   })
 
   describe('number', () => {
-    /** Everything of theirs is ours under the same name and number; of ours, only `extra` may be no name of theirs. */
+    /** Expects that we have all their names with the same numbers, and that they have all of ours except `extra`. */
     function agree(
       theirs: Record<string, number> | undefined,
       ours: Readonly<Record<string, number>>,
@@ -229,7 +230,9 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
       expect(extra).to.include.members(Object.keys(ours).filter(name => !(name in (theirs ?? {}))))
     }
 
-    /** PERSISTENT_WITH_TTL is persistentTTL to us, and PersistentRecursive is persistentRecursive. */
+    /**
+     * Converts their names to ours: PERSISTENT_WITH_TTL to persistentTTL, PersistentRecursive to persistentRecursive.
+     */
     const camelCase = (table: Record<string, number> = {}) =>
       Object.fromEntries(Object.entries(table).map(([name, number]) => [camelCased(name), number]))
 
@@ -246,14 +249,14 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
 
     it('create modes as we do', () => agree(camelCase(numbers['CreateMode']), createModes))
 
-    // None is what Java's client makes of a change of its own state: there is no such event on the wire.
+    // Java's client creates None when its state changes. The wire has no such event.
     it('watch events as we do', () => agree(without(numbers['EventType'], 'None'), eventTypes))
 
     // These two are deprecated and never sent.
     it('states of the keeper as we do', () =>
       agree(without(numbers['KeeperState'], 'Unknown', 'NoSyncConnected'), keeperStates))
 
-    it('watcher types as we do, which from 3.9 on are two more', () => {
+    it('watcher types as we do, with two more from 3.9 on', () => {
       agree(camelCase(numbers['WatcherType']), watcherTypes, ['persistent', 'persistentRecursive'])
     })
 
@@ -282,13 +285,13 @@ function withFittingMode(item: Item): Item {
   }
 }
 
-/** As JuteEcho tells layouts. */
+/** Returns the layout in the form that JuteEcho uses. */
 function layoutOf({ layout }: Codec<unknown>): Tagged {
   if (layout.is !== 'fields') throw new Error('not a record of fields')
   return layout.fields.map(({ name, type }) => [name, kindOf(type)])
 }
 
-function kindOf(type: Type): Told {
+function kindOf(type: Type): TaggedValue {
   switch (type.is) {
     case 'time':
       return 'long'
@@ -310,7 +313,9 @@ function kindOf(type: Type): Told {
 const nullable = (codec: Codec<unknown>) => fieldsOfType(codec, ['stringOrNull', 'vectorOrNull'])
 const timesOf = (codec: Codec<unknown>) => fieldsOfType(codec, ['time'])
 
-/** Names of fields, nested ones included. Of a multi: all that its items have. */
+/**
+ * Returns the names of all fields of these types, including nested ones. For a multi, includes the fields of all items.
+ */
 function fieldsOfType(codec: Codec<unknown>, kinds: readonly Type['is'][]): string {
   const names = new Set<string>()
   const visit = ({ layout }: Codec<unknown>) => {

@@ -28,7 +28,7 @@ import { everyCodec, recordCodecs } from './codecs.ts'
 describe('jute', () => {
   describe('every record', () => {
     for (const { exported, codec } of everyCodec) {
-      it(`${exported} decodes to what was encoded, whatever lies behind it`, () => {
+      it(`${exported} decodes to the encoded value and ignores the bytes after it`, () => {
         fc.assert(
           fc.property(valuesOf(codec), fc.uint8Array({ maxLength: 9 }), (value, junk) => {
             const bytes = codec.encode(value)
@@ -41,9 +41,9 @@ describe('jute', () => {
         )
       })
 
-      // Nothing has no bytes that could be missing.
+      // EmptyRecord has no bytes that could be missing.
       if (codec === (EmptyRecord as Codec<unknown>)) continue
-      it(`${exported} is refused as a JuteError when it is cut short anywhere`, () => {
+      it(`${exported} throws a JuteError if it is truncated anywhere`, () => {
         fc.assert(
           fc.property(valuesOf(codec), value => {
             const bytes = codec.encode(value)
@@ -57,13 +57,13 @@ describe('jute', () => {
       })
     }
 
-    it('is refused when the frame ends within it, though the buffer goes on', () => {
+    it('throws if the frame ends within it, even if the buffer continues', () => {
       const bytes = SyncRequest.encode({ path: '/a' })
       for (let end = 0; end < bytes.length; end++)
         expect(() => SyncRequest.read(new Reader(bytes, 0, end)), `end ${end}`).to.throw(JuteError)
     })
 
-    it('is written where an equal one of other types of bytes is: a Uint8Array, a Buffer, a string', () => {
+    it('encodes to the same bytes from a Uint8Array, a Buffer or a string', () => {
       const written = [Buffer.from('dé'), Uint8Array.from(Buffer.from('dé')), 'dé'].map(data =>
         SetDataRequest.encode({ path: '/a', data, version: -1 }).toString('hex'),
       )
@@ -72,7 +72,7 @@ describe('jute', () => {
   })
 
   describe('a declaration', () => {
-    it('is run once for the layout however often that is asked for, and not before', () => {
+    it('runs once for the layout, when it is first read', () => {
       let runs = 0
       const codec = record('Counted', f => {
         runs++
@@ -86,7 +86,7 @@ describe('jute', () => {
       expect(runs).to.equal(2)
     })
 
-    it('has a name that is its export', () => {
+    it('has the name of its export', () => {
       for (const { exported, codec } of recordCodecs) expect(codec.name).to.equal(exported.replace('Legacy', ''))
     })
   })
@@ -94,25 +94,25 @@ describe('jute', () => {
   describe('null', () => {
     const data = (value: Buffer | null) => SetDataRequest.encode({ path: '', data: value, version: 0 })
 
-    it('is another value than empty, for bytes', () => {
+    it('differs from empty for bytes', () => {
       expect(data(null).toString('hex')).to.equal('00000000' + 'ffffffff' + '00000000')
       expect(data(Buffer.alloc(0)).toString('hex')).to.equal('00000000' + '00000000' + '00000000')
       expect(SetDataRequest.decode(data(null)).data).to.equal(null)
       expect(SetDataRequest.decode(data(Buffer.alloc(0))).data).to.deep.equal(Buffer.alloc(0))
     })
 
-    it('is another value than empty, for a string that may be null', () => {
+    it('differs from empty for a string that may be null', () => {
       const config = { joiningServers: null, leavingServers: '', newMembers: null, curConfigId: 0n }
       expect(ReconfigRequest.encode(config).toString('hex', 0, 12)).to.equal('ffffffff00000000ffffffff')
       expect(ReconfigRequest.decode(ReconfigRequest.encode(config))).to.deep.equal(config)
     })
 
-    it('is read as empty, for who is meant in an access control list: kazoo writes it so', () => {
-      const [scheme, nobody] = [Buffer.from('0000000461757468', 'hex'), Buffer.from('ffffffff', 'hex')]
-      expect(Id.decode(Buffer.concat([scheme, nobody]))).to.deep.equal({ scheme: 'auth', id: '' })
+    it('decodes to an empty string for the id of an ACL, because kazoo writes it', () => {
+      const [scheme, nullId] = [Buffer.from('0000000461757468', 'hex'), Buffer.from('ffffffff', 'hex')]
+      expect(Id.decode(Buffer.concat([scheme, nullId]))).to.deep.equal({ scheme: 'auth', id: '' })
     })
 
-    it('is another value than empty, for a vector that may be null', () => {
+    it('differs from empty for a vector that may be null', () => {
       for (const acl of [null, []]) {
         const request = { path: '', acl, version: 0 }
         expect(SetACLRequest.decode(SetACLRequest.encode(request))).to.deep.equal(request)
@@ -121,13 +121,13 @@ describe('jute', () => {
       expect(SetACLRequest.encode({ path: '', acl: [], version: 0 }).readInt32BE(4)).to.equal(0)
     })
 
-    it('is refused where ZooKeeper never has one', () => {
+    it('throws for a field that is never null in ZooKeeper', () => {
       const nowhere = Buffer.from('ffffffff' + '00'.repeat(80), 'hex')
       expect(() => SyncRequest.decode(nowhere)).to.throw(JuteError, 'a string of length -1')
       expect(() => GetACLResponse.decode(nowhere)).to.throw(JuteError, 'a vector of -1 elements')
     })
 
-    it('is the only negative length there is', () => {
+    it('is the only negative length; others throw', () => {
       for (const length of [-2, -4, -0x8000_0000]) {
         const bytes = Buffer.alloc(100)
         bytes.writeInt32BE(length)
@@ -138,7 +138,7 @@ describe('jute', () => {
   })
 
   describe('a number', () => {
-    it('of 64 bits comes back as the bigint it was', () => {
+    it('of 64 bits decodes to the encoded bigint', () => {
       for (const long of treacherousLongs) {
         const bytes = record('Long', f => ({ long: f.long() })).encode({ long })
         expect(BigInt.asIntN(64, BigInt('0x' + bytes.toString('hex')))).to.equal(long)
@@ -146,7 +146,7 @@ describe('jute', () => {
       }
     })
 
-    it('of 64 bits that is a time lies as the same number would as a bigint', () => {
+    it('of 64 bits that is a time encodes like the same number as a bigint', () => {
       const asTime = record('Time', f => ({ at: f.time() }))
       const asLong = record('Long', f => ({ at: f.long() }))
       fc.assert(
@@ -157,14 +157,14 @@ describe('jute', () => {
       )
     })
 
-    it('of one byte is true unless it is 0', () => {
+    it('of one byte decodes to true unless it is 0', () => {
       const codec = record('Bool', f => ({ is: f.bool() }))
       expect([0, 1, 2, 255].map(byte => codec.decode(Buffer.of(byte)).is)).to.deep.equal([false, true, true, true])
     })
   })
 
   describe('a string', () => {
-    it('is UTF-8 behind the number of its bytes', () => {
+    it('encodes to its length in bytes, then UTF-8', () => {
       fc.assert(
         fc.property(strings, path => {
           const utf8 = new TextEncoder().encode(path)
@@ -175,7 +175,7 @@ describe('jute', () => {
       )
     })
 
-    it('with half a surrogate pair is refused, and nothing of its frame stays in the writer', () => {
+    it('with an unpaired surrogate throws, and leaves no part of its frame in the writer', () => {
       for (const half of ['\ud83e', '/a\udd93', '\udd93\ud83e', 'x'.repeat(50_000) + '\ud800']) {
         const writer = new Writer()
         writer.frame(() => writer.int(7))
@@ -228,7 +228,7 @@ describe('jute', () => {
     const treacherous = fc.array(pieces, { maxLength: 150 }).map(all => Buffer.from(all.join(''), 'hex'))
     const ascii = fc.string({ unit: 'grapheme-ascii', maxLength: 200 }).map(text => Buffer.from(text))
 
-    it('decodes as each of them does alone, whatever the bytes beside it', () => {
+    it('decodes each string as if it were alone', () => {
       fc.assert(
         fc.property(fc.array(fc.oneof({ weight: 3, arbitrary: ascii }, treacherous), { maxLength: 8 }), all => {
           const bytes = Raw.encode({ before: 0x5a, names: all.map(bytes => ({ bytes })), after: 0x7b })
@@ -238,7 +238,7 @@ describe('jute', () => {
       )
     })
 
-    it('with a length that is negative, or leads out of the frame, is refused where it stands', () => {
+    it('throws at a length that is negative or exceeds the frame', () => {
       const vector = (length: string) => Buffer.from('0000005a' + '00000002' + '0000000161' + length + '6162', 'hex')
       expect(() => Names.decode(vector('ffffffff'))).to.throw(JuteError, 'a string of length -1 at 13')
       expect(() => Names.decode(vector('00000003'))).to.throw(JuteError, '3 bytes wanted at 17')
@@ -249,7 +249,7 @@ describe('jute', () => {
     const request = { protocolVersion: 0, lastZxidSeen: 5n, timeOut: 4000, sessionId: 9n, passwd: Buffer.alloc(16) }
     const response = { protocolVersion: 0, timeOut: 4000, sessionId: 9n, passwd: Buffer.alloc(16) }
 
-    it('is that of a client or server before 3.4, and nothing else', () => {
+    it('decodes as that of a client or server before 3.4, not as a current one', () => {
       const shortRequest = ConnectRequest.encode({ ...request, readOnly: true }).subarray(0, -1)
       const shortResponse = ConnectResponse.encode({ ...response, readOnly: true }).subarray(0, -1)
       expect(LegacyConnectRequest.decode(shortRequest)).to.deep.equal(request)
@@ -260,7 +260,7 @@ describe('jute', () => {
   })
 
   describe('the bytes of a decoded value', () => {
-    it('are its own: what becomes of the frame does not matter', () => {
+    it('do not change when the frame is overwritten', () => {
       for (const length of [0, 1, 4096, 4097, 100_000]) {
         const frame = SetDataRequest.encode({ path: '', data: Buffer.alloc(length, 1), version: 0 })
         const { data } = SetDataRequest.decode(frame)
@@ -271,7 +271,7 @@ describe('jute', () => {
   })
 
   describe('a reader', () => {
-    it('reads frame after frame of one buffer, and of another', () => {
+    it('reads several frames, in one buffer and in another', () => {
       const reader = new Reader(Buffer.alloc(0))
       const first = Buffer.concat([SyncRequest.encode({ path: '/a' }), SyncRequest.encode({ path: '/bb' })])
       reader.reset(first, 0, 6)
@@ -285,7 +285,7 @@ describe('jute', () => {
       expect(WatcherEvent.read(reader)).to.deep.equal({ type: 1, state: 3, path: 'x' })
     })
 
-    it('reads a Uint8Array that is a window of something larger', () => {
+    it('reads a Uint8Array that is a view of a larger buffer', () => {
       const frame = SyncRequest.encode({ path: '/a' })
       const larger = new Uint8Array(20).fill(255)
       larger.set(frame, 7)
@@ -304,14 +304,14 @@ describe('jute', () => {
       { maxLength: 40 },
     )
 
-    /** Now and then more than a slab. */
+    /** Chunks of bytes, some larger than a slab. */
     function chunks(): fc.Arbitrary<Uint8Array> {
       return fc
         .tuple(fc.oneof(fc.nat(40), fc.nat(40_000)), fc.nat(255))
         .map(([length, byte]) => new Uint8Array(length).fill(byte))
     }
 
-    it('never writes again the memory it gave away, and gives away all that was written, in order', () => {
+    it('never overwrites the bytes that it returned, and returns all written bytes in order', () => {
       fc.assert(
         fc.property(steps, program => {
           const writer = new Writer()
@@ -349,18 +349,18 @@ describe('jute', () => {
       )
     })
 
-    it('cuts no string that begins where its memory ends', () => {
+    it('does not truncate a string that starts near the end of its slab', () => {
       const text = 'é語🦓'.repeat(5)
       for (let before = 16_384 - 4 - 60; before <= 16_384; before++) {
         const writer = new Writer()
-        // Asked for all at once, its memory would be larger.
+        // Byte by byte, because one large write would allocate a larger slab.
         for (let i = 0; i < before; i++) writer.bool(false)
         writer.string(text)
-        expect(new Reader(writer.take(), before).string(), `behind ${before} bytes`).to.equal(text)
+        expect(new Reader(writer.take(), before).string(), `after ${before} bytes`).to.equal(text)
       }
     })
 
-    it('cuts no string that begins where the memory ends that it took over', () => {
+    it('does not truncate a string that starts near the end of a reused slab', () => {
       const text = 'é語🦓'.repeat(5)
       for (let i = 0; i < 3000; i++) {
         const writer = new Writer()
@@ -370,7 +370,7 @@ describe('jute', () => {
       }
     })
 
-    it('takes over the memory that another one has left, so that many idle ones hold none', () => {
+    it('reuses the slab that another writer released, so that idle writers hold no memory', () => {
       const allocated = allocationsOf(() => {
         for (let i = 0; i < 1000; i++) {
           const writer = new Writer()
@@ -381,7 +381,7 @@ describe('jute', () => {
       expect(sum(allocated)).to.be.at.most(2 * 16_384)
     })
 
-    it('begins with little where many write at once, and never in memory that another one writes to', () => {
+    it('starts with a small slab if many write at once, and never shares a slab that is in use', () => {
       const writers = Array.from({ length: 100 }, () => new Writer())
       const allocated = allocationsOf(() => {
         for (const round of [0, 1]) for (const [i, writer] of writers.entries()) writer.int(1000 * round + i)
@@ -392,7 +392,7 @@ describe('jute', () => {
       expect(written).to.deep.equal(writers.map((_, i) => hex(i) + hex(1000 + i)))
     })
 
-    it('forgets what is truncated, and keeps what stands before', () => {
+    it('discards truncated bytes and keeps the bytes before them', () => {
       const writer = new Writer()
       writer.int(1)
       writer.take()

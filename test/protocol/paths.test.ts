@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { join, nameOf, parentOf, pathProblem } from '../../src/protocol/index.ts'
 
-// That these are ZooKeeper's own rules is shown in java.test.ts.
+// java.test.ts checks that these are ZooKeeper's rules.
 describe('paths', () => {
   for (const path of [
     '/',
@@ -20,49 +20,49 @@ describe('paths', () => {
     it(`${JSON.stringify(path)} is valid`, () => expect(pathProblem(path)).to.equal(undefined))
 
   const problems: readonly [path: string, problem: string][] = [
-    ['', 'a path has at least one character'],
-    ['a', 'a path starts with /'],
-    ['a/b', 'a path starts with /'],
-    ['/a/', 'a path does not end with /'],
-    ['//', 'a path does not end with /'],
-    ['//a', 'an empty node name at 1'],
-    ['/a//b', 'an empty node name at 3'],
-    ['/.', 'a relative node name at 1'],
-    ['/..', 'a relative node name at 1'],
-    ['/a/./b', 'a relative node name at 3'],
-    ['/a/..', 'a relative node name at 3'],
-    ['/\0', 'a character that is not allowed at 1'],
-    ['/a\x1f', 'a character that is not allowed at 2'],
-    ['/a\x7f', 'a character that is not allowed at 2'],
-    ['/a\x9f', 'a character that is not allowed at 2'],
-    ['/a\ud800', 'a character that is not allowed at 2'],
-    ['/a\uf8ff', 'a character that is not allowed at 2'],
-    ['/a\ufff0', 'a character that is not allowed at 2'],
-    ['/🦓', 'a character that is not allowed at 1'],
+    ['', 'a path must not be empty'],
+    ['a', 'a path must start with /'],
+    ['a/b', 'a path must start with /'],
+    ['/a/', 'a path must not end with /'],
+    ['//', 'a path must not end with /'],
+    ['//a', 'the node name at index 1 is empty'],
+    ['/a//b', 'the node name at index 3 is empty'],
+    ['/.', 'the node name at index 1 must not be . or ..'],
+    ['/..', 'the node name at index 1 must not be . or ..'],
+    ['/a/./b', 'the node name at index 3 must not be . or ..'],
+    ['/a/..', 'the node name at index 3 must not be . or ..'],
+    ['/\0', 'the character at index 1 is not allowed'],
+    ['/a\x1f', 'the character at index 2 is not allowed'],
+    ['/a\x7f', 'the character at index 2 is not allowed'],
+    ['/a\x9f', 'the character at index 2 is not allowed'],
+    ['/a\ud800', 'the character at index 2 is not allowed'],
+    ['/a\uf8ff', 'the character at index 2 is not allowed'],
+    ['/a\ufff0', 'the character at index 2 is not allowed'],
+    ['/🦓', 'the character at index 1 is not allowed'],
   ]
   for (const [path, problem] of problems)
-    it(`${JSON.stringify(path)} is not: ${problem}`, () => expect(pathProblem(path)).to.equal(problem))
+    it(`${JSON.stringify(path)} is invalid: ${problem}`, () => expect(pathProblem(path)).to.equal(problem))
 
-  it('may end with a slash, or be one, where the server appends a number', () => {
+  it('may end with a slash, or be one, if the server appends a number', () => {
     expect(pathProblem('/a/', true)).to.equal(undefined)
     expect(pathProblem('/', true)).to.equal(undefined)
     expect(pathProblem('/a/.', true)).to.equal(undefined)
-    expect(pathProblem('/a//', true)).to.equal('an empty node name at 3')
-    expect(pathProblem('', true)).to.equal('a path has at least one character')
+    expect(pathProblem('/a//', true)).to.equal('the node name at index 3 is empty')
+    expect(pathProblem('', true)).to.equal('a path must not be empty')
   })
 
-  it('are strings, whatever a caller without types hands in', () => {
+  it('must be strings, also for untyped callers', () => {
     for (const value of [undefined, null, 7, {}, ['/a'], Buffer.from('/a')])
-      expect(pathProblem(value as never)).to.equal('a path is a string')
+      expect(pathProblem(value as never)).to.equal('a path must be a string')
   })
 
-  describe('taken apart', () => {
+  describe('parents and names', () => {
     const names = fc
       .string({ minLength: 1 })
       .filter(name => pathProblem('/' + name) === undefined && !name.includes('/'))
     const paths = fc.array(names).map(all => '/' + all.join('/'))
 
-    it('are a parent and a name, which make them again', () => {
+    it('are combined to the same path by join()', () => {
       fc.assert(
         fc.property(paths, names, (parent, name) => {
           const path = join(parent, name)
@@ -73,7 +73,7 @@ describe('paths', () => {
       )
     })
 
-    it('are valid wherever their parts are', () => {
+    it('are right at the root and directly below it', () => {
       expect(join('/', 'a')).to.equal('/a')
       expect(join('/a', 'b')).to.equal('/a/b')
       expect(parentOf('/a')).to.equal('/')

@@ -4,8 +4,8 @@ import { onAbort } from '../../src/runtime/abort.ts'
 
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length
 
-describe('listening to a signal', () => {
-  it('adds one listener to it, however many wait for it, and none is left when nobody waits', () => {
+describe('onAbort', () => {
+  it('adds one listener for any number of callbacks, and removes it with the last callback', () => {
     const { signal } = new AbortController()
     const stops = Array.from({ length: 1000 }, () => onAbort(signal, () => undefined))
     expect(listeners(signal)).to.equal(1)
@@ -15,43 +15,43 @@ describe('listening to a signal', () => {
     expect(listeners(signal)).to.equal(0)
   })
 
-  it('calls all back in their order, once, but for those who have stopped, even while it is told', () => {
+  it('calls back once and in order, except callbacks that have been removed, even during the abort', () => {
     const controller = new AbortController()
     const { signal } = controller
-    const told: number[] = []
-    onAbort(signal, () => told.push(0))
-    onAbort(signal, () => told.push(1))()
+    const calls: number[] = []
+    onAbort(signal, () => calls.push(0))
+    onAbort(signal, () => calls.push(1))()
     onAbort(signal, () => {
-      told.push(2)
+      calls.push(2)
       stopThird()
     })
-    const stopThird = onAbort(signal, () => told.push(3))
-    onAbort(signal, () => told.push(4))
+    const stopThird = onAbort(signal, () => calls.push(3))
+    onAbort(signal, () => calls.push(4))
     controller.abort()
     controller.abort()
-    expect(told).to.deep.equal([0, 2, 4])
+    expect(calls).to.deep.equal([0, 2, 4])
     expect(listeners(signal)).to.equal(0)
   })
 
-  it('begins anew behind the last who stopped, and does not mind one who stops twice', () => {
+  it('works again after the last callback was removed, and ignores a second removal', () => {
     const controller = new AbortController()
-    const told: string[] = []
-    const stop = onAbort(controller.signal, () => told.push('first'))
+    const calls: string[] = []
+    const stop = onAbort(controller.signal, () => calls.push('first'))
     stop()
-    onAbort(controller.signal, () => told.push('second'))
+    onAbort(controller.signal, () => calls.push('second'))
     stop()
     controller.abort()
-    expect(told).to.deep.equal(['second'])
+    expect(calls).to.deep.equal(['second'])
   })
 
-  it('that has aborted hears no more of it', () => {
-    const told: string[] = []
-    const stop = onAbort(AbortSignal.abort(), () => told.push('late'))
+  it('never calls back for a signal that has already aborted', () => {
+    const calls: string[] = []
+    const stop = onAbort(AbortSignal.abort(), () => calls.push('late'))
     stop()
-    expect(told).to.deep.equal([])
+    expect(calls).to.deep.equal([])
   })
 
-  it('of none does nothing', () => {
-    onAbort(undefined, () => expect.fail('there is nothing to hear'))()
+  it('does nothing without a signal', () => {
+    onAbort(undefined, () => expect.fail('there is no signal'))()
   })
 })

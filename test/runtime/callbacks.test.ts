@@ -3,8 +3,8 @@ import { CallbackRunner } from '../../src/runtime/callbacks.ts'
 import { settle } from '../../src/testing/virtual-clock.ts'
 import { uncaughtIn } from '../support/uncaught.ts'
 
-describe('callbacks of the caller', () => {
-  it('are reported where they throw or reject, and go on to be called', async () => {
+describe('CallbackRunner', () => {
+  it('reports callbacks that throw or reject, and still calls the next ones', async () => {
     const reported: unknown[] = []
     const code = new CallbackRunner(error => reported.push(error))
     code.now(() => Promise.reject(new Error('later')), undefined)
@@ -15,7 +15,7 @@ describe('callbacks of the caller', () => {
     expect(reported.map(error => (error as Error).message)).to.deep.equal(['now', 'later'])
   })
 
-  it('whose errors are reported to who throws himself: his error is uncaught, and stops nothing here', async () => {
+  it('lets an error of onError become an uncaught exception, and still calls the next callbacks', async () => {
     const code = new CallbackRunner(error => {
       throw new Error(`about ${(error as Error).message}`)
     })

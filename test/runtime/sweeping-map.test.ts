@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { SweepingMap } from '../../src/runtime/sweeping-map.ts'
 
-describe('a map of paths', () => {
+describe('SweepingMap', () => {
   const path = fc.nat({ max: 60 }).map(i => `/${i}`)
   const steps = fc.array(
     fc.oneof(
@@ -12,7 +12,7 @@ describe('a map of paths', () => {
     { maxLength: 1000, size: 'max' },
   )
 
-  it('has what a Map has, after every step', () => {
+  it('has the same entries as a Map after every step', () => {
     fc.assert(
       fc.property(steps, all => {
         const [map, model] = [new SweepingMap<string>(), new Map<string, string>()]
@@ -40,7 +40,7 @@ describe('a map of paths', () => {
     }
   }
 
-  it('does not let go of a path that is deleted and set again a thousand times, which V8 would keep a thousand times', () => {
+  it('keeps one key for a path that is deleted and set again a thousand times; V8 would keep a thousand', () => {
     const inner = new Counted()
     const map = new SweepingMap(inner)
     for (let i = 0; i < 1000; i++) {
@@ -50,7 +50,7 @@ describe('a map of paths', () => {
     expect(inner.deletes).to.equal(0)
   })
 
-  it('keeps no more than a few of ten thousand paths that are gone', () => {
+  it('keeps only a few dead keys after ten thousand deletions', () => {
     const inner = new Counted()
     const map = new SweepingMap(inner)
     for (let i = 0; i < 10_000; i++) map.set(`/${i}`, 'here')
@@ -59,7 +59,7 @@ describe('a map of paths', () => {
     expect(inner.size).to.be.at.most(10)
   })
 
-  it('keeps no more than a few of ten thousand that come and go one after the other', () => {
+  it('keeps only a few dead keys if ten thousand paths are set and deleted in turn', () => {
     const inner = new Counted()
     const map = new SweepingMap(inner)
     for (let i = 0; i < 10_000; i++) {

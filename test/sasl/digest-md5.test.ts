@@ -1,4 +1,4 @@
-// RFC 2831 by its own example, by its grammar, and by bytes that nobody would send.
+// DIGEST-MD5 (RFC 2831): the example of the RFC, its grammar, and random bytes.
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { digestMd5, SaslError } from '../../src/sasl/index.ts'
@@ -9,7 +9,7 @@ import { BUSY } from '../support/load.ts'
 const bytes = (text: string, encoding: BufferEncoding = 'latin1') => Buffer.from(text, encoding)
 const CHALLENGE = 'realm="zk-sasl-md5",nonce="abc",charset=utf-8,algorithm=md5-sess'
 
-/** What is said to a challenge. */
+/** Returns the response to a challenge. */
 async function response(challenge: string, username = 'bob', password = 'secret'): Promise<string> {
   const { token } = await exchange({ username, password }, 'cnonce').step(bytes(challenge))
   return Buffer.from(token ?? []).toString('latin1')
@@ -22,7 +22,7 @@ const refusal = async (challenge: string, username?: string) => {
 }
 
 describe('DIGEST-MD5', () => {
-  it('says what RFC 2831 says in its example (section 4), and believes its server', async () => {
+  it('responds as in the example of RFC 2831 (section 4), and accepts the server’s proof', async () => {
     const credentials = { username: 'chris', password: 'secret' }
     const talk = exchange(credentials, 'OA6MHXh6VqTrRk', 'imap/elwood.innosoft.com')
     expect(await talk.step(null)).to.deep.equal({ token: Buffer.alloc(0) })
@@ -39,12 +39,12 @@ describe('DIGEST-MD5', () => {
 
   for (const [what, last] of [
     ['that is wrong', 'rspauth=ea40f60335c427b5527b84dbabcdfffe'],
-    ['that is cut', 'rspauth=ea40f60335c427b5527b84dbabcdfff'],
+    ['that is truncated', 'rspauth=ea40f60335c427b5527b84dbabcdfff'],
     ['that is missing', ''],
     ['under another name', 'response=ea40f60335c427b5527b84dbabcdfffd'],
     ['twice', 'rspauth=ea40f60335c427b5527b84dbabcdfffd,rspauth=ea40f60335c427b5527b84dbabcdfffd'],
   ] as const) {
-    it(`does not believe a server with a proof ${what}`, async () => {
+    it(`rejects a server’s proof ${what}`, async () => {
       const talk = exchange({ username: 'chris', password: 'secret' }, 'OA6MHXh6VqTrRk', 'imap/elwood.innosoft.com')
       await talk.step(
         bytes('realm="elwood.innosoft.com",nonce="OA6MG9tEQGm2hh",qop="auth",algorithm=md5-sess,charset=utf-8'),
@@ -54,7 +54,7 @@ describe('DIGEST-MD5', () => {
     })
   }
 
-  it('takes another 128 bits of chance for each connection', async () => {
+  it('uses 128 new random bits for each connection', async () => {
     const draws = [0, 0.5, 0.25, 0.999, 0.1, 0.2, 0.3, 0.4]
     const mechanism = digestMd5({ username: 'bob', password: 'secret' })
     const nonces: (string | undefined)[] = []
@@ -72,23 +72,23 @@ describe('DIGEST-MD5', () => {
     expect(draws).to.deep.equal([])
   })
 
-  it('reads a challenge as the grammar allows it: spaces, empty elements, capitals, unknown words', () => {
+  it('parses all that the grammar of a challenge allows: spaces, empty elements, capitals, unknown names', () => {
     const text =
       ' , nonce = "a\\"b\\\\c" ,,Algorithm=MD5-Sess,\r\n\tcharset=UTF-8, stale=true,maxbuf=1,foo="bar, baz",qop="auth-int, auth",'
     expect(parseChallenge(bytes(text))).to.deep.equal({ realm: undefined, nonce: 'a"b\\c', isUtf8: true })
   })
 
-  it('quotes again what it gives back', async () => {
-    const said = await response('realm="a\\"b",nonce="c\\\\d",algorithm=md5-sess', 'e"f\\')
-    expect(said).to.contain('username="e\\"f\\\\",realm="a\\"b",nonce="c\\\\d",')
-    expect(said).not.to.contain('charset')
+  it('quotes the realm and the nonce again in its response', async () => {
+    const reply = await response('realm="a\\"b",nonce="c\\\\d",algorithm=md5-sess', 'e"f\\')
+    expect(reply).to.contain('username="e\\"f\\\\",realm="a\\"b",nonce="c\\\\d",')
+    expect(reply).not.to.contain('charset')
   })
 
-  it('leaves the realm out where there is none', async () => {
+  it('omits the realm if the challenge has none', async () => {
     expect(await response('nonce=x,algorithm=md5-sess')).not.to.contain('realm')
   })
 
-  for (const [challenge, said] of [
+  for (const [challenge, message] of [
     ['', /no nonce/],
     ['algorithm=md5-sess', /no nonce/],
     ['nonce="",algorithm=md5-sess', /no nonce/],
@@ -105,16 +105,16 @@ describe('DIGEST-MD5', () => {
     ['nonce="x\0",algorithm=md5-sess', /no directive/],
     ['nonce=x,algorithm=md5-sess,foo="' + 'x'.repeat(2048) + '"', /2\d{3} bytes/],
   ] as const) {
-    it(`refuses the challenge ${JSON.stringify(challenge.slice(0, 60))}`, async () =>
-      expect(await refusal(challenge)).to.match(said))
+    it(`rejects the challenge ${JSON.stringify(challenge.slice(0, 60))}`, async () =>
+      expect(await refusal(challenge)).to.match(message))
   }
 
-  it('refuses a name that the server has no charset for', async () => {
+  it('rejects a name that the server’s charset cannot express', async () => {
     expect(await refusal('nonce=x,algorithm=md5-sess', '日本')).to.match(/ISO 8859-1/)
     expect(await response('nonce=x,algorithm=md5-sess', 'zoë')).to.contain('username="zoë"')
   })
 
-  it('refuses what no server can be told', () => {
+  it('throws TypeError for names and passwords that cannot be sent', () => {
     for (const text of ['', 'a', 'ë日🔒']) expect(() => digestMd5({ username: text, password: text })).not.to.throw()
     for (const text of ['a\0', 'a\nb', '\ud800', 7 as unknown as string]) {
       expect(() => digestMd5({ username: text, password: 'x' })).to.throw(TypeError, /username/)
@@ -131,7 +131,7 @@ describe('DIGEST-MD5', () => {
     })
     const name = fc.string({ unit: fc.constantFrom('a', 'b', 'z', '-', '_'), minLength: 1 })
 
-    it('any values, quoted, are read back', () =>
+    it('quoted values are parsed to the same values', () =>
       fc.assert(
         fc.property(fc.dictionary(name, text), values => {
           const message = Object.entries(values).map(([key, value]) => `${key}=${quoted(value)}`)
@@ -139,7 +139,7 @@ describe('DIGEST-MD5', () => {
         }),
       ))
 
-    it('any bytes are read, or refused with a SaslError, in linear time', () =>
+    it('random bytes are parsed or throw a SaslError, in linear time', () =>
       fc.assert(
         fc.property(fc.uint8Array({ maxLength: 300 }), garbage => {
           try {
@@ -151,21 +151,21 @@ describe('DIGEST-MD5', () => {
         { numRuns: 1000 },
       ))
 
-    it('a challenge with bytes changed is answered, or refused with a SaslError', async () =>
+    it('a challenge with changed bytes gets a response or throws a SaslError', async () =>
       fc.assert(
         fc.asyncProperty(
           fc.array(fc.tuple(fc.nat(CHALLENGE.length - 1), fc.nat(255)), { maxLength: 3 }),
           async changes => {
             const challenge = bytes(CHALLENGE)
             for (const [at, byte] of changes) challenge[at] = byte
-            const said: unknown = await response(challenge.toString('latin1')).catch((error: unknown) => error)
-            if (typeof said !== 'string') expect(said).to.be.an.instanceOf(SaslError)
+            const outcome: unknown = await response(challenge.toString('latin1')).catch((error: unknown) => error)
+            if (typeof outcome !== 'string') expect(outcome).to.be.an.instanceOf(SaslError)
           },
         ),
         { numRuns: 500 },
       ))
 
-    it('a message made to be read slowly is not', () => {
+    it('messages made to cause backtracking are parsed quickly', () => {
       for (const evil of [
         ' '.repeat(100_000) + '"',
         'a="' + '\\'.repeat(100_001),

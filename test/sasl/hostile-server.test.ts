@@ -1,4 +1,4 @@
-// A server that lies in the exchange, is silent in it, or asks without end.
+// Servers that send wrong proofs, send nothing, or send challenges without end.
 import { expect } from 'chai'
 import { errnos, operations } from '../../src/protocol/index.ts'
 import { digestMd5, SaslError, type Mechanism } from '../../src/sasl/index.ts'
@@ -12,7 +12,7 @@ const CHALLENGE = Buffer.from('realm="zk-sasl-md5",nonce="abc",charset=utf-8,alg
 
 const token = (text: string | Buffer) => ({ zxid: 0n, body: { token: Buffer.from(text as string) } })
 
-/** A mechanism whose only word is its name. */
+/** A mechanism that completes with its first token. */
 const plain: Mechanism = { name: 'X', start: () => ({ step: () => ({ token: Buffer.from('x'), complete: true }) }) }
 
 async function challenged(connection: ScriptedConnection, welcome = true): Promise<void> {
@@ -29,10 +29,10 @@ async function challenged(connection: ScriptedConnection, welcome = true): Promi
 describe('a server that', () => {
   for (const [what, last] of [
     ['does not know the password', 'rspauth=00000000000000000000000000000000'],
-    ['proves nothing', ''],
-    ['says something else', 'hello'],
+    ['sends no proof', ''],
+    ['sends something else', 'hello'],
   ] as const) {
-    it(`${what} is not believed: connect() rejects, and nothing was sent to it`, async () => {
+    it(`${what} makes connect() reject, and gets no credentials and no requests`, async () => {
       const { opening, server, clock } = scriptedOpening({ sasl, auth: [{ scheme: 'digest', auth: 'ann:pw' }] })
       const caught = opening.catch((error: unknown) => error)
       const connection = await server.next()
@@ -47,7 +47,7 @@ describe('a server that', () => {
     })
   }
 
-  it('lies when the session comes back ends it: every pending call is told', async () => {
+  it('fails authentication on a reconnect ends the session and rejects all pending calls', async () => {
     const { opening, server, clock } = scriptedOpening({ sasl: plain })
     const connection = await server.next()
     connection.open()
@@ -73,7 +73,7 @@ describe('a server that', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('is silent in the exchange is left after the time of an attempt, without so much as a ping', async () => {
+  it('is silent during the exchange is dropped after attemptTimeout, without a ping', async () => {
     const { opening, server, clock } = scriptedOpening({ sasl, attemptTimeout: 2500 })
     opening.catch(() => undefined)
     const silent = await server.next()
@@ -90,7 +90,7 @@ describe('a server that', () => {
     expect(second.hello?.sessionId).not.to.equal(0n)
   })
 
-  it('asks without end is left too', async () => {
+  it('sends challenges without end is dropped after attemptTimeout', async () => {
     const endless: Mechanism = { name: 'X', start: () => ({ step: () => ({ token: Buffer.alloc(1) }) }) }
     const { opening, server, clock } = scriptedOpening({ sasl: endless, attemptTimeout: 500 })
     opening.catch(() => undefined)
@@ -106,7 +106,7 @@ describe('a server that', () => {
     expect(connection.dropped).to.equal(true)
   })
 
-  it('sends half a token is a broken connection, and is tried again', async () => {
+  it('sends a truncated token is dropped, and the client reconnects', async () => {
     const { opening, server, clock } = scriptedOpening({ sasl: plain })
     const connection = await server.next()
     connection.open()
@@ -122,7 +122,7 @@ describe('a server that', () => {
     expect((await opening).state).to.equal('connected')
   })
 
-  it('loses the session before it was authenticated gives another, since nobody has used the first', async () => {
+  it('loses the session before authentication grants a new one, because the first was never used', async () => {
     const { opening, server, clock } = scriptedOpening({ sasl: plain })
     const first = await server.next()
     first.open()
@@ -141,7 +141,7 @@ describe('a server that', () => {
     expect(await opening).to.include({ state: 'connected', sessionId: 8n })
   })
 
-  it('is slow to be answered by a mechanism that thinks long may be gone by then', async () => {
+  it('disconnects while the mechanism is computing does not get the late token', async () => {
     let go: (step: { token: Uint8Array; complete: true }) => void = () => undefined
     const slow: Mechanism = { name: 'SLOW', start: () => ({ step: () => new Promise(resolve => (go = resolve)) }) }
     const { opening, server, clock } = scriptedOpening({ sasl: slow })
@@ -164,7 +164,7 @@ describe('a server that', () => {
     expect((await opening).state).to.equal('connected')
   })
 
-  it('needs no SASL is asked for none', async () => {
+  it('needs no SASL gets no SASL request', async () => {
     const { connection } = await scripted()
     expect(connection.received).to.have.length(0)
   })

@@ -1,4 +1,4 @@
-// SASL on a real server: who is let in, what an ACL then allows, and what goes out first on every connection.
+// SASL with a real server: accepted and rejected users, ACLs, and the order of requests on each connection.
 import { expect } from 'chai'
 import { aclOf, connect, ZooKeeperError, type ConnectOptions } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
@@ -23,7 +23,7 @@ const failure = async (servers: string, options: ConnectOptions): Promise<ZooKee
   return error as ZooKeeperError
 }
 
-describe('SASL on a real server', function () {
+describe('SASL with a real server', function () {
   this.timeout(60_000)
 
   let server: ApacheZooKeeper
@@ -42,14 +42,14 @@ describe('SASL on a real server', function () {
     ['zoë', 'grüße "\\'],
     ['日本', '秘密'],
   ] as const) {
-    it(`lets ${username} in, and knows who it is`, async () => {
+    it(`authenticates ${username}, whom whoAmI() then returns`, async () => {
       const zk = await connect(server.connectString, { ...OPTIONS, sasl: digestMd5({ username, password }) })
       expect(await zk.whoAmI()).to.deep.include({ authScheme: 'sasl', user: username })
       await zk.close()
     })
   }
 
-  it('lets those see a node whom its list names', async () => {
+  it('allows only the identities of its ACL to read a node', async () => {
     const zk = await connect(server.connectString, { ...OPTIONS, sasl: bob })
     await zk.create('/bobs', 'mine', { acl: [aclOf('sasl', 'bob')] })
     const ann = digestMd5({ username: 'ann', password: 'other' })
@@ -65,11 +65,11 @@ describe('SASL on a real server', function () {
 
   for (const [what, username, password] of [
     ['a wrong password', 'bob', 'wrong'],
-    // Not with the password of somebody else: 3.8.0 checks that of whoever came last, and lets a stranger in who has it
-    // (SaslServerCallbackHandler keeps userName where it finds no such user).
-    ['a user that nobody knows', 'eve', "nobody's"],
+    // The password must not be that of another user: for an unknown user 3.8.0 checks the password of the last user,
+    // and accepts it (SaslServerCallbackHandler keeps the old userName).
+    ['an unknown user', 'eve', "nobody's"],
   ] as const) {
-    it(`ends connect() at once with ${what}`, async () => {
+    it(`rejects connect() at once for ${what}`, async () => {
       for (const { connectString } of [server, demanding]) {
         const error = await failure(connectString, { sasl: digestMd5({ username, password }) })
         expect(error).to.include({ code: 'AUTHFAILED', op: 'connect' })
@@ -78,20 +78,20 @@ describe('SASL on a real server', function () {
     })
   }
 
-  it('ends connect() at once on a server that knows no SASL', async () => {
+  it('rejects connect() at once if the server does not support SASL', async () => {
     const error = await failure((await sharedServer()).connectString, { sasl: bob })
     expect(error).to.include({ code: 'AUTHFAILED', op: 'connect' })
     expect(String(error.cause)).to.match(/the server is not set up for SASL/)
   })
 
-  it('ends connect() with a mechanism that fails', async () => {
+  it('rejects connect() if the mechanism fails', async () => {
     const reason = new SaslError('no ticket')
     const broken: Mechanism = { name: 'BROKEN', start: () => ({ step: () => Promise.reject(reason) }) }
     const error = await failure(server.connectString, { sasl: broken })
     expect((error.cause as Error).cause).to.equal(reason)
   })
 
-  it('comes first on each connection: before credentials, watches and what waited', async () => {
+  it('precedes credentials, watches and queued requests on each connection', async () => {
     const proxy = await FaultProxy.start(demanding)
     const zk = await connect(proxy.connectString, { ...OPTIONS, sasl: bob, auth: [{ scheme: 'digest', auth: 'a:b' }] })
     await zk.create('/w')
@@ -117,7 +117,7 @@ describe('SASL on a real server', function () {
     await proxy.close()
   })
 
-  it('begins anew where the connection is lost within it, and sends nothing else meanwhile', async () => {
+  it('restarts if the connection is lost during the exchange, and sends nothing else until it completes', async () => {
     const proxy = await FaultProxy.start(demanding)
     for (const k of [1, 2]) {
       const since = proxy.frames.length
@@ -135,7 +135,7 @@ describe('SASL on a real server', function () {
     await proxy.close()
   })
 
-  it('comes before the goodbye of a client that was closed without a connection', async () => {
+  it('precedes the closeSession of a client that was closed while disconnected', async () => {
     const proxy = await FaultProxy.start(demanding)
     const zk = await connect(proxy.connectString, { ...OPTIONS, sasl: bob })
     await zk.create('/e', '', { mode: 'ephemeral' })
@@ -150,19 +150,19 @@ describe('SASL on a real server', function () {
     await proxy.close()
   })
 
-  it('does not disturb what the session has seen: its zxid is 0', async () => {
-    const seen: bigint[] = []
+  it('gets replies with zxid 0, unlike the requests after it', async () => {
+    const zxids: bigint[] = []
     const zk = await connect(server.connectString, {
       ...OPTIONS,
       sasl: bob,
       onFrame: ({ from, first, bytes }) => {
         const buffer = Buffer.from(bytes)
-        if (from === 'server' && !first && buffer.readInt32BE(0) > 0) seen.push(buffer.readBigInt64BE(4))
+        if (from === 'server' && !first && buffer.readInt32BE(0) > 0) zxids.push(buffer.readBigInt64BE(4))
       },
     })
     await zk.exists('/')
-    expect(seen.slice(0, 2)).to.deep.equal([0n, 0n])
-    expect(seen[2] ?? 0n).to.satisfy((zxid: bigint) => zxid > 0n)
+    expect(zxids.slice(0, 2)).to.deep.equal([0n, 0n])
+    expect(zxids[2] ?? 0n).to.satisfy((zxid: bigint) => zxid > 0n)
     await zk.close()
   })
 })

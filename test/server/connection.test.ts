@@ -1,4 +1,4 @@
-// The embedded server and bytes: handshakes, limits, what is no request, words.
+// The bytes of the embedded server: handshakes, limits, malformed requests, four-letter words.
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { connect as open, type Socket } from 'node:net'
@@ -32,9 +32,9 @@ describe('a connection to the embedded server', () => {
 
   afterEach(() => server.close())
 
-  const hello = (some: Partial<Encodable<TypeOf<typeof ConnectRequest>>> = {}) => ({
+  const connectRequest = (fields: Partial<Encodable<TypeOf<typeof ConnectRequest>>> = {}) => ({
     ...{ protocolVersion: 0, lastZxidSeen: 0n, timeOut: 10_000, sessionId: 0n, readOnly: false },
-    ...{ passwd: Buffer.alloc(16), ...some },
+    ...{ passwd: Buffer.alloc(16), ...fields },
   })
 
   const request = (xid: number, type: number, body: (writer: Writer) => void = () => undefined) =>
@@ -43,7 +43,7 @@ describe('a connection to the embedded server', () => {
       body(writer)
     })
 
-  /** Sends chunks, and gives the frames that come until the server closes. */
+  /** Sends chunks, and returns the frames received until the server closes the connection. */
   async function framesOf(...chunks: Uint8Array[]): Promise<Buffer[]> {
     const socket: Socket = open({ port: server.port, host: server.host, noDelay: true })
     await once(socket, 'connect')
@@ -55,43 +55,43 @@ describe('a connection to the embedded server', () => {
     return frames
   }
 
-  const helloFrame = (some = {}) => frameOf(writer => ConnectRequest.write(writer, hello(some)))
-  const bye = request(9, opcodes.closeSession)
+  const connectFrame = (fields = {}) => frameOf(writer => ConnectRequest.write(writer, connectRequest(fields)))
+  const closeFrame = request(9, opcodes.closeSession)
   const headerOf = (frame: Buffer | undefined) => ReplyHeader.decode(frame ?? Buffer.alloc(0))
 
-  it('gives a session, serves it, and ends with it', async () => {
-    const [welcome, pong, answer] = await framesOf(helloFrame(), request(-2, opcodes.ping), bye)
-    expect(ConnectResponse.decode(welcome ?? Buffer.alloc(0))).to.include({ timeOut: 10_000, readOnly: false })
+  it('opens a session, serves it, and closes with it', async () => {
+    const [connected, pong, closed] = await framesOf(connectFrame(), request(-2, opcodes.ping), closeFrame)
+    expect(ConnectResponse.decode(connected ?? Buffer.alloc(0))).to.include({ timeOut: 10_000, readOnly: false })
     expect(headerOf(pong)).to.deep.equal({ xid: -2, zxid: 1n, err: 0 })
-    expect(headerOf(answer)).to.deep.equal({ xid: 9, zxid: 2n, err: 0 })
+    expect(headerOf(closed)).to.deep.equal({ xid: 9, zxid: 2n, err: 0 })
   })
 
-  it('understands bytes however they are cut', async () => {
-    const bytes = Buffer.concat([helloFrame(), bye])
+  it('parses requests that arrive byte by byte', async () => {
+    const bytes = Buffer.concat([connectFrame(), closeFrame])
     const frames = await framesOf(...Array.from(bytes, (_, i) => bytes.subarray(i, i + 1)))
     expect(frames).to.have.length(2)
   })
 
-  it('gives a client from before 3.4 an answer of its time', async () => {
-    const [welcome] = await framesOf(
-      frameOf(writer => LegacyConnectRequest.write(writer, hello())),
-      bye,
+  it('replies to a client from before 3.4 in the format of its time', async () => {
+    const [connected] = await framesOf(
+      frameOf(writer => LegacyConnectRequest.write(writer, connectRequest())),
+      closeFrame,
     )
-    expect(welcome).to.have.length(36)
+    expect(connected).to.have.length(36)
   })
 
-  it('closes without a word on who has seen more than there is', async () => {
-    expect(await framesOf(helloFrame({ lastZxidSeen: 99n }))).to.deep.equal([])
+  it('closes the connection of a client that has seen a later zxid', async () => {
+    expect(await framesOf(connectFrame({ lastZxidSeen: 99n }))).to.deep.equal([])
   })
 
-  it('says that a session is gone, or its password another, by a timeout of 0', async () => {
+  it('replies with a timeout of 0 if the session has ended or the password is wrong', async () => {
     for (const sessionId of [77n, (await RawSession.open(server)).sessionId]) {
-      const [welcome] = await framesOf(helloFrame({ sessionId }))
-      expect(ConnectResponse.decode(welcome ?? Buffer.alloc(0))).to.include({ timeOut: 0, sessionId: 0n })
+      const [connected] = await framesOf(connectFrame({ sessionId }))
+      expect(ConnectResponse.decode(connected ?? Buffer.alloc(0))).to.include({ timeOut: 0, sessionId: 0n })
     }
   })
 
-  it('moves a session to who knows its password, with the timeout asked for last', async () => {
+  it('moves a session to a connection with its password, and negotiates the timeout again', async () => {
     const before = await RawSession.open(server)
     const { sessionId, password } = before
     const after = await RawSession.open(server, { sessionId, password, timeout: 12_000 })
@@ -102,55 +102,55 @@ describe('a connection to the embedded server', () => {
     await until(() => server.snapshot().sessions[0]?.isConnected === false)
   })
 
-  it('cuts who sends more than jute.maxbuffer, or less than nothing', async () => {
+  it('closes the connection if a frame is longer than jute.maxbuffer or has a negative length', async () => {
     const lengths = [1001, -1, 0x7fff_ffff]
     for (const length of lengths) {
       const prefix = Buffer.alloc(4)
       prefix.writeInt32BE(length)
-      expect(await framesOf(helloFrame(), prefix), `${length}`).to.have.length(1)
+      expect(await framesOf(connectFrame(), prefix), `${length}`).to.have.length(1)
     }
     const longest = request(1, opcodes.exists, writer => writer.bytes(Buffer.alloc(1000 - 8)))
-    expect(await framesOf(helloFrame(), longest, bye)).to.have.length(3)
+    expect(await framesOf(connectFrame(), longest, closeFrame)).to.have.length(3)
   })
 
-  it('cuts who shakes hands with less than that takes', async () => {
+  it('closes the connection if the handshake is too short', async () => {
     expect(await framesOf(frameOf(writer => writer.bytes(Buffer.alloc(10))))).to.deep.equal([])
   })
 
-  it('answers what it cannot read with MARSHALLINGERROR, and goes on', async () => {
+  it('replies to a malformed request with MARSHALLINGERROR, and keeps the connection', async () => {
     const types = [opcodes.create2, opcodes.getData, opcodes.multi, opcodes.addWatch]
-    const [, ...answers] = await framesOf(helloFrame(), ...types.map(type => request(1, type)), bye)
-    expect(answers.map(each => headerOf(each).err)).to.deep.equal([...types.map(() => errnos.MARSHALLINGERROR), 0])
+    const [, ...replies] = await framesOf(connectFrame(), ...types.map(type => request(1, type)), closeFrame)
+    expect(replies.map(each => headerOf(each).err)).to.deep.equal([...types.map(() => errnos.MARSHALLINGERROR), 0])
   })
 
-  it('ends with an operation that nobody knows, as UNIMPLEMENTED', async () => {
-    const [, answer, more] = await framesOf(helloFrame(), request(1, 4711), request(2, opcodes.ping))
+  it('replies to an unknown operation with UNIMPLEMENTED, and closes the connection', async () => {
+    const [, answer, more] = await framesOf(connectFrame(), request(1, 4711), request(2, opcodes.ping))
     expect(headerOf(answer)).to.include({ xid: 1, err: errnos.UNIMPLEMENTED })
     expect(more).to.equal(undefined)
   })
 
-  it('ends with credentials that it does not believe', async () => {
+  it('replies to invalid credentials with AUTHFAILED, and closes the connection', async () => {
     const auth = (scheme: string) =>
       request(-4, opcodes.auth, writer => operations.auth.request.write(writer, { type: 0, scheme, auth: 'ann:x' }))
-    const [, ...answers] = await framesOf(helloFrame(), auth('digest'), auth('world'), bye)
-    expect(answers.map(headerOf)).to.deep.equal([
+    const [, ...replies] = await framesOf(connectFrame(), auth('digest'), auth('world'), closeFrame)
+    expect(replies.map(headerOf)).to.deep.equal([
       { xid: -4, zxid: 0n, err: 0 },
       { xid: -4, zxid: 0n, err: errnos.AUTHFAILED },
     ])
   })
 
-  it('has nothing to say by SASL', async () => {
+  it('replies to SASL with no token', async () => {
     const [, answer = Buffer.alloc(0)] = await framesOf(
-      helloFrame(),
+      connectFrame(),
       request(1, opcodes.sasl, writer => operations.sasl.request.write(writer, { token: '' })),
-      bye,
+      closeFrame,
     )
     const reader = new Reader(answer)
     expect(ReplyHeader.read(reader)).to.include({ err: 0 })
     expect(SetSASLResponse.read(reader)).to.deep.equal({ token: null })
   })
 
-  it('refuses a createTTL of another mode, which 3.8.0 takes with a ttl of -1 and stops itself over', async () => {
+  it('rejects a createTTL with another mode (3.8.0 accepts it with a ttl of -1, and shuts itself down)', async () => {
     const session = await RawSession.open(server)
     const body = { path: '/a', data: '', acl: [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }] }
     for (const flags of [createModes.persistent, createModes.ephemeral])
@@ -162,7 +162,7 @@ describe('a connection to the embedded server', () => {
     session.drop()
   })
 
-  describe('answers the word', () => {
+  describe('answers the four-letter word', () => {
     let session: RawSession
 
     beforeEach(async () => {
@@ -174,7 +174,7 @@ describe('a connection to the embedded server', () => {
 
     afterEach(() => session.drop())
 
-    const says: Record<string, RegExp> = {
+    const answers: Record<string, RegExp> = {
       ruok: /^imok$/,
       isro: /^rw$/,
       srvr: /^Zookeeper version: 3\.8\.0-.*\nLatency min\/avg\/max: .*\nReceived: 3\nSent: 3\nConnections: 2\nOutstanding: 0\nZxid: 0x2\nMode: standalone\nNode count: 6\n$/,
@@ -186,7 +186,7 @@ describe('a connection to the embedded server', () => {
       wchp: /^\/e\n\t0x1[0-9a-f]+\n\n$/,
       dump: /^SessionTracker dump:\nSession Sets \(1\)\/\(1\):\n[^]*ephemeral nodes dump:\nSessions with Ephemerals \(1\):\n0x1[0-9a-f]+:\n\t\/e\nConnections dump:\n/,
     }
-    for (const [word, answer] of Object.entries(says))
+    for (const [word, answer] of Object.entries(answers))
       it(word, async () => {
         expect(await fourLetterWord(server.host, server.port, word)).to.match(answer)
       })

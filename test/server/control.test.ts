@@ -1,14 +1,12 @@
-// What a test may do to the embedded server.
+// The methods of an embedded server for tests.
 import { expect } from 'chai'
 import { connect, openACL, ZooKeeperError, type Client, type ObservedFrame } from '../../src/index.ts'
-import { opcodes } from '../../src/protocol/index.ts'
-import { Server, type TransactionRecord } from '../../src/server/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { Server } from '../../src/server/index.ts'
 import { failureOf, outcomeOf, watched } from '../support/settled.ts'
 import { until } from '../support/until.ts'
 
 for (const by of ['sockets', 'memory'] as const)
-  describe(`an embedded server, by ${by}`, () => {
+  describe(`an embedded server over ${by}`, () => {
     let server: Server
     let zk: Client
 
@@ -26,7 +24,7 @@ for (const by of ['sockets', 'memory'] as const)
       await server.close()
     })
 
-    it('expires a session, and its nodes with it', async () => {
+    it('deletes the ephemeral nodes of a session that it expires', async () => {
       await zk.create('/here', '', { mode: 'ephemeral' })
       expect(server.expireSession(zk.sessionId)).to.equal(true)
       expect(server.snapshot().nodes.has('/here')).to.equal(false)
@@ -34,40 +32,40 @@ for (const by of ['sockets', 'memory'] as const)
       expect(server.expireSession(zk.sessionId), 'a second time').to.equal(false)
     })
 
-    it('tells a session that it expires what its watches are for, and ends its connection behind that', async () => {
-      const heard: string[] = []
+    it('sends the events of a session that it expires, and then closes its connection', async () => {
+      const events: string[] = []
       await zk.create('/here', '', { mode: 'ephemeral' })
-      await zk.exists('/here', { watch: event => heard.push(event.type) })
-      zk.on('state', state => heard.push(state))
+      await zk.exists('/here', { watch: event => events.push(event.type) })
+      zk.on('state', state => events.push(state))
       server.expireSession(zk.sessionId)
       await until(() => zk.state === 'expired')
-      expect(heard).to.deep.equal(['NodeDeleted', 'suspended', 'expired'])
+      expect(events).to.deep.equal(['NodeDeleted', 'suspended', 'expired'])
     })
 
-    it('counts what it takes in and sends out as the client does, and keeps the count of who has left', async () => {
+    it('counts the same frames and bytes as the client, also those of closed connections', async () => {
       const before = server.stats
-      const seen = { received: 0, sent: 0, bytesReceived: 0, bytesSent: 0 }
+      const counted = { received: 0, sent: 0, bytesReceived: 0, bytesSent: 0 }
       const onFrame = ({ from, bytes }: ObservedFrame) => {
         const [frames, length] =
           from === 'client' ? (['received', 'bytesReceived'] as const) : (['sent', 'bytesSent'] as const)
-        seen[frames]++
-        seen[length] += 4 + bytes.length
+        counted[frames]++
+        counted[length] += 4 + bytes.length
       }
       const other = await connect(server.connectString, { onFrame, ...(by === 'memory' && { dial: server.dial }) })
       await other.create('/here', 'something')
       await other.getData('/here', { watch: () => undefined })
       await other.delete('/here')
       await other.close()
-      const keys = Object.keys(seen) as (keyof typeof seen)[]
+      const keys = Object.keys(counted) as (keyof typeof counted)[]
       const grown = () => Object.fromEntries(keys.map(key => [key, server.stats[key] - before[key]]))
-      expect(grown()).to.deep.equal(seen)
-      expect(seen.received, 'a greeting, three requests and a goodbye').to.equal(5)
+      expect(grown()).to.deep.equal(counted)
+      expect(counted.received, 'a handshake, three requests and a closeSession').to.equal(5)
       await zk.close()
       await server.close()
-      expect(grown(), 'and one goodbye').to.include({ received: seen.received + 1, sent: seen.sent + 1 })
+      expect(grown(), 'and one closeSession').to.include({ received: counted.received + 1, sent: counted.sent + 1 })
     })
 
-    it('drops connections, and keeps sessions with their nodes', async () => {
+    it('drops connections, and keeps the sessions with their nodes', async () => {
       await zk.create('/here', '', { mode: 'ephemeral' })
       const session = zk.sessionId
       server.dropConnections()
@@ -77,27 +75,27 @@ for (const by of ['sockets', 'memory'] as const)
       expect((await zk.exists('/here'))?.ephemeralOwner).to.equal(session)
     })
 
-    it('tells after a reconnect what a watch missed', async () => {
+    it('sends after a reconnect the event that a watch missed', async () => {
       await zk.create('/here')
-      const heard: string[] = []
-      await zk.getData('/here', { watch: event => heard.push(event.type) })
-      await zk.getChildren('/here', { watch: event => heard.push(event.type) })
+      const events: string[] = []
+      await zk.getData('/here', { watch: event => events.push(event.type) })
+      await zk.getChildren('/here', { watch: event => events.push(event.type) })
       const other = await join()
-      const welcome = server.faults.hold('connect', { session: zk.sessionId })
+      const handshake = server.faults.hold('connect', { session: zk.sessionId })
       server.faults.drop('sync', { session: zk.sessionId })
       await failureOf(zk.sync('/'))
-      await welcome.triggered
+      await handshake.triggered
       await other.setData('/here', 'changed')
       await other.close()
-      welcome.release()
-      await until(() => heard.length > 0)
-      expect(heard).to.deep.equal(['NodeDataChanged'])
+      handshake.release()
+      await until(() => events.length > 0)
+      expect(events).to.deep.equal(['NodeDataChanged'])
       await zk.create('/here/child')
-      await until(() => heard.length > 1)
-      expect(heard).to.deep.equal(['NodeDataChanged', 'NodeChildrenChanged'])
+      await until(() => events.length > 1)
+      expect(events).to.deep.equal(['NodeDataChanged', 'NodeChildrenChanged'])
     })
 
-    it('does nothing while it is paused, and goes on with what came meanwhile', async () => {
+    it('executes the requests that it received while paused only after resume()', async () => {
       server.pause()
       const created = zk.create('/late')
       const joined = join()
@@ -115,35 +113,35 @@ for (const by of ['sockets', 'memory'] as const)
       await (await joined).close()
     })
 
-    it('holds the answer to the n-th operation of a kind, and all behind it, until it is released', async () => {
+    it('holds the nth reply of a kind, and all that follows, until it is released', async () => {
       const held = server.faults.hold('create', { nth: 2 })
-      const answers: string[] = []
-      const calls = ['/a', '/b'].map(path => zk.create(path).then(created => answers.push(created.path)))
-      calls.push(zk.exists('/a').then(() => answers.push('exists')))
+      const replies: string[] = []
+      const calls = ['/a', '/b'].map(path => zk.create(path).then(created => replies.push(created.path)))
+      calls.push(zk.exists('/a').then(() => replies.push('exists')))
       await held.triggered
-      await until(() => answers.length > 0)
+      await until(() => replies.length > 0)
       await new Promise(resolve => setImmediate(resolve))
-      expect(answers, 'what is said before').to.deep.equal(['/a'])
-      expect(server.snapshot().nodes.has('/b'), 'it is done').to.equal(true)
+      expect(replies, 'the replies before it').to.deep.equal(['/a'])
+      expect(server.snapshot().nodes.has('/b'), 'it is executed').to.equal(true)
       held.release()
       await Promise.all(calls)
-      expect(answers).to.deep.equal(['/a', '/b', 'exists'])
+      expect(replies).to.deep.equal(['/a', '/b', 'exists'])
     })
 
-    it('drops an answer: it is done, and the connection gone', async () => {
+    it('drops a reply: it executes the request, and closes the connection', async () => {
       const dropped = server.faults.drop('create', { session: zk.sessionId })
       expect(await failureOf(zk.create('/a'))).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
       await dropped.triggered
       expect(await zk.exists('/a')).not.to.equal(null)
     })
 
-    it('ignores a request: it is not done, and the connection gone', async () => {
+    it('ignores a request: it does not execute it, and closes the connection', async () => {
       server.faults.ignore('create')
       expect(await failureOf(zk.create('/a'))).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
       expect(await zk.exists('/a')).to.equal(null)
     })
 
-    it('lets the same happen as often as it is told, from the n-th on', async () => {
+    it('repeats a fault `times` times, from the nth occurrence on', async () => {
       server.faults.replace('create', 'THROTTLEDOP', { nth: 2, times: 2 })
       const outcomes = []
       for (const path of ['/a', '/b', '/c', '/d']) outcomes.push(await outcomeOf(zk.create(path)))
@@ -151,49 +149,49 @@ for (const by of ['sockets', 'memory'] as const)
       expect(codes).to.deep.equal(['OK', 'THROTTLEDOP', 'THROTTLEDOP', 'OK'])
     })
 
-    it('lets go all that one fault holds, and holds no more', async () => {
+    it('sends everything that a released fault holds, and holds nothing more', async () => {
       const other = await join()
       const held = server.faults.hold('create', { times: Infinity })
-      const answers = Promise.all([zk.create('/a'), other.create('/b')])
-      const isSettled = watched(answers)
+      const replies = Promise.all([zk.create('/a'), other.create('/b')])
+      const isSettled = watched(replies)
       await until(() => server.snapshot().nodes.has('/b') && server.snapshot().nodes.has('/a'))
       await new Promise(resolve => setImmediate(resolve))
       expect(isSettled()).to.equal(false)
       held.release()
-      await answers
+      await replies
       await other.create('/c')
       await other.close()
     })
 
-    it('replaces an answer by a refusal, and does nothing', async () => {
+    it('replaces a reply by an error, and does not execute the request', async () => {
       server.faults.replace('setData', 'THROTTLEDOP')
       await zk.create('/a')
       expect(await failureOf(zk.setData('/a', 'x'))).to.include({ code: 'THROTTLEDOP', fate: 'refused' })
       expect((await zk.setData('/a', 'x')).version).to.equal(1)
     })
 
-    it('delays an answer', async () => {
+    it('delays a reply', async () => {
       server.faults.delay('exists', 30)
-      const begun = performance.now()
+      const start = performance.now()
       await zk.exists('/')
-      expect(performance.now() - begun).to.be.at.least(29)
+      expect(performance.now() - start).to.be.at.least(29)
     })
 
-    it('holds an event, and what is said behind it', async () => {
+    it('holds an event, and the reply that follows it', async () => {
       await zk.create('/a')
       const held = server.faults.hold('event')
-      const heard: string[] = []
-      await zk.exists('/a', { watch: event => heard.push(event.type) })
-      const changed = zk.setData('/a', '').then(() => heard.push('set'))
+      const events: string[] = []
+      await zk.exists('/a', { watch: event => events.push(event.type) })
+      const changed = zk.setData('/a', '').then(() => events.push('set'))
       await held.triggered
       await new Promise(resolve => setImmediate(resolve))
-      expect(heard).to.deep.equal([])
+      expect(events).to.deep.equal([])
       held.release()
       await changed
-      expect(heard).to.deep.equal(['NodeDataChanged', 'set'])
+      expect(events).to.deep.equal(['NodeDataChanged', 'set'])
     })
 
-    it('plays faults only on the session that was chosen', async () => {
+    it('applies a fault only to the chosen session', async () => {
       const other = await join()
       server.faults.drop('exists', { session: other.sessionId })
       expect(await zk.exists('/')).not.to.equal(null)
@@ -201,9 +199,9 @@ for (const by of ['sockets', 'memory'] as const)
       await other.close()
     })
 
-    it('cuts a connection behind a byte, in the middle of a frame', async () => {
+    it('cuts a connection after any number of bytes, even in the middle of a frame', async () => {
       await zk.create('/a', 'x'.repeat(100))
-      // The answer has 192 bytes, its length counted.
+      // The reply has 192 bytes with its length prefix.
       for (const bytes of [0, 1, 4, 20, 50, 191]) {
         const other = await join()
         server.faults.cutAfter(bytes, { session: other.sessionId })
@@ -216,7 +214,7 @@ for (const by of ['sockets', 'memory'] as const)
       await until(() => zk.state === 'connected')
     })
 
-    it('forgets faults, and lets go what they hold', async () => {
+    it('cancels faults, and sends what they hold', async () => {
       server.faults.drop('create')
       const held = server.faults.hold('exists')
       const answer = zk.exists('/')
@@ -226,7 +224,7 @@ for (const by of ['sockets', 'memory'] as const)
       await zk.create('/a')
     })
 
-    it('lets the counter of sequential names go on from where it is told, and stick at its end', async () => {
+    it('sets the sequence counter of a node, which sticks at its maximum', async () => {
       await zk.create('/q')
       const next = async () => (await zk.create('/q/n-', '', { mode: 'persistentSequential' })).path
       server.setSequenceCounter('/q', 2147483646)
@@ -234,8 +232,12 @@ for (const by of ['sockets', 'memory'] as const)
       expect(await failureOf(next())).to.include({ code: 'NODEEXISTS' })
       server.setSequenceCounter('/q', -7)
       expect(await next()).to.equal('/q/n--000000007')
-      expect(() => server.setSequenceCounter('/q', 0.5)).to.throw(RangeError)
-      expect(() => server.setSequenceCounter('/none', 1)).to.throw('/none')
+      expect(() => server.setSequenceCounter('/q', 0.5))
+        .to.throw(ZooKeeperError, 'BADARGUMENTS: setSequenceCounter /q: an argument is not valid')
+        .with.property('code', 'BADARGUMENTS')
+      expect(() => server.setSequenceCounter('/none', 1))
+        .to.throw(ZooKeeperError, '/none')
+        .with.property('fate', 'notSent')
     })
 
     it('shows its tree, watches and sessions', async () => {
@@ -248,7 +250,7 @@ for (const by of ['sockets', 'memory'] as const)
       const { nodes, sessions, watches, zxid } = server.snapshot()
       const session = zk.sessionId
       expect([...nodes.keys()]).to.deep.equal(['/', '/a', '/b'])
-      expect(nodes.get('/b')).to.deep.include({ data: Buffer.from('two'), life: { is: 'ephemeral', session } })
+      expect(nodes.get('/b')).to.deep.include({ data: Buffer.from('two'), kind: { is: 'ephemeral', session } })
       expect(nodes.get('/b')?.stat).to.deep.equal(await zk.exists('/b'))
       expect(watches).to.deep.equal([
         { path: '/a', session, kind: 'children' },
@@ -262,77 +264,12 @@ for (const by of ['sockets', 'memory'] as const)
       await persistent.close()
     })
 
-    it('shows copies: what is done to them does not come to it', async () => {
-      await zk.create('/a', 'as it was')
-      const shown = server.snapshot().nodes.get('/a')
-      shown?.data?.fill(0)
-      Object.assign(shown?.acl[0] ?? {}, { perms: 0 })
-      expect((await zk.getData('/a')).data?.toString()).to.equal('as it was')
+    it('returns copies in a snapshot, so that a caller cannot change the tree', async () => {
+      await zk.create('/a', 'unchanged')
+      const entry = server.snapshot().nodes.get('/a')
+      entry?.data?.fill(0)
+      Object.assign(entry?.acl[0] ?? {}, { perms: 0 })
+      expect((await zk.getData('/a')).data?.toString()).to.equal('unchanged')
       expect((await zk.getACL('/a')).acl).to.deep.equal(openACL)
     })
   })
-
-describe('an embedded server', () => {
-  it('refuses options that make no sense', async () => {
-    for (const options of [{ tickTime: 0 }, { maxRequestBytes: 1.5 }, { minSessionTimeout: 10, maxSessionTimeout: 9 }])
-      expect(await failureOf(Server.start(options))).to.be.instanceOf(RangeError)
-  })
-
-  it('says that its port is taken', async () => {
-    await using server = await Server.start()
-    expect(await failureOf(Server.start({ port: server.port }))).to.include({ code: 'EADDRINUSE' })
-  })
-
-  it('tells of each transaction that is done, by whom, in its order, before the answer', async () => {
-    const told: string[] = []
-    const onTransaction = ({ zxid, session, opcode, changes }: TransactionRecord) => {
-      const name = Object.entries(opcodes).find(([, each]) => each === opcode)?.[0] ?? 'nothing'
-      told.push(
-        `${zxid} ${session === 0n ? 'itself' : 'it'} ${name} ${changes.map(each => each.path).join(' ')}`.trim(),
-      )
-    }
-    await using server = await Server.start({ listen: false, onTransaction })
-    const zk = await connect(server.connectString, { dial: server.dial })
-    const created = zk.create('/a', '', { mode: 'ephemeralSequential' }).then(() => told.push('answered'))
-    await created
-    await failureOf(zk.create('/no/parent'))
-    await zk.create('/c', '', { mode: 'container' })
-    await zk.transaction().create('/c/x').setData('/c', '').delete('/c/x').commit()
-    await failureOf(zk.transaction().create('/c/x').check('/none').commit())
-    await zk.getData('/c')
-    await zk.setACL('/c', openACL)
-    await failureOf(zk.setACL('/c', openACL, { version: 7 }))
-    server.runContainerCheck()
-    await zk.close()
-    expect(told).to.deep.equal([
-      '1 it createSession',
-      '2 it create2 /a0000000000',
-      'answered',
-      '4 it createContainer /c',
-      '5 it multi /c/x /c /c/x',
-      '7 it setACL',
-      '9 itself deleteContainer /c',
-      '10 it closeSession /a0000000000',
-    ])
-  })
-
-  it('takes no streams when it is closed', async () => {
-    const server = await Server.start({ listen: false })
-    await server.close()
-    const failure = await failureOf(connect(server.connectString, { dial: server.dial, connectTimeout: 100 }))
-    expect(failure).to.include({ code: 'CONNECTTIMEOUT' })
-  })
-
-  it('leaves no timer and no stream behind', async () => {
-    const clock = new VirtualClock()
-    const server = await Server.start({ clock, tickTime: 100 })
-    const zk = await connect(server.connectString, { sessionTimeout: 300 })
-    server.faults.delay('exists', 100_000)
-    const answer = failureOf(zk.exists('/'))
-    await until(() => clock.pendingTimers === 3)
-    await server.close()
-    expect(clock.pendingTimers).to.equal(0)
-    expect(await answer).to.include({ code: 'CONNECTIONLOSS' })
-    await zk.close()
-  })
-})

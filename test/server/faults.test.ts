@@ -1,7 +1,7 @@
-// Faults of the embedded server beside each other, let go, given up, and asked for by mistake.
+// Several faults of the embedded server at once, their release, their cancellation, and invalid arguments.
 import { expect } from 'chai'
 import { connect, ZooKeeperError, type Client } from '../../src/index.ts'
-import { Server, type FaultKind } from '../../src/server/index.ts'
+import { Server, type FaultKind, type FaultMatch } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { failureOf, outcomeOf, watched } from '../support/settled.ts'
 
@@ -23,7 +23,7 @@ describe('faults of an embedded server', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  /** Of each call, in its time: its error's code, or that it went well. */
+  /** The outcomes of `count` calls, one after another: the code of the error, or 'OK'. */
   async function codesOf(count: number): Promise<string[]> {
     const codes: string[] = []
     while (codes.length < count) {
@@ -33,7 +33,7 @@ describe('faults of an embedded server', () => {
     return codes
   }
 
-  it('delay an answer until it is let go, if that comes before its time', async () => {
+  it('delay a reply until release(), if that is before the end of the delay', async () => {
     const fault = server.faults.delay('exists', 100_000)
     const before = clock.now()
     const answers = Promise.all([zk.exists('/'), zk.getData('/')])
@@ -46,12 +46,12 @@ describe('faults of an embedded server', () => {
     expect(clock.now() - before).to.equal(1000)
   })
 
-  it('delay the answers of each connection by its own time', async () => {
+  it('delay the replies of two connections independently', async () => {
     const other = await connect(server.connectString, { dial: server.dial, clock })
     server.faults.delay('exists', 500, { times: 2 })
     const times: number[] = []
-    const begun = clock.now()
-    const note = () => times.push(clock.now() - begun)
+    const start = clock.now()
+    const note = () => times.push(clock.now() - start)
     const first = zk.exists('/').then(note)
     await clock.advance(300)
     const second = other.exists('/').then(note)
@@ -60,7 +60,7 @@ describe('faults of an embedded server', () => {
     await clock.until(other.close())
   })
 
-  it('let go what is delayed when they are cleared', async () => {
+  it('send what they delay when they are cleared', async () => {
     const fault = server.faults.delay('exists', 100_000)
     const before = clock.now()
     const answer = zk.exists('/')
@@ -70,7 +70,7 @@ describe('faults of an embedded server', () => {
     expect(clock.now() - before).to.equal(0)
   })
 
-  it('that were let go happen no more, and leave what comes to those behind them', async () => {
+  it('do not happen after their release, and later faults apply instead', async () => {
     const held = server.faults.hold('exists', { times: Infinity })
     const answer = zk.exists('/')
     await clock.until(held.triggered)
@@ -81,49 +81,49 @@ describe('faults of an embedded server', () => {
     expect(await codesOf(2)).to.deep.equal(['THROTTLEDOP', 'OK'])
   })
 
-  it('that hold one answer behind another let each go by itself, and never out of order', async () => {
+  it('that hold two replies of a connection release them independently, and in order', async () => {
     for (const first of [0, 1] as const) {
-      const heard: string[] = []
-      const told = (name: string, answer: Promise<unknown>) => void answer.then(() => heard.push(name))
+      const replies: string[] = []
+      const record = (name: string, reply: Promise<unknown>) => void reply.then(() => replies.push(name))
       const held = [server.faults.hold('exists'), server.faults.hold('getData')] as const
-      told('exists', zk.exists('/'))
-      told('between', zk.sync('/'))
-      told('getData', zk.getData('/'))
-      told('behind', zk.sync('/'))
+      record('exists', zk.exists('/'))
+      record('between', zk.sync('/'))
+      record('getData', zk.getData('/'))
+      record('after', zk.sync('/'))
       await clock.until(Promise.all(held.map(({ triggered }) => triggered)))
       held[first].release()
       await clock.advance(0)
-      expect(heard).to.deep.equal(first === 0 ? ['exists', 'between'] : [])
+      expect(replies).to.deep.equal(first === 0 ? ['exists', 'between'] : [])
       held[1 - first]?.release()
       await clock.advance(0)
-      expect(heard).to.deep.equal(['exists', 'between', 'getData', 'behind'])
+      expect(replies).to.deep.equal(['exists', 'between', 'getData', 'after'])
     }
   })
 
-  it('cut behind all that is held, and let that go one by one', async () => {
+  it('cut after all that is held, and release the held replies one by one', async () => {
     const [first, second] = [server.faults.hold('exists'), server.faults.hold('getData')]
     const answers = [outcomeOf(zk.exists('/')), outcomeOf(zk.getData('/'))] as const
     await clock.until(Promise.all([first.triggered, second.triggered]))
     const cut = server.faults.cutAfter(0)
-    const behind = outcomeOf(zk.sync('/'))
+    const later = outcomeOf(zk.sync('/'))
     await clock.until(cut.triggered)
     first.release()
     expect(await clock.until(answers[0])).to.include({ ephemeralOwner: 0n })
     second.release()
     expect(await clock.until(answers[1])).to.have.property('stat')
-    expect(await clock.until(behind)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
+    expect(await clock.until(later)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
   })
 
-  it('count each of their kind, also those that happen to another fault', async () => {
+  it('count every occurrence of their kind, also one that another fault affects', async () => {
     server.faults.replace('exists', 'THROTTLEDOP')
     server.faults.replace('exists', 'NOAUTH', { nth: 2 })
     server.faults.replace('exists', 'INVALIDACL', { nth: 2 })
     server.faults.replace('exists', 'SYSTEMERROR', { nth: 5 })
-    // The one that finds its turn taken comes next.
+    // The third fault is due at the same call as the second, so it affects the next call.
     expect(await codesOf(6)).to.deep.equal(['THROTTLEDOP', 'NOAUTH', 'INVALIDACL', 'OK', 'SYSTEMERROR', 'OK'])
   })
 
-  it('let what is held before a cut go whole', async () => {
+  it('send completely what is held before a cut', async () => {
     const held = server.faults.hold('exists')
     const answer = zk.exists('/')
     await clock.until(held.triggered)
@@ -135,19 +135,21 @@ describe('faults of an embedded server', () => {
     expect(await clock.until(lost)).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
   })
 
-  it('that never happened say so to who waits for it, and to nobody else', async () => {
-    const [cleared, released, closed] = [1, 2, 3].map(() => server.faults.drop('setData'))
+  it('reject `triggered` if they never happened, without an unhandled rejection', async () => {
+    const [cleared, released, alsoCleared] = [1, 2, 3].map(() => server.faults.drop('setData'))
     server.faults.hold('setData')
     const other = await Server.start({ listen: false })
-    const ofAnother = other.faults.hold('exists')
+    const closed = other.faults.hold('exists')
     await other.close()
     released?.release()
     server.faults.clear()
-    for (const fault of [cleared, released, closed, ofAnother])
-      expect(String(await failureOf(fault?.triggered ?? Promise.resolve()))).to.match(/given up before it happened/)
+    for (const fault of [cleared, released, alsoCleared, closed])
+      expect(String(await failureOf(fault?.triggered ?? Promise.resolve()))).to.match(
+        /released or cleared before it happened/,
+      )
   })
 
-  it('that happened stay so when they are cleared', async () => {
+  it('keep `triggered` resolved when they are cleared', async () => {
     const dropped = server.faults.replace('exists', 'THROTTLEDOP', { times: Infinity })
     expect(await codesOf(2)).to.deep.equal(['THROTTLEDOP', 'THROTTLEDOP'])
     server.faults.clear()
@@ -155,22 +157,74 @@ describe('faults of an embedded server', () => {
     expect(await codesOf(1)).to.deep.equal(['OK'])
   })
 
-  it('are refused where they could not happen', () => {
+  it('throw BADARGUMENTS if they could not happen', () => {
     const { faults } = server
     const mistakes: Record<string, () => unknown> = {
       'a method of the client': () => faults.drop('addAuth' as FaultKind),
-      'no operation': () => faults.hold('operation' as FaultKind),
+      'no kind of operation': () => faults.hold('operation' as FaultKind),
       'an event that is ignored': () => faults.ignore('event' as 'create'),
       'a handshake that is replaced': () => faults.replace('connect' as 'create', 'NONODE'),
-      'a code of no server': () => faults.replace('create', 'NOT_A_CODE' as 'NONODE'),
-      'a code of the client': () => faults.replace('create', 'CLOSED' as 'NONODE'),
+      'an unknown code': () => faults.replace('create', 'NOT_A_CODE' as 'NONODE'),
+      'a code that only the client uses': () => faults.replace('create', 'CLOSED' as 'NONODE'),
       'no number of bytes': () => faults.cutAfter(NaN),
-      'less than no bytes': () => faults.cutAfter(-1),
-      'no time': () => faults.delay('create', NaN),
-      'more time than a timer has': () => faults.delay('create', 2 ** 31),
-      'the 0th': () => faults.hold('create', { nth: 0 }),
-      'half a time': () => faults.hold('create', { times: 0.5 }),
+      'a negative number of bytes': () => faults.cutAfter(-1),
+      'no number of milliseconds': () => faults.delay('create', NaN),
+      'a delay longer than a timer allows': () => faults.delay('create', 2 ** 31),
+      'nth of 0': () => faults.hold('create', { nth: 0 }),
+      'times of 0.5': () => faults.hold('create', { times: 0.5 }),
     }
-    for (const [mistake, plan] of Object.entries(mistakes)) expect(plan, mistake).to.throw(RangeError)
+    for (const [mistake, plan] of Object.entries(mistakes))
+      expect(plan, mistake).to.throw(ZooKeeperError).with.property('code', 'BADARGUMENTS')
+  })
+
+  it('throw BADARGUMENTS that names the method, the argument and what it must be', () => {
+    const { faults } = server
+    const mistakes: readonly (readonly [op: string, plan: () => unknown, problem: string])[] = [
+      [
+        'faults.hold',
+        () => faults.hold('addAuth' as FaultKind),
+        "kind must be an operation such as 'create' or 'connect' or 'event', not 'addAuth'",
+      ],
+      [
+        'faults.replace',
+        () => faults.replace('connect' as 'create', 'NONODE'),
+        "kind must be an operation such as 'create', not 'connect'",
+      ],
+      [
+        'faults.replace',
+        () => faults.replace('create', 'CLOSED' as 'NONODE'),
+        'code must be an error that a server can reply, not CLOSED',
+      ],
+      ['faults.cutAfter', () => faults.cutAfter(-1), 'bytes must be a whole number of at least 0, not -1'],
+      [
+        'faults.delay',
+        () => faults.delay('create', '5' as unknown as number),
+        'ms must be from 0 to 2147483647, not a string',
+      ],
+      ['faults.hold', () => faults.hold('create', { nth: 0 }), 'nth must be a whole number of at least 1, not 0'],
+      [
+        'faults.drop',
+        () => faults.drop('create', { session: 7 as unknown as bigint }),
+        'session must be the id of a session, a bigint, not 7',
+      ],
+      [
+        'faults.ignore',
+        () => faults.ignore('create', { time: 2 } as FaultMatch),
+        "there is no option 'time'; did you mean 'times'? (the options are nth, times, session)",
+      ],
+      [
+        'faults.cutAfter',
+        () => faults.cutAfter(1, { sessionId: 7n } as FaultMatch),
+        "there is no option 'sessionId'; did you mean 'session'? (the options are nth, times, session)",
+      ],
+      ['faults.hold', () => faults.hold('create', 2 as FaultMatch), 'options must be an object, not 2'],
+    ]
+    for (const [op, plan, problem] of mistakes)
+      expect(plan).to.throw(ZooKeeperError, `(${problem})`).that.includes({ code: 'BADARGUMENTS', op, fate: 'notSent' })
+  })
+
+  it('are not planned if they throw', async () => {
+    expect(() => server.faults.drop('exists', { nth: 0 })).to.throw(ZooKeeperError)
+    expect(await codesOf(1)).to.deep.equal(['OK'])
   })
 })

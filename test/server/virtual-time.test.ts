@@ -1,4 +1,4 @@
-// The embedded server and time: on a fake clock, with a client in the same process, hours pass in no time.
+// The embedded server on a virtual clock, with a client in the same process.
 import { expect } from 'chai'
 import { connect, type Client } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
@@ -6,7 +6,7 @@ import { Server, type ServerOptions } from '../../src/server/index.ts'
 import { VirtualClock, settle } from '../../src/testing/virtual-clock.ts'
 import { watched } from '../support/settled.ts'
 
-describe('an embedded server on a fake clock', () => {
+describe('an embedded server on a virtual clock', () => {
   let clock: VirtualClock
   let server: Server
   const clients: Client[] = []
@@ -22,7 +22,7 @@ describe('an embedded server on a fake clock', () => {
     return zk
   }
 
-  /** Its process is gone: nothing is said to it any more, and it says nothing. */
+  /** Simulates the end of the client's process: it neither sends nor receives anything. */
   const silence = async (zk: Client) => {
     server.faults.ignore('connect', { session: zk.sessionId, times: Infinity })
     server.faults.drop('sync', { session: zk.sessionId })
@@ -38,7 +38,7 @@ describe('an embedded server on a fake clock', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('keeps sessions that ping, for two hours', async () => {
+  it('keeps a session that pings for two hours', async () => {
     await start()
     const zk = await join()
     await zk.create('/here', '', { mode: 'ephemeral' })
@@ -47,22 +47,22 @@ describe('an embedded server on a fake clock', () => {
     expect(server.snapshot().nodes.has('/here')).to.equal(true)
   })
 
-  it('ends a silent session at the first whole tick behind its timeout', async () => {
+  it('expires a silent session at the first whole tick after its timeout', async () => {
     await start()
     const zk = await join(4000)
     await clock.advance(300)
     await zk.create('/here', '', { mode: 'ephemeral' })
-    const heardAt = clock.now()
+    const lastRequestAt = clock.now()
     await silence(zk)
-    const endsAt = (Math.floor((heardAt + 4000) / 1000) + 1) * 1000
-    await clock.advance(endsAt - clock.now() - 1)
+    const expiresAt = (Math.floor((lastRequestAt + 4000) / 1000) + 1) * 1000
+    await clock.advance(expiresAt - clock.now() - 1)
     expect(server.snapshot().sessions, 'a millisecond before').to.have.length(1)
     await clock.advance(1)
     expect(server.snapshot().sessions).to.have.length(0)
     expect(server.snapshot().nodes.has('/here')).to.equal(false)
   })
 
-  it('hands a lock on when its holder falls silent, after the holder was told', async () => {
+  it('lets the next contender acquire a lock only after the silent holder has noticed the loss', async () => {
     await start()
     const [first, second] = [await join(), await join()]
     const held = await new Mutex(first, '/lock').acquire()
@@ -77,14 +77,14 @@ describe('an embedded server on a fake clock', () => {
     await (await waiting).release()
   })
 
-  it('gives a session timeout between two ticks and twenty', async () => {
+  it('grants session timeouts between two and twenty ticks', async () => {
     await start()
     const timeouts: number[] = []
-    for (const asked of [1, 1999, 2000, 5000, 20_000, 3_600_000]) timeouts.push((await join(asked)).sessionTimeout)
+    for (const timeout of [1, 1999, 2000, 5000, 20_000, 3_600_000]) timeouts.push((await join(timeout)).sessionTimeout)
     expect(timeouts).to.deep.equal([2000, 2000, 2000, 5000, 20_000, 20_000])
   })
 
-  it('ends no session while it is paused, and none that spoke meanwhile', async () => {
+  it('expires no session while it is paused, and none that sent a request meanwhile', async () => {
     await start()
     const zk = await join(4000)
     server.pause()
@@ -96,7 +96,7 @@ describe('an embedded server on a fake clock', () => {
     expect(zk.state).to.equal('connected')
   })
 
-  it('reaps containers that had children and have none', async () => {
+  it('deletes containers whose last child was deleted', async () => {
     await start()
     const zk = await join()
     for (const path of ['/new', '/used', '/full']) await zk.create(path, '', { mode: 'container' })
@@ -110,7 +110,7 @@ describe('an embedded server on a fake clock', () => {
     expect(names()).to.have.members(['/', '/new', '/full', '/full/a'])
   })
 
-  it('reaps nodes with a ttl that nobody touched for as long', async () => {
+  it('deletes nodes with a ttl that have not changed for so long', async () => {
     await start({ extendedTypes: true, containerCheckInterval: 1000 })
     const zk = await join()
     await zk.create('/short', '', { mode: 'persistentTTL', ttl: 5000 })

@@ -312,7 +312,7 @@ class Simulation {
   #oneNode(random: Chance, ...lives: NodeKind['is'][]): { path: string; madeBy: bigint } | undefined {
     const isLocks = (path: string) => [...this.#locks.keys()].some(lock => path === lock || path.startsWith(`${lock}/`))
     const all = [...this.#server.snapshot().nodes].filter(
-      ([path, { life }]) => lives.includes(life.is) && isLocks(path),
+      ([path, { kind }]) => lives.includes(kind.is) && isLocks(path),
     )
     return oneOf(
       random,

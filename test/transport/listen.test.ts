@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { expandAddress } from '../../src/transport/listen.ts'
 
-describe('an address that is taken down', () => {
-  it('is written in full, as Java does', () => {
+describe('expandAddress', () => {
+  it('writes all eight numbers of an IPv6 address, as Java does', () => {
     const written: Record<string, string> = {
       '::1': '0:0:0:0:0:0:0:1',
       '::': '0:0:0:0:0:0:0:0',
@@ -16,9 +16,9 @@ describe('an address that is taken down', () => {
     for (const [address, full] of Object.entries(written)) expect(expandAddress(address), address).to.equal(full)
   })
 
-  it('is the same address, whichever it is', () => {
+  it('returns the same address in a longer form, for all addresses', () => {
     const number = fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.nat(0xffff))
-    // Its parser writes an address as briefly as it goes.
+    // The URL parser writes the shortest form.
     const brief = (address: string) => new URL(`http://[${address}]/`).hostname.slice(1, -1)
     fc.assert(
       fc.property(fc.array(number, { minLength: 8, maxLength: 8 }), numbers => {

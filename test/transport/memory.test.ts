@@ -1,4 +1,4 @@
-// Streams in memory keep the promises of a transport: order, an end behind the bytes, nothing after it.
+// In-memory streams keep the contract of a transport: bytes in order, then the close, and nothing after it.
 import { expect } from 'chai'
 import { memoryDial } from '../../src/transport/memory.ts'
 import type { ServerTransport } from '../../src/transport/transport.ts'
@@ -42,7 +42,7 @@ describe('a stream in memory', () => {
     expect(log.slice(2)).to.deep.equal(['far received a', 'far received b', 'near received c'])
   })
 
-  it('closes behind what was written, at both ends, once', async () => {
+  it('closes both ends once, after all written bytes have arrived', async () => {
     dial()
     await settle()
     far?.write(Buffer.from('last'))
@@ -53,16 +53,16 @@ describe('a stream in memory', () => {
     expect(log.slice(2)).to.deep.equal(['near received last', 'near closed', 'far closed'])
   })
 
-  it('says nothing to who has destroyed it but that it is closed', async () => {
+  it('sends the end that destroyed it only the close', async () => {
     const near = dial()
     await settle()
-    far?.write(Buffer.from('on its way'))
+    far?.write(Buffer.from('in flight'))
     near.destroy()
     await settle()
     expect(log.slice(2)).to.deep.equal(['far closed', 'near closed'])
   })
 
-  it('is not accepted when it was given up before', async () => {
+  it('is not accepted if it was destroyed before', async () => {
     dial().destroy()
     await settle()
     expect(log).to.deep.equal(['near closed'])

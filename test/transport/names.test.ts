@@ -1,4 +1,4 @@
-// Names with several addresses, and names without any, over real sockets.
+// Names with several addresses or none, over real sockets.
 import { expect } from 'chai'
 import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
@@ -11,21 +11,21 @@ import { freePort } from '../support/free-port.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
-/** Resolves every name as a table says, counts how often, and knows no other. */
+/** Returns a lookup that resolves only the names of a table and records each query. */
 function names(table: Record<string, string[]>) {
-  const asked: string[] = []
+  const queries: string[] = []
   const lookup: LookupFunction = (name, options, callback) => {
-    asked.push(name)
+    queries.push(name)
     const found: LookupAddress[] = (table[name] ?? []).map(address => ({ address, family: 4 }))
     const error =
       found.length > 0 ? null : Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' })
     if (options.all) callback(error, found)
     else callback(error, found[0]?.address ?? '', 4)
   }
-  return { lookup, asked, table }
+  return { lookup, queries, table }
 }
 
-/** Takes connections, and never says a word. */
+/** Starts a server that accepts connections and never sends a byte. */
 async function mute(host: string): Promise<{ server: Server; port: number }> {
   const server = createServer(socket => socket.on('error', () => undefined)).listen(0, host)
   await once(server, 'listening')
@@ -33,25 +33,25 @@ async function mute(host: string): Promise<{ server: Server; port: number }> {
 }
 
 describe('dialling a name', () => {
-  it('with a dead address before a live one gets through in one attempt', async () => {
+  it('connects in one attempt if dead addresses precede a live one', async () => {
     const { port } = await sharedServer()
     for (const addresses of [
       ['127.0.0.2', '127.0.0.1'],
       ['127.0.0.1', '127.0.0.2'],
       ['127.0.0.3', '127.0.0.2', '127.0.0.1'],
     ]) {
-      const { lookup, asked } = names({ zk: addresses })
+      const { lookup, queries } = names({ zk: addresses })
       const zk = await connect(`zk:${port}`, { dial: tcp({ lookup }), attemptTimeout: BUSY, connectTimeout: BUSY })
-      expect(asked).to.deep.equal(['zk'])
+      expect(queries).to.deep.equal(['zk'])
       await zk.close()
     }
   })
 
-  it('gets through though its first address takes connections and never answers: the order is one of chance', async () => {
+  it('connects even if the first address accepts connections and never replies, because the order is random', async () => {
     const { server, port } = await mute('127.0.0.2')
     const target = await sharedServer()
     const { lookup } = names({ zk: ['127.0.0.2', '127.0.0.1'] })
-    // The live one at the port of the mute one.
+    // The live server must listen on the port of the mute one.
     const forward = createServer(socket => socket.pipe(open(target.port, target.host)).pipe(socket))
     forward.listen(port, '127.0.0.1')
     await once(forward, 'listening')
@@ -64,9 +64,9 @@ describe('dialling a name', () => {
     server.close()
   })
 
-  it('is done anew at each attempt: a name that comes back is found again, by the same session', async () => {
+  it('resolves the name at each attempt, so that the session continues once it resolves again', async () => {
     const { port } = await sharedServer()
-    const { lookup, asked, table } = names({ zk: ['127.0.0.1'] })
+    const { lookup, queries, table } = names({ zk: ['127.0.0.1'] })
     let cut = () => {}
     const dial: Dial = (address, handler) => {
       const transport = tcp({ lookup })(address, handler)
@@ -80,7 +80,7 @@ describe('dialling a name', () => {
     const { sessionId } = zk
     table['zk'] = []
     cut()
-    await until(() => asked.length >= 3)
+    await until(() => queries.length >= 3)
     expect(zk.state).to.equal('suspended')
     table['zk'] = ['127.0.0.1']
     await zk.whenConnected()
@@ -88,7 +88,7 @@ describe('dialling a name', () => {
     await zk.close()
   })
 
-  it('tolerates one that does not resolve, and goes on to the next host', async () => {
+  it('skips a host that does not resolve and tries the next', async () => {
     const { port } = await sharedServer()
     const { lookup } = names({ good: ['127.0.0.1'] })
     const zk = await connect(`gone:${port},good:${port},also-gone:${port}`, {
@@ -99,7 +99,7 @@ describe('dialling a name', () => {
     await zk.close()
   })
 
-  it('says which name did not resolve, where none does', async () => {
+  it('names the host in the error if none resolves', async () => {
     const { lookup } = names({})
     const error: unknown = await connect(`gone:${await freePort()}`, {
       dial: tcp({ lookup }),

@@ -4,22 +4,22 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { dialTcp } from '../../src/transport/tcp.ts'
 import type { Address } from '../../src/transport/transport.ts'
 
-/** Notes what a transport tells, and lets a test wait for it. */
-function listener() {
-  const told: string[] = []
+/** Records the events of a transport and lets a test wait for them. */
+function recordEvents() {
+  const events: string[] = []
   let wake = (): void => undefined
-  const tell = (what: string) => {
-    told.push(what)
+  const record = (event: string) => {
+    events.push(event)
     wake()
   }
   return {
-    told,
-    opened: () => tell('opened'),
-    received: (chunk: Buffer) => tell(`received ${chunk.toString()}`),
+    events,
+    opened: () => record('opened'),
+    received: (chunk: Buffer) => record(`received ${chunk.toString()}`),
     closed: (cause?: Error) =>
-      tell(`closed ${(cause as NodeJS.ErrnoException | undefined)?.code ?? 'without a cause'}`),
-    async heard(beginning: string): Promise<void> {
-      while (!told.some(each => each.startsWith(beginning))) await new Promise<void>(resolve => (wake = resolve))
+      record(`closed ${(cause as NodeJS.ErrnoException | undefined)?.code ?? 'without a cause'}`),
+    async waitFor(beginning: string): Promise<void> {
+      while (!events.some(each => each.startsWith(beginning))) await new Promise<void>(resolve => (wake = resolve))
     },
   }
 }
@@ -37,51 +37,51 @@ describe('TCP through node:net', () => {
 
   const accepted = async () => ((await once(server, 'connection')) as [Socket])[0]
 
-  it('tells that it is open, what comes, and that the other end is done, in this order', async () => {
-    const heard = listener()
+  it('reports opened, received bytes and closed, in this order', async () => {
+    const recorder = recordEvents()
     const socket = accepted()
-    const transport = dialTcp(address, heard)
-    expect(heard.told, 'nothing before dial has returned').to.deep.equal([])
-    await heard.heard('opened')
+    const transport = dialTcp(address, recorder)
+    expect(recorder.events, 'no event before dial has returned').to.deep.equal([])
+    await recorder.waitFor('opened')
     transport.write(Buffer.from('ping'))
     const [data] = (await once(await socket, 'data')) as [Buffer]
     expect(data.toString()).to.equal('ping')
     ;(await socket).end('pong')
-    await heard.heard('closed')
-    expect(heard.told).to.deep.equal(['opened', 'received pong', 'closed without a cause'])
+    await recorder.waitFor('closed')
+    expect(recorder.events).to.deep.equal(['opened', 'received pong', 'closed without a cause'])
   })
 
-  it('tells why it could not be opened, once', async () => {
+  it('reports once why it could not be opened', async () => {
     server.close()
     await once(server, 'close')
-    const heard = listener()
-    dialTcp(address, heard)
-    await heard.heard('closed')
-    expect(heard.told).to.deep.equal(['closed ECONNREFUSED'])
+    const recorder = recordEvents()
+    dialTcp(address, recorder)
+    await recorder.waitFor('closed')
+    expect(recorder.events).to.deep.equal(['closed ECONNREFUSED'])
   })
 
-  it('tells of a reset', async () => {
-    const heard = listener()
+  it('reports a reset', async () => {
+    const recorder = recordEvents()
     const socket = accepted()
-    dialTcp(address, heard)
-    await heard.heard('opened')
+    dialTcp(address, recorder)
+    await recorder.waitFor('opened')
     ;(await socket).resetAndDestroy()
-    await heard.heard('closed')
-    expect(heard.told).to.deep.equal(['opened', 'closed ECONNRESET'])
+    await recorder.waitFor('closed')
+    expect(recorder.events).to.deep.equal(['opened', 'closed ECONNRESET'])
   })
 
-  it('is dropped without a word to the other end, and may be written to all the same', async () => {
-    const heard = listener()
+  it('closes on destroy(), and ignores later writes and calls of destroy()', async () => {
+    const recorder = recordEvents()
     const socket = accepted()
-    const transport = dialTcp(address, heard)
-    await heard.heard('opened')
+    const transport = dialTcp(address, recorder)
+    await recorder.waitFor('opened')
     const end = once(await socket, 'close')
     ;(await socket).resume()
     transport.destroy()
     transport.destroy()
     transport.write(Buffer.from('late'))
     await end
-    await heard.heard('closed')
-    expect(heard.told).to.have.length(2)
+    await recorder.waitFor('closed')
+    expect(recorder.events).to.have.length(2)
   })
 })

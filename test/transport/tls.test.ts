@@ -1,4 +1,4 @@
-// TLS against real servers with good and bad certificates, and what a wrong one is told as.
+// TLS with real servers, whose certificates are valid or invalid, and the errors that result.
 import { expect } from 'chai'
 import { once } from 'node:events'
 import {
@@ -20,7 +20,7 @@ import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zo
 import { startSecureZooKeeper, type SecureZooKeeper } from '../support/secure-zookeeper.ts'
 import { until } from '../support/until.ts'
 
-/** So long that a test which waits for it to be over has failed. */
+/** Timeouts so long that a test that waits for one fails. */
 const PATIENT: ConnectOptions = { sessionTimeout: 10_000, connectTimeout: 60_000 }
 
 describe('TLS', function () {
@@ -64,7 +64,7 @@ describe('TLS', function () {
     await zk.close()
   }
 
-  /** What connect() rejects with, long before its time is over. */
+  /** Returns the error that connect() rejects with. Fails unless it rejects long before its timeout. */
   const failure = async (servers: string, options: ConnectOptions): Promise<ZooKeeperError> => {
     const since = performance.now()
     const error: unknown = await connect(servers, { ...PATIENT, ...options }).then(
@@ -76,7 +76,7 @@ describe('TLS', function () {
     return error as ZooKeeperError
   }
 
-  describe('to a server whose certificate is right', () => {
+  describe('to a server with a valid certificate', () => {
     it('works by name, and by the address in the certificate', async () => {
       for (const host of ['localhost', '127.0.0.1'])
         await works(await connect(`${host}:${good.securePort}`, { ...PATIENT, tls: { ca: ca.cert } }))
@@ -105,14 +105,14 @@ describe('TLS', function () {
       await zk.close()
     })
 
-    it('gives the certificate of a client that is asked for one', async () => {
+    it('sends the client certificate to a server that requires one', async () => {
       const { cert, key } = clientCertificate
       const zk = await connect(`127.0.0.1:${demanding.securePort}`, { ...PATIENT, tls: { ca: ca.cert, cert, key } })
       expect((await zk.whoAmI()).map(({ authScheme, user }) => `${authScheme} ${user}`)).to.include('x509 CN=client')
       await works(zk)
     })
 
-    it('is verified unless the caller says otherwise', async () => {
+    it('verifies the certificate unless the caller’s options override that', async () => {
       await works(await connect(`127.0.0.1:${misnamed.securePort}`, { ...PATIENT, tls: { rejectUnauthorized: false } }))
       const checked: string[] = []
       const checkServerIdentity = (host: string) => void checked.push(host)
@@ -121,7 +121,7 @@ describe('TLS', function () {
       expect(checked).to.deep.equal(['127.0.0.1'])
     })
 
-    it('is verified though a variable of the environment says otherwise', async () => {
+    it('verifies the certificate even if NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
       process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
       try {
         const error = await failure(`127.0.0.1:${good.securePort}`, { tls: { ca: otherCa.cert } })
@@ -135,76 +135,76 @@ describe('TLS', function () {
   describe('fails fast and says why', () => {
     const rows: [string, () => string, () => ConnectOptions, RegExp][] = [
       [
-        'where nobody trusted has signed the certificate',
+        'if no trusted authority signed the certificate',
         () => `127.0.0.1:${good.securePort}`,
         () => ({ tls: true }),
         /unable to (verify|get)|self-signed/,
       ],
       [
-        'where another authority is trusted',
+        'if only another authority is trusted',
         () => `localhost:${good.securePort}`,
         () => ({ tls: { ca: otherCa.cert } }),
         /unable to (verify|get)/,
       ],
       [
-        'where the certificate has expired',
+        'if the certificate has expired',
         () => `127.0.0.1:${expired.securePort}`,
         () => ({ tls: { ca: ca.cert } }),
         /certificate has expired/,
       ],
       [
-        'where the certificate is for another address',
+        'if the certificate is for another address',
         () => `127.0.0.1:${misnamed.securePort}`,
         () => ({ tls: { ca: ca.cert } }),
         /the certificate is not for 127\.0\.0\.1: .*127\.0\.0\.9/,
       ],
       [
-        'where the certificate is for another name',
+        'if the certificate is for another name',
         () => `localhost:${misnamed.securePort}`,
         () => ({ tls: { ca: ca.cert } }),
         /the certificate is not for localhost: .*zk\.example/,
       ],
       [
-        'where the server wants a client certificate',
+        'if the server requires a client certificate',
         () => `127.0.0.1:${demanding.securePort}`,
         () => ({ tls: { ca: ca.cert } }),
-        /the server wants a client certificate/,
+        /the server requires a client certificate/,
       ],
       [
-        'where the server does not know the signer of the client certificate',
+        'if the server does not trust the signer of the client certificate',
         () => `127.0.0.1:${demanding.securePort}`,
         () => ({ tls: { ca: ca.cert, cert: strangersCertificate.cert, key: strangersCertificate.key } }),
-        /the server wants a client certificate, or another one/,
+        /the server requires a client certificate, or a different one/,
       ],
       [
-        'where TLS meets a port in plaintext',
+        'if a TLS client connects to a plaintext server',
         () => plain.connectString,
         () => ({ tls: { ca: ca.cert } }),
         /the server speaks plaintext on this port/,
       ],
       [
-        'where TLS meets the plaintext port of a server that has both',
+        'if a TLS client connects to the plaintext port of a server with both',
         () => good.server.connectString,
         () => ({ tls: { ca: ca.cert } }),
         /the server speaks plaintext on this port/,
       ],
       [
-        'where plaintext meets a port for TLS',
+        'if a plaintext client connects to a TLS port',
         () => `127.0.0.1:${good.securePort}`,
         () => ({}),
         /the server speaks TLS on this port/,
       ],
     ]
-    for (const [what, servers, options, said] of rows) {
+    for (const [what, servers, options, message] of rows) {
       it(what, async () => {
         const error = await failure(servers(), options())
         expect(error).to.include({ code: 'PROTOCOL', op: 'connect', fate: 'notSent' })
-        expect(error.message).to.match(said).and.to.contain(servers())
+        expect(error.message).to.match(message).and.to.contain(servers())
         expect(error.cause).to.be.an.instanceOf(Error)
       })
     }
 
-    it('when every host of a round has failed for good, and not before', async () => {
+    it('only after every host of a round has failed permanently', async () => {
       const tls = { ca: ca.cert }
       const hopeless = `127.0.0.1:${misnamed.securePort},127.0.0.1:${expired.securePort}`
       expect(await failure(hopeless, { tls })).to.include({ code: 'PROTOCOL' })
@@ -212,144 +212,149 @@ describe('TLS', function () {
         await works(await connect(`${hopeless},127.0.0.1:${good.securePort}`, { ...PATIENT, tls }))
     })
 
-    it('but waits for a host that may yet come up', async () => {
-      const nobody = `127.0.0.1:1,127.0.0.1:${misnamed.securePort}`
-      const error = await failure(nobody, { tls: { ca: ca.cert }, connectTimeout: 1000 })
+    it('but retries a host that may yet become available', async () => {
+      const servers = `127.0.0.1:1,127.0.0.1:${misnamed.securePort}`
+      const error = await failure(servers, { tls: { ca: ca.cert }, connectTimeout: 1000 })
       expect(error).to.include({ code: 'CONNECTTIMEOUT' })
     })
 
-    it('of keys that are none, at once', async () => {
+    it('if the key or the certificate cannot be parsed', async () => {
       const error = await failure('127.0.0.1:1', { tls: { cert: 'no certificate', key: 'no key' } })
       expect(error).to.include({ code: 'BADARGUMENTS' })
     })
 
-    it('of a dial that would take the place of TLS', async () => {
-      const dial = () => expect.fail('it was dialled')
+    it('if both tls and dial are given', async () => {
+      const dial = () => expect.fail('it was called')
       expect(await failure('127.0.0.1:1', { tls: true, dial })).to.include({ code: 'BADARGUMENTS' })
     })
   })
 
-  describe('with a door before a real server', () => {
-    const doors: Server[] = []
+  describe('through a TLS proxy to a real server', () => {
+    const proxies: Server[] = []
     const callers = new Set<Socket>()
     afterEach(() => {
-      for (const door of doors.splice(0)) door.close()
+      for (const proxy of proxies.splice(0)) proxy.close()
       for (const caller of callers) caller.destroy()
     })
 
-    /** What comes in through TLS goes on in plaintext, so that one port can show one certificate after the other. */
-    const openDoor = async (
+    /**
+     * Starts a proxy that accepts TLS and connects to the server in plaintext. Its certificate can be replaced while it
+     * runs.
+     */
+    const startProxy = async (
       options: TlsServerOptions,
       onSocket: (socket: TLSSocket) => void = () => undefined,
     ): Promise<TlsServer> => {
-      const door = createTlsServer({ ...serverCertificate, ...options }, socket => {
+      const proxy = createTlsServer({ ...serverCertificate, ...options }, socket => {
         onSocket(socket)
-        const behind = connectTcp(plain.port, plain.host)
-        socket.pipe(behind).pipe(socket)
+        const upstream = connectTcp(plain.port, plain.host)
+        socket.pipe(upstream).pipe(socket)
         for (const [from, to] of [
-          [socket, behind],
-          [behind, socket],
+          [socket, upstream],
+          [upstream, socket],
         ] as const)
           from.on('error', () => undefined).on('close', () => to.destroy())
       })
-      await listening(door)
-      return door
+      await listening(proxy)
+      return proxy
     }
-    const listening = async (door: Server) => {
-      doors.push(door)
-      door.on('connection', (caller: Socket) => {
+    const listening = async (proxy: Server) => {
+      proxies.push(proxy)
+      proxy.on('connection', (caller: Socket) => {
         callers.add(caller)
         caller.once('close', () => callers.delete(caller))
       })
-      door.listen(0, '127.0.0.1')
-      await once(door, 'listening')
+      proxy.listen(0, '127.0.0.1')
+      await once(proxy, 'listening')
     }
-    const portOf = (door: Server) => (door.address() as AddressInfo).port
+    const portOf = (proxy: Server) => (proxy.address() as AddressInfo).port
 
-    it('keeps trying for a session that there is, whatever becomes of the certificate', async () => {
+    it('keeps retrying for an existing session even if the certificate becomes invalid', async () => {
       const sockets = new Set<TLSSocket>()
-      const door = await openDoor({}, socket => sockets.add(socket))
-      const zk = await connect(`127.0.0.1:${portOf(door)}`, { ...PATIENT, tls: { ca: ca.cert } })
-      door.setSecureContext(strangersCertificate)
+      const proxy = await startProxy({}, socket => sockets.add(socket))
+      const zk = await connect(`127.0.0.1:${portOf(proxy)}`, { ...PATIENT, tls: { ca: ca.cert } })
+      proxy.setSecureContext(strangersCertificate)
       let refusals = 0
-      door.on('tlsClientError', () => refusals++)
+      proxy.on('tlsClientError', () => refusals++)
       for (const socket of sockets) socket.destroy()
       await until(() => refusals >= 3)
       expect(zk.state).to.equal('suspended')
-      door.setSecureContext(serverCertificate)
+      proxy.setSecureContext(serverCertificate)
       await zk.exists('/')
       expect(zk.state).to.equal('connected')
       await zk.close()
     })
 
-    it('asks for a host by name, and for an address by none', async () => {
-      const asked: unknown[] = []
-      const door = await openDoor({}, ({ servername }) => asked.push(servername))
+    it('sends the server name of a host name, and none for an address', async () => {
+      const serverNames: unknown[] = []
+      const proxy = await startProxy({}, ({ servername }) => serverNames.push(servername))
       for (const host of ['localhost', '127.0.0.1'])
-        await works(await connect(`${host}:${portOf(door)}`, { ...PATIENT, tls: { ca: ca.cert } }))
-      expect(asked).to.deep.equal(['localhost', false])
+        await works(await connect(`${host}:${portOf(proxy)}`, { ...PATIENT, tls: { ca: ca.cert } }))
+      expect(serverNames).to.deep.equal(['localhost', false])
     })
 
-    it('speaks 1.2 at least, whatever the caller says', async () => {
+    it('uses version 1.2 or later even if the caller allows older ones', async () => {
       const versions: unknown[] = []
       const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
-      const door = await openDoor(old, socket => versions.push(socket.getProtocol()))
+      const proxy = await startProxy(old, socket => versions.push(socket.getProtocol()))
       const tls = { ca: ca.cert, minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
-      expect((await failure(`127.0.0.1:${portOf(door)}`, { tls })).message).to.match(/TLS: .*protocol/)
+      expect((await failure(`127.0.0.1:${portOf(proxy)}`, { tls })).message).to.match(/TLS: .*protocol/)
       expect(versions).to.deep.equal([])
-      const modern = await openDoor({ minVersion: 'TLSv1.3' }, socket => versions.push(socket.getProtocol()))
+      const modern = await startProxy({ minVersion: 'TLSv1.3' }, socket => versions.push(socket.getProtocol()))
       await works(await connect(`127.0.0.1:${portOf(modern)}`, { ...PATIENT, tls: { ca: ca.cert } }))
       expect(versions).to.deep.equal(['TLSv1.3'])
     })
 
-    it('knows a server of TLS that answers plaintext with an alert', async () => {
-      const door = createTcpServer(socket =>
+    it('recognizes a TLS server by the alert that it sends to a plaintext client', async () => {
+      const proxy = createTcpServer(socket =>
         socket.on('error', () => undefined).end(Buffer.from('15030300020246', 'hex')),
       )
-      await listening(door)
-      expect((await failure(`127.0.0.1:${portOf(door)}`, {})).message).to.match(/the server speaks TLS on this port/)
+      await listening(proxy)
+      expect((await failure(`127.0.0.1:${portOf(proxy)}`, {})).message).to.match(/the server speaks TLS on this port/)
     })
 
-    it('knows a server that answers TLS in another language', async () => {
-      const door = createTcpServer(socket =>
+    it('reports that the server does not speak TLS if the reply is in another protocol', async () => {
+      const proxy = createTcpServer(socket =>
         socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n'),
       )
-      await listening(door)
-      const error = await failure(`127.0.0.1:${portOf(door)}`, { tls: true })
+      await listening(proxy)
+      const error = await failure(`127.0.0.1:${portOf(proxy)}`, { tls: true })
       expect(error.message).to.match(/the server does not speak TLS on this port/)
     })
 
-    it('has a handshake that is never answered end within the time of an attempt', async () => {
-      const heard: Buffer[] = []
-      const door = createTcpServer(socket => socket.on('error', () => undefined).on('data', chunk => heard.push(chunk)))
-      await listening(door)
+    it('ends an unanswered handshake at attemptTimeout', async () => {
+      const received: Buffer[] = []
+      const proxy = createTcpServer(socket =>
+        socket.on('error', () => undefined).on('data', chunk => received.push(chunk)),
+      )
+      await listening(proxy)
       const options = { tls: true, attemptTimeout: 200, connectTimeout: 700 }
-      const error = await failure(`127.0.0.1:${portOf(door)}`, options)
+      const error = await failure(`127.0.0.1:${portOf(proxy)}`, options)
       expect(error).to.include({ code: 'CONNECTTIMEOUT' })
       expect(String(error.cause)).to.match(/no session within 200 ms/)
       expect(
-        heard.every(chunk => chunk[0] === 22),
+        received.every(chunk => chunk[0] === 22),
         'nothing but handshakes of TLS',
       ).to.equal(true)
     })
 
     for (const tls of [true, false]) {
-      it(`does not take ${tls ? 'one of TLS' : 'one in plaintext'} that closes without a word for another`, async () => {
-        const heard: Buffer[] = []
-        const door = createTcpServer(socket =>
+      it(`draws no conclusion if a server closes ${tls ? 'a TLS' : 'a plaintext'} connection without sending a byte`, async () => {
+        const received: Buffer[] = []
+        const proxy = createTcpServer(socket =>
           socket
             .on('error', () => undefined)
             .once('data', chunk => {
-              heard.push(chunk)
+              received.push(chunk)
               socket.destroy()
             }),
         )
-        await listening(door)
+        await listening(proxy)
         const options = { tls, connectTimeout: 700 }
-        expect(await failure(`127.0.0.1:${portOf(door)}`, options)).to.include({ code: 'CONNECTTIMEOUT' })
-        const questions = heard.filter(chunk => chunk.equals(Buffer.from('srvr')) || chunk.length === 9)
-        expect(questions, 'asked once').to.have.length(1)
-        if (tls) expect(heard.filter(chunk => chunk[0] !== 22)).to.deep.equal(questions)
+        expect(await failure(`127.0.0.1:${portOf(proxy)}`, options)).to.include({ code: 'CONNECTTIMEOUT' })
+        const probes = received.filter(chunk => chunk.equals(Buffer.from('srvr')) || chunk.length === 9)
+        expect(probes, 'probed once').to.have.length(1)
+        if (tls) expect(received.filter(chunk => chunk[0] !== 22)).to.deep.equal(probes)
       })
     }
   })

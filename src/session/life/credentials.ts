@@ -1,4 +1,4 @@
-// Who the session says it is: auth packets, sent first on every connection.
+// The credentials of a session: auth packets, which are sent first on every connection.
 import {
   badArguments,
   xids,
@@ -22,14 +22,14 @@ export interface Credential {
 interface PendingCredential {
   readonly scheme: string
   readonly auth: Uint8Array
-  /** Of the caller who waits for the server's word; none of one that was given to connect(). */
+  /** The caller of addAuth() until the server replies; undefined for credentials of connect(). */
   caller?: { resolve: () => void; reject: (error: unknown) => void }
   wasSent?: true
 }
 
 export class Credentials {
   #entries: PendingCredential[]
-  /** Answers to auth packets carry no xid of their own, but come in the packets' order. */
+  /** Replies to auth packets all carry one xid, but come in the order of the packets. */
   #unanswered: PendingCredential[] = []
 
   /** @throws ZooKeeperError BADARGUMENTS */
@@ -38,8 +38,8 @@ export class Credentials {
   }
 
   /**
-   * Resolves when a server has accepted it; from now on it goes to every server, so a caller waits through reconnects, as long as the
-   * session is surely ours.
+   * Resolves when a server has accepted the credential. From now on every server gets it, so the caller waits through
+   * reconnects, as long as the session is surely alive.
    */
   add(credential: Credential, connection: ReservedSender | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -49,26 +49,27 @@ export class Credentials {
     })
   }
 
-  /** A new connection knows nobody yet. */
+  /** Sends all credentials on a new connection, which knows none of them. */
   resend(connection: ReservedSender): void {
     this.#unanswered = []
     for (const entry of this.#entries) this.#send(entry, connection)
   }
 
+  /** The server has accepted the oldest packet without a reply. */
   accepted(): void {
     const entry = this.#unanswered.shift()
     entry?.caller?.resolve()
     delete entry?.caller
   }
 
-  /** Nobody is to wait any longer: what was not accepted by now counts as not said, and goes to no server. */
+  /** Rejects the callers that wait. What no server has accepted yet is forgotten, and no server gets it. */
   rejectPending(code: ErrorCode): void {
     for (const { caller, wasSent } of this.#entries)
       caller?.reject(new ZooKeeperError(code, { op: 'auth', fate: wasSent ? 'unknown' : 'notSent' }))
     this.#entries = this.#entries.filter(({ caller }) => caller === undefined)
   }
 
-  /** Nobody will answer any more. */
+  /** The session is over. */
   end(code: ErrorCode): void {
     this.rejectPending(code)
     this.#entries = []
@@ -81,12 +82,13 @@ export class Credentials {
   }
 }
 
-/** What is wrong is said without the value: it is a secret. */
+/** The error does not show the value, which is a secret. */
 function checked({ scheme, auth }: Credential): PendingCredential {
   if (typeof scheme !== 'string' || (typeof auth !== 'string' && !(auth instanceof Uint8Array)))
-    throw bad('a scheme is a string, and auth is a string or a Uint8Array')
+    throw bad('a scheme must be a string, and auth a string or a Uint8Array')
   // Half a surrogate pair would be sent as U+FFFD: another identity.
-  if (!scheme.isWellFormed() || (typeof auth === 'string' && !auth.isWellFormed())) throw bad('half a surrogate pair')
+  if (!scheme.isWellFormed() || (typeof auth === 'string' && !auth.isWellFormed()))
+    throw bad('scheme and auth must not contain half a surrogate pair')
   return { scheme, auth: Buffer.from(auth as string) }
 }
 

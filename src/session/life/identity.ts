@@ -1,4 +1,4 @@
-// Who a session is to the servers, and which of them may say so.
+// The id and password of a session, and which servers are believed about it.
 import { JuteError, type ConnectResponse, type TypeOf } from '../../protocol/index.ts'
 
 export interface IdentitySettings {
@@ -10,13 +10,16 @@ const NO_PASSWORD = Buffer.alloc(16)
 
 export class Identity {
   readonly #acceptsReadOnly: boolean
-  /** 0 before a server gave one. */
+  /** 0 until a server has given the session. */
   id = 0n
-  /** As latin1: in bytes of its own it would be half of a session's identity in memory. */
+  /** Kept as latin1, because a Buffer would be half of the memory that an identity takes. */
   #password = ''
-  /** Of the quorum, as any is that the caller brings. Else a read-only server made it up, and it means nothing elsewhere. */
+  /**
+   * True for a session that the quorum issued, or that the caller supplied. False for one that a read-only server
+   * invented, which no other server knows.
+   */
   #isOfQuorum: boolean
-  /** Does an answer of the present server say that the session lives on? */
+  /** True if a reply of the present server proves that the session is alive. */
   renewsLease = true
 
   constructor({ session, readOnly }: IdentitySettings) {
@@ -31,24 +34,24 @@ export class Identity {
     return Buffer.from(this.#password, 'latin1')
   }
 
-  /** What is sent in a handshake: a session of a read-only server is not shown to any other (as by Java: seenRwServerBefore). */
+  /** For a handshake. No other server is shown a session of a read-only server (Java does the same: seenRwServerBefore). */
   get credentials(): { sessionId: bigint; passwd: Buffer } {
     return this.#isOfQuorum ? { sessionId: this.id, passwd: this.password } : { sessionId: 0n, passwd: NO_PASSWORD }
   }
 
   /**
-   * Takes the identity that a server gives. Returns false where it says that ours is gone.
-   * @param isPresumedLost nobody has confirmed the session for its whole timeout
-   * @throws JuteError of an answer that is not this server's to give
+   * Takes over the identity that a server gives. Returns false if the server says that the session is gone.
+   * @param isPresumedLost no server has confirmed the session for its whole timeout
+   * @throws JuteError if the server may not say what it says
    */
   accept({ timeOut, sessionId, passwd, readOnly }: TypeOf<typeof ConnectResponse>, isPresumedLost: boolean): boolean {
     if (readOnly && !this.#acceptsReadOnly) throw new JuteError('a read-only session, which was not asked for')
-    // A server that gives another session than was asked for has lost ours, whatever it says (ClickHouse Keeper does so).
+    // A server that gives another session than was asked for has lost ours, whatever else it says (ClickHouse Keeper does so).
     const isGone = timeOut <= 0 || (this.#isOfQuorum && this.id !== sessionId)
-    // Without the quorum a server knows the sessions it has heard of, and calls the others gone (LearnerSessionTracker.touchSession).
+    // A server without a quorum reports every session that it does not know as gone (LearnerSessionTracker.touchSession).
     if (isGone && readOnly && !isPresumedLost) throw new JuteError('word of a session that only the quorum can give')
     if (isGone) return false
-    // Nor does what it hears of a session reach the quorum, which may expire it meanwhile.
+    // Touching a session at a read-only server does not reach the quorum, which may expire it meanwhile.
     this.renewsLease = !(readOnly && this.#isOfQuorum)
     this.#isOfQuorum ||= !readOnly
     this.id = sessionId

@@ -1,46 +1,42 @@
-// For how long the session is surely ours: T, counted from when the last answered packet was sent.
-import { readClocks, type Clock, type Timestamp } from '../../runtime/clock.ts'
+// The lease: for how long the session is surely alive. It is the session timeout, counted from when the last answered
+// packet was sent.
 import { Abort } from '../../runtime/abort.ts'
+import { readClocks, type Clock, type Timestamp } from '../../runtime/clock.ts'
 
 /**
- * Milliseconds left of a lease, 0 when it has run out. The server starts its own clock no earlier than a packet was sent, so a
- * session that was last touched by that packet lives on the server at least as long as here.
+ * Milliseconds left of a lease; 0 if it has expired. The server starts its own clock no earlier than the packet was sent,
+ * so the server keeps a session that this packet touched at least as long as the lease says.
  *
- * The larger of both clocks' differences counts: the monotonic one stands still while a machine is suspended. So a wall clock
- * set forward ends a lease early, which is safe; set back it does nothing.
+ * The larger difference of both clocks counts, because the monotonic clock stands still while a machine is suspended. So a
+ * wall clock that is set forward ends a lease early, which is safe; set back, it changes nothing.
  */
 export const remaining = (since: Timestamp, timeout: number, { now, wall }: Timestamp): number =>
   Math.max(0, timeout - Math.max(now - since.now, wall - since.wall))
 
-export interface LeaseOwner {
-  /** The lease ran out: the session must be presumed lost. It may be told again after the session came back. */
-  onLeaseExpired(): void
-}
-
-/** Watches over the lease of one session. */
 export class Lease {
   readonly #clock: Clock
-  readonly #owner: LeaseOwner
+  readonly #onExpired: () => void
   #since: Timestamp | undefined
   #timeout = 0
   #timer: unknown
-  #isAttended = false
+  #hasExternalTimer = false
   #lost = new Abort()
 
-  constructor(clock: Clock, owner: LeaseOwner) {
+  /** @param onExpired called when the session must be presumed lost; again, if it came back meanwhile */
+  constructor(clock: Clock, onExpired: () => void) {
     this.#clock = clock
-    this.#owner = owner
+    this.#onExpired = onExpired
   }
 
-  /** Somebody calls {@link check} no later than when it runs out, so that it needs no timer of its own. */
-  set hasExternalTimer(isAttended: boolean) {
-    if (this.#isAttended === isAttended) return
-    this.#isAttended = isAttended
+  /** True while the owner calls {@link check} no later than the lease expires, so that it needs no timer of its own. */
+  set hasExternalTimer(hasExternalTimer: boolean) {
+    if (this.#hasExternalTimer === hasExternalTimer) return
+    this.#hasExternalTimer = hasExternalTimer
     this.#clock.clearTimeout(this.#timer)
-    if (!isAttended && this.#since !== undefined && !this.expired) this.#wait()
+    if (!hasExternalTimer && this.#since !== undefined && !this.expired) this.#schedule()
   }
 
-  /** Aborts when the lease runs out or the session ends. A session that comes back has a new one. */
+  /** Aborts when the lease expires or the session ends. A session that comes back has a new signal. */
   get signal(): AbortSignal {
     return this.#lost.signal
   }
@@ -49,12 +45,13 @@ export class Lease {
     return this.#lost.isDone
   }
 
-  remaining(moment = readClocks(this.#clock)): number {
-    return this.#since === undefined ? 0 : remaining(this.#since, this.#timeout, moment)
+  remaining(now = readClocks(this.#clock)): number {
+    return this.#since === undefined ? 0 : remaining(this.#since, this.#timeout, now)
   }
 
   /**
    * A server gave or confirmed the session.
+   * @param sentAt when the connect request was sent
    * @param timeout the negotiated session timeout, ms
    */
   start(sentAt: Timestamp, timeout: number): void {
@@ -63,22 +60,22 @@ export class Lease {
     this.#revive()
   }
 
-  /** A packet sent at that moment was answered. */
+  /** A server answered a packet that was sent at that time. */
   renew(sentAt: Timestamp): void {
     if (this.#since === undefined || sentAt.now <= this.#since.now) return
     this.#since = sentAt
     if (this.expired) this.#revive()
   }
 
-  /** Returns the milliseconds after which it is to be called again, at the latest. */
-  check(moment?: Timestamp): number {
+  /** Returns the milliseconds after which it must be called again at the latest. */
+  check(now?: Timestamp): number {
     if (this.#since === undefined || this.expired) return Infinity
-    const left = this.remaining(moment)
+    const left = this.remaining(now)
     if (left > 0) return left
     this.#clock.clearTimeout(this.#timer)
     const timeout = this.#timeout
     this.#lost.abort(() => new Error(`no server has confirmed the session for ${timeout} ms`))
-    this.#owner.onLeaseExpired()
+    this.#onExpired()
     return Infinity
   }
 
@@ -92,17 +89,17 @@ export class Lease {
   #revive(): void {
     if (this.remaining() === 0) return
     if (this.expired) this.#lost = new Abort()
-    if (this.#isAttended) return
+    if (this.#hasExternalTimer) return
     this.#clock.clearTimeout(this.#timer)
-    this.#wait()
+    this.#schedule()
   }
 
-  /** Looks again when the lease would run out; renewals meanwhile cost no timer. */
-  #wait(): void {
-    const wait = () => {
+  /** Checks again when the lease would expire now. Renewals until then need no timer. */
+  #schedule(): void {
+    const onTimer = () => {
       this.check()
-      if (!this.expired) this.#wait()
+      if (!this.expired) this.#schedule()
     }
-    this.#timer = this.#clock.setTimeout(wait, Math.ceil(this.remaining()))
+    this.#timer = this.#clock.setTimeout(onTimer, Math.ceil(this.remaining()))
   }
 }

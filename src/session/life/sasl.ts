@@ -1,45 +1,45 @@
-// SASL mechanisms, as the session sees them, and one exchange with one server.
+// SASL mechanisms as the session sees them, and one exchange with one server.
 import type { Random } from '../../runtime/random.ts'
 import { ZooKeeperError } from '../../protocol/index.ts'
 
-/** What a mechanism is told of the connection it authenticates. */
+/** The connection that a mechanism authenticates. */
 export interface MechanismContext {
-  /** Of the server, as the connect string names it. */
+  /** The server's host, as the connect string names it. */
   readonly host: string
   readonly port: number
-  /** Where nonces are to come from. */
+  /** Source of nonces. */
   readonly random: Random
 }
 
-/** A way to authenticate: DIGEST-MD5 of `zkwire/sasl`, or one of the caller's own, GSSAPI for one. */
+/** A way to authenticate: DIGEST-MD5 of `zkwire/sasl`, or your own, for instance GSSAPI. */
 export interface Mechanism {
-  /** As IANA has it. The server is not told: it knows one mechanism, by its own configuration. */
+  /** Its IANA name, for error messages. The server is not told: its own configuration names its one mechanism. */
   readonly name: string
-  /** Begins anew: it is called for every connection, and what went on with an earlier one is of no use. */
+  /** Starts an exchange. Called for every connection; state of an earlier exchange is of no use. */
   start(context: MechanismContext): Exchange
 }
 
 /** One authentication on one connection. */
 export interface Exchange {
   /**
-   * Turns what the server said into what to say next. A throw or a rejection ends the session as `authFailed`; what may pass is to be
-   * waited for in here, and the session's `attemptTimeout` goes on meanwhile.
-   * @param challenge null in the first call: what there is to say before the server has said anything
+   * Returns the next message for a challenge. Throwing or rejecting ends the session as `authFailed`, so retry transient
+   * failures inside, within `attemptTimeout`.
+   * @param challenge the server's message; null in the first call
    */
   step(challenge: Buffer | null): Step | Promise<Step>
 }
 
 export interface Step {
-  /** Goes to the server; an empty one asks it to speak first. Left out only when the exchange is complete. */
+  /** Message for the server; an empty one asks the server to begin. Left out only when the exchange is complete. */
   token?: Uint8Array
-  /** Nothing more is wanted of the server but that it does not refuse the token. */
+  /** Nothing more is expected of the server, except that it does not refuse the token. */
   complete?: boolean
 }
 
 /**
- * Resolves to undefined when the exchange is complete and the server has refused nothing; or to why it is not: AUTHFAILED, whose `cause`
- * is the mechanism's error or the server's. Never rejects.
- * @param ask sends a token and resolves to the server's; null is what a server answers that has no SASL at all
+ * Resolves to undefined when the exchange is complete and the server has refused nothing. Otherwise resolves to an
+ * AUTHFAILED, whose `cause` is the error of the mechanism or of the server. Never rejects.
+ * @param ask sends a token and resolves to the server's; null is the reply of a server without SASL
  */
 export async function authenticate(
   mechanism: Mechanism,
@@ -53,14 +53,14 @@ export async function authenticate(
       const { token, complete = false } = await exchange.step(challenge)
       if (token !== undefined) challenge = await ask(token)
       if (complete) return undefined
-      if (token === undefined) throw new Error('it has nothing to say, and is not complete')
-      // ZooKeeperServer.processSasl: without a login of its own the server fails inside, and answers OK with null.
+      if (token === undefined) throw new Error('the mechanism returned no token, and is not complete')
+      // A server without a SASL login fails inside, and answers OK with null (ZooKeeperServer.processSasl).
       if (challenge === null) throw new Error('the server is not set up for SASL')
     }
   } catch (cause) {
     const isRefused = cause instanceof ZooKeeperError && cause.fate === 'refused'
-    const said = isRefused ? 'the server refused it' : cause instanceof Error ? cause.message : 'it failed'
-    const detail = `${mechanism.name}: ${said}`
+    const reason = isRefused ? 'the server refused it' : cause instanceof Error ? cause.message : 'it failed'
+    const detail = `${mechanism.name}: ${reason}`
     return new ZooKeeperError('AUTHFAILED', { op: 'sasl', fate: 'refused', detail, cause })
   }
 }

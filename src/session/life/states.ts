@@ -4,56 +4,56 @@ import type { CallbackRunner } from '../../runtime/callbacks.ts'
 
 export type State = 'connecting' | 'connected' | 'connectedReadOnly' | 'suspended' | 'expired' | 'authFailed' | 'closed'
 
-const ends = ['expired', 'authFailed', 'closed'] as const
-const toServer = ['connected', 'connectedReadOnly', ...ends] as const
-const fromServer = ['suspended', ...ends] as const
+const terminal = ['expired', 'authFailed', 'closed'] as const
+const fromDisconnected = ['connected', 'connectedReadOnly', ...terminal] as const
+const fromConnected = ['suspended', ...terminal] as const
 
 const moves: Readonly<Record<State, readonly State[]>> = {
-  connecting: toServer,
-  connected: fromServer,
-  connectedReadOnly: fromServer,
-  suspended: toServer,
+  connecting: fromDisconnected,
+  connected: fromConnected,
+  connectedReadOnly: fromConnected,
+  suspended: fromDisconnected,
   expired: [],
   authFailed: [],
   closed: [],
 }
 
-export type TerminalState = (typeof ends)[number]
+export type TerminalState = (typeof terminal)[number]
 
 export const mayMove = (from: State, to: State): boolean => moves[from].includes(to)
 
-/** A session in such a state stays in it: every call rejects. */
+/** True if the session stays in that state, and every call rejects. */
 export const isTerminal = (state: State): state is TerminalState => moves[state].length === 0
 
 export const isConnected = (state: State): boolean => state === 'connected' || state === 'connectedReadOnly'
 
-/** The error of a call in a terminal state. */
+/** The code of the error that every call rejects with in a terminal state. */
 export const terminalCodes = { expired: 'SESSIONEXPIRED', authFailed: 'AUTHFAILED', closed: 'CLOSED' } as const
 
 export type StateListener = (state: State, previous: State) => void
 
-/** The state of one session, and who hears of its moves. */
+/** The state of one session, and the listeners to its changes. */
 export class StateMachine {
   #current: State = 'connecting'
-  /** While there are any: a session that is opened has one, and for the most part none later. */
+  /** Undefined if there is none: most sessions have one listener while they connect, and none later. */
   #listeners: Set<StateListener> | undefined
-  readonly #userCode: CallbackRunner
+  readonly #callbacks: CallbackRunner
 
-  constructor(userCode: CallbackRunner) {
-    this.#userCode = userCode
+  constructor(callbacks: CallbackRunner) {
+    this.#callbacks = callbacks
   }
 
   get current(): State {
     return this.#current
   }
 
-  /** The only writer. */
+  /** The only writer of the state. */
   enter(state: State): void {
     const previous = this.#current
-    if (!mayMove(previous, state)) throw new Error(`a session does not move from ${previous} to ${state}`)
+    if (!mayMove(previous, state)) throw new Error(`a session cannot move from ${previous} to ${state}`)
     this.#current = state
     for (const listener of this.#listeners ?? [])
-      this.#userCode.later(
+      this.#callbacks.later(
         previous => (this.#listeners?.has(listener) === true ? listener(state, previous) : undefined),
         previous,
       )

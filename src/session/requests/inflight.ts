@@ -1,13 +1,13 @@
-// The requests that a connection has sent, in the order of their answers.
+// The requests in flight on one connection, in the order of their replies.
 import type { Request } from './request.ts'
 
-const FIRST_ROOM = 4
-/** Room beyond this is given back when all are answered. */
-const ROOM_KEPT = 1024
+const FIRST_CAPACITY = 4
+/** A larger ring is freed as soon as it is empty. */
+const CAPACITY_KEPT = 1024
 
 /**
- * First in, first out, in a ring. Were each linked to the next, V8 would take a whole chain for alive while its oldest, dead one
- * waits to be collected, and would have to follow it one by one.
+ * First in, first out, in a ring. V8 would keep a whole linked list alive while its oldest, dead element waits to be
+ * collected, and would have to follow the links one by one.
  */
 export class Inflight {
   #ring: (Request | undefined)[] = []
@@ -32,7 +32,7 @@ export class Inflight {
     if (first === undefined) return undefined
     this.#ring[this.#head] = undefined
     this.#head = (this.#head + 1) % this.#ring.length
-    if (--this.#size === 0 && this.#ring.length > ROOM_KEPT) {
+    if (--this.#size === 0 && this.#ring.length > CAPACITY_KEPT) {
       this.#ring = []
       this.#head = 0
     }
@@ -42,7 +42,7 @@ export class Inflight {
   #grow(): void {
     const { length } = this.#ring
     const inOrder = [...this.#ring.slice(this.#head), ...this.#ring.slice(0, this.#head)]
-    this.#ring = inOrder.concat(new Array<undefined>(Math.max(FIRST_ROOM, length)).fill(undefined))
+    this.#ring = inOrder.concat(new Array<undefined>(Math.max(FIRST_CAPACITY, length)).fill(undefined))
     this.#head = 0
   }
 }

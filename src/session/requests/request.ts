@@ -1,43 +1,48 @@
-// One request from its call to its settling.
+// One request from its call to its settlement.
+import type { Timestamp } from '../../runtime/clock.ts'
+import { onAbort } from '../../runtime/abort.ts'
 import type { Encodable, ErrorCode, ErrorContext, Fate, Operation, Reader, WatchKind } from '../../protocol/index.ts'
 import { codeOf, JuteError, ZooKeeperError } from '../../protocol/index.ts'
-import { onAbort } from '../../runtime/abort.ts'
-import type { Timestamp } from '../../runtime/clock.ts'
 import type { Watch } from '../watches/one-shot-watches.ts'
 
-/** What a call asks of the session. */
+/** One call of a method of the client. */
 export interface Call<Q, R, V> {
   op: Operation<Q, R>
   body: Encodable<Q>
-  /** As the caller gave it; for errors. */
+  /** As the caller passed it; for errors. */
   path: string
-  /** The caller's value of a reply, made while the reply is decoded. A JuteError says that a server may not answer so. */
-  result: (response: R) => V | Promise<V>
-  /** What to ask instead of a server that does not know this. */
+  /**
+   * Makes the caller's value while the reply is decoded. Returning a ZooKeeperError rejects the call. Throwing a JuteError
+   * says that a server may not reply so.
+   */
+  result: (reply: R) => V | ZooKeeperError | Promise<V>
+  /** What to send to a server that does not know this operation. */
   fallback?: () => AnyCall
-  /** The error by which a server says so. Default UNIMPLEMENTED. */
+  /** The error number by which a server says so. Default UNIMPLEMENTED. */
   unsupportedErrno?: number
-  /** An error that is no failure but this value: NONODE says to exists that there is no node. */
+  /** An error that is not a failure but this value: NONODE tells exists that there is no node. */
   expectedError?: { errno: number; value: V } | undefined
   watch?: Watch | undefined
   signal?: AbortSignal | undefined
+  /** Called once when no reply can come any more: after a reply, or if none will come. */
+  onSettled?: (() => void) | undefined
 }
 
-/** Xids count up from 1 and start over, and so never meet 0 and the negative ones, which have meanings of their own. */
+/** Xids count up from 1 and start over, so that they never reach 0 and the negative ones, which are reserved. */
 export const xidAfter = (xid: number): number => (xid === 0x7fff_ffff ? 1 : xid + 1)
 
-/** A call of which only its request knows the types. */
+/** A call whose types only its own code knows. */
 export type AnyCall = Call<unknown, unknown, unknown>
 
-/** What a server says when it does not know itself. */
+/** What a server replies if it does not know itself whether the operation was done. */
 const UNDECIDED: readonly ErrorCode[] = ['CONNECTIONLOSS', 'OPERATIONTIMEOUT', 'REQUESTTIMEOUT']
 
-/** Where watches go when the server has set them. */
+/** Where a watch goes when the server has set it. */
 interface Arming {
-  arm(kind: WatchKind, watch: Watch, wanted: boolean): void
+  arm(kind: WatchKind, watch: Watch, isWanted: boolean): void
 }
 
-/** A call under way. It settles once; later attempts to settle it do nothing. */
+/** Settles once; later attempts to settle it do nothing. */
 export class Request {
   readonly call: AnyCall
   readonly promise: Promise<unknown>
@@ -46,51 +51,53 @@ export class Request {
   #stopListening: (() => void) | undefined
   settled = false
 
-  /** The encoded frame, while it waits for a connection. */
+  /** The encoded frame while the request is queued. */
   frame: Buffer | undefined
   xid = 0
   /** When its bytes were handed to the connection. */
   sentAt: Timestamp | undefined
-  /** Who waits until there can be no answer any more, and no watch of it. */
-  whenOver: (() => void) | undefined
+  /** As {@link Call.onSettled}. */
+  onSettled: (() => void) | undefined
 
   constructor(call: AnyCall) {
     this.call = call
+    this.onSettled = call.onSettled
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
   }
 
-  /** Calls back when the caller's signal aborts before the request is settled. */
+  /** Calls back if the caller's signal aborts before the request is settled. */
   whenAborted(callback: () => void): void {
     if (this.call.signal !== undefined) this.#stopListening = onAbort(this.call.signal, callback)
   }
 
   /**
-   * The server's answer. What watch it leaves is armed before anybody hears of it: the event may be in the very next frame.
-   * @returns false where the server refused
-   * @throws JuteError where it is no such answer, which the call has been told then
+   * Settles the request with the server's reply. A watch is armed before the caller gets the result, because its event may
+   * be in the very next frame.
+   * @returns false if the server refused the request
+   * @throws JuteError if the body is not such a reply; the request is rejected then
    */
-  answer(err: number, body: Reader, watching: Arming): boolean {
+  answer(err: number, body: Reader, watches: Arming): boolean {
     const { op, watch, expectedError, result } = this.call
-    const tolerated = err !== 0 && expectedError?.errno === err
-    if (err !== 0 && !tolerated) {
+    const isExpected = err !== 0 && expectedError?.errno === err
+    if (err !== 0 && !isExpected) {
       const code = codeOf(err)
       this.fail(code, UNDECIDED.includes(code) ? 'unknown' : 'refused', { errno: err })
       return false
     }
     let outcome: unknown
     try {
-      outcome = tolerated ? expectedError.value : result(op.response.read(body))
+      outcome = isExpected ? expectedError.value : result(op.response.read(body))
     } catch (error) {
       if (error instanceof JuteError) this.fail('PROTOCOL', 'unknown', { detail: error.message, cause: error })
       throw error
     }
     if (watch !== undefined && op.watch !== undefined) {
-      // exists leaves a data watch on a node that is there, an exist watch where it is not.
-      const kind = op.watch === 'exist' && !tolerated ? 'data' : op.watch
-      watching.arm(kind, watch, !this.settled)
+      // exists leaves a data watch on a node that exists, and an exist watch on one that does not.
+      const kind = op.watch === 'exist' && !isExpected ? 'data' : op.watch
+      watches.arm(kind, watch, !this.settled)
     }
     if (outcome instanceof ZooKeeperError) this.reject(outcome)
     else this.resolve(outcome)
@@ -106,7 +113,7 @@ export class Request {
   }
 
   fail(code: ErrorCode, fate: Fate, context: Omit<ErrorContext, 'fate'> = {}): void {
-    // Making an Error takes its stack, which is dear: not for a call that has been given up already.
+    // Making an Error captures its stack, which is expensive. An aborted call needs none.
     if (this.settled) return
     const { op, path } = this.call
     this.reject(new ZooKeeperError(code, { op: op.method, path, fate, ...context }))

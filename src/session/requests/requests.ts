@@ -11,20 +11,20 @@ import {
   type ZooKeeperError,
 } from '../../protocol/index.ts'
 import * as operations from '../../protocol/operations.ts'
+import type { WatchManager } from '../watches/watch-manager.ts'
 import { Backlog } from './backlog.ts'
 import { Request, xidAfter, type AnyCall, type Call } from './request.ts'
-import type { WatchManager } from '../watches/watch-manager.ts'
 
-/** What the requests need to know of their session. */
+/** What the requests need of their session. */
 export interface RequestsOwner {
-  /** Why it takes no request; undefined where it takes them. */
+  /** The code that calls are refused with; undefined while calls are accepted. */
   readonly refusal: ErrorCode | undefined
-  /** Where requests go at once; undefined where they are to wait. */
+  /** The connection that takes requests; undefined while they must be queued. */
   readonly usable: RequestSender | undefined
   readonly watches: WatchManager
   /** What ended the last connection or attempt. */
   readonly lastCause: ZooKeeperError | undefined
-  inBackground(work: Promise<unknown>): void
+  readonly background: { run(work: Promise<unknown>): void }
 }
 
 export interface RequestLimits {
@@ -42,35 +42,35 @@ export class Requests {
   readonly #owner: RequestsOwner
   readonly #limits: RequestLimits
   #xid = 0
-  /** Without an answer, here and on the connection together. */
+  /** Requests without a reply, queued or in flight. */
   #pending = 0
-  /** Made when it is first needed: most sessions are idle, and many. */
+  /** Made with the first request that is queued: most sessions are idle, and there are many of them. */
   #backlog: Backlog | undefined
   /** Opcodes that a server of this ensemble did not know. */
   #unsupported: Set<number> | undefined
 
-  constructor(host: RequestsOwner, limits: RequestLimits) {
-    this.#owner = host
+  constructor(owner: RequestsOwner, limits: RequestLimits) {
+    this.#owner = owner
     this.#limits = limits
   }
 
-  /** Queues a request before it returns, so that the order of calls is the order on the wire. */
+  /** Sends or queues a request before it returns, so that the order of calls is the order on the wire. */
   submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
     const request = new Request(this.#resolveFallback(call as unknown as AnyCall))
     const { refusal } = this.#owner
-    if (call.signal?.aborted) request.reject(call.signal.reason)
+    if (call.signal?.aborted) this.#rejectUnsent(request, call.signal.reason)
     else if (refusal !== undefined) this.#refuse(request, refusal)
     else if (this.#isTooMany(call)) this.#refuse(request, 'TOOMANYPENDING')
     else this.#enqueue(request)
     return request.promise as Promise<V>
   }
 
-  /** What takes a watch back is never one too many: the watch would stay at the server. */
+  /** The removal of a watch is never refused: the watch would stay at the server. */
   #isTooMany({ op }: { op: unknown }): boolean {
     return this.#pending >= this.#limits.maxPending && op !== operations.removeWatches
   }
 
-  /** Sends a request of the session's own, past the backlog and all limits. */
+  /** Sends a request of the session itself, before all that are queued and without limits. */
   send<Q, R, V>(
     connection: RequestSender,
     op: Operation<Q, R>,
@@ -83,12 +83,11 @@ export class Requests {
     return request.promise as Promise<V>
   }
 
-  /** What waited goes out. */
   sendQueued(connection: RequestSender): void {
     for (const request of this.#backlog?.drain() ?? []) connection.send(request, this.#nextXid(), Infinity)
   }
 
-  /** @throws JuteError where it is no such answer */
+  /** @throws JuteError if the body is not such a reply */
   onReply(request: Request, err: number, body: Reader): void {
     this.#pending--
     const { op, fallback, unsupportedErrno = errnos.UNIMPLEMENTED } = request.call
@@ -100,12 +99,12 @@ export class Requests {
     try {
       isDone = request.answer(err, body, this.#owner.watches)
     } finally {
-      if (!isDone) this.#watchNotSet(request)
-      request.whenOver?.()
+      if (!isDone) this.#untrackWatch(request)
+      request.onSettled?.()
     }
   }
 
-  /** The connection is over, and with it what it was to answer. */
+  /** The connection was lost: no server will answer what is in flight on it. */
   failInFlight(connection: RequestSender | undefined, code: ErrorCode, cause: ZooKeeperError | undefined): void {
     for (const { request, fate } of connection?.drainInFlight() ?? []) {
       this.#forget(request)
@@ -113,28 +112,33 @@ export class Requests {
     }
   }
 
-  /** What waits will not be sent any more. */
   failQueued(code: ErrorCode): void {
     for (const request of this.#backlog?.drain() ?? []) {
+      request.fail(code, 'notSent', { cause: this.#owner.lastCause })
       this.#forget(request)
-      this.#refuse(request, code)
     }
+  }
+
+  #rejectUnsent(request: Request, reason: unknown): void {
+    request.reject(reason)
+    request.onSettled?.()
   }
 
   #refuse(request: Request, code: ErrorCode): void {
     request.fail(code, 'notSent', { cause: this.#owner.lastCause })
+    request.onSettled?.()
   }
 
   /**
-   * What is sent for a call: in the place of an operation that a server lacked, what does the same; and without a watch where a
-   * persistent one serves it, since a one-shot watch would end that one at the server.
+   * The call that is sent instead: the fallback of an operation that a server did not know; and a read without its watch
+   * if a persistent watch covers the path, because a one-shot watch would end that one at the server.
    */
   #resolveFallback(call: AnyCall): AnyCall {
     if (call.fallback !== undefined && this.#unsupported?.has(call.op.opcode) === true)
       return this.#resolveFallback(call.fallback())
     if (call.watch === undefined || !this.#owner.watches.isServedByPersistent(call.watch.serverPath)) return call
-    call.watch.sharesPersistent = true
-    return { ...call, body: { ...(call.body as object), watch: false } }
+    const watch = { ...call.watch, sharesPersistent: true }
+    return { ...call, watch, body: { ...(call.body as object), watch: false } }
   }
 
   #enqueue(request: Request): void {
@@ -144,8 +148,9 @@ export class Requests {
       if (usable !== undefined) usable.send(request, this.#nextXid(), maxRequestBytes)
       else (this.#backlog ??= new Backlog()).push(request, maxRequestBytes)
     } catch (error) {
+      request.onSettled?.()
       if (error instanceof RangeError) return request.fail('REQUESTTOOLARGE', 'notSent', { detail: error.message })
-      // A TypeError is of a value that is not of its declared type, where the caller has no types.
+      // Untyped callers may pass a value of another type, which throws a TypeError.
       if (error instanceof JuteError || error instanceof TypeError)
         return request.fail('BADARGUMENTS', 'notSent', { detail: error.message })
       throw error
@@ -160,22 +165,32 @@ export class Requests {
     return (this.#xid = xidAfter(this.#xid))
   }
 
-  /** The caller gave up. What was sent is answered all the same, and may leave a watch: {@link onReply} sees to it. */
+  /** The caller has aborted. What was sent is answered all the same and may leave a watch: see {@link onReply}. */
   #cancel(request: Request): void {
     request.reject(request.call.signal?.reason)
     if (this.#backlog?.remove(request) === true) this.#forget(request)
-    else if (request.call.watch !== undefined)
-      this.#owner.inBackground(new Promise<void>(resolve => (request.whenOver = resolve)))
+    else if (request.call.watch !== undefined || request.onSettled !== undefined)
+      this.#owner.background.run(this.#settlementOf(request))
   }
 
-  /** An admitted request will have no answer. */
+  #settlementOf(request: Request): Promise<void> {
+    const { onSettled } = request
+    return new Promise(resolve => {
+      request.onSettled = () => {
+        onSettled?.()
+        resolve()
+      }
+    })
+  }
+
+  /** The request will get no reply. */
   #forget(request: Request): void {
     this.#pending--
-    this.#watchNotSet(request)
-    request.whenOver?.()
+    this.#untrackWatch(request)
+    request.onSettled?.()
   }
 
-  #watchNotSet({ call: { op, watch } }: Request): void {
+  #untrackWatch({ call: { op, watch } }: Request): void {
     if (watch !== undefined && op.watch !== undefined) this.#owner.watches.untrack(op.watch, watch)
   }
 }

@@ -1,45 +1,64 @@
-// 'zk1:2181,zk2:2181,[::1]:2181/app' into hosts and a chroot; and 'dns-srv://_zookeeper._tcp.example.org/app' likewise.
+// Parses 'zk1:2181,zk2:2181,[::1]:2181/app' into hosts and a chroot, and 'dns-srv://_zookeeper._tcp.example.org/app' likewise.
 import { badArguments, pathProblem } from '../../protocol/index.ts'
 import type { Address } from '../../transport/transport.ts'
 
 export interface ConnectString {
   readonly hosts: readonly Address[]
-  /** The name whose SRV records are the hosts, in their place. */
+  /** The name whose SRV records name the hosts; `hosts` is empty then. */
   readonly srv?: string
-  /** '' where there is none. */
+  /** '' if there is none. */
   readonly chroot: string
 }
 
 const DEFAULT_PORT = 2181
 
-/** As Java's client has it from 3.10 on (ZOOKEEPER-4956). */
+/** Java's client has this scheme from 3.10 on (ZOOKEEPER-4956). */
 const SRV = 'dns-srv://'
 
-/** Read last: a process that opens many sessions opens them with the same servers, for the most part. */
-let known: { servers: string; connectString: ConnectString } | undefined
+/** Parsed last: a process that opens many sessions usually opens them with the same servers. */
+let last: { servers: string; connectString: ConnectString } | undefined
 
-/** @throws ZooKeeperError BADARGUMENTS that names the part that is wrong */
+/** @throws ZooKeeperError BADARGUMENTS, which names the part that is wrong */
 export function parseConnectString(servers: string): ConnectString {
-  if (known?.servers !== servers) known = { servers, connectString: parse(servers) }
-  return known.connectString
+  if (last?.servers !== servers) last = { servers, connectString: parse(servers) }
+  return last.connectString
 }
 
 function parse(servers: string): ConnectString {
-  if (typeof servers !== 'string') throw bad('a connect string is a string')
-  const start = servers.trimStart().startsWith(SRV) ? servers.indexOf(SRV) + SRV.length : 0
-  const slash = servers.indexOf('/', start)
-  const chroot = slash === -1 ? '' : servers.slice(slash).trim()
-  const problem = chroot === '' ? undefined : pathProblem(chroot)
-  if (problem !== undefined) throw bad(`chroot ${JSON.stringify(chroot)}: ${problem}`)
-  const list = servers.slice(start, slash === -1 ? undefined : slash)
-  const root = { chroot: chroot === '/' ? '' : chroot }
-  if (start === 0) return { hosts: Object.freeze(list.split(',').map(host => parseHost(host.trim()))), ...root }
+  if (typeof servers !== 'string') throw bad(`must be a string, not ${servers === null ? 'null' : typeof servers}`)
+  const text = servers.trim()
+  const isSrv = text.startsWith(SRV)
+  const [scheme] = isSrv ? [] : (/^[a-z][a-z\d+.-]*:\/\//i.exec(text) ?? [])
+  if (scheme !== undefined) throw bad(`has no scheme: write ${text.slice(scheme.length)} without ${scheme}`)
+  const [list, chroot] = splitChroot(isSrv ? text.slice(SRV.length) : text)
+  if (!isSrv) return { hosts: Object.freeze(list.split(',').map(host => parseHost(host.trim()))), chroot }
   const srv = list.trim()
-  if (!/^[^\s,:[\]]+$/.test(srv)) throw bad(`${JSON.stringify(list)} is not the name of SRV records`)
-  return { hosts: [], srv, ...root }
+  if (!/^[^\s,:[\]]+$/.test(srv)) throw bad(`names no SRV records: ${JSON.stringify(list)}`)
+  return { hosts: [], srv, chroot }
 }
 
-/** A name or an IPv4 address, with or without a port; an IPv6 address with a port stands in brackets. */
+/** Splits hosts from the chroot, which stands once, at the end. The root itself is ''. */
+function splitChroot(text: string): [hosts: string, chroot: string] {
+  const slash = text.indexOf('/')
+  if (slash === -1) return [text, '']
+  const chroot = text.slice(slash).trim()
+  // 'zk1:2181/app,zk2:2181/app': Java's client would take everything after the first slash for the chroot.
+  if (/,[^/,]*(:\d+\s*(,|$)|\/)/.test(chroot)) return sharedChroot(text, chroot)
+  const problem = pathProblem(chroot)
+  if (problem !== undefined) throw bad(`has a wrong chroot, ${JSON.stringify(chroot)}: ${problem}`)
+  return [text.slice(0, slash), chroot === '/' ? '' : chroot]
+}
+
+/** Accepts a chroot for each host if all of them are the same. */
+function sharedChroot(text: string, rest: string): [hosts: string, chroot: string] {
+  const parts = text.split(',').map(part => splitChroot(part))
+  const [chroot = '', ...others] = new Set(parts.map(([, chroot]) => chroot))
+  if (others.length > 0)
+    throw bad(`has different chroots for its hosts (${JSON.stringify(rest)}): write one chroot, at the end`)
+  return [parts.map(([host]) => host).join(','), chroot]
+}
+
+/** Parses a name or an IPv4 address, with or without a port. An IPv6 address with a port is written in brackets. */
 function parseHost(text: string): Address {
   const match =
     /^(?:\[([\da-f:.]+(?:%\w+)?)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/i.exec(text) ?? /^([\da-f:]*:[\da-f:.]*)$/i.exec(text)
@@ -47,11 +66,11 @@ function parseHost(text: string): Address {
   const host = name ?? address
   const port = match?.[3] === undefined ? DEFAULT_PORT : Number(match[3])
   if (host === undefined || (address !== undefined && !isIPv6(address)) || port < 1 || port > 65_535)
-    throw bad(`${JSON.stringify(text)} is not host:port`)
+    throw bad(`has a part that is not host:port: ${JSON.stringify(text)}`)
   return Object.freeze({ host, port })
 }
 
-/** A URL knows the grammar; but it takes no zone. */
+/** A URL parser knows the grammar, except for zones. */
 const isIPv6 = (address: string): boolean => URL.canParse(`http://[${address.replace(/%.*/, '')}]/`)
 
-const bad = (detail: string) => badArguments('connect', '', detail)
+const bad = (problem: string) => badArguments('connect', '', `the connect string ${problem}`)

@@ -1,59 +1,71 @@
 // The servers of one session: which one is tried next, when, and when a good connection is left for another server.
 // May import: transport, protocol, runtime.
+import type { Clock } from '../../runtime/clock.ts'
 import type { Random } from '../../runtime/random.ts'
-import { ZooKeeperError } from '../../protocol/index.ts'
+import { badArguments, ZooKeeperError } from '../../protocol/index.ts'
 import type { Address, Dial } from '../../transport/transport.ts'
-import type { ConnectString } from './connect-string.ts'
 import { Backoff } from './backoff.ts'
+import type { ConnectString } from './connect-string.ts'
 import { HostList } from './hosts.ts'
-import { lookUp, type SrvSettings } from './srv.ts'
+import type { SrvLookup } from './srv.ts'
 import { WritableSearch } from './writable-search.ts'
 
+/** What the provider needs of its session. */
 export interface HostProviderOwner {
-  /** Tries {@link HostProvider.next}. */
+  /** Dials {@link HostProvider.next}. */
   dial(): void
-  /** Drops its connection, or its attempt at one, to be told to dial again. */
+  /** Drops the connection, or the attempt at one, and then calls {@link HostProvider.retry}. */
   moveAway(reason: string): void
-  /** There is no host to dial. */
-  onConnectionLost(cause: ZooKeeperError, isFinal: boolean): void
+  /** There is no host to dial, because the SRV records could not be looked up. */
+  onLookupFailed(cause: ZooKeeperError): void
 }
 
-export interface HostProviderSettings extends SrvSettings {
+export interface HostProviderSettings {
   dial: Dial
+  clock: Clock
   random: Random
+  /** How long one host may take to answer, ms. */
+  attemptTimeout: number
+  /** Looks up the hosts of a `dns-srv://` connect string. Left out, such a string is refused. */
+  lookUpSrv: SrvLookup | undefined
+  /** How often SRV records are looked up again, ms. */
   srvRefreshInterval: number
 }
+
+/** What the user named: hosts, or the SRV records that name them. */
+type Servers = Pick<ConnectString, 'hosts' | 'srv'>
 
 export class HostProvider {
   readonly #settings: HostProviderSettings
   readonly #owner: HostProviderOwner
-  /** Made on a read-only server. */
-  #search: WritableSearch | undefined
   readonly #hosts: HostList
-  /** What the user named: hosts, or SRV records in their place. */
-  #named: Pick<ConnectString, 'hosts' | 'srv'>
-  #isFollowing = false
-  /** Tried last: connected to, or being dialled. */
+  readonly #backoff = new Backoff()
+  #servers: Servers
+  /** The ensemble's configuration has named the hosts at least once. */
+  #isConfigured = false
+  /** The host that is connected or being dialled. */
   #current: Address | undefined
-  /** To be tried before any other. */
+  /** Dialled before any other host. */
   #preferred: Address | undefined
-  readonly #attempts = new Backoff()
-  /** It has its connection dropped by choice. */
+  /** Made on the first read-only server. */
+  #search: WritableSearch | undefined
+  /** This provider itself has the connection dropped. */
   #isMoving = false
-  #isOver = false
-  #timer: unknown
+  #hasEnded = false
+  #retryTimer: unknown
   #refreshTimer: unknown
 
-  constructor(named: ConnectString, settings: HostProviderSettings, traveller: HostProviderOwner) {
+  /** @throws ZooKeeperError BADARGUMENTS if there are SRV records to look up and no way to do so */
+  constructor(servers: Servers, settings: HostProviderSettings, owner: HostProviderOwner) {
     this.#settings = settings
-    this.#owner = traveller
-    this.#named = named
-    this.#hosts = new HostList(named.hosts, settings.random)
+    this.#owner = owner
+    this.#servers = this.#checked(servers)
+    this.#hosts = new HostList(servers.hosts, settings.random)
   }
 
   start(): void {
-    if (this.#named.srv === undefined) this.#owner.dial()
-    else void this.#lookUpAndDial(this.#named.srv)
+    if (this.#servers.srv === undefined) this.#owner.dial()
+    else void this.#lookUpAndDial(this.#servers.srv)
   }
 
   next(): Address {
@@ -62,78 +74,86 @@ export class HostProvider {
     return this.#current
   }
 
-  /** A server gave the session. */
+  /** A server has given the session. */
   onConnected(isReadOnly: boolean): void {
-    this.#attempts.onConnected(this.#settings.clock.now())
-    if (isReadOnly) this.#searchForOther()
-    this.#refreshLater()
+    this.#backoff.onConnected(this.#settings.clock.now())
+    if (isReadOnly) this.#searchWritable()
+    this.#scheduleRefresh()
   }
 
-  /** A server has answered. */
+  /** A server has answered a request. */
   onAnswer(): void {
-    this.#attempts.onAnswer()
+    this.#backoff.onAnswer()
   }
 
   /**
-   * The connection is over, or the attempt failed.
-   * @param isFinal the same host will do the same again
-   * @returns whether all hosts have failed so, one after the other
+   * The connection was lost, or the attempt failed.
+   * @param isPermanent another attempt at the same host would fail in the same way
+   * @returns true if all hosts have failed permanently, one after the other
    */
-  onConnectionLost(isFinal: boolean): boolean {
+  onConnectionLost(isPermanent: boolean): boolean {
     const { clock } = this.#settings
     this.#search?.stop()
     clock.clearTimeout(this.#refreshTimer)
-    const hopeless = this.#attempts.onConnectionLost(clock.now(), isFinal)
-    return isFinal && hopeless >= this.#hosts.all.length
+    const failures = this.#backoff.onConnectionLost(clock.now(), isPermanent)
+    return isPermanent && failures >= this.#hosts.all.length
   }
 
-  /** Has it dial again: at once where it left by choice. */
+  /** Dials again after a pause, or at once if this provider moved the session. */
   retry(): void {
     const { clock, random } = this.#settings
-    const pause = this.#isMoving ? 0 : this.#attempts.pause(random)
-    this.#timer = clock.setTimeout(() => this.start(), pause)
-  }
-
-  /** Goes by another list of hosts, and to one of them where the load is to be spread or the present one is gone. */
-  setServers(named: Pick<ConnectString, 'hosts' | 'srv'>): void {
-    this.#named = named
-    if (named.srv === undefined) this.#replace(named.hosts)
-    else this.#refresh(named.srv)
+    const pause = this.#isMoving ? 0 : this.#backoff.pause(random)
+    this.#retryTimer = clock.setTimeout(() => this.start(), pause)
   }
 
   /**
-   * Goes by the hosts that the ensemble's configuration names, and by those of the connect string where none of them is reached.
-   * @param isWhole the configuration tells of every server where it takes clients
+   * Replaces the list of servers. Leaves the present host if the new list lacks it, or if the load must be spread.
+   * @throws ZooKeeperError BADARGUMENTS as the constructor
    */
-  setConfigured(hosts: readonly Address[], isWhole: boolean): void {
-    const isFirst = !this.#isFollowing
-    this.#isFollowing = true
+  setServers(servers: Servers): void {
+    this.#servers = this.#checked(servers)
+    if (servers.srv === undefined) this.#replace(servers.hosts)
+    else this.#refresh(servers.srv)
+  }
+
+  /**
+   * Uses the hosts of the ensemble's configuration, and those of the connect string when none of them can be reached.
+   * @param isComplete the configuration names the client port of every server
+   */
+  setConfigured(hosts: readonly Address[], isComplete: boolean): void {
+    const isFirst = !this.#isConfigured
+    this.#isConfigured = true
     const current = this.#current
-    const stays = isFirst || current === undefined || this.#hosts.mayBeAliasOf(hosts, current, isWhole)
-    if (stays) this.#hosts.reset(hosts, this.#named.hosts)
-    else this.#replace(hosts, this.#named.hosts)
+    const stays = isFirst || current === undefined || this.#hosts.mayBeAliasOf(hosts, current, isComplete)
+    if (stays) this.#hosts.reset(hosts, this.#servers.hosts)
+    else this.#replace(hosts, this.#servers.hosts)
   }
 
   end(): void {
-    this.#isOver = true
+    this.#hasEnded = true
     this.#search?.stop()
-    for (const timer of [this.#timer, this.#refreshTimer]) this.#settings.clock.clearTimeout(timer)
+    for (const timer of [this.#retryTimer, this.#refreshTimer]) this.#settings.clock.clearTimeout(timer)
   }
 
-  #searchForOther(): void {
+  #checked(servers: Servers): Servers {
+    if (servers.srv === undefined || this.#settings.lookUpSrv !== undefined) return servers
+    throw badArguments('connect', '', 'SRV records cannot be looked up here: name the hosts, or pass resolveSrv')
+  }
+
+  #searchWritable(): void {
     this.#search ??= new WritableSearch(this.#settings, host => {
       this.#preferred = host
-      this.#move(`${host.host}:${host.port} takes writes`)
+      this.#moveAway(`${host.host}:${host.port} takes writes`)
     })
-    // The present one too, where it is alone: its name may stand for several servers.
+    // The present host is asked too if it is the only one, because its name may stand for several servers.
     this.#search.start(() => this.#hosts.allBut(this.#current))
   }
 
-  #replace(hosts: readonly Address[], behind: readonly Address[] = []): void {
-    if (this.#hosts.replace(hosts, this.#current, behind)) this.#move('the list of servers has changed')
+  #replace(hosts: readonly Address[], fallback: readonly Address[] = []): void {
+    if (this.#hosts.replace(hosts, this.#current, fallback)) this.#moveAway('the list of servers has changed')
   }
 
-  #move(reason: string): void {
+  #moveAway(reason: string): void {
     this.#isMoving = true
     this.#owner.moveAway(reason)
     this.#isMoving = false
@@ -141,38 +161,42 @@ export class HostProvider {
 
   // SRV records
 
-  /** The hosts of before do where the records cannot be had. */
+  #lookUp(srv: string): Promise<readonly Address[]> {
+    return this.#settings.lookUpSrv?.(srv, this.#settings) ?? Promise.resolve([])
+  }
+
+  /** If the lookup fails, the hosts of the lookup before are used. */
   async #lookUpAndDial(srv: string): Promise<void> {
     try {
-      const hosts = await lookUp(srv, this.#settings)
-      if (this.#named.srv === srv) this.#hosts.replace(hosts, undefined)
+      const hosts = await this.#lookUp(srv)
+      if (this.#servers.srv === srv) this.#hosts.replace(hosts, undefined)
     } catch (cause) {
-      if (this.#isOver) return
+      if (this.#hasEnded) return
       if (this.#hosts.all.length === 0) {
-        const detail = `the SRV records of ${srv}`
-        this.#owner.onConnectionLost(new ZooKeeperError('CONNECTIONLOSS', { fate: 'notSent', detail, cause }), false)
+        const detail = `the SRV records of ${srv} could not be looked up`
+        this.#owner.onLookupFailed(new ZooKeeperError('CONNECTIONLOSS', { fate: 'notSent', detail, cause }))
         return
       }
     }
-    if (!this.#isOver) this.#owner.dial()
+    if (!this.#hasEnded) this.#owner.dial()
   }
 
-  #refreshLater(): void {
-    const { srv } = this.#named
+  #scheduleRefresh(): void {
+    const { srv } = this.#servers
     const { clock, srvRefreshInterval } = this.#settings
     clock.clearTimeout(this.#refreshTimer)
     if (srv !== undefined) this.#refreshTimer = clock.setTimeout(() => this.#refresh(srv), srvRefreshInterval)
   }
 
-  /** While there is a connection. */
+  /** Looks the records up again while there is a connection. */
   #refresh(srv: string): void {
-    const taken = (hosts: readonly Address[]) => {
-      if (!this.#isOver && this.#named.srv === srv) this.#replace(hosts)
+    const replace = (hosts: readonly Address[]) => {
+      if (!this.#hasEnded && this.#servers.srv === srv) this.#replace(hosts)
     }
-    lookUp(srv, this.#settings)
-      .then(taken, () => undefined)
+    this.#lookUp(srv)
+      .then(replace, () => undefined)
       .finally(() => {
-        if (!this.#isOver) this.#refreshLater()
+        if (!this.#hasEnded) this.#scheduleRefresh()
       })
   }
 }

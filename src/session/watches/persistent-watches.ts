@@ -1,9 +1,10 @@
-// Which persistent watches this session holds, and who hears of an event. Pure: it knows no connection, and calls nobody.
-import { SweepingMap } from '../../runtime/sweeping-map.ts'
+// The persistent watches of one session, and which of them an event is delivered to. Pure: it knows no connection, and
+// calls no callback.
 import { parentOf } from '../../protocol/index.ts'
+import { SweepingMap } from '../../runtime/sweeping-map.ts'
 import { WatchesByView } from './views.ts'
+import type { WatchEvent } from './watch-event.ts'
 import type { EventQueue } from './watcher.ts'
-import type { WatchEvent } from './one-shot-watches.ts'
 
 export type PersistentMode = 'persistent' | 'persistentRecursive'
 
@@ -11,12 +12,14 @@ export interface Subscription {
   readonly serverPath: string
   readonly mode: PersistentMode
   readonly queue: EventQueue
-  /** Of a path of the server, as the caller's root shows it. */
+  /** Turns a path of the server into one below the caller's root. */
   readonly show: (serverPath: string) => string
-  /** The view that set it; undefined of the session's own client. */
+  /** The view that set it; undefined for the session's own client. */
   readonly owner: object | undefined
-  /** A server has said yes to it: from now on a reconnect may have it miss something. */
+  /** Confirmed by a server. From now on a reconnect may lose events, so the watcher gets a resync. */
   isSet?: boolean
+  /** Stops listening to the caller's signal. */
+  stopListening?: () => void
 }
 
 export interface Delivery {
@@ -25,96 +28,97 @@ export interface Delivery {
   serverPath: string
 }
 
-/** All that is known of one path. */
+/** What is known of one path. */
 interface PathSubscriptions {
   readonly subscriptions: Set<Subscription>
-  /** What the server has for it, or will have when it comes to it. */
+  /** The mode last requested from the server, whether confirmed yet or not. */
   mode: PersistentMode | undefined
-  /** What a server has said yes to. What it has not will be asked for, or is on its way. */
+  /** The mode that a server has confirmed. */
   confirmed: PersistentMode | undefined
-  /** Requests under way that will leave a watch at the server, whether anybody still needs it then or not. */
+  /** Requests queued or in flight that will leave a watch at the server, even if no subscription needs it then. */
   pending: number
 }
 
 /**
- * A server below 3.9 keeps one mode a path and session: whatever is set last wins, and a one-shot watch ends the persistent one
- * (ZOOKEEPER-4466). So we ask for one mode a path, the strongest that anybody here needs, keep it while anybody needs the path, and
- * tell events apart here.
+ * A server before 3.9 keeps one mode for a path and session: the last one set replaces the others, and a one-shot watch
+ * ends the persistent one (ZOOKEEPER-4466). So this client requests one mode for a path, the strongest that any
+ * subscription needs, keeps it while any of them needs the path, and distributes the events here.
  */
 export class PersistentWatches {
-  /** None until there is a watch: an empty one would be a large part of what an idle session takes. */
-  #spots: SweepingMap<PathSubscriptions> | undefined
+  /** Made with the first watch: an empty map would be a large part of the memory of an idle session. */
+  #paths: SweepingMap<PathSubscriptions> | undefined
   readonly #owned = new WatchesByView<Subscription>()
 
   get isEmpty(): boolean {
-    return this.#spots === undefined || this.#spots.size === 0
+    return this.#paths === undefined || this.#paths.size === 0
   }
 
-  /** Returns the mode to ask the server for. What comes of that is to be told by {@link confirm} or {@link reject}. */
+  /** Returns the mode to request from the server. {@link untrack} follows when that request has settled. */
   add(subscription: Subscription): PersistentMode {
     const { serverPath, mode } = subscription
-    this.#spots ??= new SweepingMap()
-    const spot: PathSubscriptions = this.#spots.get(serverPath) ?? {
+    this.#paths ??= new SweepingMap()
+    const entry: PathSubscriptions = this.#paths.get(serverPath) ?? {
       subscriptions: new Set(),
       mode: undefined,
       confirmed: undefined,
       pending: 0,
     }
-    this.#spots.set(serverPath, spot)
-    spot.subscriptions.add(subscription)
-    spot.pending++
+    this.#paths.set(serverPath, entry)
+    entry.subscriptions.add(subscription)
+    entry.pending++
     this.#owned.add(subscription)
-    spot.mode = spot.mode === 'persistentRecursive' ? 'persistentRecursive' : mode
-    return spot.mode
+    entry.mode = entry.mode === 'persistentRecursive' ? 'persistentRecursive' : mode
+    return entry.mode
   }
 
-  /** False where it was not there (any more). */
+  /** Returns false if the subscription is not there. */
   remove(subscription: Subscription): boolean {
-    const spot = this.#spots?.get(subscription.serverPath)
-    const removed = spot?.subscriptions.delete(subscription) ?? false
+    const entry = this.#paths?.get(subscription.serverPath)
+    const removed = entry?.subscriptions.delete(subscription) ?? false
     this.#owned.delete(subscription)
-    this.#tidy(subscription.serverPath, spot)
+    this.#deleteIfUnused(subscription.serverPath, entry)
     return removed
   }
 
-  /** Does the server tell of everything on that path anyway? Then a one-shot watch must not be set there. */
+  /** True if a persistent watch on that path was requested. A one-shot watch must not be set there then. */
   has(serverPath: string): boolean {
-    return this.#spots?.get(serverPath)?.mode !== undefined
+    return this.#paths?.get(serverPath)?.mode !== undefined
   }
 
-  /** Not until the server has said yes: until then it tells of lists of children, as of a plain watch. */
+  isConfirmed(serverPath: string): boolean {
+    return this.#paths?.get(serverPath)?.confirmed !== undefined
+  }
+
+  /** False until the server has confirmed it: until then the server sends NodeChildrenChanged, as for a plain watch. */
   isRecursive(serverPath: string): boolean {
-    return this.#spots?.get(serverPath)?.confirmed === 'persistentRecursive'
+    return this.#paths?.get(serverPath)?.confirmed === 'persistentRecursive'
   }
 
-  /** The server has said yes to a mode, asked for by a subscription which may be gone meanwhile. */
+  /** The server has confirmed a mode, which was requested for a subscription that may be removed by now. */
   confirm(subscription: Subscription, mode: PersistentMode): void {
     subscription.isSet = true
-    const spot = this.#spots?.get(subscription.serverPath)
-    if (spot === undefined) return
-    spot.pending--
-    spot.confirmed = mode
+    const entry = this.#paths?.get(subscription.serverPath)
+    if (entry !== undefined) entry.confirmed = mode
   }
 
-  /** The server has said no, or the request was lost. */
-  reject(subscription: Subscription): void {
-    const spot = this.#spots?.get(subscription.serverPath)
-    if (spot !== undefined) spot.pending--
-    this.remove(subscription)
+  /** A request that {@link add} asked for has settled. */
+  untrack(serverPath: string): void {
+    const entry = this.#paths?.get(serverPath)
+    if (entry !== undefined) entry.pending--
   }
 
-  /** Does anybody have it, or is a request for it under way? */
+  /** True if a subscription needs the path, or a request for it is pending. */
   isSubscribed(serverPath: string): boolean {
-    const spot = this.#spots?.get(serverPath)
-    return spot !== undefined && (spot.subscriptions.size > 0 || spot.pending > 0)
+    const entry = this.#paths?.get(serverPath)
+    return entry !== undefined && (entry.subscriptions.size > 0 || entry.pending > 0)
   }
 
-  /** The server's watch is gone, or about to go. */
+  /** The server has no watch on the path, or is about to remove it. */
   forget(serverPath: string): void {
-    const spot = this.#spots?.get(serverPath)
-    if (spot === undefined) return
-    spot.mode = spot.confirmed = undefined
-    this.#tidy(serverPath, spot)
+    const entry = this.#paths?.get(serverPath)
+    if (entry === undefined) return
+    entry.mode = entry.confirmed = undefined
+    this.#deleteIfUnused(serverPath, entry)
   }
 
   ownedBy(owner: object): Subscription[] {
@@ -122,41 +126,41 @@ export class PersistentWatches {
   }
 
   all(): Subscription[] {
-    return [...(this.#spots ?? [])].flatMap(([, { subscriptions }]) => [...subscriptions])
+    return [...(this.#paths ?? [])].flatMap(([, { subscriptions }]) => [...subscriptions])
   }
 
   /** The paths to set again after a reconnect. */
   paths(): Readonly<Record<PersistentMode, string[]>> {
     const paths: Record<PersistentMode, string[]> = { persistent: [], persistentRecursive: [] }
-    for (const [path, { confirmed }] of this.#spots ?? []) if (confirmed !== undefined) paths[confirmed].push(path)
+    for (const [path, { confirmed }] of this.#paths ?? []) if (confirmed !== undefined) paths[confirmed].push(path)
     return paths
   }
 
-  /** Who hears of an event, and of which. */
+  /** The subscriptions that an event is delivered to, each with the event that it gets. */
   deliveries(type: WatchEvent['type'], serverPath: string): Delivery[] {
     if (this.isEmpty) return []
     const all: Delivery[] = []
-    const tell = (path: string, mode: PersistentMode, told: WatchEvent['type'], about: string) => {
-      for (const subscription of this.#spots?.get(path)?.subscriptions ?? [])
-        if (subscription.mode === mode) all.push({ subscription, type: told, serverPath: about })
+    const deliver = (watched: string, mode: PersistentMode, event: WatchEvent['type'], path: string) => {
+      for (const subscription of this.#paths?.get(watched)?.subscriptions ?? [])
+        if (subscription.mode === mode) all.push({ subscription, type: event, serverPath: path })
     }
     const isOfChildren = type === 'NodeChildrenChanged'
-    // A recursive watch hears of the children themselves, and never of their list: 3.8.0 tells of both (ZOOKEEPER-4475).
-    if (!isOfChildren || !this.isRecursive(serverPath)) tell(serverPath, 'persistent', type, serverPath)
+    // A recursive watch gets the events of the children, and never the one of their list: 3.8.0 sends both (ZOOKEEPER-4475).
+    if (!isOfChildren || !this.isRecursive(serverPath)) deliver(serverPath, 'persistent', type, serverPath)
     if (isOfChildren) return all
     const parent = parentOf(serverPath)
-    if (isOfList(type) && serverPath !== parent && this.isRecursive(parent))
-      tell(parent, 'persistent', 'NodeChildrenChanged', parent)
+    if (changesChildren(type) && serverPath !== parent && this.isRecursive(parent))
+      deliver(parent, 'persistent', 'NodeChildrenChanged', parent)
     for (let path = serverPath; ; path = parentOf(path)) {
-      tell(path, 'persistentRecursive', type, serverPath)
+      deliver(path, 'persistentRecursive', type, serverPath)
       if (path === parentOf(path)) return all
     }
   }
 
-  #tidy(serverPath: string, spot: PathSubscriptions | undefined): void {
-    if (spot?.subscriptions.size === 0 && spot.mode === undefined) this.#spots?.delete(serverPath)
+  #deleteIfUnused(serverPath: string, entry: PathSubscriptions | undefined): void {
+    if (entry?.subscriptions.size === 0 && entry.mode === undefined) this.#paths?.delete(serverPath)
   }
 }
 
-/** Does it change the list of the parent's children? */
-export const isOfList = (type: WatchEvent['type']): boolean => type === 'NodeCreated' || type === 'NodeDeleted'
+/** True if the event changes the list of the parent's children. */
+export const changesChildren = (type: WatchEvent['type']): boolean => type === 'NodeCreated' || type === 'NodeDeleted'

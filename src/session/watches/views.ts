@@ -1,23 +1,23 @@
-// Who set what, of the views of a client.
+// The watches of each view of a client.
 
-/** What each view has set: closing one is to cost what it has, and not what the whole session has. */
+/** Watches by the view that set them, so that closing a view costs as much as it has watches, not as the session has. */
 export class WatchesByView<T extends { readonly owner: object | undefined }> {
   #byOwner: WeakMap<object, Set<T>> | undefined
 
-  /** What no view has set ends with the session, and is not kept here. */
-  add(item: T): void {
-    if (item.owner === undefined) return
+  /** A watch without a view ends with the session and is not kept here. */
+  add(watch: T): void {
+    if (watch.owner === undefined) return
     this.#byOwner ??= new WeakMap()
-    const items = this.#byOwner.get(item.owner)
-    if (items === undefined) this.#byOwner.set(item.owner, new Set([item]))
-    else items.add(item)
+    const watches = this.#byOwner.get(watch.owner)
+    if (watches === undefined) this.#byOwner.set(watch.owner, new Set([watch]))
+    else watches.add(watch)
   }
 
-  delete(item: T): void {
-    if (item.owner !== undefined) this.#byOwner?.get(item.owner)?.delete(item)
+  delete(watch: T): void {
+    if (watch.owner !== undefined) this.#byOwner?.get(watch.owner)?.delete(watch)
   }
 
-  /** In the order in which they came. */
+  /** In the order in which they were added. */
   of(owner: object): T[] {
     return [...(this.#byOwner?.get(owner) ?? [])]
   }

@@ -1,12 +1,12 @@
 // The watches of one session: armed by a reply, fired by an event, cancelled by a signal, set again on a new connection.
 // May import: session/life, protocol, runtime.
+import { onAbort } from '../../runtime/abort.ts'
 import {
   addWatchModes,
   errnos,
   eventTypes,
   parentOf,
   watcherTypes,
-  xids,
   type Encodable,
   type Operation,
   type TypeOf,
@@ -15,20 +15,14 @@ import {
   ZooKeeperError,
 } from '../../protocol/index.ts'
 import * as operations from '../../protocol/operations.ts'
-import { onAbort } from '../../runtime/abort.ts'
 import type { ReservedSender } from '../life/credentials.ts'
-import { isOfList, PersistentWatches, type Subscription } from './persistent-watches.ts'
-import type { State } from '../life/states.ts'
+import { isConnected, type State } from '../life/states.ts'
+import { notify, notifyByPath, stopListening } from './notify.ts'
+import { OneShotWatches, serverTables, tableOf, type ServerTable, type Watch } from './one-shot-watches.ts'
+import { changesChildren, PersistentWatches, type Subscription } from './persistent-watches.ts'
+import { sendSetWatches } from './rearm.ts'
+import { watchEvent, type WatchEvent } from './watch-event.ts'
 import { Watcher } from './watcher.ts'
-import {
-  batches,
-  serverTables,
-  tableOf,
-  OneShotWatches,
-  type ServerTable,
-  type Watch,
-  type WatchEvent,
-} from './one-shot-watches.ts'
 
 /** A request that adds or removes a watch at the server. */
 export interface WatchRequest<Q, R, V> {
@@ -37,173 +31,167 @@ export interface WatchRequest<Q, R, V> {
   path: string
   result: (reply: R) => V
   expectedError?: { errno: number; value: V }
+  signal?: AbortSignal | undefined
+  /** Called once when no reply can come any more: after a reply, or if none will come. */
+  onSettled?: () => void
 }
 
 /** What the manager needs of its session. */
 export interface WatchManagerOwner {
   readonly state: State
-  readonly isConnected: boolean
-  submit<Q, R, V>(request: WatchRequest<Q, R, V>): Promise<V>
-  /** Calls user code at this place in the order of the wire. */
-  callLater<T>(callback: (value: T) => unknown, value: T): void
-  inBackground(work: Promise<unknown>): void
+  readonly requests: { submit<Q, R, V>(request: WatchRequest<Q, R, V>): Promise<V> }
+  readonly callbacks: { later<T>(callback: (value: T) => unknown, value: T): void }
+  readonly background: { run(work: Promise<unknown>): void }
 }
 
 export class WatchManager {
   readonly #owner: WatchManagerOwner
   readonly #oneShot = new OneShotWatches()
   readonly #persistent = new PersistentWatches()
-  #endedOwners: WeakSet<object> | undefined
+  #closedViews: WeakSet<object> | undefined
 
-  constructor(session: WatchManagerOwner) {
-    this.#owner = session
+  constructor(owner: WatchManagerOwner) {
+    this.#owner = owner
   }
 
-  /** A request that sets the watch is under way; it ends in {@link arm} or {@link untrack}. */
+  // One-shot watches
+
+  /** A request that sets the watch was queued or sent. {@link arm} or {@link untrack} follows. */
   trackPending(kind: WatchKind, watch: Watch): void {
     this.#oneShot.trackPending(tableOf(kind), watch.serverPath, 1)
   }
 
-  /** The request has failed, or was given up before it was sent. */
+  /** The request has failed, or was cancelled before it was sent. */
   untrack(kind: WatchKind, { serverPath }: Watch): void {
     const table = tableOf(kind)
     this.#oneShot.trackPending(table, serverPath, -1)
-    // An older watch there may have been given up while this request was to take its place.
-    const isOwed = this.#oneShot.takeDeferred(table, serverPath)
-    if (isOwed) this.#dropUnused(table, serverPath)
+    // The removal of an older watch was deferred if this request could have needed it.
+    if (this.#oneShot.takeDeferred(table, serverPath)) this.#removeUnused(table, serverPath)
     else void this.#releasePersistent(serverPath)
   }
 
   /**
-   * The server has set the watch. To be called while its reply is decoded: the event may be in the very next frame.
-   * @param wanted false where the caller has given up meanwhile
+   * The server has set the watch. Call it while the reply is decoded, because the event may be in the very next frame.
+   * @param isWanted false if the caller has aborted meanwhile
    */
-  arm(kind: WatchKind, watch: Watch, wanted: boolean): void {
+  arm(kind: WatchKind, watch: Watch, isWanted: boolean): void {
     const table = tableOf(kind)
     const { serverPath, signal } = watch
-    const arrival = wanted ? this.#arrivalOf(watch) : 'unwanted'
+    const arrival = isWanted ? this.#arrivalOf(watch) : 'unwanted'
     if (arrival === 'armed') this.#oneShot.arm(kind, watch)
     this.#oneShot.trackPending(table, serverPath, -1)
-    switch (arrival) {
-      case 'armed':
-        if (signal !== undefined) watch.stopListening = onAbort(signal, () => this.#drop(watch))
-        return
-      case 'orphaned':
-        this.#notify([watch], 'Session', 0n, 'closed')
-        return this.#dropUnused(table, serverPath)
-      case 'unwanted':
-        return this.#dropUnused(table, serverPath)
-      case 'missing':
-        // Whoever waits is to look again.
-        this.#notify([watch], 'resync')
-        return this.#dropUnused(table, serverPath)
+    if (arrival === 'armed') {
+      if (signal !== undefined) watch.stopListening = onAbort(signal, () => this.#drop(watch))
+      return
     }
+    if (arrival === 'orphaned') this.#notify([watch], 'Session', 0n, 'closed')
+    if (arrival === 'missing') this.#notify([watch], 'resync')
+    this.#removeUnused(table, serverPath)
   }
 
-  /** What becomes of a watch that the server has set, or that a persistent one was to serve, and which its caller still wants. */
+  /** What becomes of a watch that the server has set, or that a persistent watch serves, and that its caller wants. */
   #arrivalOf({ owner, serverPath, sharesPersistent }: Watch): 'armed' | 'orphaned' | 'missing' {
-    if (owner !== undefined && this.#endedOwners?.has(owner) === true) return 'orphaned'
-    // Of a persistent one that was refused meanwhile there is nothing at the server.
+    if (owner !== undefined && this.#closedViews?.has(owner) === true) return 'orphaned'
+    // The server has nothing if it refused the persistent watch meanwhile. Its caller must read again.
     return sharesPersistent === true && !this.#persistent.has(serverPath) ? 'missing' : 'armed'
   }
 
-  /** Is a one-shot watch on that path served by a persistent one, and so not to be set at the server? */
+  /** True if a persistent watch serves one-shot watches on that path, so that they must not be set at the server. */
   isServedByPersistent(serverPath: string): boolean {
     return this.#persistent.has(serverPath)
   }
 
-  /** Of an event of a type or on a path that nobody here watches, nothing becomes. */
+  // Events
+
+  /** Ignores events of an unknown type, and events on a path that has no watch here. */
   onEvent({ type, path }: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
     const fired = path === null ? undefined : this.#oneShot.fire(type, path)
     if (fired === undefined || path === null) return
     this.#notify(fired.watches, fired.type, zxid)
     if (this.#persistent.isEmpty) return
     const parent = parentOf(path)
-    if (isOfList(fired.type) && this.#persistent.isRecursive(parent)) {
+    if (changesChildren(fired.type) && this.#persistent.isRecursive(parent)) {
       const children = this.#oneShot.fire(eventTypes.NodeChildrenChanged, parent)
       this.#notify(children?.watches ?? [], 'NodeChildrenChanged', zxid)
       void this.#releasePersistent(parent)
     }
     const { state } = this.#owner
     for (const { subscription, type, serverPath } of this.#persistent.deliveries(fired.type, path))
-      subscription.queue.push({ type, state, path: subscription.show(serverPath), ...(zxid > 0n && { zxid }) })
+      subscription.queue.push(watchEvent(type, state, subscription.show(serverPath), zxid))
     void this.#releasePersistent(path)
   }
 
-  /**
-   * Sets all watches again on a new connection, in as many requests as the server's limit needs.
-   * @param lastZxid the last transaction this client saw: one-shot watches on what changed since then fire at once
-   */
+  /** Sets all watches again on a new connection. Persistent watchers get a `resync`, because they may have missed events. */
   rearm(connection: ReservedSender, lastZxid: bigint, state: State): void {
     if (this.#oneShot.isEmpty && this.#persistent.isEmpty) return
-    for (const { data, exist, children } of batches(this.#oneShot.paths()))
-      connection.sendReserved(xids.setWatches, operations.setWatches, {
-        relativeZxid: lastZxid,
-        dataWatches: data,
-        existWatches: exist,
-        childWatches: children,
-      })
-    // Behind the one-shot ones: where both are on one path, the persistent mode is to stay.
-    for (const { persistent, persistentRecursive } of batches(this.#persistent.paths()))
-      connection.sendReserved(xids.setWatches, operations.setWatches2, {
-        relativeZxid: lastZxid,
-        dataWatches: [],
-        existWatches: [],
-        childWatches: [],
-        persistentWatches: persistent,
-        persistentRecursiveWatches: persistentRecursive,
-      })
+    sendSetWatches(connection, lastZxid, this.#oneShot.paths(), this.#persistent.paths())
     for (const { isSet, queue, serverPath, show } of this.#persistent.all())
       if (isSet) queue.push({ type: 'resync', state, path: show(serverPath) })
   }
 
-  /** A persistent watch. The request is queued before this returns. */
-  add(path: string, subscription: Subscription): Promise<Watcher> {
+  // Persistent watches
+
+  /**
+   * Adds a persistent watch. The request is sent or queued before this returns.
+   * @param signal before the reply it rejects the call; after the reply it closes the watcher
+   */
+  add(path: string, subscription: Subscription, signal: AbortSignal | undefined): Promise<Watcher> {
     const { serverPath, mode, queue } = subscription
     const watcher = new Watcher(path, mode === 'persistentRecursive', queue, () => this.#unsubscribe(subscription))
-    const asked = this.#persistent.add(subscription)
-    const added = this.#owner.submit({
+    const requested = this.#persistent.add(subscription)
+    const added = this.#owner.requests.submit({
       op: operations.addWatch,
-      body: { path: serverPath, mode: addWatchModes[asked] },
+      body: { path: serverPath, mode: addWatchModes[requested] },
       path,
+      signal,
       result: () => {
-        this.#persistent.confirm(subscription, asked)
-        // It may have been given up meanwhile.
-        void this.#releasePersistent(serverPath)
+        this.#persistent.confirm(subscription, requested)
+        subscription.stopListening = onAbort(signal, () => this.#owner.background.run(watcher.close()))
         return watcher
       },
+      onSettled: () => {
+        this.#persistent.untrack(serverPath)
+        this.#releaseOrForget(serverPath)
+      },
     })
-    added.catch(() => this.#notAdded(subscription))
+    added.catch(() => {
+      this.#persistent.remove(subscription)
+      this.#releaseOrForget(serverPath)
+    })
     return added
   }
 
-  #notAdded(subscription: Subscription): void {
-    this.#persistent.reject(subscription)
-    const { serverPath } = subscription
-    if (this.#persistent.isSubscribed(serverPath)) return
-    this.#persistent.forget(serverPath)
-    // One-shot watches that relied on it have no watch at the server, which has those that were set before: whoever waits is to look again.
-    const orphans = this.#oneShot.on(serverPath, serverTables)
-    for (const watch of orphans) this.#oneShot.disarm(watch)
-    this.#notify(orphans, 'resync')
-    for (const table of serverTables) this.#dropUnused(table, serverPath)
-  }
-
   async #unsubscribe(subscription: Subscription): Promise<void> {
+    subscription.stopListening?.()
     if (this.#persistent.remove(subscription)) await this.#releasePersistent(subscription.serverPath)
   }
 
-  /** Lets go of the server's persistent watch, where there is one and nobody here needs the path any more. */
+  /** After a request for a persistent watch has settled: the server may have a watch that is not needed, or lack one. */
+  #releaseOrForget(serverPath: string): void {
+    if (!this.#persistent.has(serverPath) || this.#persistent.isSubscribed(serverPath)) return
+    if (this.#persistent.isConfirmed(serverPath)) return void this.#releasePersistent(serverPath)
+    this.#persistent.forget(serverPath)
+    // One-shot watches that shared this persistent watch were never set at the server. Those set before it are still there.
+    const orphans = this.#oneShot.on(serverPath, serverTables)
+    for (const watch of orphans) this.#oneShot.disarm(watch)
+    this.#notify(orphans, 'resync')
+    for (const table of serverTables) this.#removeUnused(table, serverPath)
+  }
+
+  /** Removes the server's persistent watch if no watch here needs the path any more. */
   #releasePersistent(serverPath: string): Promise<void> | undefined {
     if (!this.#persistent.has(serverPath) || this.#persistent.isSubscribed(serverPath)) return undefined
     if (!serverTables.every(table => this.#oneShot.isUnused(table, serverPath))) return undefined
     this.#persistent.forget(serverPath)
-    return this.#owner.isConnected ? this.#removeAtServer(serverPath, 'any') : undefined
+    return isConnected(this.#owner.state) ? this.#removeAtServer(serverPath, 'any') : undefined
   }
 
+  // Removal
+
   /**
-   * Drops what an owner has armed on a path, and at the server too unless others here need it. Rejects with NOWATCHER where there is
-   * nothing.
+   * Removes the watches of one view on a path, and the server's watch unless another watch here needs it. Rejects with
+   * NOWATCHER if there is none.
+   * @param owner the view; undefined for the session's own client
    */
   remove(owner: object | undefined, path: string, serverPath: string, kind: ServerTable | 'any'): Promise<void> {
     const tables = kind === 'any' ? serverTables : [kind]
@@ -218,104 +206,67 @@ export class WatchManager {
       if (forgotten > 0) return Promise.resolve()
       return Promise.reject(new ZooKeeperError('NOWATCHER', { op: 'removeWatches', path, fate: 'refused' }))
     }
-    return this.#owner.submit({
+    return this.#owner.requests.submit({
       op: operations.removeWatches,
       body: { path: serverPath, type: watcherTypes[kind] },
       path,
-      // Calls that were under way have set theirs by now.
+      // Requests that were in flight have armed their watches by now.
       result: () => void forgetAll(),
-      // A watch that fires meanwhile, or was not set again after a reconnect, is gone all the same.
+      // A watch that fires meanwhile, or was not set again after a reconnect, is gone as well.
       ...(forgotten > 0 && { expectedError: { errno: errnos.NOWATCHER, value: undefined } }),
     })
   }
 
-  /** Ends the watches of one view, and tells them so. */
+  /** Ends the watches of one view, and notifies them. */
   endOwned(owner: object): void {
-    this.#endedOwners ??= new WeakSet()
-    this.#endedOwners.add(owner)
+    this.#closedViews ??= new WeakSet()
+    this.#closedViews.add(owner)
     for (const subscription of this.#persistent.ownedBy(owner)) {
       this.#notifyEnd(subscription, 'closed')
-      this.#owner.inBackground(this.#unsubscribe(subscription))
+      this.#owner.background.run(this.#unsubscribe(subscription))
     }
     const owned = this.#oneShot.ownedBy(owner)
     for (const watch of owned) this.#drop(watch)
-    this.#notifyByPath(owned, 'Session', 'closed')
+    notifyByPath(this.#owner.callbacks, owned, { type: 'Session', state: 'closed' })
   }
 
-  #notifyEnd({ queue, show, serverPath }: Subscription, state: State): void {
-    queue.push({ type: 'Session', state, path: show(serverPath) })
-    queue.end()
-  }
-
-  /** The session is over: all watches end, and are told so. */
+  /** The session is over: all watches end, and are notified. */
   end(): void {
     for (const subscription of this.#persistent.all()) {
+      subscription.stopListening?.()
       this.#persistent.remove(subscription)
       this.#notifyEnd(subscription, this.#owner.state)
     }
     const all = this.#oneShot.all()
     for (const watch of all) this.#oneShot.disarm(watch)
-    this.#notifyByPath(all, 'Session', this.#owner.state)
+    notifyByPath(this.#owner.callbacks, all, { type: 'Session', state: this.#owner.state })
   }
 
-  /** The watches of many paths, path by path. */
-  #notifyByPath(watches: readonly Watch[], type: WatchEvent['type'], state: State): void {
-    const byPath = new Map<string, Watch[]>()
-    for (const watch of watches) {
-      const some = byPath.get(watch.serverPath)
-      if (some === undefined) byPath.set(watch.serverPath, [watch])
-      else some.push(watch)
-    }
-    for (const some of byPath.values()) this.#notify(some, type, 0n, state)
-  }
-
-  #notify(
-    watches: readonly Watch[],
-    type: WatchEvent['type'],
-    zxid: bigint = 0n,
-    state: State = this.#owner.state,
-  ): void {
-    // A callback that waits twice on one path, for its data and its existence, hears of an event once.
-    const told = watches.length > 1 ? new Set<Watch['callback']>() : undefined
-    for (const watch of watches) {
-      this.#release(watch)
-      const { callback, path } = watch
-      if (told?.has(callback)) continue
-      told?.add(callback)
-      this.#owner.callLater(callback, zxid > 0n ? { type, state, path, zxid } : { type, state, path })
-    }
-  }
-
-  /** Gives up a watch; with the last one here goes the server's. */
+  /** Cancels a watch. The server's watch is removed with the last one here. */
   #drop(watch: Watch): void {
     const table = this.#forget(watch)
-    if (table !== undefined) this.#dropUnused(table, watch.serverPath)
+    if (table !== undefined) this.#removeUnused(table, watch.serverPath)
   }
 
   #forget(watch: Watch): ServerTable | undefined {
-    this.#release(watch)
+    stopListening(watch)
     return this.#oneShot.disarm(watch)
   }
 
-  #release(watch: Watch): void {
-    watch.stopListening?.()
-    watch.stopListening = undefined
-  }
-
   /**
-   * Somebody here needs the server's watch no more: with the last one it goes too, and is owed where a request under way may need it.
-   * Without a connection there is no watch at a server, and none will be set again.
+   * Removes the server's watch if no watch here needs it. If a request in flight may need it, the removal is deferred.
+   * Without a connection no server has the watch, and none will be asked to set it again.
    */
-  #dropUnused(table: ServerTable, serverPath: string): void {
-    const { isConnected } = this.#owner
+  #removeUnused(table: ServerTable, serverPath: string): void {
+    const connected = isConnected(this.#owner.state)
     if (this.#persistent.has(serverPath)) void this.#releasePersistent(serverPath)
-    else if (isConnected && this.#oneShot.isUnused(table, serverPath)) void this.#removeAtServer(serverPath, table)
-    else if (isConnected) this.#oneShot.deferRemoval(table, serverPath)
+    else if (connected && this.#oneShot.isUnused(table, serverPath)) void this.#removeAtServer(serverPath, table)
+    else if (connected) this.#oneShot.deferRemoval(table, serverPath)
   }
 
-  /** Resolves when the server has let go of it, or there is no connection any more. */
+  /** Resolves when the server has removed it, or the connection is lost. */
   #removeAtServer(serverPath: string, type: ServerTable | 'any'): Promise<void> {
-    const removed = this.#owner
+    const removed = this.#owner.requests
       .submit({
         op: operations.removeWatches,
         body: { path: serverPath, type: watcherTypes[type] },
@@ -324,7 +275,16 @@ export class WatchManager {
         expectedError: { errno: errnos.NOWATCHER, value: undefined },
       })
       .catch(() => undefined)
-    this.#owner.inBackground(removed)
+    this.#owner.background.run(removed)
     return removed
+  }
+
+  #notify(watches: readonly Watch[], type: WatchEvent['type'], zxid = 0n, state = this.#owner.state): void {
+    notify(this.#owner.callbacks, watches, { type, state, zxid })
+  }
+
+  #notifyEnd({ queue, show, serverPath }: Subscription, state: State): void {
+    queue.push({ type: 'Session', state, path: show(serverPath) })
+    queue.end()
   }
 }

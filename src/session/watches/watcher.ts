@@ -1,7 +1,7 @@
-// A persistent watch, as its user sees it: a stream of events that ends with the session.
-import type { WatchEvent } from './one-shot-watches.ts'
+// A persistent watch as its user sees it: a stream of events that ends with the session.
+import type { WatchEvent } from './watch-event.ts'
 
-/** Events on their way to one reader. Bounded: a reader that falls behind is told to read everything anew instead. */
+/** Events for one reader. A full queue drops its events and holds one `resync` instead. */
 export class EventQueue {
   readonly #path: string
   readonly #capacity: number
@@ -22,7 +22,7 @@ export class EventQueue {
     else this.#backlog = [{ type: 'resync', state: event.state, path: this.#path }]
   }
 
-  /** Ends behind what is there already. */
+  /** The reader gets the events that are queued, then the end. */
   end(): void {
     this.#isEnded = true
     for (const reader of this.#readers.splice(0)) reader(DONE)
@@ -43,11 +43,11 @@ export class EventQueue {
 const DONE = { value: undefined, done: true } as const
 
 /**
- * The events of a node, or of it and all below it, until it is closed: `for await (const event of watcher)`.
+ * The events of a node, or of it and all nodes below it, until the watcher is closed: `for await (const event of watcher)`.
  *
- * A `resync` says that events may be missing: after each reconnect, since the server keeps none for us meanwhile (setWatches2), and
- * where the reader fell behind. What is watched is to be read again then. At the end of the session comes a `Session` event, and
- * then the end.
+ * A `resync` says that events may be missing, so read again what you watch. It comes after each reconnect, because the
+ * server keeps no events meanwhile (setWatches2), and after the reader was too slow. When the session ends, the last event
+ * is of type `Session`.
  */
 export class Watcher implements AsyncIterableIterator<WatchEvent, undefined>, AsyncDisposable {
   readonly path: string
@@ -66,13 +66,13 @@ export class Watcher implements AsyncIterableIterator<WatchEvent, undefined>, As
     return this.#queue.next()
   }
 
-  /** Leaving a `for await` loop closes the watcher. */
+  /** Closes the watcher when a `for await` loop is left. */
   async return(): Promise<IteratorResult<WatchEvent, undefined>> {
     await this.close()
     return DONE
   }
 
-  /** Ends the stream at once. Resolves when the server has let go of the watch, if nobody else here needs it. */
+  /** Ends the stream at once. Resolves when the server has removed the watch, unless another watch here needs it. */
   async close(): Promise<void> {
     this.#queue.clear()
     this.#queue.end()

@@ -71,7 +71,7 @@ describe('the size of the client', () => {
       await import('zkwire/sasl')
       const protocol = await import('zkwire/protocol')
       const idle = { before, after: await handles(), derived: await derived() }
-      protocol.Stat.layout
+      protocol.records.Stat.layout
       const timer = setTimeout(() => undefined, 60_000)
       const after = await handles()
       clearTimeout(timer)

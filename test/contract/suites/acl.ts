@@ -1,9 +1,9 @@
-// Who may do what, and who somebody is.
+// Access control lists and authentication.
 import { expect } from 'chai'
 import { aclOf, creatorAllACL, digest, perms, ZooKeeperError, type Client } from '../../../src/index.ts'
 import { errnos, operations, record } from '../../../src/protocol/index.ts'
 import { failureOf } from '../../support/settled.ts'
-import { chapter, errOf, openACL } from '../suite.ts'
+import { errOf, openACL, suite } from '../suite.ts'
 
 const ann = digest('ann', 'secret')
 const bob = digest('bob', 'other')
@@ -22,8 +22,8 @@ const kazooCreate = {
   })),
 }
 
-export const acl = chapter('access control', it => {
-  it('each permission allows its own operations, and no others', async world => {
+export const acl = suite('access control', it => {
+  it('each permission allows only its own operations', async world => {
     const { zk } = world
     const guest = await world.client()
     await zk.addAuth('digest', 'ann:secret')
@@ -40,11 +40,11 @@ export const acl = chapter('access control', it => {
     const allowed: Record<string, string[]> = {}
     for (const [name, permission] of Object.entries(perms).filter(([each]) => each !== 'all')) {
       allowed[name] = []
-      for (const [operation, ask] of Object.entries(calls)) {
+      for (const [operation, run] of Object.entries(calls)) {
         const path = `/${name}-${operation}`
         await zk.multi([{ create: path }, { create: `${path}/child` }])
         await zk.setACL(path, [aclOf('digest', ann), aclOf('world', 'anyone', permission)])
-        const outcome = await ask(path).catch((error: unknown) => error)
+        const outcome = await run(path).catch((error: unknown) => error)
         if (!(outcome instanceof ZooKeeperError)) allowed[name].push(operation)
         else expect(outcome.code).to.equal('NOAUTH')
       }
@@ -58,7 +58,7 @@ export const acl = chapter('access control', it => {
     })
   })
 
-  it('of several identities and entries one is enough', async world => {
+  it('one matching identity and entry is enough', async world => {
     const { zk } = world
     await zk.create('/a', '', { acl: [aclOf('digest', ann, perms.read), aclOf('digest', bob, perms.write)] })
     expect(await failureOf(zk.getData('/a'))).to.include({ code: 'NOAUTH' })
@@ -75,7 +75,7 @@ export const acl = chapter('access control', it => {
     ])
   })
 
-  it('addresses are matched by network', async ({ zk }) => {
+  it('an entry of the scheme ip matches a network', async ({ zk }) => {
     const mayRead = async (id: string) => {
       await zk.create('/ip', '', { acl: [aclOf('ip', id)] })
       const outcome = await zk.getData('/ip').catch((error: unknown) => error)
@@ -88,7 +88,7 @@ export const acl = chapter('access control', it => {
       expect(await mayRead(id), id).to.equal(false)
   })
 
-  it('a list that nobody could be meant by is refused', async ({ zk }) => {
+  it('an ACL with an impossible id is rejected', async ({ zk }) => {
     const bad = [
       ['world', 'everyone'],
       ['digest', 'ann'],
@@ -110,19 +110,19 @@ export const acl = chapter('access control', it => {
     })
   })
 
-  it('auth in a list is whoever gives it, by each identity that is proven', async ({ zk }) => {
+  it('the scheme auth is replaced by each identity that the caller has proved', async ({ zk }) => {
     await zk.addAuth('digest', 'ann:secret')
     await zk.create('/a', '', { acl: creatorAllACL })
     expect((await zk.getACL('/a')).acl).to.deep.equal([aclOf('digest', ann)])
     await zk.addAuth('digest', 'bob:other')
-    await zk.setACL('/a', [aclOf('auth', 'whatever', perms.read | perms.admin), aclOf('world', 'anyone', perms.write)])
+    await zk.setACL('/a', [aclOf('auth', 'ignored', perms.read | perms.admin), aclOf('world', 'anyone', perms.write)])
     expect((await zk.getACL('/a')).acl).to.have.deep.members([
       ...[ann, bob].map(id => aclOf('digest', id, perms.read | perms.admin)),
       aclOf('world', 'anyone', perms.write),
     ])
   })
 
-  it('auth in a list may come with null for an id, by which kazoo means an empty one', async world => {
+  it('the id of the scheme auth may be null, which kazoo sends instead of an empty id', async world => {
     const session = await world.session()
     await session.request(operations.auth, { type: 0, scheme: 'digest', auth: 'ann:secret' })
     const acl = [{ perms: perms.all, id: { scheme: 'auth', id: null } }]
@@ -131,13 +131,13 @@ export const acl = chapter('access control', it => {
     expect((await world.zk.getACL('/a')).acl).to.deep.equal([aclOf('digest', ann)])
   })
 
-  it('an entry is kept once, in its place', async ({ zk }) => {
+  it('duplicate entries are removed, and the order stays', async ({ zk }) => {
     const list = [aclOf('world', 'anyone', perms.all), aclOf('ip', '127.0.0.1'), aclOf('world', 'anyone', perms.all)]
     await zk.create('/a', '', { acl: list })
     expect((await zk.getACL('/a')).acl).to.deep.equal(list.slice(0, 2))
   })
 
-  it('who may only read a list does not see the digests in it', async world => {
+  it('digests are hidden from a client that may only read', async world => {
     const { zk } = world
     const readers: Client = await world.client()
     await zk.addAuth('digest', 'ann:secret')
@@ -147,7 +147,7 @@ export const acl = chapter('access control', it => {
     expect((await readers.getACL('/a')).acl).to.deep.equal([aclOf('digest', 'ann:x'), list[1]])
   })
 
-  it('to delete a node is its parent’s to allow', async world => {
+  it('the ACL of the parent decides who may delete a node', async world => {
     const { zk } = world
     const guest = await world.client()
     await zk.addAuth('digest', 'ann:secret')
@@ -155,20 +155,20 @@ export const acl = chapter('access control', it => {
     await guest.delete('/a')
   })
 
-  it('identities are proven anew on each connection', async world => {
+  it('a session must authenticate again on each connection', async world => {
     const session = await world.session()
     await world.zk.create('/a', '', { acl: [aclOf('digest', ann)] })
-    const asked = { path: world.at('/a'), watch: false }
+    const request = { path: world.at('/a'), watch: false }
     await session.request(operations.auth, { type: 0, scheme: 'digest', auth: 'ann:secret' })
-    expect(await errOf(session, operations.getData, asked)).to.equal(0)
+    expect(await errOf(session, operations.getData, request)).to.equal(0)
     session.drop()
     const { sessionId, password } = session
     const again = await world.session({ sessionId, password })
-    expect(await errOf(again, operations.getData, asked)).to.equal(errnos.NOAUTH)
+    expect(await errOf(again, operations.getData, request)).to.equal(errnos.NOAUTH)
     await world.zk.addAuth('digest', 'ann:secret')
   })
 
-  it('credentials of no known scheme are refused, and the connection ends', async world => {
+  it('credentials of an unknown scheme are rejected, and the connection is closed', async world => {
     for (const scheme of ['nonsense', 'world', 'auth']) {
       const session = await world.session()
       expect(await errOf(session, operations.auth, { type: 0, scheme, auth: 'x' }), scheme).to.equal(errnos.AUTHFAILED)

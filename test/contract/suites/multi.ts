@@ -1,14 +1,14 @@
-// Several operations as one.
+// Atomic transactions, and reads of several nodes.
 import { expect } from 'chai'
 import { MultiError, type Stat } from '../../../src/index.ts'
 import { errnos, opcodes, operations } from '../../../src/protocol/index.ts'
 import { failureOf } from '../../support/settled.ts'
-import { chapter, openACL } from '../suite.ts'
+import { openACL, suite } from '../suite.ts'
 
 const { OK, NONODE, RUNTIMEINCONSISTENCY } = { OK: 0, ...errnos }
 
-export const multi = chapter('multi', it => {
-  it('is answered operation by operation, and all of it is one transaction', async world => {
+export const multi = suite('multi', it => {
+  it('returns a result for each operation, and is one transaction', async world => {
     const session = await world.session()
     const [a, b] = [world.at('/a'), world.at('/b')]
     await world.zk.create('/b')
@@ -31,7 +31,7 @@ export const multi = chapter('multi', it => {
     expect(await world.zk.exists('/')).to.include({ cversion: 3, pzxid: zxid, numChildren: 1 })
   })
 
-  it('does nothing where one of them is refused, and says which', async ({ zk }) => {
+  it('changes nothing if an operation fails, and names the operation', async ({ zk }) => {
     await zk.create('/a', 'x')
     await zk.create('/gone')
     const before = [await zk.exists('/'), await zk.getData('/a'), await zk.getData('/gone')]
@@ -51,7 +51,7 @@ export const multi = chapter('multi', it => {
     expect([await zk.exists('/'), await zk.getData('/a'), await zk.getData('/gone')]).to.deep.equal(before)
   })
 
-  it('sees what those before it did', async ({ zk }) => {
+  it('executes each operation on the result of the previous ones', async ({ zk }) => {
     await zk.multi([
       { create: '/a' },
       { create: '/a/n-', mode: 'persistentSequential' },
@@ -73,19 +73,19 @@ export const multi = chapter('multi', it => {
     expect(again).to.include({ code: 'NONODE', path: '/a' })
   })
 
-  it('of nothing is answered by nothing', async world => {
+  it('returns no results for no operations', async world => {
     const session = await world.session()
     expect(await session.request(operations.multi, [])).to.deep.equal([])
     expect(await session.request(operations.multiRead, [])).to.deep.equal([])
   })
 
-  it('may name a node twice, each time as another', async ({ zk }) => {
+  it('can delete and create the same node again', async ({ zk }) => {
     await zk.multi([{ create: '/a' }, { delete: '/a' }, { create: '/a', data: 'again' }])
     expect((await zk.getData('/a')).data?.toString()).to.equal('again')
     expect(await zk.exists('/')).to.include({ cversion: 3, numChildren: 1 })
   })
 
-  it('that reads is answered in place, errors too, and leaves no watch', async world => {
+  it('of reads returns results and errors in order, and sets no watch', async world => {
     const session = await world.session()
     const { zk } = world
     await zk.create('/a', 'x')

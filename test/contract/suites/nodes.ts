@@ -1,16 +1,16 @@
-// Nodes, and what their Stats count.
+// Nodes and the counters in their Stats.
 import { expect } from 'chai'
 import type { CreateMode, Stat } from '../../../src/index.ts'
 import { errnos, operations, opcodes } from '../../../src/protocol/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { call } from '../../support/wire-session.ts'
 import { until } from '../../support/until.ts'
-import { chapter, errOf, openACL, type World } from '../suite.ts'
+import { errOf, openACL, suite, type World } from '../suite.ts'
 
 const statOf = async (zk: World['zk'], path: string) => (await zk.exists(path)) as Stat
 
-export const nodes = chapter('nodes', it => {
-  it('a new node has the transaction that made it in three places, and nothing counted', async ({ zk }) => {
+export const nodes = suite('nodes', it => {
+  it('a new node has the zxid of its transaction in three fields, and counters of 0', async ({ zk }) => {
     const { path, stat } = await zk.create('/a', 'four')
     expect(path).to.equal('/a')
     const { czxid, ctime } = stat
@@ -21,14 +21,14 @@ export const nodes = chapter('nodes', it => {
     expect(await statOf(zk, '/a')).to.deep.equal(stat)
   })
 
-  it('its parent counts one change of its children, by that transaction, and no other', async ({ zk }) => {
+  it('a creation counts as one change of the parent’s children, with the same zxid', async ({ zk }) => {
     const before = await statOf(zk, '/')
     const { stat } = await zk.create('/a')
     const after = { ...before, cversion: before.cversion + 1, numChildren: 1, pzxid: stat.czxid }
     expect(await statOf(zk, '/')).to.deep.equal(after)
   })
 
-  it('a deletion counts as a change of the children too, and is the parent’s last', async ({ zk }) => {
+  it('a deletion counts as a change of the parent’s children, and sets its pzxid', async ({ zk }) => {
     const { stat } = await zk.create('/a')
     await zk.delete('/a')
     const after = await statOf(zk, '/')
@@ -36,28 +36,28 @@ export const nodes = chapter('nodes', it => {
     expect(after.pzxid > stat.czxid).to.equal(true)
   })
 
-  it('new data count as a version, by their transaction', async ({ zk }) => {
+  it('setData increments the version, and sets mzxid', async ({ zk }) => {
     const { stat } = await zk.create('/a', 'x')
     const next = await zk.setData('/a', 'longer')
     expect(next).to.deep.equal({ ...stat, version: 1, dataLength: 6, mzxid: next.mzxid, mtime: next.mtime })
     expect(next.mzxid > stat.mzxid).to.equal(true)
     expect(next.mtime).to.be.at.least(stat.mtime)
-    expect((await zk.setData('/a', 'longer')).version, 'the same once more').to.equal(2)
+    expect((await zk.setData('/a', 'longer')).version, 'with the same data again').to.equal(2)
   })
 
-  it('new data have a time of their own', async ({ zk }) => {
+  it('setData changes mtime, and not ctime', async ({ zk }) => {
     const { stat } = await zk.create('/a')
     await until(async () => (await zk.setData('/a', '')).mtime > stat.mtime)
     expect((await statOf(zk, '/a')).ctime).to.equal(stat.ctime)
   })
 
-  it('a new access control list counts as an aversion, and leaves the rest alone', async ({ zk }) => {
+  it('setACL increments aversion, and changes nothing else', async ({ zk }) => {
     const { stat } = await zk.create('/a')
     expect(await zk.setACL('/a', openACL)).to.deep.equal({ ...stat, aversion: 1 })
     expect((await zk.getACL('/a')).stat).to.deep.equal({ ...stat, aversion: 1 })
   })
 
-  it('a change of a child, or below it, is none of the parent’s', async ({ zk }) => {
+  it('changes of a child and its descendants do not change the Stat of the parent', async ({ zk }) => {
     await zk.create('/a')
     await zk.create('/a/b')
     const before = await statOf(zk, '/')
@@ -67,7 +67,7 @@ export const nodes = chapter('nodes', it => {
     expect(await statOf(zk, '/')).to.deep.equal(before)
   })
 
-  it('null and empty data are two things', async ({ zk }) => {
+  it('null and empty data are different', async ({ zk }) => {
     await zk.create('/null', null)
     await zk.create('/empty', '')
     expect(await zk.getData('/null')).to.have.property('data', null)
@@ -77,7 +77,7 @@ export const nodes = chapter('nodes', it => {
     expect(await zk.getData('/empty')).to.deep.equal({ data: null, stat })
   })
 
-  it('a version that is not the node’s is refused, and -1 is every version', async ({ zk }) => {
+  it('a wrong version is rejected, and -1 matches every version', async ({ zk }) => {
     await zk.create('/a')
     await zk.setData('/a', 'x')
     for (const version of [0, 2, -2]) {
@@ -91,14 +91,14 @@ export const nodes = chapter('nodes', it => {
     await zk.delete('/a', { version: 2 })
   })
 
-  it('children are listed by name, with and without a Stat, and counted at every depth', async world => {
+  it('children are listed with and without a Stat, and descendants are counted', async world => {
     const { zk } = world
     for (const path of ['/a', '/a/b', '/a/b/c', '/ab']) await zk.create(path)
     expect((await zk.getChildren('/')).children).to.have.members(['a', 'ab'])
     const session = await world.session()
-    const asked = { path: world.at('/'), watch: false }
-    expect((await session.request(operations.getChildren, asked)).children).to.have.members(['a', 'ab'])
-    const { children, stat } = await session.request(operations.getChildren2, asked)
+    const request = { path: world.at('/'), watch: false }
+    expect((await session.request(operations.getChildren, request)).children).to.have.members(['a', 'ab'])
+    const { children, stat } = await session.request(operations.getChildren2, request)
     expect(children).to.have.members(['a', 'ab'])
     expect(stat).to.deep.equal(await statOf(zk, '/'))
     expect(await zk.getAllChildrenNumber('/')).to.equal(4)
@@ -106,7 +106,7 @@ export const nodes = chapter('nodes', it => {
     expect(await zk.getAllChildrenNumber('/ab')).to.equal(0)
   })
 
-  it('the nodes of the server itself are there, and stay', async world => {
+  it('the server’s own nodes exist, and cannot be deleted', async world => {
     const session = await world.session()
     for (const path of ['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config']) {
       expect((await session.request(operations.exists, { path, watch: false })).stat.czxid, path).to.equal(0n)
@@ -117,23 +117,25 @@ export const nodes = chapter('nodes', it => {
     expect(stat.aversion).to.equal(-1)
   })
 
-  it('the empty path is the root’s other name to those who read, and none to those who write', async world => {
+  it('the empty path means the root for reads, and is invalid for writes', async world => {
     const session = await world.session()
     const { exists, getACL, getChildren2, getData } = operations
     const reads = ['', '/'].map(path => [
       ...[exists, getData, getChildren2].map(op => call(op as typeof getData, { path, watch: false })),
       call(getACL, { path }),
     ])
-    const heard = await session.converse(reads.flat())
-    const bodies = heard.map(each => ('reply' in each ? each.reply.body : undefined))
+    const received = await session.converse(reads.flat())
+    const bodies = received.map(each => ('reply' in each ? each.reply.body : undefined))
     expect(bodies.slice(0, 4)).to.deep.equal(bodies.slice(4))
     expect(bodies).not.to.include(undefined)
-    const whole = { path: '', data: '', acl: openACL, flags: 0, version: -1 }
+    const request = { path: '', data: '', acl: openACL, flags: 0, version: -1 }
     for (const write of [operations.create2, operations.delete, operations.setData, operations.setACL])
-      expect(await errOf(session, write as typeof operations.create2, whole), write.name).to.equal(errnos.BADARGUMENTS)
+      expect(await errOf(session, write as typeof operations.create2, request), write.name).to.equal(
+        errnos.BADARGUMENTS,
+      )
   })
 
-  it('each write takes a number of its own, also one that is refused', async world => {
+  it('each write takes a zxid, even a rejected one', async world => {
     const session = await world.session()
     const path = world.at('/a')
     const zxids = [
@@ -146,26 +148,26 @@ export const nodes = chapter('nodes', it => {
     expect(zxids).to.deep.equal([...zxids].sort((a, b) => (a < b ? -1 : 1)))
   })
 
-  it('a node may hold as much as a request, and not a byte more', async world => {
+  it('the data of a node may fill the longest request, and not a byte more', async world => {
     const session = await world.session()
     const path = world.at('/a')
     const bytes = (length: number) => ({ path, data: Buffer.alloc(length), version: -1 })
     await world.zk.create('/a')
-    // Beside the data: the header, the path, the version, and two lengths.
-    const most = 0xf_ffff - 8 - 4 - path.length - 4 - 4
-    await session.request(operations.setData, bytes(most))
-    expect((await session.request(operations.getData, { path, watch: false })).data).to.have.length(most)
-    const cut = await failureOf(session.request(operations.setData, bytes(most + 1)))
-    expect(String(cut)).to.match(/closed|EPIPE|ECONNRESET/)
+    // The rest of the request is its header, the path, the version, and two lengths.
+    const longest = 0xf_ffff - 8 - 4 - path.length - 4 - 4
+    await session.request(operations.setData, bytes(longest))
+    expect((await session.request(operations.getData, { path, watch: false })).data).to.have.length(longest)
+    const failure = await failureOf(session.request(operations.setData, bytes(longest + 1)))
+    expect(String(failure)).to.match(/closed|EPIPE|ECONNRESET/)
   })
 
-  it('sync answers with its path, whether it is there or not', async world => {
+  it('sync returns its path, even if the node does not exist', async world => {
     const session = await world.session()
     for (const path of ['/', world.at('/nothing'), ''])
       expect(await session.request(operations.sync, { path })).to.deep.equal({ path })
   })
 
-  it('what it does not know it refuses, or it hangs up', async world => {
+  it('reconfig is disabled, and an unknown operation closes the connection', async world => {
     const session = await world.session()
     expect(await errOf(session, operations.reconfig, reconfiguration)).to.equal(errnos.RECONFIGDISABLED)
     const unknown = { ...operations.ping, name: 'unknown', opcode: 4711 }
@@ -176,7 +178,7 @@ export const nodes = chapter('nodes', it => {
 
 const reconfiguration = { joiningServers: null, leavingServers: null, newMembers: null, curConfigId: -1n }
 
-export const modes = chapter('create modes', it => {
+export const modes = suite('create modes', it => {
   const all: readonly CreateMode[] = [
     ...(['persistent', 'persistentSequential', 'ephemeral', 'ephemeralSequential', 'container'] as const),
     ...(['persistentTTL', 'persistentSequentialTTL'] as const),
@@ -192,19 +194,19 @@ export const modes = chapter('create modes', it => {
       expect((await zk.getData(path)).data?.toString()).to.equal('x')
     })
 
-  it('a number comes from all children that ever were, counted for each parent', async ({ zk }) => {
-    const numbered = async (path: string) =>
+  it('each parent numbers sequential nodes by all children that it ever had', async ({ zk }) => {
+    const createSequential = async (path: string) =>
       (await zk.create(path, '', { mode: 'persistentSequential' })).path.slice(path.length)
     for (const path of ['/a', '/b', '/a/x']) await zk.create(path)
-    expect(await numbered('/a/n-')).to.equal('0000000001')
+    expect(await createSequential('/a/n-')).to.equal('0000000001')
     await zk.delete('/a/n-0000000001')
     await zk.delete('/a/x')
-    expect(await numbered('/a/other-')).to.equal('0000000002')
-    expect(await numbered('/b/')).to.equal('0000000000')
-    expect(await numbered('/')).to.equal('0000000002')
+    expect(await createSequential('/a/other-')).to.equal('0000000002')
+    expect(await createSequential('/b/')).to.equal('0000000000')
+    expect(await createSequential('/')).to.equal('0000000002')
   })
 
-  it('a refused create takes no number', async ({ zk }) => {
+  it('a rejected create takes no sequence number', async ({ zk }) => {
     await zk.create('/a')
     await failureOf(zk.create('/a'))
     await failureOf(
@@ -216,7 +218,7 @@ export const modes = chapter('create modes', it => {
     expect((await zk.create('/n-', '', { mode: 'persistentSequential' })).path).to.equal('/n-0000000001')
   })
 
-  it('an ephemeral node has no children, and goes with its session', async world => {
+  it('an ephemeral node can have no children, and is deleted with its session', async world => {
     const other = await world.client()
     await other.create('/e', '', { mode: 'ephemeral' })
     expect(await failureOf(world.zk.create('/e/child'))).to.include({ code: 'NOCHILDRENFOREPHEMERALS' })
@@ -224,11 +226,11 @@ export const modes = chapter('create modes', it => {
     await other.close()
     const stat = await statOf(world.zk, '/')
     expect(stat).to.include({ numChildren: 0, cversion: 4 })
-    // Both by the transaction that closed the session.
+    // The transaction that closed the session deleted both.
     expect((await world.zk.create('/next')).stat.czxid > stat.pzxid).to.equal(true)
   })
 
-  it('a session’s own ephemeral nodes are listed below what they begin with', async world => {
+  it('getEphemerals lists the session’s own ephemeral nodes with a prefix', async world => {
     const { zk } = world
     const other = await world.client()
     await other.create('/theirs', '', { mode: 'ephemeral' })
@@ -242,7 +244,7 @@ export const modes = chapter('create modes', it => {
     expect(await zk.getEphemerals('/nothing')).to.deep.equal([])
   })
 
-  it('a ttl is one to 2^40 - 1 milliseconds, and asks for its mode', async world => {
+  it('a ttl is from 1 to 2^40 - 1 milliseconds, and requires a mode with ttl', async world => {
     const session = await world.session()
     const path = world.at('/a')
     const ttls: [ttl: number, err: number][] = [
@@ -259,7 +261,7 @@ export const modes = chapter('create modes', it => {
       )
   })
 
-  it('in a multi it is the flags that say what is created, and a plain create with those of a ttl is not read', async world => {
+  it('in a multi the flags decide what is created, and a plain create with the flags of a ttl is malformed', async world => {
     const session = await world.session()
     const item = (flags: number) => ({
       type: opcodes.create2,
@@ -267,6 +269,6 @@ export const modes = chapter('create modes', it => {
     })
     expect(await errOf(session, operations.multi, [item(5)])).to.equal(errnos.MARSHALLINGERROR)
     const [outcome] = await session.request(operations.multi, [item(4)])
-    expect(outcome?.type, 'a container is told with its Stat').to.equal(opcodes.create2)
+    expect(outcome?.type, 'the result of a container has a Stat').to.equal(opcodes.create2)
   })
 })

@@ -1,4 +1,4 @@
-// Sessions, and the connections that speak for them.
+// Sessions and their connections.
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -18,19 +18,19 @@ import {
 import type { Address } from '../../support/wire-session.ts'
 import { failureOf } from '../../support/settled.ts'
 import { frameOf } from '../../support/scripted-server.ts'
-import { chapter, openACL } from '../suite.ts'
+import { openACL, suite } from '../suite.ts'
 
 const expired = { code: 'SESSIONEXPIRED' }
 
-export const sessions = chapter('sessions', it => {
-  it('are given the timeout they ask for, between the server’s shortest and longest', async world => {
-    const given: number[] = []
+export const sessions = suite('sessions', it => {
+  it('get the requested timeout, within the server’s limits', async world => {
+    const timeouts: number[] = []
     for (const timeout of [1, 999, 1000, 4321, 10_000, 10_001, 0x7fff_ffff])
-      given.push((await world.session({ timeout })).timeout)
-    expect(given).to.deep.equal([1000, 1000, 1000, 4321, 10_000, 10_000, 10_000])
+      timeouts.push((await world.session({ timeout })).timeout)
+    expect(timeouts).to.deep.equal([1000, 1000, 1000, 4321, 10_000, 10_000, 10_000])
   })
 
-  it('have an id and a password of their own', async world => {
+  it('have their own id and password', async world => {
     const all = [await world.session(), await world.session()]
     expect(all[0]?.sessionId).not.to.equal(all[1]?.sessionId)
     expect(all[0]?.password).not.to.deep.equal(all[1]?.password)
@@ -40,7 +40,7 @@ export const sessions = chapter('sessions', it => {
     }
   })
 
-  it('live on without a connection, and go on with another, by id and password', async world => {
+  it('live on without a connection, and are resumed with their id and password', async world => {
     const before = await world.session()
     const { sessionId, password } = before
     await before.request(operations.create, { path: world.at('/e'), data: '', acl: openACL, flags: 1 })
@@ -51,7 +51,7 @@ export const sessions = chapter('sessions', it => {
     expect((await world.zk.exists('/e'))?.ephemeralOwner).to.equal(sessionId)
   })
 
-  it('have one connection: a later one ends the one before', async world => {
+  it('have one connection: a later one closes the earlier one', async world => {
     const before = await world.session()
     const { sessionId, password } = before
     const after = await world.session({ sessionId, password })
@@ -59,7 +59,7 @@ export const sessions = chapter('sessions', it => {
     await after.request(operations.whoAmI, {})
   })
 
-  it('are nobody’s who does not know the password', async world => {
+  it('cannot be resumed with a wrong password', async world => {
     const { sessionId, password } = await world.session()
     const wrong = Buffer.from(password.map(byte => byte ^ 1))
     for (const each of [wrong, Buffer.alloc(0), Buffer.alloc(16)])
@@ -67,39 +67,43 @@ export const sessions = chapter('sessions', it => {
     expect((await world.session({ sessionId, password })).sessionId).to.equal(sessionId)
   })
 
-  it('end with closeSession: it is answered, the connection ends, and nobody has the session any more', async world => {
+  it('end with closeSession: the server replies and closes the connection, and the session cannot be resumed', async world => {
     const session = await world.session()
     await session.request(operations.create, { path: world.at('/e'), data: '', acl: openACL, flags: 1 })
-    const heard: string[] = []
-    await world.zk.exists('/e', { watch: event => heard.push(event.type) })
+    const events: string[] = []
+    await world.zk.exists('/e', { watch: event => events.push(event.type) })
     await session.request(operations.closeSession, {})
     await session.ended()
     const { sessionId, password } = session
     expect(await failureOf(world.session({ sessionId, password }))).to.include(expired)
     expect(await world.zk.exists('/e')).to.equal(null)
-    expect(heard).to.deep.equal(['NodeDeleted'])
+    expect(events).to.deep.equal(['NodeDeleted'])
   })
 
-  it('that nobody gave are refused as expired', async world => {
+  it('with an unknown id are rejected as expired', async world => {
     expect(await failureOf(world.session({ sessionId: 0x1234_5678_9abcn }))).to.include(expired)
   })
 
-  it('go to no server that has seen less than they have', async world => {
+  it('are refused by a server with an earlier zxid than they have seen', async world => {
     expect(String(await failureOf(world.session({ lastZxidSeen: 2n ** 62n })))).to.match(/closed|ECONNRESET/)
   })
 
-  it('of clients from before 3.4 are welcomed in a frame of their time', async ({ server }) => {
-    const [welcome] = await framesOf(server, writer => LegacyConnectRequest.write(writer, hello), bye)
-    expect(welcome).to.have.length(36)
-    const [later] = await framesOf(server, helloFrame, bye)
-    expect(later).to.have.length(37)
+  it('of clients from before 3.4 get a reply in the format of their time', async ({ server }) => {
+    const [legacyReply] = await framesOf(
+      server,
+      writer => LegacyConnectRequest.write(writer, connectRequest),
+      closeFrame,
+    )
+    expect(legacyReply).to.have.length(36)
+    const [reply] = await framesOf(server, connectFrame, closeFrame)
+    expect(reply).to.have.length(37)
   })
 
-  it('are not had for less than a handshake takes', async ({ server }) => {
+  it('are not opened if the handshake is too short', async ({ server }) => {
     expect(await framesOf(server, writer => writer.bytes(Buffer.alloc(10)))).to.deep.equal([])
   })
 
-  it('hear in the answer to a ping which transaction was the last', async world => {
+  it('get the last zxid in the reply to a ping', async world => {
     const session = await world.session()
     const { zxid, err } = await session.ask(operations.ping, {})
     expect(err).to.equal(0)
@@ -108,54 +112,50 @@ export const sessions = chapter('sessions', it => {
     expect((await session.ask(operations.ping, {})).zxid >= stat.czxid).to.equal(true)
   })
 
-  it('hear the answer to a ping by its own xid, whatever they asked by', async ({ server }) => {
-    const [, pong] = await framesOf(server, helloFrame, asked(5, opcodes.ping), bye)
+  it('get the reply to a ping with the xid of pings, even if the request has another one', async ({ server }) => {
+    const [, pong] = await framesOf(server, connectFrame, requestFrame(5, opcodes.ping), closeFrame)
     expect(headerOf(pong)).to.include({ xid: xids.ping, err: 0 })
   })
 
-  it('lose their connection over an operation that nobody knows; the answer names no transaction', async ({
-    server,
-  }) => {
-    const [, answer, more] = await framesOf(server, helloFrame, asked(5, 4711))
-    expect(headerOf(answer)).to.deep.equal({ xid: 5, zxid: -1n, err: errnos.UNIMPLEMENTED })
+  it('lose their connection after an unknown operation, whose reply has no zxid', async ({ server }) => {
+    const [, reply, more] = await framesOf(server, connectFrame, requestFrame(5, 4711))
+    expect(headerOf(reply)).to.deep.equal({ xid: 5, zxid: -1n, err: errnos.UNIMPLEMENTED })
     expect(more).to.equal(undefined)
   })
 
-  it('lose their connection without a word over credentials that end too early', async ({ server }) => {
+  it('lose their connection without a reply after truncated credentials', async ({ server }) => {
     const frames = await framesOf(
       server,
-      helloFrame,
-      asked(xids.auth, opcodes.auth, writer => writer.int(0)),
+      connectFrame,
+      requestFrame(xids.auth, opcodes.auth, writer => writer.int(0)),
     )
     expect(frames).to.have.length(1)
   })
 
-  it('lose their connection over credentials of no scheme, as over those of one that nobody knows', async ({
-    server,
-  }) => {
+  it('lose their connection after credentials without a scheme or of an unknown scheme', async ({ server }) => {
     for (const scheme of [null, 'nonsense']) {
       const packet = { type: 0, scheme, auth: null }
-      const [, answer, more] = await framesOf(
+      const [, reply, more] = await framesOf(
         server,
-        helloFrame,
-        asked(xids.auth, opcodes.auth, writer => operations.auth.request.write(writer, packet)),
+        connectFrame,
+        requestFrame(xids.auth, opcodes.auth, writer => operations.auth.request.write(writer, packet)),
       )
-      expect(headerOf(answer)).to.deep.equal({ xid: xids.auth, zxid: 0n, err: errnos.AUTHFAILED })
+      expect(headerOf(reply)).to.deep.equal({ xid: xids.auth, zxid: 0n, err: errnos.AUTHFAILED })
       expect(more).to.equal(undefined)
     }
   })
 })
 
-const hello: Encodable<TypeOf<typeof ConnectRequest>> = {
+const connectRequest: Encodable<TypeOf<typeof ConnectRequest>> = {
   ...{ protocolVersion: 0, lastZxidSeen: 0n, timeOut: 1000, sessionId: 0n, passwd: Buffer.alloc(16), readOnly: false },
 }
 
-type Say = (writer: Writer) => void
+type Write = (writer: Writer) => void
 
-const helloFrame: Say = writer => ConnectRequest.write(writer, hello)
+const connectFrame: Write = writer => ConnectRequest.write(writer, connectRequest)
 
-const asked =
-  (xid: number, type: number, body: Say = () => undefined): Say =>
+const requestFrame =
+  (xid: number, type: number, body: Write = () => undefined): Write =>
   writer => {
     RequestHeader.write(writer, { xid, type })
     body(writer)
@@ -163,21 +163,24 @@ const asked =
 
 const headerOf = (frame: Buffer | undefined) => ReplyHeader.decode(frame ?? Buffer.alloc(0))
 
-const bye = asked(1, opcodes.closeSession)
+const closeFrame = requestFrame(1, opcodes.closeSession)
 
-/** Says hello and, once that is answered, the rest; gives the frames that come until the server hangs up. */
-async function framesOf({ host, port }: Address, ...says: readonly Say[]): Promise<Buffer[]> {
+/**
+ * Sends the first frame and, after its reply, the others.
+ * Returns the frames received until the server closes the connection.
+ */
+async function framesOf({ host, port }: Address, ...frames: readonly Write[]): Promise<Buffer[]> {
   const socket = connect({ host, port, noDelay: true })
   await once(socket, 'connect')
-  const [hello, ...more] = says.map(frameOf)
-  socket.write(hello ?? '')
+  const [first, ...others] = frames.map(frameOf)
+  socket.write(first ?? '')
   const chunks: Buffer[] = []
-  // A real server that hangs up over what comes at once may do so before it has welcomed.
+  // Apache's server may close the connection before it replies to the handshake if everything arrives at once.
   for await (const chunk of socket as AsyncIterable<Buffer>)
-    if (chunks.push(chunk) === 1) socket.write(Buffer.concat(more))
+    if (chunks.push(chunk) === 1) socket.write(Buffer.concat(others))
   const all = Buffer.concat(chunks)
-  const frames: Buffer[] = []
+  const replies: Buffer[] = []
   for (let at = 0; at < all.length; at += 4 + all.readInt32BE(at))
-    frames.push(all.subarray(at + 4, at + 4 + all.readInt32BE(at)))
-  return frames
+    replies.push(all.subarray(at + 4, at + 4 + all.readInt32BE(at)))
+  return replies
 }

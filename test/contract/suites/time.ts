@@ -1,42 +1,47 @@
-// What happens by itself, as time goes by: on a server whose time is short.
+// Session expiry and container checks, on a server with short intervals.
 import { expect } from 'chai'
 import { operations } from '../../../src/protocol/index.ts'
 import { failureOf, outcomeOf } from '../../support/settled.ts'
 import { until } from '../../support/until.ts'
-import { chapter, openACL, type World } from '../suite.ts'
+import { openACL, suite, type World } from '../suite.ts'
 
-/** Milliseconds, and as zoo.cfg and the server's switches call them. */
-export const brisk = { tickTime: 50, minSessionTimeout: 100, maxSessionTimeout: 20_000, containerCheckInterval: 40 }
+/** Options of a server with short intervals, ms. They are named as in zoo.cfg. */
+export const shortIntervals = {
+  tickTime: 50,
+  minSessionTimeout: 100,
+  maxSessionTimeout: 20_000,
+  containerCheckInterval: 40,
+}
 
 const isGone = (world: World, path: string) => until(async () => (await world.zk.exists(path)) === null)
 
-export const time = chapter('time', it => {
-  it('a silent session ends: its nodes go, who watches hears it, and nobody has it any more', async world => {
-    const heard: string[] = []
+export const time = suite('time', it => {
+  it('a silent session expires: its nodes are deleted, their watches fire, and no client can resume it', async world => {
+    const events: string[] = []
     await world.zk.create('/parent')
     await using watcher = await world.zk.addWatch('/parent', { recursive: true })
-    let session = await world.session({ timeout: brisk.minSessionTimeout })
+    let session = await world.session({ timeout: shortIntervals.minSessionTimeout })
     const path = world.at('/parent/e')
     const create = () => session.request(operations.create, { path, data: '', acl: openACL, flags: 1 })
-    // On a busy machine it may have ended before it could say anything.
+    // On a busy machine the session may expire before its first request.
     while ((await outcomeOf(create())) instanceof Error)
-      session = await world.session({ timeout: brisk.minSessionTimeout })
-    for await (const { type } of watcher) if (heard.push(type) === 2) break
-    expect(heard).to.deep.equal(['NodeCreated', 'NodeDeleted'])
+      session = await world.session({ timeout: shortIntervals.minSessionTimeout })
+    for await (const { type } of watcher) if (events.push(type) === 2) break
+    expect(events).to.deep.equal(['NodeCreated', 'NodeDeleted'])
     await session.ended()
     const { sessionId, password } = session
     expect(await failureOf(world.session({ sessionId, password }))).to.include({ code: 'SESSIONEXPIRED' })
   })
 
-  it('a session ends that says no more than who it is', async world => {
-    const session = await world.session({ timeout: brisk.minSessionTimeout })
+  it('a session that only authenticates expires', async world => {
+    const session = await world.session({ timeout: shortIntervals.minSessionTimeout })
     const packet = { type: 0, scheme: 'digest', auth: 'ann:secret' }
     await until(async () => (await outcomeOf(session.request(operations.auth, packet))) instanceof Error)
     const { sessionId, password } = session
     expect(await failureOf(world.session({ sessionId, password }))).to.include({ code: 'SESSIONEXPIRED' })
   })
 
-  it('a container goes when it has had children and has none, and not before', async world => {
+  it('a container is deleted after its last child, and not before its first', async world => {
     const { zk } = world
     for (const path of ['/never', '/used', '/full']) await zk.create(path, '', { mode: 'container' })
     for (const path of ['/used/a', '/full/a']) await zk.create(path)
@@ -48,7 +53,7 @@ export const time = chapter('time', it => {
     await isGone(world, '/full')
   })
 
-  it('a node with a ttl goes when nobody changed it for so long, unless it has children', async world => {
+  it('a node with a ttl is deleted if it has not changed for so long, unless it has children', async world => {
     const { zk } = world
     const { path } = await zk.create('/n-', '', { mode: 'persistentSequentialTTL', ttl: 1 })
     expect(path).to.equal('/n-0000000000')

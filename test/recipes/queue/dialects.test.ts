@@ -241,7 +241,9 @@ onGrounds('a dialect', (ground, { it, everywhere }) => {
         // It also takes a number, as theirs do.
         await observer.create(`${path}/${stranger}`, '', { mode: 'ephemeral' })
         const reports: unknown[] = []
-        const lock = lockOf(await ground.open(), { onForeignContenders: (...report: unknown[]) => reports.push(report) })
+        const lock = lockOf(await ground.open(), {
+          onForeignContenders: (...report: unknown[]) => reports.push(report),
+        })
         for (let i = 0; i < 3; i++) await (await lock.acquire()).release()
         expect(reports).to.deep.equal([[[stranger], path]])
         await observer.delete(`${path}/${stranger}`)

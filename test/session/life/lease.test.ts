@@ -47,7 +47,7 @@ describe('a lease', () => {
   beforeEach(() => {
     clock = new VirtualClock()
     lapses = 0
-    lease = new Lease(clock, { onLeaseExpired: () => lapses++ })
+    lease = new Lease(clock, () => lapses++)
   })
 
   it('that has not begun is worth nothing, and does not lapse', async () => {

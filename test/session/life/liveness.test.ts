@@ -72,7 +72,7 @@ describe('silence', () => {
     const { cause } = (await read) as Error
     expect((cause as Error).message)
       .to.contain('zk:2181')
-      .and.to.contain(`nothing was heard for ${(T * 2) / 3 + 1} ms`)
+      .and.to.contain(`the server sent nothing for ${(T * 2) / 3 + 1} ms`)
   })
 
   it('G6: is none where a stall of the process kept what came waiting', async () => {

@@ -71,6 +71,6 @@ describe('listening to the state of a session', () => {
   it('is all there is to listen to: another event is refused by name', async () => {
     const { client } = await scripted()
     for (const method of ['on', 'off'] as const)
-      expect(() => client[method]('error' as never, () => undefined)).to.throw('there is no event error')
+      expect(() => client[method]('error' as never, () => undefined)).to.throw("there is no event 'error'")
   })
 })

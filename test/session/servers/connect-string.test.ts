@@ -28,6 +28,8 @@ describe('a connect string', () => {
     ['[::1]:2181/app', ['::1 2181'], '/app'],
     ['zk/', ['zk 2181'], ''],
     ['zk,zk', ['zk 2181', 'zk 2181']],
+    ['zk1:2181/app,zk2:2182/app', ['zk1 2181', 'zk2 2182'], '/app'],
+    ['zk1/a,b', ['zk1 2181'], '/a,b'],
   ]
   for (const [servers, hosts, chroot = ''] of good) {
     it(`${JSON.stringify(servers)} is ${hosts.join(', ')}${chroot && ` below ${chroot}`}`, () => {
@@ -69,7 +71,11 @@ describe('a connect string', () => {
     ['zk/app/', '"/app/"'],
     ['zk//app', '"//app"'],
     ['zk/a/../b', '"/a/../b"'],
-    ['zk/a,zk2/b/', '"/a,zk2/b/"'],
+    ['zk/a,zk2/b/', '"/b/"'],
+    ['zk1:2181/a,zk2:2181/b', 'different chroots'],
+    ['zk1:2181/a,zk2:2181', 'different chroots'],
+    ['zk://zk1:2181/a', 'write zk1:2181/a without zk://'],
+    ['http://zk1:2181', 'write zk1:2181 without http://'],
   ]
   for (const [servers, named] of bad) {
     it(`${JSON.stringify(servers)} is refused, and the message names ${named}`, () => {

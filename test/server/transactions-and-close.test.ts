@@ -1,13 +1,14 @@
-// What an embedded server does when its caller interferes: in the middle of a transaction, at its end, and behind it.
+// onTransaction, and the end of an embedded server, also during a callback.
 import { expect } from 'chai'
-import { connect } from '../../src/index.ts'
+import { connect, openACL } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
-import { Server, type ServerOptions } from '../../src/server/index.ts'
+import { Server, type ServerOptions, type TransactionRecord } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
-import { outcomeOf } from '../support/settled.ts'
+import { failureOf, outcomeOf } from '../support/settled.ts'
 import { uncaughtIn } from '../support/uncaught.ts'
+import { until } from '../support/until.ts'
 
-describe('an embedded server whose caller interferes', () => {
+describe('an embedded server that is closed, or whose callback throws', () => {
   let clock: VirtualClock
   let server: Server
 
@@ -18,25 +19,25 @@ describe('an embedded server whose caller interferes', () => {
   const join = (sessionTimeout = 4000) =>
     connect(server.connectString, { dial: server.dial, clock, sessionTimeout, random: () => 0.5 })
 
-  it('does all of a transaction, and throws what its hearer throws where nobody catches it', async () => {
-    const mine = new Error('mine')
+  it('completes a transaction whose callback throws, and reports the error as an uncaught exception', async () => {
+    const failure = new Error('thrown by the callback')
     const onTransaction: ServerOptions['onTransaction'] = ({ changes }) => {
-      if (changes.length > 0) throw mine
+      if (changes.length > 0) throw failure
     }
     await start({ onTransaction })
     const zk = await join()
-    const heard: string[] = []
-    const thrown = await uncaughtIn(async () => {
-      await zk.exists('/a', { watch: event => heard.push(event.type) })
+    const events: string[] = []
+    const uncaught = await uncaughtIn(async () => {
+      await zk.exists('/a', { watch: event => events.push(event.type) })
       expect((await zk.create('/a')).path).to.equal('/a')
     })
-    expect(thrown).to.deep.equal([mine])
-    expect(heard).to.deep.equal(['NodeCreated'])
+    expect(uncaught).to.deep.equal([failure])
+    expect(events).to.deep.equal(['NodeCreated'])
     await zk.close()
     await server.close()
   })
 
-  it('says nothing of what is held when it is closed', async () => {
+  it('does not send a held reply when it is closed', async () => {
     await start()
     const zk = await join()
     const held = server.faults.hold('create')
@@ -48,7 +49,7 @@ describe('an embedded server whose caller interferes', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('has no session when it is closed, and shows the nodes that there were', async () => {
+  it('has no sessions after close(), and still shows the last nodes', async () => {
     await start()
     const zk = await join()
     await zk.create('/e', '', { mode: 'ephemeral' })
@@ -59,10 +60,10 @@ describe('an embedded server whose caller interferes', () => {
     await clock.until(zk.close())
   })
 
-  describe('leaves no timer behind where it is closed', () => {
+  describe('clears its timers if it is closed', () => {
     afterEach(() => expect(clock.pendingTimers).to.equal(0))
 
-    it('while it is paused, whoever lets it go on', async () => {
+    it('while it is paused, even if resume() follows', async () => {
       await start()
       const zk = await join()
       server.pause()
@@ -71,18 +72,18 @@ describe('an embedded server whose caller interferes', () => {
       await clock.until(zk.close())
     })
 
-    it('by who hears what it reaps', async () => {
+    it('by onTransaction during a container check', async () => {
       const onTransaction = ({ opcode }: { opcode: number }) =>
         opcode === opcodes.deleteContainer ? void server.close() : undefined
       await start({ containerCheckInterval: 1000, onTransaction })
       const zk = await join()
       await zk.multi([{ create: '/c', mode: 'container' }, { create: '/c/x' }, { delete: '/c/x' }])
       await clock.advance(1000)
-      expect(server.snapshot().nodes.has('/c'), 'it was reaped').to.equal(false)
+      expect(server.snapshot().nodes.has('/c'), 'it was deleted').to.equal(false)
       await clock.until(zk.close())
     })
 
-    it('by who hears of the end of one session, beside another', async () => {
+    it('by onTransaction at the end of one of two sessions', async () => {
       const onTransaction = ({ opcode }: { opcode: number }) =>
         opcode === opcodes.closeSession ? void server.close() : undefined
       await start({ onTransaction })
@@ -94,7 +95,7 @@ describe('an embedded server whose caller interferes', () => {
       await clock.until(Promise.all(clients.map(zk => zk.close())))
     })
 
-    it('by who hears of a handshake, or of what is asked, while an answer to it is to be late', async () => {
+    it('by onTransaction during a handshake or a request whose reply a fault delays', async () => {
       for (const first of [opcodes.createSession, opcodes.create2]) {
         const onTransaction = ({ opcode }: { opcode: number }) => (opcode === first ? void server.close() : undefined)
         await start({ onTransaction })
@@ -107,7 +108,7 @@ describe('an embedded server whose caller interferes', () => {
     })
   })
 
-  it('sets no timer that is longer than a timer may be', async () => {
+  it('sets no timer longer than the longest possible delay', async () => {
     let longest = 0
     class Watched extends VirtualClock {
       override setTimeout(callback: () => void, ms: number): unknown {
@@ -125,5 +126,60 @@ describe('an embedded server whose caller interferes', () => {
     expect(longest).to.equal(longestTimer)
     await zk.close()
     await server.close()
+  })
+})
+
+describe('the transactions and the end of an embedded server', () => {
+  it('calls onTransaction for each committed transaction, in order, before the reply', async () => {
+    const calls: string[] = []
+    const onTransaction = ({ zxid, session, opcode, changes }: TransactionRecord) => {
+      const name = Object.entries(opcodes).find(([, each]) => each === opcode)?.[0] ?? 'nothing'
+      calls.push(
+        `${zxid} ${session === 0n ? 'server' : 'client'} ${name} ${changes.map(each => each.path).join(' ')}`.trim(),
+      )
+    }
+    await using server = await Server.start({ listen: false, onTransaction })
+    const zk = await connect(server.connectString, { dial: server.dial })
+    const created = zk.create('/a', '', { mode: 'ephemeralSequential' }).then(() => calls.push('reply'))
+    await created
+    await failureOf(zk.create('/no/parent'))
+    await zk.create('/c', '', { mode: 'container' })
+    await zk.transaction().create('/c/x').setData('/c', '').delete('/c/x').commit()
+    await failureOf(zk.transaction().create('/c/x').check('/none').commit())
+    await zk.getData('/c')
+    await zk.setACL('/c', openACL)
+    await failureOf(zk.setACL('/c', openACL, { version: 7 }))
+    server.runContainerCheck()
+    await zk.close()
+    expect(calls).to.deep.equal([
+      '1 client createSession',
+      '2 client create2 /a0000000000',
+      'reply',
+      '4 client createContainer /c',
+      '5 client multi /c/x /c /c/x',
+      '7 client setACL',
+      '9 server deleteContainer /c',
+      '10 client closeSession /a0000000000',
+    ])
+  })
+
+  it('accepts no connections when it is closed', async () => {
+    const server = await Server.start({ listen: false })
+    await server.close()
+    const failure = await failureOf(connect(server.connectString, { dial: server.dial, connectTimeout: 100 }))
+    expect(failure).to.include({ code: 'CONNECTTIMEOUT' })
+  })
+
+  it('closes its timers and connections', async () => {
+    const clock = new VirtualClock()
+    const server = await Server.start({ clock, tickTime: 100 })
+    const zk = await connect(server.connectString, { sessionTimeout: 300 })
+    server.faults.delay('exists', 100_000)
+    const answer = failureOf(zk.exists('/'))
+    await until(() => clock.pendingTimers === 3)
+    await server.close()
+    expect(clock.pendingTimers).to.equal(0)
+    expect(await answer).to.include({ code: 'CONNECTIONLOSS' })
+    await zk.close()
   })
 })

@@ -1,10 +1,10 @@
-// What a server in each test costs, counted: no figure of time, which the machine would decide.
+// The cost of a server in each test. It is counted in turns of the event loop, because times depend on the machine.
 import { expect } from 'chai'
 import { connect } from '../../src/index.ts'
 import { Server, VirtualClock } from '../../src/server/index.ts'
 import { until } from '../support/until.ts'
 
-/** How often the event loop came round while something was done. */
+/** Counts the turns of the event loop during a task. */
 async function turnsOf(task: () => Promise<unknown>): Promise<number> {
   let turns = 0
   let isDone = false
@@ -27,17 +27,17 @@ const inMemory = async () => {
   await server.close()
 }
 
-describe('the life of an embedded server', () => {
-  it('waits for nothing without sockets: no timer, no turn of the event loop, from its start to its end', async () => {
+describe('starting and closing an embedded server', () => {
+  it('takes no timer and no turn of the event loop without sockets', async () => {
     expect(await turnsOf(inMemory)).to.equal(0)
   })
 
-  it('is counted in turns of the event loop, and one that waits for a timer would be seen', async () => {
+  it('would count the turns of a task that waits for a timer', async () => {
     const waiting = () => new Promise(resolve => setTimeout(resolve, 20))
     expect(await turnsOf(waiting)).to.be.above(0)
   })
 
-  it('waits for the socket alone where it listens', async () => {
+  it('takes at most three turns of the event loop with a socket', async () => {
     const turns = await turnsOf(async () => {
       const server = await Server.start()
       await server.close()
@@ -45,7 +45,7 @@ describe('the life of an embedded server', () => {
     expect(turns).to.be.at.most(3)
   })
 
-  it('gives sessions that no other server of the process has, and be it started in the same millisecond', async () => {
+  it('issues different session ids than a server started in the same millisecond', async () => {
     const clock = new VirtualClock()
     const servers = await Promise.all([1, 2, 3].map(() => Server.start({ listen: false, clock })))
     const ids = servers.map(async ({ connectString, dial }) => {
@@ -57,7 +57,7 @@ describe('the life of an embedded server', () => {
     for (const server of servers) await server.close()
   })
 
-  it('leaves no handle behind, and a port that can be had again', async () => {
+  it('closes all handles and frees the port', async () => {
     const sockets = () => process.getActiveResourcesInfo().filter(name => name.startsWith('TCP')).length
     const before = sockets()
     const server = await Server.start()

@@ -1,16 +1,16 @@
-// The four-letter words: the lines that people and their tools read.
+// The answers to the four-letter words.
 import { expect } from 'chai'
 import { opcodes, operations } from '../../../src/protocol/index.ts'
 import { fourLetterWord } from '../../support/four-letter-word.ts'
 import type { RawSession } from '../../support/wire-session.ts'
 import { until } from '../../support/until.ts'
-import { chapter, type World } from '../suite.ts'
+import { suite, type World } from '../suite.ts'
 
-const said = ({ server }: World, word: string) => fourLetterWord(server.host, server.port, word)
+const answerTo = ({ server }: World, word: string) => fourLetterWord(server.host, server.port, word)
 const hex = ({ sessionId }: RawSession) => `0x${sessionId.toString(16)}`
 
-/** A session that has an ephemeral node and watches it. */
-async function someone(world: World): Promise<RawSession> {
+/** Opens a session with an ephemeral node, and a watch on it. */
+async function sessionWithNode(world: World): Promise<RawSession> {
   const session = await world.session({ timeout: 7654 })
   const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
   await session.request(operations.create, { path: world.at('/e'), data: 'x', acl, flags: 1 })
@@ -18,25 +18,25 @@ async function someone(world: World): Promise<RawSession> {
   return session
 }
 
-export const words = chapter('four-letter words', it => {
+export const fourLetterWords = suite('four-letter words', it => {
   it('ruok: imok', async world => {
-    expect(await said(world, 'ruok')).to.equal('imok')
+    expect(await answerTo(world, 'ruok')).to.equal('imok')
   })
 
   it('isro: rw', async world => {
-    expect(await said(world, 'isro')).to.equal('rw')
+    expect(await answerTo(world, 'isro')).to.equal('rw')
   })
 
-  it('envi: its version, by name', async world => {
-    expect(await said(world, 'envi')).to.match(/^Environment:\nzookeeper\.version=3\.8\.\d\S*, .*\n/)
+  it('envi: the version', async world => {
+    expect(await answerTo(world, 'envi')).to.match(/^Environment:\nzookeeper\.version=3\.8\.\d\S*, .*\n/)
   })
 
-  it('srvr: its version, counts, mode', async world => {
-    const { zxid } = await (await someone(world)).ask(operations.ping, {})
-    const answer = await said(world, 'srvr')
+  it('srvr: the version, counts and mode', async world => {
+    const { zxid } = await (await sessionWithNode(world)).ask(operations.ping, {})
+    const answer = await answerTo(world, 'srvr')
     const shapes = [
       ...[/^Zookeeper version: 3\.8\.\d\S*, /, /^Latency min\/avg\/max: \d+\/[\d.]+\/\d+$/, /^Received: [1-9]\d*$/],
-      // ZooKeeperServer.submitRequestNow counts a request when it has handed it on, so that its answer may be counted off before it.
+      // ZooKeeperServer.submitRequestNow counts a request after passing it on, so the reply may be subtracted first.
       ...[/^Sent: [1-9]\d*$/, /^Connections: [1-9]\d*$/, /^Outstanding: -?\d+$/, /^Zxid: 0x[0-9a-f]+$/],
       ...[/^Mode: standalone$/, /^Node count: [1-9]\d*$/, /^$/],
     ]
@@ -46,27 +46,27 @@ export const words = chapter('four-letter words', it => {
     expect(BigInt(/Zxid: (.*)/.exec(answer)?.[1] ?? 0) >= zxid).to.equal(true)
   })
 
-  it('srvr and mntr: all nodes, the root by two names', async world => {
+  it('srvr and mntr: the number of nodes, with the root counted twice', async world => {
     const session = await world.session()
     const { totalNumber } = await session.request(operations.getAllChildrenNumber, { path: '/' })
-    expect(await said(world, 'srvr')).to.include(`\nNode count: ${totalNumber + 2}\n`)
-    expect(await said(world, 'mntr')).to.include(`\nzk_znode_count\t${totalNumber + 2}\n`)
+    expect(await answerTo(world, 'srvr')).to.include(`\nNode count: ${totalNumber + 2}\n`)
+    expect(await answerTo(world, 'mntr')).to.include(`\nzk_znode_count\t${totalNumber + 2}\n`)
   })
 
-  it('stat: srvr, and who is connected', async world => {
-    await someone(world)
-    expect(await said(world, 'stat')).to.match(
+  it('stat: srvr, and the connections', async world => {
+    await sessionWithNode(world)
+    expect(await answerTo(world, 'stat')).to.match(
       /^Zookeeper version: .*\nClients:\n( \/127\.0\.0\.1:\d+\[\d\]\(queued=\d+,recved=\d+,sent=\d+\)\n)+\nLatency .*\nReceived: [^]*\nNode count: \d+\n$/,
     )
   })
 
-  it('mntr: figures by name', async world => {
+  it('mntr: metrics by name', async world => {
     const figures = async () => {
-      const lines = (await said(world, 'mntr')).trimEnd().split('\n')
+      const lines = (await answerTo(world, 'mntr')).trimEnd().split('\n')
       return new Map(lines.map(line => [line.split('\t')[0] ?? '', line.split('\t')[1] ?? '']))
     }
     const before = await figures()
-    const session = await someone(world)
+    const session = await sessionWithNode(world)
     const after = await figures()
     const grown = (name: string) => Number(after.get(name)) - Number(before.get(name))
     expect(['zk_znode_count', 'zk_watch_count', 'zk_ephemerals_count'].map(grown)).to.deep.equal([1, 1, 1])
@@ -88,41 +88,41 @@ export const words = chapter('four-letter words', it => {
     session.drop()
   })
 
-  it('wchs: how many watch how much', async world => {
-    await someone(world)
-    expect(await said(world, 'wchs')).to.match(
+  it('wchs: the number of watching connections, paths and watches', async world => {
+    await sessionWithNode(world)
+    expect(await answerTo(world, 'wchs')).to.match(
       /^[1-9]\d* connections watching [1-9]\d* paths\nTotal watches:[1-9]\d*\n?$/,
     )
   })
 
-  it('wchc and wchp: who watches what', async world => {
-    const session = await someone(world)
-    expect(await said(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n\t${world.at('/e')}\n`))
-    expect(await said(world, 'wchp')).to.match(new RegExp(`(^|\n)${world.at('/e')}\n\t${hex(session)}\n`))
+  it('wchc and wchp: watches by connection and by path', async world => {
+    const session = await sessionWithNode(world)
+    expect(await answerTo(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n\t${world.at('/e')}\n`))
+    expect(await answerTo(world, 'wchp')).to.match(new RegExp(`(^|\n)${world.at('/e')}\n\t${hex(session)}\n`))
   })
 
-  it('wchc: who has watched, also when nothing is left to watch', async world => {
-    const session = await someone(world)
+  it('wchc: connections that have watched, even if no watch is left', async world => {
+    const session = await sessionWithNode(world)
     await session.request(operations.setData, { path: world.at('/e'), data: '', version: -1 })
-    expect(await said(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n(?!\t)`))
+    expect(await answerTo(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n(?!\t)`))
     await session.request(operations.addWatch, { path: world.at('/e'), mode: 0 })
-    expect(await said(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n\t${world.at('/e')}\n`))
+    expect(await answerTo(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n\t${world.at('/e')}\n`))
     await session.request(operations.removeWatches, { path: world.at('/e'), type: 3 })
-    expect(await said(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n(?!\t)`))
-    expect(await said(world, 'wchp')).not.to.include(world.at('/e'))
+    expect(await answerTo(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n(?!\t)`))
+    expect(await answerTo(world, 'wchp')).not.to.include(world.at('/e'))
   })
 
-  it('dump: when sessions end, by the calendar, with those that end at once together', async world => {
-    const session = await someone(world)
+  it('dump: the expiry dates of the sessions, grouped by date', async world => {
+    const session = await sessionWithNode(world)
     const ids = `(?:\\t0x\\w+\n)*`
     const end = '(\\d+) expire at \\w{3} \\w{3} \\d\\d \\d\\d:\\d\\d:\\d\\d \\w+ \\d{4}:'
-    const set = new RegExp(`\n${end}\n(${ids}\t${hex(session)}\n${ids})`).exec(await said(world, 'dump'))
+    const set = new RegExp(`\n${end}\n(${ids}\t${hex(session)}\n${ids})`).exec(await answerTo(world, 'dump'))
     expect(set?.[2]?.match(/\n/g)).to.have.length(Number(set?.[1]))
   })
 
-  it('dump: sessions, and the ephemeral nodes of each', async world => {
-    const session = await someone(world)
-    const answer = await said(world, 'dump')
+  it('dump: the sessions and their ephemeral nodes', async world => {
+    const session = await sessionWithNode(world)
+    const answer = await answerTo(world, 'dump')
     expect(answer).to.match(
       /^SessionTracker dump:\n[^]*ephemeral nodes dump:\nSessions with Ephemerals \(\d+\):\n[^]*Connections dump:\n/,
     )
@@ -131,31 +131,31 @@ export const words = chapter('four-letter words', it => {
     expect(answer).to.match(new RegExp(`\n${hex(session)}:\n\t${world.at('/e')}\n`))
   })
 
-  it('dump: a session that has had ephemeral nodes, also when it has none', async world => {
-    const session = await someone(world)
-    const list = async () => new RegExp(`\n${hex(session)}:\n(\t.*\n)*`).exec(await said(world, 'dump'))?.[0]
+  it('dump: a session that has had ephemeral nodes, even if none is left', async world => {
+    const session = await sessionWithNode(world)
+    const list = async () => new RegExp(`\n${hex(session)}:\n(\t.*\n)*`).exec(await answerTo(world, 'dump'))?.[0]
     await session.request(operations.delete, { path: world.at('/e'), version: -1 })
     expect(await list()).to.equal(`\n${hex(session)}:\n`)
     await session.request(operations.closeSession, {})
     expect(await list()).to.equal(undefined)
   })
 
-  it('dump: no session whose ephemeral node was refused', async world => {
+  it('dump: no session whose only ephemeral node was rejected', async world => {
     const session = await world.session()
     const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
     await session.request(operations.multi, [
       { type: opcodes.create, body: { path: world.at('/e'), data: '', acl, flags: 1 } },
       { type: opcodes.check, body: { path: world.at('/nothing'), version: 0 } },
     ])
-    expect(await said(world, 'dump')).not.to.include(`\n${hex(session)}:\n`)
+    expect(await answerTo(world, 'dump')).not.to.include(`\n${hex(session)}:\n`)
   })
 
-  it('cons: each connection, with its session and what it asked last', async world => {
-    const session = await someone(world)
+  it('cons: each connection, its session, and its last operation', async world => {
+    const session = await sessionWithNode(world)
     const shape = /^ \/127\.0\.0\.1:\d+\[1\]\(queued=0,recved=3,sent=3,sid=0x[0-9a-f]+,lop=\w+,.*to=7654\b.*\)$/
-    // An answer is counted behind its sending: in 5 of 300 tries the last one was heard and not yet counted.
+    // The server counts a reply after sending it: in 5 of 300 tries the last one was received and not yet counted.
     await until(async () => {
-      const lines = (await said(world, 'cons')).split('\n')
+      const lines = (await answerTo(world, 'cons')).split('\n')
       return shape.test(lines.find(each => each.includes(hex(session))) ?? '')
     })
   })

@@ -1,9 +1,8 @@
-// How an operation says no.
 import type { ServerErrorCode } from '../protocol/index.ts'
 
-/** Thrown by whatever decides on a request: it is answered with this error, and leaves nothing done. */
+/** Thrown to reject a request: the server replies with this code, and the request changes nothing. */
 export class RequestError extends Error {
-  override readonly name = 'Refusal'
+  override readonly name = 'RequestError'
   readonly code: ServerErrorCode
 
   constructor(code: ServerErrorCode) {

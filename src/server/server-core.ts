@@ -1,33 +1,32 @@
-// A ZooKeeper without its sockets: streams come in, time passes, and all that follows is decided here and below.
+// The server without its sockets: transports and time come in, and everything else is decided here and below.
 import type { Accept } from '../transport/transport.ts'
 import { ServerConnection, type ConnectionOwner } from './connection.ts'
-import { addedUp, noCounts, type ServerStats } from './counts.ts'
 import { Database, type TransactionRecord } from './database.ts'
-import { Faults } from './faults.ts'
+import { FaultPlan } from './fault-plan.ts'
+import { answerWord } from './four-letter-words.ts'
 import type { Settings } from './options.ts'
 import { Sessions, type ServerSession } from './sessions.ts'
-import { wordAnswer } from './four-letter-words.ts'
+import { emptyStats, totalStats, type ServerStats } from './stats.ts'
 
 export class ServerCore implements ConnectionOwner {
   readonly settings: Settings
   readonly database: Database
   readonly sessions: Sessions<ServerConnection>
-  readonly faults: Faults
+  readonly faults: FaultPlan
   readonly connections = new Set<ServerConnection>()
   readonly startedAt: number
-  /** Of the connections that are no more. */
-  #counts = noCounts()
+  #closedConnectionStats = emptyStats()
   #isPaused = false
   #isClosed = false
-  #reaper: unknown
+  #containerCheckTimer: unknown
 
   constructor(settings: Settings) {
     this.settings = settings
     this.startedAt = settings.clock.now()
-    this.database = new Database(settings.clock, transaction => this.#tell(transaction))
-    this.faults = new Faults(settings.clock)
+    this.database = new Database(settings.clock, transaction => this.#onTransaction(transaction))
+    this.faults = new FaultPlan(settings.clock)
     this.sessions = new Sessions(settings, session => this.endSession(session))
-    this.#reapLater()
+    this.#scheduleContainerCheck()
   }
 
   readonly accept: Accept = (transport, remote) => {
@@ -37,32 +36,29 @@ export class ServerCore implements ConnectionOwner {
     return connection
   }
 
-  get maxBuffer(): number {
-    return this.settings.maxRequestBytes
-  }
-
   get isPaused(): boolean {
     return this.#isPaused
   }
 
-  get counts(): ServerStats {
-    return addedUp([this.#counts, ...[...this.connections].map(({ counts }) => counts)])
+  get stats(): ServerStats {
+    return totalStats([this.#closedConnectionStats, ...[...this.connections].map(({ stats }) => stats)])
   }
 
-  wordAnswer(word: string): string | undefined {
-    return wordAnswer(word, this)
+  answerWord(word: string): string | undefined {
+    return answerWord(word, this)
   }
 
-  endSession(session: ServerSession<ServerConnection>, asking?: ServerConnection): void {
+  endSession(session: ServerSession<ServerConnection>, requester?: ServerConnection): void {
     const { connection } = session
     this.sessions.end(session)
     this.database.closeSession(session.id)
-    // It may hear of its own end, by its watches, before the connection ends: on 3.8.0 28 of 40 did.
-    if (connection !== asking) connection?.end()
+    // Its watches may notify it of the deleted nodes before the connection closes: on 3.8.0 28 of 40 did.
+    if (connection !== requester) connection?.end()
   }
 
-  gone(connection: ServerConnection): void {
-    if (this.connections.delete(connection)) this.#counts = addedUp([this.#counts, connection.counts])
+  onClosed(connection: ServerConnection): void {
+    if (this.connections.delete(connection))
+      this.#closedConnectionStats = totalStats([this.#closedConnectionStats, connection.stats])
   }
 
   dropConnections(): void {
@@ -75,7 +71,7 @@ export class ServerCore implements ConnectionOwner {
     for (const connection of this.connections) connection.pause()
   }
 
-  /** What came meanwhile is heard before it is asked who has been silent for too long. */
+  /** Executes the requests received meanwhile before it expires sessions, because a request keeps its session alive. */
   resume(): void {
     if (this.#isClosed) return
     this.#isPaused = false
@@ -85,15 +81,15 @@ export class ServerCore implements ConnectionOwner {
 
   close(): void {
     this.#isClosed = true
-    this.settings.clock.clearTimeout(this.#reaper)
+    this.settings.clock.clearTimeout(this.#containerCheckTimer)
     this.sessions.close()
-    // First, so that nothing of what faults hold is said any more.
+    // Before faults.clear(), so that held replies are not sent.
     this.dropConnections()
     this.faults.clear()
   }
 
-  /** What is thrown there is the caller's, and ends nothing here in its middle. */
-  #tell(transaction: TransactionRecord): void {
+  /** Reports an error of the callback as an uncaught exception, so that the transaction completes. */
+  #onTransaction(transaction: TransactionRecord): void {
     try {
       this.settings.onTransaction(transaction)
     } catch (error) {
@@ -103,12 +99,12 @@ export class ServerCore implements ConnectionOwner {
     }
   }
 
-  #reapLater(): void {
-    // By whoever heard of what was reaped.
+  #scheduleContainerCheck(): void {
+    // onTransaction can close the server during a check.
     if (this.#isClosed) return
-    this.#reaper = this.settings.clock.setTimeout(() => {
-      if (!this.#isPaused) this.database.reap()
-      this.#reapLater()
+    this.#containerCheckTimer = this.settings.clock.setTimeout(() => {
+      if (!this.#isPaused) this.database.checkContainers()
+      this.#scheduleContainerCheck()
     }, this.settings.containerCheckInterval)
   }
 }

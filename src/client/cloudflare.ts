@@ -1,0 +1,40 @@
+// Entry point `zkwire/cloudflare`: connect() and supervise() for workers, on cloudflare:sockets. It imports no node:net,
+// node:tls or node:dns.
+import type { Checks } from '../protocol/option-checks.ts'
+import { cloudflare } from '../transport/cloudflare.ts'
+import type { Client } from './client.ts'
+import { openSession } from './connect.ts'
+import { checkOptions, commonChecks, optional, settingsOf, type CommonOptions, type Settings } from './options.ts'
+import { superviseWith, type SessionTask } from './supervise.ts'
+
+export { cloudflare, type CloudflareOptions } from '../transport/cloudflare.ts'
+export type { CommonOptions } from './options.ts'
+
+export interface ConnectOptions extends CommonOptions {
+  /**
+   * Speaks TLS. The runtime must trust the certificate, for the host as the connect string names it. Default false.
+   */
+  tls?: boolean
+}
+
+const checks: Checks<ConnectOptions> = { ...commonChecks, tls: optional.boolean }
+
+/**
+ * Opens a session with one of the servers, which are tried in random order, again and again, until one gives it. As
+ * `connect` of `zkwire`, without SRV records.
+ * @throws ZooKeeperError as `connect` of `zkwire`
+ */
+export function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
+  return openSession(servers, options, workerSettingsOf)
+}
+
+/** Runs a function for each session, one session after the other, as `supervise` of `zkwire`. */
+export function supervise<T>(servers: string, options: ConnectOptions, task: SessionTask<T>): Promise<T> {
+  return superviseWith(connect, workerSettingsOf, servers, options, task)
+}
+
+function workerSettingsOf(options: ConnectOptions): Settings {
+  checkOptions(options, checks)
+  const dial = cloudflare({ tls: options.tls ?? false })
+  return settingsOf(options, { dial, lookUpSrv: undefined, srvRefreshInterval: 60_000 })
+}

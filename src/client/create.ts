@@ -1,0 +1,75 @@
+// The request of create(), in the form that each mode and each version of server needs.
+import {
+  createModes,
+  isSequential,
+  ZooKeeperError,
+  type ACL,
+  type CreateRequest,
+  type CreateResponse,
+  type Stat,
+  type TypeOf,
+} from '../protocol/index.ts'
+import * as operations from '../protocol/operations.ts'
+import type { AnyCall, Call } from '../session/requests/request.ts'
+import { openACL } from './acl.ts'
+import type { Chroot } from './chroot.ts'
+import type { CreateOptions, Data } from './validation.ts'
+
+export interface Created {
+  path: string
+  stat: Stat
+}
+
+/** @param exists reads the Stat of a node that a server before 3.5 has created */
+export function createCall(
+  root: Chroot,
+  path: string,
+  data: Data,
+  { mode = 'persistent', acl = openACL, ttl, signal }: CreateOptions,
+  exists: (path: string) => Promise<Stat | null>,
+): AnyCallOf<Created> {
+  const body = { path: root.add(path, isSequential(createModes[mode])), data, acl, flags: createModes[mode] }
+  const result = (created: Created) => ({ path: root.created(path, created.path), stat: created.stat })
+  if (ttl !== undefined)
+    return { op: operations.createTTL, body: { ...body, ttl }, path, signal, result } as unknown as AnyCallOf<Created>
+  const isContainer = mode === 'container'
+  const call: Call<TypeOf<typeof CreateRequest>, Created, Created> = {
+    op: isContainer ? operations.createContainer : operations.create2,
+    body,
+    path,
+    signal,
+    result,
+    fallback: () => ({
+      ...createCall34(root, path, isContainer ? { ...body, flags: createModes.persistent } : body, exists),
+      signal,
+    }),
+  }
+  return call as unknown as AnyCallOf<Created>
+}
+
+type AnyCallOf<V> = Call<unknown, unknown, V>
+
+/** For servers before 3.5, whose create replies without a Stat, and which know neither containers nor TTLs. */
+function createCall34(
+  root: Chroot,
+  path: string,
+  body: { path: string; data: Data; acl: readonly ACL[]; flags: number },
+  exists: (path: string) => Promise<Stat | null>,
+): AnyCall {
+  const call: Call<TypeOf<typeof CreateRequest>, TypeOf<typeof CreateResponse>, Created> = {
+    op: operations.create,
+    body,
+    path,
+    result: async response => {
+      const created = root.created(path, response.path)
+      const failed = (detail: string, cause?: unknown) =>
+        new ZooKeeperError('NONODE', { op: 'create', path, fate: 'unknown', detail, cause })
+      const stat = await exists(created).catch((cause: unknown) => {
+        throw failed('the node was created, but its Stat could not be read', cause)
+      })
+      if (stat !== null) return { path: created, stat }
+      throw failed('the node was created, and has been deleted since')
+    },
+  }
+  return call as unknown as AnyCall
+}

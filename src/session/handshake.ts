@@ -1,0 +1,30 @@
+// The server's first frame, in each of the forms that servers send. Pure.
+import {
+  ConnectResponse,
+  JuteError,
+  LegacyConnectResponse,
+  ReplyHeader,
+  type Reader,
+  type TypeOf,
+} from '../protocol/index.ts'
+
+const REPLY_HEADER_BYTES = 16
+const LEGACY_CONNECT_RESPONSE_BYTES = 36
+const PASSWORD_BYTES = 16
+
+/**
+ * Returns the response, or the error number of a server that refuses the handshake: a read-only server without such a
+ * session answers with a bare ReplyHeader, NOTREADONLY. That number says nothing about the session.
+ * @throws JuteError if the frame is neither
+ */
+export function readConnectResponse(reader: Reader): TypeOf<typeof ConnectResponse> | { refusedWith: number } {
+  if (reader.remaining === REPLY_HEADER_BYTES) return { refusedWith: ReplyHeader.read(reader).err }
+  const response =
+    reader.remaining === LEGACY_CONNECT_RESPONSE_BYTES
+      ? { ...LegacyConnectResponse.read(reader), readOnly: false }
+      : ConnectResponse.read(reader)
+  // A server that reports the session as expired sends a password too, of zeros.
+  if (response.passwd?.length !== PASSWORD_BYTES || (response.timeOut > 0 && response.sessionId === 0n))
+    throw new JuteError('a session without an id or a password')
+  return response
+}

@@ -1,0 +1,47 @@
+// Server.start(): its options, and a port that is in use.
+import { expect } from 'chai'
+import { ZooKeeperError } from '../../src/index.ts'
+import * as exported from '../../src/server/index.ts'
+import { Server, type ServerOptions } from '../../src/server/index.ts'
+import { failureOf } from '../support/settled.ts'
+
+describe('starting an embedded server', () => {
+  describe('rejects with BADARGUMENTS', () => {
+    const mistakes: readonly (readonly [options: unknown, problem: string])[] = [
+      [{ tickTime: 0 }, 'tickTime must be a whole number from 1 to 2147483647, not 0'],
+      [{ tickTime: 2 ** 30 }, 'minSessionTimeout must be a whole number from 1 to 2147483647, not 2147483648'],
+      [{ maxRequestBytes: 1.5 }, 'maxRequestBytes must be a whole number from 1 to 2147483647, not 1.5'],
+      [{ minSessionTimeout: 10, maxSessionTimeout: 9 }, 'minSessionTimeout 10 is greater than maxSessionTimeout 9'],
+      [{ port: 70_000 }, 'port must be a whole number from 0 to 65535, not 70000'],
+      [{ host: null }, 'host must be a string, not null'],
+      [{ listen: 'no' }, 'listen must be true or false, not a string'],
+      [{ onTransaction: {} }, 'onTransaction must be a function, not an object'],
+      [{ clock: {} }, 'clock must be a Clock, not an object'],
+      [{ tickTimes: 1000 }, "there is no option 'tickTimes'; did you mean 'tickTime'?"],
+      [{ maxBuffer: 1000, tickTime: 0 }, "there is no option 'maxBuffer'; did you mean "],
+      [{ extendedtypes: true }, "there is no option 'extendedtypes'; did you mean 'extendedTypes'?"],
+      [2181, 'options must be an object, not 2181'],
+    ]
+    for (const [options, problem] of mistakes)
+      it(`if ${problem}`, async () => {
+        const error = await failureOf(Server.start(options as ServerOptions))
+        expect(error).to.be.instanceOf(ZooKeeperError)
+        expect(error).to.include({ code: 'BADARGUMENTS', op: 'Server.start', fate: 'notSent' })
+        expect(String(error)).to.include(`(${problem}`)
+      })
+  })
+
+  it('starts with options that are undefined as with those that are left out', async () => {
+    await using server = await Server.start({ listen: false, tickTime: undefined } as unknown as ServerOptions)
+    expect(server.port).to.equal(0)
+  })
+
+  it('rejects with EADDRINUSE if its port is in use', async () => {
+    await using server = await Server.start()
+    expect(await failureOf(Server.start({ port: server.port }))).to.include({ code: 'EADDRINUSE' })
+  })
+
+  it('is the only way to get a server and its faults: the module exports no other classes', () => {
+    expect(Object.keys(exported)).to.have.members(['Server', 'VirtualClock'])
+  })
+})
