@@ -12,9 +12,9 @@ export type Checks<O> = { readonly [K in keyof O]-?: Check }
  * secret.
  */
 export const mustBe =
-  <T>(expected: string, is: (value: T) => boolean): Check =>
+  (expected: string, is: (value: never) => boolean): Check =>
   value =>
-    is(value as T) ? undefined : `must be ${expected}, not ${typeNameOf(value)}`
+    is(value as never) ? undefined : `must be ${expected}, not ${typeNameOf(value)}`
 
 /** Shows numbers in full, because they are never secret. */
 function typeNameOf(value: unknown): string {
