@@ -6,21 +6,21 @@ import type { Scenario } from './harness/scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
 export interface Options {
-  /** A connect string, or what is to be started: 'embedded' or 'apache'. */
+  /** A connect string, or the server to start: 'embedded' or 'apache'. */
   server: string
-  /** Ascending. */
+  /** Numbers of sessions, ascending. */
   sizes: number[]
   scenarios: Scenario[]
   seconds: number
   threads: number
   seed: number
-  /** What is too heavy too. */
+  /** Includes scenarios that move hundreds of megabytes at once. */
   all: boolean
-  /** Where the result goes. */
+  /** The file for the result. */
   json: string
-  /** Where the page goes. */
+  /** The file for the report. */
   report: string
-  /** An earlier result, to be set beside this one. */
+  /** The file of an earlier result to compare with. */
   compare: string | undefined
 }
 
@@ -39,43 +39,42 @@ const DEFAULTS = {
   json: fileURLToPath(new URL('results/latest.json', import.meta.url)),
 }
 
-const MOST_THREADS = 64
+const MAX_THREADS = 64
 
-const listed = scenarios.map(({ name, about }) => `      ${name.padEnd(12)} ${about}\n`).join('')
+const scenarioList = scenarios.map(({ name, about }) => `      ${name.padEnd(12)} ${about}\n`).join('')
 
 export const help = `npm start -- [options]
 
-Measures what fans out when a ZooKeeper notifies: N sessions queue for a lock, watch
-a node, or lose their server, all at once. Prints what that causes on the wire, how
-long it takes, and how it grows with N. bench/README.md tells how.
+Measures how ZooKeeper notifications fan out: N sessions queue for a lock, watch one
+node, or lose their server at the same time. Prints the frames and bytes on the wire,
+the latencies, and how both grow with N. See bench/README.md.
 
-  --sessions N,N,...       how many (${DEFAULTS.sessions})
-  --scenarios NAME,...     what (all that take no more than seconds; or locks, watches,
-                           sessions, all):
-${listed}  --server HOST:PORT,...   on a ZooKeeper that runs already, and not on the embedded
-                           server of zkwire in a process of its own
-  --apache                 on an Apache ZooKeeper that is found or installed, started,
-                           and stopped at the end
-  --seconds N              time for all of it, after start-up (${DEFAULTS.seconds}); what would not be
-                           over by then is left out, and named
-  --threads N              threads that the sessions are spread over (${DEFAULTS.threads})
-  --seed N                 of the order in which things are measured (${DEFAULTS.seed})
-  --all                    even what moves hundreds of megabytes at once
-  --json FILE              where the result goes (bench/results/latest.json)
-  --report FILE            where the report goes (beside the result, as .html)
-  --compare FILE           an earlier result, to be set beside this one
-  --help                   this
+  --sessions N,N,...       numbers of sessions (${DEFAULTS.sessions})
+  --scenarios NAME,...     what to measure (default: the quick ones); a kind (locks,
+                           watches, sessions), all, or some of:
+${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: start zkwire's
+                           embedded server in a separate process)
+  --apache                 find or install an Apache ZooKeeper, and start and stop it
+  --seconds N              time limit of the run, after start-up (${DEFAULTS.seconds}); measurements
+                           that do not fit are skipped and listed
+  --threads N              worker threads for the sessions (${DEFAULTS.threads})
+  --seed N                 seed for the random order of measurements (${DEFAULTS.seed})
+  --all                    include scenarios that move hundreds of megabytes at once
+  --json FILE              write the result to FILE (bench/results/latest.json)
+  --report FILE            write the report to FILE (default: next to the result, .html)
+  --compare FILE           compare with the earlier result in FILE
+  --help                   print this help
 
-On a server it did not start it works below one node of its own, /zkwire-bench-...,
-and leaves nothing behind.
+On a server that it did not start, the benchmark creates one node, /zkwire-bench-...,
+works below it, and removes it at the end.
 `
 
 /**
- * @param args what follows the name of the program
- * @throws UsageError
+ * @param args the command line after the name of the program
+ * @throws UsageError if an option is unknown or its value is invalid
  */
 export function parseOptions(args: readonly string[]): Options | 'help' {
-  const values = given(args)
+  const values = parseValues(args)
   if (values.help === true) return 'help'
   const json = values.json ?? DEFAULTS.json
   return {
@@ -83,7 +82,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     sizes: sizesOf(values.sessions ?? DEFAULTS.sessions),
     scenarios: scenariosOf(values.scenarios ?? DEFAULTS.scenarios),
     seconds: numberOf('seconds', values.seconds ?? DEFAULTS.seconds, value => value > 0 && value < 1e6),
-    threads: numberOf('threads', values.threads ?? DEFAULTS.threads, isWhole(1, MOST_THREADS)),
+    threads: numberOf('threads', values.threads ?? DEFAULTS.threads, isWhole(1, MAX_THREADS)),
     seed: numberOf('seed', values.seed ?? DEFAULTS.seed, isWhole(0, 0xffff_ffff)),
     all: values.all ?? false,
     json,
@@ -92,7 +91,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   }
 }
 
-function given(args: readonly string[]) {
+function parseValues(args: readonly string[]) {
   const text = { type: 'string' } as const
   const texts = { server: text, sessions: text, scenarios: text, seconds: text, threads: text, seed: text }
   const flag = { type: 'boolean' } as const
@@ -100,8 +99,9 @@ function given(args: readonly string[]) {
   return valuesOf({ args: [...args], options })
 }
 
-function serverOf({ server, apache }: ReturnType<typeof given>): string {
-  if (apache === true && server !== undefined) throw new UsageError('--apache and --server: only one of them, please')
+function serverOf({ server, apache }: ReturnType<typeof parseValues>): string {
+  if (apache === true && server !== undefined)
+    throw new UsageError('--apache and --server exclude each other: pass only one of them')
   if (server === undefined) return apache === true ? 'apache' : DEFAULTS.server
   let chroot: string
   try {
@@ -109,7 +109,7 @@ function serverOf({ server, apache }: ReturnType<typeof given>): string {
   } catch {
     throw new UsageError(`--server: ${JSON.stringify(server)} is not host:port[,host:port]`)
   }
-  if (chroot !== '') throw new UsageError(`--server: no path behind the port, please (${chroot})`)
+  if (chroot !== '') throw new UsageError(`--server: a path is not allowed after the port (${chroot})`)
   return server
 }
 
@@ -117,7 +117,7 @@ function sizesOf(text: string): number[] {
   const sizes = new Set(text.split(',').map(each => Number(each.trim() || NaN)))
   for (const size of sizes)
     if (!Number.isInteger(size) || size < 2)
-      throw new UsageError(`--sessions: ${JSON.stringify(text)} is not a list of whole numbers from 2 on`)
+      throw new UsageError(`--sessions: ${JSON.stringify(text)} is not a list of whole numbers of 2 or more`)
   return [...sizes].sort((a, b) => a - b)
 }
 
@@ -130,16 +130,15 @@ function scenariosOf(text: string): Scenario[] {
     )
     if (some.length > 0) return some
     const names = [...scenarios.map(scenario => scenario.name), ...Object.keys(KINDS), 'all'].join(', ')
-    throw new UsageError(`--scenarios: ${JSON.stringify(name)} is none of ${names}`)
+    throw new UsageError(`--scenarios: ${JSON.stringify(name)} is not one of ${names}`)
   })
   return scenarios.filter(scenario => chosen.includes(scenario))
 }
 
-const isWhole = (least: number, most: number) => (value: number) =>
-  Number.isInteger(value) && value >= least && value <= most
+const isWhole = (min: number, max: number) => (value: number) => Number.isInteger(value) && value >= min && value <= max
 
 function numberOf(name: string, text: string, isGood: (value: number) => boolean): number {
   const value = Number(text.trim() || NaN)
   if (isGood(value)) return value
-  throw new UsageError(`--${name}: ${JSON.stringify(text)} will not do`)
+  throw new UsageError(`--${name}: ${JSON.stringify(text)} is not valid`)
 }

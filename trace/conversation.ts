@@ -1,4 +1,4 @@
-// What two ends of one connection say to each other, line by line. Pure: chunks in, lines out.
+// Explains the traffic of one connection, line by line. Pure: chunks in, lines out.
 import { explain, Framer, JuteError, opcodes, xids } from '../src/protocol/index.ts'
 
 export type End = 'client' | 'server'
@@ -6,57 +6,57 @@ export type End = 'client' | 'server'
 export interface Line {
   /** One line of text. */
   sentence: string
-  /** The annotated bytes of a frame; '' where there is no frame. */
+  /** The annotated bytes of the frame. Empty if the line is not about a frame. */
   dump: string
   isPing: boolean
 }
 
-/** A longer frame is passed on, and not kept to be told. Servers take requests of a megabyte by default. */
-const LONGEST = 64 * 1024 * 1024
+/** Bytes. Longer frames are forwarded and not explained. Servers accept requests of a megabyte by default. */
+const MAX_FRAME = 64 * 1024 * 1024
 /** The type of a TLS handshake record. */
 const TLS_HANDSHAKE = 0x16
 const REQUEST_HEADER = 8
 
 export class Conversation {
-  readonly #tell: (line: Line) => void
-  readonly #ears: Record<End, Ear>
-  /** Of the requests without an answer: a reply does not say what it answers. */
+  readonly #onLine: (line: Line) => void
+  readonly #streams: Record<End, FrameStream>
+  /** The operations of the requests in flight, by xid, because a reply does not name its operation. */
   readonly #opcodes = new Map<number, number>()
-  readonly #greeted = new Set<End>()
+  readonly #handshaken = new Set<End>()
 
-  constructor(tell: (line: Line) => void) {
-    this.#tell = tell
-    this.#ears = { client: this.#ear('client'), server: this.#ear('server') }
+  constructor(onLine: (line: Line) => void) {
+    this.#onLine = onLine
+    this.#streams = { client: this.#streamOf('client'), server: this.#streamOf('server') }
   }
 
-  /** Takes in what `from` said next. It never throws: what is no frame is told as such. */
-  hear(from: End, chunk: Buffer): void {
-    this.#ears[from].push(chunk)
+  /** Processes the next bytes from one end. Never throws: bytes that are not a frame are reported in a line. */
+  push(from: End, chunk: Buffer): void {
+    this.#streams[from].push(chunk)
   }
 
-  #ear(from: End): Ear {
-    const remark = (sentence: string) => this.#tell({ sentence: `${from} ${sentence}`, dump: '', isPing: false })
-    return new Ear(
-      frame => this.#frame(from, frame),
+  #streamOf(from: End): FrameStream {
+    const note = (sentence: string) => this.#onLine({ sentence: `${from} ${sentence}`, dump: '', isPing: false })
+    return new FrameStream(
+      frame => this.#onFrame(from, frame),
       opening => {
-        const what = from === 'client' ? strangeOpening(opening) : undefined
-        if (what === undefined) return true
-        remark(what)
-        this.#ears.server.deafen()
+        const problem = from === 'client' ? describeOpening(opening) : undefined
+        if (problem === undefined) return true
+        note(problem)
+        this.#streams.server.ignore()
         return false
       },
-      remark,
+      note,
     )
   }
 
-  #frame(from: End, frame: Buffer): void {
-    const first = !this.#greeted.has(from)
-    this.#greeted.add(from)
+  #onFrame(from: End, frame: Buffer): void {
+    const first = !this.#handshaken.has(from)
+    this.#handshaken.add(from)
     const xid = first || frame.length < 4 ? undefined : frame.readInt32BE(0)
     const opcode = xid === undefined ? undefined : this.#opcodeOf(from, xid, frame)
-    // With its length, since without it an answer can look like one that has it.
+    // Pass the frame with its length, because a reply without it can look like a frame that starts with a length.
     const { sentence, dump } = explain(prefixed(frame), { from, first, ...(opcode !== undefined && { opcode }) })
-    this.#tell({ sentence, dump, isPing: xid === xids.ping })
+    this.#onLine({ sentence, dump, isPing: xid === xids.ping })
   }
 
   #opcodeOf(from: End, xid: number, frame: Buffer): number | undefined {
@@ -77,50 +77,50 @@ function prefixed(frame: Buffer): Buffer {
   return Buffer.concat([length, frame])
 }
 
-/** Cuts what one end says into frames, unless it opens with something else, and until it says what is none. */
-class Ear {
+/** Splits the bytes from one end into frames. Ignores everything after an opening or a length that is not a frame's. */
+class FrameStream {
   readonly #isFramed: (opening: Buffer) => boolean
-  readonly #remark: (sentence: string) => void
+  readonly #note: (sentence: string) => void
   readonly #framer: Framer
   #opening: Buffer | undefined = Buffer.alloc(0)
-  #deaf = false
+  #isIgnored = false
 
   constructor(
     onFrame: (frame: Buffer) => void,
     isFramed: (opening: Buffer) => boolean,
-    remark: (sentence: string) => void,
+    note: (sentence: string) => void,
   ) {
     this.#isFramed = isFramed
-    this.#remark = remark
-    this.#framer = new Framer(LONGEST, (bytes, start, end) => onFrame(bytes.subarray(start, end)))
+    this.#note = note
+    this.#framer = new Framer(MAX_FRAME, (bytes, start, end) => onFrame(bytes.subarray(start, end)))
   }
 
-  deafen(): void {
-    this.#deaf = true
+  ignore(): void {
+    this.#isIgnored = true
   }
 
   push(chunk: Buffer): void {
-    if (this.#deaf) return
+    if (this.#isIgnored) return
     if (this.#opening !== undefined) {
       chunk = Buffer.concat([this.#opening, chunk])
       this.#opening = chunk.length < 4 ? chunk : undefined
       if (chunk.length < 4) return
-      if (!this.#isFramed(chunk.subarray(0, 4))) return this.deafen()
+      if (!this.#isFramed(chunk.subarray(0, 4))) return this.ignore()
     }
     try {
       this.#framer.push(chunk)
     } catch (error) {
       if (!(error instanceof JuteError)) throw error
-      this.#remark(`announces ${error.message}: what it says from here on is passed on and not told`)
-      this.deafen()
+      this.#note(`announces ${error.message}: its further bytes are forwarded and not explained`)
+      this.ignore()
     }
   }
 }
 
-/** Where the first four bytes are no length, what they are. */
-function strangeOpening(bytes: Buffer): string | undefined {
+/** Describes the first four bytes if they are not the length of a frame. */
+function describeOpening(bytes: Buffer): string | undefined {
   const word = bytes.toString('latin1')
   if (/^[a-z]{4}$/.test(word)) return `sends the four-letter word ${word}`
-  if (bytes[0] === TLS_HANDSHAKE && bytes[1] === 3) return 'speaks TLS: its frames are passed on and cannot be told'
+  if (bytes[0] === TLS_HANDSHAKE && bytes[1] === 3) return 'speaks TLS: its bytes are forwarded and cannot be explained'
   return undefined
 }

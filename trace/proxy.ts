@@ -1,32 +1,32 @@
-// A TCP proxy that changes nothing and tells everything.
+// A TCP proxy that forwards all bytes unchanged, and reports each frame.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { Address } from '../src/transport/transport.ts'
 import { Conversation, type Line } from './conversation.ts'
 
-/** Is told each line, with the number of its connection, counted from 1. */
-export type Tell = (connection: number, line: Line) => void
+/** Called with each line, and the number of its connection, counted from 1. */
+export type OnLine = (connection: number, line: Line) => void
 
 export class TraceProxy {
   readonly #server: Server
   readonly #target: Address
-  readonly #tell: Tell
+  readonly #onLine: OnLine
   readonly #sockets = new Set<Socket>()
   #connections = 0
 
-  private constructor(server: Server, target: Address, tell: Tell) {
+  private constructor(server: Server, target: Address, onLine: OnLine) {
     this.#server = server
     this.#target = target
-    this.#tell = tell
-    server.on('connection', near => this.#carry(near))
+    this.#onLine = onLine
+    server.on('connection', near => this.#forward(near))
   }
 
-  /** @param listen port 0: any that is free. Rejects where the port cannot be had. */
-  static async start(listen: Address, target: Address, tell: Tell): Promise<TraceProxy> {
+  /** @param listen port 0 selects any free port. Rejects if the port is not available. */
+  static async start(listen: Address, target: Address, onLine: OnLine): Promise<TraceProxy> {
     const server = createServer({ noDelay: true, allowHalfOpen: true })
     server.listen(listen)
     await once(server, 'listening')
-    return new TraceProxy(server, target, tell)
+    return new TraceProxy(server, target, onLine)
   }
 
   get address(): Address {
@@ -34,7 +34,7 @@ export class TraceProxy {
     return { host: address, port }
   }
 
-  /** Drops all connections. */
+  /** Stops listening, and drops all connections. */
   async close(): Promise<void> {
     const closed = once(this.#server, 'close')
     this.#server.close()
@@ -42,25 +42,25 @@ export class TraceProxy {
     await closed
   }
 
-  #carry(near: Socket): void {
+  #forward(near: Socket): void {
     const connection = ++this.#connections
-    const say = (sentence: string) => this.#tell(connection, { sentence, dump: '', isPing: false })
-    const conversation = new Conversation(line => this.#tell(connection, line))
+    const report = (sentence: string) => this.#onLine(connection, { sentence, dump: '', isPing: false })
+    const conversation = new Conversation(line => this.#onLine(connection, line))
     const far = connect({ ...this.#target, noDelay: true, allowHalfOpen: true })
-    say(`opened by ${near.remoteAddress ?? 'somebody'}, port ${near.remotePort ?? 'unknown'}`)
+    report(`opened by ${near.remoteAddress ?? 'an unknown address'}, port ${near.remotePort ?? 'unknown'}`)
     for (const [from, source, sink] of [
       ['client', near, far],
       ['server', far, near],
     ] as const) {
       this.#sockets.add(source)
-      source.on('data', chunk => conversation.hear(from, chunk))
+      source.on('data', chunk => conversation.push(from, chunk))
       source.pipe(sink)
-      source.on('error', error => say(`${from} is lost: ${error.message}`))
+      source.on('error', error => report(`the connection to the ${from} failed: ${error.message}`))
       source.on('close', () => {
         this.#sockets.delete(source)
         sink.destroy()
       })
     }
-    near.on('close', () => say('closed'))
+    near.on('close', () => report('closed'))
   }
 }

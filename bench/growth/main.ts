@@ -1,8 +1,11 @@
-// `npm run bench:growth`: is a cost flat, however many there are? See bench/README.md.
+// `npm run bench:growth`: measures whether costs stay flat as calls, watches, sessions and frames grow. See
+// bench/README.md.
+// May import: bench/harness, bench/measure/statistics.ts, bench/output, bench/report, bench/throughput/verdict.ts,
+// src/index.ts, esbuild.
 import { relative } from 'node:path'
 import { Progress } from '../output/progress.ts'
 import { thisMachine, write } from '../output/result.ts'
-import { asked } from '../output/usage.ts'
+import { parseOrExit } from '../output/usage.ts'
 import { findingsOf, LIMITS } from './verdict.ts'
 import { help, parseOptions, type Options } from './options.ts'
 import { pageOf } from './page.ts'
@@ -11,10 +14,10 @@ import { summaryOf, tableOf } from './table.ts'
 
 async function main(options: Options): Promise<number> {
   const progress = new Progress(process.stderr)
-  const samples = await run(options, what => progress.say(what)).finally(() => progress.clear())
+  const samples = await run(options, what => progress.show(what)).finally(() => progress.clear())
   const findings = findingsOf(samples)
   const [machine, date] = [thisMachine(), new Date()]
-  const raw = [...samples].map(([curve, bySize]) => ({ curve, samples: Object.fromEntries(bySize) }))
+  const raw = [...samples].map(([workload, bySize]) => ({ workload, samples: Object.fromEntries(bySize) }))
   await write(options.json, JSON.stringify({ machine, date, limits: LIMITS, findings, raw }, undefined, 1))
   await write(options.report, await pageOf(findings, machine, date))
   process.stdout.write(`
@@ -28,6 +31,6 @@ Plots: ${relative('.', options.report)}
   return findings.every(({ isFlat }) => isFlat) ? 0 : 1
 }
 
-const options = asked('npm run bench:growth', parseOptions)
+const options = parseOrExit('npm run bench:growth', parseOptions)
 if (options === 'help') process.stdout.write(help)
 else process.exitCode = await main(options)

@@ -1,8 +1,7 @@
 // The command line of `npm run bench:growth`.
 import { fileURLToPath } from 'node:url'
-import { UsageError, valuesOf } from '../output/usage.ts'
-import { wholeNumber } from '../whole-number.ts'
-import { curves, populations } from './workloads.ts'
+import { UsageError, valuesOf, wholeNumber } from '../output/usage.ts'
+import { workloads, populations } from './workloads.ts'
 import type { Plan } from './run.ts'
 import { nameOf } from './table.ts'
 
@@ -17,23 +16,23 @@ const results = (name: string) => fileURLToPath(new URL(`../results/${name}`, im
 
 export const help = `npm run bench:growth -- [options]
 
-Measures whether the cost of an operation stays the same however many calls are under way,
-watches are registered, sessions are open, and however large a frame is. Says so of each
-curve, draws them, and exits with 1 where one is not flat. bench/README.md tells how.
+Measures whether the cost of an operation stays the same as the number of calls in flight,
+registered watches and open sessions grows, and as frames get larger. Prints a verdict for
+each curve, plots them, and exits with 1 if one is not flat. See bench/README.md.
 
-  --quick                  small sizes, in less than a minute: to see that it runs
-  --only TEXT              the curves whose names hold this: ${populations.map(({ crowd }) => crowd).join(', ')}
-  --most N                 leaves out what is larger than N, frames too
-  --rounds N               how often each is measured (${FULL.rounds})
-  --warm-up MS             of processor time, of each (${FULL.warmUp})
-  --span MS                of each measurement (${FULL.span})
-  --node-option OPTION     for the measuring processes: --node-option=--cpu-prof
-  --json FILE              where the figures go (bench/results/growth.json)
-  --report FILE            where the page with the plots goes (bench/results/growth.html)
-  --help                   this
+  --quick                  small sizes: a trial run of less than a minute
+  --only TEXT              only curves whose names contain TEXT: ${populations.map(({ name }) => name).join(', ')}
+  --most N                 skip sizes above N (bytes for frames)
+  --rounds N               measurements of each curve and size (${FULL.rounds})
+  --warm-up MS             processor time of warming up, ms (${FULL.warmUp})
+  --span MS                processor time of each measurement, ms (${FULL.span})
+  --node-option OPTION     pass OPTION to node in the worker processes: --node-option=--cpu-prof
+  --json FILE              write the figures to FILE (bench/results/growth.json)
+  --report FILE            write the plots to FILE (bench/results/growth.html)
+  --help                   print this help
 `
 
-/** @throws UsageError */
+/** @throws UsageError if an option is unknown or its value is invalid */
 export function parseOptions(args: readonly string[]): Options | 'help' {
   const text = { type: 'string' } as const
   const values = valuesOf({
@@ -45,12 +44,12 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   })
   if (values.help === true) return 'help'
   const { only = '', quick = false } = values
-  const chosen = curves.filter(curve => nameOf(curve).includes(only))
-  if (chosen.length === 0) throw new UsageError(`no curve is called like ${JSON.stringify(only)}`)
+  const chosen = workloads.filter(workload => nameOf(workload).includes(only))
+  if (chosen.length === 0) throw new UsageError(`no curve has a name that contains ${JSON.stringify(only)}`)
   const defaults = quick ? QUICK : FULL
   const most = values.most === undefined ? Infinity : wholeNumber('most', values.most)
   return {
-    curves: chosen,
+    workloads: chosen,
     sizesOf: population => (quick ? population.quick : population.sizes).filter(size => size <= most),
     rounds: wholeNumber('rounds', values.rounds ?? `${defaults.rounds}`),
     warmUp: wholeNumber('warm-up', values['warm-up'] ?? `${defaults.warmUp}`),

@@ -1,6 +1,6 @@
-// The page with the plots: one HTML file that needs nothing else.
+// The page with the plots: a single HTML file without external resources.
 import { html, type Html } from '../report/html.ts'
-import { pageAround } from '../report/page.ts'
+import { renderPage } from '../report/page.ts'
 import { plot } from '../report/plots.ts'
 import type { Machine } from '../output/result.ts'
 import { populations, type Population } from './workloads.ts'
@@ -8,15 +8,15 @@ import type { Finding } from './verdict.ts'
 import { summaryOf, tableOf, verdictOf } from './table.ts'
 
 export function pageOf(findings: readonly Finding[], machine: Machine, date: Date): Promise<string> {
-  return pageAround(
+  return renderPage(
     'What grows, and what does not',
     html`<main>
       <h1>What grows, and what does not</h1>
       <p>
-        What one operation costs with more and more of something beside it, as a ratio to the smallest size in the same
-        round; medians of the rounds with their 95 % intervals. A cost that stays the same is a level line at 1; one
-        that grows with what is beside it would be a straight line up. Node ${machine.node} on ${machine.cores} cores of
-        ${machine.cpu}, ${date.toISOString().slice(0, 10)}.
+        The cost of one operation as the number of calls, watches, sessions or bytes grows, as a ratio to the smallest
+        size in the same round: medians of the rounds with 95 % intervals. A constant cost is a horizontal line at 1. A
+        cost that grows with a power of the size is a rising straight line. Node ${machine.node} on ${machine.cores}
+        cores of ${machine.cpu}, ${date.toISOString().slice(0, 10)}.
         <strong>${summaryOf(findings)}</strong>
       </p>
       ${populations.map(population => section(population, findings))}
@@ -30,23 +30,23 @@ export function pageOf(findings: readonly Finding[], machine: Machine, date: Dat
   )
 }
 
-function section({ crowd, of }: Population, findings: readonly Finding[]): Html {
-  const some = findings.filter(({ curve }) => curve.crowd === crowd)
+function section({ name, label }: Population, findings: readonly Finding[]): Html {
+  const some = findings.filter(({ workload }) => workload.population === name)
   if (some.length === 0) return html``
-  return html`<section aria-labelledby="${crowd}">
-    <h2 id="${crowd}">${of}</h2>
+  return html`<section aria-labelledby="${name}">
+    <h2 id="${name}">${label}</h2>
     <ul>
-      ${some.map(finding => html`<li><b>${finding.curve.probe}</b>, ${finding.curve.about}: ${verdictOf(finding)}</li>`)}
+      ${some.map(finding => html`<li><b>${finding.workload.probe}</b>, ${finding.workload.about}: ${verdictOf(finding)}</li>`)}
     </ul>
     <div class="plots">
       ${plot({
         title: 'Cost of an operation, as a ratio to the smallest size',
-        x: { label: of, format: crowd === 'frames' ? binary : decimal },
+        x: { label, format: name === 'frames' ? binary : decimal },
         y: 'ratio',
         format: ratio => ratio.toFixed(2),
-        summary: some.map(finding => `${finding.curve.probe}: ${verdictOf(finding)}`).join('. '),
-        series: some.map(({ curve, levels }, style) => ({
-          name: curve.probe,
+        summary: some.map(finding => `${finding.workload.probe}: ${verdictOf(finding)}`).join('. '),
+        series: some.map(({ workload, levels }, style) => ({
+          name: workload.probe,
           style,
           points: levels.map(({ size, ratio }) => ({ x: size, y: ratio.middle, low: ratio.low, high: ratio.high })),
         })),

@@ -1,8 +1,9 @@
-// The measuring processes run one bundle of plain JavaScript, client and all, as users who bundle theirs do: no loader between.
+// Bundles the program of the worker processes, client included, into plain JavaScript, so that no TypeScript loader is
+// measured.
 import { build } from 'esbuild'
 import { fileURLToPath } from 'node:url'
 
-/** Returns the path of the program. */
+/** Bundles the program and returns its path. */
 export async function buildProgram(): Promise<string> {
   const outfile = fileURLToPath(new URL('../../.cache/growth/main.js', import.meta.url))
   await build({

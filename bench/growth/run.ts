@@ -1,4 +1,4 @@
-// A whole run: curve by curve; all its sizes stand ready, and take turns.
+// A whole run, curve by curve. Each size has a worker process, and the sizes take turns.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -6,61 +6,63 @@ import { connect, type Client } from '../../src/index.ts'
 import { refuseWithoutDescriptors } from '../harness/descriptors.ts'
 import { serverFor } from '../harness/server.ts'
 import { sum } from '../measure/statistics.ts'
-import { populationOf, type Curve, type Population, type Sample } from './workloads.ts'
+import { populationOf, type Workload, type Population, type Sample } from './workloads.ts'
 import type { Samples } from './verdict.ts'
 import { buildProgram } from './program.ts'
-import { Station } from './worker-process.ts'
+import { WorkerProcess } from './worker-process.ts'
 
 export interface Plan {
-  curves: readonly Curve[]
+  workloads: readonly Workload[]
   sizesOf: (population: Population) => readonly number[]
   rounds: number
-  /** Of warming up, and of measuring, of each probe at each size: milliseconds of processor time. */
+  /** Warm-up of each probe at each size, ms of processor time. */
   warmUp: number
+  /** Length of each measurement, ms of processor time. */
   span: number
-  /** For node, of the measuring processes. */
+  /** Options of node for the worker processes. */
   execArgv: readonly string[]
-  /** Ends the run at once: it rejects, and leaves nothing. */
+  /** Kills the worker processes, so that the run rejects. */
   signal?: AbortSignal
 }
 
-export async function run(plan: Plan, say: (what: string) => void): Promise<Samples> {
+export async function run(plan: Plan, show: (activity: string) => void): Promise<Samples> {
   const program = await buildProgram()
   await using embedded = await startEmbedded()
   await using mock = await startMock()
   await using client = await connect(embedded.servers)
-  const samples = new Map<Curve, Map<number, { own: Sample[]; beside: Sample[] }>>()
-  for (const curve of plan.curves) {
-    const population = populationOf(curve)
-    const sizes = plan.sizesOf(population).filter(size => size >= (curve.from ?? 0))
-    if (population.crowd === 'sessions') refuseWithoutDescriptors(sum(sizes), 1, mock.pid)
-    // For each curve anew: what one probe leaves in a heap, another would pay for, and the more the larger the crowd.
-    await using stations = new Stations(program, { mock: mock.servers, server: embedded.servers }, client, plan)
+  const samples = new Map<Workload, Map<number, { own: Sample[]; baseline: Sample[] }>>()
+  for (const workload of plan.workloads) {
+    const population = populationOf(workload)
+    const sizes = plan.sizesOf(population).filter(size => size >= (workload.from ?? 0))
+    if (population.name === 'sessions') refuseWithoutDescriptors(sum(sizes), 1, mock.pid)
+    // New processes for each curve, because garbage of one probe would make the next one slower, the more the larger
+    // the size.
+    await using processes = new WorkerProcesses(program, { mock: mock.servers, server: embedded.servers }, client, plan)
     for (const size of sizes) {
-      say(`${size} ${population.of}: getting ready for ${curve.probe}`)
-      await stations.open(population, size, curve)
+      show(`${size} ${population.label}: preparing ${workload.probe}`)
+      await processes.open(population, size, workload)
     }
-    const bySize = new Map(sizes.map(size => [size, { own: [] as Sample[], beside: [] as Sample[] }]))
-    samples.set(curve, bySize)
+    const bySize = new Map(sizes.map(size => [size, { own: [] as Sample[], baseline: [] as Sample[] }]))
+    samples.set(workload, bySize)
     for (let round = 0; round < plan.rounds; round++)
-      for (const station of stations.inTurn(round)) {
-        say(`${population.of}: round ${round + 1} of ${plan.rounds}, ${curve.probe} with ${station.size}`)
-        const series = bySize.get(station.size)
-        series?.own.push(await station.measure({ probe: curve.probe, span: plan.span }))
-        if (curve.beside !== undefined)
-          series?.beside.push(await station.measure({ probe: curve.beside, span: plan.span }))
+      for (const worker of processes.inOrder(round)) {
+        show(`${population.label}: round ${round + 1} of ${plan.rounds}, ${workload.probe} with ${worker.size}`)
+        const series = bySize.get(worker.size)
+        series?.own.push(await worker.measure({ probe: workload.probe, span: plan.span }))
+        if (workload.baseline !== undefined)
+          series?.baseline.push(await worker.measure({ probe: workload.baseline, span: plan.span }))
       }
   }
   return samples
 }
 
-/** All sizes of one crowd. */
-class Stations implements AsyncDisposable {
+/** The worker processes of one curve, one for each size. */
+class WorkerProcesses implements AsyncDisposable {
   readonly #program: string
   readonly #servers: { mock: string; server: string }
   readonly #client: Client
   readonly #plan: Plan
-  readonly #all: Station[] = []
+  readonly #all: WorkerProcess[] = []
 
   constructor(program: string, servers: { mock: string; server: string }, client: Client, plan: Plan) {
     this.#program = program
@@ -69,24 +71,24 @@ class Stations implements AsyncDisposable {
     this.#plan = plan
   }
 
-  async open({ crowd, execArgv = [] }: Population, size: number, { probe, beside }: Curve): Promise<void> {
+  async open({ name, execArgv = [] }: Population, size: number, { probe, baseline }: Workload): Promise<void> {
     const { path: directory } = await this.#client.create('/crowd-', '', { mode: 'persistentSequential' })
-    const task = { crowd, size, directory, ...this.#servers }
-    const station = new Station(this.#program, task, [...execArgv, ...this.#plan.execArgv], this.#plan.signal)
-    this.#all.push(station)
-    await station.ready()
-    for (const each of beside === undefined ? [probe] : [probe, beside])
-      await station.measure({ probe: each, span: this.#plan.warmUp })
+    const task = { population: name, size, directory, ...this.#servers }
+    const worker = new WorkerProcess(this.#program, task, [...execArgv, ...this.#plan.execArgv], this.#plan.signal)
+    this.#all.push(worker)
+    await worker.ready()
+    for (const each of baseline === undefined ? [probe] : [probe, baseline])
+      await worker.measure({ probe: each, span: this.#plan.warmUp })
   }
 
-  /** No size is always the first, or always behind the same one. */
-  inTurn(round: number): Station[] {
+  /** Rotates the order, so that no size is always measured first. */
+  inOrder(round: number): WorkerProcess[] {
     const first = round % this.#all.length
     return [...this.#all.slice(first), ...this.#all.slice(0, first)]
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#all.map(station => station.end()))
+    await Promise.all(this.#all.map(worker => worker.end()))
   }
 }
 
@@ -97,11 +99,11 @@ async function startEmbedded(): Promise<AsyncDisposable & { servers: string }> {
 
 async function startMock(): Promise<AsyncDisposable & { servers: string; pid: number | undefined }> {
   const mock = fork(fileURLToPath(new URL('../throughput/mock.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] })
-  const gone = once(mock, 'exit')
+  const exited = once(mock, 'exit')
   const [{ port }] = (await once(mock, 'message')) as [{ port: number }]
   const stop = async () => {
     mock.disconnect()
-    await gone
+    await exited
   }
   return { servers: `127.0.0.1:${port}`, pid: mock.pid, [Symbol.asyncDispose]: stop }
 }

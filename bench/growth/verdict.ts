@@ -1,23 +1,23 @@
-// Is a cost flat over sizes? Pure.
+// Decides whether a cost is flat over the sizes. Pure.
 import { median, powerOf, type Power } from '../measure/statistics.ts'
 import { ratioOf, type Ratio } from '../throughput/verdict.ts'
-import type { Curve, Sample } from './workloads.ts'
+import type { Workload, Sample } from './workloads.ts'
 
-/** By curve, then by size, a sample for each round; of what the curve stands beside, too. Sizes ascend. */
-export type Samples = ReadonlyMap<Curve, ReadonlyMap<number, Series>>
+/** A sample for each round, by curve and then by size. Sizes ascend. */
+export type Samples = ReadonlyMap<Workload, ReadonlyMap<number, Series>>
 
 export interface Series {
   own: readonly Sample[]
-  beside: readonly Sample[]
+  baseline: readonly Sample[]
 }
 
 export interface Level {
   size: number
-  /** Of one operation: the median of the rounds. */
+  /** Cost of one operation: the median of the rounds. */
   cost: number
-  /** Of what it stands beside. */
-  beside: number | undefined
-  /** To the smallest size in the same round; of the cost, or of how many times the cost of what it stands beside it is. */
+  /** Cost of one operation of the baseline, if there is one. */
+  baseline: number | undefined
+  /** The cost (divided by that of the baseline, if there is one) as a ratio to the smallest size in the same round. */
   ratio: Ratio
 }
 
@@ -28,31 +28,34 @@ export interface Step {
 }
 
 export interface Finding {
-  curve: Curve
+  workload: Workload
   levels: Level[]
-  /** Of the ratios; undefined of a single level. */
+  /** The power fitted to the ratios. Undefined for a single size. */
   power: Power | undefined
-  /** Upwards, between neighbours; undefined of a single level. */
-  largest: Step | undefined
+  /** The largest increase between neighbouring sizes. Undefined for a single size. */
+  largestStep: Step | undefined
   isFlat: boolean
-  /** Or is there so much noise that it may grow all the same? */
+  /** False if the cost may grow in spite of the verdict, because the noise is too large. */
   isSure: boolean
 }
 
-/** A curve is flat where neither its exponent nor its largest step is above this, the lower ends of their 95 % intervals counting. */
+/**
+ * A curve is flat if the lower ends of the 95 % intervals of its exponent and of its largest step are within these
+ * limits.
+ */
 export const LIMITS = { exponent: 0.1, step: 1.5 } as const
 
-/** What is flat is surely so where the upper ends of both intervals are below twice the limits. */
-const SURELY = 2
+/** A flat verdict is sure if the upper ends of both intervals are within this many times the limits. */
+const MARGIN = 2
 
 export const findingsOf = (samples: Samples): Finding[] =>
-  [...samples].map(([curve, bySize]) => findingOf(curve, bySize))
+  [...samples].map(([workload, bySize]) => findingOf(workload, bySize))
 
-function findingOf(curve: Curve, bySize: ReadonlyMap<number, Series>): Finding {
+function findingOf(workload: Workload, bySize: ReadonlyMap<number, Series>): Finding {
   const rows = [...bySize].map(([size, series]) => {
-    const [own, beside] = [series.own.map(each), series.beside.map(each)]
-    const judged = curve.beside === undefined ? own : own.map((cost, round) => cost / (beside[round] ?? NaN))
-    return { size, judged, cost: median(own), beside: curve.beside && median(beside) }
+    const [own, baseline] = [series.own.map(each), series.baseline.map(each)]
+    const judged = workload.baseline === undefined ? own : own.map((cost, round) => cost / (baseline[round] ?? NaN))
+    return { size, judged, cost: median(own), baseline: workload.baseline && median(baseline) }
   })
   const first = rows[0]?.judged ?? []
   const levels = rows.map(({ judged, ...row }): Level => ({ ...row, ratio: ratioOf(judged, first) }))
@@ -60,10 +63,10 @@ function findingOf(curve: Curve, bySize: ReadonlyMap<number, Series>): Finding {
     const { size: from = NaN, judged: before = [] } = rows[i] ?? {}
     return { from, to: size, ratio: ratioOf(judged, before) }
   })
-  const largest = steps.toSorted((a, b) => b.ratio.middle - a.ratio.middle)[0]
+  const largestStep = steps.toSorted((a, b) => b.ratio.middle - a.ratio.middle)[0]
   const power = powerOf(levels.map(({ size, ratio }) => ({ x: size, y: ratio.middle })))
   const isFlat = levels.every(isMeasured) && !grows(power) && !steps.some(isStep)
-  return { curve, levels, power, largest, isFlat, isSure: isFlat && isNarrow(power, largest) }
+  return { workload, levels, power, largestStep, isFlat, isSure: isFlat && isNarrow(power, largestStep) }
 }
 
 const each = ({ cost, operations }: Sample): number => cost / operations
@@ -75,7 +78,7 @@ const grows = (power: Power | undefined): boolean =>
 
 function isNarrow(power: Power | undefined, largest: Step | undefined): boolean {
   const exponent = power === undefined ? 0 : power.exponent + (power.error ?? 0)
-  return exponent <= SURELY * LIMITS.exponent && (largest?.ratio.high ?? 1) <= SURELY * LIMITS.step
+  return exponent <= MARGIN * LIMITS.exponent && (largest?.ratio.high ?? 1) <= MARGIN * LIMITS.step
 }
 
 const isStep = ({ ratio }: Step): boolean => ratio.low > LIMITS.step

@@ -1,43 +1,46 @@
-// A measuring process, seen from the harness.
+// A worker process, as seen from the main process.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import type { Question, Sample, Task } from './workloads.ts'
+import type { MeasureRequest, Sample, Task } from './workloads.ts'
 
-export class Station {
+export class WorkerProcess {
   readonly size: number
   readonly #task: Task
   readonly #child: ChildProcess
-  readonly #gone: Promise<never>
+  readonly #exited: Promise<never>
 
   constructor(program: string, task: Task, execArgv: readonly string[], signal?: AbortSignal) {
     this.size = task.size
     this.#task = task
     const end = signal && { signal, killSignal: 'SIGKILL' as const }
     this.#child = fork(program, { execArgv: ['--expose-gc', ...execArgv], ...end })
-    this.#gone = once(this.#child, 'exit').then(([code, signal]) => {
-      throw new Error(`the process for ${task.size} ${task.crowd} ended with ${code ?? signal}`)
+    this.#exited = once(this.#child, 'exit').then(([code, signal]) => {
+      throw new Error(`the process for ${task.size} ${task.population} ended with ${code ?? signal}`)
     })
-    this.#gone.catch(() => undefined)
+    this.#exited.catch(() => undefined)
   }
 
   async ready(): Promise<void> {
-    await this.#ask(this.#task)
+    await this.#request(this.#task)
   }
 
-  async measure(question: Question): Promise<Sample> {
-    return (await this.#ask(question)) as Sample
+  async measure(question: MeasureRequest): Promise<Sample> {
+    return (await this.#request(question)) as Sample
   }
 
-  /** Without a word to the servers, which end with the run: of a million watches each would have to be told. */
+  /**
+   * Kills the process without closing its sessions: the server would have to notify up to a million watches, and ends
+   * with the run.
+   */
   async end(): Promise<void> {
     this.#child.kill('SIGKILL')
-    await this.#gone.catch(() => undefined)
+    await this.#exited.catch(() => undefined)
   }
 
-  async #ask(message: Task | Question): Promise<unknown> {
-    const answered = once(this.#child, 'message')
+  async #request(message: Task | MeasureRequest): Promise<unknown> {
+    const replied = once(this.#child, 'message')
     this.#child.send(message)
-    const [answer] = (await Promise.race([answered, this.#gone])) as [unknown]
-    return answer
+    const [reply] = (await Promise.race([replied, this.#exited])) as [unknown]
+    return reply
   }
 }

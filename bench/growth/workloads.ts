@@ -1,125 +1,139 @@
-// What is measured, and at which sizes. Pure data, shared by the harness and the processes that it starts.
+// The curves and their sizes. Pure data, shared by the main process and the worker processes.
 
-/** What there is much of, in a process of its own for each curve and size. */
-export type Crowd = 'calls' | 'young' | 'watches' | 'removed' | 'lives' | 'sessions' | 'frames' | 'names'
+/** What there is many of. Each curve and size has its own process. */
+export type PopulationName = 'calls' | 'young' | 'watches' | 'removed' | 'lives' | 'sessions' | 'frames' | 'names'
 
 export interface Population {
-  crowd: Crowd
-  /** What the sizes count. */
-  of: string
+  name: PopulationName
+  /** What the sizes count, for a reader. */
+  label: string
   sizes: readonly number[]
-  /** What `--quick` makes of them. */
+  /** The sizes with `--quick`. */
   quick: readonly number[]
-  /** Options of node. */
+  /** Options of node for the worker process. */
   execArgv?: readonly string[]
 }
 
-export interface Curve {
-  crowd: Crowd
-  /** One of the probes of that crowd. */
+export interface Workload {
+  population: PopulationName
+  /** The name of a probe of that population. */
   probe: string
-  /** What one operation is, for a reader. */
+  /** Describes one operation, for a reader. */
   about: string
-  /** Of what an operation costs. */
+  /** The unit of the cost of an operation. */
   unit: 'us' | 'bytes'
-  /** Below that size, what a process has once weighs more than what it has many of. */
+  /** Smallest size. Below it, the fixed costs of a process dominate. */
   from?: number
-  /** The probe of what no client can do without, measured at the same sizes: what grows with that is not the client's. */
-  beside?: 'promise'
+  /** A probe of the minimum that any client needs, at the same sizes. The cost is judged relative to it. */
+  baseline?: 'promise'
 }
 
-/** Calls under way outlive V8's young generation as it is by default, and each is then moved twice: here all have room in it. */
-const ROOMY = ['--min-semi-space-size=256', '--max-semi-space-size=256']
+/**
+ * Makes room for all calls in V8's young generation. By default calls in flight outlive it, and each one is moved
+ * twice.
+ */
+const LARGE_YOUNG_GENERATION = ['--min-semi-space-size=256', '--max-semi-space-size=256']
 
 const someCalls = { sizes: [1000, 3000, 10_000, 30_000, 100_000], quick: [1000, 10_000] } as const
 
 export const populations: readonly Population[] = [
-  { ...{ crowd: 'calls', of: 'calls under way' }, ...someCalls, execArgv: ROOMY },
-  { ...{ crowd: 'young', of: "calls under way, with Node's own young generation" }, ...someCalls },
+  { ...{ name: 'calls', label: 'calls in flight' }, ...someCalls, execArgv: LARGE_YOUNG_GENERATION },
+  { ...{ name: 'young', label: "calls in flight, with Node's default young generation" }, ...someCalls },
   {
-    ...{ crowd: 'watches', of: 'watches registered' },
+    ...{ name: 'watches', label: 'watches registered' },
     sizes: [1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
     quick: [1000, 10_000, 100_000],
   },
   {
-    ...{ crowd: 'removed', of: 'watches registered, and removed again' },
+    ...{ name: 'removed', label: 'watches registered and removed again' },
     sizes: [1000, 10_000, 100_000, 1_000_000],
     quick: [1000, 10_000],
   },
   {
-    ...{ crowd: 'lives', of: 'watches set in one session, and ended with it' },
+    ...{ name: 'lives', label: 'watches registered until the session ends' },
     sizes: [10_000, 30_000, 100_000, 300_000, 1_000_000],
     quick: [1000, 10_000],
   },
   {
-    ...{ crowd: 'sessions', of: 'sessions in a process' },
+    ...{ name: 'sessions', label: 'sessions in a process' },
     sizes: [100, 300, 1000, 3000, 10_000],
     quick: [100, 300, 1000],
   },
   {
-    ...{ crowd: 'frames', of: 'bytes of data in a frame' },
+    ...{ name: 'frames', label: 'bytes of data in a frame' },
     sizes: [16_384, 65_536, 262_144, 1_048_576, 4_194_304, 8_388_608],
     quick: [16_384, 262_144, 1_048_576],
   },
   {
-    ...{ crowd: 'names', of: 'names in a list' },
+    ...{ name: 'names', label: 'names in a list' },
     sizes: [300, 1000, 3000, 10_000, 30_000, 100_000],
     quick: [300, 3000],
   },
 ]
 
-const us = (crowd: Crowd, probe: string, about: string): Curve => ({ crowd, probe, about, unit: 'us' })
-const bytes = (crowd: Crowd, probe: string, about: string): Curve => ({ crowd, probe, about, unit: 'bytes' })
+const us = (population: PopulationName, probe: string, about: string): Workload => ({
+  population,
+  probe,
+  about,
+  unit: 'us',
+})
+const bytes = (population: PopulationName, probe: string, about: string): Workload => ({
+  population,
+  probe,
+  about,
+  unit: 'bytes',
+})
 
-export const curves: readonly Curve[] = [
-  { ...us('calls', 'getData', 'one of so many under way'), beside: 'promise' },
-  { ...us('calls', 'one signal', 'the same, with one abort signal over all of them'), beside: 'promise' },
-  us('calls', 'queued', 'a call that waits for a connection with so many others'),
-  us('calls', 'lost', 'a call that fails with its connection, with so many others'),
-  { ...us('young', 'getData', 'one of so many under way'), beside: 'promise' },
-  us('watches', 'told', 'one more is set, its node is changed, it is told'),
-  us('watches', 'given up', 'one more is set, and given up by its signal'),
-  us('watches', 'removeWatches', 'one more is set, and removed'),
-  us('watches', 'view', 'a view of the client sets one more, and is closed'),
-  us('watches', 'watcher', 'a persistent one is added, and closed'),
-  { ...us('watches', 'reconnect', 'one of so many is set again on a new connection'), from: 10_000 },
-  { ...bytes('watches', 'memory', 'live heap of one of so many'), from: 10_000 },
-  us('removed', 'told', 'one is set, its node is changed, it is told'),
-  us('lives', 'life', 'one of so many is set, and told the end of the session'),
-  us('sessions', 'getData', 'of the next session, a hundred at a time'),
-  us('sessions', 'opened', 'one more is opened, and closed'),
-  { ...bytes('sessions', 'memory', 'live heap of one of so many'), from: 1000 },
-  us('frames', 'getData', 'a kilobyte of it'),
-  us('frames', 'setData', 'a kilobyte of it'),
-  us('names', 'getChildren', 'a name of it'),
+export const workloads: readonly Workload[] = [
+  { ...us('calls', 'getData', 'one of the calls in flight'), baseline: 'promise' },
+  { ...us('calls', 'one signal', 'the same, with one abort signal for all of them'), baseline: 'promise' },
+  us('calls', 'queued', 'one of the calls that wait for a connection'),
+  us('calls', 'disconnected', 'one of the calls that fail with their connection'),
+  { ...us('young', 'getData', 'one of the calls in flight'), baseline: 'promise' },
+  us('watches', 'notified', 'set one more, change its node, get the event'),
+  us('watches', 'aborted', 'set one more, and abort its signal'),
+  us('watches', 'removeWatches', 'set one more, and remove it'),
+  us('watches', 'view', 'set one more through a view of the client, and close the view'),
+  us('watches', 'watcher', 'add a persistent watch, and close it'),
+  { ...us('watches', 'reconnect', 'set one of the watches again after a reconnect'), from: 10_000 },
+  { ...bytes('watches', 'memory', 'live heap of one of them'), from: 10_000 },
+  us('removed', 'notified', 'set one, change its node, get the event'),
+  us('lives', 'life', 'set one of them, and get the end of the session'),
+  us('sessions', 'getData', 'a call of the next session, a hundred at a time'),
+  us('sessions', 'opened', 'open one more, and close it'),
+  { ...bytes('sessions', 'memory', 'live heap of one of them'), from: 1000 },
+  us('frames', 'getData', 'one kilobyte of the frame'),
+  us('frames', 'setData', 'one kilobyte of the frame'),
+  us('names', 'getChildren', 'one name of the list'),
 ]
 
-export function populationOf({ crowd }: Curve): Population {
-  const found = populations.find(population => population.crowd === crowd)
-  if (found === undefined) throw new Error(`there is no crowd of ${crowd}`)
+export function populationOf({ population }: Workload): Population {
+  const found = populations.find(({ name }) => name === population)
+  if (found === undefined) throw new Error(`there is no population ${population}`)
   return found
 }
 
-/** What a measuring process is told first. */
+/** The first message to a worker process. */
 export interface Task {
-  crowd: Crowd
+  population: PopulationName
   size: number
-  /** Connect strings: of a server that answers at once from what lies ready, and of the embedded one. */
+  /** The connect string of a mock, which answers at once with prepared replies. */
   mock: string
+  /** The connect string of the embedded server. */
   server: string
-  /** An empty node of its own there. */
+  /** An empty node for this process on the embedded server. */
   directory: string
 }
 
-/** What it is told from then on, and answers with a {@link Sample}. */
-export interface Question {
+/** Every further message. The process replies with a {@link Sample}. */
+export interface MeasureRequest {
   probe: string
-  /** Milliseconds of processor time, at least. */
+  /** Minimum length, ms of processor time. */
   span: number
 }
 
 export interface Sample {
   operations: number
-  /** Of all of them: microseconds of processor time of the whole process, or bytes. */
+  /** Cost of all operations: microseconds of processor time of the whole process, or bytes. */
   cost: number
 }

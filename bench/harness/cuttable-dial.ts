@@ -1,16 +1,16 @@
-// The line between one session and its servers, which can be cut, and kept cut.
+// A dial whose connection can be cut, and kept cut.
 import { tcp } from '../../src/transport/tcp.ts'
 import type { Dial, Transport, TransportHandler } from '../../src/transport/transport.ts'
 
 const dialTcp = tcp()
 
-export class Line {
+export class CuttableDial {
   #isDown = false
   #open: { transport: Transport; handler: TransportHandler } | undefined
 
   readonly dial: Dial = (address, handler) => {
     if (this.#isDown) {
-      setImmediate(() => handler.closed(new Error('the line is down')))
+      setImmediate(() => handler.closed(new Error('the link is down')))
       return { write: () => undefined, destroy: () => undefined }
     }
     const isOurs = () => this.#open?.handler === handler
@@ -23,14 +23,15 @@ export class Line {
     return transport
   }
 
-  /** The connection ends without a word; the next one may come. */
+  /** Drops the connection without closing the session. The session may reconnect. */
   cut(): void {
     const open = this.#open
     this.#open = undefined
     open?.transport.destroy()
-    open?.handler.closed(new Error('the line was cut'))
+    open?.handler.closed(new Error('the link was cut'))
   }
 
+  /** Drops the connection, and refuses new ones until {@link up}. */
   down(): void {
     this.#isDown = true
     this.cut()

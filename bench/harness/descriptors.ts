@@ -1,16 +1,16 @@
-// Every session is a socket, and so a file descriptor, at both ends.
+// The limit of open files: every session is a socket, and so a file descriptor, at both ends.
 import { readFileSync } from 'node:fs'
 
-/** What a process needs besides: threads, their loops, the program's own files. */
+/** Further descriptors of a process: its own files, and those of each thread with its event loop. */
 const SPARE = 100
 const PER_THREAD = 25
 
 export class TooManySessions extends Error {}
 
 /**
- * @param sessions that are open at a time, at most
- * @param server the process of a server that is ours
- * @throws TooManySessions where a limit is known and too low
+ * @param sessions most sessions open at a time
+ * @param server the process id of the server, if this run started it
+ * @throws TooManySessions if a known limit is too low
  */
 export function refuseWithoutDescriptors(
   sessions: number,
@@ -21,17 +21,17 @@ export function refuseWithoutDescriptors(
   const needed = sessions + SPARE + PER_THREAD * threads
   const ends: ['this program' | 'the server', number | 'self'][] = [['this program', 'self']]
   if (server !== undefined) ends.push(['the server', server])
-  for (const [who, pid] of ends) {
+  for (const [end, pid] of ends) {
     const limit = limitOf(pid)
     if (limit === undefined || limit >= needed) continue
     throw new TooManySessions(
-      `${sessions} sessions at a time need ${needed} file descriptors, and ${who} may open ${limit}. Ways out: ` +
-        `\`ulimit -n ${needed}\` before npm start (as root, or up to the hard limit that \`ulimit -Hn\` tells), or fewer --sessions.`,
+      `${sessions} concurrent sessions need ${needed} file descriptors, but ${end} may open only ${limit}. Run ` +
+        `\`ulimit -n ${needed}\` before npm start (as root, or up to the hard limit that \`ulimit -Hn\` shows), or pass fewer --sessions.`,
     )
   }
 }
 
-/** The soft limit, where there is a /proc. */
+/** Returns the soft limit, or undefined on a system without /proc. */
 function openFilesLimitOf(pid: number | 'self'): number | undefined {
   try {
     const limit = /^Max open files +(\d+|unlimited)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1]

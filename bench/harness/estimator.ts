@@ -1,49 +1,49 @@
-// How long things will take, from how long the ones before took. Pure but for what it remembers.
-import { listsIn, type Task } from './plan.ts'
+// Estimates how long the next measurement takes from the durations of the previous ones.
+import { listBytes, type Task } from './plan.ts'
 
-/** In bytes of a list that take as long: rough guesses, of which only the proportions matter. */
-const OF_ANYTHING = 1e6
-const OF_A_SESSION = 20e3
-const OF_A_CONNECTION = 40e3
-const OF_THE_REPORT = 30e6
+// Efforts, in bytes of a list that take equally long. They are rough guesses, and only their ratios matter.
+const BASE_EFFORT = 1e6
+const SESSION_EFFORT = 20e3
+const CONNECTION_EFFORT = 40e3
+const REPORT_EFFORT = 30e6
 
-/** Two cores of 2020 that do nothing else. */
+/** Measured on two otherwise idle cores of 2020. */
 const FIRST_GUESS = { ms: 200, effort: 20e6 }
-/** What is long ago was on another machine, as it were: others come and go. */
-const MEMORY = 0.9
-/** A session that is silent expires at the second look of the server, at the latest. */
-const TO_EXPIRE = 1.5
+/** Weight of the past at each new record, because the load of the machine changes. */
+const DECAY = 0.9
+/** In session timeouts: a silent session expires at the server's second check at the latest. */
+const EXPIRY_FACTOR = 1.5
 
-export type Deed = 'gather' | 'step' | 'leave'
+export type Activity = 'gather' | 'step' | 'leave'
 
-export class Foresight {
+export class Estimator {
   #ms = FIRST_GUESS.ms
   #effort = FIRST_GUESS.effort
 
-  /** What was done, and how long it took, ms. */
-  took(deed: Deed, task: Task, ms: number): void {
-    this.#ms = MEMORY * this.#ms + Math.max(0, ms - waitOf(deed, task))
-    this.#effort = MEMORY * this.#effort + effortOf(deed, task)
+  /** Records that an activity took `ms`. */
+  record(activity: Activity, task: Task, ms: number): void {
+    this.#ms = DECAY * this.#ms + Math.max(0, ms - waitOf(activity, task))
+    this.#effort = DECAY * this.#effort + effortOf(activity, task)
   }
 
-  /** In ms. */
-  of(deed: Deed, task: Task): number {
-    return this.#msOf(effortOf(deed, task)) + waitOf(deed, task)
+  /** Returns the expected duration of one activity, ms. */
+  estimate(activity: Activity, task: Task): number {
+    return this.#msOf(effortOf(activity, task)) + waitOf(activity, task)
   }
 
-  /** From the first to the last of it, with so many steps, ms. */
-  ofAll(task: Task, steps: number): number {
-    return this.of('gather', task) + steps * this.of('step', task) + this.of('leave', task)
+  /** Returns the expected duration of a task with this number of steps, from gathering to leaving, ms. */
+  estimateTask(task: Task, steps: number): number {
+    return this.estimate('gather', task) + steps * this.estimate('step', task) + this.estimate('leave', task)
   }
 
-  /** Opening so many sessions that are shared, ms. */
-  ofOpening(sessions: number): number {
-    return this.#msOf(sessions * OF_A_CONNECTION)
+  /** Returns the expected duration of opening shared sessions, ms. */
+  estimateOpening(sessions: number): number {
+    return this.#msOf(sessions * CONNECTION_EFFORT)
   }
 
-  /** What follows the last measurement, ms. */
-  ofTheEnd(sessions: number): number {
-    return this.#msOf(OF_THE_REPORT + sessions * OF_A_SESSION)
+  /** Returns the expected duration of the work after the last measurement, ms. */
+  estimateEnd(sessions: number): number {
+    return this.#msOf(REPORT_EFFORT + sessions * SESSION_EFFORT)
   }
 
   #msOf(effort: number): number {
@@ -51,13 +51,13 @@ export class Foresight {
   }
 }
 
-function effortOf(deed: Deed, { scenario, size }: Task): number {
+function effortOf(activity: Activity, { scenario, size }: Task): number {
   const { phases, theory, ownSessions } = scenario
-  const everyone = OF_ANYTHING + size * OF_A_SESSION
-  if (deed === 'leave') return everyone
-  if (deed === 'step') return phases.length * (everyone + listsIn(size, theory.bytes))
-  return everyone + listsIn(size, theory.gathering) + (ownSessions === undefined ? 0 : size * OF_A_CONNECTION)
+  const allSessions = BASE_EFFORT + size * SESSION_EFFORT
+  if (activity === 'leave') return allSessions
+  if (activity === 'step') return phases.length * (allSessions + listBytes(size, theory.bytes))
+  return allSessions + listBytes(size, theory.gathering) + (ownSessions === undefined ? 0 : size * CONNECTION_EFFORT)
 }
 
-const waitOf = (deed: Deed, { scenario: { isSlow, ownSessions } }: Task): number =>
-  deed === 'step' && isSlow === true ? TO_EXPIRE * (ownSessions?.timeout ?? 0) : 0
+const waitOf = (activity: Activity, { scenario: { isSlow, ownSessions } }: Task): number =>
+  activity === 'step' && isSlow === true ? EXPIRY_FACTOR * (ownSessions?.timeout ?? 0) : 0

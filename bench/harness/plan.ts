@@ -1,59 +1,61 @@
-// How the time given is shared out, and in which order things are done. Pure.
+// Plans a run: how the time is divided, and in which order the scenarios are measured. Pure.
 import type { Scenario } from './scenario.ts'
 import { sum } from '../measure/statistics.ts'
 
-/** A scenario with so many sessions. */
+/** A scenario with a number of sessions. */
 export interface Task {
   scenario: Scenario
   size: number
 }
 
-/** What has servers send more than this at once, in bytes, is for those who ask for it. */
+/** Bytes. A task that makes the server send more than this at once is measured only with --all. */
 export const TOO_HEAVY = 250e6
-/** What a name in a list takes, and more than any other answer does. */
+/** Bytes of one name in a list of children. Lists outweigh all other replies. */
 const BYTES_PER_NAME = 60
 
-/** What all members together are sent where that grows with a power of their number, in bytes: not more than a rough guess. */
-export const listsIn = (size: number, power: number): number => BYTES_PER_NAME * size ** power
+/** Returns a rough estimate of the bytes sent to all members together, if they grow with this power of their number. */
+export const listBytes = (size: number, power: number): number => BYTES_PER_NAME * size ** power
 
-/** The most that all members together are sent at once: when they gather, or in the phase of the theory. */
+/** Returns the most bytes sent to all members at once: while they gather, or in the phase of the theory. */
 export const weightOf = ({ scenario: { theory }, size }: Task): number =>
-  listsIn(size, Math.max(theory.bytes, theory.gathering))
+  listBytes(size, Math.max(theory.bytes, theory.gathering))
 
-/** Those of one size side by side, so that drift hits them alike; few sessions first, so that sessions are opened when they are needed. */
+/**
+ * The scenarios of one size, measured in turns, so that drift of the machine affects them equally. Small sizes come
+ * first, so that sessions are opened only when they are needed.
+ */
 export interface Stage {
   size: number
-  /** On the same sessions, in turns. */
-  together: Scenario[]
-  /** Each on sessions of its own, which do not outlive it. */
-  alone: Scenario[]
+  /** Measured in turns, on shared sessions. */
+  interleaved: Scenario[]
+  /** Measured one after the other, each on its own sessions, which end with it. */
+  separate: Scenario[]
 }
 
 export const stagesOf = (scenarios: readonly Scenario[], sizes: readonly number[], most = TOO_HEAVY): Stage[] =>
   sizes.map(size => {
-    const bearable = scenarios.filter(scenario => weightOf({ scenario, size }) <= most)
+    const allowed = scenarios.filter(scenario => weightOf({ scenario, size }) <= most)
     return {
       size,
-      together: bearable.filter(({ ownSessions }) => ownSessions === undefined),
-      alone: bearable.filter(({ ownSessions }) => ownSessions !== undefined),
+      interleaved: allowed.filter(({ ownSessions }) => ownSessions === undefined),
+      separate: allowed.filter(({ ownSessions }) => ownSessions !== undefined),
     }
   })
 
-/** How many sessions are open at a time, at most: shared ones stay open, and a conductor has one too. */
-export function peakOf(stages: readonly Stage[]): number {
+/** Returns the largest number of open sessions. Shared sessions stay open, and one more is for the trigger session. */
+export function peakSessionsOf(stages: readonly Stage[]): number {
   let [shared, peak] = [0, 0]
-  for (const { size, together, alone } of stages) {
-    if (together.length > 0) shared = Math.max(shared, size + 1)
-    peak = Math.max(peak, shared + (alone.length > 0 ? size + 1 : 0))
+  for (const { size, interleaved, separate } of stages) {
+    if (interleaved.length > 0) shared = Math.max(shared, size + 1)
+    peak = Math.max(peak, shared + (separate.length > 0 ? size + 1 : 0))
   }
   return peak
 }
 
-/** Every task of a stage. */
-export const tasksOf = ({ size, together, alone }: Stage): Task[] =>
-  [...together, ...alone].map(scenario => ({ scenario, size }))
+export const tasksOf = ({ size, interleaved, separate }: Stage): Task[] =>
+  [...interleaved, ...separate].map(scenario => ({ scenario, size }))
 
-/** What can be done in the time that is left: without the ones that take longest, if need be. */
+/** Returns the part of the stage that fits into the remaining time. Leaves out the longest tasks first. */
 export function affordable(stage: Stage, timeLeft: number, timeFor: (task: Task) => number): Stage {
   const chosen = new Set<Scenario>()
   let left = timeLeft
@@ -62,22 +64,23 @@ export function affordable(stage: Stage, timeLeft: number, timeFor: (task: Task)
     if (left >= 0) chosen.add(task.scenario)
   }
   const isChosen = (scenario: Scenario) => chosen.has(scenario)
-  return { ...stage, together: stage.together.filter(isChosen), alone: stage.alone.filter(isChosen) }
+  return { ...stage, interleaved: stage.interleaved.filter(isChosen), separate: stage.separate.filter(isChosen) }
 }
 
-/** The part of the time that is kept free for what is to come, at most: it is foretold, and not known. */
-const KEPT_FREE = 0.7
+/** Largest part of the time that is reserved for later stages, because their durations are only estimated. */
+const RESERVED = 0.7
 
 /**
- * What the first of the stages may take of the time that is left: the least that it takes, while the others keep theirs, and
- * a part of the rest that grows with the number of sessions. A step takes longer with more of them, but needs fewer repeats.
+ * Returns the share of the remaining time for the first stage: its minimum, plus a part of the time that is left after
+ * the minimums of all stages. That part grows with the number of sessions, because a step takes longer with more of
+ * them. It grows with their square root only, because larger sizes need fewer repeats.
  */
 export function shareOf(stages: readonly Stage[], timeLeft: number, leastFor: (stage: Stage) => number): number {
   const left = Math.max(0, timeLeft)
-  const kept = shareOfFirst(stages.map(leastFor))
-  const weighed = shareOfFirst(stages.map(stage => Math.sqrt(stage.size) * tasksOf(stage).length))
-  const free = Math.min(kept.all, KEPT_FREE * left)
-  return free * kept.share + (left - free) * weighed.share
+  const minimum = shareOfFirst(stages.map(leastFor))
+  const weighted = shareOfFirst(stages.map(stage => Math.sqrt(stage.size) * tasksOf(stage).length))
+  const reserved = Math.min(minimum.all, RESERVED * left)
+  return reserved * minimum.share + (left - reserved) * weighted.share
 }
 
 function shareOfFirst(weights: readonly number[]): { all: number; share: number } {
@@ -85,7 +88,7 @@ function shareOfFirst(weights: readonly number[]): { all: number; share: number 
   return { all, share: all === 0 ? 0 : (weights[0] ?? 0) / all }
 }
 
-/** In an order of chance, the same for the same random numbers (Fisher and Yates). */
+/** Returns the items in a random order that depends only on the random numbers (Fisher–Yates). */
 export function shuffled<T>(all: readonly T[], random: () => number): T[] {
   const order = [...all]
   for (let i = order.length - 1; i > 0; i--) {
@@ -95,7 +98,7 @@ export function shuffled<T>(all: readonly T[], random: () => number): T[] {
   return order
 }
 
-/** Numbers in [0, 1) from a seed (mulberry32). */
+/** Returns a generator of numbers in [0, 1) from a seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed | 0
   return () => {

@@ -1,18 +1,20 @@
-// What all threads count together, so that it is known at once when the last frame has passed, whichever thread it came to.
+// Counters that all threads share, so that the thread that sees the last expected frame can report the end of a phase
+// at once.
 
-const [MARKS, MARKS_DUE, FRAMES, FRAMES_DUE, ALIVE] = [0, 1, 2, 3, 4]
+const [MARKS, MARKS_DUE, FRAMES, FRAMES_DUE, OTHER_FRAMES] = [0, 1, 2, 3, 4]
 const NEVER = 0x7fff_ffff
 
-export type GoalMemory = Int32Array<SharedArrayBuffer>
+export type ProgressMemory = Int32Array<SharedArrayBuffer>
 
-export const goalMemory = (): GoalMemory => new Int32Array(new SharedArrayBuffer(5 * Int32Array.BYTES_PER_ELEMENT))
+export const progressMemory = (): ProgressMemory =>
+  new Int32Array(new SharedArrayBuffer(5 * Int32Array.BYTES_PER_ELEMENT))
 
-export class Goals {
-  readonly #memory: GoalMemory
+export class ProgressCounters {
+  readonly #memory: ProgressMemory
   readonly #onReached: () => void
 
-  /** @param onReached hears of each goal, in the thread that reaches it */
-  constructor(memory: GoalMemory, onReached: () => void) {
+  /** @param onReached called when a counter reaches its expected value, in the thread that reaches it */
+  constructor(memory: ProgressMemory, onReached: () => void) {
     this.#memory = memory
     this.#onReached = onReached
   }
@@ -25,12 +27,12 @@ export class Goals {
     this.#count(FRAMES, FRAMES_DUE)
   }
 
-  /** Something has happened that is counted nowhere. */
-  alive(): void {
-    Atomics.add(this.#memory, ALIVE, 1)
+  /** Counts a frame that belongs to no phase. Only {@link activity} includes it. */
+  otherFramePassed(): void {
+    Atomics.add(this.#memory, OTHER_FRAMES, 1)
   }
 
-  /** Counts from 0 again. Nothing may be under way. */
+  /** Resets the counters to 0. Call it only while no frame is in flight. */
   set(marks: number, frames: number | undefined): void {
     for (const at of [MARKS, FRAMES]) Atomics.store(this.#memory, at, 0)
     Atomics.store(this.#memory, MARKS_DUE, marks)
@@ -41,19 +43,19 @@ export class Goals {
     return Atomics.load(this.#memory, MARKS)
   }
 
-  /** Have all marks come, and all frames where their number was known? */
+  /** True if all expected marks are counted, and all expected frames if their number is known. */
   get isReached(): boolean {
     const due = Atomics.load(this.#memory, FRAMES_DUE)
     const allFrames = due === NEVER || Atomics.load(this.#memory, FRAMES) >= due
     return allFrames && this.marks >= Atomics.load(this.#memory, MARKS_DUE)
   }
 
-  /** Grows as long as anything happens. */
-  get pulse(): number {
-    return Atomics.load(this.#memory, FRAMES) + Atomics.load(this.#memory, ALIVE)
+  /** Increases with every frame. */
+  get activity(): number {
+    return Atomics.load(this.#memory, FRAMES) + Atomics.load(this.#memory, OTHER_FRAMES)
   }
 
-  #count(what: number, due: number): void {
-    if (Atomics.add(this.#memory, what, 1) + 1 === Atomics.load(this.#memory, due)) this.#onReached()
+  #count(counter: number, due: number): void {
+    if (Atomics.add(this.#memory, counter, 1) + 1 === Atomics.load(this.#memory, due)) this.#onReached()
   }
 }

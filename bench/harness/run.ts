@@ -1,60 +1,77 @@
-// A whole run on one server: sessions, directories, one stage after the other, and nothing left of them.
+// The harness of the fan-out benchmark: opens sessions in worker threads, has them play scenarios, and knows the server
+// and the time left. This file: a whole run on one server, stage by stage. It removes its sessions and nodes at the
+// end.
+// May import: bench/measure, bench/options.ts, bench/output/progress.ts, bench/scenarios/index.ts, src/index.ts,
+// src/server/index.ts, src/session/servers/connect-string.ts, src/transport, test/support.
 import { randomUUID } from 'node:crypto'
 import { connect, type Client } from '../../src/index.ts'
-import { Rehearsed, type Cell } from '../measure/measurement.ts'
-import { Crew } from './workers.ts'
-import { watchBothSides, type Sides } from '../measure/reconcile.ts'
+import { ScenarioRun, type Measurement } from '../measure/measurement.ts'
+import { Workers } from './workers.ts'
+import { startReconciliation, type WireCounters } from '../measure/reconcile.ts'
 import { refuseWithoutDescriptors } from './descriptors.ts'
-import { Foresight, type Deed } from './estimator.ts'
+import { Estimator, type Activity } from './estimator.ts'
 import type { Options } from '../options.ts'
-import { affordable, peakOf, seeded, shareOf, shuffled, stagesOf, tasksOf, type Stage, type Task } from './plan.ts'
+import {
+  affordable,
+  peakSessionsOf,
+  seeded,
+  shareOf,
+  shuffled,
+  stagesOf,
+  tasksOf,
+  type Stage,
+  type Task,
+} from './plan.ts'
 import type { Progress } from '../output/progress.ts'
 import type { Scenario } from './scenario.ts'
 import type { Server } from './server.ts'
 import { SESSION_TIMEOUT } from './sessions.ts'
 import { sum } from '../measure/statistics.ts'
-import { Meter, noTraffic, together, type Traffic } from '../measure/frame-counter.ts'
+import { FrameCounter, noTraffic, totalTraffic, type Traffic } from '../measure/frame-counter.ts'
 
 export type RunOptions = Pick<Options, 'sizes' | 'scenarios' | 'seconds' | 'seed' | 'threads' | 'all'> & {
-  /** What is not foretold to be over when so many times `seconds` have passed is left out. Default 1.1. */
+  /** Skips measurements that are expected to end after this many times `seconds`. Default 1.1. */
   overtime?: number
 }
 
-/** How far over its time a run goes for the least that each figure needs. */
+/** A run may exceed its time by this factor, to measure each figure at least once. */
 const OVERTIME = 1.1
 const ROUNDS = 5
 const COUNTED = { least: 2, most: 10, share: 0.25 }
-/** What is kept free for a size: to count them twice and to time them once. */
+/** Steps that each size has time reserved for: two counted and one timed. */
 const LEAST_STEPS = 3
 const TIMED = { most: 400 }
-/** Who came first would pay for what V8 and the JVM have yet to compile: so it is all done once for nothing. */
-const REHEARSAL = { size: 10, steps: 20, share: 0.04, most: 2000 }
-/** What is left of an ended run is not waited for longer: there may be no server any more. */
-const LAST_PATIENCE = 10_000
-/** Without a single frame for so long, somebody sleeps who should have been woken. */
-const STALL = 60_000
+/** Each scenario runs once unmeasured. Otherwise the first one would pay for the compilers of V8 and the JVM. */
+const WARM_UP = { size: 10, steps: 20, share: 0.04, most: 2000 }
+/** Time limit of the clean-up, ms, because the server may be gone. */
+const CLEAN_UP_TIMEOUT = 10_000
+/** After this time without a frame, ms, a waiter must have missed its notification. */
+const STALL_TIMEOUT = 60_000
 
 export class Run {
   readonly #options: RunOptions
   readonly #server: Server
   readonly #progress: Progress
   readonly #stop: AbortController
-  /** The one node that all others are below; and what fences ask for. */
+  /** The parent of all nodes of the run, and the path that fences read. */
   readonly #root = `/zkwire-bench-${randomUUID().slice(0, 8)}`
   readonly #random: () => number
   readonly #stages: readonly Stage[]
-  readonly #foresight = new Foresight()
-  /** What passes for the furnishing of directories, which is nobody's work. */
-  readonly #furnishing = new Meter(this.#root, { framePassed: () => undefined, alive: () => undefined })
-  #crew: Crew | undefined
+  readonly #estimator = new Estimator()
+  /** Counts the frames that set up and remove directories: they belong to no scenario. */
+  readonly #setUpFrames = new FrameCounter(this.#root, {
+    framePassed: () => undefined,
+    otherFramePassed: () => undefined,
+  })
+  #workers: Workers | undefined
   #directories = 0
   #opened = 0
-  /** What has been measured so far, the last ones perhaps in part. */
-  readonly cells: Cell[] = []
-  /** All that passed, the figures' and the rest. */
+  /** The measurements so far. The last ones may be incomplete. */
+  readonly measurements: Measurement[] = []
+  /** The traffic of the whole run, including fences and pings. */
   traffic: Traffic = noTraffic()
 
-  /** @param stop ends the run; the run uses it too, where it fails */
+  /** @param stop aborts the run. The run aborts it itself if a worker fails. */
   constructor(options: RunOptions, server: Server, progress: Progress, stop: AbortController) {
     this.#options = options
     this.#server = server
@@ -64,26 +81,26 @@ export class Run {
     this.#stages = stagesOf(options.scenarios, options.sizes, options.all ? Infinity : undefined)
   }
 
-  /** Rejects with the reason of `stop`. Nothing is left behind then either, as far as a server can be reached. */
+  /** Rejects with the reason of `stop` if aborted. Removes its nodes in any case, if the server can be reached. */
   async measure(): Promise<void> {
     const { signal } = this.#stop
     const { threads } = this.#options
     signal.throwIfAborted()
-    refuseWithoutDescriptors(peakOf(this.#stages), threads, this.#server.pid)
+    refuseWithoutDescriptors(peakSessionsOf(this.#stages), threads, this.#server.pid)
     let admin: Client | undefined
     let guard: NodeJS.Timeout | undefined
     try {
-      const onFrame = this.#furnishing.tap()
+      const onFrame = this.#setUpFrames.observer()
       admin = await connect(this.#server.servers, { sessionTimeout: SESSION_TIMEOUT, signal, onFrame })
       await admin.create(this.#root)
-      const crew = new Crew(threads, this.#server.servers, this.#root, {
+      const workers = new Workers(threads, this.#server.servers, this.#root, {
         failed: error => this.#stop.abort(error),
-        opened: () => this.#progress.say(`${++this.#opened} sessions opened`),
+        opened: () => this.#progress.show(`${++this.#opened} sessions opened`),
       })
-      this.#crew = crew
-      guard = this.#guardAgainstStalls(crew)
-      await Promise.race([this.#measureAll(crew, admin), rejection(signal)])
-      this.traffic = await crew.traffic()
+      this.#workers = workers
+      guard = this.#abortOnStall(workers)
+      await Promise.race([this.#measureAll(workers, admin), rejection(signal)])
+      this.traffic = await workers.traffic()
     } finally {
       clearInterval(guard)
       this.#progress.clear()
@@ -91,178 +108,181 @@ export class Run {
     }
   }
 
-  async #measureAll(crew: Crew, admin: Client): Promise<void> {
+  async #measureAll(workers: Workers, admin: Client): Promise<void> {
     const { sizes, seconds, overtime = OVERTIME } = this.#options
     const time = seconds * 1000
     const begun = performance.now()
     this.#progress.endsAt(begun + time)
-    await this.#rehearse(
-      crew,
+    await this.#warmUp(
+      workers,
       admin,
-      Math.min(REHEARSAL.size, ...sizes),
-      begun + Math.min(REHEARSAL.most, REHEARSAL.share * time),
+      Math.min(WARM_UP.size, ...sizes),
+      begun + Math.min(WARM_UP.most, WARM_UP.share * time),
     )
     for (const [i, all] of this.#stages.entries()) {
       const now = performance.now()
-      const toEnd = this.#foresight.ofTheEnd(all.size)
-      // Of the first nothing is left out: a result without any figure is none.
-      const atLast = i === 0 ? Infinity : begun + time * overtime - toEnd
-      const once = (task: Task) => this.#foresight.ofAll(task, 1)
-      const stage = affordable(all, atLast - now - this.#foresight.ofOpening(all.size), once)
+      const toEnd = this.#estimator.estimateEnd(all.size)
+      // The first stage is always measured, because a result without figures is useless.
+      const deadline = i === 0 ? Infinity : begun + time * overtime - toEnd
+      const once = (task: Task) => this.#estimator.estimateTask(task, 1)
+      const stage = affordable(all, deadline - now - this.#estimator.estimateOpening(all.size), once)
       const stages = [stage, ...this.#stages.slice(i + 1)]
       const share = shareOf(stages, begun + time - toEnd - now, each => this.#leastFor(each))
-      await this.#measureStage(crew, admin, stage, now + share, atLast)
+      await this.#measureStage(workers, admin, stage, now + share, deadline)
     }
   }
 
   #leastFor(stage: Stage): number {
-    const all = tasksOf(stage).map(task => this.#foresight.ofAll(task, LEAST_STEPS))
-    return all.length === 0 ? 0 : sum([this.#foresight.ofOpening(stage.size), ...all])
+    const all = tasksOf(stage).map(task => this.#estimator.estimateTask(task, LEAST_STEPS))
+    return all.length === 0 ? 0 : sum([this.#estimator.estimateOpening(stage.size), ...all])
   }
 
-  async #rehearse(crew: Crew, admin: Client, size: number, until: number): Promise<void> {
+  async #warmUp(workers: Workers, admin: Client, size: number, until: number): Promise<void> {
     const { scenarios } = this.#options
-    const together = scenarios.filter(({ ownSessions }) => ownSessions === undefined)
-    await crew.open(size + 1)
-    for (const scenario of together) {
-      const rehearsed = await this.#assemble(crew, admin, scenario, size)
-      this.#say(rehearsed, 'rehearsing')
+    const sharing = scenarios.filter(({ ownSessions }) => ownSessions === undefined)
+    await workers.open(size + 1)
+    for (const scenario of sharing) {
+      const run = await this.#setUp(workers, admin, scenario, size)
+      this.#show(run, 'warming up')
       const isTime = () => performance.now() < until
-      for (let i = 0; i < REHEARSAL.steps && (i === 0 || isTime()); i++) await rehearsed.count()
-      await rehearsed.time(done => done < REHEARSAL.steps && isTime())
-      await this.#disband(crew, admin, rehearsed)
+      for (let i = 0; i < WARM_UP.steps && (i === 0 || isTime()); i++) await run.count()
+      await run.time(done => done < WARM_UP.steps && isTime())
+      await this.#tearDown(workers, admin, run)
     }
   }
 
-  /** Until `ends`, and for the least that a figure needs until `atLast`. */
-  async #measureStage(crew: Crew, admin: Client, stage: Stage, ends: number, atLast: number): Promise<void> {
-    const { size, together, alone } = stage
-    const leastFor = (scenarios: readonly Scenario[]) => this.#leastFor({ size, together: [], alone: [...scenarios] })
-    const share = leastFor(alone) / (leastFor(together) + leastFor(alone))
+  /** Measures until `ends`, or until `deadline` if a figure would otherwise be missing. */
+  async #measureStage(workers: Workers, admin: Client, stage: Stage, ends: number, deadline: number): Promise<void> {
+    const { size, interleaved, separate } = stage
+    const leastFor = (scenarios: readonly Scenario[]) =>
+      this.#leastFor({ size, interleaved: [], separate: [...scenarios] })
+    const share = leastFor(separate) / (leastFor(interleaved) + leastFor(separate))
     const shared = ends - share * (ends - performance.now())
-    if (together.length > 0) {
-      await crew.open(size + 1)
-      const all: Rehearsed[] = []
-      for (const scenario of together)
-        if (this.#foresight.ofAll({ scenario, size }, 1) < atLast - performance.now())
-          all.push(await this.#begin(crew, admin, scenario, size))
-      await this.#measureInTurns(all, crew, shared, atLast)
-      for (const rehearsed of all) await this.#disband(crew, admin, rehearsed)
+    if (interleaved.length > 0) {
+      await workers.open(size + 1)
+      const all: ScenarioRun[] = []
+      for (const scenario of interleaved)
+        if (this.#estimator.estimateTask({ scenario, size }, 1) < deadline - performance.now())
+          all.push(await this.#begin(workers, admin, scenario, size))
+      await this.#measureInTurns(all, workers, shared, deadline)
+      for (const run of all) await this.#tearDown(workers, admin, run)
     }
-    for (const [i, scenario] of alone.entries()) {
+    for (const [i, scenario] of separate.entries()) {
       const now = performance.now()
-      if (this.#foresight.ofAll({ scenario, size }, 1) > atLast - now) continue
-      const rehearsed = await this.#begin(crew, admin, scenario, size)
-      await this.#measureInTurns([rehearsed], crew, now + (ends - now) / (alone.length - i), atLast)
-      await this.#disband(crew, admin, rehearsed)
+      if (this.#estimator.estimateTask({ scenario, size }, 1) > deadline - now) continue
+      const run = await this.#begin(workers, admin, scenario, size)
+      await this.#measureInTurns([run], workers, now + (ends - now) / (separate.length - i), deadline)
+      await this.#tearDown(workers, admin, run)
     }
   }
 
-  async #begin(crew: Crew, admin: Client, scenario: Scenario, size: number): Promise<Rehearsed> {
-    const rehearsed = await this.#assemble(crew, admin, scenario, size)
-    this.cells.push(rehearsed.cell)
-    return rehearsed
+  async #begin(workers: Workers, admin: Client, scenario: Scenario, size: number): Promise<ScenarioRun> {
+    const run = await this.#setUp(workers, admin, scenario, size)
+    this.measurements.push(run.measurement)
+    return run
   }
 
-  /** Each in each round, in another order each time: what drifts, drifts for all of them. */
-  async #measureInTurns(all: readonly Rehearsed[], crew: Crew, ends: number, atLast: number): Promise<void> {
+  /** Measures each scenario in each round, in a new random order, so that drift of the machine affects all of them. */
+  async #measureInTurns(all: readonly ScenarioRun[], workers: Workers, ends: number, deadline: number): Promise<void> {
     const begins = performance.now()
     const counting = (ends - begins) * COUNTED.share
-    const fits = ({ task, lastStep }: Rehearsed, until: number) =>
-      performance.now() + (lastStep ?? this.#foresight.of('step', task)) < until
-    for (const [i, rehearsed] of shuffled(all, this.#random).entries()) {
+    const fits = ({ task, lastStepMs }: ScenarioRun, until: number) =>
+      performance.now() + (lastStepMs ?? this.#estimator.estimate('step', task)) < until
+    for (const [i, run] of shuffled(all, this.#random).entries()) {
       const until = begins + (counting * (i + 1)) / all.length
-      this.#say(rehearsed, 'counting')
-      const bothSides = await watchBothSides(this.#sidesOf(crew))
+      this.#show(run, 'counting')
+      const reconcile = await startReconciliation(this.#wireCountsOf(workers))
       for (let done = 0; done < COUNTED.most; done++) {
-        if (done > 0 && !fits(rehearsed, done < COUNTED.least ? ends : until)) break
+        if (done > 0 && !fits(run, done < COUNTED.least ? ends : until)) break
         this.#stop.signal.throwIfAborted()
-        await this.#took('step', rehearsed.task, () => rehearsed.count())
+        await this.#timed('step', run.task, () => run.count())
       }
-      rehearsed.cell.bothSides = await bothSides()
+      run.measurement.bothSides = await reconcile()
     }
     const fast = all.filter(({ task }) => task.scenario.isSlow !== true)
     for (let round = 0; round < ROUNDS; round++)
-      for (const [i, rehearsed] of shuffled(fast, this.#random).entries()) {
+      for (const [i, run] of shuffled(fast, this.#random).entries()) {
         this.#stop.signal.throwIfAborted()
-        // Once is the least.
-        if (!fits(rehearsed, round === 0 ? atLast : ends)) continue
+        // The first round is measured until the deadline, because each figure needs it.
+        if (!fits(run, round === 0 ? deadline : ends)) continue
         const now = performance.now()
         const slices = (ROUNDS - round) * fast.length - i
         const until = now + (ends - now) / slices
-        this.#say(rehearsed, `round ${round + 1} of ${ROUNDS}`)
+        this.#show(run, `round ${round + 1} of ${ROUNDS}`)
         const isAnotherDue = (done: number, ms: number) =>
           done < TIMED.most && performance.now() + ms / done < until && !this.#stop.signal.aborted
-        await rehearsed.time(isAnotherDue)
+        await run.time(isAnotherDue)
       }
   }
 
-  #sidesOf(crew: Crew): Sides {
+  #wireCountsOf(workers: Workers): WireCounters {
     return {
-      clients: async () => together([await crew.traffic(), this.#furnishing.traffic]),
-      server: () => this.#server.passed(),
+      clients: async () => totalTraffic([await workers.traffic(), this.#setUpFrames.traffic]),
+      server: () => this.#server.wireCounts(),
     }
   }
 
-  async #took(deed: Deed, task: Task, act: () => Promise<void>): Promise<void> {
+  async #timed(activity: Activity, task: Task, act: () => Promise<void>): Promise<void> {
     const begun = performance.now()
     await act()
-    this.#foresight.took(deed, task, performance.now() - begun)
+    this.#estimator.record(activity, task, performance.now() - begun)
   }
 
-  #say({ cell }: Rehearsed, what: string): void {
-    this.#progress.say(`${cell.scenario}, ${cell.size} sessions: ${what}`)
+  #show({ measurement }: ScenarioRun, activity: string): void {
+    this.#progress.show(`${measurement.scenario}, ${measurement.size} sessions: ${activity}`)
   }
 
-  async #assemble(crew: Crew, admin: Client, scenario: Scenario, size: number): Promise<Rehearsed> {
-    // Of one length for all, since it is in the counts.
+  async #setUp(workers: Workers, admin: Client, scenario: Scenario, size: number): Promise<ScenarioRun> {
+    // All directories have paths of the same length, because paths are part of the counted bytes.
     const directory = `${this.#root}/${String(++this.#directories).padStart(4, '0')}`
     await admin.create(directory)
-    await scenario.furnish?.(admin, directory)
+    await scenario.setUp?.(admin, directory)
     const { cpuSeconds: serverCpuSeconds } = this.#server
-    const rehearsed = new Rehearsed(scenario, size, { crew, directory, serverCpuSeconds })
-    this.#say(rehearsed, 'gathering')
-    await this.#took('gather', rehearsed.task, async () => {
-      await crew.assemble(scenario, directory, size)
-      await rehearsed.gather()
+    const run = new ScenarioRun(scenario, size, { workers, directory, serverCpuSeconds })
+    this.#show(run, 'gathering')
+    await this.#timed('gather', run.task, async () => {
+      await workers.assemble(scenario, directory, size)
+      await run.gather()
     })
-    return rehearsed
+    return run
   }
 
-  async #disband(crew: Crew, admin: Client, rehearsed: Rehearsed): Promise<void> {
-    this.#say(rehearsed, 'leaving')
-    await this.#took('leave', rehearsed.task, async () => {
-      await crew.disband(rehearsed.directory)
-      await admin.deleteRecursive(rehearsed.directory)
+  async #tearDown(workers: Workers, admin: Client, run: ScenarioRun): Promise<void> {
+    this.#show(run, 'leaving')
+    await this.#timed('leave', run.task, async () => {
+      await workers.tearDown(run.directory)
+      await admin.deleteRecursive(run.directory)
     })
   }
 
-  #guardAgainstStalls(crew: Crew): NodeJS.Timeout {
-    let [seen, since] = [crew.pulse + this.#opened, performance.now()]
-    const look = () => {
-      const pulse = crew.pulse + this.#opened
-      if (pulse !== seen) [seen, since] = [pulse, performance.now()]
-      else if (performance.now() - since > STALL)
+  #abortOnStall(workers: Workers): NodeJS.Timeout {
+    let [last, since] = [workers.activity + this.#opened, performance.now()]
+    const check = () => {
+      const current = workers.activity + this.#opened
+      if (current !== last) [last, since] = [current, performance.now()]
+      else if (performance.now() - since > STALL_TIMEOUT)
         this.#stop.abort(
-          new Error(`nothing has happened for ${STALL / 1000} s: a waiter was not woken, or the server stands still`),
+          new Error(
+            `no frame has passed for ${STALL_TIMEOUT / 1000} s: a waiter missed its notification, or the server hangs`,
+          ),
         )
     }
-    return setInterval(look, STALL / 10)
+    return setInterval(check, STALL_TIMEOUT / 10)
   }
 
   async #cleanUp(admin: Client | undefined): Promise<void> {
-    const isOver = this.#stop.signal.aborted
-    await this.#crew?.close(isOver ? LAST_PATIENCE : 6 * LAST_PATIENCE)
+    const isAborted = this.#stop.signal.aborted
+    await this.#workers?.close(isAborted ? CLEAN_UP_TIMEOUT : 6 * CLEAN_UP_TIMEOUT)
     if (admin === undefined) return
     const clean = async () => {
       await admin.deleteRecursive(this.#root)
       await admin.close()
     }
-    if (!isOver) return clean()
+    if (!isAborted) return clean()
     let timer: NodeJS.Timeout | undefined
     await Promise.race([
       clean().catch(() => undefined),
-      new Promise(resolve => (timer = setTimeout(resolve, LAST_PATIENCE))),
+      new Promise(resolve => (timer = setTimeout(resolve, CLEAN_UP_TIMEOUT))),
     ])
     clearTimeout(timer)
   }

@@ -1,52 +1,55 @@
-// What a scenario is: a handful of phases that sessions go through again and again. Each one is a small file in scenarios/.
+// What a scenario is: a few phases that N sessions repeat. The scenarios themselves are small files in scenarios/.
 import type { Client } from '../../src/index.ts'
 
-/** A session's part in a scenario. */
-export interface Seat {
+/** What a scenario gives to each session that takes part in it. */
+export interface Participant {
   readonly client: Client
-  /** The scenario's own node. It exists. */
+  /** The scenario's own node, already created. */
   readonly directory: string
-  /** From 0; the conductor's is the number of the others. */
+  /** From 0. The trigger session's index is the number of the other members. */
   readonly index: number
-  /** Aborts when the session's part is over. */
+  /** Aborts when the scenario ends. */
   readonly signal: AbortSignal
-  /** What the phase is about has happened to this session: noted with the time. */
+  /** Records, with the time, that this session has reached the goal of the phase. */
   mark: () => void
-  /** Ends the run: what was measured would not be true. */
+  /** Aborts the run, because its figures would be wrong. */
   fail: (error: unknown) => void
-  /** The connection breaks, as if the server had died; the session goes on with the next one. */
+  /** Drops the connection as if the server had died. The session reconnects. */
   cut: () => void
-  /** Resolves when the server has taken the watches of a connection that was broken. */
+  /** Resolves when the server has accepted the watches of the dropped connection. */
   rearmed: () => Promise<void>
-  /** From now on no server can be reached. */
+  /** Makes all servers unreachable. */
   isolate: () => void
-  /** Servers can be reached again. The session has expired meanwhile: resolves with another one in its place. */
-  comeBack: () => Promise<Client>
+  /** Makes the servers reachable again, waits for the expiration of the session, and resolves with a new session. */
+  replaceSession: () => Promise<Client>
 }
 
-/** What phases ask for, by name. A promise that is returned need not be waited for: a phase is over when all its frames have come. */
+/**
+ * The actions of a session, by name. A phase ends when all its frames have passed, not when the returned promises
+ * resolve.
+ */
 export type Member = Readonly<Record<string, () => Promise<unknown> | undefined>>
 
 export interface Phase {
   name: string
-  /** Which of the member's deeds. */
-  deed: string
-  /** Who does it: every member, the conductor, who was marked last, or who did something last. */
-  by: 'all' | 'conductor' | 'marked' | 'actor'
-  /** How many marks it leads to, with N members. */
+  /** The name of the action of {@link Member}. */
+  action: string
+  /** Which session acts: every member, the trigger session, the one marked last, or the one that acted last. */
+  by: 'all' | 'trigger' | 'marked' | 'actor'
+  /** Number of marks that the phase causes with N members. */
   marks: (n: number) => number
-  /** Nobody but the conductor can be reached when it is over. */
+  /** At the end of the phase, only the trigger session is connected. */
   isolates?: boolean
-  /** What marks are timed from: the deed, or the first of them, where the deed is only the beginning of a long wait. */
-  from?: 'deed' | 'first'
+  /** Marks are timed from the action (default), or from the first mark if the action only starts a long wait. */
+  from?: 'action' | 'first'
 }
 
-/** The exponents of N that theory foretells of what one phase causes, and gathering. */
+/** The exponents of N that theory predicts for one phase, and for gathering. */
 export interface Theory {
   notifications: number
-  /** Received by all members together. */
+  /** Bytes that all members together receive. */
   bytes: number
-  /** The same until all are gathered. */
+  /** Bytes that all members together receive until all are gathered. */
   gathering: number
 }
 
@@ -55,28 +58,28 @@ export type Kind = 'lock' | 'watch' | 'session'
 export interface Scenario {
   name: string
   kind: Kind
-  /** One line for the help. */
+  /** One line for --help. */
   about: string
-  /** Once, before the first step. */
-  prologue: readonly Phase[]
-  /** A step. */
+  /** Phases that run once, before the first step. */
+  warmUp: readonly Phase[]
+  /** The phases of a step. */
   phases: readonly Phase[]
-  /** Of the phase that is drawn and fitted. */
+  /** The phase that is plotted and fitted, with its exponents. */
   theory: { phase: string } & Theory
-  /** A session of its own that belongs to nobody, to set things off. */
-  hasConductor?: boolean
-  /** Where sessions are to end, they are the scenario's own, with this timeout, ms. */
+  /** Adds one more session, which is not a member and triggers the phases. */
+  hasTrigger?: boolean
+  /** Gives the scenario its own sessions, with this timeout in ms. Needed if it ends or disconnects them. */
   ownSessions?: { timeout: number | undefined }
-  /** The members share so many sessions, or as many as there are threads where those are more. */
+  /** Number of sessions that the members share, but at least one for each thread. */
   sessions?: number
-  /** A step takes seconds: only counted ones are done, and timed as they are. */
+  /** A step takes seconds. Only counted steps run, and their times are used. */
   isSlow?: boolean
-  /** Where one step need not cause what the other does: why. */
-  byChance?: string
-  /** Measured only where it is asked for. */
+  /** Why the counts differ between steps. Undefined if they are exact. */
+  variesBecause?: string
+  /** Measured only if selected by --scenarios. */
   isExtra?: boolean
-  /** Makes what is needed in the directory. */
-  furnish?: (client: Client, directory: string) => Promise<void>
-  member: (seat: Seat) => Member
-  conductor?: (seat: Seat) => Member
+  /** Creates the nodes that the scenario needs in its directory. */
+  setUp?: (client: Client, directory: string) => Promise<void>
+  member: (participant: Participant) => Member
+  trigger?: (participant: Participant) => Member
 }

@@ -1,4 +1,4 @@
-// The ZooKeeper that is measured: one that runs already, or one that is started for the run.
+// The ZooKeeper under measurement: a running one, or one started for the run.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -8,57 +8,59 @@ import { parseConnectString } from '../../src/session/servers/connect-string.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../test/support/apache-zookeeper.ts'
 import { fourLetterWord } from '../../test/support/four-letter-word.ts'
 import { cpuSecondsOf } from '../../test/support/procfs.ts'
-import type { Passed } from '../measure/reconcile.ts'
+import type { WireCounts } from '../measure/reconcile.ts'
 import { SESSION_TIMEOUT } from './sessions.ts'
 
 export interface Server {
   servers: string
-  /** 'given' runs already; the others are started for this run, and end with it. */
+  /** A 'given' server was running already. The others are started for this run, and stopped with it. */
   kind: 'embedded' | 'apache' | 'given'
   version: string
-  /** 'standalone', or what it is in its ensemble. */
+  /** 'standalone', or the role of the server in its ensemble. */
   mode: string
-  /** Of a server that was started for this run. */
+  /** The process id of a server that this run started. */
   pid: number | undefined
-  /** Processor time it has used; undefined where that cannot be told. */
+  /** Processor time used so far. Undefined if unknown. */
   cpuSeconds: () => number | undefined
-  /** What has passed by its own count; undefined where it serves others too. */
-  passed: () => Promise<Partial<Passed> | undefined>
+  /** Frames and bytes by the server's own count. Undefined if the server has other clients too. */
+  wireCounts: () => Promise<Partial<WireCounts> | undefined>
   close: () => Promise<void>
 }
 
-/** Thousands of sessions that are each sent a long list at once. */
+/** Large enough for thousands of sessions that receive a long list at once. */
 const HEAP = '-Xmx1536m'
 
-/** @param which a connect string, or what is to be started */
+/** @param which a connect string, or the server to start: 'embedded' or 'apache' */
 export function serverFor(which: string): Promise<Server> {
   if (which === 'embedded') return startEmbedded()
-  return which === 'apache' ? startApache() : given(which)
+  return which === 'apache' ? startApache() : existingServer(which)
 }
 
 async function startEmbedded(): Promise<Server> {
   const program = fileURLToPath(new URL('embedded.ts', import.meta.url))
   const child = fork(program, { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  const gone = once(child, 'exit')
+  const exited = once(child, 'exit')
   const servers = await Promise.race([
     once(child, 'message').then(([servers]) => servers as string),
-    gone.then(([code]) => Promise.reject(new Error(`the embedded server ended before it served (${code})`))),
+    exited.then(([code]) =>
+      Promise.reject(new Error(`the embedded server exited with ${code} before it accepted connections`)),
+    ),
   ])
   const { pid } = child
   return {
     ...{ servers, kind: 'embedded', version: ownVersion(), mode: 'standalone', pid },
     cpuSeconds: () => (pid === undefined ? undefined : cpuSecondsOf(pid)),
-    passed: async () => {
+    wireCounts: async () => {
       child.send('counts')
-      const [counts] = (await once(child, 'message')) as [ServerStats]
+      const [stats] = (await once(child, 'message')) as [ServerStats]
       return {
-        ...{ framesSent: counts.received, framesReceived: counts.sent },
-        ...{ bytesSent: counts.bytesReceived, bytesReceived: counts.bytesSent },
+        ...{ framesSent: stats.received, framesReceived: stats.sent },
+        ...{ bytesSent: stats.bytesReceived, bytesReceived: stats.bytesSent },
       }
     },
     close: async () => {
       if (child.connected) child.disconnect()
-      await gone
+      await exited
     },
   }
 }
@@ -66,7 +68,7 @@ async function startEmbedded(): Promise<Server> {
 const ownVersion = (): string =>
   (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version
 
-/** For a sentence. */
+/** Returns a description for the middle of a sentence. */
 export function nameOf({
   kind,
   servers,
@@ -77,12 +79,12 @@ export function nameOf({
   return `${kind === 'given' ? servers : 'Apache'} ZooKeeper ${version}, ${mode}`
 }
 
-async function given(servers: string): Promise<Server> {
-  const about = await aboutFirst(servers)
-  return { ...about, ...nothingKnown, servers, kind: 'given', close: () => Promise.resolve() }
+async function existingServer(servers: string): Promise<Server> {
+  const about = await describeServer(servers)
+  return { ...about, ...noMeasurements, servers, kind: 'given', close: () => Promise.resolve() }
 }
 
-const nothingKnown = { pid: undefined, cpuSeconds: () => undefined, passed: () => Promise.resolve(undefined) }
+const noMeasurements = { pid: undefined, cpuSeconds: () => undefined, wireCounts: () => Promise.resolve(undefined) }
 
 async function startApache(): Promise<Server> {
   const server = await startApacheZooKeeper({
@@ -90,66 +92,69 @@ async function startApache(): Promise<Server> {
     jvm: [HEAP],
   })
   return {
-    ...aboutOf(await server.command('srvr')),
+    ...parseSrvr(await server.command('srvr')),
     servers: server.connectString,
     kind: 'apache',
     pid: server.pid,
     cpuSeconds: () => server.cpuSeconds(),
-    passed: countsOf(server),
+    wireCounts: countsOf(server),
     close: () => server.close(),
   }
 }
 
-/** The server puts this many characters of its answer to a word into one packet (BufferedWriter before the connection). */
+/** The server splits its reply to a four-letter word into packets of this many characters (BufferedWriter). */
 const CHARACTERS = 8192
 const WORD_BYTES = 4
 
-/** By `mntr`, which tells nothing of the bytes that were sent (3.8). What the asking itself causes is taken off. */
-export function countsOf(server: Pick<ApacheZooKeeper, 'command'>): Server['passed'] {
-  const asking = { framesSent: 0, framesReceived: 0, bytesSent: 0 }
+/**
+ * Reads the counts with `mntr`, which does not report the bytes sent (3.8). Subtracts the traffic of the `mntr`
+ * requests.
+ */
+export function countsOf(server: Pick<ApacheZooKeeper, 'command'>): Server['wireCounts'] {
+  const own = { framesSent: 0, framesReceived: 0, bytesSent: 0 }
   return async () => {
     const mntr = await server.command('mntr')
     const count = (name: string) => Number(new RegExp(`^zk_${name}\\s+(\\d+)$`, 'm').exec(mntr)?.[1])
-    asking.framesSent++
-    asking.bytesSent += WORD_BYTES
+    own.framesSent++
+    own.bytesSent += WORD_BYTES
     const passed = {
-      framesSent: count('packets_received') - asking.framesSent,
-      framesReceived: count('packets_sent') - asking.framesReceived,
-      bytesSent: count('bytes_received_count') - asking.bytesSent,
+      framesSent: count('packets_received') - own.framesSent,
+      framesReceived: count('packets_sent') - own.framesReceived,
+      bytesSent: count('bytes_received_count') - own.bytesSent,
     }
-    asking.framesReceived += Math.ceil(mntr.length / CHARACTERS)
+    own.framesReceived += Math.ceil(mntr.length / CHARACTERS)
     return passed
   }
 }
 
 /**
- * Of the first server that says it. A server may be told to keep silent about itself: that is no failure.
- * @throws Error where at none of the addresses anybody listens: it should not be told after a minute
+ * Asks the servers in order for their version and mode. `srvr` may be disabled on a server: then they are 'unknown'.
+ * @throws Error if no address accepts connections, so that the run fails at once and not after a minute
  */
-async function aboutFirst(servers: string): Promise<ReturnType<typeof aboutOf>> {
+async function describeServer(servers: string): Promise<ReturnType<typeof parseSrvr>> {
   const { hosts } = parseConnectString(servers)
-  const refusals: unknown[] = []
+  const failures: unknown[] = []
   for (const { host, port } of hosts) {
-    const answer = await fourLetterWord(host, port, 'srvr', 3000).catch((error: unknown) => {
-      if (isOfTheNetwork(error)) refusals.push(error)
+    const reply = await fourLetterWord(host, port, 'srvr', 3000).catch((error: unknown) => {
+      if (isNetworkError(error)) failures.push(error)
       return ''
     })
-    if (answer.includes('Mode:')) return aboutOf(answer)
+    if (reply.includes('Mode:')) return parseSrvr(reply)
   }
-  if (hosts.length > 0 && refusals.length === hosts.length)
-    throw new Error(`--server: no ZooKeeper at ${servers} (${messageOf(refusals.at(-1))})`)
-  return aboutOf('')
+  if (hosts.length > 0 && failures.length === hosts.length)
+    throw new Error(`--server: cannot reach a ZooKeeper at ${servers} (${messageOf(failures.at(-1))})`)
+  return parseSrvr('')
 }
 
-/** Not of a server that keeps us waiting. */
-const isOfTheNetwork = (error: unknown): boolean => error instanceof Error && 'code' in error
+/** False for the timeout of a server that accepts the connection and does not reply. */
+const isNetworkError = (error: unknown): boolean => error instanceof Error && 'code' in error
 
-/** Where a name has several addresses, node:net says nothing of its own. */
+/** node:net throws an AggregateError without a message if a name has several addresses. */
 const messageOf = (error: unknown): string =>
   error instanceof AggregateError ? messageOf(error.errors.at(-1)) : (error as Error).message
 
-/** From what `srvr` answers. */
-export function aboutOf(srvr: string): Pick<Server, 'version' | 'mode'> {
+/** Parses the reply to `srvr`. */
+export function parseSrvr(srvr: string): Pick<Server, 'version' | 'mode'> {
   return {
     version: /^Zookeeper version: ([^\s,-]+)/m.exec(srvr)?.[1] ?? 'unknown',
     mode: /^Mode: (\w+)/m.exec(srvr)?.[1] ?? 'unknown',

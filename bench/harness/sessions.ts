@@ -1,28 +1,31 @@
-// The sessions of one thread: opened at a pace, and sorely missed when one goes.
+// The sessions of one worker: opens them with limited concurrency, and reports a lost connection.
 import { setMaxListeners } from 'node:events'
 import { connect, type Client } from '../../src/index.ts'
-import { Line } from './cuttable-dial.ts'
-import type { Meter } from '../measure/frame-counter.ts'
+import { CuttableDial } from './cuttable-dial.ts'
+import type { FrameCounter } from '../measure/frame-counter.ts'
 
-/** Connects in flight. All at once would overflow a server's backlog, 50 by default, and wait for the system to try again. */
-const PACE = 25
-/** A busy event loop must not let a session expire: the most that servers give by default is below this. */
+/**
+ * Most connects in flight. More would overflow the server's listen backlog (50 by default), and wait for TCP
+ * retransmissions.
+ */
+const MAX_CONNECTING = 25
+/** ms. Servers grant less by default. Long, because sessions must not expire while the event loop is busy. */
 export const SESSION_TIMEOUT = 60_000
 const CONNECT_TIMEOUT = 60_000
 const ATTEMPT_TIMEOUT = 20_000
 
-/** A session, and what can be done to its connection. */
+/** A session whose connection can be cut. */
 export class BenchSession {
   client!: Client
-  readonly line = new Line()
+  readonly link = new CuttableDial()
   readonly #servers: string
-  readonly #meter: Pick<Meter, 'tap'>
+  readonly #counter: Pick<FrameCounter, 'observer'>
   readonly #timeout: number
   readonly #rearmed: (() => void)[] = []
 
-  constructor(servers: string, meter: Pick<Meter, 'tap'>, timeout = SESSION_TIMEOUT) {
+  constructor(servers: string, counter: Pick<FrameCounter, 'observer'>, timeout = SESSION_TIMEOUT) {
     this.#servers = servers
-    this.#meter = meter
+    this.#counter = counter
     this.#timeout = timeout
   }
 
@@ -31,8 +34,8 @@ export class BenchSession {
       sessionTimeout: this.#timeout,
       connectTimeout: CONNECT_TIMEOUT,
       attemptTimeout: ATTEMPT_TIMEOUT,
-      onFrame: this.#meter.tap(() => this.#rearmed.splice(0).forEach(resolve => resolve())),
-      dial: this.line.dial,
+      onFrame: this.#counter.observer(() => this.#rearmed.splice(0).forEach(resolve => resolve())),
+      dial: this.link.dial,
       ...(signal && { signal }),
     })
     return this
@@ -42,42 +45,44 @@ export class BenchSession {
     return new Promise(resolve => this.#rearmed.push(resolve))
   }
 
-  /** After an isolation: another session in the place of the one that has expired. */
-  async reopen(signal: AbortSignal): Promise<Client> {
+  /** Waits until the isolated session has expired, and opens a new one. */
+  async replaceSession(signal: AbortSignal): Promise<Client> {
     const { client } = this
-    const over = new Promise<void>(resolve => client.on('state', state => state === 'expired' && resolve()))
-    this.line.up()
-    if (client.state !== 'expired') await over
+    const expired = new Promise<void>(resolve => client.on('state', state => state === 'expired' && resolve()))
+    this.link.up()
+    if (client.state !== 'expired') await expired
     return (await this.open(signal)).client
   }
 
-  /** @param onLost hears of a connection that broke: its session may live on, but what it did not hear was not counted */
-  guard(onLost: (error: Error) => void): void {
+  /**
+   * @param onLost called if the connection is lost: the session may survive, but the frames it missed are not counted
+   */
+  reportLoss(onLost: (error: Error) => void): void {
     const { client } = this
     client.on('state', state => {
       if (state !== 'connected' && state !== 'closed')
         onLost(
           new Error(
-            `session 0x${client.sessionId.toString(16)} lost its connection (${state}): what it missed is in no count`,
+            `session 0x${client.sessionId.toString(16)} lost its connection (${state}), so the counts are incomplete`,
           ),
         )
     })
   }
 
   close(): Promise<void> {
-    this.line.up()
+    this.link.up()
     return this.client.close()
   }
 }
 
-/** Opens so many. Where one fails, those that are open are closed again. */
+/** Opens sessions. If one fails, closes the others and rejects with its error. */
 export async function openSessions(
   count: number,
   make: () => BenchSession,
   signal: AbortSignal,
   onOpened: () => void,
 ): Promise<BenchSession[]> {
-  // As many listen to it as are dialling.
+  // Each connect in flight adds a listener.
   setMaxListeners(0, signal)
   const open: BenchSession[] = []
   let begun = 0
@@ -87,7 +92,7 @@ export async function openSessions(
       onOpened()
     }
   }
-  const outcomes = await Promise.allSettled(Array.from({ length: PACE }, dialler))
+  const outcomes = await Promise.allSettled(Array.from({ length: MAX_CONNECTING }, dialler))
   const failure = outcomes.find(outcome => outcome.status === 'rejected')
   if (failure === undefined) return open
   await Promise.allSettled(open.map(session => session.close()))

@@ -1,127 +1,130 @@
-// One of the threads that sessions are spread over. It does what the main thread asks, and says when goals are reached.
+// A worker thread with a part of the sessions. It executes the commands of the main thread, and reports completed
+// phases.
 import { setMaxListeners } from 'node:events'
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import { parentPort, workerData } from 'node:worker_threads'
-import { Goals, type GoalMemory } from './progress-counters.ts'
-import type { Member, Scenario, Seat } from './scenario.ts'
+import { ProgressCounters, type ProgressMemory } from './progress-counters.ts'
+import type { Member, Scenario, Participant } from './scenario.ts'
 import { scenarios } from '../scenarios/index.ts'
 import { BenchSession, openSessions } from './sessions.ts'
-import { Meter, type Traffic } from '../measure/frame-counter.ts'
+import { FrameCounter, type Traffic } from '../measure/frame-counter.ts'
 
-export interface ThreadData {
+export interface WorkerData {
   servers: string
   fencePath: string
-  goals: GoalMemory
-  /** Of process.hrtime, for times that all threads share. */
+  progress: ProgressMemory
+  /** A value of process.hrtime. All threads measure times from it. */
   epoch: bigint
 }
 
-/** What has happened to which member, and when, in milliseconds since the epoch. */
+/** A member has reached the goal of the phase. */
 export interface Mark {
   member: number
+  /** ms since the epoch. */
   at: number
 }
 
-/** Said without being asked. */
+/** A message that is not a reply to a command. */
 export type Notice = { is: 'reached' } | { is: 'opened' } | { is: 'failed'; error: Error }
 
 export interface Assignment {
   scenario: string
   directory: string
   size: number
-  /** The numbers of those in this thread; the conductor's is the size. */
-  seats: readonly number[]
-  /** How many they have among them. */
+  /** The indexes of the members in this thread. The trigger session's index is `size`. */
+  members: readonly number[]
+  /** Number of sessions that they share. */
   sessions: number
 }
 
-const { servers, fencePath, goals: memory, epoch } = workerData as ThreadData
+const { servers, fencePath, progress: memory, epoch } = workerData as WorkerData
 const port = parentPort
-if (port === null) throw new Error('this is no program of its own')
+if (port === null) throw new Error('worker.ts must be started as a worker thread')
 
-const say = (notice: Notice) => port.postMessage(notice)
+const notify = (notice: Notice) => port.postMessage(notice)
 const now = () => Number(process.hrtime.bigint() - epoch) / 1e6
-const fail = (error: unknown) => say({ is: 'failed', error: error instanceof Error ? error : new Error(String(error)) })
-const goals = new Goals(memory, () => say({ is: 'reached' }))
-const meter = new Meter(fencePath, goals)
-const over = new AbortController()
+const fail = (error: unknown) =>
+  notify({ is: 'failed', error: error instanceof Error ? error : new Error(String(error)) })
+const progress = new ProgressCounters(memory, () => notify({ is: 'reached' }))
+const counter = new FrameCounter(fencePath, progress)
+const runOver = new AbortController()
 let shared: BenchSession[] = []
 let isClosing = false
 let marks: Mark[] = []
-let party: Party | undefined
-const parties = new Map<string, Party>()
+let selected: Group | undefined
+const groups = new Map<string, Group>()
 let utilization: EventLoopUtilization = performance.eventLoopUtilization()
 
-/** A scenario's members in this thread. */
-class Party {
-  readonly #leave = new AbortController()
+/** The members of a scenario in this thread. */
+class Group {
+  readonly #ended = new AbortController()
   readonly #members = new Map<number, { member: Member; session: BenchSession }>()
   readonly #size: number
   readonly #sessions: readonly BenchSession[]
   readonly #ownsSessions: boolean
 
-  constructor(scenario: Scenario, { directory, size, seats }: Assignment, sessions: readonly BenchSession[]) {
-    setMaxListeners(0, this.#leave.signal)
+  constructor(scenario: Scenario, { directory, size, members }: Assignment, sessions: readonly BenchSession[]) {
+    setMaxListeners(0, this.#ended.signal)
     this.#sessions = sessions
     this.#ownsSessions = scenario.ownSessions !== undefined
     this.#size = size
-    for (const [i, index] of seats.entries()) {
+    for (const [i, index] of members.entries()) {
       const session = sessions[i % sessions.length]
-      if (session === undefined) throw new Error('a member without a session')
-      const seat = this.#seat(session, directory, index)
-      const make = index === size ? scenario.conductor : scenario.member
-      if (make !== undefined) this.#members.set(index, { member: make(seat), session })
+      if (session === undefined) throw new Error(`no session for member ${index} of ${directory}`)
+      const participant = this.#participant(session, directory, index)
+      const make = index === size ? scenario.trigger : scenario.member
+      if (make !== undefined) this.#members.set(index, { member: make(participant), session })
     }
   }
 
-  #seat(session: BenchSession, directory: string, index: number): Seat {
-    const { signal } = this.#leave
+  #participant(session: BenchSession, directory: string, index: number): Participant {
+    const { signal } = this.#ended
     return {
       ...{ client: session.client, directory, index, signal, fail },
       mark: () => {
         marks.push({ member: index, at: now() })
-        goals.marked()
+        progress.marked()
       },
-      cut: () => session.line.cut(),
+      cut: () => session.link.cut(),
       rearmed: () => session.rearmed(),
-      isolate: () => session.line.down(),
-      comeBack: () => session.reopen(over.signal),
+      isolate: () => session.link.down(),
+      replaceSession: () => session.replaceSession(runOver.signal),
     }
   }
 
   /**
-   * @param atOnce so many, and the next ones when these have had answers
-   * @returns when the deed began
+   * @param atOnce number of members that act at once. The next ones act when the server has replied to these.
+   * @returns the time at which the first one acted
    */
-  async act(deed: string, who: number | 'all', atOnce: number): Promise<number> {
+  async act(action: string, who: number | 'all', atOnce: number): Promise<number> {
     const begun = now()
     const actors = [...this.#members].filter(([index]) => who === 'all' || who === index).map(([, actor]) => actor)
     for (let i = 0; i < actors.length; i += atOnce) {
-      const some = actors.slice(i, i + atOnce)
-      for (const { member } of some)
-        Promise.resolve(member[deed]?.()).catch((error: unknown) => {
-          if (!this.#leave.signal.aborted) fail(error)
+      const batch = actors.slice(i, i + atOnce)
+      for (const { member } of batch)
+        Promise.resolve(member[action]?.()).catch((error: unknown) => {
+          if (!this.#ended.signal.aborted) fail(error)
         })
-      if (i + atOnce < actors.length) await Promise.all(some.map(({ session }) => session.client.sync(fencePath)))
+      if (i + atOnce < actors.length) await Promise.all(batch.map(({ session }) => session.client.sync(fencePath)))
     }
     return begun
   }
 
-  /** @param which the conductor alone where the others cannot be reached */
-  async fence(which: 'all' | 'conductor'): Promise<void> {
+  /** @param which 'trigger' if the other sessions are disconnected */
+  async fence(which: 'all' | 'trigger'): Promise<void> {
     const sessions = this.#ownsSessions ? this.#sessions : shared
-    const asked =
+    const fenced =
       which === 'all' ? sessions : [...this.#members].flatMap(([i, { session }]) => (i === this.#size ? [session] : []))
-    await Promise.all(asked.map(({ client }) => client.sync(fencePath)))
+    await Promise.all(fenced.map(({ client }) => client.sync(fencePath)))
   }
 
-  async disband(): Promise<void> {
-    this.#leave.abort()
+  async tearDown(): Promise<void> {
+    this.#ended.abort()
     await Promise.all(this.#sessions.map(({ client }) => client.settled()))
   }
 
   async close(): Promise<void> {
-    this.#leave.abort()
+    this.#ended.abort()
     if (this.#ownsSessions) await Promise.all(this.#sessions.map(session => session.close()))
   }
 }
@@ -129,18 +132,18 @@ class Party {
 const open = (count: number, timeout: number | undefined) =>
   openSessions(
     count,
-    () => new BenchSession(servers, meter, timeout),
-    over.signal,
-    () => say({ is: 'opened' }),
+    () => new BenchSession(servers, counter, timeout),
+    runOver.signal,
+    () => notify({ is: 'opened' }),
   )
 
-/** What the main thread may ask for. */
-const duties = {
-  /** Has at least so many sessions that scenarios share. */
+/** The commands of the main thread. */
+const commands = {
+  /** Opens shared sessions until there are `count`. */
   open: async (count: number): Promise<void> => {
     const more = await open(Math.max(0, count - shared.length), undefined)
     for (const session of more)
-      session.guard(error => {
+      session.reportLoss(error => {
         if (!isClosing) fail(error)
       })
     shared = [...shared, ...more]
@@ -148,63 +151,63 @@ const duties = {
 
   assemble: async (assignment: Assignment): Promise<void> => {
     const scenario = scenarios.find(({ name }) => name === assignment.scenario)
-    if (scenario === undefined) throw new Error(`no scenario is called ${assignment.scenario}`)
+    if (scenario === undefined) throw new Error(`no scenario is named ${assignment.scenario}`)
     const count = assignment.sessions
     const sessions = scenario.ownSessions === undefined ? shared : await open(count, scenario.ownSessions.timeout)
-    parties.set(assignment.directory, new Party(scenario, assignment, sessions.slice(0, count)))
+    groups.set(assignment.directory, new Group(scenario, assignment, sessions.slice(0, count)))
   },
 
-  /** Which one the further duties are about. */
-  turnTo: (directory: string): void => {
-    party = parties.get(directory)
+  /** Selects the group that the following commands apply to. */
+  select: (directory: string): void => {
+    selected = groups.get(directory)
   },
 
-  act: async (deed: string, who: number | 'all', atOnce: number): Promise<number | undefined> =>
-    party?.act(deed, who, atOnce),
+  act: async (action: string, who: number | 'all', atOnce: number): Promise<number | undefined> =>
+    selected?.act(action, who, atOnce),
 
-  fence: async (which: 'all' | 'conductor'): Promise<void> => party?.fence(which),
+  fence: async (which: 'all' | 'trigger'): Promise<void> => selected?.fence(which),
 
-  traffic: (): Traffic => meter.traffic,
+  traffic: (): Traffic => counter.traffic,
 
-  /** Those since one asked last. */
+  /** Returns and clears the marks since the last call. */
   marks: (): Mark[] => {
     const taken = marks
     marks = []
     return taken
   },
 
-  /** For how much of the time since one asked last this thread was at work; 1 is always. */
+  /** Returns the utilization of the event loop since the last call, from 0 to 1. */
   busy: (): number => {
     const before = utilization
     utilization = performance.eventLoopUtilization()
     return performance.eventLoopUtilization(utilization, before).utilization
   },
 
-  disband: async (directory: string): Promise<void> => {
-    const leaving = parties.get(directory)
-    await leaving?.disband()
-    await leaving?.close()
-    parties.delete(directory)
+  tearDown: async (directory: string): Promise<void> => {
+    const group = groups.get(directory)
+    await group?.tearDown()
+    await group?.close()
+    groups.delete(directory)
   },
 
   close: async (): Promise<void> => {
     isClosing = true
-    over.abort(new Error('the run is over'))
-    await Promise.allSettled([...parties.values()].map(each => each.close()))
+    runOver.abort(new Error('the run is over'))
+    await Promise.allSettled([...groups.values()].map(each => each.close()))
     await Promise.allSettled(shared.map(session => session.close()))
   },
 }
 
-export type Duties = typeof duties
-export interface Order {
+export type Commands = typeof commands
+export interface CommandMessage {
   id: number
-  duty: keyof Duties
+  command: keyof Commands
   args: unknown[]
 }
 export type Reply = { id: number; value: unknown } | { id: number; error: Error }
 
-port.on('message', ({ id, duty, args }: Order) => {
-  const perform = duties[duty] as (...args: unknown[]) => unknown
+port.on('message', ({ id, command, args }: CommandMessage) => {
+  const perform = commands[command] as (...args: unknown[]) => unknown
   void Promise.resolve()
     .then(() => perform(...args))
     .then(

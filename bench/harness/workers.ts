@@ -1,112 +1,112 @@
-// The threads, as the main one sees them.
+// The worker threads, as seen from the main thread.
 import { Worker } from 'node:worker_threads'
-import { goalMemory, Goals } from './progress-counters.ts'
+import { progressMemory, ProgressCounters } from './progress-counters.ts'
 import type { Scenario } from './scenario.ts'
-import type { Assignment, Duties, Mark, Notice, Order, Reply, ThreadData } from './worker.ts'
-import { together, type Traffic } from '../measure/frame-counter.ts'
+import type { Assignment, Commands, Mark, Notice, CommandMessage, Reply, WorkerData } from './worker.ts'
+import { totalTraffic, type Traffic } from '../measure/frame-counter.ts'
 
-export interface CrewOwner {
+export interface WorkersOwner {
   failed(error: Error): void
   opened(): void
 }
 
-/** tsx loads TypeScript in the main thread only, unless it is told to in each. */
+/** Registers tsx in the worker, because it loads TypeScript only in threads that register it. */
 const boot = (module: string) =>
   `import('tsx/esm/api').then(({ register }) => { register(); return import(${JSON.stringify(module)}) })`
 
-export class Crew {
+export class Workers {
   readonly #workers: readonly Worker[]
-  readonly #goals: Goals
+  readonly #progress: ProgressCounters
   readonly #replies = new Map<number, { resolve: (value: never) => void; reject: (error: unknown) => void }>()
-  readonly #owner: CrewOwner
+  readonly #owner: WorkersOwner
   #lastId = 0
   #onReached: () => void = () => undefined
   #isClosing = false
 
-  constructor(threads: number, servers: string, fencePath: string, owner: CrewOwner) {
+  constructor(threads: number, servers: string, fencePath: string, owner: WorkersOwner) {
     this.#owner = owner
-    const memory = goalMemory()
-    this.#goals = new Goals(memory, () => undefined)
-    const workerData: ThreadData = { servers, fencePath, goals: memory, epoch: process.hrtime.bigint() }
+    const memory = progressMemory()
+    this.#progress = new ProgressCounters(memory, () => undefined)
+    const workerData: WorkerData = { servers, fencePath, progress: memory, epoch: process.hrtime.bigint() }
     const thread = boot(new URL('worker.ts', import.meta.url).href)
     this.#workers = Array.from({ length: threads }, () => {
       const worker = new Worker(thread, { eval: true, workerData })
-      worker.on('message', (message: Notice | Reply) => this.#hear(message))
-      worker.on('error', error => this.#lost(error))
-      worker.on('exit', () => this.#lost(new Error('a thread has ended')))
+      worker.on('message', (message: Notice | Reply) => this.#onMessage(message))
+      worker.on('error', error => this.#onWorkerLost(error))
+      worker.on('exit', () => this.#onWorkerLost(new Error('a worker thread has exited')))
       return worker
     })
   }
 
-  get threads(): number {
+  get count(): number {
     return this.#workers.length
   }
 
-  /** Grows as long as anything happens. */
-  get pulse(): number {
-    return this.#goals.pulse
+  /** Increases with every frame. */
+  get activity(): number {
+    return this.#progress.activity
   }
 
   async open(sessions: number): Promise<void> {
-    await Promise.all(this.#workers.map((worker, i) => this.#ask(worker, 'open', this.#share(sessions, i).length)))
+    await Promise.all(this.#workers.map((worker, i) => this.#send(worker, 'open', this.#membersOf(sessions, i).length)))
   }
 
-  /** Seats are dealt out like cards; the conductor's is the last. */
-  async assemble(
-    { name, hasConductor, sessions = Infinity }: Scenario,
-    directory: string,
-    size: number,
-  ): Promise<void> {
-    const most = Math.ceil(sessions / this.threads)
+  /** Distributes the members over the threads in turn. The trigger session is the last one. */
+  async assemble({ name, hasTrigger, sessions = Infinity }: Scenario, directory: string, size: number): Promise<void> {
+    const maxSessions = Math.ceil(sessions / this.count)
     const assign = (worker: Worker, i: number) => {
-      const seats = this.#share(hasConductor === true ? size + 1 : size, i)
-      const assignment = { scenario: name, directory, size, seats, sessions: Math.min(seats.length, most) }
-      return this.#ask(worker, 'assemble', assignment satisfies Assignment)
+      const members = this.#membersOf(hasTrigger === true ? size + 1 : size, i)
+      const assignment = { scenario: name, directory, size, members, sessions: Math.min(members.length, maxSessions) }
+      return this.#send(worker, 'assemble', assignment satisfies Assignment)
     }
     await Promise.all(this.#workers.map(assign))
   }
 
-  async turnTo(directory: string): Promise<void> {
-    await this.#askAll('turnTo', directory)
+  async select(directory: string): Promise<void> {
+    await this.#sendAll('select', directory)
   }
 
   /**
-   * @param atOnce of all, so many in each thread, and the next ones when these have had answers
-   * @returns when the first of them began
+   * @param atOnce number of members that act at once in each thread. The next ones act when the server has replied to
+   * these.
+   * @returns the time at which the first member acted
    */
-  async act(deed: string, who: number | 'all', atOnce = Infinity): Promise<number> {
-    if (who === 'all') return Math.min(...(await this.#askAll('act', deed, 'all', atOnce)).map(at => at ?? Infinity))
-    const worker = this.#workers[who % this.threads]
-    return (worker && (await this.#ask(worker, 'act', deed, who, atOnce))) ?? NaN
+  async act(action: string, who: number | 'all', atOnce = Infinity): Promise<number> {
+    if (who === 'all') return Math.min(...(await this.#sendAll('act', action, 'all', atOnce)).map(at => at ?? Infinity))
+    const worker = this.#workers[who % this.count]
+    return (worker && (await this.#send(worker, 'act', action, who, atOnce))) ?? NaN
   }
 
-  async fence(which: 'all' | 'conductor'): Promise<void> {
-    await this.#askAll('fence', which)
+  async fence(which: 'all' | 'trigger'): Promise<void> {
+    await this.#sendAll('fence', which)
   }
 
   async traffic(): Promise<Traffic> {
-    return together(await this.#askAll('traffic'))
+    return totalTraffic(await this.#sendAll('traffic'))
   }
 
-  /** In the order of time. */
+  /** Returns the marks of all threads, sorted by time. */
   async marks(): Promise<Mark[]> {
-    return (await this.#askAll('marks')).flat().sort((a, b) => a.at - b.at)
+    return (await this.#sendAll('marks')).flat().sort((a, b) => a.at - b.at)
   }
 
   async busy(): Promise<number[]> {
-    return this.#askAll('busy')
+    return this.#sendAll('busy')
   }
 
-  async disband(directory: string): Promise<void> {
-    await this.#askAll('disband', directory)
+  async tearDown(directory: string): Promise<void> {
+    await this.#sendAll('tearDown', directory)
   }
 
-  /** What a phase leads to. Nothing may be under way. */
+  /** Sets the numbers of marks and frames that a phase will cause. Call it only while no frame is in flight. */
   expect(marks: number, frames: number | undefined): void {
-    this.#goals.set(marks, frames)
+    this.#progress.set(marks, frames)
   }
 
-  /** Resolves with true when all has come, or with false when it has taken too long. One may wait at a time. */
+  /**
+   * Resolves with true when all expected marks and frames have passed, or with false after `patience` ms. Not
+   * reentrant.
+   */
   reached(patience: number): Promise<boolean> {
     return new Promise(resolve => {
       const settle = (reached: boolean) => {
@@ -114,47 +114,50 @@ export class Crew {
         this.#onReached = () => undefined
         resolve(reached)
       }
-      const timer = setTimeout(() => settle(this.#goals.isReached), patience)
+      const timer = setTimeout(() => settle(this.#progress.isReached), patience)
       this.#onReached = () => {
-        if (this.#goals.isReached) settle(true)
+        if (this.#progress.isReached) settle(true)
       }
       this.#onReached()
     })
   }
 
-  /** Closes all sessions, as far as servers can be reached. */
+  /** Closes all sessions, and terminates the threads after `patience` ms at the latest. */
   async close(patience: number): Promise<void> {
     if (this.#isClosing) return
     this.#isClosing = true
-    const closed = Promise.allSettled(this.#workers.map(worker => this.#ask(worker, 'close')))
+    const closed = Promise.allSettled(this.#workers.map(worker => this.#send(worker, 'close')))
     let timer: NodeJS.Timeout | undefined
     await Promise.race([closed, new Promise(resolve => (timer = setTimeout(resolve, patience)))])
     clearTimeout(timer)
     await Promise.all(this.#workers.map(worker => worker.terminate()))
   }
 
-  /** The numbers of a thread's members. */
-  #share(size: number, thread: number): number[] {
-    return Array.from({ length: size }, (_, i) => i).filter(i => i % this.threads === thread)
+  /** Returns the indexes of a thread's members. */
+  #membersOf(size: number, thread: number): number[] {
+    return Array.from({ length: size }, (_, i) => i).filter(i => i % this.count === thread)
   }
 
-  #askAll<D extends keyof Duties>(duty: D, ...args: Parameters<Duties[D]>): Promise<Awaited<ReturnType<Duties[D]>>[]> {
-    return Promise.all(this.#workers.map(worker => this.#ask(worker, duty, ...args)))
+  #sendAll<D extends keyof Commands>(
+    command: D,
+    ...args: Parameters<Commands[D]>
+  ): Promise<Awaited<ReturnType<Commands[D]>>[]> {
+    return Promise.all(this.#workers.map(worker => this.#send(worker, command, ...args)))
   }
 
-  #ask<D extends keyof Duties>(
+  #send<D extends keyof Commands>(
     worker: Worker,
-    duty: D,
-    ...args: Parameters<Duties[D]>
-  ): Promise<Awaited<ReturnType<Duties[D]>>> {
+    command: D,
+    ...args: Parameters<Commands[D]>
+  ): Promise<Awaited<ReturnType<Commands[D]>>> {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
       this.#replies.set(id, { resolve, reject })
-      worker.postMessage({ id, duty, args } satisfies Order)
+      worker.postMessage({ id, command, args } satisfies CommandMessage)
     })
   }
 
-  #hear(message: Notice | Reply): void {
+  #onMessage(message: Notice | Reply): void {
     if ('id' in message) {
       const reply = this.#replies.get(message.id)
       this.#replies.delete(message.id)
@@ -165,7 +168,7 @@ export class Crew {
     else this.#owner.failed(message.error)
   }
 
-  #lost(error: Error): void {
+  #onWorkerLost(error: Error): void {
     if (this.#isClosing) return
     this.#owner.failed(error)
     for (const { reject } of this.#replies.values()) reject(error)

@@ -1,13 +1,13 @@
-// What passes on the wire of all sessions of a thread together, counted frame by frame as the client's own tap shows them.
+// Counts the frames of all sessions of a thread, as the client option `onFrame` shows them.
 import { opcodes, operations, xids } from '../../src/protocol/index.ts'
 import type { ObservedFrame } from '../../src/index.ts'
 
 export interface Counts {
   notifications: number
   framesSent: number
-  /** Notifications among them. */
+  /** Includes notifications. */
   framesReceived: number
-  /** With the four length bytes of each frame. */
+  /** Includes the four length bytes of each frame. */
   bytesSent: number
   bytesReceived: number
 }
@@ -21,8 +21,8 @@ export const noCounts = (): Counts => ({
 })
 
 /**
- * By cause. What a scenario does is one, the greetings of its connections another; fences and pings, which the measuring and the mere
- * being there cause, are in none of its figures.
+ * Counts by cause: the work of a scenario, the handshakes of its connections, the fences of the benchmark, and pings.
+ * Fences and pings are not part of the figures.
  */
 export interface Traffic {
   work: Counts
@@ -41,30 +41,30 @@ export const noTraffic = (): Traffic => ({
 const LENGTH_BYTES = 4
 const REQUEST_HEADER_BYTES = 8
 
-export interface MeterOwner {
-  /** A frame that a phase is about: of a scenario's work, or a greeting. */
+export interface FrameCounterOwner {
+  /** Called for each frame of a scenario's work, and of a handshake. */
   framePassed(): void
-  /** Any other frame. */
-  alive(): void
+  /** Called for each fence and ping. */
+  otherFramePassed(): void
 }
 
-export class Meter {
+export class FrameCounter {
   readonly traffic = noTraffic()
   readonly #fenceBody: Buffer
-  readonly #owner: MeterOwner
+  readonly #owner: FrameCounterOwner
 
-  /** @param fencePath a `sync` of this path, and nothing else, is a fence */
-  constructor(fencePath: string, owner: MeterOwner) {
+  /** @param fencePath a request is a fence if it is a `sync` of this path */
+  constructor(fencePath: string, owner: FrameCounterOwner) {
     this.#fenceBody = operations.sync.request.encode({ path: fencePath })
     this.#owner = owner
   }
 
   /**
-   * The tap of one session, to be its `onFrame`.
-   * @param onRearmed hears when the server has taken the watches of a connection before
+   * Returns the option `onFrame` for one session.
+   * @param onRearmed called when the server has accepted the watches after a reconnect
    */
-  tap(onRearmed: () => void = () => undefined): (frame: ObservedFrame) => void {
-    /** Xids of fences without an answer: a reply does not say what it answers. */
+  observer(onRearmed: () => void = () => undefined): (frame: ObservedFrame) => void {
+    /** Xids of fences in flight, because a reply does not name its operation. */
     let fences: number[] = []
     return ({ from, bytes, first }) => {
       const { traffic } = this
@@ -78,7 +78,7 @@ export class Meter {
         counts.bytesReceived += LENGTH_BYTES + bytes.length
       }
       if (counts === traffic.work || first) this.#owner.framePassed()
-      else this.#owner.alive()
+      else this.#owner.otherFramePassed()
       if (from === 'server' && !first && xidOf(bytes) === xids.setWatches) onRearmed()
     }
   }
@@ -120,7 +120,7 @@ export const combined = (a: Counts, b: Counts, sign: 1 | -1 = 1): Counts => ({
 
 export const minus = (later: Counts, earlier: Counts): Counts => combined(later, earlier, -1)
 
-export const together = (all: readonly Traffic[]): Traffic =>
+export const totalTraffic = (all: readonly Traffic[]): Traffic =>
   all.reduce(
     (total, each) => ({
       work: combined(total.work, each.work),

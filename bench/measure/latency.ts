@@ -1,8 +1,8 @@
-// Latencies in a high dynamic range histogram: three digits at any size, and no stall left out.
+// Latencies in a high dynamic range histogram: three digits at any magnitude, corrected for coordinated omission.
 import { createHistogram } from 'node:perf_hooks'
 
 export interface Latency {
-  /** Of what was recorded, what was filled in counted. */
+  /** Number of recorded values, including those added for stalls. */
   count: number
   min: number
   p50: number
@@ -17,11 +17,11 @@ const PER_MS = 1e6
 const HIGHEST = 3_600_000 * PER_MS
 
 /**
- * @param ms one or more
- * @param interval how often something would have been begun, had the one before not been in its way, in ms. Who waits for each
- * answer before asking again asks nothing while the server stalls, and so hides all but one of those who would have had to wait
- * ("coordinated omission"). As in HdrHistogram they are filled in: a value v above the interval counts for v - interval, v -
- * 2 * interval, and so on too.
+ * @param ms the latencies, at least one
+ * @param interval time between two operations if none is delayed, ms. A caller that waits for each reply sends nothing
+ * during a stall, so only one of the delayed operations would be recorded ("coordinated omission"). As in HdrHistogram,
+ * the missing ones are added: a value v above the interval also counts as v - interval, v - 2 * interval, and so on.
+ * Default: none are added.
  */
 export function latencyOf(ms: readonly number[], interval = Infinity): Latency {
   const histogram = createHistogram({ lowest: 1, highest: HIGHEST, figures: 3 })

@@ -1,118 +1,131 @@
-// One scenario with so many sessions: what each of its phases causes, and how long it takes.
-import type { BothSides } from './reconcile.ts'
-import type { Crew } from '../harness/workers.ts'
-import { listsIn, type Task } from '../harness/plan.ts'
-import { quiet } from './quiescence.ts'
+// This folder turns scenarios into figures: counting frames, recording times, and statistics. This file: one scenario
+// with N sessions, the traffic of each of its phases, and their times.
+// May import: bench/harness, src/index.ts, src/protocol/index.ts.
+import type { Reconciliation } from './reconcile.ts'
+import type { Workers } from '../harness/workers.ts'
+import { listBytes, type Task } from '../harness/plan.ts'
+import { awaitQuiescence } from './quiescence.ts'
 import type { Phase, Scenario } from '../harness/scenario.ts'
 import { sum } from './statistics.ts'
 import { combined, minus, type Counts, type Traffic } from './frame-counter.ts'
 
-/** What one phase caused, and when what it is about had happened, in ms from its deed. */
+/** One execution of a phase. */
 export interface PhaseRun {
-  /** Undefined where nothing was fenced off: then it is what the counted ones were. */
+  /** Undefined for a timed phase, which is not fenced. It then causes the same traffic as the counted ones. */
   counts: Counts | undefined
-  /** Of all marks, in their order. */
+  /** Times of all marks in order, ms from the action. */
   marks: number[]
-  /** Until all was over. Of a fenced phase the fences are in it. */
+  /** Duration of the phase. Includes the fences if it is fenced. */
   ms: number
   clientCpuMs: number
-  /** Undefined where the server is not ours. */
+  /** Undefined if this run did not start the server. */
   serverCpuMs: number | undefined
 }
 
-/** By the names of the phases. */
+/** One execution of each phase, by name. */
 export type Step = Record<string, PhaseRun>
 
-/** How much of the time was work. */
+/** Utilization, where 1 is one core. */
 export interface Busy {
-  /** The busiest thread's share. */
+  /** Utilization of the busiest thread's event loop. */
   client: number
-  /** The server's processor time over the time that passed; 1 is a whole core. */
+  /** The server's processor time divided by the elapsed time. */
   server: number | undefined
-  /** All processor time of both; at the number of cores there is no more to be had. */
+  /** Processor time of both, divided by the elapsed time. The machine is saturated at the number of its cores. */
   machine: number | undefined
 }
 
-/** What is measured together. */
+/** Steps that were measured in one go. */
 export interface Slice {
   steps: Step[]
   busy: Busy
 }
 
-export interface Cell {
+export interface Measurement {
   scenario: string
   size: number
-  /** Fenced off: just what was caused. */
+  /** Slices with fences, for exact counts. */
   counted: Slice[]
-  /** At full speed, a slice in each round. */
+  /** Slices without fences, for times: one in each round. */
   timed: Slice[]
-  /** What both ends counted while steps were, with fences and pings; undefined where the server does not tell. */
-  bothSides?: BothSides | undefined
-  /** Did the timed steps together move just as many frames as the counted ones had one expect? Undefined where none were, and by chance. */
+  /**
+   * The traffic of the counted steps at both ends, with fences and pings. Undefined if the server reports no counts.
+   */
+  bothSides?: Reconciliation | undefined
+  /**
+   * True if the timed steps moved as many frames as expected from the counted ones. Undefined if there are none, or if
+   * counts vary.
+   */
   asExpected?: boolean
 }
 
-export interface Conditions {
-  crew: Pick<Crew, 'turnTo' | 'expect' | 'act' | 'reached' | 'fence' | 'traffic' | 'marks' | 'busy'>
+export interface Environment {
+  workers: Pick<Workers, 'select' | 'expect' | 'act' | 'reached' | 'fence' | 'traffic' | 'marks' | 'busy'>
   directory: string
   serverCpuSeconds: () => number | undefined
 }
 
-/** Of lists for those who gather, in each thread. With gigabytes on their way, other sessions would wait too long for their pings. */
+/**
+ * Bytes of lists in flight in each thread while members gather. With gigabytes in flight, pings of other sessions would
+ * be late.
+ */
 const BYTES_AT_ONCE = 30e6
-/** A phase that is not fenced is taken for stuck, and fenced, when it takes so many times as long as the step before. */
+/**
+ * A phase without fences that takes this many times as long as the previous step is considered stuck, and is fenced.
+ */
 const PATIENCE = 20
 const LEAST_PATIENCE = 1000
 
-/** Runs the steps of a cell and remembers whose turn it is. */
-export class Rehearsed {
-  readonly cell: Cell
+/** Runs the steps of one scenario with N sessions. */
+export class ScenarioRun {
+  readonly measurement: Measurement
   readonly #scenario: Scenario
-  readonly #given: Conditions
+  readonly #environment: Environment
   #marked = NaN
   #actor = NaN
   #strayFrames = 0
 
-  constructor(scenario: Scenario, size: number, given: Conditions) {
+  constructor(scenario: Scenario, size: number, environment: Environment) {
     this.#scenario = scenario
-    this.#given = given
-    this.cell = { scenario: scenario.name, size, counted: [], timed: [] }
+    this.#environment = environment
+    this.measurement = { scenario: scenario.name, size, counted: [], timed: [] }
   }
 
   get directory(): string {
-    return this.#given.directory
+    return this.#environment.directory
   }
 
   get task(): Task {
-    return { scenario: this.#scenario, size: this.cell.size }
+    return { scenario: this.#scenario, size: this.measurement.size }
   }
 
-  /** How long the last step took, of those that were measured, ms. */
-  get lastStep(): number | undefined {
-    const last = (this.cell.timed.at(-1) ?? this.cell.counted.at(-1))?.steps.at(-1)
+  /** Duration of the last measured step, ms. */
+  get lastStepMs(): number | undefined {
+    const last = (this.measurement.timed.at(-1) ?? this.measurement.counted.at(-1))?.steps.at(-1)
     return last && sum(Object.values(last).map(({ ms }) => ms))
   }
 
   async gather(): Promise<void> {
-    await this.#given.crew.turnTo(this.directory)
+    await this.#environment.workers.select(this.directory)
     const { scenario, size } = this.task
-    const atOnce = Math.ceil(BYTES_AT_ONCE / (listsIn(size, scenario.theory.gathering) / size))
-    for (const phase of scenario.prologue) await this.#run(phase, undefined, atOnce)
-    // The conductor has its part in the first phase too.
-    await quiet(this.#given.crew)
+    const atOnce = Math.ceil(BYTES_AT_ONCE / (listBytes(size, scenario.theory.gathering) / size))
+    for (const phase of scenario.warmUp) await this.#run(phase, undefined, atOnce)
+    // The trigger session acts in the first phase too.
+    await awaitQuiescence(this.#environment.workers)
   }
 
   async count(): Promise<void> {
-    this.cell.counted.push(await this.#slice(async () => [await this.#step(() => undefined)]))
+    this.measurement.counted.push(await this.#slice(async () => [await this.#step(() => undefined)]))
   }
 
-  /** @param isAnotherDue is asked after each step, with how many there were and how long they took, ms */
+  /** @param isAnotherDue called after each step with the number of steps so far, and the time they took in ms */
   async time(isAnotherDue: (done: number, ms: number) => boolean): Promise<void> {
-    const { crew } = this.#given
-    const { phases, byChance } = this.#scenario
-    const framesOf = (phase: string) => (byChance === undefined ? constantFrames(this.cell, phase) : undefined)
+    const { workers } = this.#environment
+    const { phases, variesBecause } = this.#scenario
+    const framesOf = (phase: string) =>
+      variesBecause === undefined ? constantFrames(this.measurement, phase) : undefined
     const expected = new Map(phases.map(({ name }) => [name, framesOf(name)]))
-    const before = framesIn(await crew.traffic())
+    const before = framesIn(await workers.traffic())
     const slice = await this.#slice(async () => {
       const steps: Step[] = []
       const begun = performance.now()
@@ -120,23 +133,23 @@ export class Rehearsed {
       while (isAnotherDue(steps.length, performance.now() - begun))
       return steps
     })
-    this.cell.timed.push(slice)
+    this.measurement.timed.push(slice)
     const perStep = [...expected.values()].reduce<number>((sum, frames) => sum + (frames ?? NaN), 0)
-    this.#strayFrames += framesIn(await quiet(crew)) - before - slice.steps.length * perStep
-    if (byChance === undefined) this.cell.asExpected = this.#strayFrames === 0
+    this.#strayFrames += framesIn(await awaitQuiescence(workers)) - before - slice.steps.length * perStep
+    if (variesBecause === undefined) this.measurement.asExpected = this.#strayFrames === 0
   }
 
   async #slice(take: () => Promise<Step[]>): Promise<Slice> {
-    const { crew, serverCpuSeconds } = this.#given
-    await crew.turnTo(this.directory)
-    await crew.busy()
+    const { workers, serverCpuSeconds } = this.#environment
+    await workers.select(this.directory)
+    await workers.busy()
     const [serverBefore, before, begun] = [serverCpuSeconds(), process.cpuUsage(), performance.now()]
     const steps = await take()
     const ms = performance.now() - begun
     const { user, system } = process.cpuUsage(before)
     const serverMs = differenceOf(serverCpuSeconds(), serverBefore)
     const busy = {
-      client: Math.max(...(await crew.busy())),
+      client: Math.max(...(await workers.busy())),
       server: serverMs === undefined ? undefined : serverMs / ms,
       machine: serverMs === undefined ? undefined : ((user + system) / 1000 + serverMs) / ms,
     }
@@ -149,27 +162,27 @@ export class Rehearsed {
     return step
   }
 
-  /** @param frames that it will move; undefined where that is to be found out, by fences */
+  /** @param frames expected number of frames. If undefined, the phase is fenced and its frames are counted. */
   async #run(phase: Phase, frames: number | undefined, atOnce = Infinity): Promise<PhaseRun> {
-    const { crew, serverCpuSeconds } = this.#given
-    const { size } = this.cell
+    const { workers, serverCpuSeconds } = this.#environment
+    const { size } = this.measurement
     const due = phase.marks(size)
-    const traffic = frames === undefined ? await crew.traffic() : undefined
-    crew.expect(due, frames)
+    const traffic = frames === undefined ? await workers.traffic() : undefined
+    workers.expect(due, frames)
     const [server, client, started] = [serverCpuSeconds(), process.cpuUsage(), performance.now()]
-    const who = { all: 'all', conductor: size, marked: this.#marked, actor: this.#actor } as const
-    const begun = await crew.act(phase.deed, who[phase.by], atOnce)
-    const patience = Math.max(LEAST_PATIENCE, PATIENCE * (this.lastStep ?? 0))
-    const reached = await crew.reached(frames === undefined ? NO_LIMIT : patience)
+    const who = { all: 'all', trigger: size, marked: this.#marked, actor: this.#actor } as const
+    const begun = await workers.act(phase.action, who[phase.by], atOnce)
+    const patience = Math.max(LEAST_PATIENCE, PATIENCE * (this.lastStepMs ?? 0))
+    const reached = await workers.reached(frames === undefined ? NO_LIMIT : patience)
     const isFenced = frames === undefined || !reached
-    const after = isFenced ? await quiet(crew, phase.isolates === true ? 'conductor' : 'all') : undefined
+    const after = isFenced ? await awaitQuiescence(workers, phase.isolates === true ? 'trigger' : 'all') : undefined
     const ms = performance.now() - started
     const { user, system } = process.cpuUsage(client)
     const serverCpuMs = differenceOf(serverCpuSeconds(), server)
-    const marks = await crew.marks()
+    const marks = await workers.marks()
     if (marks.length !== due)
       throw new Error(
-        `${this.cell.scenario} ${size}, ${phase.name}: it happened to ${marks.length} and should have happened to ${due}`,
+        `${this.measurement.scenario} ${size}, ${phase.name}: ${marks.length} of ${due} expected marks were recorded`,
       )
     this.#actor = Number(who[phase.by])
     this.#marked = marks.at(-1)?.member ?? this.#marked
@@ -184,7 +197,7 @@ export class Rehearsed {
   }
 }
 
-/** What never comes is noticed by the guard of the whole run. */
+/** ms. The run itself aborts if no frame passes for a while. */
 const NO_LIMIT = 0x7fff_ffff
 
 const countsBetween = (before: Traffic, after: Traffic): Counts =>
@@ -193,8 +206,8 @@ const countsBetween = (before: Traffic, after: Traffic): Counts =>
 const framesIn = ({ work, handshakes }: Traffic): number =>
   work.framesSent + work.framesReceived + handshakes.framesSent + handshakes.framesReceived
 
-/** How many frames a phase moves, where all counted steps agree on that. */
-export function constantFrames({ counted }: Cell, phase: string): number | undefined {
+/** Returns the number of frames of a phase, or undefined if the counted steps disagree. */
+export function constantFrames({ counted }: Measurement, phase: string): number | undefined {
   const [first, ...others] = counted
     .flatMap(({ steps }) => steps)
     .map(step => {

@@ -1,33 +1,34 @@
-// Has everything come that was caused? Proven by fences, never by sleeping.
+// Proves with fences, and without sleeping, that all traffic of a phase has passed.
 import type { Traffic } from './frame-counter.ts'
 
-export interface Fenced {
+export interface Fenceable {
   traffic(): Promise<Traffic>
-  fence(which: 'all' | 'conductor'): Promise<void>
+  fence(which: 'all' | 'trigger'): Promise<void>
 }
 
 /**
- * Resolves when nothing that was caused before is still under way: no request without its answer, no notification on
- * the wire, no waiter about to act.
+ * Resolves when the traffic caused so far has ended: no request is in flight, no notification is on the wire, and no
+ * waiter is about to send a request.
  *
- * A fence is a request of no effect. All sessions send one, and when all are answered in a round in which no frame of a
- * scenario passed, all is quiet. Why that is exact on a standalone server:
- * - All threads have told their counts before any of them is asked to fence. So there is a moment that is in the round of each
- *   of them, and below "the round began" means that moment.
- * - When the round began, no request was without an answer: its answer would have come before the fence's, in the
- *   round, since a session is answered in the order in which it asked.
- * - So every write had been answered. The server's last stage (FinalRequestProcessor, one thread) puts the
- *   notifications of a write into the outgoing queues of their sessions before it puts the write's own answer into its
- *   queue, and a fence that is sent after that answer came is answered after both. A connection keeps its order, so
- *   each session heard its notifications before its fence's answer: in the round. There were none.
- * - Nothing will act by itself: what a scenario does, it does in the turn in which a frame wakes it. (One that sets
- *   timers would need more. Those here set none while the connection holds.)
+ * A fence is a request without effect. In each round all sessions send one. The traffic has ended after a round in
+ * which all fences were answered and no frame of a scenario passed. This is exact on a standalone server:
+ * - All threads report their counts before any of them sends a fence. So there is a moment that belongs to the round of
+ *   every thread. Below, "the start of the round" is that moment.
+ * - At the start of the round no request was in flight. Its reply would have arrived before the reply to the fence,
+ *   within the round, because a session gets its replies in the order of its requests.
+ * - So every write had been answered. The server's last stage (FinalRequestProcessor, a single thread) queues the
+ *   notifications of a write before it queues the reply to the write. The server answers a fence that was sent after
+ *   that reply later than both. Each connection is ordered, so each session received its notifications before the reply
+ *   to its fence, within the round. There were none.
+ * - No session acts later: scenarios act only in the turn of the event loop in which a frame arrives. (A scenario with
+ *   timers would need more. The scenarios here set none while the connection is alive.)
  *
- * In an ensemble, a waiter's server may lag behind the one that answered the write, and answer a read without having
- * applied it. Hence the fence is a `sync`: the leader sends its answer down the stream of commits, behind all that were
- * committed before (tried on three servers: the counts are those of one). A standalone server answers it like a read.
+ * In an ensemble, a waiter's server may lag behind the server that answered the write, and answer a read before it
+ * applies the write. Therefore the fence is a `sync`: the leader sends the reply in the stream of commits, after all
+ * earlier commits (tried on three servers: the counts are those of one server). A standalone server answers a `sync`
+ * like a read.
  */
-export async function quiet(sessions: Fenced, which: 'all' | 'conductor' = 'all'): Promise<Traffic> {
+export async function awaitQuiescence(sessions: Fenceable, which: 'all' | 'trigger' = 'all'): Promise<Traffic> {
   for (let before = await sessions.traffic(); ;) {
     await sessions.fence(which)
     const after = await sessions.traffic()

@@ -1,24 +1,24 @@
-// What has passed on the wire, as those at both ends have counted it.
+// Compares the frames and bytes that the clients counted with those that the server counted.
 import { combined, minus, noCounts, type Counts, type Traffic } from './frame-counter.ts'
 
-/** By the clients' words: sent is what the server received. */
-export type Passed = Pick<Counts, 'framesSent' | 'framesReceived' | 'bytesSent' | 'bytesReceived'>
+/** Named from the clients' point of view: `framesSent` are the frames that the server received. */
+export type WireCounts = Pick<Counts, 'framesSent' | 'framesReceived' | 'bytesSent' | 'bytesReceived'>
 
-export interface BothSides {
-  clients: Passed
-  /** What it does not count is left out. */
-  server: Partial<Passed>
-  /** Is what both counted the same? */
+export interface Reconciliation {
+  clients: WireCounts
+  /** Lacks the counts that the server does not report. */
+  server: Partial<WireCounts>
+  /** True if all counts that both report are equal. */
   agree: boolean
 }
 
-/** All of them together; undefined where no server told anything. */
-export function totalOf(all: readonly (BothSides | undefined)[]): BothSides | undefined {
+/** Returns the sum, or undefined if no server reported counts. */
+export function totalOf(all: readonly (Reconciliation | undefined)[]): Reconciliation | undefined {
   const [first, ...others] = all.filter(each => each !== undefined)
   if (first === undefined) return undefined
   return others.reduce(
     (total, { clients, server, agree }) => ({
-      clients: added(total.clients, clients) as Passed,
+      clients: added(total.clients, clients) as WireCounts,
       server: added(total.server, server),
       agree: total.agree && agree,
     }),
@@ -26,52 +26,57 @@ export function totalOf(all: readonly (BothSides | undefined)[]): BothSides | un
   )
 }
 
-const added = (a: Partial<Passed>, b: Partial<Passed>): Partial<Passed> =>
+const added = (a: Partial<WireCounts>, b: Partial<WireCounts>): Partial<WireCounts> =>
   Object.fromEntries(keys.flatMap(key => (a[key] === undefined ? [] : [[key, a[key] + (b[key] ?? NaN)]])))
 
-/** Pings come unasked: a moment without any is not far. */
-const LOOKS = 50
+/** Tries again if a ping passed meanwhile. */
+const MAX_ATTEMPTS = 50
 
-export interface Sides {
-  /** All that the clients have seen pass. */
+export interface WireCounters {
+  /** Reads the clients' counts. */
   clients: () => Promise<Traffic>
-  /** What the server says has passed since it began; undefined where it says nothing, or says it of others too. */
-  server: () => Promise<Partial<Passed> | undefined>
+  /**
+   * Reads the server's counts since its start. Resolves with undefined if it reports none, or has other clients too.
+   */
+  server: () => Promise<Partial<WireCounts> | undefined>
 }
 
-/** What passes from now on. Nothing may be under way, now and when the returned function is called. */
-export async function watchBothSides(sides: Sides): Promise<() => Promise<BothSides | undefined>> {
-  const before = await lookAtBoth(sides)
+/**
+ * Starts counting at both ends. The returned function compares what has passed since.
+ * No frame may be in flight now, nor when that function is called.
+ */
+export async function startReconciliation(counters: WireCounters): Promise<() => Promise<Reconciliation | undefined>> {
+  const before = await readBoth(counters)
   return async () => {
-    let seen: BothSides | undefined
-    // Apache's server counts a frame when it has been written: the client may have it before.
-    for (let looks = 0; looks < LOOKS && seen?.agree !== true; looks++) {
-      const after = await lookAtBoth(sides)
+    let result: Reconciliation | undefined
+    // Apache's server counts a frame after writing it, so the client may receive it before.
+    for (let attempt = 0; attempt < MAX_ATTEMPTS && result?.agree !== true; attempt++) {
+      const after = await readBoth(counters)
       if (before === undefined || after === undefined) return undefined
-      seen = between(before, after)
+      result = between(before, after)
     }
-    return seen
+    return result
   }
 }
 
-/** At one moment: nothing passed between the looks at the one side and at the other. */
-async function lookAtBoth({ clients, server }: Sides) {
-  for (let looks = 0; looks < LOOKS; looks++) {
+/** Reads both ends at a moment without traffic, so that the counts can be compared. */
+async function readBoth({ clients, server }: WireCounters) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const before = allOf(await clients())
-    const told = await server()
-    if (told === undefined) return undefined
+    const counts = await server()
+    if (counts === undefined) return undefined
     const after = allOf(await clients())
-    if (keys.every(key => after[key] === before[key])) return { clients: after, server: told }
+    if (keys.every(key => after[key] === before[key])) return { clients: after, server: counts }
   }
   return undefined
 }
 
 const keys = ['framesSent', 'framesReceived', 'bytesSent', 'bytesReceived'] as const
 
-function between(before: { clients: Counts; server: Partial<Passed> }, after: typeof before): BothSides {
+function between(before: { clients: Counts; server: Partial<WireCounts> }, after: typeof before): Reconciliation {
   const all = minus(after.clients, before.clients)
-  const clients: Passed = { framesSent: 0, framesReceived: 0, bytesSent: 0, bytesReceived: 0 }
-  const server: Partial<Passed> = {}
+  const clients: WireCounts = { framesSent: 0, framesReceived: 0, bytesSent: 0, bytesReceived: 0 }
+  const server: Partial<WireCounts> = {}
   for (const key of keys) {
     clients[key] = all[key]
     const [now, then] = [after.server[key], before.server[key]]
@@ -80,7 +85,7 @@ function between(before: { clients: Counts; server: Partial<Passed> }, after: ty
   return { clients, server, agree: keys.every(key => (server[key] ?? clients[key]) === clients[key]) }
 }
 
-/** Whatever the cause: to a server they are all the same. */
+/** Adds up all causes, because the server does not distinguish them. */
 const allOf = (traffic: Traffic): Counts =>
   [traffic.work, traffic.handshakes, traffic.fences, traffic.pings].reduce(
     (total, each) => combined(total, each),

@@ -1,30 +1,30 @@
-// One phase of a scenario frame by frame, as the sessions in it see it: for the timeline in the report.
+// Records one phase of a scenario frame by frame, for the timeline in the report.
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { connect, type ObservedFrame } from '../../src/index.ts'
 import { explain, xids } from '../../src/protocol/index.ts'
-import { quiet } from './quiescence.ts'
+import { awaitQuiescence } from './quiescence.ts'
 import type { Member, Phase, Scenario } from '../harness/scenario.ts'
 import { openSessions, SESSION_TIMEOUT, BenchSession } from '../harness/sessions.ts'
-import { Meter } from './frame-counter.ts'
+import { FrameCounter } from './frame-counter.ts'
 
-/** Enough of them to be a herd, and few enough to be drawn one by one. */
+/** Enough sessions for a herd, and few enough to draw each of them. */
 const MEMBERS = 12
-/** A list of names is as long as there are names. */
-const LONGEST_SENTENCE = 140
+/** Characters. Longer sentences, such as those with lists of names, are cut. */
+const MAX_SENTENCE = 140
 const LENGTH_BYTES = 4
 
-export interface Happening {
-  /** ms from the deed. */
+export interface RecordedEvent {
+  /** ms from the action. */
   at: number
-  /** The session, from 0 on in the order of the queue. */
+  /** The session, numbered from 0 in the order of the queue. */
   who: number
   is: 'event' | 'request' | 'answer' | 'mark'
   /** The operation, or the type of the event. */
   op: string
-  /** In plain words. */
+  /** A sentence about the frame. */
   says: string
-  /** With the length. */
+  /** Includes the four length bytes. */
   bytes: number
 }
 
@@ -32,17 +32,17 @@ export interface Recording {
   scenario: string
   phase: string
   sessions: number
-  /** The session that sets it off: who holds the lock. */
+  /** The session that acts: the holder of the lock. */
   actor: number
-  happenings: Happening[]
+  happenings: RecordedEvent[]
 }
 
-/** The first phase of a step of each, on sessions of their own. Leaves nothing behind. */
+/** Records the first phase of a step of each scenario, on separate sessions. Removes its nodes and sessions. */
 export async function recordAll(scenarios: readonly Scenario[], servers: string): Promise<Recording[]> {
   const root = `/zkwire-bench-${randomUUID().slice(0, 8)}`
   await using admin = await connect(servers, { sessionTimeout: SESSION_TIMEOUT })
   await admin.create(root)
-  const ears = new Ears(root)
+  const recorder = new Recorder(root)
   const sessions: BenchSession[] = []
   const { signal } = new AbortController()
   try {
@@ -50,7 +50,7 @@ export async function recordAll(scenarios: readonly Scenario[], servers: string)
       sessions.push(
         ...(await openSessions(
           1,
-          () => new BenchSession(servers, ears.of(i)),
+          () => new BenchSession(servers, recorder.observerFor(i)),
           signal,
           () => undefined,
         )),
@@ -59,8 +59,8 @@ export async function recordAll(scenarios: readonly Scenario[], servers: string)
     for (const scenario of scenarios) {
       const directory = `${root}/${scenario.name}`
       await admin.create(directory)
-      await scenario.furnish?.(admin, directory)
-      recordings.push(await record(scenario, directory, sessions, ears))
+      await scenario.setUp?.(admin, directory)
+      recordings.push(await record(scenario, directory, sessions, recorder))
     }
     return recordings
   } finally {
@@ -69,12 +69,12 @@ export async function recordAll(scenarios: readonly Scenario[], servers: string)
   }
 }
 
-async function record(scenario: Scenario, directory: string, sessions: readonly BenchSession[], ears: Ears) {
-  const leave = new AbortController()
-  setMaxListeners(0, leave.signal)
+async function record(scenario: Scenario, directory: string, sessions: readonly BenchSession[], recorder: Recorder) {
+  const ended = new AbortController()
+  setMaxListeners(0, ended.signal)
   const lanes = Math.min(MEMBERS, scenario.sessions ?? MEMBERS)
   const laneOf = (member: number) => (member === MEMBERS ? MEMBERS : member % lanes)
-  const count = scenario.hasConductor === true ? MEMBERS + 1 : MEMBERS
+  const count = scenario.hasTrigger === true ? MEMBERS + 1 : MEMBERS
   let marked = 0
   let failure: Error | undefined
   const fail = (error: unknown) => {
@@ -83,54 +83,54 @@ async function record(scenario: Scenario, directory: string, sessions: readonly 
   const members = Array.from({ length: count }, (_, index): Member => {
     const who = laneOf(index)
     const session = sessions[who]
-    if (session === undefined) throw new Error('a member without a session')
-    const make = index === MEMBERS ? scenario.conductor : scenario.member
+    if (session === undefined) throw new Error(`no session for member ${index} of ${directory}`)
+    const make = index === MEMBERS ? scenario.trigger : scenario.member
     const { client } = session
-    const seat = {
-      ...{ client, directory, index, signal: leave.signal },
+    const participant = {
+      ...{ client, directory, index, signal: ended.signal },
       mark: () => {
         marked = index
-        ears.mark(who)
+        recorder.mark(who)
       },
       fail,
-      cut: () => session.line.cut(),
+      cut: () => session.link.cut(),
       rearmed: () => session.rearmed(),
-      isolate: () => session.line.down(),
-      comeBack: () => Promise.resolve(client),
+      isolate: () => session.link.down(),
+      replaceSession: () => Promise.resolve(client),
     }
-    return make?.(seat) ?? {}
+    return make?.(participant) ?? {}
   })
   const fenced = {
-    traffic: () => Promise.resolve(ears.traffic),
+    traffic: () => Promise.resolve(recorder.traffic),
     fence: async () => {
-      await Promise.all(sessions.map(({ client }) => client.sync(ears.fencePath)))
+      await Promise.all(sessions.map(({ client }) => client.sync(recorder.fencePath)))
     },
   }
-  const act = ({ deed }: Phase, who: number): void => {
-    void members[who]?.[deed]?.()?.catch(fail)
+  const act = ({ action }: Phase, who: number): void => {
+    void members[who]?.[action]?.()?.catch(fail)
   }
-  const whoDoes = ({ by }: Phase) => {
-    if (by === 'conductor') return [MEMBERS]
+  const actorsOf = ({ by }: Phase) => {
+    if (by === 'trigger') return [MEMBERS]
     return by === 'all' ? members.map((_, who) => who) : [marked]
   }
-  // One after the other, so that sessions stand in the queue in the order of their numbers.
-  for (const phase of scenario.prologue)
-    for (const who of whoDoes(phase)) {
+  // One after the other, so that the order in the queue is that of the session numbers.
+  for (const phase of scenario.warmUp)
+    for (const who of actorsOf(phase)) {
       act(phase, who)
-      await sessions[laneOf(who)]?.client.sync(ears.fencePath)
+      await sessions[laneOf(who)]?.client.sync(recorder.fencePath)
     }
-  await quiet(fenced)
+  await awaitQuiescence(fenced)
   const [phase] = scenario.phases
   if (phase === undefined) throw new Error(`${scenario.name} has no phase`)
-  const [actor = 0] = whoDoes(phase)
-  ears.listen(directory)
-  for (const who of whoDoes(phase)) act(phase, who)
-  await quiet(fenced)
-  const happenings = ears.heard()
-  leave.abort()
+  const [actor = 0] = actorsOf(phase)
+  recorder.start(directory)
+  for (const who of actorsOf(phase)) act(phase, who)
+  await awaitQuiescence(fenced)
+  const happenings = recorder.stop()
+  ended.abort()
   await Promise.all(sessions.map(({ client }) => client.settled()))
   if (failure !== undefined) throw failure
-  const recorded = scenario.hasConductor === true ? MEMBERS + 1 : lanes
+  const recorded = scenario.hasTrigger === true ? MEMBERS + 1 : lanes
   return {
     scenario: scenario.name,
     phase: phase.name,
@@ -140,39 +140,39 @@ async function record(scenario: Scenario, directory: string, sessions: readonly 
   } satisfies Recording
 }
 
-/** Listens at the wire of some sessions. */
-class Ears {
+/** Records the frames of several sessions. */
+class Recorder {
   readonly fencePath: string
-  readonly #meter: Meter
-  #happenings: Happening[] | undefined
+  readonly #counter: FrameCounter
+  #happenings: RecordedEvent[] | undefined
   #directory = ''
   #begun = 0
 
   constructor(fencePath: string) {
     this.fencePath = fencePath
-    this.#meter = new Meter(fencePath, { framePassed: () => undefined, alive: () => undefined })
+    this.#counter = new FrameCounter(fencePath, { framePassed: () => undefined, otherFramePassed: () => undefined })
   }
 
   get traffic() {
-    return structuredClone(this.#meter.traffic)
+    return structuredClone(this.#counter.traffic)
   }
 
-  /** @returns what a session takes for a meter */
-  of(who: number): Pick<Meter, 'tap'> {
+  /** Returns the frame counter for one session. */
+  observerFor(who: number): Pick<FrameCounter, 'observer'> {
     return {
-      tap: onRearmed => {
-        const count = this.#meter.tap(onRearmed)
+      observer: onRearmed => {
+        const count = this.#counter.observer(onRearmed)
         const opcodes = new Map<number, number>()
         return frame => {
           count(frame)
-          if (!frame.first) this.#hear(who, frame, opcodes)
+          if (!frame.first) this.#onFrame(who, frame, opcodes)
         }
       },
     }
   }
 
-  /** @param directory is left out of what is told */
-  listen(directory: string): void {
+  /** @param directory removed from the recorded sentences */
+  start(directory: string): void {
     this.#happenings = []
     this.#directory = directory
     this.#begun = performance.now()
@@ -182,14 +182,14 @@ class Ears {
     this.#note({ who, is: 'mark', op: '', says: 'has the lock', bytes: 0 })
   }
 
-  heard(): Happening[] {
-    const heard = this.#happenings ?? []
+  stop(): RecordedEvent[] {
+    const recorded = this.#happenings ?? []
     this.#happenings = undefined
-    return heard
+    return recorded
   }
 
-  /** @param opcodes of the session's requests without an answer, by xid */
-  #hear(who: number, { from, bytes }: ObservedFrame, opcodes: Map<number, number>): void {
+  /** @param opcodes of the session's requests in flight, by xid */
+  #onFrame(who: number, { from, bytes }: ObservedFrame, opcodes: Map<number, number>): void {
     const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const xid = frame.readInt32BE(0)
     const opcode = from === 'client' ? frame.readInt32BE(4) : opcodes.get(xid)
@@ -197,18 +197,18 @@ class Ears {
     else opcodes.delete(xid)
     if (this.#happenings === undefined) return
     const { op, sentence } = explain(bytes, { from, first: false, ...(opcode !== undefined && { opcode }) })
-    // What the measuring itself says is no part of it.
+    // Skip the frames of the benchmark itself.
     if (op === 'sync' || op === 'ping') return
     const is = from === 'client' ? 'request' : xid === xids.notification ? 'event' : 'answer'
     this.#note({ who, is, op, says: this.#shortened(sentence), bytes: LENGTH_BYTES + frame.length })
   }
 
-  #note(happening: Omit<Happening, 'at'>): void {
+  #note(happening: Omit<RecordedEvent, 'at'>): void {
     this.#happenings?.push({ at: performance.now() - this.#begun, ...happening })
   }
 
   #shortened(sentence: string): string {
-    const told = sentence.replaceAll(`${this.#directory}/`, '').replaceAll(this.#directory, 'the lock')
-    return told.length > LONGEST_SENTENCE ? `${told.slice(0, LONGEST_SENTENCE)}…` : told
+    const short = sentence.replaceAll(`${this.#directory}/`, '').replaceAll(this.#directory, 'the lock')
+    return short.length > MAX_SENTENCE ? `${short.slice(0, MAX_SENTENCE)}…` : short
   }
 }

@@ -1,6 +1,6 @@
-// Numbers made of many numbers. Pure.
+// Median, mean, and the fit of a power law. Pure.
 
-/** The middle value, or the mean of the middle two. NaN of nothing. */
+/** Returns the middle value, or the mean of the middle two. NaN if there are no values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const upper = sorted.length >> 1
@@ -18,20 +18,23 @@ export interface Point {
 }
 
 export interface Power {
-  /** b of y = a * x^b. */
+  /** The b in y = a * x^b. */
   exponent: number
-  /** Half the width of its 95 % interval; undefined of two points, through which a line always goes. */
+  /** Half the width of the 95 % interval. Undefined for two points, which always fit a line. */
   error: number | undefined
   factor: number
 }
 
-/** Of Student's t, for 95 % both sides, by degrees of freedom from 1 on. Above, the normal distribution's is near enough. */
+/**
+ * Student's t for a two-sided 95 % interval, by degrees of freedom from 1. Above, the normal distribution is close
+ * enough.
+ */
 const T_95 = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
 const NORMAL_95 = 1.96
 
 /**
- * The power of x that fits best: the least-squares line through the logarithms. Undefined with fewer than two different
- * x, and where a value has no logarithm.
+ * Fits a power of x: the least-squares line through the logarithms. Returns undefined if there are fewer than two
+ * different x, or if a value is not positive.
  */
 export function powerOf(points: readonly Point[]): Power | undefined {
   if (points.some(({ x, y }) => !(x > 0 && y > 0))) return undefined

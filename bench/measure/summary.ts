@@ -1,5 +1,5 @@
-// What the steps of a cell come to. Pure.
-import type { Busy, Cell, PhaseRun, Slice, Step } from './measurement.ts'
+// Summarizes the steps of a measurement. Pure.
+import type { Busy, Measurement, PhaseRun, Slice, Step } from './measurement.ts'
 import { latencyOf, type Latency } from './latency.ts'
 import type { Scenario } from '../harness/scenario.ts'
 import { mean, median, powerOf, sum, type Power } from './statistics.ts'
@@ -15,25 +15,26 @@ export type Spreads = Record<keyof Counts, Spread>
 export interface PhaseSummary {
   phase: string
   counts: { steps: number } & Spreads
-  /** Undefined where the phase marks nothing. */
+  /** Undefined if the phase has no marks. */
   marks: Marks | undefined
-  /** Of the phase as a whole, ms. */
+  /** Duration of the whole phase, ms. */
   ms: number
   clientCpuMs: number
   serverCpuMs: number | undefined
 }
 
-/** In ms from what set it off. */
+/** Times in ms from the action. */
 export interface Marks {
-  /** How many steps they are of. */
+  /** Number of steps. */
   steps: number
   all: Latency
-  /** Medians over the steps of each step's first, and last. */
+  /** Median of each step's first mark. */
   first: number
+  /** Median of each step's last mark. */
   last: number
-  /** Marks of a step over the time until its last one; of a phase with one mark, phases that could follow each other. */
+  /** Marks of a step divided by the time until its last one. With one mark: how many phases could run in a second. */
   perSecond: number
-  /** Medians of all marks, round by round: what drifted. */
+  /** The median of the marks of each round. It shows drift. */
   p50ByRound: number[]
 }
 
@@ -42,14 +43,14 @@ export interface Summary {
   size: number
   phases: PhaseSummary[]
   busy: Busy
-  /** Undefined where nothing was timed, or by chance. */
+  /** Undefined if nothing was timed, or if counts vary. */
   asExpected: boolean | undefined
-  /** Did each counted step cause just the same, to the byte? */
+  /** True if all counted steps caused the same traffic, to the byte. */
   isConstant: boolean
 }
 
-export function summaryOf(cell: Cell): Summary {
-  const { scenario, size, counted, timed } = cell
+export function summaryOf(measurement: Measurement): Summary {
+  const { scenario, size, counted, timed } = measurement
   const slices = timed.length > 0 ? timed : counted
   const steps = counted.flatMap(slice => slice.steps)
   const phases = Object.keys(steps[0] ?? {}).map(name => phaseOf(name, steps, slices))
@@ -57,7 +58,7 @@ export function summaryOf(cell: Cell): Summary {
   return {
     ...{ scenario, size, phases },
     busy: { client: busy('client'), server: known(busy('server')), machine: known(busy('machine')) },
-    asExpected: cell.asExpected,
+    asExpected: measurement.asExpected,
     isConstant: phases.every(({ counts }) => keys.every(key => counts[key].min === counts[key].max)),
   }
 }
@@ -86,7 +87,7 @@ function marksOf(all: readonly PhaseRun[], rounds: PhaseRun[][], interval: numbe
   const last = median(all.map(run => run.marks.at(-1) ?? NaN))
   return {
     steps: all.length,
-    // Where a step marks many, all that were to be told are in it: nobody is left out.
+    // A step with several marks records all its sessions, so none is missing.
     all: latencyOf(marks, perStep > 1 ? undefined : interval),
     first: median(all.map(run => run.marks[0] ?? NaN)),
     last,
@@ -95,16 +96,16 @@ function marksOf(all: readonly PhaseRun[], rounds: PhaseRun[][], interval: numbe
   }
 }
 
-/** How long a step takes, as a rule: so often one follows the other. */
+/** Returns the median duration of a step, which is the interval between two steps. */
 const medianStep = (steps: readonly Step[]): number =>
   median(steps.map(step => sum(Object.values(step).map(({ ms }) => ms))))
 
-/** What kept it from being faster. */
+/** The bottleneck. */
 export type Limit = 'client' | 'server' | 'machine' | 'nothing'
 
 const ALMOST = 0.85
 
-/** @param cores of the machine, where client and server share it */
+/** @param cores number of cores of the machine that client and server share */
 export function limitOf({ client, server = 0, machine = 0 }: Busy, cores: number): Limit {
   if (machine > ALMOST * cores) return 'machine'
   if (server > ALMOST) return 'server'
@@ -116,17 +117,17 @@ export interface Growth {
   phase: string
   /** The sizes that were fitted. */
   sizes: number[]
-  /** Undefined where there is nothing to fit. */
+  /** Undefined if the values cannot be fitted. */
   notifications: Power | undefined
-  /** Received. */
+  /** Bytes received. */
   bytes: Power | undefined
   theory: { notifications: number; bytes: number }
 }
 
-/** What does not grow bends the line at small sizes: where there are enough larger ones, they are left out. */
+/** Smaller sizes are left out of the fit if two larger ones exist, because constant costs bend the line there. */
 const LARGE = 50
 
-/** The exponents of N in what the phase of the theory causes. */
+/** Fits the exponents of N for the phase of the theory. */
 export function growthOf({ name, theory }: Scenario, summaries: readonly Summary[]): Growth {
   const own = summaries.filter(({ scenario }) => scenario === name)
   const large = own.filter(({ size }) => size >= LARGE)

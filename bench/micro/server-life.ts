@@ -1,4 +1,6 @@
-// What a server in a test costs before and behind the test: npm run bench:server. The first finds the code not yet compiled.
+// `npm run bench:server`: the time to start, use and close an embedded server in a test. The folder holds small
+// benchmarks, each a single program. The first server is listed separately, because V8 has not compiled the code yet.
+// May import: bench/measure/statistics.ts, src/index.ts, src/server/index.ts, esbuild.
 import { connect, type Dial } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { median } from '../measure/statistics.ts'
@@ -6,7 +8,7 @@ import { median } from '../measure/statistics.ts'
 const ROUNDS = 500
 const steps = ['start', 'connect', 'create', 'close'] as const
 
-/** How long each step took, ms. */
+/** Returns the duration of each step, ms. */
 async function round(listen: boolean): Promise<number[]> {
   const marks = [performance.now()]
   const mark = () => marks.push(performance.now())
@@ -23,9 +25,9 @@ async function round(listen: boolean): Promise<number[]> {
   return steps.map((_, i) => (marks[i + 1] ?? NaN) - (marks[i] ?? NaN))
 }
 
-const columns = [...steps, 'all', '99 %', 'the first of all']
+const columns = [...steps, 'all', '99 %', 'the first server']
 console.log(`ms, median of ${ROUNDS} servers${columns.map(each => each.padStart(each.length + 3)).join('')}`)
-for (const [by, listen] of [
+for (const [transport, listen] of [
   ['over TCP', true],
   ['in memory', false],
 ] as const) {
@@ -34,5 +36,7 @@ for (const [by, listen] of [
   const all = rounds.map(times => times.reduce((sum, time) => sum + time, 0))
   const late = all.toSorted((a, b) => a - b)[Math.floor(ROUNDS * 0.99)]
   const cells = [...steps.map((_, i) => median(rounds.map(times => times[i] ?? NaN))), median(all), late, all[0]]
-  console.log(by.padEnd(25) + cells.map((cell, i) => cell?.toFixed(2).padStart((columns[i]?.length ?? 0) + 3)).join(''))
+  console.log(
+    transport.padEnd(25) + cells.map((cell, i) => cell?.toFixed(2).padStart((columns[i]?.length ?? 0) + 3)).join(''),
+  )
 }

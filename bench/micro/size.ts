@@ -16,7 +16,7 @@ export const programs = {
 } as const
 
 /** The one that a budget holds. */
-export const whole = 'connect and Mutex' satisfies keyof typeof programs
+export const budgeted = 'connect and Mutex' satisfies keyof typeof programs
 
 export interface Size {
   /** Bytes, minified. */
@@ -52,7 +52,8 @@ export async function sizeOf(program: keyof typeof programs): Promise<Size> {
 /** What the bytes are for: a file of dist belongs to the first that it matches. */
 const parts: Readonly<Record<string, RegExp>> = {
   'the protocol: Jute, records, operations, errors': /^protocol/,
-  'a method for each operation, views': /^client.(acl|validation|chroot|client|operations|recursive|recipe-support)|runtime.uuid/,
+  'a method for each operation, views':
+    /^client.(acl|validation|chroot|client|operations|recursive|recipe-support)|runtime.uuid/,
   'multi, multiRead, transactions': /^client.(multi|transaction)/,
   'watches: one-shot, persistent, set again': /^(session.watches|runtime.sweeping-map)/,
   'which servers: connect string, SRV, reconfig, read-only':
@@ -85,8 +86,8 @@ async function main(): Promise<void> {
     const size = await sizeOf(program)
     console.log(`${kB(size.minified).padStart(6)} ${kB(size.brotli).padStart(6)}  ${program}`)
   }
-  console.log(`\nof it, in ${whole}:`)
-  for (const [part, bytes] of byPart(await sizeOf(whole))) console.log(`${kB(bytes).padStart(6)}         ${part}`)
+  console.log(`\nof it, in ${budgeted}:`)
+  for (const [part, bytes] of byPart(await sizeOf(budgeted))) console.log(`${kB(bytes).padStart(6)}         ${part}`)
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main()

@@ -1,40 +1,44 @@
-// What a reader of the figures should not miss. Pure.
-import type { Cell } from '../measure/measurement.ts'
+// Caveats to the figures: scenarios whose counts vary, that disagree with the server's, or that were skipped. Pure.
+import type { Measurement } from '../measure/measurement.ts'
 import { TOO_HEAVY, weightOf, type Task } from '../harness/plan.ts'
 import type { Scenario } from '../harness/scenario.ts'
 import { summaryOf } from '../measure/summary.ts'
 import { bytes } from './table.ts'
 
-/** A sentence each. */
-export function remarksOn(
-  cells: readonly Cell[],
+/** Returns one sentence for each caveat. */
+export function caveatsOf(
+  measurements: readonly Measurement[],
   { scenarios, sizes, all }: { scenarios: readonly Scenario[]; sizes: readonly number[]; all: boolean },
 ): string[] {
-  const remarks: string[] = []
-  const measured = scenarios.filter(({ name }) => cells.some(({ scenario }) => scenario === name))
-  for (const { name, byChance } of measured)
-    if (byChance !== undefined) remarks.push(`The counts of ${name} are medians, and not exact: ${byChance}.`)
-  const isByChance = (cell: Cell) =>
-    scenarios.some(({ name, byChance }) => name === cell.scenario && byChance !== undefined)
-  const uneven = cells
-    .filter(cell => !isByChance(cell) && (!summaryOf(cell).isConstant || cell.asExpected === false))
+  const caveats: string[] = []
+  const measured = scenarios.filter(({ name }) => measurements.some(({ scenario }) => scenario === name))
+  for (const { name, variesBecause } of measured)
+    if (variesBecause !== undefined)
+      caveats.push(`The counts of ${name} are medians, not exact, because ${variesBecause}.`)
+  const varies = (measurement: Measurement) =>
+    scenarios.some(({ name, variesBecause }) => name === measurement.scenario && variesBecause !== undefined)
+  const uneven = measurements
+    .filter(each => !varies(each) && (!summaryOf(each).isConstant || each.asExpected === false))
     .map(nameOf)
   if (uneven.length > 0)
-    remarks.push(`Not every step caused the same, so these counts are medians and not exact: ${uneven.join(', ')}.`)
-  const unlike = cells.filter(({ bothSides }) => bothSides?.agree === false).map(nameOf)
-  if (unlike.length > 0) remarks.push(`The server has counted otherwise than its clients: ${unlike.join(', ')}.`)
+    caveats.push(
+      `The steps of these scenarios did not all cause the same traffic, so their counts are medians: ${uneven.join(', ')}.`,
+    )
+  const differing = measurements.filter(({ bothSides }) => bothSides?.agree === false).map(nameOf)
+  if (differing.length > 0) caveats.push(`The server's counts differ from the clients': ${differing.join(', ')}.`)
   const tasks = sizes.flatMap(size => scenarios.map(scenario => ({ scenario, size })))
   const heavy = all ? [] : tasks.filter(task => weightOf(task) > TOO_HEAVY)
-  remarks.push(...heavy.map(tooHeavy))
+  caveats.push(...heavy.map(tooHeavy))
   const missing = tasks.filter(
     task =>
-      !heavy.includes(task) && !cells.some(cell => cell.size === task.size && cell.scenario === task.scenario.name),
+      !heavy.includes(task) &&
+      !measurements.some(each => each.size === task.size && each.scenario === task.scenario.name),
   )
   const names = missing.map(({ scenario: { name }, size }) => `${name} ${size}`)
-  return missing.length === 0 ? remarks : [...remarks, `Not measured, for want of time: ${names.join(', ')}.`]
+  return missing.length === 0 ? caveats : [...caveats, `Not measured because the time ran out: ${names.join(', ')}.`]
 }
 
 const tooHeavy = (task: Task): string =>
-  `${task.scenario.name} ${task.size}: it would move some ${bytes(weightOf(task))} bytes at once; --all measures it all the same.`
+  `Skipped ${task.scenario.name} ${task.size}: it would move about ${bytes(weightOf(task))} bytes at once (--all includes it).`
 
-const nameOf = ({ scenario, size }: Cell) => `${scenario} ${size}`
+const nameOf = ({ scenario, size }: Measurement) => `${scenario} ${size}`

@@ -1,4 +1,4 @@
-// One run beside an earlier one. Pure.
+// Compares a run with an earlier one. Pure.
 import type { Result } from './result.ts'
 import { bytes, figure, table } from './table.ts'
 
@@ -11,7 +11,7 @@ interface Pair {
   cpu: [number | undefined, number | undefined]
 }
 
-/** What is in both, in the order of the newer one. */
+/** Compares the phases that both results contain, in the order of the newer result. */
 export function comparisonOf(older: Result, newer: Result): string {
   const pairs = newer.cells.flatMap(({ scenario, size, phases }): Pair[] => {
     const before = older.cells.find(each => each.scenario === scenario && each.size === size)
@@ -41,8 +41,8 @@ export function comparisonOf(older: Result, newer: Result): string {
   )
   const isSame = JSON.stringify([older.machine, older.server]) === JSON.stringify([newer.machine, newer.server])
   return [
-    `BESIDE the run of ${older.date.slice(0, 16).replace('T', ' ')} (${older.commandLine})`,
-    isSame ? 'on the same machine and server' : 'on ANOTHER machine or server: only what is counted can be compared',
+    `COMPARED with the run of ${older.date.slice(0, 16).replace('T', ' ')} (${older.commandLine})`,
+    isSame ? 'on the same machine and server' : 'on ANOTHER machine or server: only the counts can be compared',
     '',
     ...lines,
   ]
@@ -50,7 +50,7 @@ export function comparisonOf(older: Result, newer: Result): string {
     .join('')
 }
 
-/** What differs by less than one may expect of two runs is not shown. */
+/** A relative difference below this is expected between two runs, and is not shown. */
 const NOISE = 0.1
 
 function change(then: number, now: number): string {

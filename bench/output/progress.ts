@@ -1,4 +1,4 @@
-// One line on a terminal that says what goes on. Where nobody looks, nothing.
+// A line on the terminal that shows what the benchmark is doing. Prints nothing if the output is not a terminal.
 
 export interface Screen {
   readonly isTTY?: boolean
@@ -6,7 +6,7 @@ export interface Screen {
   write(text: string): unknown
 }
 
-/** A terminal is slower than a step. */
+/** Shortest time between two updates, ms: a terminal is slower than a step. */
 const INTERVAL = 100
 const CLEAR = '\r\u001b[K'
 
@@ -22,20 +22,20 @@ export class Progress {
     this.#now = now
   }
 
-  /** Has the line tell the time that is left until then, on the clock of `performance.now()`. */
+  /** Adds the remaining time to the line. `time` is on the clock of `performance.now()`. */
   endsAt(time: number): void {
     this.#ends = time
   }
 
-  say(what: string): void {
+  show(activity: string): void {
     if (this.#screen.isTTY !== true || this.#now() - this.#shownAt < INTERVAL) return
     this.#shownAt = this.#now()
     this.#isShown = true
-    // A line that wraps would not be cleared.
-    this.#screen.write(CLEAR + `${what}${this.#timeLeft()}`.slice(0, (this.#screen.columns || 80) - 1))
+    // Cut to the width, because CLEAR removes a single line only.
+    this.#screen.write(CLEAR + `${activity}${this.#timeLeft()}`.slice(0, (this.#screen.columns || 80) - 1))
   }
 
-  /** Takes the line away, so that something else can be written. */
+  /** Removes the line, so that other output can follow. */
   clear(): void {
     if (this.#isShown) this.#screen.write(CLEAR)
     this.#isShown = false

@@ -1,16 +1,16 @@
-// The result as JSON: what was found, and what is needed to judge it.
+// The result as JSON: the figures, and what is needed to judge them.
 import { access, constants, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 import { dirname } from 'node:path'
-import type { BothSides } from '../measure/reconcile.ts'
-import type { Cell, Step } from '../measure/measurement.ts'
+import type { Reconciliation } from '../measure/reconcile.ts'
+import type { Measurement, Step } from '../measure/measurement.ts'
 import type { Recording } from '../measure/recording.ts'
 import type { RunOptions } from '../harness/run.ts'
 import type { Server } from '../harness/server.ts'
 import { growthOf, limitOf, summaryOf, type Growth, type Limit, type Summary } from '../measure/summary.ts'
 import type { Counts, Traffic } from '../measure/frame-counter.ts'
 
-/** Grows when a reader of older files would go wrong. */
+/** Incremented when the format changes incompatibly. */
 export const FORMAT = 3
 
 export interface Machine {
@@ -26,9 +26,9 @@ export interface Result {
   what: 'zkwire fan-out'
   date: string
   commandLine: string
-  /** 'complete', or why it ended early. */
+  /** 'complete', or the reason why the run ended early. */
   ended: string
-  /** From the start of the program. */
+  /** Seconds since the start of the program. */
   seconds: number
   seed: number
   threads: number
@@ -39,12 +39,12 @@ export interface Result {
   cells: (Summary & {
     limit: Limit
     counted: Record<string, Counts | undefined>[]
-    /** Of all that passed while steps were counted; undefined where the server does not tell. */
-    bothSides: BothSides | undefined
+    /** The frames and bytes of the counted steps at both ends. Undefined if the server reports no counts. */
+    bothSides: Reconciliation | undefined
   })[]
-  /** The first phase of each lock, frame by frame, among a few sessions. */
+  /** The first phase of each lock with twelve sessions, frame by frame. */
   recordings: Recording[]
-  /** All that passed; what is neither work nor handshakes is in none of the figures. */
+  /** The traffic of the whole run. Only work and handshakes are part of the figures. */
   traffic: Traffic
   remarks: string[]
 }
@@ -58,23 +58,23 @@ export const thisMachine = (): Machine => ({
 })
 
 export interface Findings {
-  cells: readonly Cell[]
+  measurements: readonly Measurement[]
   traffic: Traffic
   server: Server
   ended?: string | undefined
   seconds: number
-  remarks: string[]
+  caveats: string[]
   recordings: Recording[]
 }
 
 export function resultOf(
-  { cells, traffic, server, ended, seconds, remarks, recordings }: Findings,
+  { measurements, traffic, server, ended, seconds, caveats, recordings }: Findings,
   { scenarios, seed, threads }: Pick<RunOptions, 'scenarios' | 'seed' | 'threads'>,
   commandLine: readonly string[],
   machine: Machine,
   date: Date,
 ): Result {
-  const summaries = cells.map(summaryOf)
+  const summaries = measurements.map(summaryOf)
   const { kind, version, mode, servers } = server
   return {
     format: FORMAT,
@@ -84,20 +84,25 @@ export function resultOf(
     ended: ended ?? 'complete',
     ...{ seconds, seed, threads, machine },
     server: { kind, version, mode, ...(kind === 'given' && { servers }) },
-    scenarios: scenarios.map(({ name, kind, about, byChance }) => ({ name, kind, about, byChance })),
+    scenarios: scenarios.map(({ name, kind, about, variesBecause }) => ({
+      name,
+      kind,
+      about,
+      byChance: variesBecause,
+    })),
     growth: scenarios.map(scenario => growthOf(scenario, summaries)),
-    cells: cells.map((cell, i) => {
-      const summary = summaries[i] ?? summaryOf(cell)
+    cells: measurements.map((measurement, i) => {
+      const summary = summaries[i] ?? summaryOf(measurement)
       return {
         ...summary,
         limit: limitOf(summary.busy, machine.cores),
-        counted: cell.counted.flatMap(({ steps }) => steps.map(countsIn)),
-        bothSides: cell.bothSides,
+        counted: measurement.counted.flatMap(({ steps }) => steps.map(countsIn)),
+        bothSides: measurement.bothSides,
       }
     }),
     recordings,
     traffic,
-    remarks,
+    remarks: caveats,
   }
 }
 
@@ -107,17 +112,17 @@ export const writeResult = (file: string, result: Result): Promise<void> =>
   write(file, JSON.stringify(result, undefined, 1) + '\n')
 
 export async function write(file: string, text: string): Promise<void> {
-  await makeRoomFor(file)
+  await ensureWritable(file)
   await writeFile(file, text)
 }
 
-/** @throws Error of node:fs where nothing can be written there */
-export async function makeRoomFor(file: string): Promise<void> {
+/** Creates the folder of a file. @throws Error of node:fs if the folder is not writable */
+export async function ensureWritable(file: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
   await access(dirname(file), constants.W_OK)
 }
 
-/** @throws Error that names the file, where there is no such result in it */
+/** @throws Error that names the file, if it is missing or holds no result of this format */
 export async function readResult(file: string): Promise<Result> {
   let parsed: unknown
   try {
@@ -126,6 +131,6 @@ export async function readResult(file: string): Promise<Result> {
     throw new Error(`${file}: ${(error as Error).message}`, { cause: error })
   }
   if (typeof parsed !== 'object' || parsed === null || !('format' in parsed) || parsed.format !== FORMAT)
-    throw new Error(`${file} is no result of this benchmark, or one of another version of it`)
+    throw new Error(`${file} is not a result of this benchmark, or a result of another version`)
   return parsed as Result
 }

@@ -1,15 +1,17 @@
-// The result as it stands in a terminal of 80 columns. Pure.
+// The fan-out benchmark's output: tables, progress, result file, caveats, comparison, command lines. This file: the
+// tables of the result, for a terminal of 80 columns. Pure.
+// May import: bench/harness, bench/measure.
 import { limitOf, type Growth, type PhaseSummary, type Summary } from '../measure/summary.ts'
 import type { Power } from '../measure/statistics.ts'
 
 interface Column<Row> {
   head: string
-  /** A negative width is that of a column set to the left. */
+  /** In characters. A column with a negative width is left-aligned. */
   width: number
   cell: (row: Row) => string
 }
 
-/** A phase of a cell. */
+/** One phase of a measurement. */
 interface Row extends PhaseSummary {
   summary: Summary
 }
@@ -20,7 +22,7 @@ const identity: Column<Row>[] = [
   { head: '  phase', width: -12, cell: ({ phase }) => `  ${phase}` },
 ]
 
-const onTheWire: Column<Row>[] = [
+const wireColumns: Column<Row>[] = [
   ...identity,
   { head: 'events', width: 8, cell: ({ counts }) => count(counts.notifications.median) },
   { head: 'frames', width: 9, cell: ({ counts }) => count(counts.framesSent.median + counts.framesReceived.median) },
@@ -29,7 +31,7 @@ const onTheWire: Column<Row>[] = [
   { head: 'n', width: 5, cell: ({ counts }) => String(counts.steps) },
 ]
 
-const inTime: Column<Row>[] = [
+const timing: Column<Row>[] = [
   ...identity,
   { head: 'first', width: 7, cell: ({ marks }) => figure(marks?.first) },
   { head: 'p50', width: 7, cell: ({ marks }) => figure(marks?.all.p50) },
@@ -39,7 +41,7 @@ const inTime: Column<Row>[] = [
   { head: 'n', width: 6, cell: ({ marks }) => String(marks?.steps ?? 0) },
 ]
 
-const atWork = (cores: number): Column<Row>[] => [
+const utilization = (cores: number): Column<Row>[] => [
   ...identity,
   { head: 'client', width: 8, cell: ({ clientCpuMs }) => figure(clientCpuMs) },
   { head: 'server', width: 8, cell: ({ serverCpuMs }) => figure(serverCpuMs) },
@@ -48,7 +50,7 @@ const atWork = (cores: number): Column<Row>[] => [
   { head: 'limit', width: 10, cell: ({ summary }) => limitOf(summary.busy, cores) },
 ]
 
-const ofGrowth: Column<Growth>[] = [
+const growthColumns: Column<Growth>[] = [
   { head: 'scenario', width: -12, cell: ({ scenario }) => scenario },
   { head: 'phase', width: -11, cell: ({ phase }) => phase },
   { head: 'events', width: 13, cell: ({ notifications }) => exponent(notifications) },
@@ -62,34 +64,34 @@ export function tableOf(summaries: readonly Summary[], growth: readonly Growth[]
   const rows = inOrder(summaries).flatMap(summary => summary.phases.map((phase): Row => ({ ...phase, summary })))
   const timed = rows.filter(({ marks }) => marks !== undefined)
   const parts = [
-    'ON THE WIRE: what one phase causes with N sessions. Events are watches that',
-    'fire, sent and read are bytes. Counted frame by frame, medians of n steps.',
+    'ON THE WIRE: traffic of one phase with N sessions. Events are notifications;',
+    'sent and read are bytes. Counted frame by frame; medians of n steps.',
     '',
-    ...table(onTheWire, rows),
+    ...table(wireColumns, rows),
     '',
-    'IN TIME, ms: from what sets a phase off until it has happened to the first,',
-    'to half, to 99 % and to the last; n steps. Noisy, and true of this machine only.',
+    'LATENCY, ms: from the trigger of a phase until the first, half, 99 % and the',
+    'last of the sessions are done; n steps. Noisy, and valid for this machine only.',
     '',
-    ...table(inTime, timed),
+    ...table(timing, timed),
     '',
-    'AT WORK: processor time of a phase, in ms; how busy the busiest client thread',
-    'and the server are; and what kept it from being faster.',
+    'CPU: processor time of a phase, in ms; utilization of the busiest client thread',
+    'and of the server; and the bottleneck (limit).',
     '',
-    ...table(atWork(cores), rows),
+    ...table(utilization(cores), rows),
   ]
   const fitted = growth.filter(({ notifications, bytes }) => notifications !== undefined || bytes !== undefined)
   if (fitted.length > 0)
     parts.push(
       '',
-      'GROWTH: what a phase causes grows with N to the power of (and so do, for locks,',
-      'the bytes until all N have had it)',
+      'GROWTH: fitted powers of N for the traffic of a phase, and for the bytes until',
+      'all N sessions have had their turn (N pass).',
       '',
-      ...table(ofGrowth, fitted),
+      ...table(growthColumns, fitted),
     )
   return parts.map(line => `${line.trimEnd()}\n`).join('')
 }
 
-/** By scenario, as they came, then by size. */
+/** Groups the summaries by scenario, in order of appearance, and sorts each group by size. */
 function inOrder(summaries: readonly Summary[]): Summary[] {
   const scenarios = [...new Set(summaries.map(({ scenario }) => scenario))]
   return scenarios.flatMap(scenario =>
@@ -117,7 +119,7 @@ export function bytes(value: number): string {
 
 const percent = (value: number | undefined): string => (value === undefined ? NOTHING : `${Math.round(100 * value)} %`)
 
-/** Three digits: more are not sure. */
+/** Formats with three digits, because further digits are noise. */
 export function figure(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return NOTHING
   return value >= 100 ? String(Math.round(value)) : value.toFixed(value >= 10 ? 1 : 2)

@@ -1,33 +1,40 @@
-// A command line that makes no sense, and what is said of it: one line, and not where in the program that was found.
+// Command lines: parsing them, and reporting a wrong one in a single line without a stack trace.
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 
 export class UsageError extends Error {}
 
 /**
- * The values of the options.
- * @throws UsageError
+ * Returns the values of the options.
+ * @throws UsageError if an option is unknown, or its value is missing
  */
 export function valuesOf<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>>['values'] {
   try {
     return parseArgs(config).values
   } catch (error) {
-    // Behind the first sentence, Node tells how to pass what is not wanted here.
+    // Keep the first sentence only: Node adds advice on passing such arguments as positional ones.
     throw new UsageError((error as Error).message.split(/\.\s|\n/)[0])
   }
 }
 
-/** What this process was asked for. Where that makes no sense the process ends. */
-export function asked<T>(command: string, parse: (args: readonly string[]) => T): T {
+/** Parses this process's command line. If that throws a UsageError, reports it and exits with 2. */
+export function parseOrExit<T>(command: string, parse: (args: readonly string[]) => T): T {
   try {
     return parse(process.argv.slice(2))
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    return refuse(command, error)
+    return exitWithUsageError(command, error)
   }
 }
 
-/** Ends the process. */
-export function refuse(command: string, { message }: UsageError): never {
-  process.stderr.write(`${message} (${command} -- --help tells more)\n`)
+/** Prints the message and exits with 2. */
+export function exitWithUsageError(command: string, { message }: UsageError): never {
+  process.stderr.write(`${message} (see ${command} -- --help)\n`)
   process.exit(2)
+}
+
+/** @throws UsageError that names the option, if its text is not a whole number of 1 or more */
+export function wholeNumber(option: string, text: string): number {
+  const value = Number(text)
+  if (Number.isInteger(value) && value >= 1) return value
+  throw new UsageError(`--${option}: ${JSON.stringify(text)} is not a whole number of 1 or more`)
 }

@@ -1,6 +1,6 @@
-// Text that is safe to put into a page.
+// HTML templates that escape what is inserted.
 
-/** What is HTML already, and is put in as it is. */
+/** A piece of HTML. Templates insert it unescaped. */
 export class Html {
   readonly text: string
 
@@ -13,15 +13,15 @@ export class Html {
   }
 }
 
-type Filling = string | number | Html | readonly Html[]
+type Value = string | number | Html | readonly Html[]
 
-/** A template: what is filled in and is no HTML yet is escaped. */
-export const html = (parts: TemplateStringsArray, ...fillings: readonly Filling[]): Html =>
-  new Html(parts.map((part, i) => part + (i < fillings.length ? filled(fillings[i] ?? '') : '')).join(''))
+/** A template tag. Escapes each inserted value unless it is {@link Html}. */
+export const html = (parts: TemplateStringsArray, ...values: readonly Value[]): Html =>
+  new Html(parts.map((part, i) => part + (i < values.length ? render(values[i] ?? '') : '')).join(''))
 
-function filled(filling: Filling): string {
-  if (filling instanceof Html) return filling.text
-  return Array.isArray(filling) ? filling.join('') : escaped(String(filling))
+function render(value: Value): string {
+  if (value instanceof Html) return value.text
+  return Array.isArray(value) ? value.join('') : escaped(String(value))
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
-// What all pages of the benchmarks have around them: one HTML file that needs nothing else.
+// The frame of every page of the benchmarks: a single HTML file without external resources.
 import { readFile } from 'node:fs/promises'
 import { html, Html } from './html.ts'
 
-export async function pageAround(title: string, body: Html): Promise<string> {
+export async function renderPage(title: string, body: Html): Promise<string> {
   const style = await readFile(new URL('style.css', import.meta.url), 'utf8')
   return `${String(
     html`<!doctype html>

@@ -1,10 +1,10 @@
-// Log-log plots, drawn with Observable Plot while the report is made: the page carries pictures, and no library.
+// Log-log plots. Observable Plot draws them while the report is written, so the page contains SVG and no library.
 import * as Plot from '@observablehq/plot'
 import { parseHTML } from 'linkedom'
 import type { Point } from '../measure/statistics.ts'
 import { html, Html } from './html.ts'
 
-/** A point, and where it may be as well. */
+/** A point with its confidence interval. */
 export interface Mark extends Point {
   low?: number
   high?: number
@@ -12,18 +12,18 @@ export interface Mark extends Point {
 
 export interface Series {
   name: string
-  /** Of the colours and the symbols: a series has the same in all plots. */
+  /** Index of the colour and the symbol. A series has the same one in all plots. */
   style: number
   points: readonly Mark[]
-  /** The power of N that theory foretells; left out where it foretells none. */
+  /** The power of N that theory predicts, if any. */
   theory?: number
 }
 
 export interface Chart {
   title: string
-  /** What the plot shows, for who cannot see it. */
+  /** Describes the plot for screen readers. */
   summary: string
-  /** Default: the number of sessions. */
+  /** The x axis. Default: the number of sessions. */
   x?: { label: string; format: (size: number) => string }
   y: string
   format: (value: number) => string
@@ -38,13 +38,13 @@ const SESSIONS = { label: 'sessions, N', format: String }
 
 export const colourOf = (style: number): string => `var(--series-${style % SYMBOLS.length})`
 
-/** What is used of an SVGElement: the types of a browser are not those of this program. */
+/** The used part of SVGElement, because this program is compiled without the types of browsers. */
 interface Picture {
   setAttribute(name: string, value: string): void
   outerHTML: string
 }
 
-/** Empty where no series has two points. */
+/** Returns empty HTML if no series has two points. */
 export function plot(chart: Chart): Html {
   const series = chart.series
     .map(each => ({ ...each, points: each.points.filter(({ x, y }) => x > 0 && y > 0) }))
@@ -52,11 +52,11 @@ export function plot(chart: Chart): Html {
   if (series.length === 0) return html``
   return html`<figure class="plot">
     <figcaption>${chart.title}</figcaption>
-    ${new Html(drawn(chart, series))}
+    ${new Html(draw(chart, series))}
   </figure>`
 }
 
-function drawn({ x = SESSIONS, y, format, summary, title }: Chart, series: readonly Series[]): string {
+function draw({ x = SESSIONS, y, format, summary, title }: Chart, series: readonly Series[]): string {
   const { document } = parseHTML('<html><body></body></html>') as unknown as { document: never }
   const all = series.flatMap(({ points }) => points)
   const sizes = [...new Set(all.map(({ x }) => x))].sort((a, b) => a - b)
@@ -80,7 +80,7 @@ function drawn({ x = SESSIONS, y, format, summary, title }: Chart, series: reado
       ...series.map(({ points, theory, style }) =>
         theory === undefined
           ? undefined
-          : Plot.line(foretold(points, theory), {
+          : Plot.line(theoryLine(points, theory), {
               ...{
                 x: 'x',
                 y: 'y',
@@ -141,13 +141,13 @@ const compact = (value: number): string =>
 const powersOfTen = ([low, high]: [number, number]): number[] =>
   Array.from({ length: Math.round(Math.log10(high / low)) + 1 }, (_, i) => Number((low * 10 ** i).toPrecision(1)))
 
-/** Through the largest N, where what does not grow counts least. */
-function foretold(points: readonly Point[], power: number): Point[] {
+/** Draws the predicted power through the largest N, where constant costs matter least. */
+function theoryLine(points: readonly Point[], power: number): Point[] {
   const last = points.at(-1)
   return last === undefined ? [] : points.map(({ x }) => ({ x, y: last.y * (x / last.x) ** power }))
 }
 
-/** Names at the right ends of the lines, moved apart where they would cover each other. */
+/** Places the names at the right ends of the lines, and moves them apart if they overlap. */
 function labelled(series: readonly Series[], [low, high]: [number, number]) {
   const height = HEIGHT - MARGIN.top - MARGIN.bottom
   const room = height / Math.log(high / low)

@@ -1,4 +1,5 @@
-// The report: one HTML file that needs nothing else.
+// The report: a single HTML file without external resources.
+// May import: bench/harness/server.ts, bench/measure, bench/output, @observablehq/plot, esbuild, linkedom.
 import { transform } from 'esbuild'
 import { readFile } from 'node:fs/promises'
 import { totalOf } from '../measure/reconcile.ts'
@@ -8,19 +9,20 @@ import { nameOf } from '../harness/server.ts'
 import type { Point, Power } from '../measure/statistics.ts'
 import { bytes, figure } from '../output/table.ts'
 import { html, Html } from './html.ts'
-import { pageAround } from './page.ts'
+import { renderPage } from './page.ts'
 import { plot, type Series } from './plots.ts'
 import { figures, table } from './tables.ts'
 import { timeline } from './timeline.ts'
 
-/** The page, whole. */
+/** Returns the whole page. */
 export async function reportOf(result: Result): Promise<string> {
   const code = await readFile(new URL('browser/player.ts', import.meta.url), 'utf8')
   const player = await transform(code, { loader: 'ts' })
-  return pageAround(
+  return renderPage(
     'How notifications fan out',
     html`<main>
-        ${header(result)} ${release(result)} ${locks(result)} ${watches(result)} ${figures(result)} ${method(result)}
+        ${header(result)} ${releaseSection(result)} ${locksSection(result)} ${watchesSection(result)} ${figures(result)}
+        ${methodSection(result)}
       </main>
       <script type="module">
         ${new Html(player.code)}
@@ -33,26 +35,26 @@ function header({ server, machine, date, ended }: Result): Html {
   return html`<header>
     <h1>How notifications fan out</h1>
     <p>
-      What happens to a ZooKeeper when many clients wait for the same thing? Measured on
+      What does it cost ZooKeeper when many clients wait for the same thing? Measured on
       ${nameOf({ servers: '', ...server })} with ${machine.node ? `Node ${machine.node}` : 'Node'} on ${machine.cores}
       cores of ${machine.cpu}, ${date.slice(0, 10)}.${early}
     </p>
   </header>`
 }
 
-function release({ recordings, scenarios, cells }: Result): Html {
+function releaseSection({ recordings, scenarios, cells }: Result): Html {
   if (recordings.length === 0) return html``
   return html`<section aria-labelledby="one-release">
     <h2 id="one-release">One release, frame by frame</h2>
     <p>
-      Twelve sessions, and the holder lets go of the lock. Each column is a frame on the wire as its client saw it, in
-      the order of time. ${contrast(cells)}
+      Twelve sessions queue for a lock, and the holder releases it. Each column is a frame on the wire as its client saw
+      it, in order of time. ${contrast(cells)}
     </p>
     ${timeline(recordings, new Map(scenarios.map(({ name, about }) => [name, about])))}
   </section>`
 }
 
-/** The worst and the best lock at the largest size that both have, in a sentence. */
+/** Compares the worst and the best lock in a sentence, at the largest size that both were measured with. */
 function contrast(cells: Result['cells']): Html {
   const of = (scenario: string, size: number) =>
     cells.find(cell => cell.scenario === scenario && cell.size === size)?.phases[0]
@@ -60,21 +62,22 @@ function contrast(cells: Result['cells']): Html {
   for (const size of new Set(cells.map(cell => cell.size).sort((a, b) => b - a))) {
     const [herd, ticket] = [of('herd', size), of('ticket', size)]
     if (herd === undefined || ticket === undefined) continue
-    return html`With ${size} contenders, one release of the herd notifies <b>${herd.counts.notifications.median}</b> of
-      them and has <b>${read(herd)}</b> bytes read; of the ticket lock, <b>${ticket.counts.notifications.median}</b> and
-      <b>${read(ticket)}</b>.`
+    return html`With ${size} contenders, one release of the herd lock notifies
+      <b>${herd.counts.notifications.median}</b> of them and causes <b>${read(herd)}</b> bytes to be read. One release
+      of the ticket lock notifies <b>${ticket.counts.notifications.median}</b>, and causes
+      <b>${read(ticket)}</b> bytes.`
   }
   return html``
 }
 
-type Of = (phase: PhaseSummary) => number | undefined
+type FigureOf = (phase: PhaseSummary) => number | undefined
 
-const notified: Of = ({ counts }) => counts.notifications.median
-const read: Of = ({ counts }) => counts.bytesReceived.median
-const middle: Of = ({ marks }) => marks?.all.p50
-const last: Of = ({ marks }) => marks?.last
+const notified: FigureOf = ({ counts }) => counts.notifications.median
+const read: FigureOf = ({ counts }) => counts.bytesReceived.median
+const middle: FigureOf = ({ marks }) => marks?.all.p50
+const last: FigureOf = ({ marks }) => marks?.last
 
-function seriesOf(result: Result, kind: string, of: Of, theory?: 'notifications' | 'bytes'): Series[] {
+function seriesOf(result: Result, kind: string, of: FigureOf, theory?: 'notifications' | 'bytes'): Series[] {
   return result.growth.flatMap((growth, style): Series[] => {
     if (result.scenarios.find(({ name }) => name === growth.scenario)?.kind !== kind) return []
     const points = result.cells
@@ -89,11 +92,11 @@ function seriesOf(result: Result, kind: string, of: Of, theory?: 'notifications'
   })
 }
 
-function locks(result: Result): Html {
+function locksSection(result: Result): Html {
   const handOver = seriesOf(result, 'lock', middle)
   const plots = [
     plot({
-      ...{ title: 'Events at one release', y: 'notifications', format: bytes },
+      ...{ title: 'Events caused by one release', y: 'notifications', format: bytes },
       summary: summaryOf(result, 'lock', 'notifications'),
       series: seriesOf(result, 'lock', notified, 'notifications'),
     }),
@@ -104,20 +107,20 @@ function locks(result: Result): Html {
     }),
     plot({
       ...{ title: 'From release() to the next holder', y: 'median, ms', format: milliseconds },
-      summary: endsOf(handOver),
+      summary: lastPointsOf(handOver),
       series: handOver,
     }),
   ]
-  return section('locks', 'Locks: what one release causes with N contenders', plots, growthTable(result, 'lock'))
+  return section('locks', 'Locks: the cost of one release with N contenders', plots, growthTable(result, 'lock'))
 }
 
-function watches(result: Result): Html {
-  const [heard, back] = [seriesOf(result, 'watch', last), seriesOf(result, 'session', last)]
+function watchesSection(result: Result): Html {
+  const [notifiedLast, reconnected] = [seriesOf(result, 'watch', last), seriesOf(result, 'session', last)]
   const plots = [
     plot({
-      ...{ title: 'Until the last of N has heard', y: 'ms', format: milliseconds },
-      summary: endsOf(heard),
-      series: heard,
+      ...{ title: 'Until the last of N is notified', y: 'ms', format: milliseconds },
+      summary: lastPointsOf(notifiedLast),
+      series: notifiedLast,
     }),
     plot({
       ...{ title: 'Bytes read after one change', y: 'bytes', format: bytes },
@@ -125,9 +128,9 @@ function watches(result: Result): Html {
       series: seriesOf(result, 'watch', read, 'bytes'),
     }),
     plot({
-      ...{ title: 'All lose their server: until the last is back', y: 'ms', format: milliseconds },
-      summary: endsOf(back),
-      series: back,
+      ...{ title: 'Until the last of N has reconnected', y: 'ms', format: milliseconds },
+      summary: lastPointsOf(reconnected),
+      series: reconnected,
     }),
   ]
   return section('watches', 'Watches and sessions', plots, growthTable(result, 'watch', 'session'))
@@ -138,8 +141,8 @@ function section(id: string, title: string, plots: readonly Html[], table: Html)
   return html`<section aria-labelledby="${id}">
     <h2 id="${id}">${title}</h2>
     <p>
-      Both axes are logarithmic: what grows with a power of N is a straight line, and the power is its slope. The broad
-      bands are what theory foretells, drawn through the largest N.
+      Both axes are logarithmic: a cost that grows with a power of N is a straight line, and the power is its slope. The
+      broad bands show the theory, drawn through the largest N.
     </p>
     <div class="plots">${plots}</div>
     ${table}
@@ -148,8 +151,8 @@ function section(id: string, title: string, plots: readonly Html[], table: Html)
 
 const milliseconds = (value: number): string => `${figure(value)} ms`
 
-/** What the plots of times come to, in words. */
-const endsOf = (series: readonly Series[]): string =>
+/** Describes a plot of times in words. */
+const lastPointsOf = (series: readonly Series[]): string =>
   series
     .flatMap(({ name, points }) =>
       points.slice(-1).map(({ x, y }) => `${name}, with ${x} sessions: ${milliseconds(y)}`),
@@ -199,22 +202,33 @@ function growthTable({ growth, scenarios }: Result, ...kinds: string[]): Html {
   )
 }
 
-function bothEndsTold(cells: Result['cells']): string {
+function reconciliationSentence(cells: Result['cells']): string {
   const total = totalOf(cells.map(({ bothSides }) => bothSides))
-  if (total === undefined) return 'The server’s own count is not known.'
+  if (total === undefined) return 'The server reports no counts of its own.'
   return total.agree
     ? `The server counted the same: ${bytes(total.clients.framesSent)} frames from clients and ${bytes(total.clients.framesReceived)} to them.`
-    : 'The server has counted otherwise than its clients.'
+    : 'The server’s counts differ from the clients’.'
 }
 
-function method({ cells, machine, server, seed, threads, commandLine, date, seconds, traffic, remarks }: Result): Html {
+function methodSection({
+  cells,
+  machine,
+  server,
+  seed,
+  threads,
+  commandLine,
+  date,
+  seconds,
+  traffic,
+  remarks: caveats,
+}: Result): Html {
   const facts: [string, string][] = [
     ['command line', commandLine],
     ['date', date.replace('T', ' ').slice(0, 16)],
     ['took', `${Math.round(seconds)} s`],
     [
       'server',
-      `${nameOf({ servers: '', ...server })}${server.kind === 'given' ? '' : ', in a process of its own on the same machine'}`,
+      `${nameOf({ servers: '', ...server })}${server.kind === 'given' ? '' : ', in a separate process on the same machine'}`,
     ],
     [
       'machine',
@@ -223,37 +237,39 @@ function method({ cells, machine, server, seed, threads, commandLine, date, seco
     ['client', `Node ${machine.node}, sessions spread over ${threads} threads`],
     ['seed', String(seed)],
     [
-      'kept apart',
-      `${bytes(traffic.pings.framesSent)} pings and ${bytes(traffic.fences.framesSent)} fences, which are in no figure`,
+      'excluded',
+      `${bytes(traffic.pings.framesSent)} pings and ${bytes(traffic.fences.framesSent)} fences, which are in none of the figures`,
     ],
   ]
   return html`<section aria-labelledby="method">
     <h2 id="method">How it was measured</h2>
     <ul>
-      <li><b>N − 1 wait, always.</b> A step of a lock is a release, and a join of the one who released.</li>
       <li>
-        <b>Counted on the wire</b>, frame by frame, by the client’s own tap: bytes with the four length bytes of each
-        frame. A counted phase is over when every session has had an answer to a request of no effect, in a round in
-        which no other frame passed: proven quiet, not slept for. ${bothEndsTold(cells)}
+        <b>N − 1 sessions are always waiting.</b> A step of a lock is a release, and then a join of the same session.
       </li>
       <li>
-        <b>Exact, and noisy.</b> Events, frames and bytes are the same to the byte on any machine, where nothing else is
-        said here below. Times and processor times are true of this machine, and of what else it did.
+        <b>Counted on the wire</b>, frame by frame, by the client’s option <code>onFrame</code>. Bytes include the four
+        length bytes of each frame. A counted phase ends after a round in which every session got a reply to a request
+        without effect, and no other frame passed. Nothing sleeps. ${reconciliationSentence(cells)}
       </li>
       <li>
-        <b>Interleaved and warm.</b> All scenarios of a size stand ready on the same sessions and take turns in five
-        rounds, in an order of chance each time, after a rehearsal of all of it.
+        <b>Exact counts, noisy times.</b> Events, frames and bytes are the same on any machine, to the byte, unless a
+        note below says otherwise. Times and processor times depend on this machine and its other load.
       </li>
       <li>
-        <b>No stall is left out.</b> Latencies are in HDR histograms, with the hand-overs that would have been begun
-        during a stall filled in.
+        <b>Interleaved and warmed up.</b> All scenarios of a size share the same sessions and take turns in five rounds,
+        each in a new random order. Every scenario runs unmeasured first.
       </li>
       <li>
-        <b>Limit</b> is what kept a scenario from being faster: the busiest client thread, the server’s one core, or the
-        whole machine.
+        <b>No coordinated omission.</b> Latencies are recorded in HDR histograms. For a stall, the hand-overs that would
+        have started meanwhile are added.
+      </li>
+      <li>
+        <b>Limit</b> is the bottleneck of a scenario: the busiest client thread, the server’s single core, or the whole
+        machine.
       </li>
     </ul>
-    ${remarks.map(remark => html`<p class="remark">${remark}</p>`)}
+    ${caveats.map(caveat => html`<p class="caveat">${caveat}</p>`)}
     <dl>
       ${facts.map(
         ([term, text]) =>

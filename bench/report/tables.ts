@@ -3,7 +3,7 @@ import type { Result } from '../output/result.ts'
 import { bytes, figure } from '../output/table.ts'
 import { html, type Html } from './html.ts'
 
-/** Whatever was measured. */
+/** The section with all measurements. */
 export function figures({ cells, scenarios }: Result): Html {
   const head = [
     'scenario',
@@ -33,36 +33,39 @@ export function figures({ cells, scenarios }: Result): Html {
   )
   return html`<section aria-labelledby="figures">
     <h2 id="figures">All figures</h2>
-    ${table('What each phase causes, how long it takes, and what it costs; medians of steps', head, 3, rows)}
-    ${bothEnds(sorted)}
+    ${table('Traffic, latency and processor time of each phase; medians of steps', head, 3, rows)}
+    ${reconciliationTable(sorted)}
   </section>`
 }
 
-function bothEnds(cells: Result['cells']): Html {
+function reconciliationTable(cells: Result['cells']): Html {
   const rows = cells.flatMap(({ scenario, size, bothSides }) => {
     if (bothSides === undefined) return []
     const { clients, server } = bothSides
     const passed = (['framesSent', 'framesReceived', 'bytesSent', 'bytesReceived'] as const).map(key =>
-      bothTold(clients[key], server[key]),
+      compareCounts(clients[key], server[key]),
     )
     return [[scenario, size, ...passed]]
   })
   if (rows.length === 0) return html``
   const head = ['scenario', 'N', 'frames sent', 'frames received', 'bytes sent', 'bytes received']
-  const what =
-    'All that passed while steps were counted, fences and pings too, as clients and server say: = where both say it'
+  const caption =
+    'All traffic of the counted steps, including fences and pings, as counted by clients and server; = if both agree'
   return html`<details>
-    <summary>The same by the server’s own count</summary>
-    ${table(what, head, 1, rows)}
+    <summary>Comparison with the server’s own counts</summary>
+    ${table(caption, head, 1, rows)}
   </details>`
 }
 
-function bothTold(clients: number, server: number | undefined): string {
-  if (server === undefined) return `${clients} (not told by the server)`
+function compareCounts(clients: number, server: number | undefined): string {
+  if (server === undefined) return `${clients} (not reported by the server)`
   return clients === server ? `= ${clients}` : `${clients} ≠ ${server}`
 }
 
-/** One that scrolls by itself where it is wider than the page. @param texts so many columns may hold words */
+/**
+ * A table that scrolls horizontally if it is wider than the page.
+ * @param texts number of leading columns that may contain words
+ */
 export function table(
   caption: string,
   head: readonly string[],

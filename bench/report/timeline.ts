@@ -1,5 +1,5 @@
-// One release of each lock, frame by frame: a lane for each session, and a column for each frame that passes.
-import type { Happening, Recording } from '../measure/recording.ts'
+// One release of each lock, frame by frame: a lane for each session, and a column for each frame.
+import type { RecordedEvent, Recording } from '../measure/recording.ts'
 import { bytes, figure } from '../output/table.ts'
 import { html, type Html } from './html.ts'
 
@@ -8,22 +8,22 @@ const MARGIN = { top: 8, left: 78, right: 14, bottom: 26 }
 const WIDTH = 640
 const GLYPH = 4.5
 
-/** @param abouts what each scenario is, in a few words */
+/** @param abouts a short description of each scenario */
 export function timeline(recordings: readonly Recording[], abouts: ReadonlyMap<string, string>): Html {
   const steps = Math.max(...recordings.map(({ happenings }) => happenings.length))
   return html` <div class="player" hidden>
       <button type="button" data-do="play">Play</button>
       <button type="button" data-do="back" aria-label="one frame back">‹</button>
-      <input type="range" min="0" max="${steps}" value="${steps}" aria-label="frames that have passed" />
-      <button type="button" data-do="on" aria-label="one frame on">›</button>
+      <input type="range" min="0" max="${steps}" value="${steps}" aria-label="frames so far" />
+      <button type="button" data-do="forward" aria-label="one frame forward">›</button>
       <output class="count" aria-live="off"></output>
     </div>
     <p class="legend">
       <span><svg viewBox="-8 -8 16 16" aria-hidden="true">${glyph('event')}</svg> is notified</span>
-      <span><svg viewBox="-8 -8 16 16" aria-hidden="true">${glyph('request')}</svg> asks</span>
+      <span><svg viewBox="-8 -8 16 16" aria-hidden="true">${glyph('request')}</svg> sends a request</span>
       <span
-        ><svg viewBox="-8 -8 16 16" aria-hidden="true">${glyph('answer')}</svg> is answered: the larger, the more
-        bytes</span
+        ><svg viewBox="-8 -8 16 16" aria-hidden="true">${glyph('answer')}</svg> receives a reply (the larger, the more
+        bytes)</span
       >
       <span><svg viewBox="-8 -8 16 16" aria-hidden="true">${glyph('mark')}</svg> has the lock</span>
     </p>
@@ -37,11 +37,11 @@ function panel(recording: Recording, steps: number, about: string): Html {
   const events = happenings.filter(({ is }) => is === 'event').length
   const frames = happenings.filter(({ is }) => is !== 'mark').length
   const moved = happenings.reduce((sum, each) => sum + each.bytes, 0)
-  const sum = `${told(events, 'event')}, ${told(frames, 'frame')}, ${bytes(moved)} bytes`
+  const sum = `${plural(events, 'event')}, ${plural(frames, 'frame')}, ${bytes(moved)} bytes`
   const height = MARGIN.top + MARGIN.bottom + sessions * LANE
   const largest = Math.max(...happenings.map(each => each.bytes))
   const column = (WIDTH - MARGIN.left - MARGIN.right) / (steps + 1)
-  const at = ({ who }: Happening, step: number) => ({
+  const at = ({ who }: RecordedEvent, step: number) => ({
     x: MARGIN.left + (step + 0.5) * column,
     y: MARGIN.top + (laneOf(recording, who) + 0.5) * LANE,
   })
@@ -83,23 +83,23 @@ function panel(recording: Recording, steps: number, about: string): Html {
   </figure>`
 }
 
-/** Who sets it off stands on top. */
+/** The holder, who acts first, has the top lane. */
 const laneOf = ({ actor }: Recording, who: number): number => (who === actor ? 0 : who < actor ? who + 1 : who)
 
 const nameOf = ({ actor }: Recording, who: number): string => (who === actor ? 'holder' : String(who))
 
-function sentenceOf(recording: Recording, { who, is, at, says, bytes: size }: Happening): string {
+function sentenceOf(recording: Recording, { who, is, at, says, bytes: size }: RecordedEvent): string {
   const name = nameOf(recording, who) === 'holder' ? 'The holder' : `Session ${who}`
   const when = `(${figure(at)} ms${is === 'mark' ? '' : `, ${size} bytes`})`
   if (is === 'mark') return `${name} has the lock ${when}`
-  const heard = says.replace(/^(client|server) ((#\d+|notifies:|answers #\d+) )?/, '')
-  if (is === 'event') return `${name} is notified: ${heard.replace(/^notifies: /, '')} ${when}`
-  return `${name} ${is === 'request' ? 'asks' : 'is answered'}: ${heard} ${when}`
+  const summary = says.replace(/^(client|server) ((#\d+|notifies:|answers #\d+) )?/, '')
+  if (is === 'event') return `${name} is notified: ${summary.replace(/^notifies: /, '')} ${when}`
+  return `${name} ${is === 'request' ? 'requests' : 'receives'}: ${summary} ${when}`
 }
 
-const told = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
+const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
-function glyph(is: Happening['is']): Html {
+function glyph(is: RecordedEvent['is']): Html {
   if (is === 'event') return html`<path class="event" d="M0,-6L6,5L-6,5Z" />`
   if (is === 'request') return html`<path class="request" d="M-3,-5V5M-3,0H4" />`
   if (is === 'answer') return html`<circle class="answer" r="${GLYPH}" />`

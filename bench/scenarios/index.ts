@@ -1,4 +1,5 @@
-// What is measured: a lock is a line here.
+// The scenarios of the fan-out benchmark. A lock is one line in this file.
+// May import: bench/harness/scenario.ts, src/index.ts, src/recipes/index.ts.
 import {
   EphemeralMutex,
   HerdMutex,
@@ -14,18 +15,30 @@ import { reconnectHerd, sessionHerd } from './sessions.ts'
 import { childWatch, dataWatch, recursiveWatch } from './watches.ts'
 
 export const scenarios: readonly Scenario[] = [
-  lock('ephemeral', 'one node, all watch it', (client, path) => new EphemeralMutex(client, `${path}/l`), [1, 1, 1]),
-  lock('herd', 'a queue, all watch the directory', (client, path) => new HerdMutex(client, path), [1, 2, 2]),
-  lock('mutex', 'a queue, each watches the one before', (client, path) => new Mutex(client, path), [0, 1, 2]),
-  lock('ticket', 'a queue by numbers, nobody lists', (client, path) => new TicketMutex(client, path), [0, 0, 1]),
-  lock('reentrant', 'a queue in each of 10 sessions', (client, path) => new ReentrantMutex(client, path), [0, 0, 1], {
-    sessions: 10,
-    byChance: 'who wakes may list before or after the next one of the other session has joined',
-  }),
-  readersAndWriter('readers', 'one writes, all others read', { herd: false }),
+  lock(
+    'ephemeral',
+    'a single node that all watch',
+    (client, path) => new EphemeralMutex(client, `${path}/l`),
+    [1, 1, 1],
+  ),
+  lock('herd', 'a queue: all watch the directory', (client, path) => new HerdMutex(client, path), [1, 2, 2]),
+  lock('mutex', 'a queue: each watches its predecessor', (client, path) => new Mutex(client, path), [0, 1, 2]),
+  lock('ticket', 'a queue of numbers, without lists', (client, path) => new TicketMutex(client, path), [0, 0, 1]),
+  lock(
+    'reentrant',
+    'a local queue in each of 10 sessions',
+    (client, path) => new ReentrantMutex(client, path),
+    [0, 0, 1],
+    {
+      sessions: 10,
+      variesBecause:
+        'a notified contender may list the queue before or after the next one of another session has joined',
+    },
+  ),
+  readersAndWriter('readers', 'one writer, all others read', { herd: false }),
   lock(
     'write',
-    'a read/write lock, all write',
+    'a read/write lock: all write',
     (client, path) => new ReadWriteLock(client, path).writeLock,
     [0, 1, 2],
     {
@@ -34,12 +47,12 @@ export const scenarios: readonly Scenario[] = [
   ),
   lock(
     'write-herd',
-    'the same, all watch the directory',
+    'the same: all watch the directory',
     (client, path) => new ReadWriteLock(client, path, { herd: true }).writeLock,
     [1, 2, 2],
     { isExtra: true },
   ),
-  readersAndWriter('rw-herd', 'one writes, others read, in a herd', { herd: true }),
+  readersAndWriter('rw-herd', 'one writer, others read, as a herd', { herd: true }),
   dataWatch,
   childWatch,
   recursiveWatch,

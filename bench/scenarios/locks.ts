@@ -1,7 +1,7 @@
-// N contenders for one lock, each in a session of its own: one holds it, the others wait. A step is a release and a join: so
-// N - 1 wait, always.
+// N contenders for one lock, each in its own session. One holds the lock and the others wait. A step is a release and a
+// join, so N - 1 are always waiting.
 import type { Client } from '../../src/index.ts'
-import type { Member, Scenario, Seat } from '../harness/scenario.ts'
+import type { Member, Scenario, Participant } from '../harness/scenario.ts'
 
 export interface Lock {
   acquire(options: { signal: AbortSignal }): Promise<{ release(): Promise<void> }>
@@ -12,22 +12,22 @@ export const lock = (
   about: string,
   make: (client: Client, path: string) => Lock,
   [notifications, bytes, gathering]: [notifications: number, bytes: number, gathering: number],
-  more: Pick<Scenario, 'sessions' | 'isExtra' | 'byChance'> = {},
+  more: Pick<Scenario, 'sessions' | 'isExtra' | 'variesBecause'> = {},
 ): Scenario => ({
   ...more,
   name,
   kind: 'lock',
   about,
-  prologue: [{ name: 'gather', deed: 'queue', by: 'all', marks: () => 1 }],
+  warmUp: [{ name: 'gather', action: 'queue', by: 'all', marks: () => 1 }],
   phases: [
-    { name: 'release', deed: 'release', by: 'marked', marks: () => 1 },
-    { name: 'join', deed: 'queue', by: 'actor', marks: () => 0 },
+    { name: 'release', action: 'release', by: 'marked', marks: () => 1 },
+    { name: 'join', action: 'queue', by: 'actor', marks: () => 0 },
   ],
   theory: { phase: 'release', notifications, bytes, gathering },
-  member: seat => contender(make(seat.client, seat.directory), seat),
+  member: participant => contender(make(participant.client, participant.directory), participant),
 })
 
-export function contender(lock: Lock, { signal, mark, fail }: Seat) {
+export function contender(lock: Lock, { signal, mark, fail }: Participant) {
   let held: { release(): Promise<void> } | undefined
   return {
     queue: async () => {
@@ -39,10 +39,10 @@ export function contender(lock: Lock, { signal, mark, fail }: Seat) {
       }
     },
     release: async () => {
-      const mine = held
+      const releasing = held
       held = undefined
-      if (mine === undefined) throw new Error('who does not hold the lock was to release it')
-      await mine.release()
+      if (releasing === undefined) throw new Error('cannot release the lock: this session does not hold it')
+      await releasing.release()
     },
   } satisfies Member
 }

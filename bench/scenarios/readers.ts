@@ -1,4 +1,5 @@
-// N who read and one who writes, in turns: the writer lets all readers in at once, and waits behind them until the last has left.
+// N readers and one writer in turns. A release of the writer admits all readers at once. Then the writer queues again,
+// and waits until the last reader has left.
 import { ReadWriteLock } from '../../src/recipes/index.ts'
 import type { Scenario } from '../harness/scenario.ts'
 import { contender } from './locks.ts'
@@ -7,27 +8,33 @@ export const readersAndWriter = (name: string, about: string, { herd }: { herd: 
   name,
   kind: 'lock',
   about,
-  prologue: [
-    { name: 'write', deed: 'write', by: 'conductor', marks: () => 1 },
-    { name: 'read', deed: 'read', by: 'all', marks: () => 0 },
+  warmUp: [
+    { name: 'write', action: 'write', by: 'trigger', marks: () => 1 },
+    { name: 'read', action: 'read', by: 'all', marks: () => 0 },
   ],
   phases: [
-    { name: 'let in', deed: 'letIn', by: 'conductor', marks: n => n },
-    { name: 'wait', deed: 'write', by: 'conductor', marks: () => 0 },
-    { name: 'leave', deed: 'leave', by: 'all', marks: () => 1 },
-    { name: 'return', deed: 'read', by: 'all', marks: () => 0 },
+    { name: 'let in', action: 'letIn', by: 'trigger', marks: n => n },
+    { name: 'wait', action: 'write', by: 'trigger', marks: () => 0 },
+    { name: 'leave', action: 'leave', by: 'all', marks: () => 1 },
+    { name: 'return', action: 'read', by: 'all', marks: () => 0 },
   ],
-  // In a herd those who return wake each other; otherwise nobody does, and the herd is the one that is let in.
+  // In a herd, returning readers wake each other, so the phase to plot is the return. Otherwise it is the admission.
   theory: { phase: herd ? 'return' : 'let in', notifications: 1, bytes: 2, gathering: 2 },
-  hasConductor: true,
+  hasTrigger: true,
   isExtra: true,
-  byChance: 'readers leave and return all at once, and each may list before or after another',
-  member: seat => {
-    const reader = contender(new ReadWriteLock(seat.client, seat.directory, { herd }).readLock, seat)
+  variesBecause: 'readers leave and return at the same time, and each may list the queue before or after another',
+  member: participant => {
+    const reader = contender(
+      new ReadWriteLock(participant.client, participant.directory, { herd }).readLock,
+      participant,
+    )
     return { read: reader.queue, leave: reader.release }
   },
-  conductor: seat => {
-    const writer = contender(new ReadWriteLock(seat.client, seat.directory, { herd }).writeLock, seat)
+  trigger: participant => {
+    const writer = contender(
+      new ReadWriteLock(participant.client, participant.directory, { herd }).writeLock,
+      participant,
+    )
     return { write: writer.queue, letIn: writer.release }
   },
 })

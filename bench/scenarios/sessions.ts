@@ -1,4 +1,4 @@
-// S sessions lose their server at once; S sessions expire at once.
+// N sessions lose their connection at once, or expire at once.
 import { setMaxListeners } from 'node:events'
 import type { Scenario } from '../harness/scenario.ts'
 
@@ -6,16 +6,16 @@ const WATCHES = 10
 const everyone = (n: number) => n
 const names = Array.from({ length: WATCHES }, (_, i) => `watched-${i}`)
 
-/** Every session connects anew and has its watches set again before anything else is sent. */
+/** Every session reconnects, and sets its watches again before it sends any other request. */
 export const reconnectHerd: Scenario = {
   name: 'reconnect',
   kind: 'session',
-  about: `all lose their connection at once, with ${WATCHES} watches each`,
-  prologue: [{ name: 'arm', deed: 'arm', by: 'all', marks: () => 0 }],
-  phases: [{ name: 'reconnect', deed: 'reconnect', by: 'all', marks: everyone }],
+  about: `all lose their connection, with ${WATCHES} watches each`,
+  warmUp: [{ name: 'arm', action: 'arm', by: 'all', marks: () => 0 }],
+  phases: [{ name: 'reconnect', action: 'reconnect', by: 'all', marks: everyone }],
   theory: { phase: 'reconnect', notifications: 0, bytes: 1, gathering: 1 },
   ownSessions: { timeout: undefined },
-  furnish: async (client, directory) => {
+  setUp: async (client, directory) => {
     await Promise.all(names.map(name => client.create(`${directory}/${name}`)))
   },
   member: ({ client, directory, cut, rearmed, mark }) => ({
@@ -28,38 +28,41 @@ export const reconnectHerd: Scenario = {
   }),
 }
 
-/** The server ends them, with an ephemeral node each, and tells somebody who watches; then all of them come back. */
+/**
+ * The server expires the sessions, removes their ephemeral nodes, and notifies a watcher. Then all of them are
+ * replaced.
+ */
 export const sessionHerd: Scenario = {
   name: 'expire',
   kind: 'session',
-  about: 'all expire at once, each with an ephemeral node, and come back',
-  prologue: [{ name: 'settle', deed: 'settle', by: 'all', marks: () => 0 }],
+  about: 'all expire, with an ephemeral node each, and reconnect',
+  warmUp: [{ name: 'settle', action: 'settle', by: 'all', marks: () => 0 }],
   phases: [
-    { name: 'expire', deed: 'isolate', by: 'all', marks: everyone, isolates: true, from: 'first' },
-    { name: 'return', deed: 'comeBack', by: 'all', marks: everyone },
+    { name: 'expire', action: 'isolate', by: 'all', marks: everyone, isolates: true, from: 'first' },
+    { name: 'return', action: 'return', by: 'all', marks: everyone },
   ],
   theory: { phase: 'expire', notifications: 1, bytes: 1, gathering: 1 },
-  hasConductor: true,
+  hasTrigger: true,
   ownSessions: { timeout: 4000 },
   isSlow: true,
   isExtra: true,
-  member: seat => {
-    let { client } = seat
-    const settle = () => client.create(`${seat.directory}/node-`, '', { mode: 'ephemeralSequential' })
+  member: participant => {
+    let { client } = participant
+    const settle = () => client.create(`${participant.directory}/node-`, '', { mode: 'ephemeralSequential' })
     return {
       settle,
       isolate: () => {
-        seat.isolate()
+        participant.isolate()
         return undefined
       },
-      async comeBack() {
-        client = await seat.comeBack()
+      async return() {
+        client = await participant.replaceSession()
         await settle()
-        seat.mark()
+        participant.mark()
       },
     }
   },
-  conductor: ({ client, directory, signal, mark, fail }) => ({
+  trigger: ({ client, directory, signal, mark, fail }) => ({
     async settle() {
       const watcher = await client.addWatch(directory, { recursive: true, capacity: Infinity })
       setMaxListeners(0, signal)
@@ -67,7 +70,7 @@ export const sessionHerd: Scenario = {
       void (async () => {
         for await (const { type } of watcher) {
           if (type === 'NodeDeleted') mark()
-          if (type === 'resync') fail(new Error('the conductor was told more than it could take in'))
+          if (type === 'resync') fail(new Error('the trigger session lost events: its watcher was resynced'))
         }
       })()
     },

@@ -1,18 +1,18 @@
-// S sessions watch one node, and it changes: how long until the first, the middle one and the last has heard?
+// N sessions watch one node. How long after a change is the first, the median and the last session notified?
 import type { WatchCallback } from '../../src/index.ts'
-import type { Member, Phase, Scenario, Seat } from '../harness/scenario.ts'
+import type { Member, Phase, Scenario, Participant } from '../harness/scenario.ts'
 
 const everyone = (n: number) => n
-const change: Phase = { name: 'change', deed: 'change', by: 'conductor', marks: everyone }
-const armed: Phase[] = [{ name: 'arm', deed: 'arm', by: 'all', marks: () => 0 }]
-/** Each is told once, and reads again what has a constant length. */
+const change: Phase = { name: 'change', action: 'change', by: 'trigger', marks: everyone }
+const armed: Phase[] = [{ name: 'arm', action: 'arm', by: 'all', marks: () => 0 }]
+/** Each session is notified once, and reads data of constant length. */
 const linear = (phase: string) => ({ phase, notifications: 1, bytes: 1, gathering: 1 })
 
-/** A one-shot watch: whoever is told reads again, and so watches again. */
-function reader({ signal, mark, fail }: Seat, read: (watch: WatchCallback) => Promise<unknown>): Member {
+/** A session with a one-shot watch. When notified, it reads again with a new watch. */
+function reader({ signal, mark, fail }: Participant, read: (watch: WatchCallback) => Promise<unknown>): Member {
   const arm = (): Promise<unknown> =>
     read(() => {
-      // The directory's own end is a change too.
+      // The removal of the directory at the end fires the watch too.
       if (signal.aborted) return
       mark()
       arm().catch(fail)
@@ -24,27 +24,27 @@ export const dataWatch: Scenario = {
   name: 'data',
   kind: 'watch',
   about: 'all watch the data of one node (getData)',
-  prologue: armed,
+  warmUp: armed,
   phases: [change],
   theory: linear('change'),
-  hasConductor: true,
-  member: seat => reader(seat, watch => seat.client.getData(seat.directory, { watch })),
-  conductor: ({ client, directory }) => ({ change: () => client.setData(directory, 'news') }),
+  hasTrigger: true,
+  member: participant => reader(participant, watch => participant.client.getData(participant.directory, { watch })),
+  trigger: ({ client, directory }) => ({ change: () => client.setData(directory, 'news') }),
 }
 
 export const childWatch: Scenario = {
   name: 'child',
   kind: 'watch',
   about: 'all watch the children of one node (getChildren)',
-  prologue: armed,
+  warmUp: armed,
   phases: [
-    { name: 'appear', deed: 'appear', by: 'conductor', marks: everyone },
-    { name: 'vanish', deed: 'vanish', by: 'conductor', marks: everyone },
+    { name: 'appear', action: 'appear', by: 'trigger', marks: everyone },
+    { name: 'vanish', action: 'vanish', by: 'trigger', marks: everyone },
   ],
   theory: linear('appear'),
-  hasConductor: true,
-  member: seat => reader(seat, watch => seat.client.getChildren(seat.directory, { watch })),
-  conductor: ({ client, directory }) => ({
+  hasTrigger: true,
+  member: participant => reader(participant, watch => participant.client.getChildren(participant.directory, { watch })),
+  trigger: ({ client, directory }) => ({
     appear: () => client.create(`${directory}/child`),
     vanish: () => client.delete(`${directory}/child`),
   }),
@@ -53,12 +53,12 @@ export const childWatch: Scenario = {
 export const recursiveWatch: Scenario = {
   name: 'recursive',
   kind: 'watch',
-  about: 'all watch a subtree for good (addWatch, recursive)',
-  prologue: armed,
+  about: 'all watch a subtree persistently (addWatch)',
+  warmUp: armed,
   phases: [change],
   theory: linear('change'),
-  hasConductor: true,
-  furnish: async (client, directory) => {
+  hasTrigger: true,
+  setUp: async (client, directory) => {
     await client.create(`${directory}/child`)
   },
   member: ({ client, directory, signal, mark, fail }) => ({
@@ -70,5 +70,5 @@ export const recursiveWatch: Scenario = {
       })()
     },
   }),
-  conductor: ({ client, directory }) => ({ change: () => client.setData(`${directory}/child`, 'news') }),
+  trigger: ({ client, directory }) => ({ change: () => client.setData(`${directory}/child`, 'news') }),
 }

@@ -1,4 +1,5 @@
-// The same as child/hand-over.ts with Curator's InterProcessMutex: port, directory, contenders, acquisitions, rounds in; one line of JSON out.
+// The measurement of child/hand-over.ts with Curator's InterProcessMutex.
+// Arguments: port, directory, contenders, acquisitions, rounds. Prints one line of JSON.
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-// The measuring processes run plain JavaScript on the built client, as a user's program does: no loader between.
+// Compiles the program of the measuring processes to plain JavaScript, so that no TypeScript loader is measured.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -6,7 +6,7 @@ import ts from 'typescript'
 const here = new URL('.', import.meta.url)
 const built = new URL('../../.cache/throughput/', import.meta.url)
 
-/** Returns the path of the program. */
+/** Compiles the program and returns its path. */
 export async function buildChild(): Promise<string> {
   const names = (await readdir(new URL('child/', here))).map(name => `child/${name}`)
   await mkdir(new URL('child/', built), { recursive: true })

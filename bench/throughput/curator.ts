@@ -1,4 +1,4 @@
-// Curator, for the lock that goes round: Debian's package, and a small Java program that is compiled when it is needed.
+// Curator's lock: the Debian package, and a small Java program that is compiled when needed.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -29,7 +29,7 @@ export class Curator {
 
   static async ready(): Promise<Curator> {
     const [{ java, javac }, zookeeper] = await Promise.all([findJdk(), findApacheZooKeeper()])
-    await provide()
+    await installCurator()
     const classPath = [...JARS, zookeeper].join(':')
     await mkdir(classes, { recursive: true })
     await run(javac, ['-d', classes, '-cp', classPath, source])
@@ -45,7 +45,7 @@ export class Curator {
   }
 }
 
-async function provide(): Promise<void> {
+async function installCurator(): Promise<void> {
   if (JARS.every(jar => existsSync(jar))) return
   if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
     process.stderr.write('Curator is missing: installing the Debian package libcurator-recipes-java with apt-get\n')
@@ -57,5 +57,7 @@ async function provide(): Promise<void> {
   }
   const missing = JARS.filter(jar => !existsSync(jar))
   if (missing.length > 0)
-    throw new Error(`Curator: ${missing.join(', ')} missing; it is in Debian's libcurator-recipes-java`)
+    throw new Error(
+      `Curator is incomplete: ${missing.join(', ')} missing. Install the Debian package libcurator-recipes-java`,
+    )
 }

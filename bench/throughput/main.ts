@@ -1,4 +1,7 @@
-// `npm run bench:throughput`: ours and the others, in turns, each measurement in a process of its own. See bench/README.md.
+// `npm run bench:throughput`: compares the cost of calls with other clients, each measurement in a separate process.
+// See bench/README.md.
+// May import: bench/measure/statistics.ts, bench/output, src/index.ts, src/protocol/index.ts, test/support,
+// typescript.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -6,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { connect, type Client } from '../../src/index.ts'
 import { startApacheZooKeeper } from '../../test/support/apache-zookeeper.ts'
 import { thisMachine } from '../output/result.ts'
-import { asked } from '../output/usage.ts'
+import { parseOrExit } from '../output/usage.ts'
 import { buildChild } from './child-program.ts'
 import { Curator } from './curator.ts'
 import { verdictsOf } from './verdict.ts'
@@ -17,8 +20,8 @@ import {
   DATA_BYTES,
   nameOf,
   NAMES,
-  places,
-  type ContestantName,
+  paths,
+  type SubjectName,
   type Sample,
   type Task,
   type Workload,
@@ -53,58 +56,60 @@ class Bench implements AsyncDisposable {
 
   static async ready(options: Options, serverPort: number): Promise<Bench> {
     const program = await buildChild()
-    const wanted = new Set(options.workloads.flatMap(({ by }) => by.filter(name => options.contestants.includes(name))))
+    const wanted = new Set(options.workloads.flatMap(({ by }) => by.filter(name => options.subjects.includes(name))))
     if (wanted.has('node-zookeeper-client') || wanted.has('zookeeper')) await installPeers()
     const curator = wanted.has('curator') ? await Curator.ready() : undefined
     const client = await connect(`127.0.0.1:${serverPort}`, { sessionTimeout: 60_000 })
-    await client.ensurePath(places.data)
-    await client.setData(places.data, Buffer.alloc(DATA_BYTES, 'x'))
-    await client.ensurePath(places.watched)
-    await client.ensurePath(places.list)
-    await Promise.all(Array.from({ length: NAMES }, (_, i) => client.create(`${places.list}/${nameOf(i)}`)))
+    await client.ensurePath(paths.data)
+    await client.setData(paths.data, Buffer.alloc(DATA_BYTES, 'x'))
+    await client.ensurePath(paths.watched)
+    await client.ensurePath(paths.list)
+    await Promise.all(Array.from({ length: NAMES }, (_, i) => client.create(`${paths.list}/${nameOf(i)}`)))
     const mock = fork(fileURLToPath(new URL('mock.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] })
     const [{ port }] = (await once(mock, 'message')) as [{ port: number }]
     return new Bench(options, program, client, { server: serverPort, mock: port }, mock, curator)
   }
 
-  async measure({ measure, on }: Workload, contestant: ContestantName): Promise<Sample> {
+  async measure({ measure, on }: Workload, subject: SubjectName): Promise<Sample> {
     const directory = `/zkwire-throughput/${this.#directories++}`
     await this.#client.create(directory)
     const port = this.#ports[on]
     const sample =
-      contestant === 'curator' && measure.is === 'handOver'
+      subject === 'curator' && measure.is === 'handOver'
         ? this.#curator?.handOver(port, directory, measure)
         : this.#fork({
-            ...{ contestant, measure, port, directory, dist, peers: peersFrom },
+            ...{ subject, measure, port, directory, dist, peers: peersFrom },
             warmUp: this.#options.warmUp,
             span: this.#options.span,
           })
     const result = await sample
-    if (result === undefined) throw new Error(`${contestant} was not made ready`)
+    if (result === undefined) throw new Error(`${subject} was not set up`)
     if (measure.is === 'steady' && measure.op === 'createAndDelete')
-      await this.#proveDone(directory, result, measure.inFlight)
+      await this.#checkCounts(directory, result, measure.inFlight)
     await this.#client.deleteRecursive(directory)
     return result
   }
 
-  /** Whoever only counts answers must have been answered what it counts. */
-  async #proveDone(directory: string, { operations }: Sample, inFlight: number): Promise<void> {
+  /** Checks the counts of a subject that only counts replies against the server's node. */
+  async #checkCounts(directory: string, { operations }: Sample, inFlight: number): Promise<void> {
     const stat = await this.#client.exists(directory)
     if (stat === null || stat.numChildren > inFlight || stat.cversion < operations)
-      throw new Error(`of ${operations} creates and deletes the server shows ${JSON.stringify(stat, showBigInts)}`)
+      throw new Error(
+        `${operations} creates and deletes were counted, but the server's node shows ${JSON.stringify(stat, showBigInts)}`,
+      )
   }
 
   async #fork(task: Task): Promise<Sample> {
     const child = fork(this.#program, { execArgv: ['--expose-gc', ...this.#options.execArgv] })
     const exit = once(child, 'exit').then(([code, signal]) => {
       throw new Error(
-        `${task.contestant} ended with ${code ?? signal} while it was measured: ${JSON.stringify(task.measure)}`,
+        `${task.subject} exited with ${code ?? signal} during its measurement: ${JSON.stringify(task.measure)}`,
       )
     })
     const sample = new Promise<Sample>(resolve => {
       child.on('message', (message: 'change' | 'now' | Sample) => {
         if (message === 'change') child.send('ready')
-        else if (message === 'now') void this.#client.setData(places.watched, '')
+        else if (message === 'now') void this.#client.setData(paths.watched, '')
         else resolve(message)
       })
     })
@@ -114,7 +119,7 @@ class Bench implements AsyncDisposable {
       return await Promise.race([sample, exit])
     } finally {
       clearTimeout(deadline)
-      // It is gone before the next one is measured.
+      // Wait for the exit, so that the processes do not overlap.
       await exit.catch(() => undefined)
     }
   }
@@ -125,12 +130,13 @@ class Bench implements AsyncDisposable {
   }
 }
 
-/** Is a target's ratio made of it? */
-const isJudged = ({ targets }: Workload, name: ContestantName): boolean =>
-  name === 'zkwire' || targets.some(({ by }) => 'contestant' in by && by.contestant === name)
+/** True if a target's ratio needs this subject. */
+const isNeededByTarget = ({ targets }: Workload, name: SubjectName): boolean =>
+  name === 'zkwire' || targets.some(({ by }) => 'subject' in by && by.subject === name)
 
 const showBigInts = (_key: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)
 
+/** ms for one measurement. */
 const DEADLINE = 120_000
 
 async function main(options: Options): Promise<void> {
@@ -139,23 +145,24 @@ async function main(options: Options): Promise<void> {
     jvm: ['-Xmx1g', '-XX:TieredStopAtLevel=4', '-Dzookeeper.forceSync=no'],
   })
   await using bench = await Bench.ready(options, server.port)
-  const samples = new Map(options.workloads.map(({ name }) => [name, new Map<ContestantName, Sample[]>()]))
+  const samples = new Map(options.workloads.map(({ name }) => [name, new Map<SubjectName, Sample[]>()]))
   for (let round = 0; round < options.rounds; round++) {
     for (const workload of options.workloads) {
       const all = workload.by.filter(
-        name => options.contestants.includes(name) && (round < options.peerRounds || isJudged(workload, name)),
+        name => options.subjects.includes(name) && (round < options.peerRounds || isNeededByTarget(workload, name)),
       )
-      // Nobody is always the first, or always behind the same one.
-      const turns = all.map((_, turn) => all[(turn + round) % all.length] as ContestantName)
-      const measure = async (contestant: ContestantName) => {
-        process.stderr.write(`\r\x1b[Kround ${round + 1} of ${options.rounds}: ${workload.name}, ${contestant}`)
-        const sample = await bench.measure(workload, contestant)
-        const byContestant = samples.get(workload.name)
-        byContestant?.set(contestant, [...(byContestant.get(contestant) ?? []), sample])
+      // Rotate the order, so that no subject is always measured first.
+      const turns = all.map((_, turn) => all[(turn + round) % all.length] as SubjectName)
+      const measure = async (subject: SubjectName) => {
+        process.stderr.write(`\r\x1b[Kround ${round + 1} of ${options.rounds}: ${workload.name}, ${subject}`)
+        const sample = await bench.measure(workload, subject)
+        const bySubject = samples.get(workload.name)
+        bySubject?.set(subject, [...(bySubject.get(subject) ?? []), sample])
       }
-      // Memory takes long, since a process has to be idle for it, and does not depend on who else is at work.
+      // Memory is measured in parallel: it takes long, because a process must be idle, and does not depend on other
+      // processes.
       if (workload.measure.is === 'memory') await Promise.all(turns.map(measure))
-      else for (const contestant of turns) await measure(contestant)
+      else for (const subject of turns) await measure(subject)
     }
   }
   process.stderr.write('\r\x1b[K')
@@ -173,6 +180,6 @@ ${verdictTableOf(verdicts)}
 `)
 }
 
-const options = asked('npm run bench:throughput', parseOptions)
+const options = parseOrExit('npm run bench:throughput', parseOptions)
 if (options === 'help') process.stdout.write(help)
 else await main(options)

@@ -1,4 +1,4 @@
-// A server that answers at once, in a process of its own. Answers lie ready, side by side; only the xids are written into them.
+// A mock server in a separate process. It answers at once with prepared replies, into which it writes only the xids.
 import { Buffer } from 'node:buffer'
 import { createServer, type Socket } from 'node:net'
 import {
@@ -29,31 +29,31 @@ const reply = (body: (writer: Writer) => void): Buffer =>
     body(writer)
   })
 
-const welcome = frame(writer =>
+const connectResponse = frame(writer =>
   ConnectResponse.write(writer, {
     ...{ protocolVersion: 0, timeOut: 60_000, sessionId: 0x1234n, passwd: Buffer.alloc(16, 1), readOnly: false },
   }),
 )
 
-/** The same answer many times over. */
+/** Buffers with many copies of the same reply. */
 class Slab {
-  readonly #answer: Buffer
+  readonly #reply: Buffer
   readonly #free: Buffer[] = []
 
-  constructor(answer: Buffer) {
-    this.#answer = answer
+  constructor(reply: Buffer) {
+    this.#reply = reply
   }
 
   get size(): number {
-    return this.#answer.length
+    return this.#reply.length
   }
 
-  /** Memory that nothing is being sent from. */
+  /** Returns a buffer that is not being written to a socket. */
   take(): Buffer {
-    return this.#free.pop() ?? Buffer.concat(Array.from({ length: TILES }, () => this.#answer))
+    return this.#free.pop() ?? Buffer.concat(Array.from({ length: TILES }, () => this.#reply))
   }
 
-  giveBack(bytes: Buffer): void {
+  release(bytes: Buffer): void {
     this.#free.push(bytes)
   }
 }
@@ -72,7 +72,7 @@ const XID = 4
 
 function serve(socket: Socket): void {
   let rest = Buffer.alloc(0)
-  let isWelcome = false
+  let isConnected = false
   socket.setNoDelay(true)
   socket.on('error', () => socket.destroy())
   socket.on('data', chunk => {
@@ -84,17 +84,17 @@ function serve(socket: Socket): void {
     let isEnd = false
     const send = () => {
       const sent = { slab, tiles }
-      const giveBack = () => sent.slab.giveBack(sent.tiles)
-      if (count === 0) giveBack()
-      else socket.write(tiles.subarray(0, count * slab.size), giveBack)
+      const release = () => sent.slab.release(sent.tiles)
+      if (count === 0) release()
+      else socket.write(tiles.subarray(0, count * slab.size), release)
       count = 0
     }
     while (bytes.length - at >= 4) {
       const end = at + 4 + bytes.readInt32BE(at)
       if (end > bytes.length) break
-      if (!isWelcome) {
-        isWelcome = true
-        socket.write(welcome)
+      if (!isConnected) {
+        isConnected = true
+        socket.write(connectResponse)
       } else {
         const opcode = bytes.readInt32BE(at + 8)
         const wanted = slabs.get(opcode) ?? plain

@@ -1,61 +1,62 @@
 // The command line of `npm run bench:throughput`.
 import { pathToFileURL } from 'node:url'
-import { UsageError, valuesOf } from '../output/usage.ts'
-import { wholeNumber } from '../whole-number.ts'
-import { contestants, workloads, type ContestantName, type Workload } from './workloads.ts'
+import { UsageError, valuesOf, wholeNumber } from '../output/usage.ts'
+import { subjects, workloads, type SubjectName, type Workload } from './workloads.ts'
 
 export interface Options {
   rounds: number
-  /** Of those whom no target is set by: they stand in the table only. */
+  /** Rounds of subjects that no target refers to. They only appear in the table. */
   peerRounds: number
   workloads: Workload[]
-  contestants: ContestantName[]
-  /** Milliseconds of warming up, and of measuring. */
+  subjects: SubjectName[]
+  /** Length of the warm-up, ms. */
   warmUp: number
+  /** Length of each measurement, ms. */
   span: number
   json: URL
-  /** For node, of the measuring processes. */
+  /** Options of node for the measuring processes. */
   execArgv: string[]
 }
 
 export const help = `npm run bench:throughput -- [options]
 
-Measures this client, a raw socket that replays frames, npm node-zookeeper-client, npm zookeeper
-and (one lock) Curator, in turns, on an Apache ZooKeeper and a mock that are started for it.
+Compares the cost of calls: this client, a raw socket that replays frames, npm
+node-zookeeper-client, npm zookeeper and (for a lock) Curator, in turns, on an Apache
+ZooKeeper and on a mock server, both of which it starts.
 
-  --rounds N               how often each is measured (9)
-  --peer-rounds N          and those whom no target is set by (3)
-  --only TEXT              the workloads whose names hold this
-  --contestants NAME,...   ${contestants.join(', ')}
-  --warm-up MS             of each measurement (500)
-  --span MS                of each measurement (1000)
-  --node-option OPTION     for the measuring processes: --node-option=--cpu-prof
-  --json FILE              where the raw figures go (bench/results/throughput.json)
-  --help                   this
+  --rounds N               measurements of each subject and workload (9)
+  --peer-rounds N          the same for subjects that no target refers to (3)
+  --only TEXT              only workloads whose names contain TEXT
+  --subjects NAME,...      ${subjects.join(', ')}
+  --warm-up MS             warm-up before each measurement, ms (500)
+  --span MS                length of each measurement, ms (1000)
+  --node-option OPTION     pass OPTION to node in the measuring processes: --node-option=--cpu-prof
+  --json FILE              write the raw figures to FILE (bench/results/throughput.json)
+  --help                   print this help
 `
 
-/** @throws UsageError */
+/** @throws UsageError if an option is unknown or its value is invalid */
 export function parseOptions(args: readonly string[]): Options | 'help' {
   const text = { type: 'string' } as const
   const values = valuesOf({
     args: [...args],
     options: {
-      ...{ rounds: text, 'peer-rounds': text, only: text, contestants: text, 'warm-up': text, span: text, json: text },
+      ...{ rounds: text, 'peer-rounds': text, only: text, subjects: text, 'warm-up': text, span: text, json: text },
       ...{ 'node-option': { type: 'string', multiple: true }, help: { type: 'boolean' } },
     },
   })
   if (values.help === true) return 'help'
-  const { only = '', contestants: names = contestants.join(',') } = values
+  const { only = '', subjects: names = subjects.join(',') } = values
   const chosen = workloads.filter(({ name }) => name.includes(only))
   if (chosen.length === 0)
     throw new UsageError(
-      `no workload is called like ${JSON.stringify(only)}: there are ${workloads.map(({ name }) => name).join('; ')}`,
+      `no workload has a name that contains ${JSON.stringify(only)}. The workloads are: ${workloads.map(({ name }) => name).join('; ')}`,
     )
   return {
     rounds: wholeNumber('rounds', values.rounds ?? '9'),
     peerRounds: wholeNumber('peer-rounds', values['peer-rounds'] ?? '3'),
     workloads: chosen,
-    contestants: names.split(',').map(contestantOf),
+    subjects: names.split(',').map(subjectOf),
     warmUp: wholeNumber('warm-up', values['warm-up'] ?? '500'),
     span: wholeNumber('span', values.span ?? '1000'),
     json:
@@ -64,9 +65,9 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   }
 }
 
-function contestantOf(name: string): ContestantName {
-  const found = contestants.find(each => each === name)
+function subjectOf(name: string): SubjectName {
+  const found = subjects.find(each => each === name)
   if (found === undefined)
-    throw new UsageError(`--contestants: ${JSON.stringify(name)} is none of ${contestants.join(', ')}`)
+    throw new UsageError(`--subjects: ${JSON.stringify(name)} is not one of ${subjects.join(', ')}`)
   return found
 }

@@ -1,23 +1,23 @@
-// What was measured, as it stands in a terminal. Pure.
+// The figures as a table for a terminal. Pure.
 import { median } from '../measure/statistics.ts'
 import { figureOf, type Samples, type Verdict } from './verdict.ts'
 import type { Figure, Sample, Workload } from './workloads.ts'
 
 export function tableOf(workloads: readonly Workload[], samples: Samples): string {
   const head = [
-    'workload'.padEnd(26) + 'contestant'.padEnd(23) + 'CPU us/op'.padStart(10) + '[least .. most]'.padStart(20),
+    'workload'.padEnd(26) + 'subject'.padEnd(23) + 'CPU us/op'.padStart(10) + '[least .. most]'.padStart(20),
     'op/s'.padStart(11) + 'p50 ms'.padStart(9) + 'p99 ms'.padStart(9) + 'KB each'.padStart(9),
   ].join('')
   const lines = workloads.flatMap(({ name, by }) =>
-    by.flatMap(contestant => {
-      const all = samples.get(name)?.get(contestant) ?? []
+    by.flatMap(subject => {
+      const all = samples.get(name)?.get(subject) ?? []
       if (all.length === 0) return []
       const cpus = all.map(figureOf.cpu)
       const spread = `${figure(Math.min(...cpus))} .. ${figure(Math.max(...cpus))}`
       const middle = (of: (sample: Sample) => number) => figure(median(all.map(of)))
       return [
         [
-          name.padEnd(26) + contestant.padEnd(23) + middle(figureOf.cpu).padStart(10) + spread.padStart(20),
+          name.padEnd(26) + subject.padEnd(23) + middle(figureOf.cpu).padStart(10) + spread.padStart(20),
           middle(figureOf.rate).padStart(11) + middle(({ p50 = NaN }) => p50).padStart(9),
           middle(({ p99 = NaN }) => p99).padStart(9) + middle(figureOf.kilobytes).padStart(9),
         ].join(''),
@@ -31,7 +31,7 @@ const NAMES: Record<Figure, string> = { cpu: 'CPU', rate: 'rate', ms: 'time', ki
 
 export function verdictTableOf(verdicts: readonly Verdict[]): string {
   const lines = verdicts.map(({ workload, target: { figure: of, by, atMost, atLeast }, ratio, isMet }) => {
-    const against = 'workload' in by ? `our own ${by.workload}` : by.contestant
+    const against = 'workload' in by ? `our own ${by.workload}` : by.subject
     const bound = atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`
     return [
       workload.padEnd(26) + `${NAMES[of]} : ${against}`.padEnd(31) + ratio.middle.toFixed(2).padStart(6),

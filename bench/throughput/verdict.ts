@@ -1,9 +1,9 @@
-// From samples to figures, and from figures to verdicts. Pure.
+// Turns samples into figures, and figures into verdicts. Pure.
 import { median } from '../measure/statistics.ts'
-import type { ContestantName, Figure, Sample, Target, Workload } from './workloads.ts'
+import type { SubjectName, Figure, Sample, Target, Workload } from './workloads.ts'
 
-/** What was measured: by workload, then by contestant, a sample for each round. */
-export type Samples = ReadonlyMap<string, ReadonlyMap<ContestantName, readonly Sample[]>>
+/** A sample for each round, by workload and then by subject. */
+export type Samples = ReadonlyMap<string, ReadonlyMap<SubjectName, readonly Sample[]>>
 
 export const figureOf: Record<Figure, (sample: Sample) => number> = {
   cpu: ({ cpu, operations }) => cpu / operations,
@@ -22,9 +22,9 @@ export interface Ratio {
 const DRAWS = 10_000
 
 /**
- * The median of the rounds' ratios, and the interval that holds it with 95 % confidence: that of the medians of as many rounds drawn by
- * chance, over and over (the bootstrap's percentiles). Both sides of a ratio are of one round, so that what slows a machine down for a
- * while slows both. The same figures give the same interval.
+ * Returns the median of the rounds' ratios with its 95 % interval, by bootstrap: the percentiles of the medians of
+ * rounds drawn at random. Both sides of a ratio come from the same round, so that a temporary slowdown affects both.
+ * Equal figures give equal intervals.
  */
 export function ratioOf(ours: readonly number[], theirs: readonly number[]): Ratio {
   const ratios = ours.map((each, round) => each / (theirs[round] ?? NaN)).filter(Number.isFinite)
@@ -43,15 +43,15 @@ export interface Verdict {
   isMet: boolean
 }
 
-/** A target is met when the lower end of the interval is at or below it; at or above it where more is better. */
+/** A target is met if the lower end of the interval is at most `atMost`, or at least `atLeast`. */
 export function verdictsOf(workloads: readonly Workload[], samples: Samples): Verdict[] {
   return workloads.flatMap(({ name, targets }) =>
     targets.flatMap(target => {
       const { figure, by } = target
-      const figures = (workload: string, contestant: ContestantName) =>
-        (samples.get(workload)?.get(contestant) ?? []).map(figureOf[figure])
+      const figures = (workload: string, subject: SubjectName) =>
+        (samples.get(workload)?.get(subject) ?? []).map(figureOf[figure])
       const ours = figures(name, 'zkwire')
-      const theirs = 'workload' in by ? figures(by.workload, 'zkwire') : figures(name, by.contestant)
+      const theirs = 'workload' in by ? figures(by.workload, 'zkwire') : figures(name, by.subject)
       if (ours.length === 0 || theirs.length === 0) return []
       const ratio = ratioOf(ours, theirs)
       const { atMost = Infinity, atLeast = -Infinity } = target
@@ -60,7 +60,7 @@ export function verdictsOf(workloads: readonly Workload[], samples: Samples): Ve
   )
 }
 
-/** Chance that is the same every time. */
+/** Returns a generator of numbers in [0, 1) from a seed. */
 function mulberry32(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,8 +1,8 @@
-// What is measured, and what is aimed at. Pure data, shared by the harness and the processes that it starts.
+// The workloads and their targets. Pure data, shared by the main process and the measuring processes.
 
 export type Steady = 'getData' | 'setData' | 'createAndDelete' | 'getChildren'
 
-/** What one process measures. */
+/** The measurement of one process. */
 export type Measure =
   | { is: 'steady'; op: Steady; inFlight: number }
   | { is: 'notifications'; sessions: number }
@@ -10,7 +10,9 @@ export type Measure =
   | { is: 'memory'; sessions: number }
   | HandOver
 
-/** Each contender acquires so many times in a round; as many rounds again go before, to warm up. */
+/**
+ * Each contender acquires the lock `acquisitions` times in a round. The same number of rounds runs before, to warm up.
+ */
 export interface HandOver {
   is: 'handOver'
   contenders: number
@@ -18,19 +20,19 @@ export interface HandOver {
   rounds: number
 }
 
-export const contestants = ['zkwire', 'raw', 'node-zookeeper-client', 'zookeeper', 'curator'] as const
-export type ContestantName = (typeof contestants)[number]
+export const subjects = ['zkwire', 'raw', 'node-zookeeper-client', 'zookeeper', 'curator'] as const
+export type SubjectName = (typeof subjects)[number]
 
-/** What is made of a measurement: microseconds of processor time, operations a second, milliseconds in all, kilobytes. */
+/** Microseconds of processor time per operation, operations per second, milliseconds in total, or kilobytes. */
 export type Figure = 'cpu' | 'rate' | 'ms' | 'kilobytes'
 
 export interface Target {
   figure: Figure
-  /** Ours is divided by that of this contestant, or by our own in another workload. */
-  by: { contestant: ContestantName } | { workload: string }
-  /** Where a smaller ratio is the better one. */
+  /** The figure of zkwire is divided by that of this subject, or by its own in another workload. */
+  by: { subject: SubjectName } | { workload: string }
+  /** Upper limit of the ratio, if smaller is better. */
   atMost?: number
-  /** Where a larger one is. */
+  /** Lower limit of the ratio, if larger is better. */
   atLeast?: number
 }
 
@@ -38,20 +40,20 @@ export interface Workload {
   name: string
   on: 'server' | 'mock'
   measure: Measure
-  by: readonly ContestantName[]
+  by: readonly SubjectName[]
   targets: readonly Target[]
 }
 
-const nodes = ['zkwire', 'raw', 'node-zookeeper-client', 'zookeeper'] as const
+const everySubject = ['zkwire', 'raw', 'node-zookeeper-client', 'zookeeper'] as const
 
-const cpu = (atMost: number): Target => ({ figure: 'cpu', by: { contestant: 'raw' }, atMost })
-const rate = (atLeast: number): Target => ({ figure: 'rate', by: { contestant: 'raw' }, atLeast })
+const cpu = (atMost: number): Target => ({ figure: 'cpu', by: { subject: 'raw' }, atMost })
+const rate = (atLeast: number): Target => ({ figure: 'rate', by: { subject: 'raw' }, atLeast })
 
 const steady = (on: Workload['on'], op: Steady, inFlight: number, ...targets: Target[]): Workload => ({
   name: `${op} ${inFlight}${on === 'mock' ? ', mock' : ''}`,
   on,
   measure: { is: 'steady', op, inFlight },
-  by: nodes,
+  by: everySubject,
   targets,
 })
 
@@ -70,34 +72,34 @@ export const workloads: readonly Workload[] = [
     name: 'notifications',
     on: 'server',
     measure: { is: 'notifications', sessions: 1000 },
-    by: nodes,
+    by: everySubject,
     targets: [cpu(1.4)],
   },
   {
     name: 'opening sessions',
     on: 'server',
     measure: { is: 'opening', sessions: 1000 },
-    by: nodes,
+    by: everySubject,
     targets: [cpu(1.4)],
   },
   {
     name: 'memory of a session',
     on: 'server',
     measure: { is: 'memory', sessions: 2000 },
-    by: nodes,
-    targets: [{ figure: 'kilobytes', by: { contestant: 'zookeeper' }, atMost: 1 }],
+    by: everySubject,
+    targets: [{ figure: 'kilobytes', by: { subject: 'zookeeper' }, atMost: 1 }],
   },
   {
     name: 'lock hand-over',
     on: 'server',
     measure: { is: 'handOver', contenders: 100, acquisitions: 5, rounds: 3 },
     by: ['zkwire', 'curator'],
-    targets: [{ figure: 'ms', by: { contestant: 'curator' }, atMost: 0.35 }],
+    targets: [{ figure: 'ms', by: { subject: 'curator' }, atMost: 0.35 }],
   },
 ]
 
-/** Where things lie at the server and at the mock alike. */
-export const places = {
+/** The nodes on the server and on the mock. */
+export const paths = {
   data: '/zkwire-throughput/data',
   list: '/zkwire-throughput/list',
   watched: '/zkwire-throughput/watched',
@@ -106,32 +108,36 @@ export const places = {
 
 export const DATA_BYTES = 100
 export const NAMES = 1000
-/** 17 bytes, as of a short lock's nodes. */
+/** 17 bytes, like the nodes of a lock with a short name. */
 export const nameOf = (index: number): string => `member-${String(index).padStart(10, '0')}`
 
-/** What a measuring process is told. */
+/** The message to a measuring process. */
 export interface Task {
-  contestant: ContestantName
+  subject: SubjectName
   measure: Measure
   port: number
-  /** An empty persistent node of this task's own. */
+  /** An empty persistent node for this task. */
   directory: string
-  /** Milliseconds of warming up, and of measuring. */
+  /** Length of the warm-up, ms. */
   warmUp: number
+  /** Length of the measurement, ms. */
   span: number
-  /** The built client, and the folder with the peers, as file URLs. */
+  /** File URL of the built client. */
   dist: string
+  /** File URL from which the other clients can be required. */
   peers: string
 }
 
-/** What it tells. */
+/** The reply of a measuring process. */
 export interface Sample {
   operations: number
   /** Processor time of the whole process, microseconds. */
   cpu: number
   ms: number
-  /** Milliseconds. */
+  /** Median latency, ms. */
   p50?: number
+  /** 99th percentile of the latency, ms. */
   p99?: number
+  /** Memory of a session. */
   bytes?: number
 }

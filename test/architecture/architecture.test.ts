@@ -25,6 +25,13 @@ const ADAPTERS: Readonly<Record<string, Need>> = {
 const LONGEST = 400
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The TypeScript files of a folder, by their paths from the root of the repository. */
+const sourcesIn = (folder: string): [path: string, text: string][] =>
+  readdirSync(root + folder, { recursive: true, encoding: 'utf8' })
+    .filter(path => path.endsWith('.ts') && !path.includes('node_modules'))
+    .map(path => [`${folder}/${path}`, readFileSync(`${root}${folder}/${path}`, 'utf8')])
+
 const sources = new Map(
   readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' })
     .filter(path => path.endsWith('.ts'))
@@ -107,7 +114,7 @@ describe('the architecture', () => {
         'index.ts imports server/server.ts: . may not import it',
         'recipes/lock.ts imports session/states.ts: recipes may not import it',
         'session/client.ts imports recipes/lock.ts: session may not import it',
-        'server/server.ts imports protocol/gone.ts: there is no such file in src/',
+        'server/server.ts imports protocol/gone.ts: there is no such file',
         'transport/pipe.ts imports left-pad: a runtime dependency',
         'protocol/frames.ts imports transport/pipe.ts: protocol may not import it',
       ])
@@ -120,6 +127,7 @@ describe('the architecture', () => {
       expect(importRulesOf(new Map([['a/b.ts', rule('nothing')]])).get('a')).to.deep.equal([])
       expect(() => importRulesOf(new Map([['a/b.ts', '// A room.']]))).to.throw('a has no line')
       expect(() => importRulesOf(new Map(['a/b.ts', 'a/c.ts'].map(file => [file, rule('d')])))).to.throw('two lines')
+      expect(importRulesOf(new Map([['a/b.ts', rule('c,\n// d/e.ts')]])).get('a')).to.deep.equal(['c', 'd/e.ts'])
     })
 
     it('are reported if they form a cycle, but not if they form a diamond', () => {
@@ -132,6 +140,25 @@ describe('the architecture', () => {
       expect(cycles(diamond)).to.deep.equal([])
       expect(cycles(new Map([...diamond, ['bottom', ['right']]]))).to.deep.equal(['bottom > right > bottom'])
       expect(cycles(new Map([['self', ['self']]]))).to.deep.equal(['self > self'])
+    })
+  })
+
+  describe('imports of the benchmarks and the tracer', () => {
+    const files = new Map([...sourcesIn('bench'), ...sourcesIn('trace')])
+    const elsewhere = [...sourcesIn('src'), ...sourcesIn('test')].map(([path]) => [path, []] as const)
+    const graph = new Map([...elsewhere, ...importGraphOf(files)])
+    const rules = importRulesOf(files)
+
+    it('are those that the first file of each folder allows, by paths from the root of the repository', () => {
+      expect(wrongImports(graph, rules)).to.deep.equal([])
+    })
+
+    it('use every permission', () => expect(unusedRules(graph, rules)).to.deep.equal([]))
+
+    it('are restricted to the listed packages', () => {
+      const planted = new Map([['bench/a.ts', ['esbuild', 'left-pad']]])
+      const refused = ['bench/a.ts imports left-pad: a runtime dependency']
+      expect(wrongImports(planted, new Map([['bench', ['esbuild']]]))).to.deep.equal(refused)
     })
   })
 

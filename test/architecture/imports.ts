@@ -5,10 +5,10 @@ import ts from 'typescript'
 /** The imports of each file, keyed by its path below src/: paths below src/, and names of modules. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>
 
-/** The folders and single files that each folder may import, apart from its own files. '.' is src/ itself. */
+/** What each folder may import besides its own files: folders, single files, and (outside src) packages. '.' is src/ itself. */
 export type ImportRules = ReadonlyMap<string, readonly string[]>
 
-const RULE = /^\/\/ May import: (.+)\.$/m
+const RULE = /^\/\/ May import: (.+(?:,\n\/\/ .+)*)\.$/m
 
 /**
  * Reads the rules from the files. In each folder, one file has a line `// May import: a, b/c.ts.` or `// May import:
@@ -22,7 +22,7 @@ export function importRulesOf(files: ReadonlyMap<string, string>): ImportRules {
     if (rule === undefined) continue
     const folder = posix.dirname(file)
     if (rules.has(folder)) throw new Error(`${folder} has two lines "May import"`)
-    rules.set(folder, rule === 'nothing' ? [] : rule.split(', '))
+    rules.set(folder, rule === 'nothing' ? [] : rule.split(/, |,\n\/\/ /))
   }
   for (const file of files.keys())
     if (!rules.has(posix.dirname(file))) throw new Error(`${posix.dirname(file)} has no line "May import"`)
@@ -53,9 +53,10 @@ export function wrongImports(graph: ImportGraph, rules: ImportRules): string[] {
 
 function problemWith(file: string, imported: string, graph: ImportGraph, rules: ImportRules): string | undefined {
   if (/^(node|cloudflare):/.test(imported)) return undefined
-  if (!graph.has(imported)) return imported.endsWith('.ts') ? 'there is no such file in src/' : 'a runtime dependency'
   const [from, to] = [posix.dirname(file), posix.dirname(imported)]
   const allowed = rules.get(from) ?? []
+  if (!imported.endsWith('.ts') && allowed.includes(imported)) return undefined
+  if (!graph.has(imported)) return imported.endsWith('.ts') ? 'there is no such file' : 'a runtime dependency'
   return from === to || allowed.includes(to) || allowed.includes(imported) ? undefined : `${from} may not import it`
 }
 

@@ -23,14 +23,14 @@ describe('npm start', function () {
   })
   after(() => rm(directory, { recursive: true }))
 
-  // Of the first number of sessions nothing is left out, however busy the machine is.
+  // The smallest number of sessions is always measured completely, however busy the machine is.
   const few = ['--scenarios', 'mutex,herd,data', '--sessions', '4', '--seconds', '1']
 
-  it('prints a table, writes the raw figures where it says, and ends by itself', async () => {
+  it('prints a table, writes the raw figures, and exits', async () => {
     const { connectString } = await sharedServer()
     const program = start(...few, '--server', connectString, '--json', json)
     const { exitCode, stdout, stderr } = await program.ended
-    expect(stderr, 'quiet where nobody looks').to.equal('')
+    expect(stderr, 'no progress line without a terminal').to.equal('')
     expect(exitCode).to.equal(0)
     for (const words of ['mutex', 'herd', 'data', 'ON THE WIRE', 'figures.json', 'bench/README.md'])
       expect(stdout).to.contain(words)
@@ -43,58 +43,62 @@ describe('npm start', function () {
     expect(await readFile(join(directory, 'results', 'figures.html'), 'utf8')).to.contain('id="timeline-mutex"')
   })
 
-  it('starts the embedded server by itself, which causes the same on the wire as Apache ZooKeeper, to the byte', async () => {
+  it('starts the embedded server, which causes the same traffic as Apache ZooKeeper, to the byte', async () => {
     const embedded = join(directory, 'embedded.json')
     const { exitCode, stdout, stderr } = await start(...few, '--compare', json, '--json', embedded).ended
     expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' })
     expect(stdout).to.contain('on the embedded server of zkwire')
-    expect(stdout).to.match(/^Counted alike at both ends of the wire: \d+ frames sent, \d+ received\.$/m)
-    expect(stdout).to.match(/^BESIDE the run of .*[^]*^on ANOTHER machine or server: /m)
-    expect(await readFile(join(directory, 'embedded.html'), 'utf8')).to.contain('The same by the server’s own count')
+    expect(stdout).to.match(/^Clients and server counted the same: \d+ frames sent, \d+ received\.$/m)
+    expect(stdout).to.match(/^COMPARED with the run of .*[^]*^on ANOTHER machine or server: /m)
+    expect(await readFile(join(directory, 'embedded.html'), 'utf8')).to.contain(
+      'Comparison with the server’s own counts',
+    )
     const countedIn = async (file: string) =>
       (await readResult(file)).cells.map(({ scenario, size, counted }) => [scenario, size, counted[0]])
     expect(await countedIn(embedded)).to.deep.equal(await countedIn(json))
   })
 
-  it('says in one line what is wrong with its command line', async () => {
+  it('reports a wrong command line in one line', async () => {
     const { exitCode, stdout, stderr } = await start('--sessions', 'many').ended
     expect(exitCode).to.equal(2)
     expect(stdout).to.equal('')
     expect(stderr).to.match(/^--sessions: "many" is not .*\n$/)
   })
 
-  it('says in one line that a file to compare with is none, before it starts anything', async () => {
+  it('rejects a file to compare with that is not a result, in one line, before it starts anything', async () => {
     const { exitCode, stdout, stderr } = await start('--compare', main).ended
     expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' })
     expect(stderr).to.match(/^[^\n]*main\.ts: [^\n]+\n$/)
   })
 
-  it('says in one line that a result can not be written where it is to go, before it starts anything', async () => {
+  it('reports in one line that a result cannot be written, before it starts anything', async () => {
     const { exitCode, stdout, stderr } = await start('--json', join(main, 'figures.json')).ended
     expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' })
     expect(stderr).to.match(/^E[A-Z]+: [^\n]*main\.ts[^\n]*\n$/)
   })
 
-  it('says that all it is asked for is too much, before it starts anything', async () => {
+  it('reports that all requested scenarios are too heavy, before it starts anything', async () => {
     const { exitCode, stderr } = await start('--sessions', '10000', '--scenarios', 'herd').ended
     expect(exitCode).to.equal(2)
-    expect(stderr).to.match(/^herd 10000: it would move some 6\.00G bytes at once; --all .*\n$/)
+    expect(stderr).to.match(/^Skipped herd 10000: it would move about 6\.00G bytes at once \(--all .*\n$/)
   })
 
-  it('says how file descriptors are raised where there are too few, and starts no session', async () => {
+  it('says how to raise the limit of file descriptors if it is too low, and opens no session', async () => {
     const { connectString } = await sharedServer()
     const { exitCode, stderr } = await start('--server', connectString, '--sessions', '4000000').ended
     expect(exitCode).to.equal(1)
-    expect(stderr).to.match(/^\d+ sessions at a time need \d+ file descriptors.*ulimit -n.*\n$/)
+    expect(stderr).to.match(/^\d+ concurrent sessions need \d+ file descriptors.*ulimit -n.*\n$/)
   })
 
-  it('says in one line, and at once, that there is no server where it was told', async () => {
+  it('reports an unreachable server at once, in one line', async () => {
     const { exitCode, stdout, stderr } = await start('--server', '127.0.0.1:1,localhost:1').ended
     expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' })
-    expect(stderr).to.match(/^--server: no ZooKeeper at 127\.0\.0\.1:1,localhost:1 \(connect E[A-Z]+ .*\)\n$/)
+    expect(stderr).to.match(
+      /^--server: cannot reach a ZooKeeper at 127\.0\.0\.1:1,localhost:1 \(connect E[A-Z]+ .*\)\n$/,
+    )
   })
 
-  it('explains itself', async () => {
+  it('prints its help', async () => {
     const { exitCode, stdout } = await start('--help').ended
     expect(exitCode).to.equal(0)
     expect(stdout).to.contain('--sessions')
@@ -104,20 +108,20 @@ describe('npm start', function () {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)
-    it(`ends in good order on ${signal}: nothing stays on the server`, async () => {
+    it(`leaves nothing on the server after ${signal}`, async () => {
       const { connectString } = await sharedServer()
       await using client = await connect(connectString)
       const traces = async () =>
         (await client.getChildren('/')).children.filter(name => name.startsWith('zkwire-bench'))
       expect(await traces()).to.deep.equal([])
       const program = start('--server', connectString, '--sessions', '20', '--seconds', '600', '--json', json)
-      while (!(await isUnderWay(await traces()))) await delay(5)
+      while (!(await hasStarted(await traces()))) await delay(5)
       program.kill(signal)
       const { exitCode } = await program.ended
       expect(exitCode).to.equal(code)
       expect(await traces()).to.deep.equal([])
 
-      async function isUnderWay([root]: string[]): Promise<boolean> {
+      async function hasStarted([root]: string[]): Promise<boolean> {
         if (root === undefined) return false
         const locks = await client.getChildren(`/${root}`).catch(() => ({ children: [] }))
         return locks.children.length > 0

@@ -7,7 +7,7 @@ const namesIn = ({ scenarios }: Options) => scenarios.map(({ name }) => name)
 const choices = [...scenarios.map(({ name }) => name), 'locks', 'watches', 'sessions', 'all'].join(', ')
 
 describe('the command line of the benchmark', () => {
-  it('asks for nothing', () => {
+  it('has a default for every option', () => {
     const options = parsed()
     expect(options.server).to.equal('embedded')
     expect(options.sizes).to.deep.equal([10, 50, 100, 200, 1000])
@@ -18,17 +18,17 @@ describe('the command line of the benchmark', () => {
     expect(options.json).to.match(/bench\/results\/latest\.json$/)
   })
 
-  it('takes numbers of sessions in any order, each once', () => {
+  it('sorts numbers of sessions, and ignores duplicates', () => {
     expect(parsed('--sessions', '50, 2,50,7').sizes).to.deep.equal([2, 7, 50])
   })
 
-  it('takes scenarios by name and by kind, each once', () => {
+  it('accepts scenarios by name and by kind, and ignores duplicates', () => {
     expect(namesIn(parsed('--scenarios', 'mutex,herd,mutex'))).to.deep.equal(['herd', 'mutex'])
     expect(namesIn(parsed('--scenarios', 'watches,mutex'))).to.deep.equal(['mutex', 'data', 'child', 'recursive'])
     expect(parsed('--scenarios', 'all').scenarios).to.deep.equal(scenarios)
   })
 
-  it('takes servers, a time and files', () => {
+  it('accepts servers, a time and files', () => {
     const options = parsed(
       '--server',
       'zk1:2181,[::1]:2182',
@@ -45,11 +45,11 @@ describe('the command line of the benchmark', () => {
     expect(options.compare).to.equal('b.json')
   })
 
-  it('takes an Apache ZooKeeper of its own in the place of the embedded server', () => {
+  it('selects Apache ZooKeeper instead of the embedded server with --apache', () => {
     expect(parsed('--apache').server).to.equal('apache')
   })
 
-  it('explains itself, with every option and every scenario, in 88 columns', () => {
+  it('lists every option and every scenario in the help, in 88 columns', () => {
     expect(parseOptions(['--help'])).to.equal('help')
     for (const option of [
       'server',
@@ -71,24 +71,24 @@ describe('the command line of the benchmark', () => {
   })
 
   for (const [args, complaint] of [
-    [['--sessions', '10,x'], '--sessions: "10,x" is not a list of whole numbers from 2 on'],
-    [['--sessions', '10,,20'], '--sessions: "10,,20" is not a list of whole numbers from 2 on'],
-    [['--sessions', '1'], '--sessions: "1" is not a list of whole numbers from 2 on'],
-    [['--sessions', '2.5'], '--sessions: "2.5" is not a list of whole numbers from 2 on'],
-    [['--scenarios', 'mutex,mutx'], `--scenarios: "mutx" is none of ${choices}`],
-    [['--seconds', '0'], '--seconds: "0" will not do'],
-    [['--seconds', ''], '--seconds: "" will not do'],
-    [['--threads', '0'], '--threads: "0" will not do'],
-    [['--seed', '1.5'], '--seed: "1.5" will not do'],
+    [['--sessions', '10,x'], '--sessions: "10,x" is not a list of whole numbers of 2 or more'],
+    [['--sessions', '10,,20'], '--sessions: "10,,20" is not a list of whole numbers of 2 or more'],
+    [['--sessions', '1'], '--sessions: "1" is not a list of whole numbers of 2 or more'],
+    [['--sessions', '2.5'], '--sessions: "2.5" is not a list of whole numbers of 2 or more'],
+    [['--scenarios', 'mutex,mutx'], `--scenarios: "mutx" is not one of ${choices}`],
+    [['--seconds', '0'], '--seconds: "0" is not valid'],
+    [['--seconds', ''], '--seconds: "" is not valid'],
+    [['--threads', '0'], '--threads: "0" is not valid'],
+    [['--seed', '1.5'], '--seed: "1.5" is not valid'],
     [['--server', 'zk1:99999'], '--server: "zk1:99999" is not host:port[,host:port]'],
     [['--server', ''], '--server: "" is not host:port[,host:port]'],
-    [['--server', 'zk1:2181/app'], '--server: no path behind the port, please (/app)'],
-    [['--apache', '--server', 'zk1:2181'], '--apache and --server: only one of them, please'],
+    [['--server', 'zk1:2181/app'], '--server: a path is not allowed after the port (/app)'],
+    [['--apache', '--server', 'zk1:2181'], '--apache and --server exclude each other: pass only one of them'],
     [['--json'], "Option '--json <value>' argument missing"],
     [['--verbose'], "Unknown option '--verbose'"],
     [['zk1:2181'], "Unexpected argument 'zk1:2181'"],
   ] as const)
-    it(`refuses ${args.join(' ')} in one line`, () => {
+    it(`rejects ${args.join(' ')} in one line`, () => {
       expect(() => parseOptions(args))
         .to.throw(UsageError)
         .with.property('message')
@@ -98,6 +98,6 @@ describe('the command line of the benchmark', () => {
 
 function parsed(...args: string[]): Options {
   const options = parseOptions(args)
-  if (options === 'help') throw new Error('did not ask for help')
+  if (options === 'help') throw new Error('unexpected help')
   return options
 }

@@ -1,4 +1,4 @@
-// Debian's Chromium, headless, driven over its own protocol.
+// Starts Debian's Chromium, headless, for Playwright.
 import { existsSync } from 'node:fs'
 import { chromium, type Browser } from 'playwright-core'
 import { ensureInstalled } from '../support/debian-package.ts'
@@ -12,6 +12,6 @@ export async function startChromium(): Promise<Browser> {
     isInstalled: () => existsSync(program),
     alternatives: 'install the Debian package chromium',
   })
-  // Root has no sandbox, and a container little shared memory. It opens a page of ours only.
+  // Chromium cannot sandbox as root, and a container has little shared memory. The only page is our own.
   return chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 }

@@ -1,4 +1,4 @@
-// The report of the benchmark, as a browser shows it.
+// Checks the report of the benchmark in a browser.
 import { expect } from 'chai'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -35,28 +35,28 @@ describe('the report in a browser', () => {
       describe(`at the width of a ${where}, ${colorScheme}`, () => {
         let context: BrowserContext
         let page: Page
-        const complaints: string[] = []
-        const asked: string[] = []
+        const messages: string[] = []
+        const requests: string[] = []
         before(async () => {
           context = await browser.newContext({ viewport, colorScheme })
           page = await context.newPage()
-          page.on('console', message => complaints.push(message.text()))
-          page.on('pageerror', error => complaints.push(error.message))
-          page.on('request', request => asked.push(request.url()))
+          page.on('console', message => messages.push(message.text()))
+          page.on('pageerror', error => messages.push(error.message))
+          page.on('request', request => requests.push(request.url()))
           await page.goto(address)
         })
         after(() => context.close())
 
-        it('asks for nothing but itself, and complains of nothing', () => {
-          expect(asked).to.deep.equal([address])
-          expect(complaints).to.deep.equal([])
+        it('requests no other resource, and logs no message', () => {
+          expect(requests).to.deep.equal([address])
+          expect(messages).to.deep.equal([])
         })
 
         it('is no wider than the window', async () => {
           expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(viewport.width)
         })
 
-        it('draws a point for each lock and size, in sight, and what theory foretells', async () => {
+        it('draws a visible point for each lock and size, and the theory', async () => {
           const locks = result.scenarios.filter(({ kind }) => kind === 'lock').map(({ name }) => name)
           const sizes = new Set(result.cells.map(({ size }) => size)).size
           const plot = page.getByRole('img', { name: /^Bytes read after one release/ })
@@ -66,7 +66,7 @@ describe('the report in a browser', () => {
           expect(await plot.locator('g.theory path').count()).to.equal(locks.length)
         })
 
-        it('has text that can be read against what is behind it', async () => {
+        it('has readable text on its background', async () => {
           expect(await contrastOf(page, 'body')).to.be.above(7)
           for (const faint of ['.sum', '.legend', 'caption', 'dt'])
             expect(await contrastOf(page, faint), faint).to.be.above(4.5)
@@ -74,8 +74,8 @@ describe('the report in a browser', () => {
             expect((await name.boundingBox())?.height).to.be.above(9)
         })
 
-        it('plays the release by keyboard, step by step, and says which frame it is', async () => {
-          const slider = page.getByRole('slider', { name: 'frames that have passed' })
+        it('plays the release by keyboard, step by step, and announces the frame', async () => {
+          const slider = page.getByRole('slider', { name: 'frames so far' })
           const steps = Number(await slider.getAttribute('max'))
           await slider.focus()
           await page.keyboard.press('Home')
@@ -84,7 +84,7 @@ describe('the report in a browser', () => {
           const shown = () => mutex.locator('[data-step]:not(.later)').count()
           expect(await shown()).to.equal(0)
           await page.keyboard.press('Tab')
-          expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).to.equal('one frame on')
+          expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).to.equal('one frame forward')
           await page.keyboard.press('Enter')
           await page.keyboard.press('Enter')
           expect(await shown()).to.equal(2)
@@ -93,7 +93,7 @@ describe('the report in a browser', () => {
           expect(await shown()).to.equal(1)
         })
 
-        it('plays by itself to the end, and can be held', async () => {
+        it('plays automatically to the end, and can be paused', async () => {
           await page.clock.install({ time: 0 })
           await page.goto(address)
           await page.clock.pauseAt(60_000)
@@ -113,7 +113,7 @@ describe('the report in a browser', () => {
         })
       })
 
-  it('has a name for whatever can be reached, and for each picture', async () => {
+  it('has an accessible name for each control and picture', async () => {
     const page = await browser.newPage()
     await page.goto(address)
     const pictures = page.getByRole('img')
@@ -128,7 +128,7 @@ describe('the report in a browser', () => {
     await page.close()
   })
 
-  it('shows all of it without its script', async () => {
+  it('shows everything without its script', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false })
     const page = await context.newPage()
     await page.goto(address)
@@ -138,7 +138,7 @@ describe('the report in a browser', () => {
   })
 })
 
-/** Of an element's text, by WCAG 2. */
+/** Returns the contrast of an element's text, by WCAG 2. */
 const contrastOf = (page: Page, selector: string): Promise<unknown> =>
   page.evaluate(`(() => {
     const element = document.querySelector(${JSON.stringify(selector)})

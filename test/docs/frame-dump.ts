@@ -1,7 +1,7 @@
-// A frame as docs/protocol.md shows it: its sentence, and all of its bytes, field by field.
+// A frame as docs/protocol.md shows it: a sentence, and all bytes, field by field.
 import { explain, opcodes, type ExplainOptions } from '../../src/protocol/index.ts'
 
-export interface Told {
+export interface FrameDump {
   from: 'client' | 'server' | 'unknown'
   op: string
   text: string
@@ -9,8 +9,8 @@ export interface Told {
 
 const PER_LINE = 16
 
-/** @param frame without its length, which is shown all the same */
-export function told(frame: Buffer, options: ExplainOptions): Told {
+/** @param frame the frame without its length, which the dump includes */
+export function dumpFrame(frame: Buffer, options: ExplainOptions): FrameDump {
   const length = Buffer.alloc(4)
   length.writeInt32BE(frame.length)
   const bytes = Buffer.concat([length, frame])
@@ -20,7 +20,7 @@ export function told(frame: Buffer, options: ExplainOptions): Told {
   return { from, op, text: [sentence, '', ...lines].join('\n') }
 }
 
-/** A long field goes on in the lines below its first. */
+/** Splits a long field into several lines. */
 function rows(bytes: Buffer, at: number, end: number, means: string): string[] {
   const lines: string[] = []
   for (let from = at; from < end; from += PER_LINE) {
@@ -31,13 +31,13 @@ function rows(bytes: Buffer, at: number, end: number, means: string): string[] {
   return lines
 }
 
-/** Reads the bytes that stand in a text of {@link told}, and tells them anew. */
-export function retold(text: string): Told {
+/** Parses the bytes in a text of {@link dumpFrame}, and dumps them again. */
+export function redumpFrame(text: string): FrameDump {
   const [sentence = '', , ...lines] = text.split('\n')
   const bytes = Buffer.from(lines.map(line => line.slice(6, 38).trimEnd()).join(''), 'hex')
   const from = sentence.startsWith('client') ? 'client' : 'server'
   const first = /^client asks for|^server gives/.test(sentence)
   const op = /^server answers #\d+ (\w+):/.exec(sentence)?.[1]
   const opcode = op !== undefined && op in opcodes ? opcodes[op as keyof typeof opcodes] : undefined
-  return told(bytes.subarray(4), { from, first, ...(opcode !== undefined && { opcode }) })
+  return dumpFrame(bytes.subarray(4), { from, first, ...(opcode !== undefined && { opcode }) })
 }

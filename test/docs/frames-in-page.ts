@@ -1,4 +1,4 @@
-// docs/protocol.md: the frames that stand in it, and how others come to stand there.
+// Reads and replaces the frames in docs/protocol.md.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -6,7 +6,7 @@ export const file = fileURLToPath(new URL('../../docs/protocol.md', import.meta.
 
 const BLOCK = /^(<!-- frame: (.+) -->\n```text\n)([^]*?)(^```)$/gm
 
-/** By their names, in their order. */
+/** Returns the frames of a page by name, in order. */
 export const framesOn = (page: string): Map<string, string> =>
   new Map([...page.matchAll(BLOCK)].map(([, , name = '', text = '']) => [name, text.trimEnd()]))
 

@@ -1,4 +1,4 @@
-// docs/herd.md, told with the figures of a run. Pure.
+// Generates docs/herd.md from the result of a run. Pure.
 import type { Result } from '../../bench/output/result.ts'
 import type { PhaseSummary } from '../../bench/measure/summary.ts'
 import { bytes, figure } from '../../bench/output/table.ts'
@@ -36,55 +36,58 @@ export function herdPage(result: Result): string {
     [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n')
   return `# What a herd costs
 
-${n} clients want one lock. One of them holds it, lets go, and asks again. What does that cost the others, and the ZooKeeper? Four locks, each
-the answer to what was wrong with the one before. The figures are of [one run](herd.json) on Apache ZooKeeper ${result.server.version}
-(\`${result.commandLine.replace(/ --(json|report) \S+/g, '')}\`, ${result.date.slice(0, 10)}); this page is written from that file by a script,
-and a test says that they agree. \`npm start\` measures them anew, and its report plays one release of each, frame by frame.
+${n} clients want one lock. One of them holds it, releases it, and asks for it again. What does that cost the other clients, and
+the ZooKeeper server? This page compares four locks. Each one solves the problem of the lock before. The figures come from
+[one run](herd.json) on Apache ZooKeeper ${result.server.version} (\`${result.commandLine.replace(/ --(json|report) \S+/g, '')}\`, ${result.date.slice(0, 10)}). A script writes
+this page from that file, and a test compares the two. \`npm start\` measures the figures again. Its report plays one release of
+each lock, frame by frame.
 
 ## One ephemeral node
 
-The lock is a node. Whoever creates it has the lock; the others are refused, and watch it. When it goes, ZooKeeper tells all of them
-(\`EphemeralMutex\`).
+The lock is a node. The client that creates the node holds the lock. The create of every other client fails, and that client
+watches the node. When the node is removed, ZooKeeper notifies all of them (\`EphemeralMutex\`).
 
-One release with ${n} contenders: **${events('ephemeral')} notifications, ${frames('ephemeral')} frames, ${bytes(read('ephemeral'))} bytes read**. All of those who
-are told try to create the node, all but one are refused, and all of them watch again. It takes N wake-ups to give the lock to one, so N²
-until all have had it. And nobody knows who is next: it is a race each time, and who is far away may lose each of them.
+One release with ${n} contenders: **${events('ephemeral')} notifications, ${frames('ephemeral')} frames, ${bytes(read('ephemeral'))} bytes read**. All notified clients try to
+create the node. All creates but one fail, and the losers watch the node again. Handing the lock to one client takes N
+notifications, so it takes N² until all have had the lock. The order is not fair either: every release is a race, and a client with
+a slow connection may lose each of them.
 
 ## A queue, and all watch the directory
 
-So let them queue: each creates a *sequential* node in a directory, and the lowest number holds the lock. That is fair. But how does one
-learn that it is one's turn? Watch the children of the directory, and when they change, list them again (\`HerdMutex\`).
+A queue makes the lock fair: each client creates a *sequential* node in a directory, and the lowest number holds the lock. To learn
+when its turn comes, each client watches the children of the directory, and lists them again when they change (\`HerdMutex\`).
 
-One release: **${events('herd')} notifications, ${bytes(read('herd'))} bytes read.** Each of those who are told asks for a list of all names, ${perName} bytes each: N lists
-of N names. The exponent of N in the bytes of a release is measured as ${power('herd')}, so that N³ bytes pass until all have had the lock. Of ${n - 1}
-lists, ${n - 2} say no more than "not yet".
+One release: **${events('herd')} notifications, ${bytes(read('herd'))} bytes read.** Each notified client lists all names, with ${perName} bytes each: N lists of N
+names. The measured exponent of N in the bytes of a release is ${power('herd')}, so N³ bytes are read until all have had the lock. Of
+${n - 1} lists, ${n - 2} only show that it is not the client's turn yet.
 
-It is worse than that: the watch fires for a name that comes as for one that goes. A *join* costs ${events('herd', 'join')} notifications and
-${bytes(read('herd', 'join'))} bytes too.
+A join costs as much as a release, because the watch also fires when a node is added: ${events('herd', 'join')} notifications and
+${bytes(read('herd', 'join'))} bytes.
 
-## A queue, and each watches the one before
+## A queue, and each watches its predecessor
 
-Only one can be next, and it knows who is before it. So let it watch that node and no other (\`Mutex\`, as in ZooKeeper's own recipe, in
-Curator and in kazoo). A release wakes one.
+Only one client can be next, and it knows its predecessor in the queue. So each client watches only the node of its predecessor
+(\`Mutex\`, as in ZooKeeper's own recipe, in Curator and in kazoo). A release notifies one client.
 
-One release: **${events('mutex')} notification, ${bytes(read('mutex'))} bytes read.** The herd is gone. What is left is one list: who wakes lists the directory to be sure that it
-is its turn, since the one before may have gone for another reason than a release, and then somebody before that one still holds the lock. One list of N names is N
-bytes for a release (measured: ${power('mutex')}), another one for a join (${bytes(read('mutex', 'join'))}), and so N² until all have had the lock: ${n} releases read
-${bytes(n * read('mutex'))}.
+One release: **${events('mutex')} notification, ${bytes(read('mutex'))} bytes read.** The herd is gone, and one list remains. The notified client lists the
+directory to check that it is its turn: its predecessor may have left the queue without ever holding the lock, and then an earlier client
+still holds it. A list of N names makes N bytes for a release (measured: ${power('mutex')}), and another list makes ${bytes(read('mutex', 'join'))} for a
+join. So N² bytes are read until all have had the lock: ${bytes(n * read('mutex'))} for ${n} releases.
 
-## A queue by numbers
+## A queue of numbers
 
-Can one know without a list? The number before one's own is known without asking, if names are nothing but numbers. And if
-whoever releases *writes down its number* in the parent, in one transaction with the delete, then two small reads tell a release from another
-kind of end: the parent names the node that was watched, so it was released, and mine is still there, so it is my turn. Only where it does not, one lists (\`TicketMutex\`).
+If names are nothing but numbers, a client knows its predecessor without a list. It still has to distinguish a release from another removal
+of the watched node. Therefore a release also *writes its number* to the parent, in one transaction with the delete. Two small reads
+are then enough: the parent names the watched node, so it was released, and the client's own node still exists, so it is its turn. Only
+if the parent names another node does the client list the directory (\`TicketMutex\`).
 
-One release: **${events('ticket')} notification, ${bytes(read('ticket'))} bytes read**, and with ${sizes[0]} contenders ${bytes(read('ticket', 'release', sizes[0]))}: the same. The exponent is ${power('ticket')}.
-${n} releases read ${bytes(n * read('ticket'))}, that is N.
+One release: **${events('ticket')} notification, ${bytes(read('ticket'))} bytes read**, and ${bytes(read('ticket', 'release', sizes[0]))} with ${sizes[0]} contenders. The exponent is
+${power('ticket')}. ${n} releases read ${bytes(n * read('ticket'))} bytes, which grows with N.
 
-It is not for nothing: it writes to the parent on each release, it shares no directory with Curator or kazoo, and the parent must stay, since its
-counter is the queue. [locks.md](locks.md) says when to take which.
+This has a price. Each release writes to the parent. The lock shares no directory with Curator or kazoo. The parent must not be deleted,
+because its counter is the queue. [locks.md](locks.md) says which lock to choose.
 
-## Side by side
+## Comparison
 
 ${table(
   ['contenders', ...LOCKS.map(lock => NAMES[lock])],
@@ -94,10 +97,11 @@ ${table(
   ]),
 )}
 
-Notifications / bytes read, of one release. The same to the byte in each run. As powers of N, bytes of a release fitted over N from 50 on:
+The table shows notifications / bytes read for one release. They are the same in every run, to the byte. The next table shows the fitted
+powers of N for a release, with N from 50:
 
 ${table(
-  ['', 'notifications', 'bytes read', 'theory', 'until all have had it'],
+  ['', 'notifications', 'bytes read', 'theory', 'bytes until all have had the lock'],
   LOCKS.map(lock => [
     NAMES[lock],
     result.growth.find(({ scenario }) => scenario === lock)?.notifications?.exponent.toFixed(2) ?? '',
@@ -109,16 +113,18 @@ ${table(
 
 ## What it means for the server
 
-- **The line.** ${bytes(read('herd'))} bytes for one release are ${figure((read('herd') * 8) / 1e9)} s of a gigabit line: the herd
-  cannot hand the lock over faster, whatever the processors do.
-- **The processor.** A release with ${busy} contenders took the server ${work('ephemeral')} ms of processor time for \`EphemeralMutex\`, ${work('herd')} for \`HerdMutex\`,
-  ${work('mutex')} for \`Mutex\` and ${work('ticket')} for \`TicketMutex\`. (On one machine: compare them, do not quote them.)
-- **Everybody else.** Notifications, answers and pings of a session share its connection, and all sessions share the server's stages. Who only wants to
-  read a node waits behind the lists; and a ping that waits too long is a session that ends, an ephemeral node that goes, and another herd.
-- **Ensembles do not help with writes.** Reads and notifications are spread over the servers; the refused creates of \`EphemeralMutex\` all
-  go to the leader.
+- **Network.** ${bytes(read('herd'))} bytes for one release take ${figure((read('herd') * 8) / 1e9)} s on a gigabit line. The herd cannot hand the
+  lock over faster, even with faster processors.
+- **Processor.** A release with ${busy} contenders took the server ${work('ephemeral')} ms of processor time for \`EphemeralMutex\`, ${work('herd')} for
+  \`HerdMutex\`, ${work('mutex')} for \`Mutex\` and ${work('ticket')} for \`TicketMutex\`. (Compare these figures, and do not quote them: they depend on
+  the machine.)
+- **Other clients.** Notifications, replies and pings of a session share its connection, and all sessions share the stages of the server. A
+  client that only wants to read a node waits until the lists are sent. If a ping waits too long, its session expires, its ephemeral nodes are
+  removed, and that causes another herd.
+- **Ensembles do not help with writes.** Reads and notifications are spread over the servers, but the failing creates of
+  \`EphemeralMutex\` all go to the leader.
 
-The same holds for whatever many watch, not for locks alone: N sessions that watch one node and read it again cost N notifications and N reads
-per change. That is what they asked for, and it is linear. A herd is when N are told what concerns one.
+The same holds for everything that many clients watch, not only for locks. If N sessions watch one node and read it again, each change costs N
+notifications and N reads. That cost is linear, and intended. A herd is different: N clients are notified of a change that concerns one.
 `
 }

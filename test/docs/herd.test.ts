@@ -1,4 +1,4 @@
-// What docs/herd.md says: it is what the run says that it tells of, and the run bears it out.
+// Checks docs/herd.md against the recorded run.
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
 import { readResult, type Result } from '../../bench/output/result.ts'
@@ -11,17 +11,17 @@ describe('docs/herd.md', () => {
     result = await readResult(fileURLToPath(new URL('../../docs/herd.json', import.meta.url)))
   })
 
-  it('agrees with the run that it tells of', () => {
+  it('is what write-herd.ts generates from the recorded run', () => {
     expect(readDocument('docs/herd.md')).to.equal(herdPage(result))
   })
 
-  it('changes with the run', () => {
+  it('changes when the figures of the run change', () => {
     const other = structuredClone(result)
     for (const { phases } of other.cells) for (const { counts } of phases) counts.bytesReceived.median *= 2
     expect(herdPage(other)).not.to.equal(herdPage(result))
   })
 
-  it('tells of a whole run, on an Apache ZooKeeper, whose exponents are those of the theory', () => {
+  it('is based on a complete run on Apache ZooKeeper whose exponents match the theory', () => {
     expect(result).to.include({ ended: 'complete' })
     expect(result.server.kind).to.equal('apache')
     for (const { scenario, bytes, theory } of result.growth)

@@ -1,4 +1,4 @@
-// What docs/locks.md says: its code runs, and its table of costs is measured.
+// Checks docs/locks.md: runs its code, and measures its table of costs.
 import { expect } from 'chai'
 import { connect, type Client, type ObservedFrame } from '../../src/index.ts'
 import { EphemeralMutex, HerdMutex, Mutex, TicketMutex } from '../../src/recipes/index.ts'
@@ -8,10 +8,10 @@ import { readDocument, testCodeBlocks } from '../support/document.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 
-/** What one client asks for, pings and the taking back of watches left out. */
+/** Counts the requests of one client, except pings and the removal of watches. */
 class Requests {
   count = 0
-  /** How often something was asked after something was answered. */
+  /** Number of requests that follow a reply. */
   roundTrips = 0
   notifications = 0
   #wasAnswered = true
@@ -49,12 +49,12 @@ describe('docs/locks.md', () => {
     /through/,
   ])
 
-  it('has a row in the table of costs for each lock that is measured', () => {
+  it('has a row in the table of costs for each measured lock', () => {
     expect(rows.map(([, name]) => name)).to.have.members(Object.keys(Locks))
   })
 
-  for (const [, name, acquire, roundTrips, release, handedOver, told] of rows)
-    it(`says what ${name} costs`, async () => {
+  for (const [, name, acquire, roundTrips, release, handedOver, notified] of rows)
+    it(`lists the measured costs of ${name}`, async () => {
       const server = await sharedServer()
       const Lock = Locks[name as keyof typeof Locks]
       const path = `/costs-of-${name}`
@@ -68,7 +68,7 @@ describe('docs/locks.md', () => {
       const clients: Client[] = await Promise.all([open(), open(), open(), open()])
       const [holder, ...waiters] = clients
       const [first] = counted
-      if (holder === undefined || first === undefined) throw new Error('nobody is there')
+      if (holder === undefined || first === undefined) throw new Error('no client is connected')
       await new Lock(holder, path).use(() => undefined)
 
       first.reset()
@@ -78,31 +78,31 @@ describe('docs/locks.md', () => {
         roundTrips: Number(roundTrips),
       })
 
-      // A herd's holder takes back the watch that its list has left.
+      // The holder of a herd lock removes the watch that its list has set.
       await holder.settled()
       let watches = await server.watchCount()
       const granted: string[] = []
-      const passing = []
+      const acquisitions = []
       for (const [i, client] of waiters.entries()) {
-        passing.push(new Lock(client, path).acquire().then(next => (granted.push(String(i)), next)))
+        acquisitions.push(new Lock(client, path).acquire().then(next => (granted.push(String(i)), next)))
         await until(async () => (await server.watchCount()) === watches + 1)
         watches++
       }
       for (const each of counted) each.reset()
       await held.release()
       expect(first.count, 'release').to.equal(Number(release))
-      const next = await Promise.race(passing)
+      const next = await Promise.race(acquisitions)
       const nth = Number(granted[0]) + 1
       expect(counted[nth]?.count, 'handed over').to.equal(Number(handedOver))
       const waiting = waiters.length
       await until(
-        () => counted.slice(1).reduce((sum, each) => sum + each.notifications, 0) >= (told === 'N' ? waiting : 1),
+        () => counted.slice(1).reduce((sum, each) => sum + each.notifications, 0) >= (notified === 'N' ? waiting : 1),
       )
       expect(counted.slice(1).filter(({ notifications }) => notifications > 0)).to.have.length(
-        told === 'N' ? waiting : 1,
+        notified === 'N' ? waiting : 1,
       )
       await next.release()
-      await Promise.all(passing.map(async each => (await each).release()))
+      await Promise.all(acquisitions.map(async each => (await each).release()))
       await holder.deleteRecursive(path)
     })
 

@@ -1,4 +1,4 @@
-// What docs/testing.md says: its code runs, and so do the examples. vitest's is run with the runtimes, which are installed for that.
+// Checks docs/testing.md: runs its code and its examples. The test of the runtimes runs the example for vitest.
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -16,14 +16,14 @@ describe('docs/testing.md', () => {
     /^false\ntrue\ntrue\n0$/m,
   ])
 
-  it('names all that can be done to a server', () => {
-    const told = [...readDocument('docs/testing.md').matchAll(/^\| (.*?) \| .*\|$/gm)].flatMap(([, cell = '']) =>
+  it('documents every method of a server and of its faults', () => {
+    const documented = [...readDocument('docs/testing.md').matchAll(/^\| (.*?) \| .*\|$/gm)].flatMap(([, cell = '']) =>
       [...cell.matchAll(/`(?:faults\.)?(\w+)[(`]/g)].map(([, name]) => name),
     )
     const isShown = (name: string) => !['constructor', 'close', 'dial', 'connectString', 'faults'].includes(name)
     const isInternal = (name: string) => name === 'match'
     const has = [Server, FaultPlan].flatMap(each => Object.getOwnPropertyNames(each.prototype))
-    expect(told).to.have.members(has.filter(name => isShown(name) && !isInternal(name)))
+    expect(documented).to.have.members(has.filter(name => isShown(name) && !isInternal(name)))
   })
 
   for (const [runner, command, passed] of [

@@ -1,4 +1,5 @@
-// Writes docs/herd.md anew from docs/herd.json, a result of `npm start -- --apache --json docs/herd.json`: node --import tsx test/docs/write-herd.ts
+// Rewrites docs/herd.md from docs/herd.json, a result of `npm start -- --apache --json docs/herd.json`:
+// node --import tsx test/docs/write-herd.ts
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { readResult } from '../../bench/output/result.ts'

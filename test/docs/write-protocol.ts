@@ -1,14 +1,14 @@
-// Writes the frames of docs/protocol.md anew, as they pass today:  npx tsx test/docs/write-protocol.ts
+// Rewrites the frames of docs/protocol.md from a conversation with a real server: npx tsx test/docs/write-protocol.ts
 import { writeFileSync } from 'node:fs'
 import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { file, read, withFrames } from './frames-in-page.ts'
-import { walk } from './conversation.ts'
+import { holdConversation } from './conversation.ts'
 
 await using server = await startApacheZooKeeper()
-const frames = await walk(server)
+const frames = await holdConversation(server)
 const textOf = (name: string) => {
   const frame = frames.get(name)
-  if (frame === undefined) throw new Error(`no frame is called ${name}`)
+  if (frame === undefined) throw new Error(`no frame is named ${name}`)
   return frame.text
 }
 writeFileSync(file, withFrames(read(), textOf))

@@ -11,15 +11,15 @@ import {
 import { Conversation, type End } from '../../trace/conversation.ts'
 import { headerFrame, prefixed, replyFrame, requestFrame } from '../protocol/frame-of.ts'
 
-const greeting = { protocolVersion: 0, timeOut: 4000, sessionId: 0n, passwd: Buffer.alloc(16) }
-const hello = prefixed(ConnectRequest.encode({ ...greeting, lastZxidSeen: 0n, readOnly: false }))
-const welcome = prefixed(ConnectResponse.encode({ ...greeting, sessionId: 7n, readOnly: false }))
+const handshake = { protocolVersion: 0, timeOut: 4000, sessionId: 0n, passwd: Buffer.alloc(16) }
+const hello = prefixed(ConnectRequest.encode({ ...handshake, lastZxidSeen: 0n, readOnly: false }))
+const welcome = prefixed(ConnectResponse.encode({ ...handshake, sessionId: 7n, readOnly: false }))
 const event = Buffer.concat([
   ReplyHeader.encode({ xid: xids.notification, zxid: -1n, err: 0 }),
   WatcherEvent.encode({ type: 2, state: 3, path: '/a' }),
 ])
 
-const said: readonly [End, Buffer][] = [
+const conversation: readonly [End, Buffer][] = [
   ['client', hello],
   ['server', welcome],
   ['client', requestFrame(12, operations.delete, { path: '/a', version: -1 })],
@@ -43,67 +43,69 @@ const sentences = [
 ]
 
 describe('a traced conversation', () => {
-  it('is told frame by frame, each answer with the operation that it answers', () => {
-    expect(told(said).map(({ sentence }) => sentence)).to.deep.equal(sentences)
+  it('is explained frame by frame, each reply with the operation of its request', () => {
+    expect(linesOf(conversation).map(({ sentence }) => sentence)).to.deep.equal(sentences)
   })
 
   it('marks pings, and shows the bytes of each frame', () => {
-    const lines = told(said)
+    const lines = linesOf(conversation)
     expect(lines.filter(({ isPing }) => isPing)).to.have.length(2)
     expect(lines[2]?.dump).to.contain('000c  000000022f61')
   })
 
-  it('is told the same however its chunks are cut', () => {
+  it('is explained the same however its bytes are split into chunks', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 20 }), sizes => {
-        const pieces = said.flatMap(([from, bytes]) => cut(bytes, sizes).map((piece): [End, Buffer] => [from, piece]))
-        expect(told(pieces).map(({ sentence }) => sentence)).to.deep.equal(sentences)
+        const pieces = conversation.flatMap(([from, bytes]) =>
+          cut(bytes, sizes).map((piece): [End, Buffer] => [from, piece]),
+        )
+        expect(linesOf(pieces).map(({ sentence }) => sentence)).to.deep.equal(sentences)
       }),
     )
   })
 
-  it('is not told where it is none: four-letter words, TLS, a length that cannot be', () => {
+  it('is not explained for four-letter words, TLS, and impossible lengths', () => {
     const ruok: [End, Buffer][] = [
       ['client', Buffer.from('ru')],
       ['client', Buffer.from('ok')],
       ['server', Buffer.from('imok, as ever')],
     ]
-    expect(told(ruok).map(({ sentence }) => sentence)).to.deep.equal(['client sends the four-letter word ruok'])
+    expect(linesOf(ruok).map(({ sentence }) => sentence)).to.deep.equal(['client sends the four-letter word ruok'])
     const tls: [End, Buffer][] = [
       ['client', Buffer.from('160301020001000', 'hex')],
       ['server', Buffer.from('160303007a', 'hex')],
     ]
-    expect(told(tls)).to.have.length(1)
-    const mad = told([
+    expect(linesOf(tls)).to.have.length(1)
+    const invalid = linesOf([
       ['server', Buffer.from('ffffffff00', 'hex')],
       ['server', welcome],
     ])
-    expect(mad).to.have.length(1)
-    expect(mad[0]?.sentence).to.match(/^server announces a frame of -1 bytes/)
+    expect(invalid).to.have.length(1)
+    expect(invalid[0]?.sentence).to.match(/^server announces a frame of -1 bytes/)
   })
 
-  it('never throws, whatever comes', () => {
+  it('never throws, for any bytes', () => {
     const chunk = fc.tuple(
       fc.constantFrom<End>('client', 'server'),
       fc.uint8Array({ maxLength: 40 }).map(bytes => prefixed(bytes)),
     )
     fc.assert(
       fc.property(fc.array(chunk), chunks => {
-        expect(told(chunks)).to.have.length(chunks.length)
+        expect(linesOf(chunks)).to.have.length(chunks.length)
       }),
     )
     const anything = fc.tuple(
       fc.constantFrom<End>('client', 'server'),
       fc.uint8Array().map(bytes => Buffer.from(bytes)),
     )
-    fc.assert(fc.property(fc.array(anything), chunks => void told(chunks)))
+    fc.assert(fc.property(fc.array(anything), chunks => void linesOf(chunks)))
   })
 })
 
-function told(chunks: readonly [End, Buffer][]) {
+function linesOf(chunks: readonly [End, Buffer][]) {
   const lines: { sentence: string; dump: string; isPing: boolean }[] = []
   const conversation = new Conversation(line => lines.push(line))
-  for (const [from, chunk] of chunks) conversation.hear(from, chunk)
+  for (const [from, chunk] of chunks) conversation.push(from, chunk)
   return lines
 }
 

@@ -17,7 +17,7 @@ const main = fileURLToPath(new URL('../../trace/main.ts', import.meta.url))
 
 describe('npm run trace', function () {
   this.timeout(60_000)
-  // Installing takes longer than a test may.
+  // Installing the package takes longer than a test.
   before(function () {
     this.timeout(300_000)
     return ensureInstalled({
@@ -28,7 +28,7 @@ describe('npm run trace', function () {
     })
   })
 
-  it("tells this client's session, and hides what is secret", async () => {
+  it("prints this client's session, without secrets", async () => {
     await using trace = await Trace.start()
     const zk = await connect(trace.listensOn, { auth: [{ scheme: 'digest', auth: 'ann:s3cret' }] })
     const { path } = await zk.create('/traced-', 'hello', { mode: 'ephemeralSequential' })
@@ -47,7 +47,7 @@ describe('npm run trace', function () {
     expect(trace.output).not.to.match(/no known frame|does not name/)
   })
 
-  it("tells the session of Java's client", async () => {
+  it("prints the session of Java's client", async () => {
     await using trace = await Trace.start()
     const shell = ['org.apache.zookeeper.ZooKeeperMain', '-server', trace.listensOn, 'ls', '-s', '-w', '/zookeeper']
     await run('java', ['-cp', await findApacheZooKeeper(), ...shell])
@@ -58,7 +58,7 @@ describe('npm run trace', function () {
     expect(trace.output).not.to.match(/no known frame|does not name/)
   })
 
-  it("tells the session of Python's kazoo, a lock of it too", async () => {
+  it("prints the session of Python's kazoo, with a lock", async () => {
     await using trace = await Trace.start()
     const program = `
 import sys
@@ -78,7 +78,7 @@ zk.close()`
     expect(trace.output).not.to.match(/no known frame|does not name/)
   })
 
-  it('shows bytes with --hex, and no pings with --no-pings', async () => {
+  it('prints bytes with --hex, and no pings with --no-pings', async () => {
     await using trace = await Trace.start('--hex', '--no-pings')
     let pings = 0
     const zk = await connect(trace.listensOn, {
@@ -95,7 +95,7 @@ zk.close()`
     expect(trace.output).not.to.contain('ping')
   })
 
-  it('passes on what is no session: four-letter words', async () => {
+  it('forwards four-letter words', async () => {
     await using trace = await Trace.start()
     const [host = '', port = ''] = trace.listensOn.split(':')
     expect(await fourLetterWord(host, Number(port), 'ruok')).to.equal('imok')
@@ -103,14 +103,14 @@ zk.close()`
     expect(trace.sentences).to.include('client sends the four-letter word ruok')
   })
 
-  it('says so where the server cannot be reached, and closes the connection', async () => {
+  it('reports an unreachable server, and closes the connection', async () => {
     await using trace = await Trace.to('127.0.0.1:1')
     const error: unknown = await connect(trace.listensOn, { connectTimeout: 200 }).catch((e: unknown) => e)
     expect(error).to.have.property('code', 'CONNECTTIMEOUT')
-    await until(() => trace.sentences.some(each => /^server is lost: .*ECONNREFUSED/.test(each)))
+    await until(() => trace.sentences.some(each => /^the connection to the server failed: .*ECONNREFUSED/.test(each)))
   })
 
-  it('says in one line what is wrong with its command line, and explains itself', async () => {
+  it('reports a wrong command line in one line, and prints its help', async () => {
     const wrong = [[], ['2182'], ['2182', 'a', 'b'], ['70000', 'a:1'], ['1', 'a:1/app'], ['--loud', '1', 'a:1']]
     const start = (args: string[]): Promise<unknown> =>
       run(process.execPath, ['--import', 'tsx', main, ...args]).catch((e: unknown) => e)
@@ -118,7 +118,7 @@ zk.close()`
       expect(error).to.include({ code: 2, stdout: '' })
       expect(error)
         .to.have.property('stderr')
-        .that.matches(/^[^\n]+\(npm run trace -- --help tells more\)\n$/)
+        .that.matches(/^[^\n]+\(see npm run trace -- --help\)\n$/)
     }
     const { stdout } = await run(process.execPath, ['--import', 'tsx', main, '--help'])
     expect(stdout).to.contain('LISTEN')
@@ -144,12 +144,12 @@ class Trace {
 
   static async to(target: string, ...options: string[]): Promise<Trace> {
     const trace = new Trace([...options, '0', target])
-    const [said] = (await once(trace.#program.stderr, 'data')) as [Buffer]
-    trace.listensOn = /listening on (\S+),/.exec(String(said))?.[1] ?? ''
+    const [announcement] = (await once(trace.#program.stderr, 'data')) as [Buffer]
+    trace.listensOn = /listening on (\S+),/.exec(String(announcement))?.[1] ?? ''
     return trace
   }
 
-  /** Without the time and the number of the connection. */
+  /** The printed sentences, without the time and the number of the connection. */
   get sentences(): string[] {
     return this.output
       .trimEnd()

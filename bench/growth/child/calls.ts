@@ -1,61 +1,61 @@
-// Many calls under way, on a server that answers at once.
+// Many calls in flight, on a server that answers at once.
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { connect } from '../../../src/index.ts'
-import { Line } from '../../harness/cuttable-dial.ts'
+import { CuttableDial } from '../../harness/cuttable-dial.ts'
 import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
-import { places } from '../../throughput/workloads.ts'
+import { paths } from '../../throughput/workloads.ts'
 import type { Task } from '../workloads.ts'
-import { Meter, repeated, type Probe, type Probes } from './probe.ts'
+import { CpuMeter, repeated, type Probe, type Probes } from './probe.ts'
 
 export async function calls({ size, mock }: Task): Promise<Probes> {
-  const line = new Line()
+  const link = new CuttableDial()
   const client = await connect(mock, {
-    ...{ sessionTimeout: SESSION_TIMEOUT, maxPending: size, dial: line.dial, random: () => 0 },
+    ...{ sessionTimeout: SESSION_TIMEOUT, maxPending: size, dial: link.dial, random: () => 0 },
   })
   const { signal } = new AbortController()
-  const read = () => client.getData(places.data)
+  const read = () => client.getData(paths.data)
   const all = () => Array.from({ length: size }, read)
   return {
     getData: steady(size, read),
     promise: bare(size),
-    'one signal': steady(size, () => client.getData(places.data, { signal })),
+    'one signal': steady(size, () => client.getData(paths.data, { signal })),
     queued: repeated(async () => {
-      line.down()
+      link.down()
       const waiting = all()
-      line.up()
+      link.up()
       await Promise.all(waiting)
       return size
     }),
-    lost: repeated(async () => {
+    disconnected: repeated(async () => {
       await client.whenConnected()
       const lost = Promise.allSettled(all())
-      // They leave at the end of the turn.
+      // The client writes the requests at the end of the turn.
       await turn()
-      line.cut()
+      link.cut()
       const failed = (await lost).filter(({ status }) => status === 'rejected').length
       return failed
     }),
   }
 }
 
-/** ms. */
-const LOOK = 5
+/** ms between two checks whether the measurement is over. */
+const POLL_INTERVAL = 5
 
-/** So many lines of calls, each of which calls again when it is answered, for as long as is measured. */
-function steady(lines: number, call: () => Promise<unknown>): Probe {
+/** Keeps `callers` calls in flight until the measurement is over: each one is followed by another. */
+function steady(callers: number, call: () => Promise<unknown>): Probe {
   return async span => {
     let isOver = false
     let count = 0
-    const line = async () => {
+    const caller = async () => {
       do {
         await call()
         count++
       } while (!isOver)
     }
-    const all = Promise.all(Array.from({ length: lines }, line))
-    while (count < lines) await turn()
-    const [meter, before] = [new Meter(), count]
-    while (count === before || !meter.isOver(span)) await delay(LOOK)
+    const all = Promise.all(Array.from({ length: callers }, caller))
+    while (count < callers) await turn()
+    const [meter, before] = [new CpuMeter(), count]
+    while (count === before || !meter.isOver(span)) await delay(POLL_INTERVAL)
     const sample = { operations: count - before, cost: meter.cpu }
     isOver = true
     await all
@@ -63,10 +63,10 @@ function steady(lines: number, call: () => Promise<unknown>): Probe {
   }
 }
 
-/** Answers at a time: about as many as one reading of a socket brings. */
-const ANSWERS = 330
+/** About as many as a single read of a socket returns. */
+const REPLIES_PER_TURN = 330
 
-/** A promise for each call and a place in a queue, and nothing else: no client can do without. */
+/** A promise and a queue entry for each call, which is the minimum for any client. */
 function bare(size: number): Probe {
   const queue = new Array<(() => void) | undefined>(size).fill(undefined)
   let [first, next, waiting] = [0, 0, 0]
@@ -74,16 +74,16 @@ function bare(size: number): Probe {
     new Promise<void>(resolve => {
       queue[next] = resolve
       next = (next + 1) % size
-      if (++waiting === 1) setImmediate(answer)
+      if (++waiting === 1) setImmediate(reply)
     })
-  const answer = () => {
-    for (let left = Math.min(ANSWERS, waiting); left > 0; left--) {
+  const reply = () => {
+    for (let left = Math.min(REPLIES_PER_TURN, waiting); left > 0; left--) {
       queue[first]?.()
       queue[first] = undefined
       first = (first + 1) % size
       waiting--
     }
-    if (waiting > 0) setImmediate(answer)
+    if (waiting > 0) setImmediate(reply)
   }
   return steady(size, call)
 }

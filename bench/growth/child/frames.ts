@@ -1,20 +1,20 @@
-// Large frames, each way.
+// Large frames in both directions, and long lists of names.
 import { Buffer } from 'node:buffer'
 import { connect } from '../../../src/index.ts'
 import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
 import type { Task } from '../workloads.ts'
 import { inBatches, repeated, type Probes } from './probe.ts'
 
-/** Bytes under way: as many whatever the size, but for a frame that is larger. */
-const UNDER_WAY = 1_048_576
-const MOST_AT_A_TIME = 64
+/** The same for every size, unless a single frame is larger. */
+const BYTES_IN_FLIGHT = 1_048_576
+const MAX_IN_FLIGHT = 64
 const KILOBYTE = 1024
 
 export async function frames({ size, server, directory }: Task): Promise<Probes> {
   const client = await connect(server, { sessionTimeout: SESSION_TIMEOUT, maxRequestBytes: size + KILOBYTE })
   const data = Buffer.alloc(size, 'x')
   await client.setData(directory, data)
-  const count = Math.min(MOST_AT_A_TIME, Math.ceil(UNDER_WAY / size))
+  const count = Math.min(MAX_IN_FLIGHT, Math.ceil(BYTES_IN_FLIGHT / size))
   const all = (call: () => Promise<unknown>) =>
     repeated(async () => {
       await Promise.all(Array.from({ length: count }, call))

@@ -1,17 +1,18 @@
-// How a cost is taken.
+// Measures the cost of an operation.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Sample } from '../workloads.ts'
 
-/** Measures until it has taken so many milliseconds of processor time, at least. */
+/** Measures for at least `span` milliseconds of processor time. */
 export type Probe = (span: number) => Promise<Sample>
 
-/** What stands ready at one size. */
+/** The probes of a population, by name. */
 export type Probes = Readonly<Record<string, Probe>>
 
+/** A measurement ends after this many times its span of wall-clock time. */
 const PATIENCE = 8
 
-/** Processor time since it was made. */
-export class Meter {
+/** The processor time since its construction. */
+export class CpuMeter {
   readonly #cpu = process.cpuUsage()
   readonly #begun = performance.now()
 
@@ -21,19 +22,22 @@ export class Meter {
     return user + system
   }
 
-  /** On a busy machine a measurement takes longer, and is of as much work. What mostly waits, for a reconnect say, has an end all the same. */
+  /**
+   * True after `span` ms of processor time, so that a busy machine makes a measurement longer and not smaller. Also
+   * true after a multiple of it in wall-clock time, because some probes mostly wait, for example for a reconnect.
+   */
   isOver(span: number): boolean {
     const { cpu } = this
-    // The system counts in steps, of which there may have been none yet: a cost of nothing is none.
+    // The system counts in ticks. Before the first tick the cost would be zero.
     return cpu > 0 && (cpu >= span * 1000 || performance.now() - this.#begun >= span * PATIENCE)
   }
 }
 
-/** Does the same over and over; `once` resolves to the number of operations that it was. */
+/** Repeats `once`, which resolves with the number of operations that it executed. */
 export const repeated =
   (once: () => Promise<number>): Probe =>
   async span => {
-    const meter = new Meter()
+    const meter = new CpuMeter()
     let operations = 0
     do operations += await once()
     while (!meter.isOver(span))
@@ -43,13 +47,13 @@ export const repeated =
 export const liveHeap = async (): Promise<number> => {
   for (let i = 0; i < 2; i++) {
     globalThis.gc?.()
-    // What is closed is let go of in a later turn.
+    // Node releases closed handles in a later turn.
     await delay(1)
   }
   return process.memoryUsage().heapUsed
 }
 
-/** So many at a time: none of it is to be about what a thousand calls in one turn cost. */
+/** Runs `each` in batches, so that setting up does not depend on the cost of many calls in one turn. */
 export async function inBatches(
   count: number,
   batch: number,

@@ -1,29 +1,27 @@
-// Many sessions of one process.
+// Many sessions in one process.
 import { connect, type Client } from '../../../src/index.ts'
 import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
-import { places } from '../../throughput/workloads.ts'
+import { paths } from '../../throughput/workloads.ts'
 import type { Task } from '../workloads.ts'
 import { inBatches, liveHeap, repeated, type Probes } from './probe.ts'
 
-const AT_A_TIME = 100
+const BATCH = 100
 
 export async function sessions({ size, mock }: Task): Promise<Probes> {
   const open = () => connect(mock, { sessionTimeout: SESSION_TIMEOUT })
   const before = await liveHeap()
   const clients: Client[] = []
-  await inBatches(size, AT_A_TIME, async () => clients.push(await open()))
+  await inBatches(size, BATCH, async () => clients.push(await open()))
   let next = 0
   return {
     getData: repeated(async () => {
-      await Promise.all(
-        Array.from({ length: AT_A_TIME }, () => (clients[next++ % size] as Client).getData(places.data)),
-      )
-      return AT_A_TIME
+      await Promise.all(Array.from({ length: BATCH }, () => (clients[next++ % size] as Client).getData(paths.data)))
+      return BATCH
     }),
     opened: repeated(async () => {
-      const more = await Promise.all(Array.from({ length: AT_A_TIME }, open))
+      const more = await Promise.all(Array.from({ length: BATCH }, open))
       await Promise.all(more.map(client => client.close()))
-      return AT_A_TIME
+      return BATCH
     }),
     memory: async () => ({ operations: size, cost: (await liveHeap()) - before }),
   }

@@ -1,6 +1,6 @@
-// Many watches of one session, at a server that keeps and fires them.
+// Many watches of one session, on a server that registers and fires them.
 import { connect, type Client, type WatchCallback } from '../../../src/index.ts'
-import { Line } from '../../harness/cuttable-dial.ts'
+import { CuttableDial } from '../../harness/cuttable-dial.ts'
 import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
 import type { Task } from '../workloads.ts'
 import { inBatches, liveHeap, repeated, type Probe, type Probes } from './probe.ts'
@@ -8,16 +8,16 @@ import { inBatches, liveHeap, repeated, type Probe, type Probes } from './probe.
 const BATCH = 100
 const nothing = () => undefined
 
-const sessionOn = (server: string, line = new Line()): Promise<Client> =>
-  connect(server, { sessionTimeout: SESSION_TIMEOUT, dial: line.dial, random: () => 0 })
+const sessionOn = (server: string, link = new CuttableDial()): Promise<Client> =>
+  connect(server, { sessionTimeout: SESSION_TIMEOUT, dial: link.dial, random: () => 0 })
 
-/** On nodes that do not exist: they cost the server least. */
+/** Sets the watches on missing nodes, because those cost the server least. */
 const setAll = (client: Client, directory: string, size: number, signal?: AbortSignal): Promise<void> =>
   inBatches(size, 1000, i => client.exists(`${directory}/w${i}`, { watch: nothing, ...(signal && { signal }) }))
 
 export async function watches({ size, server, directory }: Task): Promise<Probes> {
-  const line = new Line()
-  const client = await sessionOn(server, line)
+  const link = new CuttableDial()
+  const client = await sessionOn(server, link)
   const paths = await probedNodes(client, directory)
   const before = await liveHeap()
   await setAll(client, directory, size)
@@ -27,8 +27,8 @@ export async function watches({ size, server, directory }: Task): Promise<Probes
       return BATCH
     })
   return {
-    told: told(client, paths),
-    'given up': repeated(async () => {
+    notified: notified(client, paths),
+    aborted: repeated(async () => {
       const controllers = paths.map(() => new AbortController())
       await Promise.all(
         paths.map((path, i) =>
@@ -51,9 +51,9 @@ export async function watches({ size, server, directory }: Task): Promise<Probes
     }),
     watcher: each(async path => (await client.addWatch(path)).close()),
     reconnect: repeated(async () => {
-      line.cut()
+      link.cut()
       await client.whenConnected()
-      // Behind the requests that set them again.
+      // The reply follows those to the requests that set the watches again.
       await client.exists(directory)
       return size
     }),
@@ -61,7 +61,7 @@ export async function watches({ size, server, directory }: Task): Promise<Probes
   }
 }
 
-/** They were registered, and are no more. */
+/** Watches that were registered and removed again. */
 export async function removed({ size, server, directory }: Task): Promise<Probes> {
   const client = await sessionOn(server)
   const paths = await probedNodes(client, directory)
@@ -69,17 +69,17 @@ export async function removed({ size, server, directory }: Task): Promise<Probes
   await setAll(client, directory, size, controller.signal)
   controller.abort()
   await client.settled()
-  return { told: told(client, paths) }
+  return { notified: notified(client, paths) }
 }
 
-/** All of it anew each time. */
+/** Each repetition opens a session, sets the watches and closes the session. */
 export function lives({ size, server, directory }: Task): Promise<Probes> {
   const life = repeated(async () => {
     const client = await sessionOn(server)
     let left = size
     await inBatches(size, 1000, i => client.exists(`${directory}/w${i}`, { watch: () => left-- }))
     await client.close()
-    if (left !== 0) throw new Error(`${left} of ${size} watches have not been told`)
+    if (left !== 0) throw new Error(`${left} of ${size} watches were not notified of the end of the session`)
     return size
   })
   return Promise.resolve({ life })
@@ -91,7 +91,7 @@ async function probedNodes(client: Client, directory: string): Promise<string[]>
   return paths
 }
 
-function told(client: Client, paths: readonly string[]): Probe {
+function notified(client: Client, paths: readonly string[]): Probe {
   return repeated(async () => {
     let left = paths.length
     let done: () => void = nothing

@@ -1,4 +1,5 @@
-// Plays the timelines. Without it, the page shows all frames at once.
+// Plays the timelines. Without this script the page shows all frames at once.
+// May import: nothing.
 const MS_PER_FRAME = 180
 
 const player = document.querySelector<HTMLElement>('.player')
@@ -26,7 +27,7 @@ function play(controls: HTMLElement): void {
         glyph.classList.toggle('later', own > step)
         glyph.classList.toggle('current', own === step)
       }
-      now.textContent = step > steps ? `over after ${steps}` : (sentences[step - 1] ?? '')
+      now.textContent = step > steps ? `finished after ${steps}` : (sentences[step - 1] ?? '')
     }
   }
 
@@ -34,7 +35,7 @@ function play(controls: HTMLElement): void {
     clearInterval(timer)
     timer = undefined
     button('play').textContent = 'Play'
-    // Who steps by hand wants to be told where that leads, who lets it play does not.
+    // Announce the frame to screen readers only when the user steps by hand.
     count.setAttribute('aria-live', 'polite')
   }
 
@@ -55,7 +56,7 @@ function play(controls: HTMLElement): void {
 
   button('play').addEventListener('click', () => (timer === undefined ? start() : stop()))
   button('back').addEventListener('click', () => moveTo(Number(slider.value) - 1))
-  button('on').addEventListener('click', () => moveTo(Number(slider.value) + 1))
+  button('forward').addEventListener('click', () => moveTo(Number(slider.value) + 1))
   slider.addEventListener('input', () => moveTo(Number(slider.value)))
   controls.hidden = false
 }

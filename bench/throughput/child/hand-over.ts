@@ -1,5 +1,5 @@
-// A lock that goes round: each contender has a session of its own, and takes the lock so many times.
-import { places, type HandOver, type Sample, type Task } from '../workloads.ts'
+// Hands a lock over among contenders with separate sessions, each of which acquires it several times.
+import { paths, type HandOver, type Sample, type Task } from '../workloads.ts'
 
 export async function handOver(
   { dist, port, directory }: Task,
@@ -11,7 +11,7 @@ export async function handOver(
     Array.from({ length: contenders }, () => connect(`127.0.0.1:${port}`, { sessionTimeout: 60_000 })),
   )
   const mutexes = clients.map(
-    client => new Mutex(client, `${directory}${places.lock.slice(places.lock.lastIndexOf('/'))}`),
+    client => new Mutex(client, `${directory}${paths.lock.slice(paths.lock.lastIndexOf('/'))}`),
   )
   let holders = 0
   const round = () =>

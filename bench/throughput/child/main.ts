@@ -1,5 +1,6 @@
-// One measurement in a process of its own: a task comes in by the channel to the parent, a sample goes out.
-import type { ContestantName, Sample, Task } from '../workloads.ts'
+// A measuring process: receives one task from its parent, and replies with a sample.
+// May import: bench/throughput/workloads.ts, src/index.ts, src/protocol/index.ts, src/recipes/index.ts.
+import type { SubjectName, Sample, Task } from '../workloads.ts'
 import type { Make } from './subject.ts'
 import { handOver } from './hand-over.ts'
 import { steady } from './steady.ts'
@@ -9,7 +10,7 @@ import { raw } from './raw.ts'
 import { zkwire } from './zkwire.ts'
 import { zookeeper } from './zookeeper.ts'
 
-const makers: Record<Exclude<ContestantName, 'curator'>, Make> = {
+const makers: Record<Exclude<SubjectName, 'curator'>, Make> = {
   zkwire,
   raw,
   'node-zookeeper-client': nodeZookeeperClient,
@@ -17,10 +18,10 @@ const makers: Record<Exclude<ContestantName, 'curator'>, Make> = {
 }
 
 async function measure(task: Task): Promise<Sample> {
-  const { measure, contestant } = task
-  if (contestant === 'curator') throw new Error('Curator is measured by a Java program')
+  const { measure, subject } = task
+  if (subject === 'curator') throw new Error('Curator is measured by a Java program')
   if (measure.is === 'handOver') return handOver(task, measure)
-  const made = await makers[contestant](task)
+  const made = await makers[subject](task)
   switch (measure.is) {
     case 'steady':
       return steady(made, measure, task)

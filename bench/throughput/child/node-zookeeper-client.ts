@@ -1,8 +1,8 @@
-// npm node-zookeeper-client: plain JavaScript, callbacks.
+// npm node-zookeeper-client: plain JavaScript with callbacks.
 import { Buffer } from 'node:buffer'
 import { once, type EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
-import { DATA_BYTES, places } from '../workloads.ts'
+import { DATA_BYTES, paths } from '../workloads.ts'
 import { driveCallbacks, failIf, thenOrFail, type Make, type Peer } from './subject.ts'
 
 type Callback<T = unknown> = (error: Error | null, result: T) => void
@@ -40,13 +40,13 @@ function peerOf(client: NzcClient, { CreateMode }: Nzc, directory: string): Peer
   const created: (string | undefined)[] = []
   const begin = {
     getData: (_line: number, done: () => void) => {
-      client.getData(places.data, thenOrFail(done))
+      client.getData(paths.data, thenOrFail(done))
     },
     setData: (_line: number, done: () => void) => {
-      client.setData(places.data, data, -1, thenOrFail(done))
+      client.setData(paths.data, data, -1, thenOrFail(done))
     },
     getChildren: (_line: number, done: () => void) => {
-      client.getChildren(places.list, thenOrFail(done))
+      client.getChildren(paths.list, thenOrFail(done))
     },
     createAndDelete: (line: number, done: () => void) => {
       const path = created[line]

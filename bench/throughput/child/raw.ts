@@ -1,12 +1,12 @@
-// The limit: a socket that replays ready-made frames and only counts the answers, by their length. No client can be cheaper.
+// The lower limit of costs: a socket that replays prepared frames and only counts the replies, by their length.
 import { Buffer } from 'node:buffer'
 import { connect, type Socket } from 'node:net'
-import { DATA_BYTES, places, type Steady } from '../workloads.ts'
+import { DATA_BYTES, paths, type Steady } from '../workloads.ts'
 import type { Gauge, Make, Peer } from './subject.ts'
 
 type Protocol = typeof import('../../../src/protocol/index.ts')
 
-/** One for all sockets: nothing of what was read is kept. */
+/** Shared by all sockets, because no received bytes are kept. */
 const memory = Buffer.allocUnsafeSlow(65_536)
 
 export const raw: Make = async ({ dist, port, directory }) => {
@@ -15,26 +15,26 @@ export const raw: Make = async ({ dist, port, directory }) => {
   return {
     open: () =>
       new Promise<Peer>(resolve => {
-        const answers = new Answers()
+        const replies = new Replies()
         const socket: Socket = connect({
           host: '127.0.0.1',
           port,
           noDelay: true,
-          onread: { buffer: memory, callback: (length, bytes) => answers.count(bytes as Buffer, length) },
+          onread: { buffer: memory, callback: (length, bytes) => replies.count(bytes as Buffer, length) },
         })
         socket.on('connect', () => socket.write(frames.hello))
         socket.on('error', error => {
           throw error
         })
-        answers.onAnswers = () => resolve(peerOf(socket, answers, frames))
+        replies.onReplies = () => resolve(peerOf(socket, replies, frames))
       }),
   }
 }
 
 /** Counts frames by their length bytes. */
-class Answers {
-  onAnswers: (count: number) => void = () => undefined
-  /** Bytes of the frame under way that are still to come; and of its length, where that is cut. */
+class Replies {
+  onReplies: (count: number) => void = () => undefined
+  /** Missing bytes of the current frame. */
   #left = 0
   #length = 0
   #lengthBytes = 0
@@ -58,7 +58,7 @@ class Answers {
         this.#length = this.#lengthBytes = 0
       }
     }
-    if (count > 0) this.onAnswers(count)
+    if (count > 0) this.onReplies(count)
     return true
   }
 }
@@ -97,9 +97,9 @@ function framesOf({ ConnectRequest, RequestHeader, operations, Writer }: Protoco
     hello: frame(writer => ConnectRequest.write(writer, hello)),
     close: request(operations.closeSession, {}),
     of: {
-      getData: request(operations.getData, { path: places.data, watch: false }),
-      setData: request(operations.setData, { path: places.data, data, version: -1 }),
-      getChildren: request(operations.getChildren2, { path: places.list, watch: false }),
+      getData: request(operations.getData, { path: paths.data, watch: false }),
+      setData: request(operations.setData, { path: paths.data, data, version: -1 }),
+      getChildren: request(operations.getChildren2, { path: paths.list, watch: false }),
     },
     watch: path => request(operations.getData, { path, watch: true }),
     create: request(operations.create2, { path: `${directory}/n-`, data, acl, flags: 3 }),
@@ -107,64 +107,67 @@ function framesOf({ ConnectRequest, RequestHeader, operations, Writer }: Protoco
   }
 }
 
-function peerOf(socket: Socket, answers: Answers, frames: Frames): Peer {
+function peerOf(socket: Socket, replies: Replies, frames: Frames): Peer {
   return {
     drive: (op, inFlight, gauge) =>
       op === 'createAndDelete'
-        ? createAndDelete(socket, answers, frames, inFlight, gauge)
-        : replay(socket, answers, frames.of[op], inFlight, gauge),
+        ? createAndDelete(socket, replies, frames, inFlight, gauge)
+        : replay(socket, replies, frames.of[op], inFlight, gauge),
     watch: (path, fired) =>
       new Promise(resolve => {
-        answers.onAnswers = () => {
-          answers.onAnswers = fired
+        replies.onReplies = () => {
+          replies.onReplies = fired
           resolve()
         }
         socket.write(frames.watch(path))
       }),
     close: () =>
       new Promise(resolve => {
-        // The answer to this is nobody's.
-        answers.onAnswers = () => undefined
+        // Ignore the reply to closeSession.
+        replies.onReplies = () => undefined
         socket.once('close', () => resolve())
         socket.end(frames.close)
       }),
   }
 }
 
-function replay(socket: Socket, answers: Answers, frame: Buffer, inFlight: number, gauge: Gauge): Promise<void> {
+function replay(socket: Socket, replies: Replies, frame: Buffer, inFlight: number, gauge: Gauge): Promise<void> {
   const all = Buffer.concat(Array.from({ length: inFlight }, () => frame))
   const send = (count: number) => {
     for (let i = 0; i < count; i++) gauge.began()
     socket.write(all.subarray(0, count * frame.length))
   }
   return new Promise(resolve => {
-    let underWay = inFlight
-    answers.onAnswers = count => {
+    let inFlightNow = inFlight
+    replies.onReplies = count => {
       for (let i = 0; i < count; i++) gauge.ended()
       if (!gauge.isOver) send(count)
-      else if ((underWay -= count) === 0) resolve()
+      else if ((inFlightNow -= count) === 0) resolve()
     }
     send(inFlight)
   })
 }
 
-/** The numbers that the server appends are known beforehand: the directory is fresh, and nobody else creates in it. */
+/**
+ * The next sequence number of each socket's directory. It is known in advance, because no other client creates nodes
+ * there.
+ */
 const created = new WeakMap<Socket, number>()
 
 function createAndDelete(
   socket: Socket,
-  answers: Answers,
+  replies: Replies,
   frames: Frames,
   inFlight: number,
   gauge: Gauge,
 ): Promise<void> {
   const CREATE = -1
-  /** Of each request under way, in order: the number of the node that it deletes, or that it creates one. */
-  const underWay = new Int32Array(1024)
+  /** For each request in flight, in order: the number of the node to delete, or CREATE. */
+  const inFlightNow = new Int32Array(1024)
   let first = 0
   let next = 0
   let number = created.get(socket) ?? 0
-  /** What the requests under way that create will get. */
+  /** The numbers that the creates in flight will get. */
   const numbers = new Int32Array(1024)
   return new Promise(resolve => {
     let isLast = 0
@@ -177,34 +180,34 @@ function createAndDelete(
       let at = 0
       for (let i = 0; i < count; i++) {
         gauge.began()
-        const victim = what[i] ?? 0
-        const slot = next++ % underWay.length
-        underWay[slot] = victim
-        if (victim === CREATE) {
+        const node = what[i] ?? 0
+        const slot = next++ % inFlightNow.length
+        inFlightNow[slot] = node
+        if (node === CREATE) {
           numbers[slot] = number++
           at += frames.create.copy(bytes, at)
         } else {
           at += frames.delete.copy(bytes, at)
-          let rest = victim
-          // Ten digits, in front of the four bytes of the version.
+          let rest = node
+          // Ten digits, before the four bytes of the version.
           for (let digit = at - 5; rest > 0; digit--, rest = (rest / 10) | 0) bytes[digit] = 48 + (rest % 10)
         }
       }
       socket.write(bytes)
     }
     const what = new Int32Array(1024)
-    answers.onAnswers = count => {
-      let asked = 0
+    replies.onReplies = count => {
+      let sent = 0
       for (let i = 0; i < count; i++) {
         gauge.ended()
-        const slot = first++ % underWay.length
-        const wasCreate = underWay[slot] === CREATE
-        if (wasCreate) what[asked++] = numbers[slot] ?? 0
-        else if (!gauge.isOver) what[asked++] = CREATE
+        const slot = first++ % inFlightNow.length
+        const wasCreate = inFlightNow[slot] === CREATE
+        if (wasCreate) what[sent++] = numbers[slot] ?? 0
+        else if (!gauge.isOver) what[sent++] = CREATE
         else isLast++
       }
       created.set(socket, number)
-      if (asked > 0) send(what, asked)
+      if (sent > 0) send(what, sent)
       else if (isLast === inFlight) resolve()
     }
     what.fill(CREATE, 0, inFlight)

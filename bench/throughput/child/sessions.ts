@@ -1,11 +1,11 @@
-// What a session costs: to open, to keep, and to be told.
+// The cost of opening a session, of keeping it, and of notifying it.
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { places, type Sample } from '../workloads.ts'
-import type { Contestant, Peer } from './subject.ts'
+import { paths, type Sample } from '../workloads.ts'
+import type { Subject, Peer } from './subject.ts'
 
-const openAll = (contestant: Contestant, count: number): Promise<Peer[]> =>
-  Promise.all(Array.from({ length: count }, () => contestant.open()))
+const openAll = (subject: Subject, count: number): Promise<Peer[]> =>
+  Promise.all(Array.from({ length: count }, () => subject.open()))
 
 const closeAll = (peers: readonly Peer[]) => Promise.all(peers.map(peer => peer.close()))
 
@@ -17,32 +17,35 @@ async function measured(operations: number, work: () => Promise<unknown>): Promi
   return { operations, cpu: user + system, ms: performance.now() - begun }
 }
 
-/** Before, V8 is compiling what is measured. */
+/** Enough for V8 to compile the code under measurement. */
 const OPENINGS_TO_WARM_UP = 5
 const OPENINGS = 3
 
-/** All sessions of a process at once, after as many were opened and closed, several times over, to warm up. */
-export async function opening(contestant: Contestant, sessions: number): Promise<Sample> {
-  // With the last session V8 would collect what it knows of their objects, and then throw away the code that was compiled by it.
-  const kept = await contestant.open()
-  for (let i = 0; i < OPENINGS_TO_WARM_UP; i++) await closeAll(await openAll(contestant, sessions))
+/** Opens all sessions of a process at once. Before, opens and closes as many several times, to warm up. */
+export async function opening(subject: Subject, sessions: number): Promise<Sample> {
+  // Keep one session open: with the last one V8 would collect the hidden classes of their objects, and discard the
+  // compiled code.
+  const kept = await subject.open()
+  for (let i = 0; i < OPENINGS_TO_WARM_UP; i++) await closeAll(await openAll(subject, sessions))
   await collected()
   const samples: Sample[] = []
   for (let i = 0; i < OPENINGS; i++) {
     const peers: Peer[] = []
-    samples.push(await measured(sessions, async () => peers.push(...(await openAll(contestant, sessions)))))
+    samples.push(await measured(sessions, async () => peers.push(...(await openAll(subject, sessions)))))
     await closeAll(peers)
   }
   await kept.close()
   return sumOf(samples)
 }
 
-/** What each further session adds to a process that has nothing to do: so what the first ones brought is in no figure. */
-export async function memory(contestant: Contestant, sessions: number): Promise<Sample> {
-  const peers = await openAll(contestant, FIRST)
+/**
+ * Measures the memory that each further session adds to an idle process. The costs of the first ones are not included.
+ */
+export async function memory(subject: Subject, sessions: number): Promise<Sample> {
+  const peers = await openAll(subject, FIRST)
   const before = await idleMemory()
   const sample = await measured(sessions, async () => {
-    for (let open = 0; open < sessions; open += FIRST) peers.push(...(await openAll(contestant, FIRST)))
+    for (let open = 0; open < sessions; open += FIRST) peers.push(...(await openAll(subject, FIRST)))
   })
   const bytes = ((await idleMemory()) - before) / sessions
   await closeAll(peers)
@@ -52,13 +55,13 @@ export async function memory(contestant: Contestant, sessions: number): Promise<
 const FIRST = 500
 
 /**
- * V8 gives back the room that it made for the objects of a burst once little has been allocated for five seconds: up to 32 MB, of the process and
- * not of its sessions.
+ * ms. After a burst V8 keeps up to 32 MB, which belong to the process and not to its sessions. It releases them when
+ * little has been allocated for five seconds.
  */
 const IDLE = 6000
 
 async function idleMemory(): Promise<number> {
-  // What was allocated before is counted when it is collected, and is not to count as of these seconds.
+  // Collect earlier garbage first, so that V8 does not count it as allocated during the idle seconds.
   await collected()
   await delay(IDLE)
   await collected()
@@ -83,10 +86,10 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a +
 const BURSTS = 24
 const WARM_UP = 8
 
-/** A node that every session watches is changed by the parent process. Setting the watches again is no part of the figure. */
-export async function notifications(contestant: Contestant, sessions: number): Promise<Sample> {
+/** The parent process changes a node that every session watches. Setting the watches again is not measured. */
+export async function notifications(subject: Subject, sessions: number): Promise<Sample> {
   const peers: Peer[] = []
-  while (peers.length < sessions) peers.push(...(await openAll(contestant, Math.min(100, sessions - peers.length))))
+  while (peers.length < sessions) peers.push(...(await openAll(subject, Math.min(100, sessions - peers.length))))
   const samples: Sample[] = []
   for (let burst = 0; burst < BURSTS; burst++) {
     let left = sessions
@@ -95,7 +98,7 @@ export async function notifications(contestant: Contestant, sessions: number): P
     const fired = () => {
       if (--left === 0) allFired()
     }
-    await Promise.all(peers.map(peer => peer.watch(places.watched, fired)))
+    await Promise.all(peers.map(peer => peer.watch(paths.watched, fired)))
     const ready = once(process, 'message')
     process.send?.('change')
     await ready

@@ -1,20 +1,22 @@
-// The same operation over and over, so many at a time.
+// Repeats one operation with a fixed number in flight.
 import { percentile } from './percentile.ts'
 import type { Sample, Steady, Task } from '../workloads.ts'
-import { Counter, Sampler, type Contestant, type Gauge } from './subject.ts'
+import { Counter, Sampler, type Subject, type Gauge } from './subject.ts'
 
-/** A part of the time is for latencies: taking them costs some itself, and so is no part of the rest. */
+/**
+ * The share of the time in which latencies are sampled. It is separate, because sampling costs processor time itself.
+ */
 const SAMPLED = 0.3
 
-/** Before, V8 is compiling what is measured. */
+/** Enough for V8 to compile the code under measurement. */
 const WARM_UP_OPERATIONS = 20_000
 
 export async function steady(
-  contestant: Contestant,
+  subject: Subject,
   { op, inFlight }: { op: Steady; inFlight: number },
   { warmUp, span }: Pick<Task, 'warmUp' | 'span'>,
 ): Promise<Sample> {
-  const peer = await contestant.open()
+  const peer = await subject.open()
   const run = (gauge: Gauge & { isOver: boolean }, ms: number) => {
     setTimeout(() => (gauge.isOver = true), ms)
     return peer.drive(op, inFlight, gauge)

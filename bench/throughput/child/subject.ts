@@ -1,19 +1,19 @@
-// What a client under measurement has to be able to do, and how its operations are counted.
+// The interface of a client under measurement, and the counters of its operations.
 import type { Steady, Task } from '../workloads.ts'
 
-export interface Contestant {
+export interface Subject {
   open(): Promise<Peer>
 }
 
 export interface Peer {
-  /** Keeps so many operations under way until the gauge is over, and resolves when all are answered. */
+  /** Keeps `inFlight` operations in flight until `gauge.isOver`, and resolves when all are answered. */
   drive(op: Steady, inFlight: number, gauge: Gauge): Promise<void>
-  /** Resolves when the watch is set; `fired` is called once. */
+  /** Resolves when the watch is set. Calls `fired` once. */
   watch(path: string, fired: () => void): Promise<void>
   close(): Promise<void>
 }
 
-/** Counts operations, and says when it is enough. */
+/** Counts operations until it is over. */
 export interface Gauge {
   readonly isOver: boolean
   began(): void
@@ -25,7 +25,7 @@ export class Counter implements Gauge {
   count = 0
 
   began(): void {
-    // Only the answers count.
+    // Only replies are counted.
   }
 
   ended(): void {
@@ -33,7 +33,7 @@ export class Counter implements Gauge {
   }
 }
 
-/** Times each operation as well. The answers come in the order of the requests, on every one of the clients. */
+/** Also times each operation. All clients get their replies in the order of the requests. */
 export class Sampler implements Gauge {
   isOver = false
   readonly latencies: number[] = []
@@ -50,37 +50,37 @@ export class Sampler implements Gauge {
   }
 }
 
-/** Of a client that calls back: each of `inFlight` lines begins its next operation when the last one has been answered. */
+/** Drives a client with callbacks: each of `inFlight` loops starts its next operation when the last one is answered. */
 export function driveCallbacks(
   inFlight: number,
   gauge: Gauge,
-  begin: (line: number, done: () => void) => void,
+  begin: (loop: number, done: () => void) => void,
 ): Promise<void> {
   return new Promise(resolve => {
-    let lines = inFlight
-    for (let line = 0; line < inFlight; line++) {
+    let loops = inFlight
+    for (let loop = 0; loop < inFlight; loop++) {
       const next = () => {
         gauge.began()
-        begin(line, done)
+        begin(loop, done)
       }
       const done = () => {
         gauge.ended()
         if (!gauge.isOver) next()
-        else if (--lines === 0) resolve()
+        else if (--loops === 0) resolve()
       }
       next()
     }
   })
 }
 
-export type Make = (task: Task) => Promise<Contestant>
+export type Make = (task: Task) => Promise<Subject>
 
-/** Any failure ends the process: a figure would mean nothing. */
+/** Ends the process if an operation fails, because its figure would be wrong. */
 export function failIf(error: unknown): void {
   if (error) throw error instanceof Error ? error : new Error(`failed: ${JSON.stringify(error)}`)
 }
 
-/** A callback that takes an error, or a number of one, first. */
+/** Returns a callback whose first parameter is an error, or an error code. */
 export const thenOrFail =
   (done: () => void) =>
   (error: unknown): void => {

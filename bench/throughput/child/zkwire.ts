@@ -1,6 +1,6 @@
-// Ours, as it is built and used: promises, awaited.
+// zkwire, as it is built and used: promises, awaited.
 import { Buffer } from 'node:buffer'
-import { DATA_BYTES, places, type Steady } from '../workloads.ts'
+import { DATA_BYTES, paths, type Steady } from '../workloads.ts'
 import type { Gauge, Make, Peer } from './subject.ts'
 import type { Client } from '../../../src/index.ts'
 
@@ -28,7 +28,7 @@ class ZkwirePeer implements Peer {
     const client = this.#client
     do {
       gauge.began()
-      await client.getData(places.data)
+      await client.getData(paths.data)
       gauge.ended()
     } while (!gauge.isOver)
   }
@@ -37,7 +37,7 @@ class ZkwirePeer implements Peer {
     const client = this.#client
     do {
       gauge.began()
-      await client.setData(places.data, data)
+      await client.setData(paths.data, data)
       gauge.ended()
     } while (!gauge.isOver)
   }
@@ -46,7 +46,7 @@ class ZkwirePeer implements Peer {
     const client = this.#client
     do {
       gauge.began()
-      await client.getChildren(places.list)
+      await client.getChildren(paths.list)
       gauge.ended()
     } while (!gauge.isOver)
   }

@@ -1,7 +1,7 @@
-// npm zookeeper: the C client behind a native binding, callbacks.
+// npm zookeeper: a native binding of the C client, with callbacks.
 import { Buffer } from 'node:buffer'
 import { createRequire } from 'node:module'
-import { DATA_BYTES, places } from '../workloads.ts'
+import { DATA_BYTES, paths } from '../workloads.ts'
 import { driveCallbacks, failIf, thenOrFail, type Make, type Peer } from './subject.ts'
 
 type Answer<T = unknown> = (rc: number, error: string, result: T) => void
@@ -20,7 +20,10 @@ interface Binding {
 
 const EPHEMERAL_SEQUENTIAL = 3
 
-/** The binding keeps no hold of its own of a client that is still connecting: collected, it would end the process. */
+/**
+ * Keeps clients from being collected: the binding does not reference a connecting client, and its collection ends the
+ * process.
+ */
 const clients = new Set<Binding>()
 
 export const zookeeper: Make = ({ peers, port, directory }) => {
@@ -30,7 +33,7 @@ export const zookeeper: Make = ({ peers, port, directory }) => {
       const client = new ZooKeeper()
       clients.add(client)
       client.once('connect', () => resolve(peerOf(client, directory)))
-      // 1: errors only.
+      // Log level 1: errors only.
       client.init({ connect: `127.0.0.1:${port}`, timeout: 60_000, debug_level: 1, host_order_deterministic: false })
     })
   return Promise.resolve({ open })
@@ -42,13 +45,13 @@ function peerOf(client: Binding, directory: string): Peer {
   const created: (string | undefined)[] = []
   const begin = {
     getData: (_line: number, done: () => void) => {
-      client.a_get(places.data, false, thenOrFail(done))
+      client.a_get(paths.data, false, thenOrFail(done))
     },
     setData: (_line: number, done: () => void) => {
-      client.a_set(places.data, data, -1, thenOrFail(done))
+      client.a_set(paths.data, data, -1, thenOrFail(done))
     },
     getChildren: (_line: number, done: () => void) => {
-      client.a_get_children2(places.list, false, thenOrFail(done))
+      client.a_get_children2(paths.list, false, thenOrFail(done))
     },
     createAndDelete: (line: number, done: () => void) => {
       const path = created[line]
@@ -64,7 +67,7 @@ function peerOf(client: Binding, directory: string): Peer {
   }
   return {
     drive: (op, inFlight, gauge) => driveCallbacks(inFlight, gauge, begin[op]),
-    // The binding writes its client on the function itself, so that each needs one of its own.
+    // The binding stores its client on the function itself, so each client needs its own function.
     watch: (path, fired) => new Promise(resolve => client.aw_get(path, () => fired(), thenOrFail(resolve))),
     close: () =>
       new Promise(resolve => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { curves, type Curve } from '../../../bench/growth/workloads.ts'
+import { workloads, type Workload } from '../../../bench/growth/workloads.ts'
 import { findingsOf, type Samples } from '../../../bench/growth/verdict.ts'
 import { pageOf } from '../../../bench/growth/page.ts'
 import { run } from '../../../bench/growth/run.ts'
@@ -14,49 +14,49 @@ describe('a run of the growth benchmark', () => {
   let samples: Samples
   before(async function () {
     this.timeout(180_000)
-    const all = curves.map(curve => ({ ...curve, from: 0 }))
-    running = run({ ...plan, curves: all, signal: stop.signal }, () => undefined)
+    const all = workloads.map(workload => ({ ...workload, from: 0 }))
+    running = run({ ...plan, workloads: all, signal: stop.signal }, () => undefined)
     samples = await running
   })
-  // One that hangs leaves no process.
+  // A run that hangs must not leave a process behind.
   after(async () => {
     stop.abort()
     await outcomeOf(running)
   })
 
   it('measures each curve at each size in each round', () => {
-    expect(samples.size).to.equal(curves.length)
-    for (const [{ crowd, probe, beside, unit }, bySize] of samples) {
-      expect([...bySize.keys()], `${crowd}, ${probe}`).to.deep.equal(sizes)
+    expect(samples.size).to.equal(workloads.length)
+    for (const [{ population, probe, baseline, unit }, bySize] of samples) {
+      expect([...bySize.keys()], `${population}, ${probe}`).to.deep.equal(sizes)
       for (const series of bySize.values()) {
-        expect(series.own, `${crowd}, ${probe}`).to.have.length(plan.rounds)
-        expect(series.beside).to.have.length(beside === undefined ? 0 : plan.rounds)
-        for (const { operations, cost } of [...series.own, ...series.beside]) {
-          expect(operations, `${crowd}, ${probe}`).to.be.above(0)
-          expect(cost, `${crowd}, ${probe}`).to.satisfy(Number.isFinite)
-          // Of ten watches, the heap may as well be smaller than before.
-          if (unit === 'us') expect(cost, `${crowd}, ${probe}`).to.be.above(0)
+        expect(series.own, `${population}, ${probe}`).to.have.length(plan.rounds)
+        expect(series.baseline).to.have.length(baseline === undefined ? 0 : plan.rounds)
+        for (const { operations, cost } of [...series.own, ...series.baseline]) {
+          expect(operations, `${population}, ${probe}`).to.be.above(0)
+          expect(cost, `${population}, ${probe}`).to.satisfy(Number.isFinite)
+          // With ten watches, the heap may also shrink.
+          if (unit === 'us') expect(cost, `${population}, ${probe}`).to.be.above(0)
         }
       }
     }
   })
 
-  it('that is stopped rejects, and leaves nothing', async () => {
-    const [curve] = curves as [Curve]
+  it('rejects and leaves nothing behind if aborted', async () => {
+    const [workload] = workloads as [Workload]
     const ending = new AbortController()
-    const say = (what: string) => {
-      if (what.includes('round')) ending.abort()
+    const show = (activity: string) => {
+      if (activity.includes('round')) ending.abort()
     }
-    const error = await failureOf(run({ ...plan, curves: [curve], signal: ending.signal }, say))
+    const error = await failureOf(run({ ...plan, workloads: [workload], signal: ending.signal }, show))
     expect(error).to.include({ name: 'AbortError' })
   }).timeout(60_000)
 
-  it('becomes a page that asks the network for nothing, with every curve in it', async () => {
+  it('produces a page with every curve and without external resources', async () => {
     const page = await pageOf(findingsOf(samples), thisMachine(), new Date())
     expect(page).to.match(/^<!doctype html>/)
     expect(page).not.to.match(/<link|<script|<iframe|@import|url\((?!#)|\bsrc=|\bhref=|undefined|Infinity/)
     expect(page.replaceAll('http://www.w3.org/', '')).not.to.contain('http')
-    for (const { about } of curves) expect(page).to.contain(`, ${about}: `)
+    for (const { about } of workloads) expect(page).to.contain(`, ${about}: `)
     expect(page.match(/<svg /g)?.length).to.be.at.least(7)
   })
 })

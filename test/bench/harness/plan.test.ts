@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import {
   affordable,
-  peakOf,
+  peakSessionsOf,
   seeded,
   shareOf,
   shuffled,
@@ -19,31 +19,31 @@ const named = (...names: string[]): Scenario[] => scenarios.filter(({ name }) =>
 const [herd, mutex] = named('herd', 'mutex')
 
 describe('the plan of the benchmark', () => {
-  it('goes from few sessions to many, with what can share sessions side by side', () => {
+  it('orders sizes ascending, and interleaves scenarios that can share sessions', () => {
     const stages = stagesOf(named('herd', 'mutex', 'reconnect'), [10, 100])
     expect(stages.map(({ size }) => size)).to.deep.equal([10, 100])
-    for (const { together, alone } of stages) {
-      expect(together.map(({ name }) => name)).to.deep.equal(['herd', 'mutex'])
-      expect(alone.map(({ name }) => name)).to.deep.equal(['reconnect'])
+    for (const { interleaved, separate } of stages) {
+      expect(interleaved.map(({ name }) => name)).to.deep.equal(['herd', 'mutex'])
+      expect(separate.map(({ name }) => name)).to.deep.equal(['reconnect'])
     }
   })
 
-  it('leaves out what one step of would move too much, unless it is asked for', () => {
+  it('leaves out scenarios that move too many bytes in a step, unless requested', () => {
     const locks = named('herd', 'mutex', 'ticket')
-    expect(stagesOf(locks, [10_000])[0]?.together.map(({ name }) => name)).to.deep.equal(['ticket'])
-    expect(stagesOf(locks, [10_000], Infinity)[0]?.together).to.have.length(3)
+    expect(stagesOf(locks, [10_000])[0]?.interleaved.map(({ name }) => name)).to.deep.equal(['ticket'])
+    expect(stagesOf(locks, [10_000], Infinity)[0]?.interleaved).to.have.length(3)
     expect(herd && weightOf({ scenario: herd, size: 1000 })).to.equal(60e6)
-    // Whoever joins a queue of ten thousand lists it, even if a release has one list only.
+    // Each contender that joins lists the queue of ten thousand, even if a release causes only one list.
     expect(mutex && weightOf({ scenario: mutex, size: 10_000 })).to.equal(6e9)
   })
 
-  it('knows how many sessions are open at a time', () => {
-    expect(peakOf(stagesOf(named('mutex'), [10, 100]))).to.equal(101)
-    expect(peakOf(stagesOf(named('reconnect'), [10, 100]))).to.equal(101)
-    expect(peakOf(stagesOf(named('mutex', 'reconnect'), [10, 100]))).to.equal(202)
+  it('computes the largest number of open sessions', () => {
+    expect(peakSessionsOf(stagesOf(named('mutex'), [10, 100]))).to.equal(101)
+    expect(peakSessionsOf(stagesOf(named('reconnect'), [10, 100]))).to.equal(101)
+    expect(peakSessionsOf(stagesOf(named('mutex', 'reconnect'), [10, 100]))).to.equal(202)
   })
 
-  it('gives away all of the time and no more, the larger part to the larger stages', () => {
+  it('distributes all of the time and no more, with larger shares for larger stages', () => {
     for (const leastFor of [() => 0, ({ size }: Stage) => size, () => 1e6]) {
       let stages = stagesOf(named('herd', 'mutex'), [10, 100, 1000])
       let left = 60_000
@@ -63,13 +63,13 @@ describe('the plan of the benchmark', () => {
     ).to.equal(0)
   })
 
-  it('keeps for each stage the least that it takes, and shares out the rest', () => {
+  it('reserves the minimum of each stage, and distributes the rest', () => {
     const stages = stagesOf(named('herd', 'mutex'), [25, 100])
     const leastFor = ({ size }: Stage) => (size === 25 ? 10 : 20)
     expect(shareOf(stages, 60, leastFor), 'and a third of the other 30').to.be.closeTo(20, 1e-9)
   })
 
-  it('leaves out what takes longest where there is no time for all of it', () => {
+  it('leaves out the longest tasks if the time is too short', () => {
     const [stage] = stagesOf(named('herd', 'mutex', 'ticket', 'reconnect'), [100])
     if (stage === undefined) throw new Error('no stage')
     const timeFor = ({ scenario: { name } }: Task) => (name === 'herd' ? 9 : 2)
@@ -81,7 +81,7 @@ describe('the plan of the benchmark', () => {
     expect(namesWith(-1)).to.deep.equal([])
   })
 
-  it('shuffles: all of them, in an order that the seed decides', () => {
+  it('shuffles all items in an order that depends on the seed', () => {
     fc.assert(
       fc.property(fc.array(fc.integer()), fc.integer(), (all, seed) => {
         const order = shuffled(all, seeded(seed))

@@ -1,37 +1,37 @@
 import { expect } from 'chai'
-import { goalMemory, Goals } from '../../../bench/harness/progress-counters.ts'
+import { progressMemory, ProgressCounters } from '../../../bench/harness/progress-counters.ts'
 
-describe('the goals of a phase', () => {
-  it('are reached with the last mark and the last frame, whoever counts them', () => {
-    const heard: string[] = []
-    const memory = goalMemory()
-    const one = new Goals(memory, () => heard.push('one'))
-    const other = new Goals(memory, () => heard.push('other'))
+describe('the progress counters of a phase', () => {
+  it('report the last mark and the last frame in the thread that counts it', () => {
+    const reached: string[] = []
+    const memory = progressMemory()
+    const one = new ProgressCounters(memory, () => reached.push('one'))
+    const other = new ProgressCounters(memory, () => reached.push('other'))
     one.set(2, 3)
     one.marked()
     one.framePassed()
     other.framePassed()
-    expect(heard).to.deep.equal([])
+    expect(reached).to.deep.equal([])
     other.marked()
-    expect(heard).to.deep.equal(['other'])
+    expect(reached).to.deep.equal(['other'])
     expect(one.isReached, 'a frame is missing').to.equal(false)
     one.framePassed()
-    expect(heard).to.deep.equal(['other', 'one'])
+    expect(reached).to.deep.equal(['other', 'one'])
     expect(other.isReached).to.equal(true)
   })
 
-  it('are those of the marks alone where the number of frames is not known', () => {
-    const goals = new Goals(goalMemory(), () => undefined)
+  it('wait for the marks alone if the number of frames is unknown', () => {
+    const goals = new ProgressCounters(progressMemory(), () => undefined)
     goals.set(0, undefined)
     expect(goals.isReached).to.equal(true)
     goals.set(1, undefined)
     expect(goals.isReached).to.equal(false)
   })
 
-  it('have a pulse as long as anything passes', () => {
-    const goals = new Goals(goalMemory(), () => undefined)
-    const before = goals.pulse
-    goals.alive()
-    expect(goals.pulse).to.be.above(before)
+  it('show activity for every frame', () => {
+    const goals = new ProgressCounters(progressMemory(), () => undefined)
+    const before = goals.activity
+    goals.otherFramePassed()
+    expect(goals.activity).to.be.above(before)
   })
 })

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import type { Cell, PhaseRun } from '../../../bench/measure/measurement.ts'
+import type { Measurement, PhaseRun } from '../../../bench/measure/measurement.ts'
 import type { Options } from '../../../bench/options.ts'
 import { Progress } from '../../../bench/output/progress.ts'
 import { resultOf, type Machine, type Result } from '../../../bench/output/result.ts'
 import { Run, type RunOptions } from '../../../bench/harness/run.ts'
 import { scenarios } from '../../../bench/scenarios/index.ts'
-import { aboutOf, type Server } from '../../../bench/harness/server.ts'
+import { parseSrvr, type Server } from '../../../bench/harness/server.ts'
 import { tableOf } from '../../../bench/output/table.ts'
 import { noCounts, type Counts } from '../../../bench/measure/frame-counter.ts'
 import { connect } from '../../../src/index.ts'
@@ -14,7 +14,7 @@ import { sharedServer } from '../../support/shared-server.ts'
 
 const SIZES = [5, 10]
 const quick = scenarios.filter(({ isSlow }) => isSlow !== true)
-const byChance = scenarios.filter(scenario => scenario.byChance !== undefined).map(({ name }) => name)
+const varying = scenarios.filter(scenario => scenario.variesBecause !== undefined).map(({ name }) => name)
 
 describe('a run of the benchmark on a real server', function () {
   this.timeout(60_000)
@@ -33,96 +33,95 @@ describe('a run of the benchmark on a real server', function () {
   })
 
   it('measures each scenario with each number of sessions', () => {
-    expect(run.cells.map(({ scenario, size }) => `${scenario} ${size}`)).to.have.members(
+    expect(run.measurements.map(({ scenario, size }) => `${scenario} ${size}`)).to.have.members(
       quick.flatMap(({ name }) => [`${name} 5`, `${name} 10`]),
     )
-    for (const cell of run.cells) expect(stepsOf(cell).length, cell.scenario).to.be.at.least(1)
+    for (const cell of run.measurements) expect(stepsOf(cell).length, cell.scenario).to.be.at.least(1)
   })
 
-  it('finds that every step causes the same, to the byte, and that the timed ones move as many frames', () => {
-    for (const cell of run.cells.filter(({ scenario }) => !byChance.includes(scenario))) {
+  it('counts the same in every step, to the byte, and as many frames in timed steps', () => {
+    for (const cell of run.measurements.filter(({ scenario }) => !varying.includes(scenario))) {
       const steps = stepsOf(cell)
       for (const step of steps) expect(step, `${cell.scenario} ${cell.size}`).to.deep.equal(steps[0])
       if (cell.timed.length > 0) expect(cell.asExpected, `${cell.scenario} ${cell.size}`).to.equal(true)
     }
   })
 
-  it('finds the same in another run, to the byte', async () => {
+  it('counts the same in another run, to the byte', async () => {
     const others = ['mutex', 'herd', 'ticket', 'data']
     const chosen = scenarios.filter(({ name }) => others.includes(name))
     const again = new Run(options({ scenarios: chosen, sizes: [5] }), given, silent, new AbortController())
     await again.measure()
-    expect(again.cells).to.have.length(others.length)
-    for (const cell of again.cells) {
-      const first = run.cells.find(({ scenario, size }) => scenario === cell.scenario && size === cell.size)
+    expect(again.measurements).to.have.length(others.length)
+    for (const cell of again.measurements) {
+      const first = run.measurements.find(({ scenario, size }) => scenario === cell.scenario && size === cell.size)
       expect(stepsOf(cell)[0], cell.scenario).to.deep.equal(first && stepsOf(first)[0])
     }
   })
 
-  it('finds that a Mutex wakes one waiter on a release, who lists once, and none on a join', () => {
+  it('counts one notified waiter of a Mutex on a release, which lists once, and none on a join', () => {
     for (const { step } of found('mutex')) {
-      // Sent: delete, getChildren. Received: their answers, and the event.
+      // Sent: delete, getChildren. Received: their replies, and the event.
       expect(step['release']).to.include({ notifications: 1, framesSent: 2, framesReceived: 3 })
       // create and getChildren at once, then getData with a watch on the predecessor.
       expect(step['join']).to.include({ notifications: 0, framesSent: 3, framesReceived: 3 })
     }
   })
 
-  it('finds that a HerdMutex wakes every waiter on a release and on a join, and each of them lists', () => {
+  it('counts all waiters of a HerdMutex on a release and on a join, and a list from each', () => {
     for (const { size, step } of found('herd')) {
       const waiters = size - 1
-      // Sent: delete, a getChildren of each waiter, and the removeWatches of the one who now holds the lock.
+      // Sent: delete, a getChildren of each waiter, and the removeWatches of the new holder.
       expect(step['release']).to.include({
         notifications: waiters,
         framesSent: waiters + 2,
         framesReceived: 2 * waiters + 2,
       })
-      // The one who joins is no waiter yet when its node appears, nor is the holder any more: it has taken its watch
-      // back.
+      // The joining session does not watch yet when its node appears, and the holder has removed its watch.
       const others = waiters - 1
       expect(step['join']).to.include({ notifications: others, framesSent: others + 2, framesReceived: 2 * others + 2 })
     }
   })
 
-  it('finds that an EphemeralMutex wakes every waiter on a release, and none on a join', () => {
+  it('counts all waiters of an EphemeralMutex on a release, and none on a join', () => {
     for (const { size, step } of found('ephemeral')) {
       expect(step['release']).to.include({ notifications: size - 1 })
       expect(step['join']).to.include({ notifications: 0 })
     }
   })
 
-  it('finds that a TicketMutex hands over with as many bytes in a queue of ten as in one of five', () => {
+  it('counts as many bytes for a TicketMutex with ten contenders as with five', () => {
     const [five, ten] = found('ticket').map(({ step }) => step['release'])
     expect(five).to.include({ notifications: 1 })
     expect(ten).to.deep.equal(five)
   })
 
-  it('finds that a ReentrantMutex queues at the server once in each session, and else in the process', async () => {
+  it('counts one queued node for each session of a ReentrantMutex, because the others wait in the process', async () => {
     for (const { step } of found('reentrant')) expect(step['join']).to.include({ framesSent: 3, framesReceived: 3 })
     const chosen = scenarios.filter(({ name }) => name === 'reentrant')
-    const crowd = new Run(options({ scenarios: chosen, sizes: [30] }), given, silent, new AbortController())
-    await crowd.measure()
-    for (const step of crowd.cells.flatMap(stepsOf)) expect(step['join']).to.deep.equal(noCounts())
+    const many = new Run(options({ scenarios: chosen, sizes: [30] }), given, silent, new AbortController())
+    await many.measure()
+    for (const step of many.measurements.flatMap(stepsOf)) expect(step['join']).to.deep.equal(noCounts())
   })
 
-  it('finds that readers behind a writer are all let in at once, and each lists once', () => {
+  it('counts one list for each reader that a writer admits', () => {
     for (const name of ['readers', 'rw-herd'])
       for (const { size, step } of found(name)) expect(step['let in']).to.include({ notifications: size })
     for (const { size, step } of found('readers')) {
-      // Sent: delete, and a getChildren of each reader. None of them is woken by one who comes after it.
+      // Sent: delete, and a getChildren of each reader. Later readers notify none of them.
       expect(step['let in']).to.include({ framesSent: 1 + size, framesReceived: 1 + 2 * size })
       expect(step['return']).to.include({ notifications: 0, framesSent: 3 * size, framesReceived: 3 * size })
     }
   })
 
-  it('finds one more name in the list for one more contender', () => {
+  it('counts one more name in the list for one more contender', () => {
     const [five, ten] = found('mutex').map(({ step }) => step['release']?.bytesReceived ?? NaN)
-    // Its length, then '_c_', a uuid, '-lock-' and ten digits.
+    // A name is its length, '_c_', a uuid, '-lock-' and ten digits.
     const name = 4 + 3 + 36 + 6 + 10
     expect((ten ?? NaN) - (five ?? NaN)).to.equal(5 * name)
   })
 
-  it('finds that each session that watches is told once, and reads again unless its watch stays', () => {
+  it('counts one notification for each watching session, and a read unless the watch is persistent', () => {
     for (const [name, phase, reads] of [
       ['data', 'change', 1],
       ['child', 'appear', 1],
@@ -137,23 +136,23 @@ describe('a run of the benchmark on a real server', function () {
         })
   })
 
-  it('finds that a lost connection costs a session a handshake and one setWatches for all of its watches', () => {
+  it('counts a handshake and one setWatches for each lost connection', () => {
     for (const { size, step } of found('reconnect'))
       expect(step['reconnect']).to.include({ notifications: 0, framesSent: 2 * size, framesReceived: 2 * size })
   })
 
-  it('finds that sessions that expire are each told of once, and come back each with a node of its own', async () => {
+  it('counts one event for each expired session, and a new node for each replacement', async () => {
     const expiring = options({ scenarios: scenarios.filter(({ name }) => name === 'expire'), sizes: [5] })
     const run = new Run(expiring, given, silent, new AbortController())
     await run.measure()
-    const [cell] = run.cells
+    const [cell] = run.measurements
     const [step] = cell === undefined ? [] : stepsOf(cell)
     expect(step?.['expire']).to.include({ notifications: 5, framesSent: 0 })
     expect(step?.['return']).to.include({ notifications: 5 })
   })
 
-  it('knows when what a phase is about has happened to each', () => {
-    for (const { scenario, size, timed } of run.cells)
+  it('records a mark with a time for each session', () => {
+    for (const { scenario, size, timed } of run.measurements)
       for (const { steps } of timed)
         for (const step of steps) {
           const [first] = Object.values(step) as [PhaseRun]
@@ -169,20 +168,27 @@ describe('a run of the benchmark on a real server', function () {
     expect(after.watches).to.be.at.most(traces.watches)
   })
 
-  it('makes a table, and a result that keeps what is needed to judge it', () => {
-    const findings = { cells: run.cells, traffic: run.traffic, server: given, seconds: 1, remarks: [], recordings: [] }
+  it('produces a table, and a result with the conditions of the run', () => {
+    const findings = {
+      measurements: run.measurements,
+      traffic: run.traffic,
+      server: given,
+      seconds: 1,
+      caveats: [],
+      recordings: [],
+    }
     const made = resultOf(findings, options({ scenarios: quick }), ['--seconds', '2'], machine, new Date(0))
     expect(tableOf(made.cells, made.growth, 2)).to.match(/^mutex +10 +release +1 +5 /m)
     const result = JSON.parse(JSON.stringify(made)) as Result
     expect(result).to.include({ date: '1970-01-01T00:00:00.000Z', commandLine: 'npm start -- --seconds 2', seed: 1 })
     expect(result.machine).to.deep.equal(machine)
     expect(result.server.version).to.match(/^\d+\.\d+/)
-    expect(result.cells.map(({ counted }) => counted)).to.deep.equal(run.cells.map(stepsOf))
+    expect(result.cells.map(({ counted }) => counted)).to.deep.equal(run.measurements.map(stepsOf))
     expect(result.traffic.fences.framesSent).to.be.above(0)
     expect(result.growth.find(({ scenario }) => scenario === 'ticket')?.bytes?.exponent).to.equal(0)
   })
 
-  it('leaves nothing behind when it is ended early, and keeps what it has', async () => {
+  it('leaves nothing behind if aborted, and keeps the measurements so far', async () => {
     const stop = new AbortController()
     const screen = {
       isTTY: true,
@@ -194,29 +200,29 @@ describe('a run of the benchmark on a real server', function () {
     const early = new Run(endless, given, new Progress(screen), stop)
     const error: unknown = await early.measure().catch((e: unknown) => e)
     expect(error).to.be.an('error').with.property('message', 'enough')
-    expect(early.cells[0]?.counted).not.to.have.length(0)
+    expect(early.measurements[0]?.counted).not.to.have.length(0)
     const after = await tracesOn(zooKeeper)
     expect(after.nodes).to.deep.equal(traces.nodes)
     expect(after.watches).to.be.at.most(traces.watches)
   })
 
-  /** The first counted step of each size, by phases. */
+  /** Returns the first counted step of each size, by phase. */
   function found(name: string): { size: number; step: Record<string, Counts | undefined> }[] {
-    return run.cells
+    return run.measurements
       .filter(({ scenario }) => scenario === name)
       .map(cell => ({ size: cell.size, step: stepsOf(cell)[0] ?? {} }))
   }
 })
 
-/** On a busy machine too nothing is left out. */
+/** Long enough that a busy machine skips nothing. */
 const options = (some: Partial<Options>): RunOptions => ({
   overtime: 10,
   ...{ sizes: SIZES, scenarios: [], seconds: 1, seed: 1, threads: 2, all: false },
   ...some,
 })
 
-/** What each counted step caused, phase by phase. */
-const stepsOf = ({ counted }: Cell): Record<string, Counts | undefined>[] =>
+/** Returns the counts of each counted step, by phase. */
+const stepsOf = ({ counted }: Measurement): Record<string, Counts | undefined>[] =>
   counted.flatMap(({ steps }) =>
     steps.map(step => Object.fromEntries(Object.entries(step).map(([phase, { counts }]) => [phase, counts]))),
   )
@@ -232,12 +238,12 @@ interface Traces {
 
 async function asGiven(server: ApacheZooKeeper): Promise<Server> {
   return {
-    ...aboutOf(await server.command('srvr')),
+    ...parseSrvr(await server.command('srvr')),
     servers: server.connectString,
     kind: 'given',
     pid: undefined,
     cpuSeconds: () => server.cpuSeconds(),
-    passed: () => Promise.resolve(undefined),
+    wireCounts: () => Promise.resolve(undefined),
     close: () => Promise.resolve(),
   }
 }

@@ -7,7 +7,7 @@ describe('latencies of the benchmark', () => {
       for (const value of Object.values({ ...latencyOf([ms]), count: ms })) expect(value / ms).to.be.closeTo(1, 0.001)
   })
 
-  it('take percentiles', () => {
+  it('have percentiles', () => {
     const latency = latencyOf(Array.from({ length: 1000 }, (_, i) => i + 1))
     expect(latency.count).to.equal(1000)
     for (const [value, exact] of [
@@ -20,7 +20,7 @@ describe('latencies of the benchmark', () => {
       expect(value / exact).to.be.closeTo(1, 0.002)
   })
 
-  it('count a stall for all that would have come during it, and not once', () => {
+  it('count a stall for all operations that it delays', () => {
     const stalled = [...Array.from({ length: 99 }, () => 1), 100]
     expect(latencyOf(stalled).p99, 'the stall is one of a hundred').to.be.closeTo(1, 0.01)
     const corrected = latencyOf(stalled, 1)
@@ -29,7 +29,7 @@ describe('latencies of the benchmark', () => {
     expect(corrected.p99).to.be.closeTo(99, 1)
   })
 
-  it('fill nothing in where nothing took longer than the interval', () => {
+  it('add nothing if no operation takes longer than the interval', () => {
     expect(latencyOf([1, 2, 3], 5).count).to.equal(3)
   })
 })

@@ -1,55 +1,53 @@
 import { expect } from 'chai'
-import { Rehearsed } from '../../../bench/measure/measurement.ts'
+import { ScenarioRun } from '../../../bench/measure/measurement.ts'
 import { lock } from '../../../bench/scenarios/locks.ts'
 import { noTraffic } from '../../../bench/measure/frame-counter.ts'
 
 const scenario = lock('any', 'a lock', () => ({ acquire: () => Promise.reject(new Error('unused')) }), [0, 0, 0])
 
-describe('a cell of the benchmark', () => {
-  it('has whoever was granted the lock last release it, and whoever released it join again', async () => {
-    const { rehearsed, acts } = lockOf(3)
-    await rehearsed.gather()
-    await rehearsed.count()
-    await rehearsed.count()
+describe('a run of one scenario', () => {
+  it('lets the last holder release the lock, and then join again', async () => {
+    const { run, acts } = lockOf(3)
+    await run.gather()
+    await run.count()
+    await run.count()
     expect(acts).to.deep.equal(['queue all', 'release 0', 'queue 0', 'release 1', 'queue 1'])
   })
 
-  it('refuses figures of a lock that two hold at once', async () => {
-    const { rehearsed } = lockOf(3, 2)
-    await rehearsed.gather().then(
-      () => expect.fail('it was taken for a lock'),
+  it('rejects if two sessions hold the lock at once', async () => {
+    const { run } = lockOf(3, 2)
+    await run.gather().then(
+      () => expect.fail('two holders were not noticed'),
       (error: unknown) =>
-        expect(error)
-          .to.be.an('error')
-          .with.property('message', 'any 3, gather: it happened to 2 and should have happened to 1'),
+        expect(error).to.be.an('error').with.property('message', 'any 3, gather: 2 of 1 expected marks were recorded'),
     )
   })
 
-  it('measures at full speed only where all counted steps moved as many frames', async () => {
-    const { rehearsed, expected } = lockOf(3)
-    await rehearsed.gather()
-    await rehearsed.count()
-    await rehearsed.time(done => done < 2)
-    // Two frames in each release that was counted, and in none of the joins.
+  it('measures without fences only if all counted steps moved the same number of frames', async () => {
+    const { run, expected } = lockOf(3)
+    await run.gather()
+    await run.count()
+    await run.time(done => done < 2)
+    // Each counted release moves two frames, and a join none.
     expect(expected.slice(-4)).to.deep.equal([2, 0, 2, 0])
-    expect(rehearsed.cell.timed[0]?.steps).to.have.length(2)
-    expect(rehearsed.cell.asExpected).to.equal(true)
+    expect(run.measurement.timed[0]?.steps).to.have.length(2)
+    expect(run.measurement.asExpected).to.equal(true)
   })
 })
 
-/** A crew whose contenders are granted a lock in the order of their numbers, so many at a time. */
+/** Workers whose contenders get a lock in the order of their indexes, `atOnce` at a time. */
 function lockOf(size: number, atOnce = 1) {
   const acts: string[] = []
   const expected: (number | undefined)[] = []
   let [granted, frames] = [0, 0]
   let marks: { member: number; at: number }[] = []
-  const crew = {
-    turnTo: () => Promise.resolve(),
+  const workers = {
+    select: () => Promise.resolve(),
     expect: (_marks: number, due: number | undefined) => void expected.push(due),
-    act: (deed: string, who: number | 'all') => {
-      acts.push(`${deed} ${who}`)
-      if (deed === 'release') frames += 2
-      if (deed === 'release' || who === 'all')
+    act: (action: string, who: number | 'all') => {
+      acts.push(`${action} ${who}`)
+      if (action === 'release') frames += 2
+      if (action === 'release' || who === 'all')
         for (let i = 0; i < atOnce; i++) marks.push({ member: granted++ % size, at: 1 })
       return Promise.resolve(0)
     },
@@ -67,6 +65,6 @@ function lockOf(size: number, atOnce = 1) {
     },
     busy: () => Promise.resolve([0.5]),
   }
-  const rehearsed = new Rehearsed(scenario, size, { crew, directory: '/d', serverCpuSeconds: () => undefined })
-  return { rehearsed, acts, expected }
+  const run = new ScenarioRun(scenario, size, { workers, directory: '/d', serverCpuSeconds: () => undefined })
+  return { run, acts, expected }
 }

@@ -1,41 +1,41 @@
 import { expect } from 'chai'
-import { quiet } from '../../../bench/measure/quiescence.ts'
+import { awaitQuiescence } from '../../../bench/measure/quiescence.ts'
 import { noTraffic } from '../../../bench/measure/frame-counter.ts'
 
-describe('quiet', () => {
-  it('is proven by a round of fences in which no frame passes that a scenario is about', async () => {
-    const crowd = crowdOf([5, 0])
-    const traffic = await quiet(crowd, 'all')
-    expect(crowd.rounds).to.deep.equal(['all', 'all'])
+describe('quiescence', () => {
+  it('is reached after a round of fences without a frame of the scenario', async () => {
+    const sessions = crowdOf([5, 0])
+    const traffic = await awaitQuiescence(sessions, 'all')
+    expect(sessions.rounds).to.deep.equal(['all', 'all'])
     expect(traffic.work.framesReceived).to.equal(5)
   })
 
-  it('is not believed while frames pass', async () => {
-    const crowd = crowdOf([1, 1, 1, 0])
-    await quiet(crowd, 'conductor')
-    expect(crowd.rounds).to.deep.equal(['conductor', 'conductor', 'conductor', 'conductor'])
+  it('is not reached while frames pass', async () => {
+    const sessions = crowdOf([1, 1, 1, 0])
+    await awaitQuiescence(sessions, 'trigger')
+    expect(sessions.rounds).to.deep.equal(['trigger', 'trigger', 'trigger', 'trigger'])
   })
 
-  it('is not believed where a frame passes after the round, before its counts are told', async () => {
-    const crowd = crowdOf([0, 0])
-    const told = crowd.traffic
-    let looks = 0
-    crowd.traffic = () => {
-      if (++looks === 2) crowd.pass(1)
-      return told()
+  it('is not reached if a frame passes after the round and before its counts are read', async () => {
+    const sessions = crowdOf([0, 0])
+    const traffic = sessions.traffic
+    let reads = 0
+    sessions.traffic = () => {
+      if (++reads === 2) sessions.pass(1)
+      return traffic()
     }
-    await quiet(crowd)
-    expect(crowd.rounds).to.have.length(2)
+    await awaitQuiescence(sessions)
+    expect(sessions.rounds).to.have.length(2)
   })
 
-  it('is not claimed where a fence fails', async () => {
+  it('rejects if a fence fails', async () => {
     const broken = { ...crowdOf([]), fence: () => Promise.reject(new Error('lost')) }
-    const error: unknown = await quiet(broken).catch((e: unknown) => e)
+    const error: unknown = await awaitQuiescence(broken).catch((e: unknown) => e)
     expect(error).to.be.an('error').with.property('message', 'lost')
   })
 })
 
-/** Sessions that hear so many frames in each round before the fences are answered. */
+/** Sessions that receive the given number of frames in each round, before the fences are answered. */
 function crowdOf(framesPerRound: number[]) {
   const rounds: string[] = []
   let frames = 0
@@ -44,7 +44,7 @@ function crowdOf(framesPerRound: number[]) {
     now.work.framesReceived = frames
     return Promise.resolve(now)
   }
-  const fence = (which: 'all' | 'conductor') => {
+  const fence = (which: 'all' | 'trigger') => {
     rounds.push(which)
     frames += framesPerRound.shift() ?? 0
     return Promise.resolve()

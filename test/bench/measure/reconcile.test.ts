@@ -1,18 +1,18 @@
-// What the benchmark counts at the clients, beside what the server says that it has taken in and sent out.
+// Compares the counts of the benchmark's clients with those of the server.
 import { expect } from 'chai'
-import { totalOf, watchBothSides, type Passed } from '../../../bench/measure/reconcile.ts'
+import { totalOf, startReconciliation, type WireCounts } from '../../../bench/measure/reconcile.ts'
 import { Progress } from '../../../bench/output/progress.ts'
 import { Run } from '../../../bench/harness/run.ts'
 import { scenarios } from '../../../bench/scenarios/index.ts'
 import { serverFor } from '../../../bench/harness/server.ts'
 import { noTraffic } from '../../../bench/measure/frame-counter.ts'
 
-describe('both sides of the wire', () => {
-  const passed = (frames: number): Passed => ({
+describe('the counts of clients and server', () => {
+  const passed = (frames: number): WireCounts => ({
     ...{ framesSent: frames, framesReceived: frames },
     ...{ bytesSent: 100 * frames, bytesReceived: 100 * frames },
   })
-  /** Clients and a server that have moved so many frames when asked, one after the other; the last ones for good. */
+  /** Clients and a server that report these numbers of frames one after the other, and then repeat the last one. */
   const sides = (clients: number[], server: (number | undefined)[]) => {
     const next = <T>(all: T[]): T => (all.length > 1 ? all.shift() : all[0]) as T
     return {
@@ -24,27 +24,27 @@ describe('both sides of the wire', () => {
     }
   }
 
-  it('agree where they have counted the same since', async () => {
-    const done = await watchBothSides(sides([5, 5, 9], [70, 74]))
+  it('agree if they have counted the same since the start', async () => {
+    const done = await startReconciliation(sides([5, 5, 9], [70, 74]))
     expect(await done()).to.deep.equal({ clients: passed(4), server: passed(4), agree: true })
   })
 
-  it('are looked at again where a ping came between the looks', async () => {
-    const done = await watchBothSides(sides([5, 6, 6, 6, 8], [71, 71, 73]))
+  it('are read again if a ping passed meanwhile', async () => {
+    const done = await startReconciliation(sides([5, 6, 6, 6, 8], [71, 71, 73]))
     expect(await done()).to.deep.include({ clients: passed(2), agree: true })
   })
 
-  it('agree as soon as the server has counted what it has written', async () => {
-    const done = await watchBothSides(sides([5, 5, 9], [70, 73, 73, 74]))
+  it('agree as soon as the server has counted its written frames', async () => {
+    const done = await startReconciliation(sides([5, 5, 9], [70, 73, 73, 74]))
     expect(await done()).to.deep.include({ server: passed(4), agree: true })
   })
 
-  it('differ where the server goes on to count otherwise', async () => {
-    const done = await watchBothSides(sides([5, 5, 9], [70, 75]))
+  it('differ if the counts of the server stay different', async () => {
+    const done = await startReconciliation(sides([5, 5, 9], [70, 75]))
     expect(await done()).to.deep.equal({ clients: passed(4), server: passed(5), agree: false })
   })
 
-  it('are added up, and differ where one of them does', () => {
+  it('are added up, and differ if any of them differs', () => {
     const [alike, unlike] = [true, false].map(agree => ({ clients: passed(2), server: { framesSent: 2 }, agree }))
     expect(totalOf([alike, undefined, alike])).to.deep.equal({
       clients: passed(4),
@@ -55,28 +55,28 @@ describe('both sides of the wire', () => {
     expect(totalOf([undefined])).to.equal(undefined)
   })
 
-  it('are not told where the server says nothing', async () => {
-    const done = await watchBothSides(sides([5], [undefined]))
+  it('are undefined if the server reports none', async () => {
+    const done = await startReconciliation(sides([5], [undefined]))
     expect(await done()).to.equal(undefined)
   })
 
   for (const kind of ['embedded', 'apache'] as const)
-    describe(`with the server that is ${kind}`, function () {
+    describe(`on the ${kind} server`, function () {
       this.timeout(60_000)
 
-      it('count the same in every scenario: frames both ways, and bytes as far as the server tells', async () => {
+      it('agree in every scenario: frames in both directions, and bytes if the server reports them', async () => {
         const server = await serverFor(kind)
         try {
           const quick = scenarios.filter(({ isSlow }) => isSlow !== true)
           const options = { scenarios: quick, sizes: [20], seconds: 1, overtime: 100, seed: 1, threads: 2, all: false }
           const run = new Run(options, server, new Progress({ write: () => undefined }), new AbortController())
           await run.measure()
-          expect(run.cells).to.have.length(quick.length)
-          for (const { scenario, bothSides } of run.cells) {
+          expect(run.measurements).to.have.length(quick.length)
+          for (const { scenario, bothSides } of run.measurements) {
             expect(bothSides?.clients.framesSent, scenario).to.be.above(20)
             const { bytesReceived, ...rest } = bothSides?.clients ?? passed(NaN)
-            const told = kind === 'apache' ? rest : { ...rest, bytesReceived }
-            expect(bothSides?.server, scenario).to.deep.equal(told)
+            const expected = kind === 'apache' ? rest : { ...rest, bytesReceived }
+            expect(bothSides?.server, scenario).to.deep.equal(expected)
           }
         } finally {
           await server.close()

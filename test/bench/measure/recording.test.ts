@@ -19,7 +19,7 @@ describe('a recording of one release on a real server', function () {
   const happened = (scenario: string, what: string) =>
     (recordings.get(scenario)?.happenings ?? []).filter(({ is }) => is === what)
 
-  it('has the holder begin, and the first in the queue get the lock', () => {
+  it('starts with the holder, and ends with the lock at the first in the queue', () => {
     for (const name of ['herd', 'mutex', 'ticket', 'write', 'write-herd', 'reentrant']) {
       const { happenings, actor } = recordings.get(name) as Recording
       expect(happenings[0], name).to.include({ who: 0, is: 'request' })
@@ -28,7 +28,7 @@ describe('a recording of one release on a real server', function () {
     }
   })
 
-  it('shows the herd: all who wait are notified and list, of a queue only the next', () => {
+  it('shows that all waiters of a herd are notified and list, and only the next one of a queue', () => {
     const waiters = Array.from({ length: 11 }, (_, i) => i + 1)
     for (const name of ['herd', 'write-herd', 'ephemeral'])
       expect(
@@ -44,12 +44,12 @@ describe('a recording of one release on a real server', function () {
       ).to.deep.equal([1])
   })
 
-  it('lets all readers in', () => {
+  it('shows that all readers are admitted', () => {
     for (const name of ['readers', 'rw-herd'])
       expect(new Set(happened(name, 'mark').map(({ who }) => who)).size).to.equal(12)
   })
 
-  it('is in the order of time, and answers what was asked', () => {
+  it('is sorted by time, and has a request for each reply', () => {
     for (const { scenario, happenings } of recordings.values()) {
       const times = happenings.map(({ at }) => at)
       expect(times, scenario).to.deep.equal(times.toSorted((a, b) => a - b))

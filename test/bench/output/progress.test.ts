@@ -2,12 +2,12 @@ import { expect } from 'chai'
 import { Progress } from '../../../bench/output/progress.ts'
 
 describe('the progress of the benchmark', () => {
-  it('is shown on a terminal, with the time that is left, in one line that is taken away', () => {
+  it('is shown on a terminal with the remaining time, in one line that is removed at the end', () => {
     const { progress, written, at } = onScreen({ isTTY: true, columns: 80 })
-    progress.say('starting')
+    progress.show('starting')
     progress.endsAt(30_000)
     at(500)
-    progress.say('herd, 10 contenders')
+    progress.show('herd, 10 contenders')
     progress.clear()
     progress.clear()
     expect(written).to.deep.equal([
@@ -17,19 +17,19 @@ describe('the progress of the benchmark', () => {
     ])
   })
 
-  it('is not shown more often than one can read, nor wider than the terminal', () => {
+  it('is limited in frequency, and to the width of the terminal', () => {
     const { progress, written, at } = onScreen({ isTTY: true, columns: 10 })
-    progress.say('one')
+    progress.show('one')
     at(99)
-    progress.say('two')
+    progress.show('two')
     at(100)
-    progress.say('three is a crowd')
+    progress.show('three is a crowd')
     expect(written).to.deep.equal(['\r\u001b[Kone', '\r\u001b[Kthree is '])
   })
 
-  it('is quiet where nobody looks', () => {
+  it('is not shown without a terminal', () => {
     const { progress, written } = onScreen({})
-    progress.say('one')
+    progress.show('one')
     progress.clear()
     expect(written).to.deep.equal([])
   })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Cell, PhaseRun } from '../../../bench/measure/measurement.ts'
+import type { Measurement, PhaseRun } from '../../../bench/measure/measurement.ts'
 import { comparisonOf } from '../../../bench/output/compare.ts'
-import { remarksOn } from '../../../bench/output/caveats.ts'
+import { caveatsOf } from '../../../bench/output/caveats.ts'
 import { resultOf, type Machine } from '../../../bench/output/result.ts'
 import { scenarios } from '../../../bench/scenarios/index.ts'
 import type { Server } from '../../../bench/harness/server.ts'
@@ -23,12 +23,12 @@ describe('the table of the benchmark', () => {
     expect(lines.filter(line => line !== line.trimEnd())).to.deep.equal([])
   })
 
-  it('keeps a space between any two figures', () => {
+  it('separates figures by a space', () => {
     const row = lines.find(line => /^herd +10000 /.test(line))
     expect(row?.split(/ +/)).to.deep.equal(['herd', '10000', 'release', '10000', '10002', '100', '6.00G', '3'])
   })
 
-  it('shows the fitted exponents with their error beside the theory, and the total of all', () => {
+  it('shows the fitted exponents with their errors, the theory, and the total', () => {
     const fitted = lines.slice(lines.findIndex(line => line.startsWith('GROWTH')))
     const rowOf = (name: string) => fitted.find(line => line.startsWith(`${name} `))?.split(/ +/)
     expect(rowOf('herd')).to.deep.equal(['herd', 'release', '1.00±0.00', '1', '2.00±0.00', '2', 'N^3.00'])
@@ -46,39 +46,39 @@ describe('the table of the benchmark', () => {
     ])
   })
 
-  it('says which are missing, which were too heavy, and which did not repeat', () => {
+  it('has caveats for missing, heavy and inconstant scenarios', () => {
     const chosen = scenarios.filter(({ name }) => name === 'mutex' || name === 'herd')
     const [mutex, herd] = [cellOf('mutex', 10, 'release', 1, 600), cellOf('herd', 10, 'release', 9, 6000)]
     const all = { scenarios: chosen, sizes: [10], all: false }
-    expect(remarksOn([mutex, herd], all)).to.deep.equal([])
-    expect(remarksOn([{ ...mutex, asExpected: false }], all)).to.deep.equal([
-      'Not every step caused the same, so these counts are medians and not exact: mutex 10.',
-      'Not measured, for want of time: herd 10.',
+    expect(caveatsOf([mutex, herd], all)).to.deep.equal([])
+    expect(caveatsOf([{ ...mutex, asExpected: false }], all)).to.deep.equal([
+      'The steps of these scenarios did not all cause the same traffic, so their counts are medians: mutex 10.',
+      'Not measured because the time ran out: herd 10.',
     ])
-    const heavy = remarksOn([herd], { ...all, sizes: [3000] })
+    const heavy = caveatsOf([herd], { ...all, sizes: [3000] })
     expect(heavy).to.deep.equal([
-      'herd 3000: it would move some 540M bytes at once; --all measures it all the same.',
-      'mutex 3000: it would move some 540M bytes at once; --all measures it all the same.',
+      'Skipped herd 3000: it would move about 540M bytes at once (--all includes it).',
+      'Skipped mutex 3000: it would move about 540M bytes at once (--all includes it).',
     ])
   })
 
-  it('says whose counts are by chance and why, and where the server counted otherwise than its clients', () => {
+  it('has caveats for varying counts, with the reason, and for counts that differ from the server’s', () => {
     const reentrant = scenarios.filter(({ name }) => name === 'reentrant')
     const cell = { ...cellOf('reentrant', 10, 'release', 1, 600), asExpected: false }
-    const [chance, ...others] = remarksOn([cell], { scenarios: reentrant, sizes: [10], all: false })
-    expect(chance).to.equal(`The counts of reentrant are medians, and not exact: ${reentrant[0]?.byChance}.`)
-    expect(others, 'it did not repeat, and need not').to.deep.equal([])
+    const [varying, ...others] = caveatsOf([cell], { scenarios: reentrant, sizes: [10], all: false })
+    expect(varying).to.equal(`The counts of reentrant are medians, not exact, because ${reentrant[0]?.variesBecause}.`)
+    expect(others, 'no caveat about steps that differ').to.deep.equal([])
     const passed = { framesSent: 1, framesReceived: 1, bytesSent: 1, bytesReceived: 1 }
     const lost = { ...cell, bothSides: { clients: passed, server: { framesSent: 2 }, agree: false } }
-    expect(remarksOn([lost], { scenarios: reentrant, sizes: [10], all: false })).to.include(
-      'The server has counted otherwise than its clients: reentrant 10.',
+    expect(caveatsOf([lost], { scenarios: reentrant, sizes: [10], all: false })).to.include(
+      "The server's counts differ from the clients': reentrant 10.",
     )
   })
 
-  it('can be set beside an earlier one, with what changed', () => {
-    const result = (cell: Cell, cpu = 'abacus') =>
+  it('can be compared with an earlier result', () => {
+    const result = (cell: Measurement, cpu = 'abacus') =>
       resultOf(
-        { cells: [cell], traffic: traffic(), server, seconds: 1, remarks: [], recordings: [] },
+        { measurements: [cell], traffic: traffic(), server, seconds: 1, caveats: [], recordings: [] },
         { scenarios: [], seed: 1, threads: 1 },
         [],
         { ...machine, cpu },
@@ -97,8 +97,8 @@ describe('the table of the benchmark', () => {
   })
 })
 
-describe('the summary of a cell', () => {
-  it('takes medians of the counted steps, keeps the least and the most, and knows whether they are one', () => {
+describe('the summary of a measurement', () => {
+  it('has the median, minimum and maximum of the counted steps, and whether they are constant', () => {
     const cell = cellOf('mutex', 10, 'release', 1, 600)
     expect(summaryOf(cell).isConstant).to.equal(true)
     const odd = cell.counted[2]?.steps[0]?.['release']?.counts
@@ -109,19 +109,19 @@ describe('the summary of a cell', () => {
     expect(summary.isConstant).to.equal(false)
   })
 
-  it('takes times from the timed steps, first and last of each, and the rate', () => {
+  it('has the times of the timed steps, the first and last mark of each, and the rate', () => {
     const [phase] = summaryOf(cellOf('data', 10, 'change', 10, 600)).phases
     expect(phase?.marks).to.include({ steps: 2, first: 1.5, last: 2.5, perSecond: (1000 * 2) / 2.5 })
     expect(phase?.marks?.all.count).to.equal(4)
     expect(phase).to.include({ clientCpuMs: 4, serverCpuMs: 5 })
   })
 
-  it('takes them from the counted ones where none were timed', () => {
+  it('uses the times of the counted steps if none were timed', () => {
     const [phase] = summaryOf({ ...cellOf('data', 10, 'change', 10, 600), timed: [] }).phases
     expect(phase?.marks?.steps).to.equal(3)
   })
 
-  it('leaves small sizes out of the fit where there are enough larger ones', () => {
+  it('leaves small sizes out of the fit if there are enough larger ones', () => {
     const [scenario] = scenarios.filter(({ name }) => name === 'data')
     const sizes = (...some: number[]) =>
       scenario &&
@@ -133,7 +133,7 @@ describe('the summary of a cell', () => {
     expect(sizes(10, 20, 100)).to.deep.equal([10, 20, 100])
   })
 
-  it('says what kept it from being faster', () => {
+  it('names the bottleneck', () => {
     const limit = (client: number, server?: number, machine?: number) => limitOf({ client, server, machine }, 2)
     expect(limit(0.99)).to.equal('client')
     expect(limit(0.2, 0.95, 1.1)).to.equal('server')
@@ -151,11 +151,17 @@ const machine: Machine = { cpu: 'abacus', cores: 2, memoryBytes: 10, platform: '
 const server: Server = {
   ...{ servers: 'a:1', kind: 'apache', version: '3', mode: 'standalone', pid: undefined },
   cpuSeconds: () => undefined,
-  passed: () => Promise.resolve(undefined),
+  wireCounts: () => Promise.resolve(undefined),
   close: () => Promise.resolve(),
 }
 
-function cellOf(scenario: string, size: number, phase: string, notifications: number, bytesReceived: number): Cell {
+function cellOf(
+  scenario: string,
+  size: number,
+  phase: string,
+  notifications: number,
+  bytesReceived: number,
+): Measurement {
   const phaseRun = (marks: number[]): PhaseRun => ({
     counts: { notifications, framesSent: 2, framesReceived: notifications, bytesSent: 100, bytesReceived },
     ...{ marks, ms: 6, clientCpuMs: 4, serverCpuMs: 5 },

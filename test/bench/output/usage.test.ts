@@ -4,18 +4,18 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-describe('a benchmark that is asked for what it does not have', () => {
+describe('a benchmark with an unknown option', () => {
   for (const [program, command] of [
     ['bench/main.ts', 'npm start'],
     ['bench/throughput/main.ts', 'npm run bench:throughput'],
     ['bench/growth/main.ts', 'npm run bench:growth'],
   ] as const)
-    it(`${command} says so in one line, and ends`, () => {
+    it(`${command} reports it in one line, and exits with 2`, () => {
       const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', program, '--nothing'], {
         cwd: root,
         encoding: 'utf8',
       })
-      expect(stderr).to.equal(`Unknown option '--nothing' (${command} -- --help tells more)\n`)
+      expect(stderr).to.equal(`Unknown option '--nothing' (see ${command} -- --help)\n`)
       expect([status, stdout]).to.deep.equal([2, ''])
     })
 })

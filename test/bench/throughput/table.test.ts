@@ -9,8 +9,8 @@ const workload: Workload = {
   measure: { is: 'steady', op: 'getData', inFlight: 64 },
   by: ['zkwire', 'raw', 'zookeeper'],
   targets: [
-    { figure: 'cpu', by: { contestant: 'raw' }, atMost: 1.25 },
-    { figure: 'rate', by: { contestant: 'raw' }, atLeast: 0.4 },
+    { figure: 'cpu', by: { subject: 'raw' }, atMost: 1.25 },
+    { figure: 'rate', by: { subject: 'raw' }, atLeast: 0.4 },
   ],
 }
 const samples: Samples = new Map([
@@ -24,9 +24,9 @@ const samples: Samples = new Map([
 ])
 
 describe('the tables of the throughput benchmark', () => {
-  it('have a line for each contestant that was measured, with medians and the spread', () => {
+  it('have a line for each measured subject, with medians and the spread', () => {
     const [head = '', ...lines] = tableOf([workload], samples).split('\n')
-    expect(head.split(/ {2,}/)).to.include.members(['workload', 'contestant', 'CPU us/op', 'op/s', 'p50 ms', 'KB each'])
+    expect(head.split(/ {2,}/)).to.include.members(['workload', 'subject', 'CPU us/op', 'op/s', 'p50 ms', 'KB each'])
     expect(lines.map(line => line.split(/ {2,}/))).to.deep.equal([
       ['getData 64', 'zkwire', '8.00', '7.00 .. 9.00', '20000', '0.500', '2.25', '-'],
       ['getData 64', 'raw', '5.00', '4.00 .. 6.00', '25000', '-', '-', '-'],
@@ -34,7 +34,7 @@ describe('the tables of the throughput benchmark', () => {
     expect(new Set([head, ...lines].map(line => line.length)).size, 'columns stand below each other').to.equal(1)
   })
 
-  it('say of each target what it was, what came out, and whether it is met', () => {
+  it('show each target, its ratio, and whether it is met', () => {
     const [, ...lines] = verdictTableOf(verdictsOf([workload], samples)).split('\n')
     expect(lines.map(line => line.split(/ {2,}/))).to.deep.equal([
       ['getData 64', 'CPU : raw', '1.75', '[1.33, 1.80]', 'at most 1.25', 'MISSED'],

@@ -1,18 +1,18 @@
-// The exponents that theory foretells, measured.
+// Measures the exponents that theory predicts.
 import { expect } from 'chai'
-import { Progress } from '../../bench/output/progress.ts'
-import { Run } from '../../bench/harness/run.ts'
-import { scenarios } from '../../bench/scenarios/index.ts'
-import { serverFor } from '../../bench/harness/server.ts'
-import { growthOf, summaryOf } from '../../bench/measure/summary.ts'
+import { Progress } from '../../../bench/output/progress.ts'
+import { Run } from '../../../bench/harness/run.ts'
+import { scenarios } from '../../../bench/scenarios/index.ts'
+import { serverFor } from '../../../bench/harness/server.ts'
+import { growthOf, summaryOf } from '../../../bench/measure/summary.ts'
 
 const NEAR = 0.15
 
 for (const kind of ['embedded', 'apache'] as const)
-  describe(`what one release of a lock causes, with the server that is ${kind}`, function () {
+  describe(`the traffic of one release on the ${kind} server`, function () {
     this.timeout(90_000)
 
-    it('grows in bytes with N squared in the herd, with N behind a predecessor, and not at all with tickets', async () => {
+    it('grows with N squared for the herd, with N for the mutex, and not at all for tickets', async () => {
       const locks = scenarios.filter(({ name }) => ['herd', 'mutex', 'ticket'].includes(name))
       const server = await serverFor(kind)
       try {
@@ -20,7 +20,7 @@ for (const kind of ['embedded', 'apache'] as const)
         const silent = new Progress({ write: () => undefined })
         const run = new Run({ ...options, scenarios: locks }, server, silent, new AbortController())
         await run.measure()
-        const summaries = run.cells.map(summaryOf)
+        const summaries = run.measurements.map(summaryOf)
         for (const [name, events, bytes] of [
           ['herd', 1, 2],
           ['mutex', 0, 1],

@@ -1,25 +1,27 @@
 import { expect } from 'chai'
-import { curves, type Curve } from '../../../bench/growth/workloads.ts'
+import { workloads, type Workload } from '../../../bench/growth/workloads.ts'
 import { findingsOf, type Finding } from '../../../bench/growth/verdict.ts'
 import { seeded } from '../../../bench/harness/plan.ts'
 import { summaryOf, tableOf, verdictOf } from '../../../bench/growth/table.ts'
 
-const [curve] = curves.filter(({ crowd, probe }) => crowd === 'watches' && probe === 'told') as [Curve]
+const [workload] = workloads.filter(({ population, probe }) => population === 'watches' && probe === 'notified') as [
+  Workload,
+]
 const SIZES = [1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 const ROUNDS = 7
 
-/** A cost by size, measured with so much chance in each round, up or down. */
-function measured(costOf: (size: number) => number, noise = 0, seed = 1, of: Curve = curve): Finding {
+/** Measures a cost by size, with random noise in each round. */
+function measured(costOf: (size: number) => number, noise = 0, seed = 1, of: Workload = workload): Finding {
   const random = seeded(seed)
   const sample = (size: number) => ({
     operations: 50,
     cost: 50 * costOf(size) * (1 + noise * (2 * random() - 1)),
   })
-  const series = (size: number) => ({ own: Array.from({ length: ROUNDS }, () => sample(size)), beside: [] })
+  const series = (size: number) => ({ own: Array.from({ length: ROUNDS }, () => sample(size)), baseline: [] })
   return findingsOf(new Map([[of, new Map(SIZES.map(size => [size, series(size)]))]]))[0] as Finding
 }
 
-const bends = {
+const increases = {
   'a linear term that doubles the cost at the largest size but one': (size: number) => 1 + size / 300_000,
   'a linear term that is all of it': (size: number) => size / 1000,
   'a power of 0.25': (size: number) => (size / 1000) ** 0.25,
@@ -29,70 +31,72 @@ const bends = {
 }
 
 describe('a curve of the growth benchmark', () => {
-  it('is flat where the cost is the same at every size, or falls', () => {
+  it('is flat if the cost is constant or falls', () => {
     expect(measured(() => 3))
       .to.deep.include({ isFlat: true })
       .and.to.have.nested.property('power.exponent', 0)
     expect(measured(size => 1 + 1000 / size).isFlat).to.equal(true)
   })
 
-  for (const [what, costOf] of Object.entries(bends))
-    it(`is not flat with ${what}, noise or none`, () => {
+  for (const [what, costOf] of Object.entries(increases))
+    it(`is not flat with ${what}, with and without noise`, () => {
       for (const noise of [0, 0.1])
         for (const seed of [1, 2, 3]) expect(measured(costOf, noise, seed).isFlat).to.equal(false)
     })
 
-  it('is flat where there is nothing but noise, as much as a busy machine makes', () => {
+  it('is flat if it has only the noise of a busy machine', () => {
     for (let seed = 1; seed <= 5; seed++) expect(measured(() => 5, 0.3, seed).isFlat, `seed ${seed}`).to.equal(true)
   })
 
-  it('is not surely flat where there is more noise than that', () => {
+  it('is flat but not sure if there is more noise', () => {
     const noisy = measured(size => (size > 10_000 ? 1.4 : 1), 0.9)
     expect(noisy).to.include({ isFlat: true, isSure: false })
     expect(verdictOf(noisy)).to.match(/^flat as far as this run can tell: exponent/)
-    expect(summaryOf([noisy])).to.equal('1 curve, all flat. Too noisy to be sure of: watches, told.')
+    expect(summaryOf([noisy])).to.equal('1 curve, all flat. Too noisy for a verdict: watches, notified.')
     expect(measured(() => 5, 0.1).isSure).to.equal(true)
   })
 
-  it('is not bent by a round in which the machine was slow at all sizes', () => {
+  it('stays flat if the machine was slow at all sizes in one round', () => {
     let call = 0
     const slow = measured(() => (Math.floor(call++ % ROUNDS) === 2 ? 50 : 5))
     expect(slow.isFlat).to.equal(true)
-    expect(slow.largest?.ratio.middle).to.equal(1)
+    expect(slow.largestStep?.ratio.middle).to.equal(1)
   })
 
-  it('beside another is judged by how many times the cost of that it is, round by round', () => {
-    const besides = { ...curve, beside: 'promise' as const }
+  it('is judged by its ratio to the baseline of the same round, if it has one', () => {
+    const withBaseline = { ...workload, baseline: 'promise' as const }
     const series = (size: number) => {
       const costs = Array.from({ length: ROUNDS }, (_, round) => (round + 1) * (size > 10_000 ? 4 : 1))
       const samples = (times: number) => costs.map(cost => ({ operations: 10, cost: 10 * times * cost }))
-      return { own: samples(3), beside: samples(1) }
+      return { own: samples(3), baseline: samples(1) }
     }
-    const [finding] = findingsOf(new Map([[besides, new Map(SIZES.map(size => [size, series(size)]))]])) as [Finding]
+    const [finding] = findingsOf(new Map([[withBaseline, new Map(SIZES.map(size => [size, series(size)]))]])) as [
+      Finding,
+    ]
     expect(finding.isFlat).to.equal(true)
-    expect(finding.levels.map(({ cost, beside, ratio }) => [cost, beside, ratio.middle])).to.deep.equal(
+    expect(finding.levels.map(({ cost, baseline, ratio }) => [cost, baseline, ratio.middle])).to.deep.equal(
       SIZES.map(size => (size > 10_000 ? [48, 16, 1] : [12, 4, 1])),
     )
-    expect(verdictOf(finding)).to.match(/^flat beside bare promises: exponent 0\.00 ± 0\.00; largest step/)
+    expect(verdictOf(finding)).to.match(/^flat relative to bare promises: exponent 0\.00 ± 0\.00; largest step/)
   })
 
-  it('is not flat where nothing was measured, or no cost', () => {
+  it('is not flat if nothing was measured, or a cost of 0', () => {
     expect(measured(() => NaN).isFlat).to.equal(false)
     expect(measured(() => 0).isFlat).to.equal(false)
   })
 
-  it('of one size says that nothing is to be said of it', () => {
-    const samples = new Map([[curve, new Map([[1000, { own: [{ operations: 1, cost: 1 }], beside: [] }]])]])
-    expect(findingsOf(samples).map(verdictOf)).to.deep.equal(['of one size nothing is to be said'])
+  it('has no verdict with a single size', () => {
+    const samples = new Map([[workload, new Map([[1000, { own: [{ operations: 1, cost: 1 }], baseline: [] }]])]])
+    expect(findingsOf(samples).map(verdictOf)).to.deep.equal(['no verdict from a single size'])
   })
 })
 
 describe('the table of the growth benchmark', () => {
-  it('has a line for each size, and the verdict', () => {
+  it('has a line for each size, and a verdict', () => {
     const lines = tableOf([measured(size => (size > 100_000 ? 4.5 : 1.5))]).split('\n')
     expect(lines.map(line => line.trim())).to.include.members([
       'WATCHES REGISTERED',
-      'told: one more is set, its node is changed, it is told',
+      'notified: set one more, change its node, get the event',
       '1000     1.50    1.00  [1.00, 1.00]',
       '300000     4.50    3.00  [3.00, 3.00]',
     ])
@@ -101,10 +105,10 @@ describe('the table of the growth benchmark', () => {
     )
   })
 
-  it('ends with the names of all that are not flat', () => {
-    const [flat, bent] = [measured(() => 1), measured(size => size)]
+  it('ends with the names of the curves that are not flat', () => {
+    const [flat, growing] = [measured(() => 1), measured(size => size)]
     expect(summaryOf([flat, flat])).to.equal('2 curves, all flat.')
-    expect(summaryOf([flat, bent])).to.equal('2 curves, of which 1 NOT FLAT: watches, told.')
-    expect(summaryOf([bent])).to.equal('1 curve, of which 1 NOT FLAT: watches, told.')
+    expect(summaryOf([flat, growing])).to.equal('2 curves, 1 NOT FLAT: watches, notified.')
+    expect(summaryOf([growing])).to.equal('1 curve, 1 NOT FLAT: watches, notified.')
   })
 })

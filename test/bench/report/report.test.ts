@@ -1,22 +1,22 @@
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
-import { reportOf } from '../../bench/report/report.ts'
-import { readResult, type Result } from '../../bench/output/result.ts'
+import { reportOf } from '../../../bench/report/report.ts'
+import { readResult, type Result } from '../../../bench/output/result.ts'
 
 describe('the report of the benchmark', () => {
   let result: Result
   before(async () => {
-    result = await readResult(fileURLToPath(new URL('../../docs/herd.json', import.meta.url)))
+    result = await readResult(fileURLToPath(new URL('../../../docs/herd.json', import.meta.url)))
   })
 
-  it('is one file that asks the network for nothing', async () => {
+  it('is one file without external resources', async () => {
     const page = await reportOf(result)
     expect(page).to.match(/^<!doctype html>/)
     expect(page).not.to.match(/<link|<iframe|@import|url\((?!#)|\bsrc=|\bhref=/)
     expect(page.replaceAll('http://www.w3.org/', '')).not.to.contain('http')
   })
 
-  it('tells each figure of each phase', async () => {
+  it('shows the figures of each phase', async () => {
     const page = await reportOf(result)
     for (const { size, phases } of result.cells)
       for (const { phase, counts } of phases) {
@@ -24,7 +24,7 @@ describe('the report of the benchmark', () => {
       }
   })
 
-  it('can be made of what an early end has left', async () => {
+  it('can be made from an incomplete run', async () => {
     const few = {
       ...result,
       cells: result.cells.slice(0, 1),
@@ -38,26 +38,26 @@ describe('the report of the benchmark', () => {
     expect(page).not.to.match(/NaN|undefined|Infinity/)
   })
 
-  it('sets the worst lock beside the best with as many contenders as both had', async () => {
+  it('compares the worst and the best lock at the largest common size', async () => {
     const cells = result.cells.filter(({ scenario, size }) => scenario !== 'herd' || size < 1000)
     expect((await reportOf({ ...result, cells })).replace(/\s+/g, ' ')).to.match(
-      /With 200 contenders, one release of the herd notifies <b>199<\/b> of them/,
+      /With 200 contenders, one release of the herd lock notifies <b>199<\/b> of them/,
     )
   })
 
-  it('tells what the server has counted beside its clients, and where that was something else', async () => {
+  it('compares the counts of server and clients, and shows differences', async () => {
     const clients = { framesSent: 11, framesReceived: 22, bytesSent: 33, bytesReceived: 44 }
     const page = (server: Partial<typeof clients>, agree: boolean) =>
       reportOf({ ...result, cells: result.cells.map(cell => ({ ...cell, bothSides: { clients, server, agree } })) })
     const alike = await page({ framesSent: 11, framesReceived: 22, bytesSent: 33 }, true)
-    expect(alike).to.contain('<td>= 33</td><td>44 (not told by the server)</td>')
+    expect(alike).to.contain('<td>= 33</td><td>44 (not reported by the server)</td>')
     expect(alike).to.contain('The server counted the same')
     const unlike = await page({ framesSent: 12 }, false)
     expect(unlike).to.contain('<td>11 ≠ 12</td>')
-    expect(unlike).to.contain('The server has counted otherwise than its clients')
+    expect(unlike).to.contain('The server’s counts differ from the clients’')
   })
 
-  it('takes no text for HTML', async () => {
+  it('escapes text', async () => {
     const page = await reportOf({ ...result, commandLine: 'npm start -- --json "<script>&"' })
     expect(page).to.contain('npm start -- --json &quot;&lt;script&gt;&amp;&quot;')
   })
