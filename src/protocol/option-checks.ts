@@ -42,7 +42,7 @@ export function optionsProblem<O extends object>(options: unknown, checks: Check
 
 /** Names the unknown option and the most similar known one, and lists all options if there are few. */
 function unknownOption(name: string, known: readonly string[]): string {
-  const [nearest, ...others] = known.toSorted((a, b) => distance(name, a) - distance(name, b))
+  const [nearest, ...others] = known.toSorted((a, b) => difference(name, a) - difference(name, b))
   if (nearest === undefined) return `there is no option '${name}'`
   const list = others.length < LONGEST_LIST ? ` (the options are ${known.join(', ')})` : ''
   return `there is no option '${name}'; did you mean '${nearest}'?${list}`
@@ -50,9 +50,16 @@ function unknownOption(name: string, known: readonly string[]): string {
 
 const LONGEST_LIST = 8
 
-/** The Levenshtein distance: the number of characters to insert, delete or replace. Case is ignored. */
-function distance(from: string, to: string): number {
-  const [a, b] = [from.toLowerCase(), to.toLowerCase()]
+/** A name that contains the other one counts as nearer than any name that merely shares letters with it. */
+function difference(name: string, known: string): number {
+  const [a, b] = [name.toLowerCase(), known.toLowerCase()]
+  return distance(a, b) - (a.includes(b) || b.includes(a) ? NEARER : 0)
+}
+
+const NEARER = 100
+
+/** The Levenshtein distance: the number of characters to insert, delete or replace. */
+function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 0; i < a.length; i++) {
     const next = [i + 1]

@@ -26,21 +26,22 @@ const LONGEST_CHALLENGE = 2048
 const LONGEST_RESPONSE = 4096
 const FIRST_USE = '00000001'
 
+const RULE = 'must be a string without control characters and unpaired surrogates'
+
 /**
  * Returns a mechanism for connect()'s option `sasl` that authenticates by name and password, as ZooKeeper's
  * DigestLoginModule does.
- * @throws ZooKeeperError BADARGUMENTS if the name or the password is not a string, or contains a control character or an unpaired
- * surrogate
+ * @throws ZooKeeperError BADARGUMENTS if the name or the password is not a string, or contains a control character or an
+ * unpaired surrogate
  */
-export function digestMd5({ username, password }: DigestCredentials): Mechanism {
-  for (const [what, text] of Object.entries({ username, password }))
+export function digestMd5(credentials: DigestCredentials): Mechanism {
+  for (const what of ['username', 'password'] as const) {
+    const text: unknown = (credentials as DigestCredentials | undefined)?.[what]
     // eslint-disable-next-line no-control-regex
     if (typeof text !== 'string' || !text.isWellFormed() || /[\0-\x1f\x7f]/.test(text))
-      throw badArguments(
-        'digestMd5',
-        '',
-        `the ${what} must be a string without control characters and unpaired surrogates`,
-      )
+      throw badArguments('digestMd5', '', `the ${what} ${RULE}`)
+  }
+  const { username, password } = credentials
   return {
     name: 'DIGEST-MD5',
     start: ({ random }) => exchange({ username, password }, nonceFrom(random)),
