@@ -1,4 +1,5 @@
-// Caveats to the figures: scenarios whose counts vary, that disagree with the server's, or that were skipped. Pure.
+// Caveats about the figures: scenarios whose counts vary or differ from the server's, and scenarios that were skipped.
+// Pure.
 import type { Measurement } from '../measure/measurement.ts'
 import { TOO_HEAVY, weightOf, type Task } from '../harness/plan.ts'
 import type { Scenario } from '../harness/scenario.ts'

@@ -38,7 +38,7 @@ const SESSIONS = { label: 'sessions, N', format: String }
 
 export const colourOf = (style: number): string => `var(--series-${style % SYMBOLS.length})`
 
-/** The used part of SVGElement, because this program is compiled without the types of browsers. */
+/** Declares the part of SVGElement that is used here, because this program is compiled without the types of browsers. */
 interface Picture {
   setAttribute(name: string, value: string): void
   outerHTML: string
