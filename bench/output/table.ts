@@ -6,7 +6,7 @@ import type { Power } from '../measure/statistics.ts'
 
 interface Column<Row> {
   head: string
-  /** In characters. A column with a negative width is left-aligned. */
+  /** The width in characters. A column with a negative width is left-aligned. */
   width: number
   cell: (row: Row) => string
 }

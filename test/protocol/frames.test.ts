@@ -129,7 +129,7 @@ describe('frames', () => {
       expect(owns).to.deep.equal([false, false, true, false])
     })
 
-    it('is shared with decoded data if it is the frame’s own and the data is most of it; otherwise the data is copied', () => {
+    it('is shared with decoded data if it belongs to the frame alone and the data is most of it; otherwise the data is copied', () => {
       const large = Buffer.alloc(1000, 'l')
       const small = Buffer.from('small')
       const writer = new Writer()

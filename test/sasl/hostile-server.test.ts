@@ -122,7 +122,7 @@ describe('a server that', () => {
     expect((await opening).state).to.equal('connected')
   })
 
-  it('loses the session before authentication grants a new one, because the first was never used', async () => {
+  it('expires a session before its authentication is asked for a new one, because the first was never used', async () => {
     const { opening, server, clock } = scriptedConnect({ sasl: plain })
     const first = await server.next()
     first.open()

@@ -131,7 +131,7 @@ export const acl = suite('access control', it => {
     expect((await world.zk.getACL('/a')).acl).to.deep.equal([aclOf('digest', ann)])
   })
 
-  it('duplicate entries are removed, and the order stays', async ({ zk }) => {
+  it('duplicate entries are removed, and the order does not change', async ({ zk }) => {
     const list = [aclOf('world', 'anyone', perms.all), aclOf('ip', '127.0.0.1'), aclOf('world', 'anyone', perms.all)]
     await zk.create('/a', '', { acl: list })
     expect((await zk.getACL('/a')).acl).to.deep.equal(list.slice(0, 2))

@@ -1,4 +1,5 @@
-// Many contenders, each with its own session: up to 1000 on an embedded server, and fifty on Apache’s server, which is killed meanwhile.
+// Many contenders, each with its own session: up to 1000 on an embedded server, and fifty on Apache’s server, which is
+// killed meanwhile.
 import { expect } from 'chai'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

@@ -1,5 +1,5 @@
-// A directory whose sequence numbers are exhausted: the counter stays at its maximum or has overflowed to negative numbers. Every recipe then
-// rejects with EXHAUSTED.
+// A directory whose sequence numbers are exhausted: the counter stays at its maximum or has overflowed to negative
+// numbers. Every recipe then rejects with EXHAUSTED.
 import { expect } from 'chai'
 import type { Client } from '../../../src/index.ts'
 import { parentOf } from '../../../src/protocol/index.ts'
@@ -34,7 +34,10 @@ onBothServers('a directory with exhausted sequence numbers', (fixture, { it }) =
   let client: Client
   let path: string
 
-  /** Creates a directory whose next child gets the number `next`. The contract suite has the tests of Apache's counter at its limits. */
+  /**
+   * Creates a directory whose next child gets the number `next`. The contract suite has the tests of Apache's counter
+   * at its limits.
+   */
   async function prepare(next: number): Promise<void> {
     client = await fixture.open()
     path = `${fixture.path}/leases`
