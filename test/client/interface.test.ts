@@ -197,7 +197,7 @@ describe('the client’s interface', () => {
     })
   })
 
-  describe('the results of multi', () => {
+  describe('the results of a multi', () => {
     it('are typed by its operations', async () => {
       const [created, stat, deleted] = await zk.multi([
         { create: '/a', data: 'x' },
@@ -214,7 +214,7 @@ describe('the client’s interface', () => {
       expect(same).to.have.length(2)
     })
 
-    it('of multiRead too', async () => {
+    it('of reads are typed too', async () => {
       const [data, children] = await zk.multiRead([{ getData: '/' }, { getChildren: '/' }])
       if (data instanceof Error || children instanceof Error) throw new Error('refused')
       const names: string[] = children.children

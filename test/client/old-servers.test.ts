@@ -21,7 +21,7 @@ async function answerAsOf34(connection: ScriptedConnection): Promise<string[]> {
   }
 }
 
-describe('on a server without the operation', () => {
+describe('on a server that lacks an operation,', () => {
   it('create2 is replaced by create and exists, and not sent again', async () => {
     const { client, connection } = await scriptedSession()
     const first = client.create('/a')

@@ -30,7 +30,7 @@ onBothServers('regression tests of the client', (fixture, { it }) => {
     expect(await failureOf(zk.multi([{ check: '/refusals', version: 0 }]))).to.have.property('code', 'BADVERSION')
   })
 
-  it('data and versions of a wrong type return a rejected promise instead of throwing', async () => {
+  it('calls with data or a version of a wrong type return a rejected promise instead of throwing', async () => {
     for (const call of [
       zk.setData('/refusals', undefined as never),
       zk.multi([{ setData: '/refusals', data: undefined as never }]),

@@ -72,11 +72,11 @@ async function expectAnswered(
   expect(all.connection.dropped).to.equal(false)
 }
 
-describe('a malformed reply', () => {
+describe('a malformed reply:', () => {
   for (const reply of malformedReplies) {
     const { what, bytes, ignored, checkOutcome } = reply
 
-    it(`${what}, on the first frame`, async () => {
+    it(`${what}, as the first frame`, async () => {
       const { opening, server, clock, callbackErrors } = scriptedConnect({}, 'zk/app')
       const faulty = await server.next()
       faulty.open()

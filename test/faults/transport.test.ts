@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const stateOf = (client: Client, wanted: State): Promise<void> => until(() => client.state === wanted)
 
-describe('the transport', () => {
+describe('the transport:', () => {
   const proxied = behindProxy()
 
   it('a restart of the server: calls in flight fail, queued calls succeed, watches fire', async function () {

@@ -176,7 +176,7 @@ describe('frames', () => {
 
   describe('a length that is not allowed', () => {
     for (const length of [-1, -4, -0x8000_0000, LIMIT + 1, 0x7fff_ffff]) {
-      it(`of ${length} throws after four bytes and without an allocation, wherever the chunks are cut`, () => {
+      it(`throws after four bytes and without an allocation, wherever the chunks are cut (${length})`, () => {
         for (let cut = 0; cut <= 8; cut++) {
           const { framer, received } = collecting()
           const stream = Buffer.concat([streamOf([Buffer.from('before')]), prefix(length), Buffer.alloc(2000)])
@@ -196,7 +196,7 @@ describe('frames', () => {
       })
     }
 
-    it('is one above the limit; the limit itself is allowed', () => {
+    it('starts at one above the limit; the limit itself is allowed', () => {
       const { framer, received } = collecting(5)
       framer.push(streamOf([Buffer.alloc(5)]))
       expect(received).to.have.length(1)

@@ -184,7 +184,7 @@ describe('the arguments of recipes', () => {
     await expectRejects(revoke(client, undefined as never), 'revoke', '', /path/)
   })
 
-  describe('of methods', () => {
+  describe('of methods:', () => {
     const locks: Readonly<Record<string, (client: Client) => recipes.Lock>> = {
       EphemeralMutex: each => new EphemeralMutex(each, '/l'),
       HerdMutex: each => new HerdMutex(each, '/l'),
@@ -268,7 +268,7 @@ describe('the arguments of recipes', () => {
     for (const method of ['acquire', 'tryAcquire', 'use']) expect(LeaderElection.prototype).not.to.have.property(method)
   })
 
-  it('the client may be of another copy of the package, and can hold the lock', async () => {
+  it('may include a client of another copy of the package, which can then hold the lock', async () => {
     const lock = new Mutex(ofAnotherCopy(client), '/copies')
     expect(await lock.use(held => held.validFor() > 0)).to.equal(true)
   })

@@ -30,7 +30,7 @@ describe('a server that', () => {
   for (const [what, last] of [
     ['does not know the password', 'rspauth=00000000000000000000000000000000'],
     ['sends no proof', ''],
-    ['sends something else', 'hello'],
+    ['sends something other than a proof', 'hello'],
   ] as const) {
     it(`${what} makes connect() reject, and gets no credentials and no requests`, async () => {
       const { opening, server, clock } = scriptedConnect({ sasl, auth: [{ scheme: 'digest', auth: 'ann:pw' }] })

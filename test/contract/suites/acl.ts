@@ -22,7 +22,7 @@ const kazooCreate = {
   })),
 }
 
-export const acl = suite('access control', it => {
+export const acl = suite('access control:', it => {
   it('each permission allows only its own operations', async world => {
     const { zk } = world
     const guest = await world.client()
