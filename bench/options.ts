@@ -14,7 +14,7 @@ export interface Options {
   seconds: number
   threads: number
   seed: number
-  /** Includes scenarios that move hundreds of megabytes at once. */
+  /** True if scenarios that move hundreds of megabytes at once are included. */
   all: boolean
   /** The file for the result. */
   json: string

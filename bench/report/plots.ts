@@ -141,7 +141,7 @@ const compact = (value: number): string =>
 const powersOfTen = ([low, high]: [number, number]): number[] =>
   Array.from({ length: Math.round(Math.log10(high / low)) + 1 }, (_, i) => Number((low * 10 ** i).toPrecision(1)))
 
-/** Draws the predicted power through the largest N, where constant costs matter least. */
+/** Draws the predicted power through the point of the largest N, at which constant costs matter least. */
 function theoryLine(points: readonly Point[], power: number): Point[] {
   const last = points.at(-1)
   return last === undefined ? [] : points.map(({ x }) => ({ x, y: last.y * (x / last.x) ** power }))
