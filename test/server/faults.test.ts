@@ -193,7 +193,7 @@ describe('faults of an embedded server', () => {
       [
         'faults.replace',
         () => faults.replace('create', 'CLOSED' as 'NONODE'),
-        'code must be an error that a server can reply, not CLOSED',
+        'code must be an error code that servers send, not CLOSED',
       ],
       ['faults.cutAfter', () => faults.cutAfter(-1), 'bytes must be a whole number of at least 0, not -1'],
       [
