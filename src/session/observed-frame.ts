@@ -1,16 +1,16 @@
-// Frames as the option `onFrame` gets them.
+// Frames in the form that the option `onFrame` receives.
 
-/** One frame, without its four length bytes. `explain(bytes, frame)` says in words what it contains. */
+/** One frame, without its four length bytes. `explain(bytes, frame)` describes its contents in words. */
 export interface ObservedFrame {
   from: 'client' | 'server'
   bytes: Uint8Array
   /** True for the first frame of the connection in its direction: a connect request or response. */
   first: boolean
-  /** 0 until a server has given the session. */
+  /** The id of the session; 0 until a server has created it. */
   sessionId: bigint
 }
 
-/** The session adds its id. */
+/** Receives frames without the id of the session, which the session adds. */
 export type OnFrame = (frame: Omit<ObservedFrame, 'sessionId'>) => void
 
 /** Calls back for each frame of one write. */
@@ -22,7 +22,7 @@ export function observeSent(onFrame: OnFrame, bytes: Buffer, first: boolean): vo
   }
 }
 
-/** Calls back with a copy, because the frame's memory is only lent. */
+/** Calls back with a copy, because the memory of the frame will be reused. */
 export function observeReceived(onFrame: OnFrame, frame: Buffer, first: boolean): void {
   onFrame({ from: 'server', bytes: Buffer.from(frame), first })
 }

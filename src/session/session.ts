@@ -1,4 +1,4 @@
-// One session across many connections: the only owner of its state, and the only file that connects the rooms below.
+// One session across many connections. Only this file owns its state and connects the modules in the folders below.
 // May import: session/life, session/requests, session/watches, session/servers, transport, protocol, runtime.
 import { CallbackRunner } from '../runtime/callbacks.ts'
 import type { Timestamp } from '../runtime/clock.ts'
@@ -31,7 +31,7 @@ import { HostProvider, type HostProviderSettings } from './servers/host-provider
 import { WatchManager } from './watches/watch-manager.ts'
 
 export interface SessionSettings extends ConnectionSettings, HostProviderSettings, RequestLimits, IdentitySettings {
-  /** Session timeout to ask the server for, ms. */
+  /** Session timeout to request from the server, in milliseconds. */
   sessionTimeout: number
   auth: readonly Credential[]
   sasl: Mechanism | undefined
@@ -52,12 +52,12 @@ export class Session implements ConnectionOwner, RequestsOwner {
 
   readonly #lease: Lease
   #identity: Identity
-  /** Made with the first credential: most sessions have none. */
+  /** Created with the first credential, because most sessions have none. */
   #credentials: Credentials | undefined
   #timeout: number
   #lastZxid = 0n
   #connection: Connection | undefined
-  /** What ended the last connection or attempt. */
+  /** The error that ended the last connection or attempt. */
   #lastCause: ZooKeeperError | undefined
   #closing: Deferred | undefined
   #closeTimer: unknown
@@ -81,7 +81,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     if (onFrame !== undefined) this.onFrame = frame => this.callbacks.now(onFrame, { ...frame, sessionId: this.id })
   }
 
-  // What the client shows
+  // Shown by the client
 
   get state(): State {
     return this.states.current
@@ -119,7 +119,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     return (this.#credentials ??= new Credentials([])).add(credential, this.usable)
   }
 
-  // For its requests
+  // Used by the requests
 
   get refusal(): ErrorCode | undefined {
     if (isTerminal(this.state)) return terminalCodes[this.state]
@@ -135,7 +135,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     return this.#lastCause
   }
 
-  // From the connection
+  // Called by the connection
 
   checkLease(now?: Timestamp): number {
     return this.#lease.check(now)
@@ -170,7 +170,8 @@ export class Session implements ConnectionOwner, RequestsOwner {
   }
 
   onReply(request: Request, { zxid, err }: TypeOf<typeof ReplyHeader>, body: Reader): void {
-    // Only replies count: after a notification more events of the same transaction may follow (ZOOKEEPER-4655).
+    // Only replies advance the zxid. After a notification, more events of the same transaction may follow
+    // (ZOOKEEPER-4655).
     if (zxid > this.#lastZxid) this.#lastZxid = zxid
     if (this.#isConnected) this.hosts.onAnswer()
     this.diagnostics.onReply(this.id, request, err, this.#settings.clock)
@@ -196,12 +197,13 @@ export class Session implements ConnectionOwner, RequestsOwner {
     if (this.#isConnected) this.#enter('suspended')
     this.requests.failInFlight(connection, 'CONNECTIONLOSS', cause)
     if (this.#lease.expired) this.#credentials?.rejectPending('CONNECTIONLOSS')
-    // A session that exists is kept: its servers may be getting new certificates at this moment.
+    // Only a client that still waits for its first session gives up. Later, the servers may be getting new certificates
+    // at this moment.
     if (this.hosts.onConnectionLost(isPermanent) && this.state === 'connecting') return this.#terminate('closed')
     this.hosts.retry()
   }
 
-  // The course of the session
+  // Changes of the state
 
   get #isConnected(): boolean {
     return isConnected(this.state)
@@ -213,7 +215,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.diagnostics.onStateChanged(this.id, state, previous)
   }
 
-  /** Tries the next host. */
+  /** Connects to the next host. */
   #dial(): void {
     this.checkLease()
     if (isTerminal(this.state)) return
@@ -226,7 +228,10 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.onConnectionLost(new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason }), false)
   }
 
-  /** A server says that the session is gone. If SASL never let anybody use it, a new session takes its place. */
+  /**
+   * A server reports that the session is gone. If the session was never authenticated by SASL, and so never used, a new
+   * one replaces it.
+   */
   #onSessionGone(): void {
     if (this.#closing !== undefined) return this.#terminate('closed')
     const wasUsed = this.state !== 'connecting' || this.#settings.session !== undefined
@@ -235,7 +240,10 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.#moveAway('the session expired before it was authenticated')
   }
 
-  /** The session counts as connected only after it, so that everything else waits. */
+  /**
+   * Authenticates the connection by SASL. The session counts as connected only afterwards, so that all other requests
+   * wait.
+   */
   #authenticate(mechanism: Mechanism, connection: Connection, readOnly: boolean): void {
     const ask = (token: Uint8Array) => this.requests.send(connection, operations.sasl, { token }, reply => reply.token)
     void authenticate(mechanism, { ...connection.address, random: this.#settings.random }, ask).then(failure => {
@@ -246,7 +254,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     })
   }
 
-  /** The connection can be used: credentials first, then watches, then the queued requests. */
+  /** The connection is ready. Sends credentials first, then watches, then the queued requests. */
   #onReady(connection: Connection, readOnly: boolean): void {
     connection.startHeartbeat()
     this.#lease.hasExternalTimer = true
@@ -259,7 +267,10 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.#enter(state)
   }
 
-  /** Presumed lost is not expired: only a server can say that, so the session is offered to servers until one answers. */
+  /**
+   * The session must be presumed lost. Only a server can report that it has expired, so the client keeps offering it to
+   * servers until one answers.
+   */
   #onLeaseExpired(): void {
     if (this.#isConnected) return
     this.requests.failQueued('CONNECTIONLOSS')
@@ -267,9 +278,9 @@ export class Session implements ConnectionOwner, RequestsOwner {
   }
 
   /**
-   * Ends the session at the server, if one can be reached within a third of the session timeout. Requests in flight are
-   * answered first. The lease ends at once, so that holders know before other clients get what they held. Resolves when
-   * the session is over.
+   * Ends the session at the server, if a server can be reached within a third of the session timeout. Requests in
+   * flight are answered first. The lease ends at once, so that holders of locks know of it before other clients acquire
+   * them. Resolves when the session has ended.
    */
   close(): Promise<void> {
     if (isTerminal(this.state)) return Promise.resolve()
@@ -291,14 +302,15 @@ export class Session implements ConnectionOwner, RequestsOwner {
       .send(connection, operations.closeSession, {}, () => undefined)
       .then(
         () => this.#terminate('closed'),
-        // After a lost reply the next connection asks again. Any error of a server means that the session is over.
+        // If the reply is lost, the session is closed again on the next connection. Any error that a server sends means
+        // that the session is over.
         (error: unknown) => {
           if (error instanceof ZooKeeperError && error.fate === 'refused') this.#terminate('closed')
         },
       )
   }
 
-  /** Ends at once, without a word to the server. */
+  /** Ends the session in this process at once. Sends nothing to the server. */
   destroy(): void {
     this.#terminate('closed')
   }

@@ -1,38 +1,40 @@
-// How the attempts at a connection have fared, and so how long to wait before the next. Pure: times and chance come in.
+// Counts failed attempts to connect, and decides how long to wait before the next one. Pure: times and random numbers
+// are passed in.
 import type { Random } from '../../runtime/random.ts'
 
 export class Backoff {
-  /** In a row: those that failed, or came to a connection that answered nothing and did not last. */
+  /** Failures in a row: attempts that failed, and connections that ended within 2 s without answering a request. */
   #failures = 0
-  /** The last of them in a row that another attempt at the same host would not mend. */
+  /** Permanent failures in a row: another attempt at the same host would fail in the same way. */
   #permanentFailures = 0
-  /** When the connection that is was given the session; undefined where there is none. */
+  /** When a server accepted the session on the present connection; undefined without a connection. */
   #connectedAt: number | undefined
 
-  /** A server gave the session. */
+  /** A server has accepted the session. */
   onConnected(now: number): void {
     this.#connectedAt = now
   }
 
-  /** A server has answered. */
+  /** A server has answered a request. */
   onAnswer(): void {
     this.#failures = 0
   }
 
   /**
-   * The connection is over, or the attempt failed.
-   * @param isFinal the same host will do the same again
-   * @returns how many have ended so by now, one after the other
+   * The connection was lost, or the attempt failed.
+   * @param isFinal true if another attempt at the same host would fail in the same way
+   * @returns the number of permanent failures in a row
    */
   onConnectionLost(now: number, isFinal: boolean): number {
-    // One that ends at once and answers nothing is a failure too: two clients may be taking one session from each other.
+    // A connection that ends at once without an answer is a failure too, because two clients may be taking the same
+    // session from each other.
     if (this.#connectedAt !== undefined && now - this.#connectedAt >= LONGEST_DELAY) this.#failures = 0
     this.#connectedAt = undefined
     this.#permanentFailures = isFinal ? this.#permanentFailures + 1 : 0
     return this.#permanentFailures
   }
 
-  /** Milliseconds to wait before the next. */
+  /** Counts one more failure. Returns the milliseconds to wait before the next attempt. */
   pause(random: Random): number {
     return backoff(this.#failures++, random)
   }
@@ -42,8 +44,9 @@ const FIRST_DELAY = 50
 export const LONGEST_DELAY = 2000
 
 /**
- * Milliseconds to wait before the next attempt, after `failures` in a row: exponential, at least half of it by chance, so that
- * clients that lost one server together do not come back together.
+ * Returns the milliseconds to wait before the next attempt, after `failures` failures in a row. The delay doubles from
+ * 50 ms up to 2 s. A random share of it is used, from half to all, so that clients that lost one server together do not
+ * reconnect together.
  */
 export function backoff(failures: number, random: Random): number {
   const delay = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** Math.min(failures, 16))

@@ -13,7 +13,10 @@ interface Event {
   zxid?: bigint
 }
 
-/** A callback that watches both the data and the existence of one path is called once. */
+/**
+ * Calls the callback of each watch once. If one callback watches both the data and the existence of the path, it is
+ * called once.
+ */
 export function notify(callbacks: Callbacks, watches: readonly Watch[], { type, state, zxid }: Event): void {
   const called = watches.length > 1 ? new Set<Watch['callback']>() : undefined
   for (const watch of watches) {
@@ -25,7 +28,7 @@ export function notify(callbacks: Callbacks, watches: readonly Watch[], { type, 
   }
 }
 
-/** For watches of many paths: a callback is called once for each of its paths. */
+/** Notifies watches of many paths. A callback is called once for each of its paths. */
 export function notifyByPath(callbacks: Callbacks, watches: readonly Watch[], event: Event): void {
   const byPath = new Map<string, Watch[]>()
   for (const watch of watches) {
