@@ -30,7 +30,7 @@ import {
 } from '../transport/transport.ts'
 import { readConnectResponse } from './handshake.ts'
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.ts'
-import { observeReceived, observeSent, type OnFrame } from './observed-frame.ts'
+import { observeReceived, observeSent, type FrameObserver } from './observed-frame.ts'
 import { Inflight } from './requests/inflight.ts'
 import type { Request } from './requests/request.ts'
 
@@ -47,9 +47,10 @@ export interface ConnectionOwner {
   /** The server has answered a packet that was sent at that time. */
   renewLease(sentAt: Timestamp): void
   onReply(request: Request, header: TypeOf<typeof ReplyHeader>, body: Reader): void
-  onNotification(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void
+  onEvent(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void
   onAuthReply(err: number): void
-  onFrame?: OnFrame | undefined
+  /** Set if the caller gave the option `onFrame`. */
+  observeFrame?: FrameObserver | undefined
   /**
    * Called once; the connection calls nothing afterwards. The owner settles the requests of {@link Connection.drainInFlight}.
    * @param isPermanent another attempt at the same host would fail in the same way
@@ -207,8 +208,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   #onFrame(bytes: Buffer, start: number, end: number, isOwn: boolean): void {
     if (this.#isDead) return
     this.#heartbeat.onFrame()
-    const { onFrame } = this.#owner
-    if (onFrame !== undefined) observeReceived(onFrame, bytes.subarray(start, end), !this.#isEstablished)
+    const { observeFrame } = this.#owner
+    if (observeFrame !== undefined) observeReceived(observeFrame, bytes.subarray(start, end), !this.#isEstablished)
     // The user's callback may have closed the client.
     if (this.#hasEnded()) return
     reader.reset(bytes, start, end, isOwn)
@@ -216,7 +217,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     const header = ReplyHeader.read(reader)
     switch (header.xid) {
       case xids.notification:
-        return this.#owner.onNotification(WatcherEvent.read(reader), header.zxid)
+        return this.#owner.onEvent(WatcherEvent.read(reader), header.zxid)
       case xids.ping: {
         const sentAt = this.#heartbeat.onPong()
         if (sentAt !== undefined) this.#owner.renewLease(sentAt)
@@ -270,8 +271,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#heartbeat.onSent()
     const bytes = this.#writer.take()
     this.#unwritten = 0
-    const { onFrame } = this.#owner
-    if (onFrame !== undefined) observeSent(onFrame, bytes, !this.#isEstablished)
+    const { observeFrame } = this.#owner
+    if (observeFrame !== undefined) observeSent(observeFrame, bytes, !this.#isEstablished)
     this.#transport.write(bytes)
   }
 

@@ -7,7 +7,7 @@ import { NodeHeld, type HoldOptions } from './held.ts'
 import { LockError } from '../node/lock-error.ts'
 import { retryForever } from '../node/retry-until-done.ts'
 import { OwnNode, type Found, type NodeFactory } from '../node/own-node.ts'
-import { endOfQueue, type LockQueue } from '../queue/queue.ts'
+import { nodeFactoryOf, type LockQueue } from '../queue/queue.ts'
 
 /** A read lock that is held. */
 export class ReadHeld extends NodeHeld {
@@ -99,7 +99,7 @@ export class WriteHeld extends NodeHeld {
   #readNodeFactory(): NodeFactory {
     const create = (prefix: string, data: Data) => this.#createReadNode(prefix, data)
     // NONODE means that the write node is deleted: the lock is lost, and no parent must be created.
-    return { ...endOfQueue(this.#readers, create), ensureParent: () => Promise.reject(this.#lostError()) }
+    return { ...nodeFactoryOf(this.#readers, create), ensureParent: () => Promise.reject(this.#lostError()) }
   }
 
   async #createReadNode(prefix: string, data: Data): Promise<Found> {

@@ -21,7 +21,7 @@ export function foreignContenderReport(report: OnForeignContenders = warn): Fore
 }
 
 /** The same strategy, which also reports foreign contenders in its snapshots. */
-export function reportForeignContenders(
+export function reportingForeignContenders(
   strategy: WaitStrategy,
   onForeignContenders?: OnForeignContenders,
 ): WaitStrategy {

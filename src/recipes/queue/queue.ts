@@ -109,8 +109,8 @@ export async function contendersIn(queue: LockQueue): Promise<ContenderNode[]> {
 /** Sends the create of a node whose path begins with `path`. */
 export type Create = (path: string, data: Data) => Promise<Found>
 
-/** Creates a contender at the end of the queue, or at the place that `create` chooses. */
-export function endOfQueue(queue: LockQueue, create?: Create): NodeFactory {
+/** Makes the nodes of one contender, at the end of the queue or at the place that `create` chooses. */
+export function nodeFactoryOf(queue: LockQueue, create?: Create): NodeFactory {
   const { client, directory, directoryMode, data, acl, names } = queue
   const append: Create = (path, content) =>
     client.create(path, content, { mode: 'ephemeralSequential', ...(acl && { acl }) }).catch((error: unknown) => {

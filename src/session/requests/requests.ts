@@ -20,7 +20,7 @@ export interface RequestsOwner {
   /** The code that calls are refused with; undefined while calls are accepted. */
   readonly refusal: ErrorCode | undefined
   /** The connection that takes requests; undefined while they must be queued. */
-  readonly usable: RequestSender | undefined
+  readonly usableConnection: RequestSender | undefined
   readonly watches: WatchManager
   /** What ended the last connection or attempt. */
   readonly lastCause: ZooKeeperError | undefined
@@ -56,12 +56,12 @@ export class Requests {
 
   /** Sends or queues a request before it returns, so that the order of calls is the order on the wire. */
   submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
-    const request = new Request(this.#resolveFallback(call as unknown as AnyCall))
+    const request = new Request(this.#callToSend(call as unknown as AnyCall))
     const { refusal } = this.#owner
     if (call.signal?.aborted) this.#rejectUnsent(request, call.signal.reason)
     else if (refusal !== undefined) this.#refuse(request, refusal)
     else if (this.#isTooMany(call)) this.#refuse(request, 'TOOMANYPENDING')
-    else this.#enqueue(request)
+    else this.#sendOrQueue(request)
     return request.promise as Promise<V>
   }
 
@@ -70,8 +70,8 @@ export class Requests {
     return this.#pending >= this.#limits.maxPending && op !== operations.removeWatches
   }
 
-  /** Sends a request of the session itself, before all that are queued and without limits. */
-  send<Q, R, V>(
+  /** Sends a request of the session itself on a connection, before all that are queued and without limits. */
+  sendOn<Q, R, V>(
     connection: RequestSender,
     op: Operation<Q, R>,
     body: Encodable<Q>,
@@ -133,19 +133,19 @@ export class Requests {
    * The call that is sent instead: the fallback of an operation that a server did not know; and a read without its watch
    * if a persistent watch covers the path, because a one-shot watch would end that one at the server.
    */
-  #resolveFallback(call: AnyCall): AnyCall {
+  #callToSend(call: AnyCall): AnyCall {
     if (call.fallback !== undefined && this.#unsupported?.has(call.op.opcode) === true)
-      return this.#resolveFallback(call.fallback())
+      return this.#callToSend(call.fallback())
     if (call.watch === undefined || !this.#owner.watches.isServedByPersistent(call.watch.serverPath)) return call
     const watch = { ...call.watch, sharesPersistent: true }
     return { ...call, watch, body: { ...(call.body as object), watch: false } }
   }
 
-  #enqueue(request: Request): void {
+  #sendOrQueue(request: Request): void {
     const { maxRequestBytes } = this.#limits
-    const { usable } = this.#owner
+    const { usableConnection } = this.#owner
     try {
-      if (usable !== undefined) usable.send(request, this.#nextXid(), maxRequestBytes)
+      if (usableConnection !== undefined) usableConnection.send(request, this.#nextXid(), maxRequestBytes)
       else (this.#backlog ??= new Backlog()).push(request, maxRequestBytes)
     } catch (error) {
       request.onSettled?.()

@@ -12,8 +12,7 @@ import { WritableSearch } from './writable-search.ts'
 
 /** What the provider needs of its session. */
 export interface HostProviderOwner {
-  /** Dials {@link HostProvider.next}. */
-  dial(): void
+  dial(host: Address): void
   /** Drops the connection, or the attempt at one, and then calls {@link HostProvider.retry}. */
   moveAway(reason: string): void
   /** There is no host to dial, because the SRV records could not be looked up. */
@@ -63,15 +62,10 @@ export class HostProvider {
     this.#hosts = new HostList(servers.hosts, settings.random)
   }
 
-  start(): void {
-    if (this.#servers.srv === undefined) this.#owner.dial()
+  /** Dials the next host. Looks up the SRV records first, if the connect string names some. */
+  dialNext(): void {
+    if (this.#servers.srv === undefined) this.#dial()
     else void this.#lookUpAndDial(this.#servers.srv)
-  }
-
-  next(): Address {
-    this.#current = this.#preferred ?? this.#hosts.next()
-    this.#preferred = undefined
-    return this.#current
   }
 
   /** A server has given the session. */
@@ -102,8 +96,8 @@ export class HostProvider {
   /** Dials again after a pause, or at once if this provider moved the session. */
   retry(): void {
     const { clock, random } = this.#settings
-    const pause = this.#isMoving ? 0 : this.#backoff.pause(random)
-    this.#retryTimer = clock.setTimeout(() => this.start(), pause)
+    const pause = this.#isMoving ? 0 : this.#backoff.nextPause(random)
+    this.#retryTimer = clock.setTimeout(() => this.dialNext(), pause)
   }
 
   /**
@@ -138,6 +132,12 @@ export class HostProvider {
   #checked(servers: Servers): Servers {
     if (servers.srv === undefined || this.#settings.lookUpSrv !== undefined) return servers
     throw badArguments('connect', '', 'SRV records cannot be looked up here: name the hosts, or pass resolveSrv')
+  }
+
+  #dial(): void {
+    this.#current = this.#preferred ?? this.#hosts.next()
+    this.#preferred = undefined
+    this.#owner.dial(this.#current)
   }
 
   #searchWritable(): void {
@@ -178,7 +178,7 @@ export class HostProvider {
         return
       }
     }
-    if (!this.#hasEnded) this.#owner.dial()
+    if (!this.#hasEnded) this.#dial()
   }
 
   #scheduleRefresh(): void {

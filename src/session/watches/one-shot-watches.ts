@@ -18,7 +18,7 @@ export interface Watch {
   sharesPersistent?: boolean
   /** What kind it is while it is armed. */
   armed?: WatchKind | undefined
-  /** Stops listening to the signal; set while it is armed. */
+  /** Stops listening to the signal; called when the watch is fired or disarmed. */
   stopListening?: (() => void) | undefined
 }
 
@@ -198,6 +198,8 @@ export class OneShotWatches {
 
   #unregister(watch: Watch): void {
     watch.armed = undefined
+    watch.stopListening?.()
+    watch.stopListening = undefined
     this.#owned.delete(watch)
   }
 }

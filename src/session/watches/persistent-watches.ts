@@ -138,7 +138,6 @@ export class PersistentWatches {
 
   /** The subscriptions that an event is delivered to, each with the event that it gets. */
   deliveries(type: WatchEvent['type'], serverPath: string): Delivery[] {
-    if (this.isEmpty) return []
     const all: Delivery[] = []
     const deliver = (watched: string, mode: PersistentMode, event: WatchEvent['type'], path: string) => {
       for (const subscription of this.#paths?.get(watched)?.subscriptions ?? [])
