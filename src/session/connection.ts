@@ -245,7 +245,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   }
 
   #onReply(header: TypeOf<typeof ReplyHeader>): void {
-    const request = this.#inflight.peek
+    const request = this.#inflight.oldest
     // The server answers a session's requests in their order. After any other reply no later one can be trusted.
     if (request?.xid !== header.xid)
       throw new JuteError(`a reply to xid ${header.xid} while ${request?.xid ?? 'none'} is due`)
@@ -283,7 +283,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   }
 
   get oldestRequestSentAt(): number {
-    return this.#inflight.peek?.sentAt?.now ?? Infinity
+    return this.#inflight.oldest?.sentAt?.now ?? Infinity
   }
 
   sendPing(): Timestamp {
@@ -310,7 +310,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   }
 
   #failProtocol(error: JuteError): void {
-    if (error instanceof FrameTooLong) this.#inflight.peek?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
+    if (error instanceof FrameTooLong)
+      this.#inflight.oldest?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
     this.#end('PROTOCOL', { fate: 'unknown', detail: `${this.#peer} sent ${error.message}`, cause: error })
   }
 

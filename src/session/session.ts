@@ -1,4 +1,4 @@
-// One session across many connections: the only owner of its state, and the only file that connects the rooms below.
+// One session across many connections: the only owner of its state, and the only file that connects the folders below.
 // May import: session/life, session/requests, session/watches, session/servers, transport, protocol, runtime.
 import { CallbackRunner } from '../runtime/callbacks.ts'
 import type { Timestamp } from '../runtime/clock.ts'
@@ -228,7 +228,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.onConnectionLost(new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason }), false)
   }
 
-  /** A server says that the session is gone. If SASL never let anybody use it, a new session takes its place. */
+  /** A server reports that the session is gone. If the session was never authenticated, a new one replaces it. */
   #onSessionGone(): void {
     if (this.#closing !== undefined) return this.#terminate('closed')
     const wasUsed = this.state !== 'connecting' || this.#settings.session !== undefined
@@ -237,7 +237,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.#moveAway('the session expired before it was authenticated')
   }
 
-  /** The session counts as connected only after it, so that everything else waits. */
+  /** Runs SASL. The session counts as connected only afterwards, so that all requests wait. */
   #authenticate(mechanism: Mechanism, connection: Connection, readOnly: boolean): void {
     const ask = (token: Uint8Array) =>
       this.requests.sendOn(connection, operations.sasl, { token }, reply => reply.token)
@@ -301,7 +301,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
       )
   }
 
-  /** Ends at once, without a word to the server. */
+  /** Ends the session here at once, and sends nothing to the server. */
   destroy(): void {
     this.#terminate('closed')
   }

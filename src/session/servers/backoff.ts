@@ -26,7 +26,7 @@ export class Backoff {
    * @returns the number of permanent failures in a row
    */
   onConnectionLost(now: number, isPermanent: boolean): number {
-    // One that ends at once and answers nothing is a failure too: two clients may be taking one session from each other.
+    // A short connection without an answer is a failure too, because two clients may be taking one session from each other.
     if (this.#connectedAt !== undefined && now - this.#connectedAt >= LONGEST_DELAY) this.#failures = 0
     this.#connectedAt = undefined
     this.#permanentFailures = isPermanent ? this.#permanentFailures + 1 : 0
@@ -43,8 +43,8 @@ const FIRST_DELAY = 50
 export const LONGEST_DELAY = 2000
 
 /**
- * Milliseconds to wait before the next attempt, after `failures` in a row: exponential, at least half of it by chance, so that
- * clients that lost one server together do not come back together.
+ * Returns the milliseconds to wait before the next attempt, after `failures` in a row. The delay doubles with each failure. A
+ * random part, of up to half of it, is taken off, so that clients that lost one server together do not reconnect together.
  */
 export function backoff(failures: number, random: Random): number {
   const delay = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** Math.min(failures, 16))
