@@ -48,7 +48,7 @@ export function openSession<O extends CommonOptions>(
     const timer = clock.setTimeout(() => cancel(failure(session, 'CONNECTTIMEOUT')), connectTimeout)
     const stopListening = onAbort(signal, () => cancel(signal?.reason))
     session.states.on(onState)
-    session.hosts.start()
+    session.hosts.dialNext()
   })
 }
 

@@ -30,7 +30,7 @@ import {
 } from '../transport/transport.ts'
 import { readConnectResponse } from './handshake.ts'
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.ts'
-import { observeReceived, observeSent, type OnFrame } from './observed-frame.ts'
+import { observeReceived, observeSent, type FrameObserver } from './observed-frame.ts'
 import { Inflight } from './requests/inflight.ts'
 import type { Request } from './requests/request.ts'
 
@@ -47,9 +47,10 @@ export interface ConnectionOwner {
   /** The server has answered a packet that was sent at `sentAt`. */
   renewLease(sentAt: Timestamp): void
   onReply(request: Request, header: TypeOf<typeof ReplyHeader>, body: Reader): void
-  onNotification(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void
+  onEvent(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void
   onAuthReply(err: number): void
-  onFrame?: OnFrame | undefined
+  /** Set if the caller gave the option `onFrame`. */
+  observeFrame?: FrameObserver | undefined
   /**
    * The connection has ended. Called once; the connection makes no calls afterwards. The owner must settle the requests
    * of {@link Connection.drainInFlight}.
@@ -214,16 +215,16 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   #onFrame(bytes: Buffer, start: number, end: number, isOwn: boolean): void {
     if (this.#isDead) return
     this.#heartbeat.onFrame()
-    const { onFrame } = this.#owner
-    if (onFrame !== undefined) observeReceived(onFrame, bytes.subarray(start, end), !this.#isEstablished)
-    // The caller's `onFrame` may have closed the client.
+    const { observeFrame } = this.#owner
+    if (observeFrame !== undefined) observeReceived(observeFrame, bytes.subarray(start, end), !this.#isEstablished)
+    // The user's callback may have closed the client.
     if (this.#hasEnded()) return
     reader.reset(bytes, start, end, isOwn)
     if (!this.#isEstablished) return this.#onHandshake()
     const header = ReplyHeader.read(reader)
     switch (header.xid) {
       case xids.notification:
-        return this.#owner.onNotification(WatcherEvent.read(reader), header.zxid)
+        return this.#owner.onEvent(WatcherEvent.read(reader), header.zxid)
       case xids.ping: {
         const sentAt = this.#heartbeat.onPong()
         if (sentAt !== undefined) this.#owner.renewLease(sentAt)
@@ -251,9 +252,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   }
 
   #onReply(header: TypeOf<typeof ReplyHeader>): void {
-    const request = this.#inflight.peek
-    // The server answers the requests of a session in their order. After a reply out of order, no later one can be
-    // trusted.
+    const request = this.#inflight.oldest
+    // The server answers a session's requests in their order. After any other reply no later one can be trusted.
     if (request?.xid !== header.xid)
       throw new JuteError(`a reply to xid ${header.xid} while ${request?.xid ?? 'none'} is due`)
     this.#inflight.shift()
@@ -278,8 +278,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#heartbeat.onSent()
     const bytes = this.#writer.take()
     this.#unwritten = 0
-    const { onFrame } = this.#owner
-    if (onFrame !== undefined) observeSent(onFrame, bytes, !this.#isEstablished)
+    const { observeFrame } = this.#owner
+    if (observeFrame !== undefined) observeSent(observeFrame, bytes, !this.#isEstablished)
     this.#transport.write(bytes)
   }
 
@@ -290,7 +290,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   }
 
   get oldestRequestSentAt(): number {
-    return this.#inflight.peek?.sentAt?.now ?? Infinity
+    return this.#inflight.oldest?.sentAt?.now ?? Infinity
   }
 
   sendPing(): Timestamp {
@@ -317,7 +317,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   }
 
   #failProtocol(error: JuteError): void {
-    if (error instanceof FrameTooLong) this.#inflight.peek?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
+    if (error instanceof FrameTooLong)
+      this.#inflight.oldest?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
     this.#end('PROTOCOL', { fate: 'unknown', detail: `${this.#peer} sent ${error.message}`, cause: error })
   }
 

@@ -10,19 +10,19 @@ export interface ObservedFrame {
   sessionId: bigint
 }
 
-/** Receives frames without the id of the session, which the session adds. */
-export type OnFrame = (frame: Omit<ObservedFrame, 'sessionId'>) => void
+/** Calls the option `onFrame`. The session adds its id. */
+export type FrameObserver = (frame: Omit<ObservedFrame, 'sessionId'>) => void
 
 /** Calls back for each frame of one write. */
-export function observeSent(onFrame: OnFrame, bytes: Buffer, first: boolean): void {
+export function observeSent(observe: FrameObserver, bytes: Buffer, first: boolean): void {
   for (let at = 0; at < bytes.length;) {
     const end = at + 4 + bytes.readInt32BE(at)
-    onFrame({ from: 'client', bytes: bytes.subarray(at + 4, end), first })
+    observe({ from: 'client', bytes: bytes.subarray(at + 4, end), first })
     at = end
   }
 }
 
-/** Calls back with a copy, because the memory of the frame will be reused. */
-export function observeReceived(onFrame: OnFrame, frame: Buffer, first: boolean): void {
-  onFrame({ from: 'server', bytes: Buffer.from(frame), first })
+/** Calls back with a copy, because the frame's memory is only lent. */
+export function observeReceived(observe: FrameObserver, frame: Buffer, first: boolean): void {
+  observe({ from: 'server', bytes: Buffer.from(frame), first })
 }

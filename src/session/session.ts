@@ -1,4 +1,4 @@
-// One session across many connections. Only this file owns its state and connects the modules in the folders below.
+// One session across many connections: the only owner of its state, and the only file that connects the folders below.
 // May import: session/life, session/requests, session/watches, session/servers, transport, protocol, runtime.
 import { CallbackRunner } from '../runtime/callbacks.ts'
 import type { Timestamp } from '../runtime/clock.ts'
@@ -15,6 +15,7 @@ import {
   type WatcherEvent,
 } from '../protocol/index.ts'
 import * as operations from '../protocol/operations.ts'
+import type { Address } from '../transport/transport.ts'
 import { Background } from './background.ts'
 import { Connection, type ConnectionOwner, type ConnectionSettings } from './connection.ts'
 import { Diagnostics } from './diagnostics.ts'
@@ -23,7 +24,7 @@ import { Identity, type IdentitySettings } from './life/identity.ts'
 import { Lease } from './life/lease.ts'
 import { authenticate, type Mechanism } from './life/sasl.ts'
 import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type TerminalState } from './life/states.ts'
-import type { ObservedFrame, OnFrame } from './observed-frame.ts'
+import type { FrameObserver, ObservedFrame } from './observed-frame.ts'
 import type { Request } from './requests/request.ts'
 import { Requests, type RequestLimits, type RequestsOwner } from './requests/requests.ts'
 import type { ConnectString } from './servers/connect-string.ts'
@@ -48,7 +49,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
   readonly requests: Requests
   readonly watches: WatchManager
   readonly hosts: HostProvider
-  readonly onFrame: OnFrame | undefined
+  readonly observeFrame: FrameObserver | undefined
 
   readonly #lease: Lease
   #identity: Identity
@@ -69,7 +70,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.requests = new Requests(this, settings)
     this.watches = new WatchManager(this)
     this.hosts = new HostProvider(connectString, settings, {
-      dial: () => this.#dial(),
+      dial: host => this.#dial(host),
       moveAway: reason => this.#moveAway(reason),
       onLookupFailed: cause => this.onConnectionLost(cause, false),
     })
@@ -78,7 +79,8 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.#timeout = settings.sessionTimeout
     if (settings.auth.length > 0) this.#credentials = new Credentials(settings.auth)
     const { onFrame } = settings
-    if (onFrame !== undefined) this.onFrame = frame => this.callbacks.now(onFrame, { ...frame, sessionId: this.id })
+    if (onFrame !== undefined)
+      this.observeFrame = frame => this.callbacks.now(onFrame, { ...frame, sessionId: this.id })
   }
 
   // Shown by the client
@@ -116,7 +118,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
   addAuth(credential: Credential): Promise<void> {
     const { refusal } = this
     if (refusal !== undefined) return Promise.reject(new ZooKeeperError(refusal, { op: 'auth', fate: 'notSent' }))
-    return (this.#credentials ??= new Credentials([])).add(credential, this.usable)
+    return (this.#credentials ??= new Credentials([])).add(credential, this.usableConnection)
   }
 
   // Used by the requests
@@ -127,7 +129,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     return !this.#isConnected && this.#lease.expired ? 'CONNECTIONLOSS' : undefined
   }
 
-  get usable(): Connection | undefined {
+  get usableConnection(): Connection | undefined {
     return this.#isConnected ? this.#connection : undefined
   }
 
@@ -178,7 +180,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.requests.onReply(request, err, body)
   }
 
-  onNotification(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
+  onEvent(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
     this.diagnostics.onEvent(this.id, event)
     this.watches.onEvent(event, zxid)
   }
@@ -197,9 +199,9 @@ export class Session implements ConnectionOwner, RequestsOwner {
     if (this.#isConnected) this.#enter('suspended')
     this.requests.failInFlight(connection, 'CONNECTIONLOSS', cause)
     if (this.#lease.expired) this.#credentials?.rejectPending('CONNECTIONLOSS')
-    // Only a client that still waits for its first session gives up. Later, the servers may be getting new certificates
-    // at this moment.
-    if (this.hosts.onConnectionLost(isPermanent) && this.state === 'connecting') return this.#terminate('closed')
+    const allHostsFailed = this.hosts.onConnectionLost(isPermanent)
+    // A session that exists is kept: its servers may be getting new certificates at this moment.
+    if (allHostsFailed && this.state === 'connecting') return this.#terminate('closed')
     this.hosts.retry()
   }
 
@@ -215,11 +217,10 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.diagnostics.onStateChanged(this.id, state, previous)
   }
 
-  /** Connects to the next host. */
-  #dial(): void {
+  #dial(host: Address): void {
     this.checkLease()
     if (isTerminal(this.state)) return
-    this.#connection = new Connection(this.hosts.next(), this.#settings, this)
+    this.#connection = new Connection(host, this.#settings, this)
   }
 
   #moveAway(reason: string): void {
@@ -228,10 +229,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.onConnectionLost(new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason }), false)
   }
 
-  /**
-   * A server reports that the session is gone. If the session was never authenticated by SASL, and so never used, a new
-   * one replaces it.
-   */
+  /** A server reports that the session is gone. If the session was never authenticated, a new one replaces it. */
   #onSessionGone(): void {
     if (this.#closing !== undefined) return this.#terminate('closed')
     const wasUsed = this.state !== 'connecting' || this.#settings.session !== undefined
@@ -240,12 +238,10 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.#moveAway('the session expired before it was authenticated')
   }
 
-  /**
-   * Authenticates the connection by SASL. The session counts as connected only afterwards, so that all other requests
-   * wait.
-   */
+  /** Runs SASL. The session counts as connected only afterwards, so that all requests wait. */
   #authenticate(mechanism: Mechanism, connection: Connection, readOnly: boolean): void {
-    const ask = (token: Uint8Array) => this.requests.send(connection, operations.sasl, { token }, reply => reply.token)
+    const ask = (token: Uint8Array) =>
+      this.requests.sendOn(connection, operations.sasl, { token }, reply => reply.token)
     void authenticate(mechanism, { ...connection.address, random: this.#settings.random }, ask).then(failure => {
       this.checkLease()
       if (this.#connection !== connection) return
@@ -262,7 +258,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     if (this.#closing !== undefined) return this.#sendClose(connection)
     this.#credentials?.resend(connection)
     const state = readOnly ? 'connectedReadOnly' : 'connected'
-    this.watches.rearm(connection, this.#lastZxid, state)
+    this.watches.setAgain(connection, this.#lastZxid, state)
     this.requests.sendQueued(connection)
     this.#enter(state)
   }
@@ -299,7 +295,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
 
   #sendClose(connection: Connection): void {
     this.requests
-      .send(connection, operations.closeSession, {}, () => undefined)
+      .sendOn(connection, operations.closeSession, {}, () => undefined)
       .then(
         () => this.#terminate('closed'),
         // If the reply is lost, the session is closed again on the next connection. Any error that a server sends means
@@ -310,7 +306,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
       )
   }
 
-  /** Ends the session in this process at once. Sends nothing to the server. */
+  /** Ends the session here at once, and sends nothing to the server. */
   destroy(): void {
     this.#terminate('closed')
   }

@@ -18,7 +18,7 @@ export class Inflight {
     return this.#size
   }
 
-  get peek(): Request | undefined {
+  get oldest(): Request | undefined {
     return this.#ring[this.#head]
   }
 

@@ -20,8 +20,8 @@ import { Request, xidAfter, type AnyCall, type Call } from './request.ts'
 export interface RequestsOwner {
   /** The code that calls are rejected with; undefined while calls are accepted. */
   readonly refusal: ErrorCode | undefined
-  /** The connection that accepts requests; undefined while requests must be queued. */
-  readonly usable: RequestSender | undefined
+  /** The connection that takes requests; undefined while they must be queued. */
+  readonly usableConnection: RequestSender | undefined
   readonly watches: WatchManager
   /** The error that ended the last connection or attempt. */
   readonly lastCause: ZooKeeperError | undefined
@@ -57,12 +57,12 @@ export class Requests {
 
   /** Sends or queues a request before it returns, so that requests are sent in the order of the calls. */
   submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
-    const request = new Request(this.#resolveFallback(call as unknown as AnyCall))
+    const request = new Request(this.#callToSend(call as unknown as AnyCall))
     const { refusal } = this.#owner
     if (call.signal?.aborted) this.#rejectUnsent(request, call.signal.reason)
     else if (refusal !== undefined) this.#refuse(request, refusal)
     else if (this.#isTooMany(call)) this.#refuse(request, 'TOOMANYPENDING')
-    else this.#enqueue(request)
+    else this.#sendOrQueue(request)
     return request.promise as Promise<V>
   }
 
@@ -74,8 +74,8 @@ export class Requests {
     return this.#pending >= this.#limits.maxPending && op !== operations.removeWatches
   }
 
-  /** Sends a request of the session itself, before all queued requests and without limits. */
-  send<Q, R, V>(
+  /** Sends a request of the session itself on a connection, before all that are queued and without limits. */
+  sendOn<Q, R, V>(
     connection: RequestSender,
     op: Operation<Q, R>,
     body: Encodable<Q>,
@@ -141,19 +141,19 @@ export class Requests {
    * covers the path of a read, the read is sent without its watch. A one-shot watch would end the persistent one at the
    * server.
    */
-  #resolveFallback(call: AnyCall): AnyCall {
+  #callToSend(call: AnyCall): AnyCall {
     if (call.fallback !== undefined && this.#unsupported?.has(call.op.opcode) === true)
-      return this.#resolveFallback(call.fallback())
+      return this.#callToSend(call.fallback())
     if (call.watch === undefined || !this.#owner.watches.isServedByPersistent(call.watch.serverPath)) return call
     const watch = { ...call.watch, sharesPersistent: true }
     return { ...call, watch, body: { ...(call.body as object), watch: false } }
   }
 
-  #enqueue(request: Request): void {
+  #sendOrQueue(request: Request): void {
     const { maxRequestBytes } = this.#limits
-    const { usable } = this.#owner
+    const { usableConnection } = this.#owner
     try {
-      if (usable !== undefined) usable.send(request, this.#nextXid(), maxRequestBytes)
+      if (usableConnection !== undefined) usableConnection.send(request, this.#nextXid(), maxRequestBytes)
       else (this.#backlog ??= new Backlog()).push(request, maxRequestBytes)
     } catch (error) {
       request.onSettled?.()

@@ -1,13 +1,13 @@
-// Counts failed attempts to connect, and decides how long to wait before the next one. Pure: times and random numbers
-// are passed in.
+// Counts failed connection attempts, and so knows how long to wait before the next one. Pure: the clock and the
+// randomness are passed in.
 import type { Random } from '../../runtime/random.ts'
 
 export class Backoff {
-  /** Failures in a row: attempts that failed, and connections that ended within 2 s without answering a request. */
+  /** Failures in a row. A connection on which the server answered nothing, and which did not last, is a failure too. */
   #failures = 0
-  /** Permanent failures in a row: another attempt at the same host would fail in the same way. */
+  /** Permanent failures in a row, which another attempt at the same host would not mend. */
   #permanentFailures = 0
-  /** When a server accepted the session on the present connection; undefined without a connection. */
+  /** When a server gave the session on the present connection; undefined if there is no connection. */
   #connectedAt: number | undefined
 
   /** A server has accepted the session. */
@@ -22,20 +22,19 @@ export class Backoff {
 
   /**
    * The connection was lost, or the attempt failed.
-   * @param isFinal true if another attempt at the same host would fail in the same way
+   * @param isPermanent another attempt at the same host would fail in the same way
    * @returns the number of permanent failures in a row
    */
-  onConnectionLost(now: number, isFinal: boolean): number {
-    // A connection that ends at once without an answer is a failure too, because two clients may be taking the same
-    // session from each other.
+  onConnectionLost(now: number, isPermanent: boolean): number {
+    // A short connection without an answer is a failure too, because two clients may be taking one session from each other.
     if (this.#connectedAt !== undefined && now - this.#connectedAt >= LONGEST_DELAY) this.#failures = 0
     this.#connectedAt = undefined
-    this.#permanentFailures = isFinal ? this.#permanentFailures + 1 : 0
+    this.#permanentFailures = isPermanent ? this.#permanentFailures + 1 : 0
     return this.#permanentFailures
   }
 
-  /** Counts one more failure. Returns the milliseconds to wait before the next attempt. */
-  pause(random: Random): number {
+  /** Returns the milliseconds to wait before the next attempt, and lengthens the pause after that. */
+  nextPause(random: Random): number {
     return backoff(this.#failures++, random)
   }
 }
@@ -44,9 +43,8 @@ const FIRST_DELAY = 50
 export const LONGEST_DELAY = 2000
 
 /**
- * Returns the milliseconds to wait before the next attempt, after `failures` failures in a row. The delay doubles from
- * 50 ms up to 2 s. A random share of it is used, from half to all, so that clients that lost one server together do not
- * reconnect together.
+ * Returns the milliseconds to wait before the next attempt, after `failures` in a row. The delay doubles with each failure. A
+ * random part, of up to half of it, is taken off, so that clients that lost one server together do not reconnect together.
  */
 export function backoff(failures: number, random: Random): number {
   const delay = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** Math.min(failures, 16))

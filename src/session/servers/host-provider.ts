@@ -13,9 +13,8 @@ import { WritableSearch } from './writable-search.ts'
 
 /** The parts of a session that the provider uses. */
 export interface HostProviderOwner {
-  /** Connects to the host that {@link HostProvider.next} returns. */
-  dial(): void
-  /** Drops the connection, or the attempt to connect, and then calls {@link HostProvider.retry}. */
+  dial(host: Address): void
+  /** Drops the connection, or the attempt at one, and then calls {@link HostProvider.retry}. */
   moveAway(reason: string): void
   /** The SRV records could not be looked up, so there is no host to dial. */
   onLookupFailed(cause: ZooKeeperError): void
@@ -67,18 +66,13 @@ export class HostProvider {
     this.#hosts = new HostList(servers.hosts, settings.random)
   }
 
-  start(): void {
-    if (this.#servers.srv === undefined) this.#owner.dial()
+  /** Dials the next host. Looks up the SRV records first, if the connect string names some. */
+  dialNext(): void {
+    if (this.#servers.srv === undefined) this.#dial()
     else void this.#lookUpAndDial(this.#servers.srv)
   }
 
-  next(): Address {
-    this.#current = this.#preferred ?? this.#hosts.next()
-    this.#preferred = undefined
-    return this.#current
-  }
-
-  /** A server has accepted the session. */
+  /** A server has given the session. */
   onConnected(isReadOnly: boolean): void {
     this.#backoff.onConnected(this.#settings.clock.now())
     if (isReadOnly) this.#searchWritable()
@@ -106,8 +100,8 @@ export class HostProvider {
   /** Connects again after a pause, or at once if this provider made the session leave its connection. */
   retry(): void {
     const { clock, random } = this.#settings
-    const pause = this.#isMoving ? 0 : this.#backoff.pause(random)
-    this.#retryTimer = clock.setTimeout(() => this.start(), pause)
+    const pause = this.#isMoving ? 0 : this.#backoff.nextPause(random)
+    this.#retryTimer = clock.setTimeout(() => this.dialNext(), pause)
   }
 
   /**
@@ -144,6 +138,12 @@ export class HostProvider {
   #checked(servers: Servers): Servers {
     if (servers.srv === undefined || this.#settings.lookUpSrv !== undefined) return servers
     throw badArguments('connect', '', 'SRV records cannot be looked up here; name the hosts instead')
+  }
+
+  #dial(): void {
+    this.#current = this.#preferred ?? this.#hosts.next()
+    this.#preferred = undefined
+    this.#owner.dial(this.#current)
   }
 
   #searchWritable(): void {
@@ -184,7 +184,7 @@ export class HostProvider {
         return
       }
     }
-    if (!this.#hasEnded) this.#owner.dial()
+    if (!this.#hasEnded) this.#dial()
   }
 
   #scheduleRefresh(): void {

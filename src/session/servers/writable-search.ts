@@ -1,13 +1,11 @@
-// Searches for a server that accepts writes, while the session is connected to a read-only server.
+// Searches for a server that takes writes, while the session is connected to a read-only one.
 import type { Clock } from '../../runtime/clock.ts'
 import type { Address, Dial, Transport } from '../../transport/transport.ts'
 
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 60_000
 const QUESTION = Buffer.from('isro')
-/**
- * The answer of a server that accepts writes. It has no newline; neither has the opposite answer, `ro` (IsroCommand).
- */
+/** The answer of a server that takes writes, without a newline. A read-only server answers `ro` (IsroCommand). */
 const WRITABLE = 'rw'
 
 export interface SearchSettings {
@@ -26,7 +24,7 @@ export class WritableSearch {
   readonly #found: (host: Address) => void
   #timer: unknown
   #transport: Transport | undefined
-  /** The number of searches and probes that were started or stopped so far. Callbacks of an earlier one are ignored. */
+  /** The number of searches and probes started so far. Callbacks of an earlier one are ignored. */
   #turn = 0
 
   constructor(settings: SearchSettings, found: (host: Address) => void) {
@@ -34,10 +32,7 @@ export class WritableSearch {
     this.#found = found
   }
 
-  /**
-   * Starts the search, and stops an earlier one.
-   * @param hosts returns the hosts to ask, one at a time. The list may change between the questions
-   */
+  /** @param hosts returns the hosts to ask, one at a time; called before each probe, because the list may change */
   start(hosts: () => readonly Address[]): void {
     this.stop()
     this.#wait(hosts, 0)

@@ -20,7 +20,6 @@ interface Event {
 export function notify(callbacks: Callbacks, watches: readonly Watch[], { type, state, zxid }: Event): void {
   const called = watches.length > 1 ? new Set<Watch['callback']>() : undefined
   for (const watch of watches) {
-    stopListening(watch)
     const { callback, path } = watch
     if (called?.has(callback)) continue
     called?.add(callback)
@@ -37,9 +36,4 @@ export function notifyByPath(callbacks: Callbacks, watches: readonly Watch[], ev
     else some.push(watch)
   }
   for (const some of byPath.values()) notify(callbacks, some, event)
-}
-
-export function stopListening(watch: Watch): void {
-  watch.stopListening?.()
-  watch.stopListening = undefined
 }

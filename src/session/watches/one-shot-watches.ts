@@ -18,7 +18,7 @@ export interface Watch {
   sharesPersistent?: boolean
   /** The kind of the watch while it is armed. */
   armed?: WatchKind | undefined
-  /** Stops listening to the signal; defined while the watch is armed. */
+  /** Stops listening to the signal; called when the watch is fired or disarmed. */
   stopListening?: (() => void) | undefined
 }
 
@@ -204,6 +204,8 @@ export class OneShotWatches {
 
   #unregister(watch: Watch): void {
     watch.armed = undefined
+    watch.stopListening?.()
+    watch.stopListening = undefined
     this.#owned.delete(watch)
   }
 }

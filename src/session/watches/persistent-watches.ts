@@ -151,7 +151,6 @@ export class PersistentWatches {
 
   /** Returns the subscriptions that get an event, each with the event to deliver. */
   deliveries(type: WatchEvent['type'], serverPath: string): Delivery[] {
-    if (this.isEmpty) return []
     const all: Delivery[] = []
     const deliver = (watched: string, mode: PersistentMode, event: WatchEvent['type'], path: string) => {
       for (const subscription of this.#paths?.get(watched)?.subscriptions ?? [])

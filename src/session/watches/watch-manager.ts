@@ -17,10 +17,10 @@ import {
 import * as operations from '../../protocol/operations.ts'
 import type { ReservedSender } from '../life/credentials.ts'
 import { isConnected, type State } from '../life/states.ts'
-import { notify, notifyByPath, stopListening } from './notify.ts'
+import { notify, notifyByPath } from './notify.ts'
 import { OneShotWatches, serverTables, tableOf, type ServerTable, type Watch } from './one-shot-watches.ts'
 import { changesChildren, PersistentWatches, type Subscription } from './persistent-watches.ts'
-import { sendSetWatches } from './rearm.ts'
+import { sendSetWatches } from './set-watches.ts'
 import { watchEvent, type WatchEvent } from './watch-event.ts'
 import { Watcher } from './watcher.ts'
 
@@ -131,10 +131,8 @@ export class WatchManager {
     void this.#releasePersistent(path)
   }
 
-  /**
-   * Sets all watches again on a new connection. Persistent watchers get a `resync`, because events may have been lost.
-   */
-  rearm(connection: ReservedSender, lastZxid: bigint, state: State): void {
+  /** Sets all watches again on a new connection. Persistent watchers get a `resync`, because they may have missed events. */
+  setAgain(connection: ReservedSender, lastZxid: bigint, state: State): void {
     if (this.#oneShot.isEmpty && this.#persistent.isEmpty) return
     sendSetWatches(connection, lastZxid, this.#oneShot.paths(), this.#persistent.paths())
     for (const { isSet, queue, serverPath, show } of this.#persistent.all())
@@ -213,7 +211,7 @@ export class WatchManager {
     const tables = kind === 'any' ? serverTables : [kind]
     const forgetAll = () => {
       const armed = this.#oneShot.on(serverPath, tables).filter(watch => watch.owner === owner)
-      for (const watch of armed) this.#forget(watch)
+      for (const watch of armed) this.#oneShot.disarm(watch)
       return armed.length
     }
     const forgotten = forgetAll()
@@ -260,13 +258,8 @@ export class WatchManager {
 
   /** Cancels a watch. Removes the server's watch if this was the last one here that needed it. */
   #drop(watch: Watch): void {
-    const table = this.#forget(watch)
+    const table = this.#oneShot.disarm(watch)
     if (table !== undefined) this.#removeUnused(table, watch.serverPath)
-  }
-
-  #forget(watch: Watch): ServerTable | undefined {
-    stopListening(watch)
-    return this.#oneShot.disarm(watch)
   }
 
   /**
