@@ -1,4 +1,4 @@
-// A lock with a number of permits, which as many holders may hold at the same time.
+// A lock with a number of permits: at most that many holders hold it at the same time.
 import { join } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
