@@ -9,12 +9,21 @@ import { parseConnectString } from '../session/servers/connect-string.ts'
 import type { Session } from '../session/session.ts'
 import { EventQueue, type Watcher } from '../session/watches/watcher.ts'
 import { Chroot, ROOT } from './chroot.ts'
-import { Operations, refuse } from './operations.ts'
+import { Operations } from './operations.ts'
 import type { Settings } from './options.ts'
 import { deleteRecursive, ensurePath } from './recursive.ts'
 import { StateIterator } from './state-iterator.ts'
 import { Transaction } from './transaction.ts'
-import { aBoolean, aSignal, checked, ensureChecks, kindProblem, signalChecks, type SignalOption } from './validation.ts'
+import {
+  aBoolean,
+  aSignal,
+  checked,
+  ensureChecks,
+  kindProblem,
+  refuse,
+  signalChecks,
+  type SignalOption,
+} from './validation.ts'
 
 export interface WatcherOptions extends SignalOption {
   /** Watches all nodes below the path too. Default false. */

@@ -32,12 +32,15 @@ export function openSession<O extends CommonOptions>(
     }
     const cancel = (reason: unknown) => {
       end()
-      reject(reason as Error)
+      reject(reason)
       session.destroy()
     }
     const onState = () => {
       end()
-      if (isTerminal(session.state)) return reject(failureOf(session, session.state))
+      if (isTerminal(session.state)) {
+        reject(failureOf(session, session.state))
+        return
+      }
       const client = new Client(session, settings, connectString.chroot)
       onSession?.(client, session, settings)
       resolve(client)

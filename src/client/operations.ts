@@ -1,7 +1,6 @@
 // ZooKeeper's operations as methods. Each sends or queues its request before it returns, and returns the session's own
 // promise.
 import {
-  badArguments,
   errnos,
   pathProblem,
   watcherTypes,
@@ -40,8 +39,9 @@ import {
   dataProblem,
   kindProblem,
   newDataProblem,
-  opsProblem,
   readChecks,
+  refuse,
+  refuseOne,
   signalChecks,
   versionChecks,
   type CreateOptions,
@@ -277,25 +277,6 @@ export abstract class Operations {
       expectedError: absent === undefined ? undefined : { errno: errnos.NONODE, value: absent },
     })
   }
-}
-
-export const refuse = (op: string, path: string, detail: string): Promise<never> =>
-  Promise.reject(badArguments(op, path, detail))
-
-/** Refuses a list that cannot be sent, because of itself or of the first operation in it that is wrong. */
-function refuseOne<Op>(
-  ops: readonly Op[],
-  method: string,
-  pathOf: (op: Op) => string,
-  problemOf: (op: Op) => string | undefined,
-): Promise<never> | undefined {
-  const listProblem = opsProblem(ops)
-  if (listProblem !== undefined) return refuse(method, '', listProblem)
-  for (const op of ops) {
-    const problem = problemOf(op)
-    if (problem !== undefined) return refuse(method, pathOf(op), problem)
-  }
-  return undefined
 }
 
 const nothing = () => undefined

@@ -31,8 +31,8 @@ export async function superviseWith<O extends CommonOptions, T>(
     const outcome = await run(connect, servers, next, task)
     if (outcome !== LOST) return outcome
     failures = clock.now() - startedAt > LONG_ENOUGH ? 0 : failures + 1
-    const { session: _firstRunOnly, ...later } = options
-    next = later as O
+    // A session to resume is for the first run only.
+    next = { ...options, session: undefined }
     await pause(backoff(failures, random), clock, options.signal ?? undefined)
   }
 }

@@ -15,7 +15,8 @@ import {
 
 type ItemVersion = Pick<VersionOptions, 'version'>
 const itemChecks = { version: versionChecks.version }
-const { signal: _signal, parents: _parents, ...itemCreateChecks } = createChecks
+const { mode, acl, ttl } = createChecks
+const itemCreateChecks = { mode, acl, ttl }
 
 /** How a transaction is sent: by the multi of its client. */
 export type Commit = (ops: readonly MultiOp[], options: SignalOption) => Promise<MultiResult[]>
@@ -69,7 +70,7 @@ export class Transaction {
       if (this.#isCommitted)
         throw badArguments('commit', '', 'this transaction was committed before: make another by client.transaction()')
     } catch (error) {
-      return Promise.reject(error as Error)
+      return Promise.reject(error)
     }
     this.#isCommitted = true
     return this.#commit(this.#ops, options)

@@ -114,7 +114,7 @@ export function checked<O extends object>(op: string, path: string, options: O, 
 
 export function createProblem(path: string, options: CreateOptions): string | undefined {
   // Untyped callers write { ephemeral: true }, as for other clients.
-  const mode = typeof options === 'object' ? Object.keys(options ?? {}).find(isModeName) : undefined
+  const mode = Object.keys(Object(options) as object).find(isModeName)
   if (mode !== undefined) return `there is no option '${mode}'; did you mean mode: '${mode}'?`
   return optionsProblem<CreateOptions>(options, createChecks) ?? modeProblem(path, options)
 }
@@ -141,5 +141,26 @@ export const newDataProblem = (data: unknown): string | undefined =>
 export const kindProblem = (kind: string): string | undefined =>
   ['data', 'children', 'any'].includes(kind) ? undefined : `the kind must be data, children or any, not ${kind}`
 
-export const opsProblem = (ops: readonly unknown[]): string | undefined =>
+const opsProblem = (ops: readonly unknown[]): string | undefined =>
   isListOfObjects(ops) ? undefined : 'the operations must be a list of objects'
+
+// Refusals of an asynchronous call
+
+export const refuse = (op: string, path: string, detail: string): Promise<never> =>
+  Promise.reject(badArguments(op, path, detail))
+
+/** Refuses a list that cannot be sent, because of itself or of the first operation in it that is wrong. */
+export function refuseOne<Op>(
+  ops: readonly Op[],
+  method: string,
+  pathOf: (op: Op) => string,
+  problemOf: (op: Op) => string | undefined,
+): Promise<never> | undefined {
+  const listProblem = opsProblem(ops)
+  if (listProblem !== undefined) return refuse(method, '', listProblem)
+  for (const op of ops) {
+    const problem = problemOf(op)
+    if (problem !== undefined) return refuse(method, pathOf(op), problem)
+  }
+  return undefined
+}

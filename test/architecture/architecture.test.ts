@@ -22,7 +22,29 @@ const ADAPTERS: Readonly<Record<string, Need>> = {
   'transport/tls.ts': 'sockets',
 }
 
-const LONGEST = 400
+const LONGEST = 300
+
+/** The files that may be longer, each with the reason. */
+const LONGER: Readonly<Record<string, string>> = {
+  'src/client/client.ts': 'the public class: thin methods, whose docstrings are half of it',
+  'src/session/connection.ts': 'one owner of the state of a socket: handshake, frames and writes share it',
+  'src/session/session.ts': 'the only mediator: each move of a session stands beside the others',
+  'test/client/interface.test.ts': 'one table of what the public calls accept and refuse',
+  'test/client/real-server.test.ts': 'one session with a real server, from the first call to the last',
+  'test/protocol/explain.test.ts': 'one sentence expected for each kind of frame',
+  'test/protocol/java.test.ts': 'every record beside its Java class',
+  'test/protocol/jute.test.ts': 'every field type, read and written',
+  'test/recipes/locks/exclusive-locks.test.ts': 'what all exclusive locks must do, run for each of them',
+  'test/recipes/locks/read-write-lock.test.ts': 'two sides of one lock',
+  'test/recipes/locks/reentrant-mutex.test.ts': 'two ways to name an owner, each with every case',
+  'test/recipes/locks/ticket-model.ts': 'one state machine',
+  'test/recipes/queue/dialects.test.ts': 'every dialect, with its wrong patterns',
+  'test/runtimes/suite.ts': 'one suite that is bundled for every runtime',
+  'test/session/life/liveness.test.ts': 'one clock, moved through every kind of silence',
+  'test/session/reconnect.test.ts': 'every way in which a connection is lost',
+  'test/simulation/simulation.ts': 'one world: its hosts, faults and judges share state',
+  'test/transport/tls.test.ts': 'every certificate, right and wrong',
+}
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -170,9 +192,11 @@ describe('the architecture', () => {
       expect([...sources.keys()].filter(path => path.split('/').some(isVague))).to.deep.equal([])
     })
 
-    it(`have at most ${LONGEST} lines`, () => {
-      const lengths = [...sources].map(([path, text]) => ({ path, lines: text.trimEnd().split('\n').length }))
-      expect(lengths.filter(({ lines }) => lines > LONGEST)).to.deep.equal([])
+    it(`have at most ${LONGEST} lines, except those that are named with a reason`, () => {
+      const longer = ['src', 'bench', 'trace', 'test']
+        .flatMap(folder => sourcesIn(folder))
+        .filter(([, text]) => text.trimEnd().split('\n').length > LONGEST)
+      expect(longer.map(([path]) => path)).to.have.members(Object.keys(LONGER))
     })
 
     it('of tests are found in nested folders too, by every mocha configuration', () => {

@@ -25,7 +25,7 @@ export function parseConnectString(servers: string): ConnectString {
 }
 
 function parse(servers: string): ConnectString {
-  if (typeof servers !== 'string') throw bad(`must be a string, not ${servers === null ? 'null' : typeof servers}`)
+  if (typeof servers !== 'string') throw bad(`must be a string, not ${typeof servers}`)
   const text = servers.trim()
   const isSrv = text.startsWith(SRV)
   const [scheme] = isSrv ? [] : (/^[a-z][a-z\d+.-]*:\/\//i.exec(text) ?? [])
