@@ -14,7 +14,7 @@ export interface Options {
   seconds: number
   threads: number
   seed: number
-  /** Includes scenarios that move hundreds of megabytes at once. */
+  /** True if scenarios that move hundreds of megabytes at once are included. */
   all: boolean
   /** The file for the result. */
   json: string
@@ -47,21 +47,24 @@ export const help = `npm start -- [options]
 
 Measures how ZooKeeper notifications fan out: N sessions queue for a lock, watch one
 node, or lose their server at the same time. Prints the frames and bytes on the wire,
-the latencies, and how both grow with N. See bench/README.md.
+the latencies, and how the traffic grows with N. See bench/README.md.
 
   --sessions N,N,...       numbers of sessions (${DEFAULTS.sessions})
-  --scenarios NAME,...     what to measure (default: the quick ones); a kind (locks,
-                           watches, sessions), all, or some of:
+  --scenarios NAME,...     what to measure: scenarios of this list, kinds of scenarios
+                           (locks, watches, sessions), or all. Default:
+      ${DEFAULTS.scenarios}
 ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: start zkwire's
                            embedded server in a separate process)
-  --apache                 find or install an Apache ZooKeeper, and start and stop it
+  --apache                 start an Apache ZooKeeper, and stop it at the end; install
+                           the Debian package if there is none
   --seconds N              time limit of the run, after start-up (${DEFAULTS.seconds}); measurements
-                           that do not fit are skipped and listed
+                           that do not fit into it are skipped, and listed at the end
   --threads N              worker threads for the sessions (${DEFAULTS.threads})
   --seed N                 seed for the random order of measurements (${DEFAULTS.seed})
   --all                    include scenarios that move hundreds of megabytes at once
   --json FILE              write the result to FILE (bench/results/latest.json)
-  --report FILE            write the report to FILE (default: next to the result, .html)
+  --report FILE            write the report to FILE (default: the name of the result
+                           with .html)
   --compare FILE           compare with the earlier result in FILE
   --help                   print this help
 

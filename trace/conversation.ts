@@ -11,7 +11,10 @@ export interface Line {
   isPing: boolean
 }
 
-/** Bytes. Longer frames are forwarded and not explained. Servers accept requests of a megabyte by default. */
+/**
+ * The longest explained frame in bytes. Longer ones are only forwarded. Servers accept requests of a megabyte by
+ * default.
+ */
 const MAX_FRAME = 64 * 1024 * 1024
 /** The type of a TLS handshake record. */
 const TLS_HANDSHAKE = 0x16

@@ -18,15 +18,17 @@ export const help = `npm run bench:growth -- [options]
 
 Measures whether the cost of an operation stays the same as the number of calls in flight,
 registered watches and open sessions grows, and as frames get larger. Prints a verdict for
-each curve, plots them, and exits with 1 if one is not flat. See bench/README.md.
+each curve, plots the curves, and exits with 1 if one is not flat. See bench/README.md.
 
   --quick                  small sizes: a trial run of less than a minute
-  --only TEXT              only curves whose names contain TEXT: ${populations.map(({ name }) => name).join(', ')}
-  --most N                 skip sizes above N (bytes for frames)
-  --rounds N               measurements of each curve and size (${FULL.rounds})
-  --warm-up MS             processor time of warming up, ms (${FULL.warmUp})
-  --span MS                processor time of each measurement, ms (${FULL.span})
-  --node-option OPTION     pass OPTION to node in the worker processes: --node-option=--cpu-prof
+  --only TEXT              only curves whose names contain TEXT; each name starts with one of
+                           ${populations.map(({ name }) => name).join(', ')}
+  --most N                 skip sizes above N (of a frame: in bytes)
+  --rounds N               measurements of each curve and size (${FULL.rounds}; with --quick ${QUICK.rounds})
+  --warm-up MS             processor time of the warm-up, ms (${FULL.warmUp}; with --quick ${QUICK.warmUp})
+  --span MS                processor time of each measurement, ms (${FULL.span}; with --quick ${QUICK.span})
+  --node-option OPTION     pass OPTION to node in the worker processes, for example
+                           --node-option=--cpu-prof
   --json FILE              write the figures to FILE (bench/results/growth.json)
   --report FILE            write the plots to FILE (bench/results/growth.html)
   --help                   print this help

@@ -35,8 +35,8 @@ export async function run(plan: Plan, show: (activity: string) => void): Promise
     const population = populationOf(workload)
     const sizes = plan.sizesOf(population).filter(size => size >= (workload.from ?? 0))
     if (population.name === 'sessions') refuseWithoutDescriptors(sum(sizes), 1, mock.pid)
-    // New processes for each curve, because garbage of one probe would make the next one slower, the more the larger
-    // the size.
+    // New processes for each curve, because the garbage of one probe would slow down the next one, and more so at
+    // larger sizes.
     await using processes = new WorkerProcesses(program, { mock: mock.servers, server: embedded.servers }, client, plan)
     for (const size of sizes) {
       show(`${size} ${population.label}: preparing ${workload.probe}`)

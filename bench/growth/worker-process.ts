@@ -1,4 +1,4 @@
-// A worker process, as seen from the main process.
+// The main process's interface to a worker process.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { MeasureRequest, Sample, Task } from './workloads.ts'

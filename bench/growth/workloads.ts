@@ -1,11 +1,11 @@
 // The curves and their sizes. Pure data, shared by the main process and the worker processes.
 
-/** What there is many of. Each curve and size has its own process. */
+/** The kind of item that a worker process has many of. Each curve and size has its own process. */
 export type PopulationName = 'calls' | 'young' | 'watches' | 'removed' | 'lives' | 'sessions' | 'frames' | 'names'
 
 export interface Population {
   name: PopulationName
-  /** What the sizes count, for a reader. */
+  /** The unit of the sizes, for a reader. */
   label: string
   sizes: readonly number[]
   /** The sizes with `--quick`. */
@@ -22,15 +22,15 @@ export interface Workload {
   about: string
   /** The unit of the cost of an operation. */
   unit: 'us' | 'bytes'
-  /** Smallest size. Below it, the fixed costs of a process dominate. */
+  /** The smallest size to measure. At smaller sizes the fixed costs of a process dominate. */
   from?: number
   /** A probe of the minimum that any client needs, at the same sizes. The cost is judged relative to it. */
   baseline?: 'promise'
 }
 
 /**
- * Makes room for all calls in V8's young generation. By default calls in flight outlive it, and each one is moved
- * twice.
+ * Makes V8's young generation large enough for all calls in flight. In the default one, calls in flight survive
+ * collections, and V8 moves each one twice.
  */
 const LARGE_YOUNG_GENERATION = ['--min-semi-space-size=256', '--max-semi-space-size=256']
 
@@ -125,7 +125,7 @@ export interface Task {
   directory: string
 }
 
-/** Every further message. The process replies with a {@link Sample}. */
+/** Each later message to a worker process, which replies with a {@link Sample}. */
 export interface MeasureRequest {
   probe: string
   /** Minimum length, ms of processor time. */

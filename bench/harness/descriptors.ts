@@ -1,7 +1,7 @@
 // The limit of open files: every session is a socket, and so a file descriptor, at both ends.
 import { readFileSync } from 'node:fs'
 
-/** Further descriptors of a process: its own files, and those of each thread with its event loop. */
+/** The descriptors of a process besides its sessions: its own files, and those of each thread with its event loop. */
 const SPARE = 100
 const PER_THREAD = 25
 

@@ -6,7 +6,7 @@ import { SESSION_TIMEOUT } from './sessions.ts'
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
 process.once('disconnect', () => process.exit())
 
-/** Large enough for every frame size that the benchmarks send. */
+/** The longest request in bytes: large enough for every frame size that the benchmarks send. */
 const MAX_REQUEST = 16 * 1024 * 1024
 
 const server = await Server.start({ maxSessionTimeout: SESSION_TIMEOUT, maxRequestBytes: MAX_REQUEST })

@@ -8,9 +8,9 @@ export interface Task {
   size: number
 }
 
-/** Bytes. A task that makes the server send more than this at once is measured only with --all. */
+/** A task that makes the server send more than this many bytes at once is measured only with --all. */
 export const TOO_HEAVY = 250e6
-/** Bytes of one name in a list of children. Lists outweigh all other replies. */
+/** The size of one name in a list of children, in bytes. Lists outweigh all other replies. */
 const BYTES_PER_NAME = 60
 
 /** Returns a rough estimate of the bytes sent to all members together, if they grow with this power of their number. */
@@ -71,9 +71,9 @@ export function affordable(stage: Stage, timeLeft: number, timeFor: (task: Task)
 const RESERVED = 0.7
 
 /**
- * Returns the share of the remaining time for the first stage: its minimum, plus a part of the time that is left after
- * the minimums of all stages. That part grows with the number of sessions, because a step takes longer with more of
- * them. It grows with their square root only, because larger sizes need fewer repeats.
+ * Returns the share of the remaining time for the first stage: its minimum, and a part of the rest. The rest is the
+ * remaining time without the minimums of all stages. The part grows with the number of sessions, because a step takes
+ * longer with more of them. It grows with their square root only, because larger sizes need fewer repeats.
  */
 export function shareOf(stages: readonly Stage[], timeLeft: number, leastFor: (stage: Stage) => number): number {
   const left = Math.max(0, timeLeft)

@@ -1,4 +1,4 @@
-// Counters that all threads share, so that the thread that sees the last expected frame can report the end of a phase
+// Counters that all threads share, so that the thread that counts the last expected frame can report the end of a phase
 // at once.
 
 const [MARKS, MARKS_DUE, FRAMES, FRAMES_DUE, OTHER_FRAMES] = [0, 1, 2, 3, 4]

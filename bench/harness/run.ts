@@ -42,7 +42,7 @@ const LEAST_STEPS = 3
 const TIMED = { most: 400 }
 /** Each scenario runs once unmeasured. Otherwise the first one would pay for the compilers of V8 and the JVM. */
 const WARM_UP = { size: 10, steps: 20, share: 0.04, most: 2000 }
-/** Time limit of the clean-up, ms, because the server may be gone. */
+/** The time limit of the clean-up, ms. It is needed because the server may not reply any more. */
 const CLEAN_UP_TIMEOUT = 10_000
 /** After this time without a frame, ms, a waiter must have missed its notification. */
 const STALL_TIMEOUT = 60_000

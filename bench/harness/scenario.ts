@@ -1,12 +1,12 @@
-// What a scenario is: a few phases that N sessions repeat. The scenarios themselves are small files in scenarios/.
+// The interface of a scenario: a few phases that N sessions repeat. The scenarios themselves are in bench/scenarios/.
 import type { Client } from '../../src/index.ts'
 
-/** What a scenario gives to each session that takes part in it. */
+/** The environment of one session in a scenario. */
 export interface Participant {
   readonly client: Client
   /** The scenario's own node, already created. */
   readonly directory: string
-  /** From 0. The trigger session's index is the number of the other members. */
+  /** The index of the session, from 0. The trigger session's index is the number of the members. */
   readonly index: number
   /** Aborts when the scenario ends. */
   readonly signal: AbortSignal
@@ -36,7 +36,7 @@ export interface Phase {
   action: string
   /** Which session acts: every member, the trigger session, the one marked last, or the one that acted last. */
   by: 'all' | 'trigger' | 'marked' | 'actor'
-  /** Number of marks that the phase causes with N members. */
+  /** Returns the number of marks that the phase causes with N members. */
   marks: (n: number) => number
   /** At the end of the phase, only the trigger session is connected. */
   isolates?: boolean
@@ -47,9 +47,9 @@ export interface Phase {
 /** The exponents of N that theory predicts for one phase, and for gathering. */
 export interface Theory {
   notifications: number
-  /** Bytes that all members together receive. */
+  /** The exponent of the bytes that all members together receive in the phase. */
   bytes: number
-  /** Bytes that all members together receive until all are gathered. */
+  /** The exponent of the bytes that all members together receive until all are gathered. */
   gathering: number
 }
 
@@ -70,7 +70,7 @@ export interface Scenario {
   hasTrigger?: boolean
   /** Gives the scenario its own sessions, with this timeout in ms. Needed if it ends or disconnects them. */
   ownSessions?: { timeout: number | undefined }
-  /** Number of sessions that the members share, but at least one for each thread. */
+  /** The number of sessions that the members share, but at least one for each thread. */
   sessions?: number
   /** A step takes seconds. Only counted steps run, and their times are used. */
   isSlow?: boolean

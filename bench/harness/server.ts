@@ -27,7 +27,7 @@ export interface Server {
   close: () => Promise<void>
 }
 
-/** Large enough for thousands of sessions that receive a long list at once. */
+/** The heap of Apache's server: large enough for thousands of sessions that receive a long list at once. */
 const HEAP = '-Xmx1536m'
 
 /** @param which a connect string, or the server to start: 'embedded' or 'apache' */

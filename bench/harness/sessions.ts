@@ -10,7 +10,7 @@ import type { FrameCounter } from '../measure/frame-counter.ts'
  * retransmissions.
  */
 const MAX_CONNECTING = 25
-/** ms. Servers grant less by default. Long, because sessions must not expire while the event loop is busy. */
+/** The requested timeout, ms. It is long because the event loop may be busy. Servers grant less by default. */
 export const SESSION_TIMEOUT = 60_000
 const CONNECT_TIMEOUT = 60_000
 const ATTEMPT_TIMEOUT = 20_000

@@ -20,7 +20,7 @@ export interface WorkerData {
 /** A member has reached the goal of the phase. */
 export interface Mark {
   member: number
-  /** ms since the epoch. */
+  /** The time since the epoch, ms. */
   at: number
 }
 
@@ -33,7 +33,7 @@ export interface Assignment {
   size: number
   /** The indexes of the members in this thread. The trigger session's index is `size`. */
   members: readonly number[]
-  /** Number of sessions that they share. */
+  /** The number of sessions that the members of this thread share. */
   sessions: number
 }
 

@@ -1,4 +1,4 @@
-// The worker threads, as seen from the main thread.
+// The main thread's interface to the worker threads.
 import { Worker } from 'node:worker_threads'
 import { progressMemory, ProgressCounters } from './progress-counters.ts'
 import type { Scenario } from './scenario.ts'

@@ -6,9 +6,9 @@ import type { ObservedFrame } from '../../src/index.ts'
 export interface Counts {
   notifications: number
   framesSent: number
-  /** Includes notifications. */
+  /** The received frames, notifications included. */
   framesReceived: number
-  /** Includes the four length bytes of each frame. */
+  /** The sent bytes, including the four length bytes of each frame. */
   bytesSent: number
   bytesReceived: number
 }

@@ -11,21 +11,23 @@ import { combined, minus, type Counts, type Traffic } from './frame-counter.ts'
 
 /** One execution of a phase. */
 export interface PhaseRun {
-  /** Undefined for a timed phase, which is not fenced. It then causes the same traffic as the counted ones. */
+  /**
+   * The traffic of the phase. Undefined for a timed phase, which is not fenced: it causes the same as the counted ones.
+   */
   counts: Counts | undefined
   /** Times of all marks in order, ms from the action. */
   marks: number[]
   /** Duration of the phase. Includes the fences if it is fenced. */
   ms: number
   clientCpuMs: number
-  /** Undefined if this run did not start the server. */
+  /** The server's processor time, ms. Undefined if this run did not start the server. */
   serverCpuMs: number | undefined
 }
 
 /** One execution of each phase, by name. */
 export type Step = Record<string, PhaseRun>
 
-/** Utilization, where 1 is one core. */
+/** Utilizations: 1 is one fully used core. */
 export interface Busy {
   /** Utilization of the busiest thread's event loop. */
   client: number
@@ -197,7 +199,9 @@ export class ScenarioRun {
   }
 }
 
-/** ms. The run itself aborts if no frame passes for a while. */
+/**
+ * The time limit of a phase, ms: the longest that a timer allows. The run itself aborts if no frame passes for a while.
+ */
 const NO_LIMIT = 0x7fff_ffff
 
 const countsBetween = (before: Traffic, after: Traffic): Counts =>

@@ -6,7 +6,7 @@ export type WireCounts = Pick<Counts, 'framesSent' | 'framesReceived' | 'bytesSe
 
 export interface Reconciliation {
   clients: WireCounts
-  /** Lacks the counts that the server does not report. */
+  /** The server's counts, without those that it does not report. */
   server: Partial<WireCounts>
   /** True if all counts that both report are equal. */
   agree: boolean
@@ -42,7 +42,7 @@ export interface WireCounters {
 }
 
 /**
- * Starts counting at both ends. The returned function compares what has passed since.
+ * Starts counting at both ends. The returned function compares the traffic since then.
  * No frame may be in flight now, nor when that function is called.
  */
 export async function startReconciliation(counters: WireCounters): Promise<() => Promise<Reconciliation | undefined>> {

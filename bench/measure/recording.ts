@@ -9,14 +9,14 @@ import type { Member, Phase, Scenario } from '../harness/scenario.ts'
 import { openSessions, SESSION_TIMEOUT, BenchSession } from '../harness/sessions.ts'
 import { FrameCounter } from './frame-counter.ts'
 
-/** Enough sessions for a herd, and few enough to draw each of them. */
+/** The number of sessions: enough for a herd, and few enough to draw each of them. */
 const MEMBERS = 12
-/** Characters. Longer sentences, such as those with lists of names, are cut. */
+/** The longest sentence in characters. Longer ones, such as those with lists of names, are truncated. */
 const MAX_SENTENCE = 140
 const LENGTH_BYTES = 4
 
 export interface RecordedEvent {
-  /** ms from the action. */
+  /** The time from the action, ms. */
   at: number
   /** The session, numbered from 0 in the order of the queue. */
   who: number
@@ -25,7 +25,7 @@ export interface RecordedEvent {
   op: string
   /** A sentence about the frame. */
   says: string
-  /** Includes the four length bytes. */
+  /** The size of the frame, with its four length bytes. */
   bytes: number
 }
 

@@ -15,7 +15,7 @@ export type Spreads = Record<keyof Counts, Spread>
 export interface PhaseSummary {
   phase: string
   counts: { steps: number } & Spreads
-  /** Undefined if the phase has no marks. */
+  /** The times of the marks. Undefined if the phase has no marks. */
   marks: Marks | undefined
   /** Duration of the whole phase, ms. */
   ms: number
@@ -25,7 +25,7 @@ export interface PhaseSummary {
 
 /** Times in ms from the action. */
 export interface Marks {
-  /** Number of steps. */
+  /** The number of steps. */
   steps: number
   all: Latency
   /** Median of each step's first mark. */
@@ -117,9 +117,9 @@ export interface Growth {
   phase: string
   /** The sizes that were fitted. */
   sizes: number[]
-  /** Undefined if the values cannot be fitted. */
+  /** The fit of the notifications. Undefined if the values cannot be fitted. */
   notifications: Power | undefined
-  /** Bytes received. */
+  /** The fit of the received bytes. Undefined if the values cannot be fitted. */
   bytes: Power | undefined
   theory: { notifications: number; bytes: number }
 }

@@ -1,4 +1,4 @@
-// What the client costs whoever bundles it: npm run size, after npm run build.
+// `npm run size`: bundles small programs with the built package, and prints their sizes.
 import { build } from 'esbuild'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -6,7 +6,7 @@ import { brotliCompressSync } from 'node:zlib'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** What is measured, as users write it. */
+/** The bundled programs: imports as users write them. */
 export const programs = {
   'connect and Mutex': "export { connect } from 'zkwire'; export { Mutex } from 'zkwire/recipes'",
   'connect of zkwire/cloudflare and Mutex':
@@ -15,15 +15,15 @@ export const programs = {
   'the errors alone': "export { ZooKeeperError } from 'zkwire/protocol'",
 } as const
 
-/** The one that a budget holds. */
+/** The program whose size has a budget. */
 export const budgeted = 'connect and Mutex' satisfies keyof typeof programs
 
 export interface Size {
-  /** Bytes, minified. */
+  /** The size of the minified bundle in bytes. */
   minified: number
-  /** Bytes of that after brotli, at its best. */
+  /** The size of the minified bundle in bytes after brotli at its highest quality. */
   brotli: number
-  /** The files of dist that are in it, each with the bytes that are left of it. */
+  /** The files of dist that the bundle contains, each with its bytes in the bundle. */
   files: ReadonlyMap<string, number>
   /** The modules of the runtime that it imports, sorted. */
   imports: readonly string[]
@@ -53,7 +53,7 @@ export async function sizeOf(program: keyof typeof programs): Promise<Size> {
   }
 }
 
-/** What the bytes are for: a file of dist belongs to the first that it matches. */
+/** The parts of the client. A file of dist belongs to the first part whose pattern it matches. */
 const parts: Readonly<Record<string, RegExp>> = {
   'the protocol: Jute, records, operations, errors': /^protocol/,
   'a method for each operation, views':
@@ -69,14 +69,14 @@ const parts: Readonly<Record<string, RegExp>> = {
 }
 
 /**
- * Bytes by what they are for, the most first.
- * @throws Error where a file is for nothing
+ * Returns the bytes of each part, the largest part first.
+ * @throws Error if a file belongs to no part
  */
 export function byPart({ files }: Size): [part: string, bytes: number][] {
   const spent = new Map<string, number>()
   for (const [file, bytes] of files) {
     const part = Object.keys(parts).find(each => parts[each]?.test(file.replace(/^dist./, '')))
-    if (part === undefined) throw new Error(`what is ${file} for?`)
+    if (part === undefined) throw new Error(`${file} belongs to no part`)
     spent.set(part, (spent.get(part) ?? 0) + bytes)
   }
   return [...spent].sort(([, a], [, b]) => b - a)

@@ -1,4 +1,4 @@
-// Caveats to the figures: scenarios whose counts vary, that disagree with the server's, or that were skipped. Pure.
+// Caveats to the figures: counts that vary or differ from the server's, and scenarios that were not measured. Pure.
 import type { Measurement } from '../measure/measurement.ts'
 import { TOO_HEAVY, weightOf, type Task } from '../harness/plan.ts'
 import type { Scenario } from '../harness/scenario.ts'

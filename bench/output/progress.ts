@@ -1,4 +1,5 @@
-// A line on the terminal that shows what the benchmark is doing. Prints nothing if the output is not a terminal.
+// A line on the terminal that shows the current activity of the benchmark. Prints nothing if the output is not a
+// terminal.
 
 export interface Screen {
   readonly isTTY?: boolean

@@ -1,4 +1,4 @@
-// The result as JSON: the figures, and what is needed to judge them.
+// The result as JSON: the figures, and the conditions of the run, which are needed to judge them.
 import { access, constants, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 import { dirname } from 'node:path'

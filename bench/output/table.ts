@@ -6,7 +6,7 @@ import type { Power } from '../measure/statistics.ts'
 
 interface Column<Row> {
   head: string
-  /** In characters. A column with a negative width is left-aligned. */
+  /** The width in characters. A column with a negative width is left-aligned. */
   width: number
   cell: (row: Row) => string
 }
@@ -64,18 +64,19 @@ export function tableOf(summaries: readonly Summary[], growth: readonly Growth[]
   const rows = inOrder(summaries).flatMap(summary => summary.phases.map((phase): Row => ({ ...phase, summary })))
   const timed = rows.filter(({ marks }) => marks !== undefined)
   const parts = [
-    'ON THE WIRE: traffic of one phase with N sessions. Events are notifications;',
-    'sent and read are bytes. Counted frame by frame; medians of n steps.',
+    'ON THE WIRE: the traffic of one phase with N sessions, as medians of n steps.',
+    'Events are notifications. Sent and read are in bytes.',
     '',
     ...table(wireColumns, rows),
     '',
-    'LATENCY, ms: from the trigger of a phase until the first, half, 99 % and the',
-    'last of the sessions are done; n steps. Noisy, and valid for this machine only.',
+    'LATENCY, ms: from the start of a phase until a session has the lock or the',
+    'event. First and last are medians of n steps; p50 and p99 are over all sessions.',
+    'The times are noisy, and valid for this machine only.',
     '',
     ...table(timing, timed),
     '',
-    'CPU: processor time of a phase, in ms; utilization of the busiest client thread',
-    'and of the server; and the bottleneck (limit).',
+    'CPU: the processor time of a phase in ms, for clients and server; then the',
+    'utilization of the busiest client thread and of the server; the bottleneck.',
     '',
     ...table(utilization(cores), rows),
   ]
@@ -83,8 +84,8 @@ export function tableOf(summaries: readonly Summary[], growth: readonly Growth[]
   if (fitted.length > 0)
     parts.push(
       '',
-      'GROWTH: fitted powers of N for the traffic of a phase, and for the bytes until',
-      'all N sessions have had their turn (N pass).',
+      'GROWTH: the powers of N that fit the events and the bytes read of a phase.',
+      'N pass: the same for the bytes read until each of N sessions has had a turn.',
       '',
       ...table(growthColumns, fitted),
     )

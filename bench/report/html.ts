@@ -1,4 +1,4 @@
-// HTML templates that escape what is inserted.
+// HTML templates that escape the inserted values.
 
 /** A piece of HTML. Templates insert it unescaped. */
 export class Html {

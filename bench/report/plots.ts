@@ -38,7 +38,7 @@ const SESSIONS = { label: 'sessions, N', format: String }
 
 export const colourOf = (style: number): string => `var(--series-${style % SYMBOLS.length})`
 
-/** The used part of SVGElement, because this program is compiled without the types of browsers. */
+/** Declares the part of SVGElement that is used here, because this program is compiled without the types of browsers. */
 interface Picture {
   setAttribute(name: string, value: string): void
   outerHTML: string
@@ -141,7 +141,7 @@ const compact = (value: number): string =>
 const powersOfTen = ([low, high]: [number, number]): number[] =>
   Array.from({ length: Math.round(Math.log10(high / low)) + 1 }, (_, i) => Number((low * 10 ** i).toPrecision(1)))
 
-/** Draws the predicted power through the largest N, where constant costs matter least. */
+/** Draws the predicted power through the point of the largest N, at which constant costs matter least. */
 function theoryLine(points: readonly Point[], power: number): Point[] {
   const last = points.at(-1)
   return last === undefined ? [] : points.map(({ x }) => ({ x, y: last.y * (x / last.x) ** power }))

@@ -35,7 +35,7 @@ function header({ server, machine, date, ended }: Result): Html {
   return html`<header>
     <h1>How notifications fan out</h1>
     <p>
-      What does it cost ZooKeeper when many clients wait for the same thing? Measured on
+      What does it cost ZooKeeper when many clients wait for the same thing? The figures were measured on
       ${nameOf({ servers: '', ...server })} with ${machine.node ? `Node ${machine.node}` : 'Node'} on ${machine.cores}
       cores of ${machine.cpu}, ${date.slice(0, 10)}.${early}
     </p>
@@ -47,8 +47,8 @@ function releaseSection({ recordings, scenarios, cells }: Result): Html {
   return html`<section aria-labelledby="one-release">
     <h2 id="one-release">One release, frame by frame</h2>
     <p>
-      Twelve sessions queue for a lock, and the holder releases it. Each column is a frame on the wire as its client saw
-      it, in order of time. ${contrast(cells)}
+      Twelve contenders queue for a lock, and the holder releases it. Each column shows one frame, in the order in which
+      the clients sent or received them. ${contrast(cells)}
     </p>
     ${timeline(recordings, new Map(scenarios.map(({ name, about }) => [name, about])))}
   </section>`
@@ -63,9 +63,8 @@ function contrast(cells: Result['cells']): Html {
     const [herd, ticket] = [of('herd', size), of('ticket', size)]
     if (herd === undefined || ticket === undefined) continue
     return html`With ${size} contenders, one release of the herd lock notifies
-      <b>${herd.counts.notifications.median}</b> of them and causes <b>${read(herd)}</b> bytes to be read. One release
-      of the ticket lock notifies <b>${ticket.counts.notifications.median}</b>, and causes
-      <b>${read(ticket)}</b> bytes.`
+      <b>${herd.counts.notifications.median}</b> of them, and they read <b>${read(herd)}</b> bytes. One release of the
+      ticket lock notifies <b>${ticket.counts.notifications.median}</b>, and <b>${read(ticket)}</b> bytes are read.`
   }
   return html``
 }
@@ -106,7 +105,7 @@ function locksSection(result: Result): Html {
       series: seriesOf(result, 'lock', read, 'bytes'),
     }),
     plot({
-      ...{ title: 'From release() to the next holder', y: 'median, ms', format: milliseconds },
+      ...{ title: 'Time from release() until the next session has the lock', y: 'median, ms', format: milliseconds },
       summary: lastPointsOf(handOver),
       series: handOver,
     }),
@@ -118,7 +117,7 @@ function watchesSection(result: Result): Html {
   const [notifiedLast, reconnected] = [seriesOf(result, 'watch', last), seriesOf(result, 'session', last)]
   const plots = [
     plot({
-      ...{ title: 'Until the last of N is notified', y: 'ms', format: milliseconds },
+      ...{ title: 'Time until the last of N sessions is notified', y: 'ms', format: milliseconds },
       summary: lastPointsOf(notifiedLast),
       series: notifiedLast,
     }),
@@ -128,7 +127,7 @@ function watchesSection(result: Result): Html {
       series: seriesOf(result, 'watch', read, 'bytes'),
     }),
     plot({
-      ...{ title: 'Until the last of N has reconnected', y: 'ms', format: milliseconds },
+      ...{ title: 'Time until the last of N sessions has reconnected', y: 'ms', format: milliseconds },
       summary: lastPointsOf(reconnected),
       series: reconnected,
     }),
@@ -142,7 +141,7 @@ function section(id: string, title: string, plots: readonly Html[], table: Html)
     <h2 id="${id}">${title}</h2>
     <p>
       Both axes are logarithmic: a cost that grows with a power of N is a straight line, and the power is its slope. The
-      broad bands show the theory, drawn through the largest N.
+      broad bands show the theory, drawn through the measurement with the largest N.
     </p>
     <div class="plots">${plots}</div>
     ${table}
@@ -180,14 +179,14 @@ function growthTable({ growth, scenarios }: Result, ...kinds: string[]): Html {
   const head = [
     'scenario',
     'phase',
-    'events grow with N to the',
+    'events: power of N',
     'theory',
-    'bytes read to the',
+    'bytes read: power of N',
     'theory',
-    'fitted over N',
+    'fitted to N =',
   ]
   return table(
-    'Exponents, with half the width of their 95 % interval',
+    'Fitted powers of N, ± half the width of their 95 % interval',
     head,
     2,
     rows.map(each => [
@@ -225,7 +224,7 @@ function methodSection({
   const facts: [string, string][] = [
     ['command line', commandLine],
     ['date', date.replace('T', ' ').slice(0, 16)],
-    ['took', `${Math.round(seconds)} s`],
+    ['duration', `${Math.round(seconds)} s`],
     [
       'server',
       `${nameOf({ servers: '', ...server })}${server.kind === 'given' ? '' : ', in a separate process on the same machine'}`,
@@ -237,32 +236,34 @@ function methodSection({
     ['client', `Node ${machine.node}, sessions spread over ${threads} threads`],
     ['seed', String(seed)],
     [
-      'excluded',
-      `${bytes(traffic.pings.framesSent)} pings and ${bytes(traffic.fences.framesSent)} fences, which are in none of the figures`,
+      'not counted',
+      `${bytes(traffic.pings.framesSent)} pings and ${bytes(traffic.fences.framesSent)} fences, which are not part of any figure`,
     ],
   ]
   return html`<section aria-labelledby="method">
     <h2 id="method">How it was measured</h2>
     <ul>
       <li>
-        <b>N − 1 sessions are always waiting.</b> A step of a lock is a release, and then a join of the same session.
+        <b>N − 1 sessions are always waiting.</b> A step of a lock is a release, followed by a join of the same session.
       </li>
       <li>
         <b>Counted on the wire</b>, frame by frame, by the client’s option <code>onFrame</code>. Bytes include the four
         length bytes of each frame. A counted phase ends after a round in which every session got a reply to a request
-        without effect, and no other frame passed. Nothing sleeps. ${reconciliationSentence(cells)}
+        without effect (a fence), and no other frame passed. The benchmark does not sleep.
+        ${reconciliationSentence(cells)}
       </li>
       <li>
         <b>Exact counts, noisy times.</b> Events, frames and bytes are the same on any machine, to the byte, unless a
         note below says otherwise. Times and processor times depend on this machine and its other load.
       </li>
       <li>
-        <b>Interleaved and warmed up.</b> All scenarios of a size share the same sessions and take turns in five rounds,
-        each in a new random order. Every scenario runs unmeasured first.
+        <b>Interleaved and warmed up.</b> All scenarios of a size, except those that cut connections or expire sessions,
+        share the same sessions and take turns in five rounds, each in a new random order. Before that, they run
+        unmeasured.
       </li>
       <li>
-        <b>No coordinated omission.</b> Latencies are recorded in HDR histograms. For a stall, the hand-overs that would
-        have started meanwhile are added.
+        <b>No coordinated omission.</b> Latencies are recorded in HDR histograms. If a hand-over stalls, the latencies
+        of the hand-overs that would have started meanwhile are added.
       </li>
       <li>
         <b>Limit</b> is the bottleneck of a scenario: the busiest client thread, the server’s single core, or the whole

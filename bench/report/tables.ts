@@ -3,7 +3,7 @@ import type { Result } from '../output/result.ts'
 import { bytes, figure } from '../output/table.ts'
 import { html, type Html } from './html.ts'
 
-/** The section with all measurements. */
+/** Returns the section with all measurements. */
 export function figures({ cells, scenarios }: Result): Html {
   const head = [
     'scenario',
@@ -33,7 +33,7 @@ export function figures({ cells, scenarios }: Result): Html {
   )
   return html`<section aria-labelledby="figures">
     <h2 id="figures">All figures</h2>
-    ${table('Traffic, latency and processor time of each phase; medians of steps', head, 3, rows)}
+    ${table('Traffic (medians of the steps), latency, and mean processor time of each phase', head, 3, rows)}
     ${reconciliationTable(sorted)}
   </section>`
 }
@@ -50,7 +50,7 @@ function reconciliationTable(cells: Result['cells']): Html {
   if (rows.length === 0) return html``
   const head = ['scenario', 'N', 'frames sent', 'frames received', 'bytes sent', 'bytes received']
   const caption =
-    'All traffic of the counted steps, including fences and pings, as counted by clients and server; = if both agree'
+    'All traffic of the counted steps, including fences and pings, as counted by clients and server; = means that both agree'
   return html`<details>
     <summary>Comparison with the server’s own counts</summary>
     ${table(caption, head, 1, rows)}
@@ -63,7 +63,7 @@ function compareCounts(clients: number, server: number | undefined): string {
 }
 
 /**
- * A table that scrolls horizontally if it is wider than the page.
+ * Returns a table that scrolls horizontally if it is wider than the page.
  * @param texts number of leading columns that may contain words
  */
 export function table(

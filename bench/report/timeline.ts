@@ -1,4 +1,4 @@
-// One release of each lock, frame by frame: a lane for each session, and a column for each frame.
+// Draws one release of each lock, frame by frame: a lane for each session, and a column for each frame.
 import type { RecordedEvent, Recording } from '../measure/recording.ts'
 import { bytes, figure } from '../output/table.ts'
 import { html, type Html } from './html.ts'
@@ -22,7 +22,7 @@ export function timeline(recordings: readonly Recording[], abouts: ReadonlyMap<s
       <span><svg viewBox="-8 -8 16 16" aria-hidden="true">${glyph('event')}</svg> is notified</span>
       <span><svg viewBox="-8 -8 16 16" aria-hidden="true">${glyph('request')}</svg> sends a request</span>
       <span
-        ><svg viewBox="-8 -8 16 16" aria-hidden="true">${glyph('answer')}</svg> receives a reply (the larger, the more
+        ><svg viewBox="-8 -8 16 16" aria-hidden="true">${glyph('answer')}</svg> receives a reply (larger if it has more
         bytes)</span
       >
       <span><svg viewBox="-8 -8 16 16" aria-hidden="true">${glyph('mark')}</svg> has the lock</span>
@@ -83,7 +83,7 @@ function panel(recording: Recording, steps: number, about: string): Html {
   </figure>`
 }
 
-/** The holder, who acts first, has the top lane. */
+/** The holder acts first, so it has the top lane. */
 const laneOf = ({ actor }: Recording, who: number): number => (who === actor ? 0 : who < actor ? who + 1 : who)
 
 const nameOf = ({ actor }: Recording, who: number): string => (who === actor ? 'holder' : String(who))

@@ -136,7 +136,7 @@ const isNeededByTarget = ({ targets }: Workload, name: SubjectName): boolean =>
 
 const showBigInts = (_key: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)
 
-/** ms for one measurement. */
+/** The time limit of one measurement, ms. */
 const DEADLINE = 120_000
 
 async function main(options: Options): Promise<void> {

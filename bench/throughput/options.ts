@@ -5,7 +5,7 @@ import { subjects, workloads, type SubjectName, type Workload } from './workload
 
 export interface Options {
   rounds: number
-  /** Rounds of subjects that no target refers to. They only appear in the table. */
+  /** Rounds of the subjects that no target compares with. Such subjects only appear in the table. */
   peerRounds: number
   workloads: Workload[]
   subjects: SubjectName[]
@@ -20,17 +20,19 @@ export interface Options {
 
 export const help = `npm run bench:throughput -- [options]
 
-Compares the cost of calls: this client, a raw socket that replays frames, npm
-node-zookeeper-client, npm zookeeper and (for a lock) Curator, in turns, on an Apache
-ZooKeeper and on a mock server, both of which it starts.
+Compares the cost of a call in this client with a raw socket that sends prepared frames,
+npm node-zookeeper-client, npm zookeeper and, for a lock, Curator. Measures them in turns.
+Starts the two servers for that: an Apache ZooKeeper, and a mock server.
+See bench/README.md.
 
   --rounds N               measurements of each subject and workload (9)
-  --peer-rounds N          the same for subjects that no target refers to (3)
+  --peer-rounds N          the same for subjects that no target compares with (3)
   --only TEXT              only workloads whose names contain TEXT
-  --subjects NAME,...      ${subjects.join(', ')}
+  --subjects NAME,...      only some of the subjects: ${subjects.join(', ')}
   --warm-up MS             warm-up before each measurement, ms (500)
   --span MS                length of each measurement, ms (1000)
-  --node-option OPTION     pass OPTION to node in the measuring processes: --node-option=--cpu-prof
+  --node-option OPTION     pass OPTION to node in the measuring processes, for example
+                           --node-option=--cpu-prof
   --json FILE              write the raw figures to FILE (bench/results/throughput.json)
   --help                   print this help
 `

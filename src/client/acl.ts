@@ -30,11 +30,9 @@ export const creatorAllACL: readonly ACL[] = [aclOf('auth', '')]
  */
 export function digest(user: string, password: string): string {
   // For the server the user ends at the first colon (DigestAuthenticationProvider.generateDigest).
-  const problem = user.includes(':')
-    ? 'a user must not contain a colon'
-    : user.isWellFormed() && password.isWellFormed()
-      ? undefined
-      : 'user and password must not contain half a surrogate pair'
-  if (problem !== undefined) throw badArguments('digest', '', problem)
+  const isText = typeof user === 'string' && typeof password === 'string'
+  if (!isText || !user.isWellFormed() || !password.isWellFormed())
+    throw badArguments('digest', '', 'user and password must be strings without half a surrogate pair')
+  if (user.includes(':')) throw badArguments('digest', '', 'a user must not contain a colon')
   return `${user}:${sha1(Buffer.from(`${user}:${password}`)).toString('base64')}`
 }

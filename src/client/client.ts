@@ -273,6 +273,7 @@ export class Client extends Operations implements AsyncDisposable {
    */
   async retry<T>(task: () => Promise<T>, options: SignalOption = {}): Promise<T> {
     const { signal } = checked('retry', '', options, signalChecks)
+    if (typeof task !== 'function') throw badArguments('retry', '', 'the task must be a function')
     for (;;) {
       try {
         return await task()
@@ -292,7 +293,7 @@ export class Client extends Operations implements AsyncDisposable {
    * @throws ZooKeeperError BADARGUMENTS; SESSIONEXPIRED, AUTHFAILED, CLOSED
    */
   updateServerList(servers: string): void {
-    const connectString = parseConnectString(servers)
+    const connectString = parseConnectString(servers, 'updateServerList')
     const { chroot } = connectString
     if (chroot !== '' && chroot !== this.root.prefix)
       throw badArguments('updateServerList', '', `the chroot is ${this.root.prefix || '/'} and cannot become ${chroot}`)

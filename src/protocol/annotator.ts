@@ -1,5 +1,5 @@
-// Reads the fields of a frame with the declarations of its records, and notes for each its offset, its bytes and its
-// value.
+// Reads the fields of a frame with the declarations of its records. For each field it notes the offset, the bytes and
+// the value.
 import type { Codec, ItemHeader, Type } from './codec.ts'
 import { createModes, keeperStates, opcodes } from './constants.ts'
 import { hex64 } from './hex.ts'
@@ -62,6 +62,7 @@ export class Annotator {
     return this.remaining === 0 ? value : undefined
   }
 
+  /** Returns one line per field: offset, bytes in hex, name, value. */
   dump(): string {
     const width = Math.max(0, ...this.#lines.map(line => line.name.length))
     return this.#lines
@@ -96,7 +97,7 @@ export class Annotator {
     for (;;) {
       const at = below(String(items.length))
       const header = this.#record(layout.header, at) as ItemHeader
-      // The list ends with a `done` header of type error. Bytes that end otherwise are not a multi and must not be
+      // The list ends with a `done` header of type error. Bytes that end otherwise are not a multi, and must not be
       // shown as one.
       if (header.done && header.type === opcodes.error) return items
       const item = header.done ? undefined : layout.itemFor(header.type)
@@ -115,7 +116,7 @@ export function nameIn(names: Readonly<Record<string, number>>, value: number): 
   return Object.keys(names).find(name => names[name] === value) ?? `unknown (${value})`
 }
 
-/** The names of the numbers in these fields. */
+/** The fields whose numbers have names, with these names. */
 const vocabularies: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   flags: createModes,
   state: keeperStates,

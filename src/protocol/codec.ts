@@ -7,30 +7,37 @@ import type { Writer } from './writer.ts'
  * first use.
  */
 export interface FieldReader {
+  /** One byte: false if it is 0. */
   bool(): boolean
+  /** A signed 32-bit integer. */
   int(): number
-  /** A 64-bit integer that identifies something: a session id or a zxid. */
+  /** A signed 64-bit integer that identifies a session or a transaction. */
   long(): bigint
-  /** A 64-bit time in milliseconds. */
+  /** A signed 64-bit integer that is a time in milliseconds. */
   time(): number
-  /** A UTF-8 string that ZooKeeper never sends as null. @throws JuteError if it is null on the wire */
+  /**
+   * A UTF-8 string that ZooKeeper never sends as null.
+   * @throws JuteError if it is null on the wire
+   */
   string(): string
   stringOrNull(): string | null
-  /** Reads null as '', because kazoo writes null for an empty string. Null is never written. */
+  /** A UTF-8 string. Reads null as '', because kazoo writes null for an empty string. Never writes null. */
   stringOrEmpty(): string
   /** Bytes or null. ZooKeeper stores null (length -1) and empty (length 0) as different values. */
   buffer(): Buffer | null
+  /** A list of UTF-8 strings, none of them null. */
   strings(): string[]
   vector<T>(of: Codec<T>): T[]
   vectorOrNull<T>(of: Codec<T>): T[] | null
   record<T>(of: Codec<T>): T
 }
 
-/** The type of a field, as data. */
+/** The type of a field, as a value. */
 export type Type =
   | { is: 'bool' | 'int' | 'long' | 'time' | 'string' | 'stringOrNull' | 'stringOrEmpty' | 'buffer' | 'strings' }
   | { is: 'vector' | 'vectorOrNull' | 'record'; of: Codec<unknown> }
 
+/** One field of a record: its name and its type. */
 export interface Field {
   name: string
   type: Type
@@ -54,11 +61,14 @@ export interface Codec<T> {
   read(fields: FieldReader): T
   write(writer: Writer, value: Encodable<T>): void
   /**
-   * Ignores bytes after the value, because newer servers may add fields.
+   * Returns the value that the bytes begin with. Ignores bytes after it, because newer servers may add fields.
    * @throws JuteError if the bytes are not a `T`
    */
   decode(bytes: Uint8Array): T
-  /** @throws JuteError if a string has no UTF-8 form */
+  /**
+   * Returns the bytes of a value.
+   * @throws JuteError if a string has no UTF-8 form
+   */
   encode(value: Encodable<T>): Buffer
   readonly layout: Layout
 }

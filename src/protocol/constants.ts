@@ -1,6 +1,6 @@
-// ZooKeeper's numbers, with the names of ZooDefs, CreateMode and Watcher.
+// ZooKeeper's numbers. Their names are those of Java's ZooDefs, CreateMode and Watcher.
 
-/** ZooDefs.OpCode. */
+/** The opcodes of requests (ZooDefs.OpCode). */
 export const opcodes = {
   notification: 0,
   create: 1,
@@ -37,7 +37,7 @@ export const opcodes = {
   error: -1,
 } as const
 
-/** Reserved xids (ClientCnxn). All other requests have positive ones. */
+/** The xids reserved for one purpose (ClientCnxn). All other requests have positive xids. */
 export const xids = {
   notification: -1,
   ping: -2,
@@ -45,7 +45,7 @@ export const xids = {
   setWatches: -8,
 } as const
 
-/** The flags of CreateMode. */
+/** The flags of a create request, by mode (CreateMode). */
 export const createModes = {
   persistent: 0,
   ephemeral: 1,
@@ -57,7 +57,7 @@ export const createModes = {
 } as const
 export type CreateMode = keyof typeof createModes
 
-/** True if the server appends a number to the path of a node created with these flags. */
+/** Returns true if the server appends a number to the path of a node created with these flags. */
 export const isSequential = (flags: number): boolean =>
   flags === createModes.persistentSequential ||
   flags === createModes.ephemeralSequential ||
@@ -66,12 +66,12 @@ export const isSequential = (flags: number): boolean =>
 /** The longest ttl of a node, in milliseconds: 40 bits of ephemeralOwner are free to hold it (EphemeralType.TTL). */
 export const longestTtl = 0xff_ffff_ffff
 
-/** ZooDefs.Perms, one bit each. */
+/** The permissions of an ACL, one bit each (ZooDefs.Perms). */
 export const perms = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const
 
 /**
- * Watcher.Event.EventType, without the client-side None. Java's client creates the `…Removed` types; servers do not
- * send them.
+ * The types of events (Watcher.Event.EventType), without None, which servers do not send. Servers do not send the
+ * `…Removed` types either: Java's client creates them.
  */
 export const eventTypes = {
   NodeCreated: 1,
@@ -83,7 +83,7 @@ export const eventTypes = {
   PersistentWatchRemoved: 7,
 } as const
 
-/** Watcher.Event.KeeperState. */
+/** The states that an event reports (Watcher.Event.KeeperState). */
 export const keeperStates = {
   Disconnected: 0,
   SyncConnected: 3,
@@ -94,8 +94,10 @@ export const keeperStates = {
   Expired: -112,
 } as const
 
-/** Watcher.WatcherType: the watches that removeWatches removes. Servers know the persistent types from 3.9 on. */
+/**
+ * The kinds of watches that removeWatches removes (Watcher.WatcherType). Servers know the persistent types from 3.9 on.
+ */
 export const watcherTypes = { children: 1, data: 2, any: 3, persistent: 4, persistentRecursive: 5 } as const
 
-/** AddWatchMode. */
+/** The modes of persistent watches (AddWatchMode). */
 export const addWatchModes = { persistent: 0, persistentRecursive: 1 } as const

@@ -1,5 +1,5 @@
-// Entry point `zkwire/protocol`, for users: records, operations, constants and paths by namespace. The rest of src imports
-// index.ts, which is flat.
+// Entry point `zkwire/protocol`, for users. It groups records, operations, constants and paths in namespaces. The rest
+// of src imports index.ts, which has no namespaces.
 export * as constants from './constants.ts'
 export * as operations from './operations.ts'
 export * as paths from './paths.ts'

@@ -1,4 +1,5 @@
-// The error codes: those of KeeperException.Code and our own. The meanings are shown to users in error messages.
+// The error codes: those of the server (KeeperException.Code) and those of this client. Error messages contain their
+// meanings.
 
 /** Errors that servers send in reply headers. */
 const serverErrors = {
@@ -52,14 +53,16 @@ const ownErrors = {
   CLOSED: 'the client is closed',
   PROTOCOL: 'the server violated the protocol',
   REQUESTTOOLARGE:
-    'the request exceeds maxRequestBytes; servers close the connection over requests above their jute.maxbuffer',
+    'the request exceeds maxRequestBytes; servers close the connection if a request exceeds their jute.maxbuffer',
   REPLYTOOLARGE: 'the reply exceeds maxReplyBytes; raise it to receive such replies',
   TOOMANYPENDING: 'the limit maxPending is reached; wait until some of the pending requests have settled',
   CONNECTTIMEOUT: 'no server accepted the session within connectTimeout',
   UNKNOWN: 'the server replied with an error number that this client does not know',
 } as const
 
+/** The codes that servers send. */
 export type ServerErrorCode = keyof typeof serverErrors
+/** All codes of a {@link ZooKeeperError}. */
 export type ErrorCode = ServerErrorCode | keyof typeof ownErrors
 
 /** The numbers of KeeperException.Code by name. */
@@ -83,12 +86,16 @@ const meaningOf = (code: ErrorCode): string =>
  */
 export type Fate = 'notSent' | 'unknown' | 'refused'
 
+/** What a {@link ZooKeeperError} says about the call that failed. */
 export interface ErrorContext {
+  /** The operation that failed. Default: ''. */
   op?: string
+  /** The path as the caller gave it. Default: ''. */
   path?: string
   fate: Fate
+  /** The server's error number. Default: that of the code, or 0 for the client's own codes. */
   errno?: number
-  /** Appended to the message in parentheses. */
+  /** Appended to the message in parentheses. Default: nothing. */
   detail?: string
   cause?: unknown
 }
@@ -96,6 +103,7 @@ export interface ErrorContext {
 /** The error of a failed call. Its message is `CODE: op path: meaning (detail)`. */
 export class ZooKeeperError extends Error {
   override readonly name: string = 'ZooKeeperError'
+  /** The reason of the failure. */
   readonly code: ErrorCode
   /** The server's error number; 0 for the client's own codes. */
   readonly errno: number
@@ -103,6 +111,7 @@ export class ZooKeeperError extends Error {
   readonly op: string
   /** The path as the caller gave it; '' if the call has no path. */
   readonly path: string
+  /** Whether the server may have executed the request. */
   readonly fate: Fate
 
   constructor(code: ErrorCode, { op = '', path = '', fate, errno, detail, cause }: ErrorContext) {
@@ -119,18 +128,19 @@ export class ZooKeeperError extends Error {
   }
 }
 
-/** Returns the error of a call whose arguments are invalid, so that it was not sent. */
+/** Returns the error of a call with invalid arguments, which was therefore not sent. */
 export const badArguments = (op: string, path: string, detail: string): ZooKeeperError =>
   new ZooKeeperError('BADARGUMENTS', { op, path, fate: 'notSent', detail })
 
-/** True if `error` is a ZooKeeperError with one of these codes. */
+/** Returns true if `error` is a ZooKeeperError with one of these codes. */
 export const isCode = (error: unknown, ...codes: ErrorCode[]): boolean =>
   error instanceof ZooKeeperError && codes.includes(error.code)
 
 /** The result of one operation of a failed multi. */
 export interface MultiFailure {
-  /** 'OK' for an operation before the one that failed. It was not applied. */
+  /** The reason of the failure. 'OK' for an operation before the one that failed; it was not applied either. */
   code: ErrorCode | 'OK'
+  /** The server's error number; 0 for 'OK'. */
   errno: number
 }
 

@@ -7,11 +7,16 @@ import { hex64 } from './hex.ts'
 import type { Operation } from './operation.ts'
 import * as r from './records.ts'
 
+/** A description of one frame. */
 export interface Explanation {
   /** The end that wrote the frame, or 'unknown' if the bytes fit neither. */
   from: 'client' | 'server' | 'unknown'
-  /** The operation's name, 'connect' or 'event'; '' if the bytes do not determine it. */
+  /**
+   * The operation's name, 'connect' or 'event'. Several names joined by ' or ' if the bytes fit the replies of all of
+   * them. '' if the bytes do not determine it.
+   */
   op: string
+  /** The xid of the request or the event. Undefined for a connect frame and for unknown bytes. */
   xid: number | undefined
   /** A one-line description. */
   sentence: string
@@ -19,12 +24,16 @@ export interface Explanation {
   dump: string
 }
 
+/** What the caller knows about a frame. */
 export interface ExplainOptions {
   /** The end that wrote the frame. Default: guessed from the bytes. */
   from?: 'client' | 'server'
   /** The opcode of the request that a reply answers; replies do not contain it. Default: guessed from the length. */
   opcode?: number
-  /** True for the first frame of a connection in its direction. Default: guessed from the bytes. */
+  /**
+   * True if the frame is the first that its sender has sent on the connection, false if it is a later one. Default:
+   * guessed from the bytes.
+   */
   first?: boolean
 }
 
@@ -165,7 +174,8 @@ const failure =
   }
 
 /**
- * A reply to `operation`; if undefined, to all operations whose response fits exactly, provided they share one codec.
+ * Returns interpretations as a reply to `operation`. If that is undefined, as a reply to all operations whose response
+ * fits exactly, provided that they share one codec.
  */
 function replies(operation: Operation<unknown, unknown> | undefined): Interpretation[] {
   if (operation !== undefined) return [success(operation.response, operation.name), unparsedReply(operation.name)]

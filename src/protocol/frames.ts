@@ -2,8 +2,9 @@
 import { JuteError } from './jute-error.ts'
 
 /**
- * Receives a whole frame, without its length prefix: `bytes` from `start` to `end`. The bytes are valid only until the
- * callback returns, unless `isOwn` is true: then the frame has its own memory, which is never written again.
+ * Receives a whole frame, without its length prefix: `bytes` from `start` up to, and without, `end`. The bytes are
+ * valid only until the callback returns. If `isOwn` is true they stay valid: the frame has its own memory, which is
+ * never written again.
  */
 export type OnFrame = (bytes: Buffer, start: number, end: number, isOwn: boolean) => void
 
@@ -11,14 +12,14 @@ export type OnFrame = (bytes: Buffer, start: number, end: number, isOwn: boolean
 export class FrameTooLong extends JuteError {}
 
 /**
- * A frame's buffer starts at this size, in bytes, and doubles as the bytes arrive, because the announced length may be
- * false.
+ * The first size of a frame's buffer, in bytes. The buffer doubles as the bytes arrive, because the announced length
+ * may be false.
  */
 const FIRST_ALLOCATION = 65_536
 
 /**
- * Splits a byte stream into frames. The time is linear in the bytes, however they are cut into chunks. A frame inside
- * one chunk is passed on without copying; a frame that spans chunks is copied into its own memory.
+ * Splits a byte stream into frames. The time is proportional to the number of bytes, however they are cut into chunks.
+ * A frame inside one chunk is passed on without copying; a frame that spans chunks is copied into its own memory.
  */
 export class Framer {
   readonly #maximum: number
@@ -30,13 +31,13 @@ export class Framer {
   #gathered = 0
   #failure: JuteError | undefined
 
-  /** @param maximum the longest frame allowed, in bytes without the prefix */
+  /** @param maximum the longest frame allowed, in bytes, without the prefix */
   constructor(maximum: number, onFrame: OnFrame) {
     this.#maximum = maximum
     this.#onFrame = onFrame
   }
 
-  /** True between the first byte of a frame's prefix and its last byte. */
+  /** True if only a part of a frame, or of its prefix, has arrived. */
   get midFrame(): boolean {
     return this.#prefixed > 0
   }

@@ -1,4 +1,5 @@
-// Bytes to values and back. Synchronous: no socket, clock, promise or randomness. This file: all of it, flat, for the rest of src.
+// Bytes to values and back. Synchronous: no socket, clock, promise or randomness. This file: all exports without
+// namespaces, for the rest of src.
 // May import: nothing.
 export * from './constants.ts'
 export * from './errors.ts'

@@ -1,6 +1,6 @@
-// JSON has no 64-bit integers.
+// Makes values with bigints fit for JSON, which has no 64-bit integers.
 
-/** Its own constructor makes util.inspect show a plain object. */
+/** Has `constructor` as its own property, so that util.inspect shows a plain object. */
 const jsonSafePrototype = Object.create(Object.prototype, {
   constructor: { value: Object },
   toJSON: {
@@ -11,5 +11,8 @@ const jsonSafePrototype = Object.create(Object.prototype, {
   },
 }) as object
 
-/** Makes JSON.stringify write the bigints of an object as decimal strings; otherwise it would throw. Returns the object. */
+/**
+ * Makes JSON.stringify write the bigints of an object as decimal strings, because otherwise it would throw. Returns the
+ * object.
+ */
 export const jsonSafe = <T extends object>(value: T): T => Object.setPrototypeOf(value, jsonSafePrototype) as T

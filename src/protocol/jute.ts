@@ -5,7 +5,11 @@ import { Writer } from './writer.ts'
 
 export type * from './codec.ts'
 
-/** Declares a record: `declare` reads its fields in wire order. The layout is computed on first use. */
+/**
+ * Declares a record, and returns its codec. The layout is computed on first use.
+ * @param name the name of the record in zookeeper.jute
+ * @param declare reads the fields in the order of the wire, and returns the record
+ */
 export function record<T extends object>(name: string, declare: (f: FieldReader) => T): Codec<T> {
   let layout: Layout | undefined
   let fieldWriters: FieldWriter[] | undefined

@@ -83,8 +83,8 @@ export const MultiReadRequest = taggedList('MultiReadRequest', -1, {
 
 /**
  * The results of a multi. Each is decoded by the type in its own header, not by the operation: 3.8.0 answers a create2
- * with type create and no Stat (ZOOKEEPER-4026). If one operation fails, all results are errors: 0 before it,
- * RUNTIMEINCONSISTENCY after it.
+ * with type create and no Stat (ZOOKEEPER-4026). If one operation fails, all results are errors: those before it have
+ * number 0, and those after it RUNTIMEINCONSISTENCY.
  */
 export const MultiResponse = taggedList('MultiResponse', 0, {
   [opcodes.create]: CreateResponse,

@@ -6,6 +6,7 @@ import type { Codec } from './codec.ts'
  */
 export type WatchKind = 'data' | 'exist' | 'children'
 
+/** One operation of the protocol. */
 export interface Operation<Q, R> {
   readonly name: string
   readonly opcode: number
@@ -16,6 +17,7 @@ export interface Operation<Q, R> {
   readonly method: string
 }
 
+/** Declares an operation. By default it sets no watch, and its method has the same name. */
 export function operation<Q, R>(
   name: string,
   opcode: number,

@@ -1,4 +1,4 @@
-// All operations.
+// The declarations of all operations.
 import { opcodes } from './constants.ts'
 import { MultiReadRequest, MultiRequest, MultiResponse } from './multi.ts'
 import { operation } from './operation.ts'
@@ -35,10 +35,7 @@ export const getChildren2 = operation(
 )
 export const sync = operation('sync', opcodes.sync, r.SyncRequest, r.SyncResponse)
 export const ping = operation('ping', opcodes.ping, r.EmptyRecord, r.EmptyRecord)
-/**
- * Must be used only in a multi. 3.8.0 replies to a check sent alone only if it fails, and otherwise leaves a gap in the
- * replies.
- */
+/** Use it only in a multi. A 3.8.0 server does not reply to a successful check that is sent alone. */
 export const check = operation('check', opcodes.check, r.CheckVersionRequest, r.SetDataResponse)
 export const multi = operation('multi', opcodes.multi, MultiRequest, MultiResponse)
 export const multiRead = operation('multiRead', opcodes.multiRead, MultiReadRequest, MultiResponse)

@@ -1,8 +1,8 @@
-// Paths: the rules of ZooKeeper's PathUtils.validatePath, and parents, children and names.
+// Paths of nodes: validation (as ZooKeeper's PathUtils.validatePath), and their parents, children and names.
 
 /**
  * Returns why `path` is not a valid path, or undefined if it is one.
- * @param sequential the server will append a number, so the path may end with a slash
+ * @param sequential true if the server will append a number, so that the path may end with a slash. Default: false.
  */
 export function pathProblem(path: string, sequential = false): string | undefined {
   if (typeof path !== 'string') return 'a path must be a string'
@@ -31,17 +31,17 @@ const isRelative = (path: string, start: number, end: number): boolean =>
   path.charCodeAt(start) === DOT && (end === start + 1 || (end === start + 2 && path.charCodeAt(start + 1) === DOT))
 
 /**
- * Control characters, surrogates, the private use area and specials. Java checks UTF-16 code units, so emoji are
- * forbidden.
+ * Returns true for control characters, surrogates, the private use area and specials. Java checks UTF-16 code units, so
+ * that emoji are forbidden.
  */
 const isForbidden = (c: number): boolean =>
   c <= 0x1f || (c >= 0x7f && (c <= 0x9f || (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0))
 
-/** The path of a node's parent: '/' if the node is directly below the root. */
+/** Returns the path of a node's parent: '/' if the node is directly below the root. */
 export const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')))
 
-/** The path of a child. */
+/** Returns the path of a child. */
 export const join = (parent: string, name: string): string => (parent === '/' ? '' : parent) + '/' + name
 
-/** The last part of a path. */
+/** Returns the last part of a path: the name of the node in its parent. */
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)

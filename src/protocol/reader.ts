@@ -1,4 +1,4 @@
-// Decodes Jute fields. Each length is checked against the frame before it is used.
+// Decodes Jute fields. Each length is compared with the rest of the frame before it is used.
 import type { Codec, FieldReader } from './codec.ts'
 import { JuteError } from './jute-error.ts'
 
@@ -16,6 +16,10 @@ export class Reader implements FieldReader {
   /** The length of the frame if it has its own memory; otherwise 0. */
   #ownLength = 0
 
+  /**
+   * @param start offset of the first byte of the frame. Default: 0.
+   * @param end offset after its last byte. Default: the length of `bytes`.
+   */
   constructor(bytes: Uint8Array = NO_BYTES, start = 0, end: number = bytes.length) {
     this.#chunk = bytes
     this.#bytes = Buffer.from(bytes.buffer)
@@ -25,7 +29,10 @@ export class Reader implements FieldReader {
     this.#end = this.#origin + end
   }
 
-  /** @param isOwn the frame has its own memory, which is never written again */
+  /**
+   * Moves the reader to the frame in `bytes` from `start` up to, and without, `end`.
+   * @param isOwn true if the frame has its own memory, which is never written again. Default: false.
+   */
   reset(bytes: Buffer, start: number, end: number, isOwn = false): void {
     if (bytes !== this.#chunk) {
       this.#chunk = bytes
@@ -40,10 +47,12 @@ export class Reader implements FieldReader {
     this.#ownLength = isOwn ? end - start : 0
   }
 
+  /** The offset of the next byte in the bytes that the reader was given. */
   get offset(): number {
     return this.#offset - this.#origin
   }
 
+  /** The number of bytes from the offset to the end of the frame. */
   get remaining(): number {
     return this.#end - this.#offset
   }
@@ -82,8 +91,8 @@ export class Reader implements FieldReader {
     return this.stringOrNull() ?? ''
   }
 
-  // Copies, because the frame's memory will be reused. If the frame has its own memory and the buffer is most of it, a
-  // view is enough. Only long frames have their own memory.
+  // Returns a copy, because the memory of the frame will be reused. If the frame has its own memory and the buffer is
+  // more than half of it, returns a view instead. Only long frames have their own memory.
   buffer(): Buffer | null {
     if (this.#isNull()) return null
     const length = this.int()
@@ -95,8 +104,8 @@ export class Reader implements FieldReader {
     return copy
   }
 
-  // ASCII strings are decoded at once and then cut, in a seventh of the time. The cost: one string that is kept keeps
-  // all in memory.
+  // Decodes all strings in one call, and then cuts the text if all are ASCII. That takes a seventh of the time. The
+  // cost: if a caller keeps one string, the whole text stays in memory.
   strings(): string[] {
     const count = this.#count(4)
     const start = this.#offset
@@ -106,7 +115,7 @@ export class Reader implements FieldReader {
       ends[i] = this.#offset
     }
     const text = this.#bytes.toString('utf8', start, this.#offset)
-    // A multi-byte character makes the text shorter than its bytes. Nothing makes it longer.
+    // A character of several bytes makes the text shorter than its bytes. No character makes it longer.
     const isByteForByte = text.length === this.#offset - start
     const all = new Array<string>(count)
     // Each string follows four length bytes.
@@ -139,7 +148,7 @@ export class Reader implements FieldReader {
     return this.#take(length)
   }
 
-  /** Skips a null, which is a length of -1. Otherwise skips nothing and returns false. */
+  /** Skips a null, which is a length of -1, and returns true. Otherwise skips nothing and returns false. */
   #isNull(): boolean {
     if (this.remaining < 4 || this.#view.getInt32(this.#offset) !== -1) return false
     this.#offset += 4

@@ -1,5 +1,5 @@
-// All records that a client and a server exchange, with the names and the order of zookeeper.jute. Records that our
-// client does not use are marked as pure, so that bundlers drop them.
+// All records that a client and a server exchange, with the names and the order of zookeeper.jute. Records that the
+// client of this package does not use are marked as pure, so that bundlers drop them.
 import type { TypeOf } from './codec.ts'
 import { jsonSafe } from './json.ts'
 import { record } from './jute.ts'
@@ -18,7 +18,9 @@ export const Stat = record('Stat', f =>
     czxid: f.long(),
     /** The transaction that last changed the data. */
     mzxid: f.long(),
+    /** When the node was created, in milliseconds since 1970, by the clock of the server. */
     ctime: f.time(),
+    /** When the data was last changed, in milliseconds since 1970, by the clock of the server. */
     mtime: f.time(),
     /** The number of changes to the data. */
     version: f.int(),
@@ -28,7 +30,9 @@ export const Stat = record('Stat', f =>
     aversion: f.int(),
     /** The session that owns an ephemeral node; 0 for nodes that are not ephemeral. */
     ephemeralOwner: f.long(),
+    /** The length of the data in bytes; 0 if there is none. */
     dataLength: f.int(),
+    /** The number of children now. */
     numChildren: f.int(),
     /** The transaction that last changed the list of children. */
     pzxid: f.long(),
@@ -77,7 +81,7 @@ export const LegacyConnectResponse = record('ConnectResponse', f => ({
 export const RequestHeader = record('RequestHeader', f => ({ xid: f.int(), type: f.int() }))
 export const ReplyHeader = record('ReplyHeader', f => ({ xid: f.int(), zxid: f.long(), err: f.int() }))
 
-/** The body without fields: of pings, of replies to delete, and others. */
+/** The body without fields, for example of pings and of replies to delete. */
 export const EmptyRecord = record('EmptyRecord', () => ({}))
 
 export const AuthPacket = record('AuthPacket', f => ({ type: f.int(), scheme: f.stringOrNull(), auth: f.buffer() }))
@@ -146,7 +150,7 @@ export const SyncResponse = record('SyncResponse', f => ({ path: f.string() }))
 export const CheckVersionRequest = record('CheckVersionRequest', f => ({ path: f.string(), version: f.int() }))
 export const ErrorResponse = record('ErrorResponse', f => ({ err: f.int() }))
 
-/** A field that is null changes nothing. */
+/** A request to change the members of the ensemble. A field that is null changes nothing. */
 export const ReconfigRequest = record('ReconfigRequest', f => ({
   joiningServers: f.stringOrNull(),
   leavingServers: f.stringOrNull(),
@@ -154,8 +158,8 @@ export const ReconfigRequest = record('ReconfigRequest', f => ({
   curConfigId: f.long(),
 }))
 
-// Declared in zookeeper.jute for a limit on children that was never implemented. No client sends these, and no server
-// replies to them.
+// These records are declared in zookeeper.jute for a limit on children that was never implemented. No client sends
+// these, and no server replies to them.
 export const GetMaxChildrenRequest = /* @__PURE__ */ record('GetMaxChildrenRequest', f => ({ path: f.string() }))
 export const GetMaxChildrenResponse = /* @__PURE__ */ record('GetMaxChildrenResponse', f => ({ max: f.int() }))
 export const SetMaxChildrenRequest = /* @__PURE__ */ record('SetMaxChildrenRequest', f => ({

@@ -1,11 +1,11 @@
 // Encodes Jute fields. Bytes returned by take() are never written again, because a socket may still be reading them.
 import { JuteError } from './jute-error.ts'
 
-// The first slab is small, because many writers may write in one turn. A slab that replaces a full one is twice as
-// large.
+// Sizes of slabs, in bytes. The first slab is small, because many writers may write in one turn. A slab that replaces a
+// full one is twice as large, up to the largest size.
 const FIRST_SLAB = 256
 const LARGEST_SLAB = 16_384
-/** A larger slab, grown for the writes of one turn, is kept for reuse up to this size. */
+/** The largest size, in bytes, of a slab that is kept for reuse. A slab can grow larger for the writes of one turn. */
 const LARGEST_KEPT_SLAB = 0x4_0000
 
 /** The longest string, in UTF-16 code units, for which a loop is faster than V8's encoder. */
@@ -118,11 +118,12 @@ export class Writer {
     }
   }
 
-  /** Discards all pending bytes after the first `length`. */
+  /** Discards all pending bytes after the first `length` of them. */
   truncate(length: number): void {
     this.#offset = this.#start + length
   }
 
+  /** Returns the pending bytes, and removes them from the writer. They are never written again. */
   take(): Buffer {
     const taken = this.#bytes.subarray(this.#start, this.#offset)
     const hasMoreRoom = this.#bytes.length - this.#offset > sharedSlab.bytes.length - sharedSlab.offset

@@ -1,5 +1,6 @@
-// DIGEST-MD5 (RFC 2831): both ends prove that they know the password, without sending it. It is obsolete (RFC 6331),
-// but ZooKeeper's only mechanism apart from Kerberos. It does not encrypt the connection: use it over TLS.
+// DIGEST-MD5 (RFC 2831): the client and the server prove to each other that they know the password, without sending it.
+// The mechanism is obsolete (RFC 6331), but the only one of ZooKeeper apart from Kerberos. It does not encrypt the
+// connection, so use it over TLS.
 import { badArguments } from '../protocol/index.ts'
 import { isSameSecret, md5 } from '../runtime/hash.ts'
 import type { Random } from '../runtime/random.ts'
@@ -7,8 +8,9 @@ import type { Exchange, Mechanism } from '../session/life/sasl.ts'
 import { parseDirectives, quoted } from './directives.ts'
 import { SaslError } from './sasl-error.ts'
 
+/** The name and the password of a user, as in the JAAS configuration of the server. */
 export interface DigestCredentials {
-  /** The name without a realm; the server chooses the realm. */
+  /** The name, without a realm, because the server chooses the realm. */
   username: string
   password: string
 }
@@ -19,35 +21,39 @@ export interface DigestCredentials {
  */
 const DIGEST_URI = 'zookeeper/zk-sasl-md5'
 /**
- * A client must abort if a challenge is longer than 2048 bytes (RFC 2831, 2.1.1). A response is limited to 4096 bytes
- * (2.1.2).
+ * The longest messages, in bytes. A client must abort if a challenge is longer than 2048 bytes (RFC 2831, 2.1.1). A
+ * response is limited to 4096 bytes (2.1.2).
  */
 const LONGEST_CHALLENGE = 2048
 const LONGEST_RESPONSE = 4096
 const FIRST_USE = '00000001'
 
+const RULE = 'must be a string without control characters and unpaired surrogates'
+
 /**
- * Returns a mechanism for connect()'s option `sasl` that authenticates by name and password, as ZooKeeper's
+ * Returns a mechanism for the option `sasl` of connect(). It authenticates by name and password, as ZooKeeper's
  * DigestLoginModule does.
- * @throws ZooKeeperError BADARGUMENTS if the name or the password is not a string, or contains a control character or an unpaired
- * surrogate
+ * @throws ZooKeeperError BADARGUMENTS if the name or the password is not a string, or contains a control character or
+ * an unpaired surrogate
  */
-export function digestMd5({ username, password }: DigestCredentials): Mechanism {
-  for (const [what, text] of Object.entries({ username, password }))
+export function digestMd5(credentials: DigestCredentials): Mechanism {
+  for (const what of ['username', 'password'] as const) {
+    const text: unknown = (credentials as DigestCredentials | undefined)?.[what]
     // eslint-disable-next-line no-control-regex
     if (typeof text !== 'string' || !text.isWellFormed() || /[\0-\x1f\x7f]/.test(text))
-      throw badArguments(
-        'digestMd5',
-        '',
-        `the ${what} must be a string without control characters and unpaired surrogates`,
-      )
+      throw badArguments('digestMd5', '', `the ${what} ${RULE}`)
+  }
+  const { username, password } = credentials
   return {
     name: 'DIGEST-MD5',
     start: ({ random }) => exchange({ username, password }, nonceFrom(random)),
   }
 }
 
-/** @param cnonce the client's random value, which prevents a server from precomputing responses */
+/**
+ * Starts one exchange of messages with a server.
+ * @param cnonce the client's random value, which prevents a server from precomputing responses
+ */
 export function exchange(credentials: DigestCredentials, cnonce: string, digestUri = DIGEST_URI): Exchange {
   let expected: Buffer | undefined
   return {
@@ -72,7 +78,10 @@ interface Challenge {
   isUtf8: boolean
 }
 
-/** @throws SaslError if the bytes are not a challenge, or offer nothing that this client supports */
+/**
+ * Parses a challenge.
+ * @throws SaslError if the bytes are not a challenge, or require an option that this client does not support
+ */
 export function parseChallenge(bytes: Uint8Array): Challenge {
   if (bytes.length > LONGEST_CHALLENGE)
     throw new SaslError(`the server's challenge has ${bytes.length} bytes, the limit is ${LONGEST_CHALLENGE}`)
@@ -122,8 +131,8 @@ function respond(
 }
 
 /**
- * Encodes text for hashing. Text that fits into ISO 8859-1 is hashed in it, even if the charset is utf-8 (RFC 2831,
- * 2.1.2.1).
+ * Encodes text for hashing. Text that fits into ISO 8859-1 is encoded in ISO 8859-1, even if the charset is utf-8 (RFC
+ * 2831, 2.1.2.1).
  * @throws SaslError if the text does not fit and the server does not support utf-8
  */
 function encodeForHash(text: string, isUtf8: boolean): Buffer {

@@ -26,8 +26,8 @@ export function parseDirectives(bytes: Uint8Array): Map<string, string> {
 }
 
 /**
- * Matches one element and the comma after it, or the end. No two alternatives start with the same character, so
- * matching never backtracks.
+ * Matches one element and the comma or the end of the text after it. No two alternatives start with the same character,
+ * so matching never backtracks.
  */
 const DIRECTIVE =
   /[ \t\r\n]*(?:([!#$%&'*+\-.^_`|~\w]+)[ \t\r\n]*=[ \t\r\n]*(?:([!#$%&'*+\-.^_`|~\w]+)|"((?:[\t\r\n\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\0-\x7f])*)")[ \t\r\n]*)?(?:,|$)/y

@@ -1,6 +1,6 @@
 /**
- * Thrown if an exchange cannot be completed as the mechanism requires. The session ends: its calls reject with
- * AUTHFAILED, and this error is in their chain of causes.
+ * The error of a mechanism whose exchange cannot be completed. It ends the session: the calls reject with AUTHFAILED,
+ * and this error is in the chain of their `cause`.
  */
 export class SaslError extends Error {
   override readonly name = 'SaslError'

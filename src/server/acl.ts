@@ -9,8 +9,12 @@ interface Scheme {
   isValid(id: string): boolean
   /** Returns true if an ACL entry for `listed` applies to a client with the identity `proved`. */
   matches(proved: string, listed: string): boolean
-  /** True if a client must authenticate to get such an identity. The scheme 'auth' in an ACL means only those. */
+  /**
+   * True if a client must authenticate to get an identity of this scheme. The scheme 'auth' in an ACL means only such
+   * identities.
+   */
   isAuthenticated: boolean
+  /** Returns the name of the user in an id. */
   userOf(id: string): string
 }
 
@@ -97,7 +101,10 @@ export const redactACL = (acl: readonly ACL[], identities: readonly Id[]): ACL[]
       : entry,
   )
 
-/** Returns the identity that an auth packet proves, or undefined if it proves none. @param address of the client */
+/**
+ * Returns the identity that an auth packet proves, or undefined if it proves none.
+ * @param address the address of the client
+ */
 export function authenticate(scheme: string | null, auth: Buffer | null, address: string): Id | undefined {
   if (scheme === 'ip') return { scheme, id: address }
   if (scheme !== 'digest' || auth === null) return undefined

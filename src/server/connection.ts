@@ -31,7 +31,7 @@ import { emptyStats } from './stats.ts'
 import type { WatchOwner } from './watches.ts'
 import type { WriteSettings } from './writes.ts'
 
-/** What a connection needs of the server that owns it. */
+/** The parts of the server that its connections use. */
 export interface ConnectionOwner {
   readonly database: Database
   readonly sessions: Sessions<ServerConnection>
@@ -66,7 +66,10 @@ export class ServerConnection implements WatchOwner {
   #session: ServerSession<ServerConnection> | undefined
   /** True if no more bytes are read. */
   #isEnded = false
-  /** While the server is paused: the chunks received meanwhile, and a function that releases the outbox. */
+  /**
+   * The chunks received while the server is paused, and a function that releases the outbox. Undefined while it is not
+   * paused.
+   */
   #pause: { chunks: Buffer[]; release: () => void } | undefined
   readonly stats = emptyStats()
   lastOperation = 'NA'
@@ -119,13 +122,13 @@ export class ServerConnection implements WatchOwner {
     this.#owner.onClosed(this)
   }
 
-  /** Closes the connection at once. The session lives on. */
+  /** Closes the connection at once. Its session continues. */
   close(): void {
     this.#detach()
     this.#outbox.destroy()
   }
 
-  /** Closes the connection after everything queued has been sent. The session lives on. */
+  /** Closes the connection after everything queued has been sent. Its session continues. */
   end(): void {
     this.#detach()
     this.#outbox.end()
@@ -203,7 +206,7 @@ export class ServerConnection implements WatchOwner {
     const { name, method } = handler.operation
     this.lastOperation = name
     const fault = this.#matchFault(name === method ? [name] : [name, method], session.id)
-    // An ignored request does not keep the session alive, because it counts as lost on its way.
+    // An ignored request does not postpone the expiry of the session, because it counts as lost on its way.
     if (fault?.effect.is === 'ignore') {
       this.end()
       return
@@ -239,7 +242,10 @@ export class ServerConnection implements WatchOwner {
     }
   }
 
-  /** Handlers of the connection and its session are here; all others work on the database. */
+  /**
+   * Returns the handler of an opcode, or undefined if the server does not know it. The handlers for the connection and
+   * its session are here; all others work on the database.
+   */
   #handlerOf(type: number, session: ServerSession<ServerConnection>): Handler | undefined {
     switch (type) {
       case opcodes.auth:

@@ -5,15 +5,17 @@ import { TreeTransaction, type TreeChange } from './transaction.ts'
 import { Tree } from './tree.ts'
 import { Watches } from './watches.ts'
 
-/** The origin of a transaction. */
+/** The origin of a transaction: a request, or the server itself. */
 export interface TransactionCause {
   /** The session that sent the request; 0 if the server started the transaction. */
   session: bigint
+  /** The opcode of the request, as in `constants.opcodes` of `zkwire/protocol`. */
   opcode: number
 }
 
 /** A committed transaction. A rejected one takes a zxid too, but has no record. */
 export interface TransactionRecord extends TransactionCause {
+  /** The number of the transaction. */
   zxid: bigint
   /** Milliseconds since 1970. */
   time: number
@@ -52,7 +54,7 @@ export class Database {
       throw error
     }
     const { zxid, time, changes } = tx
-    // A rejected multi does not throw, because it has a reply; it is rolled back all the same.
+    // A rejected multi does not throw, because its reply has a body. It is rolled back nevertheless.
     if (!tx.rolledBack) this.#onCommit({ ...cause, zxid, time, changes })
     for (const each of changes) this.watches.fire(each)
     return result

@@ -14,7 +14,7 @@ const kindsOf: Readonly<Record<FaultEffect['is'], readonly string[]>> = {
   ...{ ignore: [...operationNames, 'connect'], replace: operationNames },
 }
 
-/** Infinity counts as a whole number. */
+/** Returns true for whole numbers from `least` on. Infinity counts as one. */
 const isWhole = (value: number, least: number): boolean =>
   (Number.isSafeInteger(value) || value === Infinity) && value >= least
 
@@ -35,11 +35,11 @@ export class PlannedFault implements Fault {
   readonly triggered: Promise<void>
   readonly #session: bigint | undefined
   readonly #clock: Clock
-  /** Occurrences until the fault is due. */
+  /** How many matching occurrences remain until the fault is due. */
   #countdown: number
   /** How many times the fault can still happen. */
   #remaining: number
-  /** A callback for each reply or event that is held: it sends it. */
+  /** One callback for each held reply or event, which sends it. */
   readonly #held = new Set<() => void>()
   #isReleased = false
   #resolve: () => void = () => undefined
@@ -56,7 +56,7 @@ export class PlannedFault implements Fault {
       this.#resolve = resolve
       this.#reject = reject
     })
-    // A test need not await it.
+    // A test need not await the promise: its rejection must not be reported as unhandled.
     this.triggered.catch(() => undefined)
   }
 
@@ -75,6 +75,7 @@ export class PlannedFault implements Fault {
     return --this.#countdown <= 0
   }
 
+  /** Notes that the fault has happened. */
   trigger(): void {
     this.#remaining--
     this.#resolve()
@@ -95,6 +96,7 @@ export class PlannedFault implements Fault {
     if (effect.is === 'delay') timer = this.#clock.setTimeout(release, effect.ms)
   }
 
+  /** Sends everything that is held. Rejects `triggered` if the fault has not happened. */
   release(): void {
     this.#isReleased = true
     this.#reject(new Error(`${this.effect.is} ${this.kind}: released or cleared before it happened`))
@@ -130,7 +132,7 @@ export class FaultPlan implements Faults {
   replace(kind: OperationName, code: ServerErrorCode, match: FaultMatch = {}): Fault {
     const problem = Object.hasOwn(errnos, code)
       ? undefined
-      : `code must be an error that a server can reply, not ${code}`
+      : `code must be an error code that servers send, not ${code}`
     return this.#plan('replace', kind, { is: 'replace', code }, match, problem)
   }
 
@@ -144,8 +146,8 @@ export class FaultPlan implements Faults {
   }
 
   /**
-   * Counts an occurrence, and returns the fault that affects it.
-   * @param names all names of the kind of the occurrence
+   * Counts an occurrence, and returns the fault that affects it, or undefined.
+   * @param names the names of its kind: of the operation and of the client's method
    */
   match(names: readonly string[], session: bigint | undefined): PlannedFault | undefined {
     let first: PlannedFault | undefined

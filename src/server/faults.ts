@@ -1,20 +1,28 @@
-// Faults that a test plans: what users see of them. fault-plan.ts implements them.
+// The public types of the faults that a test can plan. fault-plan.ts implements them.
 import type { operations, ServerErrorCode } from '../protocol/index.ts'
 
+/** The name of an operation, as in `operations` of `zkwire/protocol`. */
 export type OperationName = keyof typeof operations
 
 /**
- * An operation, by its name or by the name of the client's method; the handshake; or an event.
- * 'create' means all operations that create nodes.
+ * The kind of an occurrence that a fault affects: a request, by the name of its operation or of the client's method;
+ * the handshake ('connect'); or an event. So 'create' means all operations that create nodes.
  */
 export type FaultKind = OperationName | 'connect' | 'event'
 
+/** The occurrences that a fault affects. Default: the next one of its kind. */
 export interface FaultMatch {
-  /** Which matching occurrence is affected, counted from now. 1 is the next. Default 1. */
+  /**
+   * The number of the first matching occurrence that is affected, counted from now: a whole number, where 1 is the
+   * next. Default: 1.
+   */
   nth?: number
-  /** How many consecutive occurrences are affected. Default 1. Infinity: until `release()` or `clear()`. */
+  /**
+   * How many consecutive occurrences are affected: a whole number from 1 on, or Infinity, which lasts until `release()`
+   * or `clear()`. Default: 1.
+   */
   times?: number
-  /** The id of a session: only its occurrences match. Default: those of all sessions. */
+  /** The id of the session whose occurrences match. Default: the occurrences of all sessions match. */
   session?: bigint
 }
 
@@ -27,14 +35,14 @@ export type FaultEffect =
   | { is: 'replace'; code: ServerErrorCode }
   | { is: 'cut'; bytes: number }
 
-/** A planned fault. */
+/** A planned fault, which a method of {@link Faults} returns. */
 export interface Fault {
   /** 'anything' matches every occurrence of every kind. */
   readonly kind: FaultKind | 'anything'
   readonly effect: FaultEffect
   /**
-   * Resolves when the fault has happened for the first time.
-   * Rejects if the fault is released or cleared before that; no unhandled rejection is reported.
+   * Resolves when the fault has happened for the first time. Rejects with an Error if the fault is released or cleared
+   * before that. That rejection is never reported as unhandled.
    */
   readonly triggered: Promise<void>
   /** True if the fault cannot happen any more. */
@@ -45,15 +53,20 @@ export interface Fault {
   release(): void
 }
 
-/** Plans faults. A method throws a ZooKeeperError BADARGUMENTS if an argument or option is invalid. */
+/**
+ * Plans faults. Each method returns the planned fault, and throws a ZooKeeperError BADARGUMENTS if an argument or an
+ * option is invalid. For an event, the methods affect the event instead of a reply.
+ */
 export interface Faults {
-  /** Executes the request, and holds its reply and all that follows on the connection until `release()`. */
+  /**
+   * Executes the request. Holds its reply, and everything after it on the connection, until `release()` or `clear()`.
+   */
   hold(kind: FaultKind, match?: FaultMatch): Fault
 
   /**
-   * Executes the request, and holds its reply and all that follows on the connection for `ms` milliseconds,
-   * or until `release()`.
-   * @param ms from 0 to 2147483647
+   * Executes the request. Holds its reply, and everything after it on the connection, for `ms` milliseconds, or until
+   * `release()` or `clear()`.
+   * @param ms milliseconds, from 0 to 2147483647
    */
   delay(kind: FaultKind, ms: number, match?: FaultMatch): Fault
 
@@ -63,12 +76,16 @@ export interface Faults {
   /** Closes the connection without executing the request. The client cannot distinguish this from `drop`. */
   ignore(kind: Exclude<FaultKind, 'event'>, match?: FaultMatch): Fault
 
-  /** Replies with the error `code` without executing the request. */
+  /**
+   * Replies with the error `code` without executing the request.
+   * @param code an error that servers send, for example 'NONODE'
+   */
   replace(kind: OperationName, code: ServerErrorCode, match?: FaultMatch): Fault
 
   /**
    * Closes the connection of the next matching reply or event after `bytes` more bytes, even in the middle of a frame.
    * Bytes that are held already are not counted.
+   * @param bytes a whole number from 0 on
    */
   cutAfter(bytes: number, match?: FaultMatch): Fault
 

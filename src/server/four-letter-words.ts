@@ -1,4 +1,4 @@
-// The four-letter words of operators and their tools (org.apache.zookeeper.server.command).
+// The four-letter words: commands of operators and monitoring tools (org.apache.zookeeper.server.command).
 import { hex64 } from '../protocol/index.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Address } from '../transport/transport.ts'
@@ -22,7 +22,10 @@ export interface ServerView {
   readonly stats: ServerStats
 }
 
-/** Starts with a version number, which clients parse, and then says that this is not Apache's server. */
+/**
+ * The version in the answers. It starts with a number, which clients parse, and then says that this is not Apache's
+ * server.
+ */
 const VERSION = '3.8.0-zkwire, an embedded server for tests'
 
 const words: Readonly<Record<string, (view: ServerView) => string>> = {
@@ -91,7 +94,7 @@ const words: Readonly<Record<string, (view: ServerView) => string>> = {
   },
 }
 
-/** Returns undefined if the word is unknown. */
+/** Returns the answer to a word, or undefined if the word is unknown. */
 export const answerWord = (word: string, view: ServerView): string | undefined =>
   Object.hasOwn(words, word) ? words[word]?.(view) : undefined
 
@@ -121,7 +124,10 @@ const connections = (view: ServerView, isDetailed: boolean): string =>
     })
     .join('')
 
-/** The root counts twice, because Apache's map contains it twice. */
+/**
+ * Returns the number of nodes as Apache's server reports it. The root counts twice, because the map of that server
+ * contains it twice.
+ */
 const nodeCount = ({ database }: ServerView): number => database.tree.size + 1
 
 /** Formats an address as Java's InetSocketAddress.toString(). */

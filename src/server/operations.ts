@@ -1,4 +1,4 @@
-// The handlers of all operations on the database.
+// The handlers of all operations that read or change the database.
 import {
   opcodes,
   operations,
@@ -50,7 +50,7 @@ const read = <Q, R>(
   },
 })
 
-/** A write takes a zxid even if it is rejected or malformed. */
+/** Returns the handler of a write. A write takes a zxid even if it is rejected or malformed. */
 const write = <Q, R>(
   operation: Operation<Q, R>,
   run: (context: writes.WriteContext, request: Q) => Encodable<R> | undefined,

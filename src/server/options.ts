@@ -1,26 +1,27 @@
-// Options of an embedded server. They are named as in zoo.cfg if an option exists there.
+// Options of an embedded server. If zoo.cfg has the same option, the names are equal.
 import { badArguments } from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
 import { systemClock, type Clock } from '../runtime/clock.ts'
 import { systemRandom, type Random } from '../runtime/random.ts'
 import type { TransactionRecord } from './database.ts'
 
+/** Options of `Server.start()`. Numbers are whole and from 1 to 2147483647, unless another range is given. */
 export interface ServerOptions {
   /** The TCP port, 0 to 65535. Default 0: a free port. */
   port?: number
   /** The address to listen on. Default '127.0.0.1', because the server accepts every client. */
   host?: string
-  /** Accepts TCP connections if true. If false, clients connect with `server.dial`. Default true. */
+  /** If true, accepts TCP connections. If false, clients can only connect with `server.dial`. Default true. */
   listen?: boolean
-  /** Sessions expire at whole ticks of this many milliseconds. Default 2 000. */
+  /** The length of a tick, in milliseconds. Sessions expire only at whole ticks. Default 2 000. */
   tickTime?: number
-  /** The shortest session timeout, ms. Default: two ticks. */
+  /** The shortest session timeout, in milliseconds, not greater than the longest. Default: two ticks. */
   minSessionTimeout?: number
-  /** The longest session timeout, ms. Default: twenty ticks. */
+  /** The longest session timeout, in milliseconds. Default: twenty ticks. */
   maxSessionTimeout?: number
   /**
-   * The longest request, bytes (jute.maxbuffer). The server closes the connection after a longer one.
-   * Default 1 048 575.
+   * The longest request, in bytes (jute.maxbuffer). The server closes the connection after a longer one. Default 1 048
+   * 575.
    */
   maxRequestBytes?: number
   /**
@@ -29,27 +30,30 @@ export interface ServerOptions {
    */
   extendedTypes?: boolean
   /**
-   * The interval between checks of containers and nodes with a ttl, ms (znode.container.checkIntervalMs).
+   * The interval between checks of containers and nodes with a ttl, in milliseconds (znode.container.checkIntervalMs).
    * Default 60 000.
    */
   containerCheckInterval?: number
-  /** Replies to a create2 in a multi with a Stat, as servers after 3.8 do (ZOOKEEPER-4026). Default false. */
+  /**
+   * If true, the reply to a multi contains the Stat of each create2, as servers after 3.8 reply (ZOOKEEPER-4026).
+   * Default false.
+   */
   createdStatInMulti?: boolean
   /**
-   * Called with each committed transaction before its watches and its reply: every change, and every session that
-   * begins or ends. It is not called for a rejected request. An error that it throws is an uncaught exception; the
-   * transaction stays committed.
+   * Called with each committed transaction, before its events and its reply are sent. Transactions are all changes, and
+   * the start and the end of each session. It is not called for a rejected request. An error that it throws becomes an
+   * uncaught exception; the transaction stays committed. Default: none.
    */
   onTransaction?: (transaction: TransactionRecord) => void
-  /** Time. Default: the system's clock. */
+  /** The source of time. Default: the system's clock. */
   clock?: Clock
-  /** Random numbers in [0, 1). Default: the system's. */
+  /** The source of random numbers, from 0 to less than 1. Default: the system's. */
   random?: Random
 }
 
 export type Settings = Required<ServerOptions>
 
-/** The longest delay of a timer, ms. With a longer delay, Node fires the timer after one millisecond. */
+/** The longest delay of a timer, in milliseconds. With a longer delay, Node fires the timer after one millisecond. */
 export const LONGEST_TIMER = 0x7fff_ffff
 
 const isFrom = (least: number, most: number) => (value: number) =>

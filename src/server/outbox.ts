@@ -1,8 +1,9 @@
-// Bytes queued for a client: one write for each turn of the event loop. They can be held back, and cut off.
+// Bytes queued for a client: one write for each turn of the event loop. The bytes can be held, and the stream can be
+// cut.
 import { Writer } from '../protocol/index.ts'
 import type { ServerTransport } from '../transport/transport.ts'
 
-/** The length of the prefix of each frame. */
+/** The length of the prefix of each frame, in bytes. */
 export const LENGTH_BYTES = 4
 
 /** The bytes written after this hold and before the next one. */
@@ -14,7 +15,7 @@ interface Hold {
 export class Outbox {
   readonly #transport: ServerTransport
   readonly #writer = new Writer()
-  /** Holds in order. The first one blocks all bytes. */
+  /** The holds, in order. The first one that is active blocks all bytes after it. */
   readonly #holds: Hold[] = []
   #isEnding = false
   #isScheduled = false
@@ -25,7 +26,10 @@ export class Outbox {
     this.#transport = transport
   }
 
-  /** @returns the length of the frame in bytes, with its length prefix; 0 if the outbox accepts no more frames */
+  /**
+   * Queues a frame.
+   * @returns the length of the frame in bytes, with its length prefix; 0 if the outbox accepts no more frames
+   */
   frame(body: (writer: Writer) => void): number {
     if (this.#isEnding) return 0
     const length = this.#writer.frame(() => body(this.#writer))
@@ -69,6 +73,7 @@ export class Outbox {
     this.#flush()
   }
 
+  /** Closes the stream at once, and discards all queued bytes. */
   destroy(): void {
     this.#isEnding = true
     this.#writer.truncate(0)

@@ -28,7 +28,7 @@ interface WatchableRead {
   watch: boolean
 }
 
-/** Sets its watch even if the node does not exist, and checks no permission. */
+/** Reads the Stat of a node. Sets the watch even if the node does not exist. Checks no permission. */
 export function exists(
   { database: { tree, watches }, watcher }: ReadContext,
   { path, watch }: WatchableRead,
@@ -70,7 +70,10 @@ export function getEphemerals({ database }: ReadContext, session: bigint, prefix
   return ['', '/'].includes(prefix.trim()) ? all : all.filter(path => path.startsWith(prefix))
 }
 
-/** Executes each read independently; an error takes the place of a result. Never sets a watch, even if requested. */
+/**
+ * Executes each read independently. The result of a read that fails is an error. Never sets a watch, even if the
+ * request asks for one.
+ */
 export function multiRead(context: ReadContext, items: TypeOf<typeof MultiReadRequest>): TypeOf<typeof MultiResponse> {
   return items.map(({ type, body: { path } }) => {
     try {

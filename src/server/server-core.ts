@@ -1,4 +1,5 @@
-// The server without its sockets: transports and time come in, and everything else is decided here and below.
+// The server without its sockets. It is given transports and a clock; all the rest is in this file and those that it
+// imports.
 import type { Accept } from '../transport/transport.ts'
 import { ServerConnection, type ConnectionOwner } from './connection.ts'
 import { Database, type TransactionRecord } from './database.ts'
@@ -52,7 +53,7 @@ export class ServerCore implements ConnectionOwner {
     const { connection } = session
     this.sessions.end(session)
     this.database.closeSession(session.id)
-    // Its watches may notify it of the deleted nodes before the connection closes: on 3.8.0 28 of 40 did.
+    // Before the connection closes, its own watches may send events of the deleted nodes: on 3.8.0, 28 of 40 did.
     if (connection !== requester) connection?.end()
   }
 

@@ -10,16 +10,20 @@ import { ServerCore } from './server-core.ts'
 import { snapshotOf, type Snapshot } from './snapshot.ts'
 import type { ServerStats } from './stats.ts'
 
+/** An embedded ZooKeeper server in memory, for tests. `Server.start()` creates one, and `close()` must end it. */
 export class Server {
   readonly #core: ServerCore
   readonly #listener: Listener | undefined
   /** Connects to this server without a socket: `connect(server.connectString, { dial: server.dial })`. */
   readonly dial: Dial
-  /** The address it listens on, or 'memory' if it does not listen. */
+  /** The address that the server listens on, or 'memory' if it does not listen. */
   readonly host: string
-  /** The TCP port, or 0 if it does not listen. */
+  /** The TCP port, or 0 if the server does not listen. */
   readonly port: number
-  /** Plans faults: replies that are held, delayed, lost or replaced, and connections that are cut. */
+  /**
+   * Plans faults: replies and events that are held, delayed or lost, errors instead of replies, and connections that
+   * are cut.
+   */
   readonly faults: Faults
 
   private constructor(core: ServerCore, listener: Listener | undefined) {
@@ -32,7 +36,7 @@ export class Server {
   }
 
   /**
-   * Starts an empty server.
+   * Starts an empty server. Resolves when it accepts connections.
    * @throws ZooKeeperError BADARGUMENTS if an option is invalid or does not exist
    * @throws Error of node:net if the address is not available, such as EADDRINUSE
    */
@@ -63,33 +67,40 @@ export class Server {
     return snapshotOf(this.#core)
   }
 
-  /** Expires a session as if its client had been silent for too long. Returns false if there is no such session. */
+  /**
+   * Expires a session at once, as if its client had been silent for too long. Returns false if there is no such
+   * session.
+   */
   expireSession(id: bigint): boolean {
     const session = this.#core.sessions.get(id)
     if (session !== undefined) this.#core.endSession(session)
     return session !== undefined
   }
 
-  /** Closes every connection. The sessions live on until they expire. */
+  /** Closes every connection. The sessions continue until they expire. */
   dropConnections(): void {
     this.#core.dropConnections()
   }
 
   /**
-   * Simulates a stopped process: the server accepts connections and bytes, but neither executes nor sends anything.
-   * No session expires.
+   * Simulates a process that is stopped. The server still accepts connections and bytes, but executes nothing and sends
+   * nothing. No session expires. Does nothing if the server is paused already.
    */
   pause(): void {
     this.#core.pause()
   }
 
-  /** Executes the requests received while paused, and then expires the sessions that sent none. */
+  /**
+   * Ends the pause. Executes the requests received during it, and then expires the sessions that are overdue and sent
+   * none.
+   */
   resume(): void {
     this.#core.resume()
   }
 
   /**
-   * Sets the number that the next sequential child of `path` gets. The counter sticks at 2147483647.
+   * Sets the number that the next sequential child of `path` gets. The counter stays at 2147483647 when it has reached
+   * it.
    * @param next a 32-bit integer
    * @throws ZooKeeperError BADARGUMENTS if `next` is not a 32-bit integer, or the node does not exist
    */

@@ -6,9 +6,9 @@ import { LONGEST_TIMER } from './options.ts'
 export interface ServerSession<Connection> {
   readonly id: bigint
   readonly password: Buffer
-  /** Milliseconds, as negotiated by the last handshake. */
+  /** The session timeout in milliseconds, as negotiated in the last handshake. */
   timeout: number
-  /** When the session expires unless a request arrives before, in milliseconds of {@link Clock.now}. */
+  /** The time at which the session expires unless a request arrives before, in milliseconds of {@link Clock.now}. */
   expiresAt: number
   /** The only connection that may send requests for the session. */
   connection: Connection | undefined

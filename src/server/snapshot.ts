@@ -3,16 +3,19 @@ import type { ACL, Stat } from '../protocol/index.ts'
 import type { ServerView } from './four-letter-words.ts'
 import { statOf, type NodeKind } from './tree.ts'
 
+/** A copy of the state of a server: changing it does not change the server. */
 export interface Snapshot {
   /** The zxid of the last transaction. */
   zxid: bigint
-  /** Nodes by path, sorted by path, without /zookeeper and its descendants. */
+  /** The nodes by path, sorted by path, without /zookeeper and its descendants. */
   nodes: ReadonlyMap<string, { data: Buffer | null; acl: readonly ACL[]; stat: Stat; kind: NodeKind }>
-  /** One-shot and persistent watches, sorted by path. */
+  /** All one-shot and persistent watches, sorted by path. */
   watches: readonly WatchEntry[]
+  /** The sessions that have not ended. `timeout` is in milliseconds, and `ephemerals` are the paths of its nodes. */
   sessions: readonly { id: bigint; timeout: number; isConnected: boolean; ephemerals: readonly string[] }[]
 }
 
+/** One watch: its path, the id of its session, and its kind. */
 export interface WatchEntry {
   path: string
   session: bigint

@@ -1,11 +1,14 @@
 // Counts of frames and bytes, for a connection or a server.
 
+/** Counts of frames and bytes, for one connection or for a server since its start. */
 export interface ServerStats {
-  /** Frames. */
+  /** The number of frames received. */
   received: number
+  /** The number of frames sent, events included. */
   sent: number
-  /** Bytes, with the four length bytes of each frame. */
+  /** The number of bytes received, with the four length bytes of each frame. */
   bytesReceived: number
+  /** The number of bytes sent, with the four length bytes of each frame. */
   bytesSent: number
 }
 

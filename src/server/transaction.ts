@@ -4,9 +4,11 @@ import type { ACL, eventTypes } from '../protocol/index.ts'
 /** A change of a node. For a created or deleted node, watches on the children of its parent fire too. */
 export interface TreeChange {
   type: (typeof eventTypes)['NodeCreated' | 'NodeDeleted' | 'NodeDataChanged']
+  /** The path of the node. */
   path: string
-  /** The ACL of the node, and of its parent. A session that may not read a node is not notified (CVE-2024-23944). */
+  /** The ACL of the node. A session that may not read the node gets no event (CVE-2024-23944). */
   acl: readonly ACL[]
+  /** The ACL of the parent, for its child watches. Empty for a change of data, which fires none. */
   parentACL: readonly ACL[]
 }
 
@@ -36,7 +38,7 @@ export class TreeTransaction {
     if (change !== undefined) this.#changes.push(change)
   }
 
-  /** True if it was rejected: none of its changes remains. */
+  /** True if the transaction was rejected: none of its changes remains. */
   get rolledBack(): boolean {
     return this.#rolledBack
   }

@@ -3,13 +3,13 @@ import { eventTypes, nameOf, parentOf, perms, type ACL, type Stat } from '../pro
 import { RequestError } from './request-error.ts'
 import type { TreeTransaction } from './transaction.ts'
 
-/** When the server deletes a node. */
+/** The kind of a node, which decides when the server deletes it. */
 export type NodeKind =
   | { is: 'persistent' }
   | { is: 'ephemeral'; session: bigint }
   /** Deleted when its last child has been deleted. */
   | { is: 'container' }
-  /** Deleted when it has no children and has not changed for `ttl` ms. */
+  /** Deleted when it has no children and its data has not changed for `ttl` milliseconds. */
   | { is: 'ttl'; ttl: number }
 
 export interface Node {
@@ -33,7 +33,10 @@ export const specialPaths: ReadonlySet<string> = new Set(['/', '/zookeeper', '/z
 
 export class Tree {
   readonly #nodes = new Map<string, Node>()
-  /** Contains each session that has owned a node until `forget`, even if it owns none now (DataTree.ephemerals). */
+  /**
+   * The paths of ephemeral nodes by session. A session stays here until `forget`, even if it owns no node any more
+   * (DataTree.ephemerals).
+   */
   readonly #ephemerals = new Map<bigint, Set<string>>()
   /** The paths of containers and of nodes with a ttl. */
   readonly #removable = new Set<string>()
@@ -42,7 +45,7 @@ export class Tree {
     const anyone = (granted: number): ACL[] => [{ perms: granted, id: { scheme: 'world', id: 'anyone' } }]
     for (const path of specialPaths) {
       this.#nodes.set(path, nodeOf({ data: Buffer.alloc(0), acl: anyone(perms.all), kind: { is: 'persistent' } }))
-      // They do not count as created; therefore /zookeeper has a cversion of -2.
+      // These nodes do not count as created, so that /zookeeper has a cversion of -2.
       if (path !== '/') this.get(parentOf(path)).children.add(nameOf(path))
     }
     Object.assign(this.get('/zookeeper/config'), { acl: anyone(perms.read), aversion: -1 })
@@ -69,7 +72,9 @@ export class Tree {
     return node
   }
 
-  /** The next sequence number. It overflows only within a transaction (ChangeRecord of PrepRequestProcessor). */
+  /**
+   * Returns the next sequence number. It overflows only within a transaction (ChangeRecord of PrepRequestProcessor).
+   */
   counter(tx: TreeTransaction, parent: Node): number {
     return tx.counters.get(parent) ?? parent.created
   }
@@ -83,8 +88,8 @@ export class Tree {
     const owner = node.kind.is === 'ephemeral' ? node.kind.session : undefined
     const isFirst = owner !== undefined && !this.#ephemerals.has(owner)
     this.#add(path, node)
-    // At its maximum the counter sticks, and pzxid with it, because the server accepts only a greater cversion
-    // (DataTree.createNode).
+    // At its maximum the counter does not change any more, and neither does pzxid, because the server accepts only a
+    // greater cversion (DataTree.createNode).
     if (next > created) {
       parent.created = next
       parent.pzxid = tx.zxid
@@ -133,7 +138,7 @@ export class Tree {
     return [...(this.#ephemerals.get(session) ?? [])]
   }
 
-  /** Removes a session that owns no nodes, and will own none. */
+  /** Removes a session that owns no nodes and will own none. */
   forget(session: bigint): void {
     this.#ephemerals.delete(session)
   }
@@ -209,6 +214,6 @@ export const statOf = (node: Node): Stat => ({
   pzxid: node.pzxid,
 })
 
-/** The suffix of a sequential node's name: ten digits, or a minus sign and at least nine. */
+/** Returns the suffix of a sequential node's name: ten digits, or a minus sign and at least nine digits. */
 export const sequenceSuffix = (created: number): string =>
   created < 0 ? `-${String(-created).padStart(9, '0')}` : String(created).padStart(10, '0')

@@ -1,4 +1,4 @@
-// The server's watches in two tables, of data watches and of child watches (DataTree, WatchManager).
+// The server's watches, in two tables: data watches and child watches (DataTree, WatchManager).
 import { SweepingMap } from '../runtime/sweeping-map.ts'
 import { addWatchModes, eventTypes, JuteError, parentOf, watcherTypes, type ACL } from '../protocol/index.ts'
 import { RequestError } from './request-error.ts'
@@ -18,7 +18,10 @@ export type Mode = 'once' | 'persistent' | 'recursive'
 
 class WatchTable {
   readonly #byPath = new SweepingMap<Map<WatchOwner, Mode>>()
-  /** Contains each connection that has set a watch until `forget`, even if none is left (WatchManager.watch2Paths). */
+  /**
+   * The watched paths by connection. A connection stays here until `forget`, even if it has no watch any more
+   * (WatchManager.watch2Paths).
+   */
   readonly #byWatcher = new Map<WatchOwner, SweepingMap<Mode>>()
   #recursiveCount = 0
 
@@ -50,7 +53,7 @@ class WatchTable {
     this.#byWatcher.delete(watcher)
   }
 
-  /** Notifies each watcher once, except for those in `notified`. Returns all watchers of the path. */
+  /** Notifies each watcher of the path once, unless it is in `notified`. Returns all of them. */
   trigger(
     type: number,
     path: string,
@@ -96,7 +99,10 @@ export class Watches {
   readonly data = new WatchTable()
   readonly children = new WatchTable()
 
-  /** Adds a persistent watch. @throws JuteError if the mode does not exist */
+  /**
+   * Adds a persistent watch.
+   * @throws JuteError if the mode does not exist
+   */
   add(path: string, watcher: WatchOwner, mode: number): void {
     const name = modeNames.get(mode)
     if (name === undefined) throw new JuteError(`there is no watch mode ${mode}`)
@@ -105,6 +111,7 @@ export class Watches {
   }
 
   /**
+   * Removes watches of this connection.
    * @throws RequestError NOWATCHER if there is no such watch
    * @throws JuteError if the type does not exist
    */
@@ -113,7 +120,10 @@ export class Watches {
     if (removed.length === 0) throw new RequestError('NOWATCHER')
   }
 
-  /** Accepts a watch of any client: 3.8.0 does not look for the caller's own watch (WatchManager.containsWatcher). */
+  /**
+   * Throws NOWATCHER if no client has set such a watch. Like 3.8.0, does not look for the caller's own watch
+   * (WatchManager.containsWatcher).
+   */
   requireWatch(path: string, type: number): void {
     if (!this.#tablesOf(type).some(table => table.isWatched(path))) throw new RequestError('NOWATCHER')
   }
@@ -131,7 +141,7 @@ export class Watches {
     this.children.trigger(eventTypes.NodeChildrenChanged, parentOf(path), parentACL)
   }
 
-  /** Accepts the watch types of 3.8, which has none for persistent watches. */
+  /** Returns the tables of a watch type. Knows the types of 3.8, which has none for persistent watches. */
   #tablesOf(type: number): WatchTable[] {
     if (type === watcherTypes.children) return [this.children]
     if (type === watcherTypes.data) return [this.data]

@@ -31,7 +31,7 @@ export interface WriteContext {
 export interface WriteSettings {
   /** Allows nodes with a ttl. */
   extendedTypes: boolean
-  /** Replies to a create2 in a multi with a Stat. */
+  /** The reply to a multi contains the Stat of each create2. */
   createdStatInMulti: boolean
 }
 
@@ -81,7 +81,10 @@ function requireMode(
   if (!fitsMode || (opcode === opcodes.createTTL && !isTTL(flags))) throw new RequestError('BADARGUMENTS')
 }
 
-/** The opcode decides for containers and nodes with a ttl, and the flags for ephemeral nodes. */
+/**
+ * Returns the kind of a new node. The opcode decides if it is a container or has a ttl, and the flags decide if it is
+ * ephemeral.
+ */
 function kindOf(session: bigint, opcode: CreateOpcode, { flags, ttl = NO_TTL }: CreateRequest): NodeKind {
   if (opcode === opcodes.createContainer) return { is: 'container' }
   if (opcode === opcodes.createTTL) return { is: 'ttl', ttl }
@@ -171,7 +174,7 @@ function createInMulti(context: WriteContext, type: CreateOpcode, body: CreateRe
     : body.flags === createModes.container
       ? opcodes.createContainer
       : opcodes.create
-  // The server parses it as a request with a ttl, and the ttl is missing.
+  // The server parses such an operation as one with a ttl, and the ttl is missing.
   if (opcode === opcodes.createTTL && type !== opcodes.createTTL)
     throw new JuteError('the ttl of a node with a ttl is missing')
   const created = create(context, opcode, opcode === opcodes.createTTL ? body : { ...body, ttl: NO_TTL })

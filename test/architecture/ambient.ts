@@ -1,5 +1,5 @@
-// Finds ambient dependencies of a file, which its caller does not pass in: time, randomness, sockets, hashes, code from
-// strings.
+// Finds the ambient dependencies of a file: time, randomness, sockets, hashes, and code from strings. Its caller does
+// not pass them in.
 import ts from 'typescript'
 
 export type Need = 'time' | 'randomness' | 'sockets' | 'hashes' | 'code from strings'
@@ -38,7 +38,7 @@ export function ambientUses(text: string): { need: Need; description: string }[]
   return uses
 }
 
-/** The names by which a node may refer to something ambient. */
+/** The names by which a node may refer to a global or to a built-in module. */
 function namesOf(node: ts.Node): string[] {
   if (ts.isStringLiteral(node)) return isSpecifier(node) ? [node.text] : []
   if (ts.isPropertyAccessExpression(node)) {

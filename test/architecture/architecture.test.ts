@@ -26,23 +26,23 @@ const LONGEST = 300
 
 /** The files that may be longer, each with the reason. */
 const LONGER: Readonly<Record<string, string>> = {
-  'src/client/client.ts': 'the public class: thin methods, whose docstrings are half of it',
+  'src/client/client.ts': 'the public class: thin methods; half of its lines are docstrings',
   'src/session/connection.ts': 'one owner of the state of a socket: handshake, frames and writes share it',
-  'src/session/session.ts': 'the only mediator: each move of a session stands beside the others',
-  'test/client/interface.test.ts': 'one table of what the public calls accept and refuse',
+  'src/session/session.ts': 'the only mediator: all state changes of a session are in one place',
+  'test/client/interface.test.ts': 'one table of the arguments that public calls accept and reject',
   'test/client/real-server.test.ts': 'one session with a real server, from the first call to the last',
   'test/protocol/explain.test.ts': 'one sentence expected for each kind of frame',
-  'test/protocol/java.test.ts': 'every record beside its Java class',
+  'test/protocol/java.test.ts': 'every record, compared with its Java class',
   'test/protocol/jute.test.ts': 'every field type, read and written',
-  'test/recipes/locks/exclusive-locks.test.ts': 'what all exclusive locks must do, run for each of them',
+  'test/recipes/locks/exclusive-locks.test.ts': 'the common behaviour of the exclusive locks, tested for each of them',
   'test/recipes/locks/read-write-lock.test.ts': 'two sides of one lock',
   'test/recipes/locks/reentrant-mutex.test.ts': 'two ways to name an owner, each with every case',
   'test/recipes/locks/ticket-model.ts': 'one state machine',
   'test/recipes/queue/dialects.test.ts': 'every dialect, with its wrong patterns',
   'test/runtimes/suite.ts': 'one suite that is bundled for every runtime',
-  'test/session/life/liveness.test.ts': 'one clock, moved through every kind of silence',
+  'test/session/life/liveness.test.ts': 'every kind of silence, in virtual time',
   'test/session/reconnect.test.ts': 'every way in which a connection is lost',
-  'test/simulation/simulation.ts': 'one world: its hosts, faults and judges share state',
+  'test/simulation/simulation.ts': 'one simulation: its hosts, faults and checks share state',
   'test/transport/tls.test.ts': 'every certificate, right and wrong',
 }
 
@@ -143,7 +143,7 @@ describe('the architecture', () => {
       expect(unusedRules(graph, rules)).to.deep.equal(['. imports no session'])
     })
 
-    it('are ruled by exactly one line “May import” in each folder', () => {
+    it('are listed in exactly one line “May import” of each folder', () => {
       const rule = (text: string) => `// A room.\n// May import: ${text}.\n`
       expect(importRulesOf(new Map([['a/b.ts', rule('c, d/e.ts')]])).get('a')).to.deep.equal(['c', 'd/e.ts'])
       expect(importRulesOf(new Map([['a/b.ts', rule('nothing')]])).get('a')).to.deep.equal([])
@@ -171,7 +171,7 @@ describe('the architecture', () => {
     const graph = new Map([...elsewhere, ...importGraphOf(files)])
     const rules = importRulesOf(files)
 
-    it('are those that the first file of each folder allows, by paths from the root of the repository', () => {
+    it('are all allowed by the rule of their folder, whose paths start at the root of the repository', () => {
       expect(wrongImports(graph, rules)).to.deep.equal([])
     })
 
@@ -192,7 +192,7 @@ describe('the architecture', () => {
       expect([...sources.keys()].filter(path => path.split('/').some(isVague))).to.deep.equal([])
     })
 
-    it(`have at most ${LONGEST} lines, except those that are named with a reason`, () => {
+    it(`have at most ${LONGEST} lines, except those that are listed with a reason`, () => {
       const longer = ['src', 'bench', 'trace', 'test']
         .flatMap(folder => sourcesIn(folder))
         .filter(([, text]) => text.trimEnd().split('\n').length > LONGEST)

@@ -2,10 +2,13 @@
 import { posix } from 'node:path'
 import ts from 'typescript'
 
-/** The imports of each file, keyed by its path below src/: paths below src/, and names of modules. */
+/** Each file's imports: paths below src/, and names of modules. The key is the file's own path below src/. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>
 
-/** What each folder may import besides its own files: folders, single files, and (outside src) packages. '.' is src/ itself. */
+/**
+ * The imports that each folder is allowed besides its own files: folders, single files, and (outside src) packages.
+ * '.' is src/ itself.
+ */
 export type ImportRules = ReadonlyMap<string, readonly string[]>
 
 const RULE = /^\/\/ May import: (.+(?:,\n\/\/ .+)*)\.$/m

@@ -7,7 +7,7 @@ import ts from 'typescript'
 
 const WAYS = ['The way of an acquire()', 'The way of a watch event', 'The way of a request through the embedded server']
 
-/** 1. `src/path/file.ts` `name` or `Owner.member` — what it does. */
+/** A step such as: 1. `src/path/file.ts` `Owner.member` — a description. */
 const STEP = /^\d+\. `(src\/[^`]+\.ts)` `([^`]+)` — \S.*$/
 
 interface Step {
@@ -29,8 +29,8 @@ function stepsOf(text: string, heading: string): Step[] {
 }
 
 /**
- * Returns what a step may name: `name` for a top-level function or constant, `Owner.member` for a member of a class or
- * object.
+ * Returns the names that a step may have: `name` for a top-level function or constant, `Owner.member` for a member of a
+ * class or object.
  */
 function namesIn(text: string): Set<string> {
   const names = new Set<string>()
@@ -60,7 +60,7 @@ function problemWith({ file, name }: Step): string | undefined {
 
 describe('CONTRIBUTING.md', () => {
   for (const way of WAYS)
-    it(`names only functions that exist in “${way}”`, () => {
+    it(`in “${way}”, names only functions that exist`, () => {
       const steps = stepsOf(page, way)
       expect(steps).to.have.length.above(5)
       expect(steps.flatMap(step => problemWith(step) ?? [])).to.deep.equal([])
@@ -77,7 +77,7 @@ describe('CONTRIBUTING.md', () => {
     expect([...names]).to.have.members(['a', 'b', 'C.constructor', 'C.d', 'C.#e', 'C.f', 'C.g', 'h', 'h.i', 'h.j', 'l'])
   })
 
-  it('has steps of one form only, and a step that names a missing file or function is reported', () => {
+  it('may have steps of one form only; a step that names a missing file or function is reported', () => {
     const text =
       '# Title\n\n## A way\n\nText.\n\n1. `src/index.ts` `gone` — does.\n2. `src/gone.ts` `a` — does.\n\n## Next\n1. x'
     expect(stepsOf(text, 'A way').map(problemWith)).to.deep.equal([

@@ -100,7 +100,7 @@ describe('connect', () => {
   for (const [what, servers, options] of [
     ['an empty connect string', '', {}],
     ['a session timeout of 0', 'zk', { sessionTimeout: 0 }],
-    ['a session timeout below a millisecond, which is 0 on the wire', 'zk', { sessionTimeout: 0.5 }],
+    ['a session timeout below a millisecond (0 on the wire)', 'zk', { sessionTimeout: 0.5 }],
     ['a session timeout of NaN', 'zk', { sessionTimeout: NaN }],
     ['a negative connect timeout', 'zk', { connectTimeout: -1 }],
     ['an infinite maxReplyBytes', 'zk', { maxReplyBytes: Infinity }],

@@ -1,4 +1,4 @@
-// The interface of 1.0: what calls accept, refuse and show.
+// The public interface of version 1.0: the arguments that calls accept and reject, and the printed form of objects.
 import { expect } from 'chai'
 import { inspect } from 'node:util'
 import {
@@ -54,7 +54,7 @@ describe('the client’s interface', () => {
         expect(server.snapshot().watches).to.deep.equal([])
       })
 
-    it('that aborts a write in flight rejects it at once, and the server may still do it', async () => {
+    it('that aborts a write in flight rejects it at once, and the server may still execute it', async () => {
       const hold = server.faults.hold('create')
       const controller = new AbortController()
       const creating = failureOf(zk.create('/a', '', { signal: controller.signal }))
@@ -135,7 +135,7 @@ describe('the client’s interface', () => {
     })
   })
 
-  describe('an option that does not exist is refused by its name, with the nearest that does, in', () => {
+  describe('an unknown option is rejected with an error that names it and the most similar known one, in', () => {
     const refusals: [name: string, call: () => unknown, told: RegExp][] = [
       [
         'create',
@@ -180,7 +180,7 @@ describe('the client’s interface', () => {
         expect(server.stats.received).to.equal(received)
       })
 
-    it('a transaction, at once', () => {
+    it('a transaction, before commit()', () => {
       expect(() => zk.transaction().delete('/a', { verison: 1 } as never)).to.throw(/did you mean 'version'/)
     })
   })
@@ -197,7 +197,7 @@ describe('the client’s interface', () => {
     })
   })
 
-  describe('the results of multi', () => {
+  describe('the results of a multi', () => {
     it('are typed by its operations', async () => {
       const [created, stat, deleted] = await zk.multi([
         { create: '/a', data: 'x' },
@@ -214,7 +214,7 @@ describe('the client’s interface', () => {
       expect(same).to.have.length(2)
     })
 
-    it('of multiRead too', async () => {
+    it('of reads are typed too', async () => {
       const [data, children] = await zk.multiRead([{ getData: '/' }, { getChildren: '/' }])
       if (data instanceof Error || children instanceof Error) throw new Error('refused')
       const names: string[] = children.children
@@ -223,7 +223,7 @@ describe('the client’s interface', () => {
   })
 
   describe('the states', () => {
-    it('are iterated from the present one to the end of the session', async () => {
+    it('are iterated from the current one to the last one of the session', async () => {
       const states: State[] = []
       const iterating = (async () => {
         for await (const state of zk.states()) states.push(state)
@@ -238,7 +238,7 @@ describe('the client’s interface', () => {
       expect(states.at(-1)).to.equal('closed')
     })
 
-    it('end with the reason of the signal', async () => {
+    it('end with the reason of the aborted signal', async () => {
       const controller = new AbortController()
       const states = zk.states({ signal: controller.signal })
       expect((await states.next()).value).to.equal('connected')
@@ -256,7 +256,7 @@ describe('the client’s interface', () => {
       expect(await states.next()).to.deep.equal({ value: undefined, done: true })
     })
 
-    it('are told once to a listener of once()', async () => {
+    it('are passed to a listener of once() only once', async () => {
       const told: [State, State][] = []
       zk.once('state', (state, previous) => told.push([state, previous]))
       server.dropConnections()
@@ -267,8 +267,8 @@ describe('the client’s interface', () => {
     })
   })
 
-  describe('what is shown', () => {
-    it('of a client: its state, server, session and root, and no password', () => {
+  describe('the printed form', () => {
+    it('of a client has its state, server, session and root, and no password', () => {
       const shown = inspect(zk.chroot('/app'))
       expect(shown)
         .to.match(/^Client \{/)
@@ -280,18 +280,18 @@ describe('the client’s interface', () => {
       expect(shown).not.to.match(/password|settings|#/i)
     })
 
-    it('of a Stat, as JSON: 64-bit numbers are decimal strings', async () => {
+    it('of a Stat as JSON has decimal strings for 64-bit numbers', async () => {
       const stat = (await zk.exists('/')) as Stat
       const json = JSON.parse(JSON.stringify({ stat })) as { stat: Record<string, unknown> }
       expect(json.stat).to.include({ czxid: String(stat.czxid), numChildren: 1, ephemeralOwner: '0' })
       expect(Object.keys(json.stat)).to.deep.equal(Object.keys(stat))
     })
 
-    it('of a Stat, by util.inspect: a plain object', async () => {
+    it('of a Stat by util.inspect is that of a plain object', async () => {
       expect(inspect(await zk.exists('/'))).to.match(/^\{\s+czxid: 0n/)
     })
 
-    it('of an error: its code, operation, path and fate', async () => {
+    it('of an error has its code, operation, path and fate', async () => {
       const failure = await failureOf(zk.getData('/nothing'))
       expect(inspect(failure))
         .to.include("code: 'NONODE'")
@@ -300,11 +300,11 @@ describe('the client’s interface', () => {
     })
   })
 
-  it('is a type only: nobody can construct a client', async () => {
+  it('exports no class Client, so that only connect() creates clients', async () => {
     expect(await import('../../src/index.ts')).to.not.have.any.keys('Client', 'badArguments')
   })
 
-  it('refuses a listener that is no function, and an event that does not exist', () => {
+  it('rejects a listener that is not a function, and an unknown event', () => {
     expect(() => zk.on('state', undefined as never)).to.throw('the listener must be a function')
     expect(() => zk.once('expired' as never, () => undefined)).to.throw("no event 'expired'")
   })

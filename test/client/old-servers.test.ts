@@ -21,7 +21,7 @@ async function answerAsOf34(connection: ScriptedConnection): Promise<string[]> {
   }
 }
 
-describe('on a server without the operation', () => {
+describe('on a server that lacks an operation,', () => {
   it('create2 is replaced by create and exists, and not sent again', async () => {
     const { client, connection } = await scriptedSession()
     const first = client.create('/a')
@@ -42,7 +42,7 @@ describe('on a server without the operation', () => {
     expect((await created).path).to.equal('/a')
   })
 
-  it('a create in a multi has no Stat, a container becomes a persistent node, on later calls too', async () => {
+  it('in a multi, a create returns no Stat and a container becomes a persistent node, also in later calls', async () => {
     const { client, connection } = await scriptedSession()
     const first = client.multi([{ create: '/a' }, { create: '/c', mode: 'container' }, { delete: '/old' }])
     connection.reply(await connection.next(), { err: errnos.MARSHALLINGERROR })

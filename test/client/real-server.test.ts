@@ -250,7 +250,7 @@ describe('a client of a real server', () => {
     expect(log).to.deep.equal([])
   })
 
-  it('removes only the watches of a closed view', async () => {
+  it('removes the watches of a view that is closed, and no others', async () => {
     const before = await server.watchCount()
     await top.create('/n')
     const log: string[] = []

@@ -84,7 +84,7 @@ describe('followEnsemble', () => {
     await closeCleanly({ client: all.client, connection: second })
   })
 
-  it('stays if other servers leave, and follows later changes too, also on another connection', async () => {
+  it('keeps the connection if other servers leave, and follows later changes too, also on another connection', async () => {
     const all = await follow('one')
     await answerConfig(all.connection, config('one:2181', 'two:2181', 'three:2181'))
     await change(all.connection, config('one:2181', 'two:2181'))

@@ -9,7 +9,7 @@ import { statOf } from '../support/scripted-server.ts'
 import { scriptedSession } from '../support/scripted-session.ts'
 import { failureOf } from '../support/settled.ts'
 
-onBothServers('a second look', (fixture, { it }) => {
+onBothServers('regression tests of the client', (fixture, { it }) => {
   let zk: Client
   beforeEach(async () => {
     zk = await fixture.open()
@@ -30,7 +30,7 @@ onBothServers('a second look', (fixture, { it }) => {
     expect(await failureOf(zk.multi([{ check: '/refusals', version: 0 }]))).to.have.property('code', 'BADVERSION')
   })
 
-  it('data and versions of a wrong type return a rejected promise instead of throwing', async () => {
+  it('calls with data or a version of a wrong type return a rejected promise instead of throwing', async () => {
     for (const call of [
       zk.setData('/refusals', undefined as never),
       zk.multi([{ setData: '/refusals', data: undefined as never }]),
@@ -90,7 +90,7 @@ onBothServers('a second look', (fixture, { it }) => {
       )
   })
 
-  it('a transaction accepts options from class instances too, and ignores unknown properties', async () => {
+  it('a transaction accepts options from class instances too, and rejects unknown properties', async () => {
     const { version } = await zk.setData('/refusals', 'x')
     class Expected {
       get version() {

@@ -77,7 +77,7 @@ const rules: Readonly<Record<string, Rule>> = {
           },
       ),
   },
-  'a one-shot watch stays': {
+  'a one-shot watch stays after its event': {
     suite: watches,
     breakIt: () =>
       patch(
@@ -89,7 +89,7 @@ const rules: Readonly<Record<string, Rule>> = {
           },
       ),
   },
-  'both tables notify of a deletion': {
+  'a session that watches data and children gets two events for a deletion': {
     suite: watches,
     breakIt: () =>
       patch(
@@ -180,10 +180,10 @@ describe('a server that breaks a rule', function () {
       try {
         const failed: string[] = []
         for (const each of suite.cases) await runCase(server, each).catch(() => failed.push(each.title))
-        expect(failed, 'by the contract').not.to.deep.equal([])
+        expect(failed, 'failed cases of the contract').not.to.deep.equal([])
         const comparing = fc.asyncProperty(scenarios, steps => compare(server, apache, steps))
         const { failed: isFound, errorInstance } = await fc.check(comparing, { numRuns: RUNS, endOnFailure: true })
-        expect(isFound, 'by the comparison').to.equal(true)
+        expect(isFound, 'the comparison found a difference').to.equal(true)
         expect(String(errorInstance)).to.include('The traces differ at')
       } finally {
         restore()

@@ -7,7 +7,7 @@ import { sharedServer } from '../support/shared-server.ts'
 import { compare } from './compare.ts'
 import { scenarios } from './scenario.ts'
 
-/** Random in each run; the title contains it. */
+/** The seed of the scenarios: random in each run, and shown in the title. */
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff))
 /** The number of scenarios. RUNS=10000 takes some minutes. */
 const runs = Number(process.env['RUNS'] ?? 200)

@@ -70,7 +70,7 @@ class ScenarioRun {
     return new ScenarioRun(server, base, admin, sessions)
   }
 
-  /** Returns what each session receives. */
+  /** Returns the messages that each session receives. */
   async runStep(step: Step): Promise<ServerMessage[][]> {
     const participant = this.#participants[step.session] as Participant
     const own = await this.#execute(participant, step)

@@ -139,8 +139,8 @@ const rareRequests = fc.oneof(
 )
 
 /**
- * No plain create with the flags of a ttl: 3.8.0 fails in the middle of it, and for a while it executes requests as
- * if the first half had been committed.
+ * No plain create with the flags of a ttl, because 3.8.0 fails in the middle of it. For a while it then executes
+ * requests as if the first half had been committed.
  */
 const inMulti = fc
   .oneof({ weight: 6, arbitrary: changes }, { weight: 2, arbitrary: check })

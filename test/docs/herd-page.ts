@@ -36,56 +36,61 @@ export function herdPage(result: Result): string {
     [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n')
   return `# What a herd costs
 
-${n} clients want one lock. One of them holds it, releases it, and asks for it again. What does that cost the other clients, and
-the ZooKeeper server? This page compares four locks. Each one solves the problem of the lock before. The figures come from
-[one run](herd.json) on Apache ZooKeeper ${result.server.version} (\`${result.commandLine.replace(/ --(json|report) \S+/g, '')}\`, ${result.date.slice(0, 10)}). A script writes
-this page from that file, and a test compares the two. \`npm start\` measures the figures again. Its report plays one release of
-each lock, frame by frame.
+${n} clients contend for one lock. The client that holds it releases it, and then queues for it again. What does that cost the other clients
+and the ZooKeeper server? This page compares four locks. Each of them solves the main problem of the one before it. The figures come from
+[one run](herd.json) on Apache ZooKeeper ${result.server.version} (\`${result.commandLine.replace(/ --(json|report) \S+/g, '')}\`,
+${result.date.slice(0, 10)}). A script generates this page from the result file, and a test compares the two. \`npm start\` measures the
+figures again. Its report shows one release of each lock, frame by frame.
 
 ## One ephemeral node
 
-The lock is a node. The client that creates the node holds the lock. The create of every other client fails, and that client
-watches the node. When the node is removed, ZooKeeper notifies all of them (\`EphemeralMutex\`).
+The lock is a node. The client that creates the node holds the lock. Every other client fails to create it, and watches the node. When the
+node is deleted, ZooKeeper notifies all of them (\`EphemeralMutex\`).
 
-One release with ${n} contenders: **${events('ephemeral')} notifications, ${frames('ephemeral')} frames, ${bytes(read('ephemeral'))} bytes read**. All notified clients try to
-create the node. All creates but one fail, and the losers watch the node again. Handing the lock to one client takes N
-notifications, so it takes N² until all have had the lock. The order is not fair either: every release is a race, and a client with
-a slow connection may lose each of them.
+One release with ${n} contenders: **${events('ephemeral')} notifications, ${frames('ephemeral')} frames, ${bytes(read('ephemeral'))} bytes
+read**. All notified clients try to create the node. One of them succeeds, and the others watch the node again. Each release causes N
+notifications, so N² notifications are sent until every client has held the lock. The order is not fair either: every release is a race, and
+a client with a slow connection may lose each of them.
 
-## A queue, and all watch the directory
+## A queue in which all watch the directory
 
-A queue makes the lock fair: each client creates a *sequential* node in a directory, and the lowest number holds the lock. To learn
-when its turn comes, each client watches the children of the directory, and lists them again when they change (\`HerdMutex\`).
+A queue makes the lock fair: each client creates a *sequential* node in a directory, and the client whose node has the lowest number holds
+the lock. To learn when it holds the lock, each client watches the children of the directory, and lists them again when they change
+(\`HerdMutex\`).
 
-One release: **${events('herd')} notifications, ${bytes(read('herd'))} bytes read.** Each notified client lists all names, with ${perName} bytes each: N lists of N
-names. The measured exponent of N in the bytes of a release is ${power('herd')}, so N³ bytes are read until all have had the lock. Of
-${n - 1} lists, ${n - 2} only show that it is not the client's turn yet.
+One release: **${events('herd')} notifications, ${bytes(read('herd'))} bytes read.** Each notified client lists all names, so a release
+causes N lists of N names, with ${perName} bytes for each name. The bytes of a release grow with N to the power of ${power('herd')}
+(measured), so N³ bytes are read until every client has held the lock. Of ${n - 1} lists, ${n - 2} only show that the client must still
+wait.
 
-A join costs as much as a release, because the watch also fires when a node is added: ${events('herd', 'join')} notifications and
-${bytes(read('herd', 'join'))} bytes.
+When a client joins the queue, that costs as much as a release, because the watch also fires when a node is added: ${events('herd', 'join')}
+notifications and ${bytes(read('herd', 'join'))} bytes.
 
-## A queue, and each watches its predecessor
+## A queue in which each watches its predecessor
 
-Only one client can be next, and it knows its predecessor in the queue. So each client watches only the node of its predecessor
+Only one client can be next, and each client knows its predecessor in the queue. So each client watches only the node of its predecessor
 (\`Mutex\`, as in ZooKeeper's own recipe, in Curator and in kazoo). A release notifies one client.
 
-One release: **${events('mutex')} notification, ${bytes(read('mutex'))} bytes read.** The herd is gone, and one list remains. The notified client lists the
-directory to check that it is its turn: its predecessor may have left the queue without ever holding the lock, and then an earlier client
-still holds it. A list of N names makes N bytes for a release (measured: ${power('mutex')}), and another list makes ${bytes(read('mutex', 'join'))} for a
-join. So N² bytes are read until all have had the lock: ${bytes(n * read('mutex'))} for ${n} releases.
+One release: **${events('mutex')} notification, ${bytes(read('mutex'))} bytes read.** There is no herd any more, but still one list. The
+notified client lists the directory to check that it now holds the lock. Its predecessor may have left the queue without ever holding the
+lock, and then an earlier client still holds it. Because of this list of N names, the bytes of a release grow with N (measured power:
+${power('mutex')}). A join also lists the directory, and reads ${bytes(read('mutex', 'join'))} bytes. So N² bytes are read until every
+client has held the lock: ${bytes(n * read('mutex'))} for ${n} releases.
 
 ## A queue of numbers
 
-If names are nothing but numbers, a client knows its predecessor without a list. It still has to distinguish a release from another removal
-of the watched node. Therefore a release also *writes its number* to the parent, in one transaction with the delete. Two small reads
-are then enough: the parent names the watched node, so it was released, and the client's own node still exists, so it is its turn. Only
-if the parent names another node does the client list the directory (\`TicketMutex\`).
+If the names of the nodes are nothing but numbers, a client knows the name of its predecessor without a list. But the predecessor's node may
+also be deleted because the predecessor has cancelled or its session has ended. Therefore a client that releases the lock also *writes its
+number* to the parent node, in one transaction with the delete. The notified client then needs only two small reads. It reads the parent: if
+the number there is that of its predecessor, then the predecessor has released the lock. It reads its own node: if that still exists, the
+client now holds the lock. Only if the parent contains another number does the client list the directory (\`TicketMutex\`).
 
-One release: **${events('ticket')} notification, ${bytes(read('ticket'))} bytes read**, and ${bytes(read('ticket', 'release', sizes[0]))} with ${sizes[0]} contenders. The exponent is
-${power('ticket')}. ${n} releases read ${bytes(n * read('ticket'))} bytes, which grows with N.
+One release: **${events('ticket')} notification, ${bytes(read('ticket'))} bytes read.** With ${sizes[0]} contenders, a release
+reads ${bytes(read('ticket', 'release', sizes[0]))} bytes. The measured power of N is ${power('ticket')}. ${n} releases read
+${bytes(n * read('ticket'))} bytes, so the total grows with N.
 
-This has a price. Each release writes to the parent. The lock shares no directory with Curator or kazoo. The parent must not be deleted,
-because its counter is the queue. [locks.md](locks.md) says which lock to choose.
+This lock has disadvantages. Each release writes to the parent. The directory cannot be shared with Curator or kazoo. The parent must not be
+deleted, because the server would then number its children from 0 again. [locks.md](locks.md) says which lock to choose.
 
 ## Comparison
 
@@ -97,11 +102,11 @@ ${table(
   ]),
 )}
 
-The table shows notifications / bytes read for one release. They are the same in every run, to the byte. The next table shows the fitted
-powers of N for a release, with N from 50:
+The table shows the notifications and the bytes read for one release. They are the same in every run, to the byte. The next table shows the
+powers of N, fitted to the releases with 50 or more contenders:
 
 ${table(
-  ['', 'notifications', 'bytes read', 'theory', 'bytes until all have had the lock'],
+  ['', 'notifications', 'bytes read', 'theory', 'bytes until all have held the lock'],
   LOCKS.map(lock => [
     NAMES[lock],
     result.growth.find(({ scenario }) => scenario === lock)?.notifications?.exponent.toFixed(2) ?? '',
@@ -113,18 +118,19 @@ ${table(
 
 ## What it means for the server
 
-- **Network.** ${bytes(read('herd'))} bytes for one release take ${figure((read('herd') * 8) / 1e9)} s on a gigabit line. The herd cannot hand the
-  lock over faster, even with faster processors.
-- **Processor.** A release with ${busy} contenders took the server ${work('ephemeral')} ms of processor time for \`EphemeralMutex\`, ${work('herd')} for
-  \`HerdMutex\`, ${work('mutex')} for \`Mutex\` and ${work('ticket')} for \`TicketMutex\`. (Compare these figures, and do not quote them: they depend on
-  the machine.)
-- **Other clients.** Notifications, replies and pings of a session share its connection, and all sessions share the stages of the server. A
-  client that only wants to read a node waits until the lists are sent. If a ping waits too long, its session expires, its ephemeral nodes are
-  removed, and that causes another herd.
-- **Ensembles do not help with writes.** Reads and notifications are spread over the servers, but the failing creates of
-  \`EphemeralMutex\` all go to the leader.
+- **Network.** ${bytes(read('herd'))} bytes for one release take ${figure((read('herd') * 8) / 1e9)} s on a gigabit line. Even with faster
+  processors, \`HerdMutex\` cannot pass the lock on faster.
+- **Processor.** A release with ${busy} contenders took the server ${work('ephemeral')} ms of processor time for \`EphemeralMutex\`,
+  ${work('herd')} for \`HerdMutex\`, ${work('mutex')} for \`Mutex\` and ${work('ticket')} for \`TicketMutex\`. (Use these figures only to
+  compare the locks, because they depend on the machine.)
+- **Other clients.** The notifications, replies and pings of a session share its connection, and all sessions share the threads of the
+  server. A client that only wants to read a node waits until the lists are sent. If a ping waits too long, its session expires and its
+  ephemeral nodes are deleted, which causes another herd.
+- **Ensembles do not help with writes.** Reads and notifications are spread over the servers, but the failing creates of \`EphemeralMutex\`
+  all go to the leader.
 
-The same holds for everything that many clients watch, not only for locks. If N sessions watch one node and read it again, each change costs N
-notifications and N reads. That cost is linear, and intended. A herd is different: N clients are notified of a change that concerns one.
+The same is true for everything that many clients watch, not only for locks. If N sessions watch one node and read it again, each change
+costs N notifications and N reads. That cost is linear, and intended, because the change concerns all N clients. In a herd, N clients are
+notified of a change that concerns only one.
 `
 }

@@ -158,7 +158,7 @@ describe('failover in an ensemble', () => {
     await held.release()
   })
 
-  it('presumes the lock lost, but not the session, after no quorum for longer than the session timeout', async () => {
+  it('considers the lock lost, but not the session, if the quorum is lost for longer than the session timeout', async () => {
     const client = await sessions.open(ensemble.connectString, { sessionTimeout: 2000 })
     const held = await new Mutex(client, path).acquire()
     const [first, second] = (await ensemble.followers()) as [ApacheZooKeeper, ApacheZooKeeper]

@@ -1,4 +1,4 @@
-// Partitioned and lagging servers of an ensemble: what their clients see, and which guarantees still hold.
+// Partitioned and lagging servers of an ensemble: the behaviour of their clients, and the guarantees that still hold.
 import { expect } from 'chai'
 import type { Client, ConnectOptions, State, ZooKeeperError } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'

@@ -88,8 +88,8 @@ describe('locks on an ensemble', () => {
 
       /**
        * Opens a client whose connection is cut when its server has forwarded a request with this opcode to the leader.
-       * The client reconnects to a server that does not know of the request yet: the leader learns of the reconnect
-       * before a quorum has acknowledged the request.
+       * The client reconnects to a server that has not received the request yet, because the leader processes the
+       * reconnect before a quorum has acknowledged the request.
        */
       async function cutOff(opcode: number) {
         const faultyDial = new FaultyDial()

@@ -115,7 +115,7 @@ describe('an ensemble in read-only mode', () => {
         (e: unknown) => e,
       )
       expect(error).to.include({ code: 'CONNECTTIMEOUT' })
-      expect(((error as Error).cause as Error).message).to.contain('refused the handshake (-119)')
+      expect(((error as Error).cause as Error).message).to.contain('refused the handshake (error -119)')
       expect(performance.now() - startedAt).to.be.below(500 + LOAD_ALLOWANCE)
       await second.start()
       await zk.whenConnected()

@@ -2,7 +2,7 @@
 //
 // For any bytes, the process must survive, and the memory that it allocates must be proportional to the bytes received.
 // Each pending call must settle with a typed error, the next connection must work, and the session must not expire.
-// handshakes.test.ts tests handshakes, mutations.test.ts random bytes.
+// handshakes.test.ts tests handshakes. mutations.test.ts tests random bytes.
 import { expect } from 'chai'
 import { errnos, eventTypes, operations, ZooKeeperError } from '../../src/protocol/index.ts'
 import type { Client } from '../../src/client/index.ts'
@@ -72,11 +72,11 @@ async function expectAnswered(
   expect(all.connection.dropped).to.equal(false)
 }
 
-describe('a malformed reply', () => {
+describe('a malformed reply:', () => {
   for (const reply of malformedReplies) {
     const { what, bytes, ignored, checkOutcome } = reply
 
-    it(`${what}, on the first frame`, async () => {
+    it(`${what}, as the first frame`, async () => {
       const { opening, server, clock, callbackErrors } = scriptedConnect({}, 'zk/app')
       const faulty = await server.next()
       faulty.open()

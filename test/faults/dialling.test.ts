@@ -11,7 +11,7 @@ import { seed, seededRandom } from '../support/seeded-random.ts'
 import { pongFrame, handshakeFrame } from '../support/scripted-server.ts'
 import { dataReply, redial, scriptedSession, scriptedConnect, T } from '../support/scripted-session.ts'
 
-describe('dialling, time and memory', () => {
+describe('dialling, time and memory:', () => {
   for (const [pause, random] of [
     ['shortest', () => 0],
     ['longest', () => 0.999_999],

@@ -74,7 +74,7 @@ function withPasswordLength(length: number): Buffer {
   })
 }
 
-describe('a malformed or unusual handshake', () => {
+describe('a malformed or unusual handshake:', () => {
   for (const { what, frame, reaction } of handshakes) {
     const answer = (connection: ScriptedConnection) => {
       connection.open()

@@ -8,7 +8,7 @@ import { eventFrame, statOf, type Received } from '../support/scripted-server.ts
 import { dataReply, scriptedSession } from '../support/scripted-session.ts'
 import { until } from '../support/until.ts'
 
-describe('limits and arguments', function () {
+describe('limits and arguments:', function () {
   this.timeout(30_000)
   const proxied = behindProxy()
 

@@ -26,7 +26,7 @@ const pieces = fc.oneof(
 )
 const paths = fc.array(pieces, { maxLength: 6 }).map(all => all.join(''))
 
-describe(`paths (SEED=${seed})`, function () {
+describe(`path validation (SEED=${seed}):`, function () {
   this.timeout(60_000)
   let server: ApacheZooKeeper
   let session: Session

@@ -68,8 +68,8 @@ interface AfterPause {
 
 /**
  * Polls the clock, and reports the state of the lock after a long pause. The pause must exceed the timeout by more than
- * the delay of a timer: a busy machine causes pauses too, and in the millisecond in which the lease ends its timer may
- * not be due yet.
+ * the delay of a timer, because a busy machine causes pauses too. After a pause as long as the timeout, the timer of
+ * the lease may not be due yet.
  */
 const REPORT_AFTER_PAUSE = `
   let last = performance.now()

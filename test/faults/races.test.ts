@@ -60,7 +60,7 @@ describe(`an acquire that is cancelled or loses its session (SEED=${seed})`, fun
     { name: 'it sets its watch', opcode: opcodes.getData, isTaken: true },
     { name: 'it waits', opcode: opcodes.exists, isTaken: true },
     {
-      name: 'it was notified and lists the contenders again',
+      name: 'it lists the contenders again after a notification',
       opcode: opcodes.getChildren2,
       nth: 2,
       isTaken: true,

@@ -105,7 +105,7 @@ describe('the session', () => {
       void other.exists(`${path}/mine`, { watch })
     })
     await other.sync(path)
-    // Measured from before the last answered packet, and so not later than the lease.
+    // The lease starts when the last answered packet is sent, which is after this time.
     const startedAt = performance.now()
     await client.sync(path)
     proxy.conditions.blackHole = 'both'

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const stateOf = (client: Client, wanted: State): Promise<void> => until(() => client.state === wanted)
 
-describe('the transport', () => {
+describe('the transport:', () => {
   const proxied = behindProxy()
 
   it('a restart of the server: calls in flight fail, queued calls succeed, watches fire', async function () {
@@ -136,7 +136,7 @@ describe('the transport', () => {
     })
   }
 
-  it('a server that receives nothing expires the session; the client learns it after the fault', async () => {
+  it('a server that receives nothing expires the session; the client learns of the expiry after the fault', async () => {
     const { server, proxy, client, path } = proxied
     await client.create(`${path}/mine`, '', { mode: 'ephemeral' })
     await using other = await connect(server.connectString)
@@ -173,7 +173,7 @@ describe('the transport', () => {
     proxy.conditions.delay = 0
   })
 
-  it('loss at any byte of the reply to credentials: no call is sent before the credentials', async () => {
+  it('if the connection is lost at any byte of the reply to credentials, no call is sent before the credentials', async () => {
     const { server, proxy, client, path, open } = proxied
     // Its frames would trigger the faults.
     await client.close()

@@ -30,7 +30,7 @@ export interface Evidence {
 export interface FaultWindow {
   from: number
   to: number
-  /** Prefix of the ids of the affected attempts. */
+  /** The prefix of the ids of the affected attempts. */
   idPrefix: string
 }
 
@@ -40,8 +40,8 @@ export interface IndexedEvidence extends Evidence {
   grants: readonly Grant[]
   tenures: readonly Tenure[]
   /**
-   * The tenure of a grant's node: the one that the token names, otherwise the last one of that path that the holder can
-   * have known.
+   * The tenure of a grant's node. If several nodes had its path, it is the node that the token names. If the token
+   * names none, it is the last one that the holder can have known.
    */
   tenureOf: ReadonlyMap<Grant, Tenure>
   /** Grants whose node or session another client removed. */

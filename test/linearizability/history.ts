@@ -1,6 +1,6 @@
 // The history of a run: the events that the contenders of locks record about themselves.
 
-/** Milliseconds of the monotonic clock, which all processes of a machine share. */
+/** Returns the time in ms by the monotonic clock, which all processes of a machine share. */
 export const now = (): number => Number(process.hrtime.bigint()) / 1e6
 
 /**
@@ -15,9 +15,9 @@ export type Event = { at: number } & (
   | { is: 'releasing'; id: string }
   /** `isOver` is true if the session had ended. */
   | { is: 'released'; id: string; lastZxid: bigint; isOver: boolean }
-  /** The session's requests get replies, or they do not. */
+  /** From now on, the session's requests get replies ('connected') or get none ('cutOff'). */
   | { is: 'connected' | 'cutOff'; session: bigint }
-  /** The session was ended at the server without its client, which cannot know yet. */
+  /** Another client ended the session at the server. The session's own client does not know yet. */
   | { is: 'killed'; session: bigint }
 )
 

@@ -27,7 +27,7 @@ abstract class Mutant extends ExclusiveLock {
   }
 }
 
-/** Assumes that all contenders ahead are gone when its predecessor's node is deleted. */
+/** Assumes that no contender is ahead any more when its predecessor's node is deleted. */
 export class TakesWakeUpForGrant extends Mutant {
   constructor(client: Client, path: string) {
     const gone = new WeakMap<AbortSignal, string>()
@@ -88,8 +88,8 @@ export class UsesSequenceAsToken extends Mutant {
 }
 
 /**
- * Watches with exists, and does not remove the watch if the node is gone already: the watch waits until the node is
- * created again.
+ * Watches with exists, and does not remove the watch if the node is already deleted. The watch then stays at the server
+ * until the node is created again.
  */
 export class LeavesItsWatch extends Mutant {
   constructor(client: Client, path: string) {
@@ -107,7 +107,8 @@ export class LeavesItsWatch extends Mutant {
 }
 
 /**
- * Watches with exists, and waits for a change even if the node is gone already: only a new node of that name wakes it.
+ * Watches with exists, and waits for a change even if the node is already deleted. Only a new node of that name wakes
+ * it.
  */
 export class MissesTheDelete extends Mutant {
   constructor(client: Client, path: string) {

@@ -50,7 +50,8 @@ export class Recorder {
 
   /**
    * Records the loss of every hold whose `validFor()` is 0. Called before each grant, because the signal of a lost hold
-   * fires late after this process has stalled. `validFor()` is the authority on what a holder may believe.
+   * fires late after this process has stalled. `validFor()`, not the signal, decides whether a holder may believe that
+   * it has the lock.
    */
   reportExpiredHolds(): void {
     for (const { held, lose } of this.#holds) if (held.validFor() === 0) lose()

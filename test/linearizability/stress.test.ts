@@ -1,5 +1,5 @@
-// All locks under all faults that can happen between sessions and one server. The server's transaction log decides what
-// is right.
+// All locks under all faults that can happen between sessions and one server. The rules compare the
+// recorded events with the server's transaction log.
 import { expect } from 'chai'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { attemptsIn, isGrant } from './history.ts'

@@ -15,7 +15,7 @@ import { kindsOf, lockOpcodes, attemptOne, type LocksUnderTest } from './workloa
 
 export interface StressOptions {
   seed: number
-  /** Keyed by path. */
+  /** The locks under test, keyed by path. */
   locks: LocksUnderTest
   sessions?: number
   /** How long faults are injected, ms. Default 3000. */
@@ -43,7 +43,7 @@ export async function stress(server: ApacheZooKeeper, options: StressOptions): P
 
 /** One of the concurrent sessions. When it expires, another session takes its slot. */
 interface Slot {
-  /** Prefix of the ids of its attempts. */
+  /** The prefix of the ids of the session's attempts. */
   readonly name: string
   recorded: RecordedClient
   faultyDial: FaultyDial

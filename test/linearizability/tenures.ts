@@ -30,7 +30,7 @@ export const kinds = { queue, singleNode, readWrite, semaphore, gate }
 /** A position in the server's transaction log. */
 export interface LogPosition {
   zxid: bigint
-  /** Ms since 1970. */
+  /** The time in ms since 1970. */
   at: number
 }
 
@@ -41,12 +41,12 @@ export interface Tenure {
   readonly path: string
   readonly sequence: number
   readonly isShared: boolean
-  /** The session that made it. */
+  /** The session that created the node. */
   readonly session: bigint
   readonly created: LogPosition
-  /** From this transaction on, no node ahead kept it from the lock. */
+  /** The transaction from which on no node ahead of this one excluded it from the lock. */
   since?: LogPosition
-  /** When it was deleted, by which session, and whether by the end of its own session. */
+  /** When the node was deleted, by which session, and whether its own session's end deleted it. */
   until?: LogPosition & { by: bigint; withSession: boolean }
 }
 

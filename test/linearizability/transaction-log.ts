@@ -1,4 +1,4 @@
-// Reads a server's transaction log from its disk: what the server did, and in which order.
+// Reads a server's transaction log from its disk: all transactions of the server, in their order.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventTypes, opcodes, Reader, record, type Codec } from '../../src/protocol/index.ts'

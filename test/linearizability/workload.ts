@@ -23,7 +23,7 @@ export interface LockUnderTest {
   inner?: Locks
 }
 
-/** Keyed by path. */
+/** The locks of a test, keyed by path. */
 export type LocksUnderTest = ReadonlyMap<string, LockUnderTest>
 
 export const kindsOf = (locks: LocksUnderTest): Locks =>

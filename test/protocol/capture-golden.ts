@@ -1,5 +1,5 @@
 // Writes golden.jsonl: frames captured between ZooKeeper's Java client and a real server, and the values that
-// ZooKeeper's own classes decode from them. src/protocol supplies only the names of opcodes and records; it encodes and
+// ZooKeeper's own classes decode from them. src/protocol supplies only the names of opcodes and records. It encodes and
 // decodes nothing here.
 // Run it again for another version of ZooKeeper:  npx tsx test/protocol/capture-golden.ts
 import { once } from 'node:events'

@@ -59,7 +59,7 @@ describe('explain', () => {
         'client asks for a new session with a timeout of 4000 ms, having seen zxid 0x17',
       ],
       [
-        'a connect request for a session of before, without the last byte',
+        'a connect request for an earlier session, without the last byte',
         prefixed(LegacyConnectRequest.encode({ ...hello, sessionId: -1n })),
         'client asks for session 0xffffffffffffffff again with a timeout of 4000 ms, having seen zxid 0x17',
       ],
@@ -101,7 +101,7 @@ describe('explain', () => {
           'flags: ephemeralSequential}',
       ],
       [
-        'a request with bytes that are no text',
+        'a request with bytes that are not text',
         requestFrame(2, operations.setData, { path: '/a', data: Buffer.of(0, 1, 255), version: -1 }),
         'client #2 setData {path: "/a", data: <0001ff>, version: -1}',
       ],
@@ -188,8 +188,8 @@ describe('explain', () => {
         'server answers #12 getData: NONODE, 72 bytes that are no such reply, zxid 0x1a2',
         { opcode: opcodes.getData },
       ],
-      ['bytes of no frame', Buffer.from('deadbeefcafebabe', 'hex'), '8 bytes of no known frame'],
-      ['nothing', Buffer.alloc(0), '0 bytes of no known frame'],
+      ['bytes that are not a frame', Buffer.from('deadbeefcafebabe', 'hex'), '8 bytes of no known frame'],
+      ['an empty buffer', Buffer.alloc(0), '0 bytes of no known frame'],
       [
         'a frame that the given end cannot have sent',
         headerFrame(12),
@@ -392,8 +392,8 @@ describe('explain', () => {
     const other = requestFrame(33, operations.getData, { path: '/a', watch: false })
 
     /**
-     * All subsets of the true options. Only true ones, because a caller who says that a token is the path of a created
-     * node will see it.
+     * All subsets of the true options. Only true ones, because explain() shows a token if the caller says that it is
+     * the path of a created node.
      */
     const partsOf = (truth: ExplainOptions): ExplainOptions[] =>
       Object.entries(truth).reduce<ExplainOptions[]>(

@@ -129,7 +129,7 @@ describe('frames', () => {
       expect(owns).to.deep.equal([false, false, true, false])
     })
 
-    it('is shared with decoded data if it is the frame’s own and the data is most of it; otherwise the data is copied', () => {
+    it('is shared with decoded data if it belongs to the frame alone and the data is most of it; otherwise the data is copied', () => {
       const large = Buffer.alloc(1000, 'l')
       const small = Buffer.from('small')
       const writer = new Writer()
@@ -176,7 +176,7 @@ describe('frames', () => {
 
   describe('a length that is not allowed', () => {
     for (const length of [-1, -4, -0x8000_0000, LIMIT + 1, 0x7fff_ffff]) {
-      it(`of ${length} throws after four bytes and without an allocation, wherever the chunks are cut`, () => {
+      it(`throws after four bytes and without an allocation, wherever the chunks are cut (${length})`, () => {
         for (let cut = 0; cut <= 8; cut++) {
           const { framer, received } = collecting()
           const stream = Buffer.concat([streamOf([Buffer.from('before')]), prefix(length), Buffer.alloc(2000)])
@@ -196,7 +196,7 @@ describe('frames', () => {
       })
     }
 
-    it('is one above the limit; the limit itself is allowed', () => {
+    it('starts at one above the limit; the limit itself is allowed', () => {
       const { framer, received } = collecting(5)
       framer.push(streamOf([Buffer.alloc(5)]))
       expect(received).to.have.length(1)

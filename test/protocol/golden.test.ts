@@ -57,7 +57,7 @@ function only<T>(step: string, from: 'client' | 'server', codec: Codec<T>): T {
 }
 
 describe('captured frames', () => {
-  describe('decode to the values that ZooKeeper decodes, and encode to the same bytes', () => {
+  describe('decode to the values that ZooKeeper decodes, and encode to the same bytes:', () => {
     for (const [step, frames] of steps)
       it(step, () => {
         for (const frame of frames) {

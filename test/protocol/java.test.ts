@@ -89,7 +89,7 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
       })
       const questions = values.map((_, i) => `random ${name} ${seed + i} ${nullable(codec)} ${timesOf(codec)}`)
       const made = await java.requestAll(questions)
-      expect(new Set(made).size, 'different values from Java').to.be.above(VALUES / 3)
+      expect(new Set(made).size, 'distinct values that Java generated').to.be.above(VALUES / 3)
       made.forEach((bytes, i) => {
         const value = codec.decode(Buffer.from(bytes, 'hex'))
         const again = codec.encode(value).toString('hex')
@@ -150,7 +150,7 @@ describe(`ZooKeeper's Java classes (SEED=${seed})`, () => {
 
     // The number of consecutive U+FFFD may differ: Java writes one for an unpaired surrogate of three bytes, we write
     // three.
-    it('that is not UTF-8 with U+FFFD in the same places as we do', async () => {
+    it('that is not UTF-8 as we do: with U+FFFD in the same places', async () => {
       const runsAsOne = (text: string) => text.replace(/\ufffd+/g, '\ufffd')
       const nasty = fc.oneof(
         fc.nat(255),

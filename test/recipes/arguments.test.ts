@@ -124,7 +124,7 @@ describe('the arguments of recipes', () => {
           expectThrows(() => make(client as never, '/l' as never, options as never), name, '/l', /options must be/)
       })
 
-      it('refuses an option that does not exist, and names the nearest that does', () => {
+      it('refuses an unknown option, and names the most similar known one', () => {
         const make2 = (options: object) => () => make(client as never, '/l' as never, options as never)
         expectThrows(make2({ ACLs: [] }), name, '/l', /no option 'ACLs'; did you mean 'acl'/)
         expectThrows(make2({ acl: 'open' }), name, '/l', /acl must be a list/)
@@ -184,7 +184,7 @@ describe('the arguments of recipes', () => {
     await expectRejects(revoke(client, undefined as never), 'revoke', '', /path/)
   })
 
-  describe('of methods', () => {
+  describe('of methods:', () => {
     const locks: Readonly<Record<string, (client: Client) => recipes.Lock>> = {
       EphemeralMutex: each => new EphemeralMutex(each, '/l'),
       HerdMutex: each => new HerdMutex(each, '/l'),
@@ -219,7 +219,7 @@ describe('the arguments of recipes', () => {
           await expectRejects(lock.use(fn), 'use', lock.path, /first argument must be a function/)
       })
 
-      it(`${name} accepts the options that exist, and passes on to inner locks what these know`, async () => {
+      it(`${name} accepts the options that exist, and passes to inner locks only the options that these have`, async () => {
         const lock = make(client)
         const { signal } = new AbortController()
         const owned = /^(Reentrant|Read|Write)/.test(name) ? { owner: 'me' } : {}
@@ -268,7 +268,7 @@ describe('the arguments of recipes', () => {
     for (const method of ['acquire', 'tryAcquire', 'use']) expect(LeaderElection.prototype).not.to.have.property(method)
   })
 
-  it('may be a client of another copy of the package, which holds the lock', async () => {
+  it('may include a client of another copy of the package, which can then hold the lock', async () => {
     const lock = new Mutex(ofAnotherCopy(client), '/copies')
     expect(await lock.use(held => held.validFor() > 0)).to.equal(true)
   })

@@ -1,4 +1,5 @@
-// A lock's nodes, watches and timers are removed even if the view is closed, the server refuses requests, or the caller awaits settled().
+// A lock's nodes, watches and timers are removed even if the view is closed, the server refuses requests, or the caller
+// awaits settled().
 import { expect } from 'chai'
 import { ZooKeeperError, type Client } from '../../src/index.ts'
 import { HerdMutex, Mutex, ReadWriteLock, type Held } from '../../src/recipes/index.ts'

@@ -1,4 +1,4 @@
-// What the entry point `zkwire/recipes` exports, and how its errors and held locks are shown.
+// The exports of the entry point `zkwire/recipes`, and the printed form of its errors and held locks.
 import { expect } from 'chai'
 import { inspect } from 'node:util'
 import { connect } from '../../src/index.ts'

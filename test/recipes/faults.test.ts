@@ -1,4 +1,5 @@
-// Every lock with a fault at each step of acquire() and release(): it recovers its node, and leaves no node and no watch.
+// Every lock with a fault at each step of acquire() and release(): it recovers its node, and leaves no node and no
+// watch.
 import { expect } from 'chai'
 import { parentOf } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
@@ -44,7 +45,9 @@ for (const {
       return { ...opened, held }
     }
 
-    /** Calls `acquire`, makes the holder release if the step needs it, waits for the fault, and settles like `acquire`. */
+    /**
+     * Calls `acquire`, makes the holder release if the step needs it, waits for the fault, and settles like `acquire`.
+     */
     async function acquireDuring(
       { isWoken = false }: Step,
       held: Held | undefined,

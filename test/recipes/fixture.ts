@@ -1,5 +1,5 @@
-// The fixture of a recipe's tests. They run on the embedded server in virtual time; tests that depend on the behaviour of Apache's server run
-// there too. A test fails if it leaves a node or a watch.
+// The fixture of a recipe's tests. They run on the embedded server in virtual time; tests that depend on the behaviour
+// of Apache's server run there too. A test fails if it leaves a node or a watch.
 import { expect } from 'chai'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import type { Server } from '../../src/server/index.ts'
@@ -11,8 +11,8 @@ import { EmbeddedServer, apacheServer, type ServerUnderTest } from './server-und
 type TestFunction = (title: string, test: () => unknown) => void
 
 /**
- * `it` defines a test for the embedded server only: time is virtual there, and a promise that never settles fails at once.
- * `itEverywhere` defines a test for both servers.
+ * `it` defines a test for the embedded server only: time is virtual there, and a promise that never settles fails at
+ * once. `itEverywhere` defines a test for both servers.
  */
 export interface TestFunctions {
   it: TestFunction

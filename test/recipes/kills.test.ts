@@ -1,5 +1,5 @@
-// The next waiter gets the lock in time when processes, servers or sessions end or nodes are deleted. A server ends a session at most its
-// timeout and two ticks after the last request.
+// The next waiter gets the lock in time when processes, servers or sessions end or nodes are deleted. A server ends a
+// session at most its timeout and two ticks after the last request.
 import { expect } from 'chai'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -58,7 +58,10 @@ describe('a lock of every kind', function () {
     sessions.open(server.connectString, { sessionTimeout, ...SHORT_ATTEMPTS })
   const lockOf = ({ Lock }: Kind, client: Client) => new Lock(client, `${root}/${Lock.name}`)
 
-  /** Queues one session for each kind of lock and resolves when all wait. Each promise resolves with the hold and the time of the grant. */
+  /**
+   * Queues one session for each kind of lock and resolves when all wait. Each promise resolves with the hold and the
+   * time of the grant.
+   */
   async function waiters() {
     const granted: Promise<{ held: Held; at: number }>[] = []
     for (const kind of kinds) {

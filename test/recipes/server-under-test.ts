@@ -24,7 +24,10 @@ export interface ServerUnderTest {
   close(): Promise<void>
 }
 
-/** An embedded server for one test. Virtual time advances only when the test has nothing else to do, so a test never waits. */
+/**
+ * An embedded server for one test. Virtual time advances only when the test has nothing else to do, so a test never
+ * waits.
+ */
 export class EmbeddedServer implements ServerUnderTest {
   readonly server: Server
   readonly clock: VirtualClock

@@ -2,8 +2,9 @@
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 
 /**
- * Options for sessions whose server is killed and restarted. While Apache's server has no database yet, it refuses a handshake but fails to
- * close the connection (NIOServerCnxn.close, ZooKeeperServer.removeCnxn). The client gets neither a reply nor an end of the connection.
+ * Options for sessions whose server is killed and restarted. While Apache's server has no database yet, it refuses a
+ * handshake but fails to close the connection (NIOServerCnxn.close, ZooKeeperServer.removeCnxn). The client gets
+ * neither a reply nor an end of the connection.
  */
 export const SHORT_ATTEMPTS: ConnectOptions = { attemptTimeout: 1500 }
 

@@ -43,7 +43,7 @@ describe('DIGEST-MD5', () => {
     ['that is truncated', 'rspauth=ea40f60335c427b5527b84dbabcdfff'],
     ['that is missing', ''],
     ['under another name', 'response=ea40f60335c427b5527b84dbabcdfffd'],
-    ['twice', 'rspauth=ea40f60335c427b5527b84dbabcdfffd,rspauth=ea40f60335c427b5527b84dbabcdfffd'],
+    ['that occurs twice', 'rspauth=ea40f60335c427b5527b84dbabcdfffd,rspauth=ea40f60335c427b5527b84dbabcdfffd'],
   ] as const) {
     it(`rejects a server’s proof ${what}`, async () => {
       const talk = exchange({ username: 'chris', password: 'secret' }, 'OA6MHXh6VqTrRk', 'imap/elwood.innosoft.com')
@@ -123,7 +123,7 @@ describe('DIGEST-MD5', () => {
     }
   })
 
-  describe('properties', () => {
+  describe('properties:', () => {
     const text = fc.string({
       unit: fc
         .integer({ min: 0x20, max: 0xff })

@@ -30,7 +30,7 @@ describe('a server that', () => {
   for (const [what, last] of [
     ['does not know the password', 'rspauth=00000000000000000000000000000000'],
     ['sends no proof', ''],
-    ['sends something else', 'hello'],
+    ['sends something other than a proof', 'hello'],
   ] as const) {
     it(`${what} makes connect() reject, and gets no credentials and no requests`, async () => {
       const { opening, server, clock } = scriptedConnect({ sasl, auth: [{ scheme: 'digest', auth: 'ann:pw' }] })
@@ -122,7 +122,7 @@ describe('a server that', () => {
     expect((await opening).state).to.equal('connected')
   })
 
-  it('loses the session before authentication grants a new one, because the first was never used', async () => {
+  it('expires a session before its authentication is asked for a new one, because the first was never used', async () => {
     const { opening, server, clock } = scriptedConnect({ sasl: plain })
     const first = await server.next()
     first.open()

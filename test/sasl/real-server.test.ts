@@ -65,7 +65,7 @@ describe('SASL with a real server', function () {
 
   for (const [what, username, password] of [
     ['a wrong password', 'bob', 'wrong'],
-    // The password must not be that of another user: for an unknown user 3.8.0 checks the password of the last user,
+    // The password must not be that of another user. For an unknown user 3.8.0 checks the password of the last user,
     // and accepts it (SaslServerCallbackHandler keeps the old userName).
     ['an unknown user', 'eve', "nobody's"],
   ] as const) {

@@ -214,7 +214,7 @@ for (const by of ['sockets', 'memory'] as const)
       await until(() => zk.state === 'connected')
     })
 
-    it('cancels faults, and sends what they hold', async () => {
+    it('cancels faults, and sends the replies that they hold', async () => {
       server.faults.drop('create')
       const held = server.faults.hold('exists')
       const answer = zk.exists('/')

@@ -60,7 +60,7 @@ describe('faults of an embedded server', () => {
     await clock.until(other.close())
   })
 
-  it('send what they delay when they are cleared', async () => {
+  it('send the delayed replies when they are cleared', async () => {
     const fault = server.faults.delay('exists', 100_000)
     const before = clock.now()
     const answer = zk.exists('/')
@@ -100,7 +100,7 @@ describe('faults of an embedded server', () => {
     }
   })
 
-  it('cut after all that is held, and release the held replies one by one', async () => {
+  it('cut only after all held replies, which can be released one by one', async () => {
     const [first, second] = [server.faults.hold('exists'), server.faults.hold('getData')]
     const answers = [outcomeOf(zk.exists('/')), outcomeOf(zk.getData('/'))] as const
     await clock.until(Promise.all([first.triggered, second.triggered]))
@@ -123,7 +123,7 @@ describe('faults of an embedded server', () => {
     expect(await codesOf(6)).to.deep.equal(['THROTTLEDOP', 'NOAUTH', 'INVALIDACL', 'OK', 'SYSTEMERROR', 'OK'])
   })
 
-  it('send completely what is held before a cut', async () => {
+  it('send the held replies completely before a cut', async () => {
     const held = server.faults.hold('exists')
     const answer = zk.exists('/')
     await clock.until(held.triggered)
@@ -193,7 +193,7 @@ describe('faults of an embedded server', () => {
       [
         'faults.replace',
         () => faults.replace('create', 'CLOSED' as 'NONODE'),
-        'code must be an error that a server can reply, not CLOSED',
+        'code must be an error code that servers send, not CLOSED',
       ],
       ['faults.cutAfter', () => faults.cutAfter(-1), 'bytes must be a whole number of at least 0, not -1'],
       [

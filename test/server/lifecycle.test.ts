@@ -32,7 +32,7 @@ describe('starting and closing an embedded server', () => {
     expect(await turnsOf(inMemory)).to.equal(0)
   })
 
-  it('would count the turns of a task that waits for a timer', async () => {
+  it('is measured correctly: turnsOf() counts the turns of a task that waits for a timer', async () => {
     const waiting = () => new Promise(resolve => setTimeout(resolve, 20))
     expect(await turnsOf(waiting)).to.be.above(0)
   })

@@ -6,7 +6,7 @@ import { Server, type ServerOptions } from '../../src/server/index.ts'
 import { failureOf } from '../support/settled.ts'
 
 describe('starting an embedded server', () => {
-  describe('rejects with BADARGUMENTS', () => {
+  describe('rejects with BADARGUMENTS:', () => {
     const mistakes: readonly (readonly [options: unknown, problem: string])[] = [
       [{ tickTime: 0 }, 'tickTime must be a whole number from 1 to 2147483647, not 0'],
       [{ tickTime: 2 ** 30 }, 'minSessionTimeout must be a whole number from 1 to 2147483647, not 2147483648'],
@@ -23,7 +23,7 @@ describe('starting an embedded server', () => {
       [2181, 'options must be an object, not 2181'],
     ]
     for (const [options, problem] of mistakes)
-      it(`if ${problem}`, async () => {
+      it(`“${problem}”`, async () => {
         const error = await failureOf(Server.start(options as ServerOptions))
         expect(error).to.be.instanceOf(ZooKeeperError)
         expect(error).to.include({ code: 'BADARGUMENTS', op: 'Server.start', fate: 'notSent' })
@@ -31,7 +31,7 @@ describe('starting an embedded server', () => {
       })
   })
 
-  it('starts with options that are undefined as with those that are left out', async () => {
+  it('treats undefined options as omitted ones', async () => {
     await using server = await Server.start({ listen: false, tickTime: undefined } as unknown as ServerOptions)
     expect(server.port).to.equal(0)
   })

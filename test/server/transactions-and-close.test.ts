@@ -8,7 +8,7 @@ import { failureOf, outcomeOf } from '../support/settled.ts'
 import { uncaughtDuring } from '../support/uncaught-exceptions.ts'
 import { until } from '../support/until.ts'
 
-describe('an embedded server that is closed, or whose callback throws', () => {
+describe('an embedded server that is closed, or whose callback throws,', () => {
   let clock: VirtualClock
   let server: Server
 
@@ -129,7 +129,7 @@ describe('an embedded server that is closed, or whose callback throws', () => {
   })
 })
 
-describe('the transactions and the end of an embedded server', () => {
+describe('an embedded server', () => {
   it('calls onTransaction for each committed transaction, in order, before the reply', async () => {
     const calls: string[] = []
     const onTransaction = ({ zxid, session, opcode, changes }: TransactionRecord) => {

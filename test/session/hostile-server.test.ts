@@ -69,7 +69,7 @@ const faults: Record<string, Fault & { ends?: 'good' | State; code?: string }> =
   },
 }
 
-describe('a faulty server', () => {
+describe('a faulty server sends', () => {
   for (const [what, { ends = 'good', code = 'CONNECTIONLOSS', ...fault }] of Object.entries(faults)) {
     it(`${what}: the client ${ends === 'good' ? 'recovers and gets its reply' : `ends as ${ends}`}`, async () => {
       await using server = await FaultyServer.start(fault)

@@ -1,5 +1,5 @@
-// A simulated machine: its process can be paused, and its network to the server can be slow, blocked or cut. Time is virtual, and randomness
-// is reproducible by a seed.
+// A simulated machine: its process can be paused, and its network to the server can be slow, blocked or cut. Time is
+// virtual, and randomness is reproducible by a seed.
 import type { Clock, Dial, Transport, TransportHandler } from '../../src/index.ts'
 
 export type Direction = 'up' | 'down'
@@ -56,7 +56,9 @@ export class Machine implements Clock {
     else this.#backlog.push(task)
   }
 
-  /** Like {@link run}, for packets: they are delivered in the order of their arrival even if other tasks run in between. */
+  /**
+   * Like {@link run}, for packets: they are delivered in the order of their arrival even if other tasks run in between.
+   */
   receive(task: () => void): void {
     this.#arrivals.push(task)
     this.run(() => this.#arrivals.shift()?.())

@@ -1,5 +1,5 @@
-// Every lock in random simulations, checked against the embedded server's transaction log.
-// SIMULATIONS=1000 sets their number per lock. A failure prints the seed that reproduces it: SEED=… SIMULATIONS=1.
+// Every lock in random simulations, checked against the embedded server's transaction log. SIMULATIONS=1000 sets the
+// number of simulations per lock. A failure prints the seed that reproduces it: SEED=… SIMULATIONS=1.
 import { expect } from 'chai'
 import { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
 import type { Client } from '../../src/index.ts'

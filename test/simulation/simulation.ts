@@ -1,5 +1,5 @@
-// A random simulation in one process and in virtual time: hosts whose sessions acquire locks, an embedded server, and faults between them. The
-// same seed reproduces the same run, to the last packet.
+// A random simulation in one process and in virtual time: hosts whose sessions acquire locks, an embedded server, and
+// faults between them. The same seed reproduces the same run, to the last packet.
 import { connect, type Client } from '../../src/index.ts'
 import { Server, VirtualClock, type FaultKind, type NodeKind } from '../../src/server/index.ts'
 import { isTerminal } from '../../src/session/life/states.ts'

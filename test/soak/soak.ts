@@ -1,6 +1,6 @@
 // The long run: processes contend for locks on three servers under all kinds of faults, for MINUTES (default 10). SEED
 // determines the faults. Prints a table. The exit code is 1 if a rule was violated, a watch is left, or a process
-// complained.
+// exited unexpectedly or wrote to stderr.
 import { setTimeout as delay } from 'node:timers/promises'
 import { now, type Event } from '../linearizability/history.ts'
 import type { Evidence } from '../linearizability/evidence.ts'

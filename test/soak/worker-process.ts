@@ -1,4 +1,5 @@
-// A worker as the soak run sees it: the process, the events that it prints, and the proxies between it and the servers.
+// A worker's interface for the soak run: the process, the events that it prints, and the proxies between it and the
+// servers.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

@@ -11,7 +11,7 @@ import { oneOf, seededRandom } from '../support/seeded-random.ts'
 import { expireSession } from '../support/shared-server.ts'
 
 export interface WorkerOptions {
-  /** Prefix of the ids of its attempts. */
+  /** The prefix of the ids of the worker's attempts. */
   name: string
   seed: number
   connectString: string

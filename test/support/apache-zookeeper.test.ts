@@ -26,7 +26,7 @@ describe('a real Apache ZooKeeper', function () {
     expect(data?.toString()).to.equal('precious')
   })
 
-  it('close() ends the process, removes the data, and may be called twice', async () => {
+  it('is ended by close(), which removes the data and may be called twice', async () => {
     const server = await startApacheZooKeeper()
     const { pid, directory } = server
     await Promise.all([server.close(), server.close()])

@@ -8,7 +8,7 @@ export interface BehindProxy {
   server: ApacheZooKeeper
   proxy: FaultProxy
   client: Client
-  /** A node created for this test. Its data is 'what is there'. */
+  /** The path of a node created for this test. The node's data is the text 'what is there'. */
   path: string
   /** Opens another session through the same proxy. */
   open: (options?: ConnectOptions) => Promise<Client>

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 
 export interface Requirement {
-  /** Shown in messages. */
+  /** The name of the program in messages. */
   name: string
   package: string
   isInstalled: () => boolean | Promise<boolean>

@@ -8,7 +8,7 @@ export interface PassedFrame {
   from: 'client' | 'server'
   /** The index of the connection, from 0. */
   connection: number
-  /** 0 for the first frame of each direction. */
+  /** The xid of the frame; 0 for the first frame of each direction. */
   xid: number
   /** The request's opcode, also for its reply; undefined for the first frames and for events. */
   opcode: number | undefined

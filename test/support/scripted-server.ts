@@ -73,7 +73,7 @@ export class ScriptedConnection {
   /** All requests after the connect request, including pings. */
   readonly received: Received[] = []
   writes = 0
-  /** Set when the client drops the connection. */
+  /** True after the client has dropped the connection. */
   dropped = false
   #zxid = 0x100n
 

@@ -7,7 +7,7 @@ import { ScriptedServer, statOf, type ScriptedConnection, type Handshake } from 
 /** The session timeout that scripted sessions request, in milliseconds. Its third and two thirds are round numbers. */
 export const T = 3000
 
-/** Milliseconds; longer than the longest pause before a client tries the next host. */
+/** A time in ms that is longer than the longest pause before a client tries the next host. */
 export const RETRY = 2000
 
 export interface ScriptedSession {

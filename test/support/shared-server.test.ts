@@ -10,7 +10,7 @@ describe('the shared server', () => {
     expect(await one.command('srvr')).to.contain('Mode: standalone')
   })
 
-  it('expireSession() closes the connection, removes the ephemeral nodes, and prevents a reattach', async () => {
+  it('closes the connection of a session that expireSession() ends, removes its ephemeral nodes, and prevents a reattach', async () => {
     const server = await sharedServer()
     const victim = await WireSession.open(server)
     const witness = await WireSession.open(server)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { runAtExit } from './at-exit.ts'
 
-/** Milliseconds after which close() kills the process. */
+/** The time after which close() kills the process, ms. */
 const EXIT_TIMEOUT = 10_000
 
 /** The process answers each line with one line, which starts with `!` if the request failed. */

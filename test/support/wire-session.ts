@@ -67,7 +67,7 @@ const reservedXids: Readonly<Record<string, number>> = {
   setWatches2: xids.setWatches,
 }
 
-/** Milliseconds of silence after which a reply counts as lost. */
+/** The time of silence after which a reply counts as lost, ms. */
 const REPLY_TIMEOUT = 15_000
 
 export class WireSession {

@@ -18,7 +18,7 @@ describe('VirtualClock', () => {
     fired = []
   })
 
-  it('fires timers in the order of their time, and those due at the same time in the order in which they were set', async () => {
+  it('fires timers in the order of their times, and timers of the same time in the order in which they were set', async () => {
     for (const [ms, name] of [
       [30, 'c'],
       [10, 'a'],

@@ -53,7 +53,7 @@ describe('a stream in memory', () => {
     expect(log.slice(2)).to.deep.equal(['near received last', 'near closed', 'far closed'])
   })
 
-  it('sends the end that destroyed it only the close', async () => {
+  it('reports only the close to the end that destroyed it', async () => {
     const near = dial()
     await settle()
     far?.write(Buffer.from('in flight'))

@@ -38,7 +38,7 @@ export async function calls({ size, mock }: Task): Promise<Probes> {
   }
 }
 
-/** ms between two checks whether the measurement is over. */
+/** The time between two checks whether the measurement is over, ms. */
 const POLL_INTERVAL = 5
 
 /** Keeps `callers` calls in flight until the measurement is over: each one is followed by another. */
@@ -63,10 +63,10 @@ function steady(callers: number, call: () => Promise<unknown>): Probe {
   }
 }
 
-/** About as many as a single read of a socket returns. */
+/** The number of replies in one turn: about as many as a single read of a socket returns. */
 const REPLIES_PER_TURN = 330
 
-/** A promise and a queue entry for each call, which is the minimum for any client. */
+/** Uses only a promise and a queue entry for each call, which is the minimum for any client. */
 function bare(size: number): Probe {
   const queue = new Array<(() => void) | undefined>(size).fill(undefined)
   let [first, next, waiting] = [0, 0, 0]

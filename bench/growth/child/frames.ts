@@ -5,7 +5,7 @@ import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
 import type { Task } from '../workloads.ts'
 import { inBatches, repeated, type Probes } from './probe.ts'
 
-/** The same for every size, unless a single frame is larger. */
+/** The bytes in flight, the same for every frame size unless a single frame is larger. */
 const BYTES_IN_FLIGHT = 1_048_576
 const MAX_IN_FLIGHT = 64
 const KILOBYTE = 1024

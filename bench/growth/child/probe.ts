@@ -11,12 +11,12 @@ export type Probes = Readonly<Record<string, Probe>>
 /** A measurement ends after this many times its span of wall-clock time. */
 const PATIENCE = 8
 
-/** The processor time since its construction. */
+/** Measures the process's processor time since the meter was constructed. */
 export class CpuMeter {
   readonly #cpu = process.cpuUsage()
   readonly #begun = performance.now()
 
-  /** Microseconds, of all threads. */
+  /** The processor time of all threads in microseconds. */
   get cpu(): number {
     const { user, system } = process.cpuUsage(this.#cpu)
     return user + system

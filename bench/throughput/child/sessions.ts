@@ -17,14 +17,14 @@ async function measured(operations: number, work: () => Promise<unknown>): Promi
   return { operations, cpu: user + system, ms: performance.now() - begun }
 }
 
-/** Enough for V8 to compile the code under measurement. */
+/** The number of warm-up rounds: enough for V8 to compile the code under measurement. */
 const OPENINGS_TO_WARM_UP = 5
 const OPENINGS = 3
 
 /** Opens all sessions of a process at once. Before, opens and closes as many several times, to warm up. */
 export async function opening(subject: Subject, sessions: number): Promise<Sample> {
-  // Keep one session open: with the last one V8 would collect the hidden classes of their objects, and discard the
-  // compiled code.
+  // Keep one session open. When the last one is closed, V8 would collect the hidden classes of the sessions' objects,
+  // and discard the compiled code.
   const kept = await subject.open()
   for (let i = 0; i < OPENINGS_TO_WARM_UP; i++) await closeAll(await openAll(subject, sessions))
   await collected()
@@ -55,8 +55,8 @@ export async function memory(subject: Subject, sessions: number): Promise<Sample
 const FIRST = 500
 
 /**
- * ms. After a burst V8 keeps up to 32 MB, which belong to the process and not to its sessions. It releases them when
- * little has been allocated for five seconds.
+ * The idle time before memory is measured, ms. After a burst V8 keeps up to 32 MB, which belong to the process and not
+ * to its sessions. It releases them when little has been allocated for five seconds.
  */
 const IDLE = 6000
 

@@ -8,7 +8,7 @@ import { Counter, Sampler, type Subject, type Gauge } from './subject.ts'
  */
 const SAMPLED = 0.3
 
-/** Enough for V8 to compile the code under measurement. */
+/** The number of warm-up operations: enough for V8 to compile the code under measurement. */
 const WARM_UP_OPERATIONS = 20_000
 
 export async function steady(

@@ -1,4 +1,4 @@
-// zkwire, as it is built and used: promises, awaited.
+// zkwire as users run it: the built package, with awaited promises.
 import { Buffer } from 'node:buffer'
 import { DATA_BYTES, paths, type Steady } from '../workloads.ts'
 import type { Gauge, Make, Peer } from './subject.ts'

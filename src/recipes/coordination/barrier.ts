@@ -10,6 +10,7 @@ import { ensureDirectory } from '../node/ensure-directory.ts'
 import { OwnNode, type NodeFactory } from '../node/own-node.ts'
 import { nextChange, readWatched } from '../node/read-with-watch.ts'
 
+/** Options of both barriers. */
 export interface BarrierOptions {
   /**
    * The ACL of all created nodes, except missing nodes above the barrier's path. Default: the world may do anything.
@@ -19,7 +20,10 @@ export interface BarrierOptions {
 
 const optionChecks: Checks<BarrierOptions> = { acl: anACL }
 
-/** A node for whose deletion clients wait: Curator's DistributedBarrier. */
+/**
+ * A barrier, for which clients wait until it is down. It is up while its node exists. It can be shared with Curator's
+ * DistributedBarrier.
+ */
 export class Barrier {
   readonly path: string
   readonly #client: Client
@@ -33,12 +37,19 @@ export class Barrier {
     this.#acl = options.acl
   }
 
-  /** Raises the barrier. Does nothing if it is up. The barrier outlives the session. */
+  /**
+   * Raises the barrier: creates its node. Does nothing if it is up already. The barrier stays up after the end of the
+   * session.
+   * @throws ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
+   */
   async raise(): Promise<void> {
     await ensureDirectory(this.#client, this.path, { mode: 'persistent', acl: this.#acl })
   }
 
-  /** Lowers the barrier, which ends every wait. Does nothing if it is down. */
+  /**
+   * Lowers the barrier: deletes its node, and so ends every wait. Does nothing if it is down already.
+   * @throws ZooKeeperError, for example NOAUTH, NOTEMPTY, SESSIONEXPIRED
+   */
   async lower(): Promise<void> {
     try {
       await this.#client.retry(() => this.#client.delete(this.path))
@@ -48,8 +59,8 @@ export class Barrier {
   }
 
   /**
-   * Resolves when the barrier is down, at once if it is down already.
-   * @throws LockError TIMEOUT; the signal's reason; ZooKeeperError
+   * Resolves when the barrier is down; at once if it is down already.
+   * @throws LockError TIMEOUT; the signal's reason; ZooKeeperError, for example BADARGUMENTS, SESSIONEXPIRED, NOAUTH
    */
   wait(options: WaitOptions = {}): Promise<void> {
     return cancellableWait('wait', this.#client, this.path, options, async signal => {
@@ -60,17 +71,19 @@ export class Barrier {
 
 /**
  * A barrier at the start and the end of some work: `memberCount` members enter together, and all leave together. It can
- * be shared with Curator's DistributedDoubleBarrier. An object is one member, and can enter again after it has left.
+ * be shared with Curator's DistributedDoubleBarrier. Each DoubleBarrier object is one member, and can enter again after
+ * it has left.
  */
 export class DoubleBarrier {
   readonly path: string
+  /** How many members must enter. */
   readonly memberCount: number
   readonly #client: Client
   readonly #acl: readonly ACL[] | undefined
   #member: OwnNode | undefined
 
   /**
-   * @param memberCount how many members must enter, 1 or more; the same for all
+   * @param memberCount how many members must enter, 1 or more; the same number in all clients
    * @throws ZooKeeperError BADARGUMENTS
    */
   constructor(client: Client, path: string, memberCount: number, options: BarrierOptions = {}) {
@@ -85,7 +98,7 @@ export class DoubleBarrier {
   /**
    * Resolves when `memberCount` members have entered. A member whose call fails is not counted any more.
    * @throws ZooKeeperError BADARGUMENTS, also if this member has entered already; LockError TIMEOUT; the signal's
-   * reason
+   * reason; other ZooKeeperErrors, for example SESSIONEXPIRED, NOAUTH
    */
   async enter(options: WaitOptions = {}): Promise<void> {
     checked('enter', this.path, options, waitOptionChecks)
@@ -106,7 +119,8 @@ export class DoubleBarrier {
 
   /**
    * Resolves when all members that were inside have left. A member whose call fails has left nevertheless.
-   * @throws ZooKeeperError BADARGUMENTS, also if this member has not entered; LockError TIMEOUT; the signal's reason
+   * @throws ZooKeeperError BADARGUMENTS, also if this member has not entered; LockError TIMEOUT; the signal's reason;
+   * other ZooKeeperErrors, for example SESSIONEXPIRED, NOAUTH
    */
   async leave(options: WaitOptions = {}): Promise<void> {
     // Checked first, because a call that fails later counts as left.
@@ -116,7 +130,7 @@ export class DoubleBarrier {
     this.#member = undefined
     try {
       await cancellableWait('leave', this.#client, this.path, options, async signal => {
-        // Members that enter again in the meantime are not waited for.
+        // Does not wait for members that enter again in the meantime.
         const inside = new Set(await this.#client.retry(() => this.#members(signal), { signal }))
         while (!(await this.#client.retry(() => this.#haveLeft(member, inside, signal), { signal })));
         // Each member tries to delete the ready node; one of them succeeds.
@@ -129,8 +143,8 @@ export class DoubleBarrier {
   }
 
   /**
-   * Returns false after an event: read again. If another client deleted the own node it is created again, because the
-   * others would wait for ever.
+   * Returns true if all members have entered, and false after an event: call it again then. If another client has
+   * deleted the member's node, creates it again, because otherwise the other members would wait for ever.
    */
   async #isReady(member: OwnNode, signal: AbortSignal): Promise<boolean> {
     const [ready, own, members] = await Promise.all([
@@ -145,14 +159,17 @@ export class DoubleBarrier {
     return false
   }
 
-  /** Returns false if `ready` is older than all members: members that died inside have left it. */
+  /** Returns false if `ready` is older than all members: it is then a remainder of earlier members that died inside. */
   async #isReadyOf({ mzxid }: Stat, member: OwnNode, members: string[], signal: AbortSignal): Promise<boolean> {
     if (member.node.czxid < mzxid) return true
     const all = await Promise.all(members.map(name => this.#client.exists(join(this.path, name), { signal })))
     return all.some(stat => stat !== null && stat.czxid < mzxid)
   }
 
-  /** Creates `ready`, or writes an old one again. It is not deleted first: another member may just have written it. */
+  /**
+   * Creates `ready`, or writes its data again if it is an old one. Does not delete it first, because another member may
+   * just have written it.
+   */
   async #writeReady(old: Stat | null): Promise<void> {
     const writing =
       old === null ? this.#client.create(this.#ready, '', this.#withAcl) : this.#client.setData(this.#ready, '')
@@ -168,7 +185,7 @@ export class DoubleBarrier {
     if ((await this.#client.retry(() => this.#members())).length === 0) await this.#deleteReady()
   }
 
-  /** Returns false after an event: read again. */
+  /** Returns true if all other members have left, and false after an event: call it again then. */
   async #haveLeft(member: OwnNode, inside: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
     const remaining = (await this.#members(signal)).filter(name => inside.has(name))
     const { removesOwn, waitsFor } = leaveStep(remaining, member.exists ? member.node.name : undefined)
@@ -186,7 +203,7 @@ export class DoubleBarrier {
     return this.#acl === undefined ? {} : { acl: this.#acl }
   }
 
-  /** Lists the members; none if the directory does not exist, because the server deletes an empty container. */
+  /** Lists the members. Returns none if the directory does not exist, because the server deletes an empty container. */
   async #members(signal?: AbortSignal): Promise<string[]> {
     try {
       const { children } = await this.#client.getChildren(this.path, signal && { signal })
@@ -214,8 +231,9 @@ export class DoubleBarrier {
 }
 
 /**
- * Decides how a member leaves, by the names of the members still inside. The lowest stays until the last and waits for
- * the highest; each other removes its node and waits for the lowest. So no deletion wakes all members.
+ * Decides how a member leaves, by the names of the members still inside. The lowest keeps its node until it is the
+ * last, and waits for the highest. Each other member removes its node, and waits for the lowest. So each deletion but
+ * the last wakes at most one member.
  */
 export function leaveStep(
   inside: readonly string[],
@@ -227,7 +245,7 @@ export function leaveStep(
     : { removesOwn: true, waitsFor: lowest }
 }
 
-/** Needs no undo: it leaves only watches, which its signal removes. */
+/** Makes a wait cancellable. Needs no undo: the signal removes the watches, and the callers remove their nodes. */
 const cancellableWait = <T>(
   op: string,
   client: Client,

@@ -13,13 +13,17 @@ import { runWhileHeld, watchingOwnNode, type Held } from '../locks/held.ts'
 import { acquireOptionChecks, type AcquireOptions } from '../locks/lock.ts'
 import { ExclusiveLock, lockOptionChecks, type LockOptions } from '../locks/queue-lock.ts'
 
+/**
+ * Options of a {@link LeaderElection}. `acl` applies to the nodes of this participant, and to the directory if it is
+ * created.
+ */
 export interface LeaderElectionOptions extends Omit<LockOptions, 'data'> {
-  /** The name of this participant, which the others see. Default: empty. */
+  /** The name of this participant, which `participants()`, `leader()` and `leaders()` return. Default: empty. */
   id?: string
 }
 
 interface SignalOption {
-  /** Ends the call. */
+  /** Ends the call when it aborts. Default: no signal. */
   signal?: AbortSignal
 }
 
@@ -31,17 +35,20 @@ const electionChecks: Checks<LeaderElectionOptions> = {
 }
 const signalChecks: Checks<SignalOption> = { signal: waitOptionChecks.signal }
 
+/** One participant, as of the moment when it was read. */
 export interface Participant {
+  /** Its option `id`. */
   id: string
   isLeader: boolean
-  /** The participant's node. */
+  /** The path of its node, which `revoke()` takes. */
   path: string
+  /** The id of its session. */
   session: bigint
 }
 
 const latch: Naming = { prefix: uuid => `_c_${uuid}-latch-`, sequenceOf: sequenceAfter('latch-') }
 
-/** The queue of the participants. Its holder is the leader. */
+/** The lock for which the participants queue. Its holder is the leader. */
 class Leadership extends ExclusiveLock {
   declare readonly queue: LockQueue
 
@@ -51,8 +58,9 @@ class Leadership extends ExclusiveLock {
 }
 
 /**
- * An election among all participants that campaign in one directory. The first leads until it resigns, by releasing its
- * {@link Held}, or is lost. Its `signal` aborts on loss, and its `token` grows from leader to leader.
+ * An election among all participants that campaign in one directory. The first of them leads until it releases its
+ * {@link Held} or loses the leadership. `signal` of the Held aborts on loss, and its `token` grows from leader to
+ * leader.
  */
 export class LeaderElection {
   readonly client: Client
@@ -68,8 +76,8 @@ export class LeaderElection {
   }
 
   /**
-   * Resolves when this participant leads. It leads until it releases the result, or loses it. `watchOwnNode` is true by
-   * default.
+   * Queues for the leadership, and resolves when this participant leads. It leads until it releases the result or loses
+   * the leadership. `watchOwnNode` is true by default.
    * @throws LockError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
    * SESSIONEXPIRED, NOAUTH
    */
@@ -79,11 +87,12 @@ export class LeaderElection {
   }
 
   /**
-   * Runs a function each time this participant becomes the leader. Campaigns again when the function has ended, also if
+   * Runs a function each time this participant becomes the leader. Campaigns again when the function has ended, even if
    * the leadership was lost. The function should end when `held.signal` aborts; errors that it throws after that are
    * ignored. Resolves when the signal aborts.
-   * @throws the function's error while it leads; ZooKeeperError BADARGUMENTS; ZooKeeperError at the end of the session,
-   * which `supervise` can replace by a new one
+   * @throws the function's error, if it fails while this participant leads; LockError EXHAUSTED; ZooKeeperError
+   * BADARGUMENTS, NOAUTH; ZooKeeperError at the end of the session (`supervise` can start a new session);
+   * AggregateError if the function fails and the release is refused too
    */
   async lead(fn: (held: Held) => void | Promise<void>, options: SignalOption = {}): Promise<void> {
     checkFunction('lead', this.path, fn)
@@ -106,7 +115,10 @@ export class LeaderElection {
     }
   }
 
-  /** Reads all participants, the leader first. */
+  /**
+   * Reads all participants, the leader first. Does not wait through lost connections.
+   * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
+   */
   async participants(): Promise<Participant[]> {
     const contenders = await this.#leadership.contenders()
     return contenders.map(({ path, data, session }, i) => ({
@@ -117,15 +129,15 @@ export class LeaderElection {
     }))
   }
 
-  /** Reads the leader; null if there is no leader. */
+  /** Reads the leader. Resolves with null if there is no leader. Throws as {@link participants}. */
   async leader(): Promise<Participant | null> {
     return (await this.participants())[0] ?? null
   }
 
   /**
-   * Yields the leader, now and after each change; null while there is no leader. It does not participate, writes
-   * nothing, and needs one watch. Short-lived leaders between two reads are skipped. Ends when the signal aborts.
-   * @throws ZooKeeperError BADARGUMENTS; ZooKeeperError at the end of the session
+   * Yields the current leader, and then each new one; null while there is no leader. Does not participate, writes
+   * nothing, and needs one watch. Skips leaders that come and go between two reads. Ends when the signal aborts.
+   * @throws ZooKeeperError BADARGUMENTS, NOAUTH; ZooKeeperError at the end of the session
    */
   async *leaders(options: SignalOption = {}): AsyncGenerator<Participant | null, void, undefined> {
     const { signal } = checked('leaders', this.path, options, signalChecks)
@@ -166,13 +178,13 @@ export class LeaderElection {
       const { value, changed } = list ?? (await readWatched(watching, options => client.exists(directory, options)))
       const isEmpty = value === null || ('children' in value && firstOf(value.children, names) === undefined)
       if (isEmpty) return { leader: null, changed }
-      // A participant was faster: remove this watch, and watch only its node.
+      // A participant has joined since the first list: remove this watch, and watch only the leader's node.
       attempt.abort()
     }
   }
 }
 
-/** The result of a read, or undefined if the node does not exist. */
+/** Returns the result of a read, or undefined if the node does not exist. */
 async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
@@ -182,7 +194,7 @@ async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The leader's name: the contender with the lowest number. */
+/** Returns the name of the leader's node: the one with the lowest number. */
 function firstOf(children: readonly string[], names: Names): string | undefined {
   const contenders = children.flatMap(name => {
     const sequence = names.sequenceOf(name)

@@ -1,7 +1,7 @@
 // Marks async contexts, so that a lock can recognise its holder by context. The only file that uses node:async_hooks.
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** A mark of a context, which counts until it is over. */
+/** A mark of async contexts. It is ignored when it is over. */
 interface Scope {
   readonly isOver: boolean
 }
@@ -12,22 +12,22 @@ const contexts = new AsyncLocalStorage<readonly Scope[]>()
 export const activate = (): void => contexts.run([], () => undefined)
 
 /**
- * The current scopes and one more. Scopes that are over are dropped, so that a loop of acquire and release does not
- * grow its context.
+ * Returns the current scopes and this one. Drops scopes that are over, so that the context of a loop of acquire and
+ * release does not grow.
  */
 const withScope = (scope: Scope): readonly Scope[] => {
   const others = contexts.getStore() ?? []
   return [scope, ...others.filter(other => other !== scope && !other.isOver)]
 }
 
-/** Returns true if the caller, or what started it, has entered the scope. */
+/** Returns true if the caller has entered the scope, or was started by code that has. */
 export const isIn = (scope: Scope): boolean => contexts.getStore()?.includes(scope) ?? false
 
-/** Runs a function in the scope; its caller stays outside. */
+/** Runs a function in the scope. The caller stays outside. */
 export const runIn = <T>(scope: Scope, fn: () => T): T => contexts.run(withScope(scope), fn)
 
 /**
- * Enters the scope: the caller, and everything that it starts from now on.
+ * Makes the caller enter the scope, and everything that it starts from now on.
  * @throws if the runtime has no AsyncLocalStorage.enterWith (workerd)
  */
 export const enter = (scope: Scope): void => contexts.enterWith(withScope(scope))

@@ -14,25 +14,28 @@ import type { ContenderNode } from '../queue/queue.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 
-/** There is no `onForeignContenders`, because the lock has no directory that could contain other nodes. */
+/**
+ * Options of an {@link EphemeralMutex}. There is no `onForeignContenders`, because the lock has no directory that could
+ * contain other nodes.
+ */
 export type EphemeralMutexOptions = Omit<LockOptions, 'onForeignContenders'>
 
 const { data, acl } = lockOptionChecks
 const mutexChecks: Checks<EphemeralMutexOptions> = { data, acl }
 
 /**
- * An exclusive lock in one ephemeral node, the lock's path itself. A release wakes every waiter, and each tries to
- * create the node: all but one in vain. There is no queue, so that a waiter can starve. It is correct and wasteful: use
- * Mutex.
+ * An exclusive lock that is a single ephemeral node, at the lock's path. A release wakes every waiter. Each then tries
+ * to create the node, and one succeeds. There is no queue, so that a waiter can starve. `guard()` throws UNSUPPORTED.
+ * This lock is correct but wasteful: use Mutex instead.
  */
 export class EphemeralMutex extends Lock {
   readonly #view: Client
   readonly #options: EphemeralMutexOptions
 
-  /** @throws ZooKeeperError BADARGUMENTS, also if the path is the server's root, which exists always */
+  /** @throws ZooKeeperError BADARGUMENTS, also if the path is the server's root, which always exists */
   constructor(client: Client, path: string, options: EphemeralMutexOptions = {}) {
     checkArguments('EphemeralMutex', client, path, optionsProblem(options, mutexChecks))
-    if (serverPath(client, path) === '/') throw refuse(path, "the server's root exists always, so it cannot be a lock")
+    if (serverPath(client, path) === '/') throw refuse(path, "the server's root always exists, so it cannot be a lock")
     super(client, path)
     this.#view = client.chroot('/')
     this.#options = options
@@ -56,7 +59,11 @@ export class EphemeralMutex extends Lock {
     })
   }
 
-  /** Reads the holder. The waiters are not known, because they have no nodes. */
+  /**
+   * Reads the holder, with the number 0. Returns an empty list if the lock is free. The waiters are not known, because
+   * they have no nodes.
+   * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
+   */
   async contenders(): Promise<ContenderNode[]> {
     const node = await this.#read()
     if (node === undefined) return []
@@ -72,18 +79,18 @@ export class EphemeralMutex extends Lock {
       throw error
     }
     if (!this.#view.leaseSignal.aborted) return true
-    // The session was presumed lost in the meantime, and the node may be older than that.
+    // The session was presumed lost in the meantime, so the node may be from before the loss: create a new one.
     await ownNode.remove()
     return this.#tryCreate(ownNode, signal)
   }
 
-  /** Resolves when the other contender's node is deleted, or may be. */
+  /** Resolves when the other contender's node is deleted or may have been. */
   async #waitUntilDeleted(signal: AbortSignal): Promise<void> {
     const { value, changed } = await readWatched(signal, options => this.#read(options))
     if (value !== undefined) await changed
   }
 
-  /** Reads the node; undefined if it does not exist, and then no watch is left. */
+  /** Reads the node. Returns undefined and sets no watch if it does not exist. */
   async #read(options?: ReadOptions): Promise<{ data: Buffer | null; stat: Stat } | undefined> {
     try {
       return await this.#view.getData(this.path, options)
@@ -113,8 +120,8 @@ export class EphemeralMutex extends Lock {
   }
 
   async #ensureParent(signal: AbortSignal): Promise<void> {
-    // ensureDirectory would create the view's own root, which is the lock's node: no client would hold it, and it would
-    // block all.
+    // ensureDirectory() would create the view's own root, which is the lock's node. No client would hold that node, and
+    // it would block all contenders.
     if (this.path === '/') throw refuse(this.path, 'the node above the root does not exist: create it first')
     await ensureDirectory(this.#view, parentOf(this.path), { mode: 'container', acl: this.#options.acl, signal })
   }

@@ -1,4 +1,4 @@
-// What acquire() resolves with: a lock that is held.
+// A lock that is held: the result of acquire().
 import { aBoolean, inBackground } from '../../client/recipe-support.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
 import { isCode } from '../../protocol/index.ts'
@@ -20,30 +20,30 @@ const inspect: unique symbol = Symbol.for('nodejs.util.inspect.custom')
  * the largest it has seen, or write through `guard()`.
  */
 export abstract class Held implements AsyncDisposable {
-  /** The lock's own node. */
+  /** The path of the lock's own node. */
   abstract readonly path: string
   /** The fencing token: the transaction that created the node. It grows from each exclusive holder to the next. */
   abstract readonly token: bigint
   /** Aborts with a LockError LOST when the lock is lost or must be presumed lost. A release does not abort it. */
   abstract readonly signal: AbortSignal
   /**
-   * Aborts when a client asks the holder to release the lock, by `revoke()` or Curator's Revoker. Requires
+   * Aborts when a client asks the holder to release the lock, by `revoke()` or Curator's Revoker. Never aborts without
    * `watchOwnNode`. The lock stays held until the holder releases it.
    */
   abstract readonly revoked: AbortSignal
 
-  /** Milliseconds for which the lock is certainly still held; 0 if it is lost or released. Computed at the call. */
+  /** Returns for how many milliseconds from now the lock is certainly still held: 0 if it is lost or released. */
   abstract validFor(): number
 
   /**
-   * Returns a transaction that fails if the lock's node does not exist any more, so that a holder that lost the lock
-   * cannot write.
+   * Returns a transaction to which writes can be added. It fails if the lock's node does not exist any more, so that a
+   * holder that lost the lock cannot write.
    * @throws LockError UNSUPPORTED if another node may get the same name
    */
   abstract guard(): Transaction
 
   /**
-   * Resolves when the node is known to be deleted, or the session has ended. May be called again.
+   * Releases the lock. Resolves when the node is known to be deleted or the session has ended. May be called again.
    * @throws ZooKeeperError NOAUTH if the server refuses to delete the node; the lock is then still held
    */
   abstract release(): Promise<void>
@@ -52,7 +52,7 @@ export abstract class Held implements AsyncDisposable {
     return this.release()
   }
 
-  /** Makes console.log show what matters of the lock, instead of its client. */
+  /** Makes console.log show the path, the token and the state, instead of the client. */
   [inspect](): string {
     const validFor = this.validFor()
     const state = validFor > 0 ? `held, valid for ${Math.floor(validFor)} ms` : 'not held'
@@ -62,7 +62,8 @@ export abstract class Held implements AsyncDisposable {
 
 /**
  * Runs a function, then releases what is held.
- * @throws AggregateError of both errors if the function fails and the release is refused too
+ * @throws the function's error; the error of the release; AggregateError of both if the function fails and the release
+ * is refused too
  */
 export async function runWhileHeld<T>(held: { release(): Promise<void> }, fn: () => T | Promise<T>): Promise<T> {
   // Not `await using`, which the compiler expands to more than a kilobyte in each file.
@@ -79,19 +80,20 @@ export async function runWhileHeld<T>(held: { release(): Promise<void> }, fn: ()
   return value
 }
 
+/** Options of a lock that is held. */
 export interface HoldOptions {
   /**
-   * Watches the lock's own node while it is held: `signal` then also aborts when another client deletes the node, and
-   * `revoked` when one asks for the lock. The session needs READ permission on the node, because servers send no events
-   * about a node that the session may not read (since CVE-2024-23944: 3.8.4, 3.9.2). Default: true in `use`, `campaign`
-   * and `lead`, otherwise false.
+   * Watches the lock's own node while the lock is held. `signal` then also aborts when another client deletes the node,
+   * and `revoked` aborts when a client asks for the lock. The session needs READ permission on the node, because
+   * servers send no events about a node that the session may not read (since CVE-2024-23944: 3.8.4, 3.9.2). Default:
+   * true in `use`, `campaign` and `lead`, otherwise false.
    */
   watchOwnNode?: boolean
 }
 
 export const holdOptionChecks: Checks<HoldOptions> = { watchOwnNode: aBoolean }
 
-/** The same options, with watchOwnNode true by default. */
+/** Returns the options with watchOwnNode true by default. */
 export const watchingOwnNode = <O extends HoldOptions>(options: O): O => ({
   ...options,
   watchOwnNode: options.watchOwnNode ?? true,
@@ -133,7 +135,7 @@ export class NodeHeld extends Held {
     if (watchOwnNode) this.watchOwnNode()
   }
 
-  /** Starts to watch, as with the option of that name. */
+  /** Starts to watch the lock's own node, as the option does. Does nothing if it is watched already. */
   watchOwnNode(): void {
     if (this.#isWatched) return
     this.#isWatched = true
@@ -193,7 +195,7 @@ export class NodeHeld extends Held {
     this.#watching.abort(() => undefined)
   }
 
-  /** Sets a watch again after each event. The czxid shows if the node is still ours. */
+  /** Sets a watch again after each event. The czxid shows whether the node is still ours. */
   async #watch(): Promise<void> {
     const { signal } = this.#watching
     const isOurs = async () => {
@@ -209,9 +211,9 @@ export class NodeHeld extends Held {
       while (await retryForever(this.client, isOurs, { signal }));
       if (!signal.aborted) this.lose(undefined)
     } catch (error) {
-      // NOAUTH: the session may not read its own node and gets no events (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), but
-      // holds the lock. The lease reports the end of the session. After any other error the node may be gone, so the
-      // lock counts as lost.
+      // NOAUTH: the session may not read its own node and gets no events (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), but it
+      // still holds the lock. The lease reports the end of the session. After any other error the node may be gone, so
+      // the lock counts as lost.
       if (!signal.aborted && !isCode(error, 'NOAUTH', 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) this.lose(error)
     }
   }

@@ -6,8 +6,9 @@ import { watchDirectory } from '../queue/wait-strategies.ts'
 import { ExclusiveLock, mutexOptionChecks, type MutexOptions } from './queue-lock.ts'
 
 /**
- * The same exclusive lock as {@link Mutex}, which shares its queue, but each waiter watches the directory. Every
- * release and every new contender wakes every waiter, and each lists all names. It is correct and wasteful: use Mutex.
+ * An exclusive lock that shares its queue with {@link Mutex}, but in which each waiter watches the directory. Every
+ * release and every new contender wakes every waiter, and each of them lists the directory. This lock is correct but
+ * wasteful: use Mutex instead.
  */
 export class HerdMutex extends ExclusiveLock {
   /** @throws ZooKeeperError BADARGUMENTS */

@@ -42,7 +42,7 @@ export class InProcessQueue {
     else this.first.resume()
   }
 
-  /** Lets the holder's own queued requests enter, which would otherwise wait for themselves. */
+  /** Lets queued requests of the same owner enter, because otherwise the owner would wait for itself. */
   admitSameOwner(holder: LockRequest): void {
     for (const request of this.#requests)
       if (request !== holder && request.owner === holder.owner) request.adopt(holder)
@@ -63,7 +63,7 @@ export class LockRequest {
   readonly #options: HoldOptions
   #state: 'waiting' | 'acquiring' | 'held' | 'releasing' | 'over' = 'waiting'
   #held: Held | undefined
-  /** How many entries of the owner are not released. */
+  /** The number of the owner's entries that are not released yet. */
   #entries = 0
   #resume: ((entry?: ReentrantHold) => void) | undefined
 
@@ -79,8 +79,8 @@ export class LockRequest {
   }
 
   /**
-   * Returns true if the owner may enter. During the release it may not, because the server may have granted the lock to
-   * another.
+   * Returns true if the owner may enter. During the release it may not, because the server may already have granted the
+   * lock to another contender.
    */
   get isHeld(): boolean {
     return this.#state === 'held'
@@ -93,7 +93,8 @@ export class LockRequest {
   }
 
   /**
-   * Waits until this request is first in the process, then acquires the lock at the server.
+   * Waits until this request is the first in the process, then acquires the lock at the server. Resolves with null if
+   * `acquire` does.
    * @param acquire must cancel itself when the signal aborts
    * @param signal cancels the wait in the process
    */
@@ -145,7 +146,7 @@ export class LockRequest {
     this.#resume?.()
   }
 
-  /** Ends this request with an entry into the lock that its owner holds by another one. */
+  /** Ends this request with an entry into the lock, which its owner holds through the request `holder`. */
   adopt(holder: LockRequest): void {
     this.#end()
     this.#resume?.(holder.enter(this.#options))
@@ -168,8 +169,8 @@ export class LockRequest {
 
   #hold(held: Held): ReentrantHold {
     this.#held = held
-    // After a loss the next request contends at the server, where the lock may be free, without waiting for the
-    // entries' release.
+    // After a loss, the lock may be free at the server. So the next request contends there at once, and does not wait
+    // until the entries are released.
     onAbort(held.signal, () => this.#end())
     const entry = this.enter(this.#options)
     if (held.signal.aborted) this.#end()

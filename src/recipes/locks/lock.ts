@@ -1,4 +1,4 @@
-// The locks. This file: what every lock offers.
+// The locks. This file: the methods of every lock.
 // May import: recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
 import { checked } from '../../client/recipe-support.ts'
 import type { Client } from '../../client/index.ts'
@@ -7,13 +7,19 @@ import { checkFunction } from '../node/arguments.ts'
 import { waitOptionChecks, type Call, type WaitOptions } from '../node/cancellable.ts'
 import { holdOptionChecks, runWhileHeld, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
 
+/** Options of `acquire`, `tryAcquire` and `use`. */
 export interface AcquireOptions extends WaitOptions, HoldOptions {}
 
 export const acquireOptionChecks: Checks<AcquireOptions> = { ...waitOptionChecks, ...holdOptionChecks }
 
+/**
+ * A lock at a path. Clients with the same path and the same kind of lock contend for it. An object can be used again
+ * and again, also by several calls at the same time.
+ */
 export abstract class Lock<H extends Held = Held> {
   /** The client that the lock was created with. */
   readonly client: Client
+  /** The path of the lock, below the root of `client`. */
   readonly path: string
 
   protected constructor(client: Client, path: string) {
@@ -22,22 +28,23 @@ export abstract class Lock<H extends Held = Held> {
   }
 
   /**
-   * Waits for the lock. Creates missing nodes above it. If the call fails it rejects at once; its node and its watch
-   * are removed in the background, and `client.settled()` waits for that.
+   * Waits for the lock. Creates missing nodes above it. If the call fails, it rejects at once. Its node and its watch
+   * are then removed in the background; `client.settled()` waits for that.
    * @throws LockError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
    * SESSIONEXPIRED, NOAUTH
    */
   abstract acquire(options?: AcquireOptions): Promise<H>
 
   /**
-   * Acquires the lock if it is free. Resolves with null if another contender holds the lock or is queued for it; then
-   * nothing is written, unless both contended at the same moment. Throws as {@link acquire}.
+   * Acquires the lock if it is free, without waiting. Resolves with null if another contender holds the lock or is
+   * queued for it. It has then written nothing, unless both contended at the same moment. Throws as {@link acquire}.
    */
   abstract tryAcquire(options?: AcquireOptions): Promise<H | null>
 
   /**
    * Runs a function while the lock is held, and resolves with its result. The function should stop when `held.signal`
-   * aborts, which it also does when another client deletes the lock's node: `watchOwnNode` is true by default here.
+   * aborts. Here `watchOwnNode` is true by default, so the signal also aborts when another client deletes the lock's
+   * node.
    * @throws the function's error; the errors of {@link acquire} and `held.release()`; an AggregateError if the function
    * fails and the release is refused too
    */
@@ -48,9 +55,9 @@ export abstract class Lock<H extends Held = Held> {
   }
 }
 
-// Functions instead of protected methods, so that users may replace a Lock by any object with its public methods.
+// These are functions and not protected methods, so that an object with the public methods of a Lock can replace it.
 
-/** A call of `acquire` or `tryAcquire`. */
+/** Describes a call of `acquire` or `tryAcquire`. */
 export const callOf = (
   op: string,
   path: string,
@@ -58,7 +65,10 @@ export const callOf = (
   checks: Checks<AcquireOptions> = acquireOptionChecks,
 ): Call<AcquireOptions> => ({ op, path, options, checks })
 
-/** @throws ZooKeeperError BADARGUMENTS */
+/**
+ * Checks the arguments of `use`.
+ * @throws ZooKeeperError BADARGUMENTS if one is invalid
+ */
 export function checkUse(path: string, fn: unknown, options: AcquireOptions, checks: Checks<AcquireOptions>): void {
   checkFunction('use', path, fn)
   checked('use', path, options, checks)

@@ -10,16 +10,18 @@ import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { LockError } from '../node/lock-error.ts'
 
 /**
- * Holds several locks at once. They are acquired one by one, in the order of their paths at the server: two MultiLocks
- * with the same locks never wait for each other. A nested MultiLock is replaced by its locks. If a lock is lost before
- * all are acquired, all are acquired again. One timeout covers all of them, and they are released in reverse order.
+ * Holds several locks at once. They are acquired one by one, in the order of their paths at the server. So two
+ * MultiLocks with common locks never block each other for ever. A nested MultiLock is replaced by its locks. If a lock
+ * is lost before all are acquired, all are released and acquired again. One timeout covers all of them. They are
+ * released in reverse order.
  */
 export class MultiLock extends Lock<MultiHeld> {
   readonly #locks: readonly Lock[]
 
   /**
-   * @throws ZooKeeperError BADARGUMENTS, also if the list is empty, or two locks have the same path and would wait for
-   * each other
+   * @param locks one lock or more, in any order; their clients may be different
+   * @throws ZooKeeperError BADARGUMENTS, also if the list is empty, or if two locks have the same path and would wait
+   * for each other
    */
   constructor(locks: readonly Lock[]) {
     checkList(locks)
@@ -54,13 +56,16 @@ export class MultiLock extends Lock<MultiHeld> {
           inBackground(this.client, released)
           return null
         }
-        // Acquire all again, just as a waiter whose node was deleted queues again.
+        // Acquires all again, as a waiter whose node was deleted queues again.
         await released
       }
     })
   }
 
-  /** Returns false if a lock is not free, or if one is lost while the call waits for the next. */
+  /**
+   * Acquires the locks one by one. Returns false if one is not free, or if one is lost while the call waits for the
+   * next.
+   */
   async #tryAll(
     acquired: Held[],
     { signal, ...options }: AcquireOptions & { signal: AbortSignal },
@@ -81,7 +86,8 @@ export class MultiLock extends Lock<MultiHeld> {
 }
 
 /**
- * Several locks that are held. `path` and `token` are those of the lock acquired last; `held` has those of each lock.
+ * Several locks that are held. `path` and `token` are those of the lock that was acquired last. For those of each lock,
+ * see `held`.
  */
 export class MultiHeld extends Held {
   /** The locks, in the order in which they were acquired. */
@@ -109,20 +115,25 @@ export class MultiHeld extends Held {
     ])
   }
 
-  /** Aborts when one of the locks is lost. The others stay held until `release`. */
+  /** Aborts when one of the locks is lost. The others stay held until `release()`. */
   override get signal(): AbortSignal {
     return this.#lost.signal
   }
 
+  /** Aborts when a client asks for one of the locks. */
   override get revoked(): AbortSignal {
     return this.#revoked.signal
   }
 
+  /** Returns the smallest `validFor()` of the locks, in milliseconds. */
   override validFor(): number {
     return Math.min(...this.held.map(each => each.validFor()))
   }
 
-  /** @throws LockError UNSUPPORTED, also if the locks' clients have different roots */
+  /**
+   * Returns a transaction that fails if the node of one of the locks does not exist any more.
+   * @throws LockError UNSUPPORTED if one of the locks has no `guard()`, or if the locks' clients have different roots
+   */
   override guard(): Transaction {
     const [first, ...others] = this.held
     if (first === undefined || this.#roots.size > 1) {
@@ -131,12 +142,16 @@ export class MultiHeld extends Held {
       throw new LockError('UNSUPPORTED', this.#lock, { detail })
     }
     return others.reduce((transaction, each) => {
-      // Throws if this lock cannot be guarded.
+      // Throws if this lock has no guard().
       each.guard()
       return transaction.check(each.path)
     }, first.guard())
   }
 
+  /**
+   * Releases all locks, in reverse order. If the release of one fails, still releases the others.
+   * @throws the error of the first release that fails
+   */
   override async release(): Promise<void> {
     await releaseAll(this.held)
     for (const stop of this.#stopListening) stop()
@@ -170,12 +185,13 @@ function inPathOrder(locks: readonly Lock[]): readonly [Lock, ...Lock[]] {
 
 function checkList(locks: unknown): void {
   if (!Array.isArray(locks)) throw refuse('the first argument must be an array of locks')
-  // Not every(), which skips the holes of a sparse array.
+  // Not by every(), because it skips the holes of a sparse array.
   const index = locks.findIndex(lock => !isLock(lock))
-  if (index !== -1) throw refuse(`element ${index} is not a lock, which has acquire() and tryAcquire()`)
+  if (index !== -1)
+    throw refuse(`element ${index} is not a lock: it must have a client, a path, acquire() and tryAcquire()`)
 }
 
-/** Not by instanceof, so that locks of another copy of this package are accepted. */
+/** Returns true for a lock. Does not use instanceof, so that locks of another copy of this package are accepted. */
 function isLock(value: unknown): boolean {
   const { client, path, acquire, tryAcquire } = (value ?? {}) as Partial<Lock>
   return isClient(client) && typeof path === 'string' && [acquire, tryAcquire].every(each => typeof each === 'function')

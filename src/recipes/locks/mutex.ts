@@ -1,4 +1,4 @@
-// The lock in which each waiter watches the one ahead of it: a release wakes one waiter.
+// The lock in which each waiter watches its predecessor: a release wakes one waiter.
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'

@@ -1,4 +1,5 @@
-// A lock whose contenders queue as nodes of a directory. Such locks differ in how contenders wait, and for which.
+// A lock whose contenders queue as nodes of a directory. Such locks differ in the node that a waiter watches, and in
+// the contenders that it waits for.
 import { aFunction, anACL, dataProblem } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { ACL } from '../../protocol/index.ts'
@@ -13,8 +14,12 @@ import { reportForeignContenders, type OnForeignContenders } from '../queue/fore
 import { OwnNode } from '../node/own-node.ts'
 import { contendersIn, endOfQueue, queueOf, type ContenderNode, type LockQueue } from '../queue/queue.ts'
 
+/** Options of all locks. */
 export interface LockOptions {
-  /** The data of each contender's node, which `contenders()` shows: usually who it is. Default: empty. */
+  /**
+   * The data of each contender's node, which `contenders()` returns. Usually it identifies the contender. Default:
+   * empty.
+   */
   data?: Data
   /**
    * The ACL of each contender's node, and of the directory if it is created. Missing nodes above the directory are open
@@ -22,16 +27,18 @@ export interface LockOptions {
    */
   acl?: readonly ACL[]
   /**
-   * Called once if the directory contains contenders of another library or dialect: they and this lock do not wait for
-   * each other. Default: emits the process warning ZKWIRE_FOREIGN_CONTENDERS.
+   * Called if the directory contains contenders of another library or dialect: they and this lock do not wait for each
+   * other. It is called once for each directory, and in a ReadWriteLock once for each side. Errors that it throws are
+   * passed to the client's `onUncaughtError`. Default: emits the process warning ZKWIRE_FOREIGN_CONTENDERS.
    */
   onForeignContenders?: OnForeignContenders
 }
 
+/** Options of Mutex, HerdMutex and ReentrantMutex. */
 export interface MutexOptions extends LockOptions {
   /**
-   * How nodes are named, and so with which clients the lock is shared. All users of a lock must use the same. Default:
-   * 'curator'.
+   * The names of the nodes. They decide which libraries can share the lock. All users of a lock must choose the same.
+   * Default: 'curator'.
    */
   dialect?: DialectName | Dialect
 }
@@ -44,6 +51,7 @@ export const lockOptionChecks: Checks<LockOptions> = {
 
 export const mutexOptionChecks: Checks<MutexOptions> = { ...lockOptionChecks, dialect: dialectCheck }
 
+/** A lock whose contenders queue as nodes of one directory. */
 export abstract class QueueLock<H extends Held = Held> extends Lock<H> {
   protected readonly queue: LockQueue
   readonly #strategy: WaitStrategy
@@ -74,7 +82,10 @@ export abstract class QueueLock<H extends Held = Held> extends Lock<H> {
     )
   }
 
-  /** Reads the holder and the waiters, in the order of the queue. */
+  /**
+   * Reads the holder and the waiters, in the order of the queue. Does not wait through lost connections.
+   * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
+   */
   contenders(): Promise<ContenderNode[]> {
     return contendersIn(this.queue)
   }
@@ -86,6 +97,7 @@ export abstract class QueueLock<H extends Held = Held> extends Lock<H> {
   protected abstract hold(ownNode: OwnNode, options: AcquireOptions): H
 }
 
+/** A lock that one contender can hold at a time. */
 export class ExclusiveLock extends QueueLock {
   /** @param options already checked */
   protected constructor(

@@ -1,4 +1,4 @@
-// How readers and writers are named, so that each is distinguished from the other.
+// The names of readers and writers, which distinguish them.
 import type { Check } from '../../protocol/option-checks.ts'
 import {
   sequenceAfter,
@@ -12,15 +12,15 @@ import {
   type Naming,
 } from '../queue/dialect.ts'
 
-/** The names of readers and writers, which share a directory. The writers' pattern must match no reader's name. */
+/** Your own names of readers and writers, which share a directory. The writers' pattern must match no reader's name. */
 export interface ReadWriteDialect {
   readonly read: Dialect
   readonly write: Dialect
 }
 
 /**
- * The names of Curator's InterProcessReadWriteLock, or of kazoo's ReadLock and WriteLock. kazoo's ReadLock, at least in
- * 2.8.0, also waits for later writers, which wait for it (kazoo#649).
+ * The libraries whose names are built in: Curator (InterProcessReadWriteLock) and kazoo (ReadLock and WriteLock).
+ * kazoo's ReadLock, at least in 2.8.0, also waits for later writers, which wait for it (kazoo#649).
  */
 export type ReadWriteDialectName = 'curator' | 'kazoo'
 

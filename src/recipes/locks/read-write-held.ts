@@ -44,10 +44,10 @@ export class WriteHeld extends NodeHeld {
   }
 
   /**
-   * Exchanges the write lock for a read lock, without another writer in between. The read lock has the write lock's
-   * number and token, and the readers after it are granted the lock. The write lock then counts as released: its
+   * Exchanges the write lock for a read lock. No other writer can hold the lock in between. The read lock has the write
+   * lock's number and token, and the next waiting readers get the lock too. The write lock then counts as released: its
    * `release()` does nothing, and its signal does not abort. If the call fails and the lock is not lost, the write lock
-   * is still held. May be called again, and resolves with the same read lock.
+   * is still held. Further calls resolve with the same read lock.
    * @returns the read lock, which watches its own node if the write lock did
    * @throws LockError LOST if the lock is lost or was released; ZooKeeperError, for example NOAUTH
    */
@@ -58,7 +58,10 @@ export class WriteHeld extends NodeHeld {
     }))
   }
 
-  /** Waits for a downgrade in flight, and does not release its read lock. */
+  /**
+   * Releases the write lock, unless it is downgraded. Waits for a downgrade in flight. Does not release the read lock.
+   * @throws ZooKeeperError NOAUTH if the server refuses to delete the node; the lock is then still held
+   */
   override release(): Promise<void> {
     const release = () => super.release()
     return this.#downgrading === undefined ? release() : this.#downgrading.then(() => undefined, release)
@@ -77,7 +80,7 @@ export class WriteHeld extends NodeHeld {
     const { client, lock, signal, token } = this
     return withCleanup(client, this.#call(signal), ownNode, async ended => {
       await ownNode.create(() => Promise.resolve(), ended)
-      // If names repeat, the node that the transaction checked may have been another contender's.
+      // If names can repeat, the transaction may have checked another contender's node.
       if (!this.#ownNode.isUnique) await client.retry(() => this.#checkOwnNode(), { signal: ended })
       return new ReadHeld(client, lock, ownNode, { ...this.#options, token })
     })
@@ -98,7 +101,7 @@ export class WriteHeld extends NodeHeld {
   /** Creates the read node with the write node's number, if the write node exists. */
   #readNodeFactory(): NodeFactory {
     const create = (prefix: string, data: Data) => this.#createReadNode(prefix, data)
-    // NONODE means that the write node is deleted: the lock is lost, and no parent must be created.
+    // NONODE means that the write node is deleted: the lock is lost, so do not create a parent.
     return { ...endOfQueue(this.#readers, create), ensureParent: () => Promise.reject(this.#lostError()) }
   }
 
@@ -108,7 +111,7 @@ export class WriteHeld extends NodeHeld {
     const path = `${prefix}${name.slice(-10)}`
     await client.multi([{ check: writeNode }, { create: path, data, mode: 'ephemeral', ...(acl && { acl }) }])
     const stat = await this.#statOf(path)
-    // null: another client has deleted the node already.
+    // Null means that another client has deleted the node already.
     return stat === null ? this.#createReadNode(prefix, data) : { path, stat }
   }
 
@@ -118,7 +121,7 @@ export class WriteHeld extends NodeHeld {
     try {
       return await retryForever(client, () => client.exists(path))
     } catch (error) {
-      // Without its Stat (exists() is refused, ZOOKEEPER-2590) there is no token, and the node must not stay.
+      // The server may refuse exists() (ZOOKEEPER-2590). Without the node's Stat there is no token, so delete the node.
       await retryForever(client, () => client.delete(path))
       throw error
     }

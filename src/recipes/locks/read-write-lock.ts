@@ -20,24 +20,27 @@ import {
 } from './read-write-dialect.ts'
 import { ReadHeld, WriteHeld } from './read-write-held.ts'
 
+/** Options of a {@link ReadWriteLock}. */
 export interface ReadWriteLockOptions extends LockOptions {
   /**
-   * How nodes are named, and so with which clients the lock is shared. All users of a lock must use the same. Default:
-   * 'curator'.
+   * The names of the nodes. They decide which libraries can share the lock. All users of a lock must choose the same.
+   * Default: 'curator'.
    */
   dialect?: ReadWriteDialectName | ReadWriteDialect
   /**
-   * Makes every waiter watch the directory, and wake at each release and each new contender. Kept for measuring.
-   * Default: false.
+   * If true, every waiter watches the directory, so that each release and each new contender wakes all waiters. Kept
+   * for measuring. Default: false.
    */
   herd?: boolean
 }
 
+/** Options of `acquire`, `tryAcquire` and `use` of both sides. */
 export interface ReadWriteAcquireOptions extends AcquireOptions {
   /**
-   * The owner: any value, compared by identity. An owner that would wait for its own lock, in this ReadWriteLock, is
-   * refused at once. It gets UPGRADE if it holds the read lock and requests the write lock, UNSUPPORTED if it holds the
-   * write lock. Default: no owner, and the caller may wait for itself for ever.
+   * The owner: any value, compared by identity. If the owner would wait for a lock that it holds through the same
+   * ReadWriteLock object, the call rejects at once. The LockError is UPGRADE if the owner holds the read lock and
+   * requests the write lock, and UNSUPPORTED if it holds the write lock. Default: no owner; the caller may then wait
+   * for itself for ever.
    */
   owner?: unknown
 }
@@ -52,14 +55,16 @@ const acquireChecks: Checks<ReadWriteAcquireOptions> = { ...acquireOptionChecks,
 /**
  * A read lock, which any number of readers may hold at once, and a write lock, which excludes all others. It is fair:
  * readers and writers share one queue, so that a new reader waits for a queued writer, and neither side starves the
- * other. Readers watch the nearest writer ahead of them, writers the nearest node: a release wakes only contenders
- * whose turn it may be.
+ * other. A reader watches the nearest writer ahead of it, and a writer watches the nearest contender. So a release
+ * wakes only contenders whose turn it may be.
  *
  * A write lock can be downgraded to a read lock without another writer in between. A read lock cannot be upgraded.
  */
 export class ReadWriteLock {
   readonly path: string
+  /** The lock of the readers. Its `contenders()` returns writers too. */
   readonly readLock: ReadLock
+  /** The lock of the writers. Its `contenders()` returns readers too. */
   readonly writeLock: WriteLock
 
   /** @throws ZooKeeperError BADARGUMENTS, also if the dialect does not distinguish readers from writers */
@@ -77,7 +82,7 @@ export class ReadWriteLock {
   }
 }
 
-/** The holders of either side that gave an owner. */
+/** The holders, of both sides, whose call had an owner. */
 class Owners {
   readonly #lock: string
   #holders: { owner: unknown; held: ReadHeld | WriteHeld }[] = []
@@ -90,7 +95,7 @@ class Owners {
     if (owner !== undefined) this.#holders = [...this.#current(), { owner, held }]
   }
 
-  /** Returns the error for an owner that would wait for its own lock. */
+  /** Returns the error for an owner that would wait for its own lock, or undefined if it would not. */
   refusal(owner: unknown, wanted: 'read' | 'write'): LockError | undefined {
     const own = this.#current().filter(each => owner !== undefined && each.owner === owner)
     if (own.some(({ held }) => held instanceof WriteHeld)) {
@@ -100,13 +105,13 @@ class Owners {
     return wanted === 'write' && own.length > 0 ? new LockError('UPGRADE', this.#lock) : undefined
   }
 
-  /** Leaves out those that were released or lost. */
+  /** Returns the holders that were neither released nor lost. */
   #current() {
     return this.#holders.filter(({ held }) => held.validFor() > 0)
   }
 }
 
-/** One side of the lock. `contenders()` returns those of both sides. */
+/** One side of the lock. `contenders()` returns the contenders of both sides. */
 abstract class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H> {
   protected abstract readonly wanted: 'read' | 'write'
   protected readonly owners: Owners
@@ -122,11 +127,21 @@ abstract class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H
     this.owners = owners
   }
 
+  /**
+   * Waits for this side of the lock. Creates missing nodes above it. If the call fails, it rejects at once; its node
+   * and its watch are then removed in the background.
+   * @throws LockError UPGRADE, UNSUPPORTED if the owner would wait for itself; LockError TIMEOUT, EXHAUSTED; the
+   * signal's reason; ZooKeeperError, for example BADARGUMENTS, SESSIONEXPIRED, NOAUTH
+   */
   override async acquire(options: ReadWriteAcquireOptions = {}): Promise<H> {
     this.#check('acquire', options)
     return super.acquire(options)
   }
 
+  /**
+   * Acquires this side of the lock if it is free, without waiting. Resolves with null if a contender that blocks it
+   * holds the lock or is queued for it. Throws as {@link acquire}.
+   */
   override async tryAcquire(options: ReadWriteAcquireOptions = {}): Promise<H | null> {
     this.#check('tryAcquire', options)
     return super.tryAcquire(options)
@@ -149,6 +164,7 @@ abstract class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H
   }
 }
 
+/** The lock of the readers: any number may hold it at the same time. */
 export class ReadLock extends ReadWriteSide<ReadHeld> {
   protected override readonly wanted = 'read'
 
@@ -159,6 +175,7 @@ export class ReadLock extends ReadWriteSide<ReadHeld> {
   }
 }
 
+/** The lock of the writers: its holder excludes all others. */
 export class WriteLock extends ReadWriteSide<WriteHeld> {
   protected override readonly wanted = 'write'
   readonly #readers: LockQueue

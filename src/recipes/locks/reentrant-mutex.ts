@@ -1,4 +1,4 @@
-// A mutex that queues in the process before it queues at the server, and that its holder may acquire again.
+// A mutex whose requests queue in the process before they queue at the server. Its holder may acquire it again.
 import { aBoolean } from '../../client/recipe-support.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
@@ -13,16 +13,20 @@ import type { ContenderNode } from '../queue/queue.ts'
 import { mutexOptionChecks, type MutexOptions } from './queue-lock.ts'
 
 interface ByContext {
-  /** Makes the async context the owner. Default: false. */
+  /**
+   * Makes the caller's async context the owner, unless `owner` is given. Default: false; in a call, the mutex's option.
+   */
   byContext?: boolean
 }
 
+/** Options of a {@link ReentrantMutex}. */
 export interface ReentrantMutexOptions extends MutexOptions, ByContext {}
 
+/** Options of `acquire`, `tryAcquire` and `use` of a {@link ReentrantMutex}. */
 export interface ReentrantAcquireOptions extends AcquireOptions, ByContext {
   /**
-   * The owner: any value, compared by identity. An owner that holds the lock enters at once. Default: a new owner for
-   * each call.
+   * The owner: any value, compared by identity. An owner that holds the lock enters at once. Default: the context with
+   * `byContext`, otherwise a new owner for each call.
    */
   owner?: unknown
 }
@@ -39,13 +43,14 @@ const acquireChecks: Checks<ReentrantAcquireOptions> = {
  * them has a node and a watch at the server. Between two local holders the lock is released at the server, so that
  * other processes get their turn.
  *
- * The holder may acquire the lock again: the same `owner`, or with `byContext` the same async context. The lock is free
- * when each entry has been released; all entries have one token. With `byContext`, everything that the holder has
- * started since counts as the holder, so that its parallel branches do not exclude each other. Prefer `use`, which
- * makes a context for its function. `acquire` makes the caller's own context the holder, and for that needs
- * AsyncLocalStorage.enterWith, which workerd lacks.
+ * The holder may acquire the lock again. A caller is the holder if it has the same `owner`, or with `byContext` the
+ * same async context. The lock is released when each of the results has been released; all have the same token. With
+ * `byContext`, all code that the holder has started since then counts as the holder. So its parallel branches do not
+ * exclude each other. Prefer `use`, which makes a context for its function. `acquire` makes the caller's own context
+ * the holder. For that it needs AsyncLocalStorage.enterWith, which workerd lacks.
  *
- * If one entry asks for `watchOwnNode`, as `use` does, all entries are notified when another client deletes the node.
+ * If one of the holder's calls sets `watchOwnNode`, as `use` does, the signals of all its results abort when another
+ * client deletes the node.
  */
 export class ReentrantMutex extends Lock {
   readonly #mutex: Mutex
@@ -68,8 +73,8 @@ export class ReentrantMutex extends Lock {
   }
 
   /**
-   * Like every lock's; also resolves with null if another request of this process is queued, even one of the same
-   * owner.
+   * Acquires the lock if it is free or the caller holds it, without waiting. Otherwise resolves with null, and also if
+   * this process has another request for the lock, even one of the same owner. Throws as {@link acquire}.
    */
   override tryAcquire(options: ReentrantAcquireOptions = {}): Promise<Held | null> {
     return this.#enterOr<null>('tryAcquire', options, (queue, signal) => {
@@ -88,8 +93,9 @@ export class ReentrantMutex extends Lock {
   }
 
   /**
-   * Reads the holder and the waiters at the server, in the order of the queue. This process has one node, that of its
-   * first request.
+   * Reads the holder and the waiters at the server, in the order of the queue. This process has at most one node, that
+   * of its first request. Does not wait through lost connections.
+   * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
    */
   contenders(): Promise<ContenderNode[]> {
     return this.#mutex.contenders()
@@ -127,11 +133,14 @@ export class ReentrantMutex extends Lock {
 
 const ownerOf = ({ owner }: ReentrantAcquireOptions): unknown => owner ?? Symbol('a new owner')
 
-/** The options that the inner mutex knows. The timeout is over both queues, and aborts the signal. */
+/**
+ * Returns the options for the inner mutex. The timeout is left out: it limits the wait in both queues together, and
+ * aborts the signal.
+ */
 const mutexOptionsOf = ({ watchOwnNode = false }: ReentrantAcquireOptions, signal: AbortSignal): AcquireOptions => ({
   watchOwnNode,
   signal,
 })
 
-/** A request cleans up after itself. */
+/** There is nothing to clean up, because a request does that itself. */
 const noCleanup = { remove: () => Promise.resolve() }

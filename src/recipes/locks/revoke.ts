@@ -6,11 +6,12 @@ import { checkArguments } from '../node/arguments.ts'
 const REVOKE = '__REVOKE__'
 
 /**
- * Asks the holder, or a waiter, to release the lock. `held.revoked` aborts there if it watches its own node, and
- * Curator's revocable locks call their listener. The holder decides whether it releases the lock.
- * @param path the contender's node, as in `held.path` or `contenders()`
- * @returns false if the node does not exist
- * @throws ZooKeeperError BADARGUMENTS, NOAUTH
+ * Asks the holder or a waiter to release the lock, by writing into its node. The holder's `held.revoked` aborts if it
+ * watches its own node; Curator's revocable locks call their listener. The holder decides whether it releases the lock.
+ * Waits through lost connections.
+ * @param path the path of the contender's node: `held.path`, or `path` of one of `contenders()`
+ * @returns true if the node was written, false if it does not exist
+ * @throws ZooKeeperError, for example BADARGUMENTS, NOAUTH, SESSIONEXPIRED
  */
 export async function revoke(client: Client, path: string): Promise<boolean> {
   checkArguments('revoke', client, path)
@@ -23,10 +24,7 @@ export async function revoke(client: Client, path: string): Promise<boolean> {
   }
 }
 
-/**
- * Returns true if a client has asked for the lock. Without READ permission on the node this cannot be known, and is
- * false.
- */
+/** Returns true if a client has asked for the lock. Returns false if not, and if the session may not read the node. */
 export async function isRevocation(client: Client, path: string): Promise<boolean> {
   try {
     const { data } = await client.getData(path)

@@ -1,4 +1,4 @@
-// A lock with a number of permits: at most that many holders hold it at the same time.
+// A lock with a number of permits: that many holders may hold it at the same time.
 import { join } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
@@ -18,8 +18,8 @@ import { reportForeignContenders } from '../queue/foreign-contenders.ts'
 const leases: Naming = { prefix: uuid => `_c_${uuid}-lease-`, sequenceOf: sequenceAfter('lease-') }
 
 /**
- * Decides if the own permit is granted, by the list of all permit nodes. The contender whose node came last has counted
- * all the others, so that the gate is needed for order, not for safety.
+ * Decides from the list of all permit nodes whether the own permit is granted. The contender whose node was created
+ * last has counted all the others. So the gate is needed for the order, not for safety.
  */
 function grantOf(nodes: readonly string[], own: string, permits: number): 'granted' | 'full' | 'gone' {
   if (!nodes.includes(own)) return 'gone'
@@ -28,19 +28,19 @@ function grantOf(nodes: readonly string[], own: string, permits: number): 'grant
 
 interface GateOptions extends HoldOptions {
   signal: AbortSignal
-  /** Waits if no permit is free. */
+  /** True if the call waits for a free permit. */
   waits: boolean
 }
 
 /**
- * A lock that `permits` holders may hold at once, laid out as Curator's InterProcessSemaphoreV2. A {@link Mutex} at
- * `<path>/locks` is the gate. Its holder creates a node below `<path>/leases`, waits until at most `permits` nodes are
- * there, and leaves the gate. So the semaphore is fair, and only the holder of the gate watches the directory. A
+ * A lock that `permits` holders may hold at once, with the nodes of Curator's InterProcessSemaphoreV2. A {@link Mutex}
+ * at `<path>/locks` is the gate. Its holder creates a node below `<path>/leases`, waits until at most `permits` nodes
+ * are there, and leaves the gate. So the semaphore is fair, and only the holder of the gate watches the directory. A
  * semaphore with one permit is Curator's InterProcessSemaphoreMutex.
  *
- * Each client uses its own number of permits, so give all the same. A client with a larger number enters until as many
- * hold the lock. One with a smaller number waits in the gate until few enough hold it, and delays later contenders even
- * if permits are free for them.
+ * Each client compares with its own number of permits, so give all clients the same. A client with a larger number lets
+ * more holders in. A client with a smaller number waits longer in the gate, and delays later contenders even if permits
+ * are free for them.
  */
 export class Semaphore extends Lock {
   /** How many holders may hold the lock at once. */
@@ -75,9 +75,9 @@ export class Semaphore extends Lock {
   }
 
   /**
-   * Acquires a permit if one is free. Resolves with null if none is free, or if another client is in the gate, even one
-   * that only passes through. So of many simultaneous calls some may get null although there are permits for all. The
-   * node at the gate is removed. Throws as {@link acquire}.
+   * Acquires a permit if one is free. Resolves with null if none is free, or if another contender is in the gate, even
+   * one that only passes through. So some of many simultaneous calls may resolve with null although there are permits
+   * for all. The nodes of a call that resolves with null are removed. Throws as {@link acquire}.
    */
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const ownNode = new OwnNode(endOfQueue(this.#queue))
@@ -88,12 +88,19 @@ export class Semaphore extends Lock {
     })
   }
 
-  /** Reads the holders, in the order in which they entered. The last may be a waiter in the gate. */
+  /**
+   * Reads the holders, in the order in which they entered the gate. The last one may still wait for its permit in the
+   * gate. Does not wait through lost connections.
+   * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
+   */
   contenders(): Promise<ContenderNode[]> {
     return contendersIn(this.#queue)
   }
 
-  /** Reads how many permits are free. The number may change before the promise resolves. */
+  /**
+   * Reads how many permits are free: 0 to `permits`. The number may change before the promise resolves.
+   * @throws ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
+   */
   available(): Promise<number> {
     return this.#available()
   }
@@ -125,8 +132,8 @@ export class Semaphore extends Lock {
       return null
     } catch (error) {
       await ownNode.remove()
-      // The gate was lost: the next contender in it counts our node, as we count its node, so that neither would be
-      // granted a permit.
+      // If the gate was lost, our node must not stay. The next contender in the gate would count it, as we would count
+      // its node, and neither would be granted a permit.
       const isGateLost = gate.signal.aborted && !signal.aborted
       if (isGateLost) return null
       throw error
@@ -148,8 +155,8 @@ export class Semaphore extends Lock {
           snapshot = await this.#queue.client.retry(read, { signal })
           break
         case 'gone':
-          // Another client deleted our node, or the list is older than the node. Remove it in the second case, and
-          // create another.
+          // Another client deleted our node, or the list is older than the node. In the second case the node exists, so
+          // remove it. Then create another.
           await ownNode.remove()
           snapshot = await ownNode.create(read, signal)
       }

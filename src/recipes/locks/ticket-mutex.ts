@@ -1,5 +1,5 @@
-// The lock in which each waiter knows its predecessor's name without a list: a release costs the same for any length of
-// the queue.
+// The lock in which each waiter knows its predecessor's name without a list of the directory. So a release costs the
+// same for any length of the queue.
 import { inBackground } from '../../client/recipe-support.ts'
 import { isCode, join, MultiError } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
@@ -29,9 +29,9 @@ import { nextChange } from '../node/read-with-watch.ts'
  * its number into the directory's data. That number shows the next contender that its predecessor held the lock, and
  * was not merely cancelled.
  *
- * No other recipe may use the directory, and contenders need READ and WRITE permission on it. (Without WRITE, each
- * release costs the next contender a list.) `guard()` is UNSUPPORTED: names repeat in a directory that was deleted and
- * created again.
+ * No other recipe may use the directory, and contenders need READ and WRITE permission on it. (Without WRITE, the next
+ * contender must list the directory after each release.) `guard()` throws UNSUPPORTED, because names repeat in a
+ * directory that was deleted and created again.
  */
 export class TicketMutex extends Lock {
   readonly #queue: LockQueue
@@ -67,7 +67,10 @@ export class TicketMutex extends Lock {
     })
   }
 
-  /** Reads the holder and the waiters, in the order of the queue. */
+  /**
+   * Reads the holder and the waiters, in the order of the queue. Does not wait through lost connections.
+   * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
+   */
   contenders(): Promise<ContenderNode[]> {
     return contendersIn(this.#queue)
   }
@@ -124,7 +127,10 @@ class Ticket {
     return names.some(name => tickets.sequenceOf(name) !== undefined)
   }
 
-  /** Does not grant the lock in a session that is presumed lost: waits for the connection, then lists again. */
+  /**
+   * Returns the next step. Does not grant the lock in a session that is presumed lost: waits for the connection, and
+   * returns `list`.
+   */
   async #whileConnected(next: Next, signal: AbortSignal): Promise<Next> {
     const { client } = this.#queue
     if (next.do !== 'hold' || !client.leaseSignal.aborted) return next
@@ -136,7 +142,7 @@ class Ticket {
     const { client, directory } = this.#queue
     const wasThere = await nextChange(client, join(directory, ticketName(ticket)), signal)
     if (!wasThere) return { do: 'list' }
-    // The order matters: if the node is ours after the directory was read, it was so during that read.
+    // The order matters: if the node is ours after the directory was read, it was ours during that read too.
     const [{ released }, isOurs] = await Promise.all([this.#readDirectory(signal), this.ownNode.isThere({ signal })])
     return onGone(ticket, { isOurs, released })
   }
@@ -148,8 +154,8 @@ class Ticket {
   }
 
   /**
-   * Reads which ticket was released last, and which transaction created the directory; nothing if there is no
-   * directory.
+   * Reads which ticket was released last, and which transaction created the directory. Returns an empty object if there
+   * is no directory.
    */
   async #readDirectory(signal: AbortSignal): Promise<{ released?: number | undefined; czxid?: bigint }> {
     try {
@@ -172,7 +178,7 @@ class Ticket {
     try {
       return await client.multi([{ setData: this.#queue.directory, data: releasedAs(this.#number) }, { delete: path }])
     } catch (error) {
-      // The directory cannot be written, for example because of its ACL: the next contender needs a list.
+      // The directory cannot be written, for example because of its ACL. The next contender must then list it.
       if (error instanceof MultiError && error.op === 'setData') return client.delete(path)
       throw error
     }

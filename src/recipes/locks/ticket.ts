@@ -1,4 +1,4 @@
-// What the holder of a ticket does next: pure decisions.
+// Decides what the owner of a ticket does next. Pure functions.
 import { matching, type Names } from '../queue/dialect.ts'
 import { turnOf } from '../queue/turn.ts'
 
@@ -8,7 +8,7 @@ const digitsOf = (sequence: number) => String(sequence).padStart(10, '0')
 
 export const ticketName = (sequence: number): string => `t-${digitsOf(sequence)}`
 
-/** The directory's data after the release of this ticket, if its owner held the lock. */
+/** Returns the data to write into the directory when the holder of the lock releases this ticket. */
 export const releasedAs = digitsOf
 
 /** Returns the ticket that was released last, or undefined if the data does not name one. */
@@ -23,18 +23,18 @@ export type Next =
   | { do: 'watch'; ticket: number }
   /** Only the list of all tickets can decide. */
   | { do: 'list' }
-  /** The own ticket does not exist any more: draw another. */
+  /** Our ticket does not exist any more: draw another. */
   | { do: 'draw' }
 
 /**
- * Decides after ticket `own` was drawn and the directory's data was read. A released ticket had the lock, so all
- * tickets before it are removed.
+ * Decides after ticket `own` was drawn and the directory's data was read. The owner of a released ticket held the lock,
+ * so all tickets before it are removed.
  * @param isOurs true if the directory that was read is the one in which the ticket was drawn: a directory that was
  * deleted and created again starts its numbers again
  */
 export function onDrawn(own: number, { isOurs, released }: { isOurs: boolean; released?: number | undefined }): Next {
   if (!isOurs) return { do: 'draw' }
-  // Number 0 is the directory's first.
+  // Number 0 is the directory's first ticket.
   if (own === 0 || released === own - 1) return { do: 'hold' }
   return { do: 'watch', ticket: own - 1 }
 }
@@ -51,7 +51,10 @@ export function onGone(
   return released === watched ? { do: 'hold' } : { do: 'list' }
 }
 
-/** @param isOurs as in {@link onDrawn} */
+/**
+ * Decides after all tickets were listed.
+ * @param isOurs as in {@link onDrawn}
+ */
 export function onListed(own: number, { isOurs, children }: { isOurs: boolean; children: readonly string[] }): Next {
   const turn = turnOf(children, ticketName(own), tickets)
   if (!isOurs || turn.status === 'gone') return { do: 'draw' }

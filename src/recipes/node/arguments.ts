@@ -3,9 +3,9 @@ import { aFunction, isClient } from '../../client/recipe-support.ts'
 import { badArguments, pathProblem } from '../../protocol/index.ts'
 import { mustBe, type Check } from '../../protocol/option-checks.ts'
 
-/** Returns why a value cannot be used as a number of permits or members. */
+/** Returns why a value cannot be used as a number of permits or members, or undefined if it can. */
 export const countProblem = (name: string, value: unknown): string | undefined =>
-  // Made at each call, so that bundles without a use of it leave it out.
+  // The check is created here and not at module level, so that bundlers can drop it.
   named(
     name,
     mustBe('a positive integer', (count: number) => Number.isSafeInteger(count) && count >= 1),
@@ -15,7 +15,7 @@ export const countProblem = (name: string, value: unknown): string | undefined =
 /**
  * Checks the arguments that all recipes have.
  * @param op name of the class or function
- * @param problems with the other arguments
+ * @param problems what is wrong with each of the other arguments; undefined for a valid one
  * @throws ZooKeeperError BADARGUMENTS
  */
 export function checkArguments(
@@ -29,7 +29,10 @@ export function checkArguments(
   if (problem !== undefined) throw badArguments(op, typeof path === 'string' ? path : '', problem)
 }
 
-/** @throws ZooKeeperError BADARGUMENTS */
+/**
+ * Checks that the first argument is a function.
+ * @throws ZooKeeperError BADARGUMENTS if it is not
+ */
 export function checkFunction(op: string, path: string, fn: unknown): void {
   const problem = named('the first argument', aFunction, fn)
   if (problem !== undefined) throw badArguments(op, path, problem)

@@ -1,16 +1,17 @@
-// A call that can be cancelled: it rejects at once, and its effects are undone in the background.
+// A call that can be cancelled. It then rejects at once, and its effects are undone in the background.
 import { aSignal, checked, clockOf, inBackground } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 import { LockError } from './lock-error.ts'
 
+/** Options of all calls that can wait. */
 export interface WaitOptions {
-  /** Cancels the call, which then rejects with the signal's reason. */
+  /** Cancels the call when it aborts. The call then rejects with the signal's reason. Default: no signal. */
   signal?: AbortSignal
   /**
-   * Limit of the whole call in milliseconds, 0 or more. After it the call rejects with a LockError TIMEOUT. Default:
-   * none.
+   * The limit of the whole call, in milliseconds, 0 or more. After it, the call rejects with a LockError TIMEOUT.
+   * Default: no limit, as for numbers greater than 2147483647.
    */
   timeout?: number
 }
@@ -31,16 +32,19 @@ export interface Call<O extends WaitOptions = WaitOptions> {
   readonly checks: Checks<O>
 }
 
-/** The longest time that setTimeout can count. */
+/** The longest delay of setTimeout, in milliseconds. */
 const LONGEST_TIMEOUT = 0x7fff_ffff
 
 /** No caller sees this reason. It is shared, because creating an error takes as long as sending a request. */
 const ENDED = new Error('the call has ended')
 
 /**
+ * Runs `work` until it ends, the caller's signal aborts or the timeout is over. If the call fails, it rejects at once,
+ * and `undo` runs in the background.
  * @param work its signal aborts on cancellation, and also when work ends, so that leftover watches are removed
  * @param undo cleans up after cancellation or failure; receives work's promise
- * @throws ZooKeeperError BADARGUMENTS, before work starts, if the options cannot be accepted
+ * @throws ZooKeeperError BADARGUMENTS, before work starts, if an option is invalid; LockError TIMEOUT; the signal's
+ * reason; the error of work
  */
 export async function cancellable<T>(
   client: Client,

@@ -9,7 +9,8 @@ interface DirectoryOptions {
 }
 
 /**
- * Creates a node with its ACL. Missing nodes above it are open to everyone, because other users have nodes there too.
+ * Creates a node with this ACL, unless it exists. Missing nodes above it are open to everyone, because other users may
+ * need them too.
  */
 export async function ensureDirectory(
   client: Client,

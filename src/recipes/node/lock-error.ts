@@ -8,10 +8,16 @@ const meanings = {
   UPGRADE: 'a read lock cannot become a write lock: release it first, then acquire the write lock',
 } as const
 
+/**
+ * The reasons of a LockError. TIMEOUT: the call took longer than its `timeout`. LOST: the lock is lost or was released.
+ * EXHAUSTED: the numbers of the lock's directory are used up. UNSUPPORTED: the lock cannot do that. UPGRADE: a read
+ * lock was to become a write lock.
+ */
 export type LockErrorCode = keyof typeof meanings
 
 /**
- * A failure of a recipe. A cancelled call rejects with the signal's own reason, a failed request with a ZooKeeperError.
+ * A failure of a recipe. A cancelled call rejects with the signal's reason instead, and a failed request with a
+ * ZooKeeperError.
  */
 export class LockError extends Error {
   override readonly name = 'LockError'

@@ -22,10 +22,11 @@ export interface NodeFactory {
   readonly client: Client
   /** True if no other node will ever have this name. */
   readonly isUnique: boolean
-  /** Sends the create before it returns. */
+  /** Sends the request before it returns the promise. */
   create(): Promise<Found>
-  /** Returns the node that an unanswered create has made, if any. Reads after a sync. */
+  /** Returns the node that a create without a reply has made, or undefined if there is none. Syncs before it reads. */
   find(): Promise<Found | undefined>
+  /** Creates the node's missing parent. */
   ensureParent(signal: AbortSignal): Promise<void>
   /** Throws if a node that now exists cannot be used. */
   check?(node: Node): void
@@ -39,7 +40,7 @@ export class OwnNode {
   readonly #factory: NodeFactory
   readonly #sendDelete: DeleteNode
   #node: Node | undefined
-  /** True while a create was sent and not answered: an unknown node of ours may exist. */
+  /** True if the outcome of a create is unknown: a node of ours may exist. */
   #isUncertain = false
   #removing: Promise<void> | undefined
 
@@ -69,8 +70,8 @@ export class OwnNode {
   }
 
   /**
-   * Creates the node, and sends `read` in the same write. The session's order makes the read see the new node, so that
-   * a free lock takes one round trip. Creates a missing parent.
+   * Creates the node, and its parent if that is missing. Sends the request of `read` together with the create. The
+   * server executes both in order, so the read includes the new node, and a free lock takes one round trip.
    */
   async create<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const { client } = this.#factory
@@ -91,8 +92,9 @@ export class OwnNode {
   }
 
   /**
-   * Handles a failed create: adopts the node that it made nevertheless, or returns if another create may succeed.
-   * @throws the create's error if another create would fail too
+   * Handles a failed create. Adopts the node if the server has created it nevertheless. Returns without a node if
+   * another create may succeed.
+   * @throws the error of the create if another create would fail too
    */
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     if (fateOf(error) === 'unknown') await this.#find()
@@ -103,7 +105,7 @@ export class OwnNode {
     else throw error
   }
 
-  /** Returns true if the server shows this node. */
+  /** Returns true if this node exists on the connected server. */
   async isThere(options: ReadOptions = {}): Promise<boolean> {
     const { client } = this.#factory
     const { path } = this.node
@@ -112,8 +114,8 @@ export class OwnNode {
       return stat !== null && this.owns(stat)
     } catch (error) {
       if (!isCode(error, 'NOAUTH')) throw error
-      // A session without READ permission is refused exists() (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), but may list its
-      // own nodes.
+      // The server refuses exists() without READ permission (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on). But a session may
+      // always list its own nodes.
       return (await client.getEphemerals(path)).includes(path)
     }
   }
@@ -137,8 +139,8 @@ export class OwnNode {
   }
 
   /**
-   * Deletes the node. If another node may get its name, reads it first. That read follows a sync, because a server that
-   * lags behind may still show the old node.
+   * Deletes the node. If another node may get the same name, first checks that the node is still ours. That read
+   * follows a sync, because a server that lags behind may still have the old node.
    */
   async #delete(client: Client, { path }: Node): Promise<void> {
     await retryForever(client, async () => {

@@ -5,11 +5,14 @@ import type { Client, ReadOptions } from '../../client/index.ts'
 
 export interface WatchedRead<T> {
   value: T
-  /** Resolves at the next event, the session's end included: read again. Rejects with the signal's reason. */
+  /**
+   * Resolves at the next event, which may be the end of the session. The caller should then read again. Rejects with
+   * the signal's reason if the signal aborts first.
+   */
   changed: Promise<void>
 }
 
-/** Reads with a watch. Aborting the signal removes the watch. The request is queued before this returns. */
+/** Reads with a watch. Aborting the signal removes the watch. The request is queued before the function returns. */
 export async function readWatched<T>(
   signal: AbortSignal,
   read: (options: ReadOptions) => Promise<T>,
@@ -20,7 +23,7 @@ export async function readWatched<T>(
     resolveChanged = resolve
     cancel = () => reject(signal.reason as Error)
   })
-  // The caller may await it later or never: that must not be an unhandled rejection.
+  // The caller may await the promise later or never. Its rejection must not be reported as unhandled.
   changed.catch(() => undefined)
   const stopListening = onAbort(signal, cancel)
   try {
@@ -36,8 +39,8 @@ export async function readWatched<T>(
 }
 
 /**
- * Waits for a node's next event, usually its deletion. Reads with getData, because exists would leave a watch on a node
- * that is deleted already.
+ * Waits for a node's next event, usually its deletion. Reads with getData, because exists would also set a watch if the
+ * node does not exist.
  * @returns false, at once, if the node does not exist
  */
 export async function nextChange(client: Client, path: string, signal: AbortSignal): Promise<boolean> {

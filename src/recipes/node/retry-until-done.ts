@@ -1,17 +1,20 @@
-// Repeats a task until it has a final result. For clean-up, which temporary refusals must not prevent.
+// Repeats a task until it has a final result. Used for clean-up, which temporary refusals must not prevent.
 import { clockOf, isTerminal } from '../../client/recipe-support.ts'
 import { isCode } from '../../protocol/index.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 
-/** Temporary refusals. A clean-up that accepted one as final would leave a node that blocks all other contenders. */
+/**
+ * The codes of temporary refusals. A clean-up that gave up at one would leave a node that blocks all other contenders.
+ */
 const TEMPORARY = ['TOOMANYPENDING', 'THROTTLEDOP', 'NOTREADONLY', 'REQUESTTIMEOUT', 'OPERATIONTIMEOUT'] as const
+/** The pause after the first refusal, in milliseconds. It doubles up to DOUBLINGS times. */
 const FIRST_PAUSE = 20
 const DOUBLINGS = 6
 
 /**
  * Runs an idempotent task again after each lost connection and each temporary refusal.
- * @throws the signal's reason; the task's error, if it is neither of these
+ * @throws the signal's reason; the task's error, if it is not CONNECTIONLOSS or one of TEMPORARY
  */
 export async function retryForever<T>(
   client: Client,
@@ -29,7 +32,10 @@ export async function retryForever<T>(
   }
 }
 
-/** Ends early when the session changes its state or the signal aborts, because the timer must not outlive either. */
+/**
+ * Waits `ms` milliseconds. Ends early when the session changes its state or the signal aborts, so that no timer is
+ * left.
+ */
 async function pause(client: Client, ms: number, signal: AbortSignal | undefined): Promise<void> {
   if (isTerminal(client.state) || signal?.aborted) return
   await new Promise<void>(resolve => {

@@ -41,8 +41,8 @@ export async function waitForTurn(
   for (;;) {
     const { status, predecessor } = position
     if (status === 'gone') {
-      // Another client deleted our node, or the list is older than the node. Remove it in the second case, and queue at
-      // the end.
+      // Another client deleted our node, or the list is older than the node. In the second case the node exists, so
+      // remove it. Then queue again at the end.
       await ownNode.remove()
       position = positionIn(queue, ownNode, await ownNode.create(read, signal))
       continue
@@ -62,14 +62,15 @@ interface Position extends Pick<Snapshot, 'changed'> {
 
 function positionIn(queue: LockQueue, ownNode: OwnNode, { changed, ...list }: Snapshot): Position {
   const turn = turnIn(queue, ownNode, list)
-  // Copied, because V8 keeps the whole reply alive for a slice of its string.
+  // Copied, because in V8 a slice keeps the string of the whole reply in memory.
   const predecessor = turn.status === 'waiting' ? Buffer.from(turn.predecessor).toString() : ''
   return { status: turn.status, predecessor, ...(changed && { changed }) }
 }
 
 /**
- * Enters the queue if no contender blocks this one, without waiting. Writes nothing if one is seen at once. If another
- * contender was faster, removes the node in the background and returns false.
+ * Enters the queue if no contender blocks this one, and returns true. Does not wait. Writes nothing if the first list
+ * contains a contender that blocks. If another contender was faster, removes the node in the background and returns
+ * false.
  */
 export async function tryTurn(
   queue: LockQueue,
@@ -95,8 +96,8 @@ export async function tryTurn(
 }
 
 /**
- * If the directory is younger than the node, it was created again, and a child of that name belongs to another
- * contender.
+ * Returns the turn of our node. A directory that is younger than the node was created again. A child with the name of
+ * our node then belongs to another contender.
  */
 const turnIn = ({ names, blocks }: LockQueue, { node }: OwnNode, { children, directoryCzxid }: Children): Turn =>
   node.czxid < directoryCzxid ? { status: 'gone' } : turnOf(children, node.name, names, blocks)

@@ -1,18 +1,25 @@
 // How contenders are named, so that clients of other libraries can share a lock.
 import type { Check } from '../../protocol/option-checks.ts'
 
+/** Your own names of contenders, to share a lock with another library. */
 export interface Dialect {
   /**
-   * The start of a contender's name; the server appends ten digits. A fresh uuid in it identifies the node for ever.
-   * Without one, the node's data must identify it: the data then begins with the uuid, and `held.guard()` is not
-   * available.
+   * The start of a contender's name; the server appends ten digits. If the name contains the uuid, which is new for
+   * each node, the name identifies the node for ever. Otherwise the node's data begins with the uuid, and
+   * `held.guard()` throws UNSUPPORTED.
    */
   readonly prefix: string | ((uuid: string, sessionId: bigint) => string)
-  /** Matches a contender's name, with its number as the first group. Other names in the directory are ignored. */
+  /**
+   * Matches the names of contenders. The first group is the number; without a group, the last ten digits are the
+   * number. Other names in the directory are ignored.
+   */
   readonly pattern: RegExp
 }
 
-/** The names of Curator, of kazoo, or of the recipes that are part of ZooKeeper (WriteLock, and `zoo_lock` in C). */
+/**
+ * The libraries whose names of nodes are built in: Curator, kazoo, and the recipes that are part of ZooKeeper
+ * (WriteLock, and `zoo_lock` in C).
+ */
 export type DialectName = 'curator' | 'kazoo' | 'zookeeper'
 
 /** How one kind of contender is named: the start of its name, and how to read its number from a name. */
@@ -28,9 +35,9 @@ export const dialects: Readonly<Record<DialectName, Naming>> = {
   zookeeper: { prefix: (_uuid, sessionId) => `x-${sessionId}-`, sequenceOf: matching(/^x--?[0-9a-f]+-(-?\d{10})$/) },
 }
 
-/** The dialect as the recipes use it. */
+/** A naming, and whether it is safe to identify a node by its name. */
 export interface Names extends Naming {
-  /** True if each name is given only once, because it contains a uuid. */
+  /** True if no two nodes ever have the same name, because each name contains a uuid. */
   readonly areUnique: boolean
 }
 
@@ -44,11 +51,14 @@ export const sampleName = ({ prefix }: Naming): string => `${prefix(...SAMPLE)}0
 export const dialectCheck: Check = dialect =>
   typeof dialect === 'string' ? nameProblem(dialect, dialects) : dialectProblem(dialect)
 
-/** Returns why the name is not one of the dialects, or undefined. */
+/** Returns why the name is not one of the dialects, or undefined if it is one. */
 export const nameProblem = (name: string, all: object): string | undefined =>
   Object.hasOwn(all, name) ? undefined : `must be ${Object.keys(all).join(', ')} or your own names, not '${name}'`
 
-/** Returns why contenders named like this could not find their own nodes, or undefined. */
+/**
+ * Returns why the dialect cannot be used, or undefined if it can. The pattern must find the number in a name with the
+ * prefix.
+ */
 export function dialectProblem(dialect: unknown): string | undefined {
   const { prefix, pattern } = (dialect ?? {}) as Partial<Dialect>
   if (!['string', 'function'].includes(typeof prefix) || typeof pattern?.exec !== 'function')
@@ -73,7 +83,10 @@ function namingOf(dialect: DialectName | Dialect | Naming): Naming {
   return { prefix: typeof prefix === 'string' ? () => prefix : prefix, sequenceOf: matching(pattern) }
 }
 
-/** The number is the pattern's first group, or the last ten digits if the pattern has no group. */
+/**
+ * Returns a function that reads the number from a name: the first group of the pattern, or the last ten digits if it
+ * has no group.
+ */
 export function matching(pattern: RegExp): Naming['sequenceOf'] {
   // The flags g and y are removed, because a pattern that keeps its lastIndex would skip names.
   const stateless = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''))
@@ -85,8 +98,8 @@ export function matching(pattern: RegExp): Naming['sequenceOf'] {
 }
 
 /**
- * Parses the server's suffix (`-?\d{10}$`) after `mark`, which must not end with a digit. Hand-written: the regular
- * expression took a sixth of the CPU time of a hand-over with 100 names.
+ * Returns a function that parses the server's suffix (`-?\d{10}$`) after `mark`, which must not end with a digit. It
+ * does without a regular expression, because that took a sixth of the CPU time of a hand-over with 100 names.
  */
 export function sequenceAfter(mark: string): Naming['sequenceOf'] {
   return name => {
@@ -107,13 +120,13 @@ const ZERO = 0x30
 const MINUS = 0x2d
 
 /**
- * Returns true for a number that cannot be trusted. A directory's counter stays at its maximum, and numbers repeat
- * (tried on 3.8.0): the order is then unknown, and other libraries let several holders in at once.
+ * Returns true for a number that cannot be trusted. A directory's counter stays at its maximum, so that numbers repeat
+ * (tried on 3.8.0). The order is then unknown, and other libraries let several contenders hold the lock at once.
  */
 export const isExhausted = (sequence: number | undefined): boolean =>
   sequence === undefined || sequence < 0 || sequence >= 0x7fff_ffff
 
-/** The names by which known libraries queue. Each library waits only for its own kind. */
+/** The names of contenders in known libraries. Contenders of a library wait only for names of the same library. */
 const knownContenderNames: readonly RegExp[] = [
   /^_c_[0-9a-f-]{32,36}-(?:lock-|latch-|lease-|__READ__|__WRIT__)-?\d{10}$/,
   /^[0-9a-f]{32}__r?lock__-?\d{10}$/,
@@ -121,6 +134,6 @@ const knownContenderNames: readonly RegExp[] = [
   /^t--?\d{10}$/,
 ]
 
-/** Returns the contenders that are named by other rules, and so do not wait for this lock. */
+/** Returns the contenders with names of other libraries or dialects. They and this lock do not wait for each other. */
 export const foreignContendersIn = (children: readonly string[], own: Pick<Naming, 'sequenceOf'>): string[] =>
   children.filter(name => own.sequenceOf(name) === undefined && knownContenderNames.some(pattern => pattern.test(name)))

@@ -1,10 +1,15 @@
-// Reports contenders of another library or dialect in a lock's directory. They do not wait for us, nor we for them.
+// Reports contenders of another library or dialect in a lock's directory. They and our contenders do not wait for each
+// other.
 import { callLater } from '../../client/recipe-support.ts'
 import type { WaitStrategy } from './wait-strategies.ts'
 import { foreignContendersIn } from './dialect.ts'
 import type { LockQueue } from './queue.ts'
 
-/** @param names of the foreign contenders' nodes in the directory */
+/**
+ * Receives the contenders of other libraries or dialects in a lock's directory.
+ * @param names the names of their nodes
+ * @param directory the path of the directory
+ */
 export type OnForeignContenders = (names: readonly string[], directory: string) => void
 
 /** Receives each list of children. Reports the first foreign contenders, once. */
@@ -20,7 +25,7 @@ export function foreignContenderReport(report: OnForeignContenders = warn): Fore
   }
 }
 
-/** The same strategy, which also reports foreign contenders in its snapshots. */
+/** Returns the same strategy, which also reports foreign contenders the first time a snapshot contains any. */
 export function reportForeignContenders(
   strategy: WaitStrategy,
   onForeignContenders?: OnForeignContenders,

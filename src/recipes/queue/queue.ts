@@ -17,17 +17,21 @@ export interface LockQueue {
   readonly acl: readonly ACL[] | undefined
   readonly blocks: Blocks
   /**
-   * The mode in which the directory is created. The server deletes an empty container, and its numbers start again at
-   * 0.
+   * The mode in which the directory is created. The server deletes an empty container. The numbers in the next
+   * directory of that path start at 0 again.
    */
   readonly directoryMode: 'container' | 'persistent'
 }
 
-/** One contender of a queue. */
+/** A contender: the holder or a waiter. */
 export interface ContenderNode {
+  /** The path of its node, which `revoke()` takes. */
   path: string
+  /** The number of its node. Contenders with lower numbers are earlier in the queue. */
   sequence: number
+  /** The data that it gave in its options. */
   data: Buffer | null
+  /** The id of its session. */
   session: bigint
 }
 
@@ -51,13 +55,13 @@ export function queueOf(
 export interface Children {
   readonly children: readonly string[]
   /**
-   * The transaction that created the directory. A node that is older was deleted with an earlier directory of that
-   * path; numbers start again in each, so that another node may have its name now.
+   * The transaction that created the directory. An older node was deleted together with an earlier directory of the
+   * same path. Each directory starts its numbers again, so another node may have the same name now.
    */
   readonly directoryCzxid: bigint
 }
 
-/** Lists the directory; no children if it does not exist. */
+/** Lists the directory. Returns no children if it does not exist. */
 export async function listChildren({ client, directory }: LockQueue, options: ReadOptions = {}): Promise<Children> {
   try {
     const { children, stat } = await client.getChildren(directory, options)
@@ -71,7 +75,7 @@ export async function listChildren({ client, directory }: LockQueue, options: Re
 export const childNames = async (queue: LockQueue, options?: ReadOptions): Promise<readonly string[]> =>
   (await listChildren(queue, options)).children
 
-/** How many reads of a long list are in flight at once, so that the session's other callers are not delayed. */
+/** The largest number of reads in flight for one list. More would delay the other requests of the session. */
 const READS_IN_FLIGHT = 100
 
 /** Reads the nodes of these names, and leaves out those that do not exist any more. */
@@ -109,7 +113,7 @@ export async function contendersIn(queue: LockQueue): Promise<ContenderNode[]> {
 /** Sends the create of a node whose path begins with `path`. */
 export type Create = (path: string, data: Data) => Promise<Found>
 
-/** Creates a contender at the end of the queue, or at the place that `create` chooses. */
+/** Returns a factory of contenders at the end of the queue, or at the place that `create` chooses. */
 export function endOfQueue(queue: LockQueue, create?: Create): NodeFactory {
   const { client, directory, directoryMode, data, acl, names } = queue
   const append: Create = (path, content) =>
@@ -121,7 +125,7 @@ export function endOfQueue(queue: LockQueue, create?: Create): NodeFactory {
   const prefix = names.prefix(uuid, client.sessionId)
   const content = names.areUnique ? data : tag(uuid, data)
   const isOwn = (stat: Stat) => stat.ephemeralOwner === client.sessionId
-  /** A name with a uuid identifies the node, so its data is not read, which the ACL may forbid. */
+  /** The uuid in the name identifies the node. So its data is not read, because the ACL may forbid that. */
   const findByName = async (name: string | undefined): Promise<Found | undefined> => {
     if (name === undefined) return undefined
     const path = join(directory, name)
@@ -129,7 +133,7 @@ export function endOfQueue(queue: LockQueue, create?: Create): NodeFactory {
       const stat = await client.exists(path)
       return stat !== null && isOwn(stat) ? { path, stat } : undefined
     } catch (error) {
-      // Without its Stat (exists() is refused, ZOOKEEPER-2590) there is no token, and the node must not stay.
+      // The server may refuse exists() (ZOOKEEPER-2590). Without the node's Stat there is no token, so delete the node.
       if (isCode(error, 'NOAUTH')) await client.delete(path)
       throw error
     }

@@ -1,4 +1,4 @@
-// Which contender is next: a pure decision.
+// Decides whose turn it is, from a list of children. Pure functions.
 import type { Names } from './dialect.ts'
 
 export interface Contender {
@@ -9,20 +9,23 @@ export interface Contender {
 export type Turn =
   /** No contender ahead blocks this one. */
   | { status: 'first' }
-  /** The nearest contender ahead that blocks this one, whose turn cannot come before that one is removed. */
+  /**
+   * `predecessor` is the nearest contender ahead that blocks this one. This contender must wait until that node is
+   * deleted.
+   */
   | { status: 'waiting'; predecessor: string }
   /** This contender's node is not in the list. */
   | { status: 'gone' }
 
-/** Returns true if the earlier contender must leave before the later one gets its turn. */
+/** Returns true if the later contender must wait until the earlier one's node is deleted. */
 export type Blocks = (earlier: Contender, later: Contender) => boolean
 
 /** In an exclusive lock every earlier contender blocks the later ones. */
 export const blocksAlways: Blocks = () => true
 
 /**
- * The position of `own` among the children of a lock's directory, which may be unordered and contain foreign names. The
- * sequence number decides; names decide between equal numbers, which Curator's read/write lock creates on purpose.
+ * Returns the turn of `own` among the children of a lock's directory, which may be unordered and contain foreign names.
+ * The sequence number decides; names decide between equal numbers, which Curator's read/write lock creates on purpose.
  */
 export function turnOf(
   children: readonly string[],

@@ -1,11 +1,11 @@
-// What a waiter watches, and so which release wakes which waiter.
+// Strategies for waiting: they differ in the node that a waiter watches, and so in the waiters that a release wakes.
 import { join } from '../../protocol/index.ts'
 import { nextChange, readWatched } from '../node/read-with-watch.ts'
 import { listChildren, type Children, type LockQueue } from './queue.ts'
 
 /** The contenders at one moment. */
 export interface Snapshot extends Children {
-  /** Resolves at the next change of the directory, if the strategy left a watch on it. */
+  /** Resolves at the next change of the directory. Undefined if the strategy sets no watch on the directory. */
   changed?: Promise<void>
 }
 
@@ -13,7 +13,7 @@ export interface WaitStrategy {
   /** Lists the contenders. */
   snapshot(queue: LockQueue, signal: AbortSignal): Promise<Snapshot>
   /**
-   * Resolves when another snapshot is worth its cost. A wake-up is a hint: the list of children decides.
+   * Resolves when the turn of this contender may have come. That is only a hint: the next snapshot decides.
    * @param predecessor name of the nearest contender that blocks this one
    */
   wake(queue: LockQueue, snapshot: Pick<Snapshot, 'changed'>, predecessor: string, signal: AbortSignal): Promise<void>

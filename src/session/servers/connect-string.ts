@@ -18,11 +18,24 @@ const SRV = 'dns-srv://'
 /** Parsed last: a process that opens many sessions usually opens them with the same servers. */
 let last: { servers: string; connectString: ConnectString } | undefined
 
-/** @throws ZooKeeperError BADARGUMENTS, which names the part that is wrong */
-export function parseConnectString(servers: string): ConnectString {
-  if (last?.servers !== servers) last = { servers, connectString: parse(servers) }
-  return last.connectString
+/**
+ * @param op the operation that an error names
+ * @throws ZooKeeperError BADARGUMENTS, which names the part that is wrong
+ */
+export function parseConnectString(servers: string, op = 'connect'): ConnectString {
+  if (last?.servers === servers) return last.connectString
+  try {
+    const connectString = parse(servers)
+    last = { servers, connectString }
+    return connectString
+  } catch (error) {
+    if (error instanceof Problem) throw badArguments(op, '', `the connect string ${error.message}`)
+    throw error
+  }
 }
+
+/** Completes "the connect string ...". */
+class Problem extends Error {}
 
 function parse(servers: string): ConnectString {
   if (typeof servers !== 'string') throw bad(`must be a string, not ${typeof servers}`)
@@ -73,4 +86,4 @@ function parseHost(text: string): Address {
 /** A URL parser knows the grammar, except for zones. */
 const isIPv6 = (address: string): boolean => URL.canParse(`http://[${address.replace(/%.*/, '')}]/`)
 
-const bad = (problem: string) => badArguments('connect', '', `the connect string ${problem}`)
+const bad = (problem: string) => new Problem(problem)

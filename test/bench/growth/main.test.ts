@@ -30,7 +30,7 @@ for (const kind of ['embedded', 'apache'] as const)
           const growth = scenario && growthOf(scenario, summaries)
           expect(growth?.sizes, name).to.deep.equal([50, 100, 200])
           expect(growth?.bytes?.exponent, `${name}, bytes`).to.be.closeTo(bytes, NEAR)
-          expect(growth?.bytes?.error, `${name}, how far off`).to.be.below(NEAR)
+          expect(growth?.bytes?.error, `${name}, error of the exponent`).to.be.below(NEAR)
           expect(growth?.notifications?.exponent, `${name}, events`).to.be.closeTo(events, NEAR)
         }
       } finally {

@@ -23,10 +23,10 @@ function measured(costOf: (size: number) => number, noise = 0, seed = 1, of: Wor
 
 const increases = {
   'a linear term that doubles the cost at the largest size but one': (size: number) => 1 + size / 300_000,
-  'a linear term that is all of it': (size: number) => size / 1000,
+  'a linear term and nothing else': (size: number) => size / 1000,
   'a power of 0.25': (size: number) => (size / 1000) ** 0.25,
-  'a step to the double in the middle': (size: number) => (size > 10_000 ? 2 : 1),
-  'a step to the double at the end': (size: number) => (size >= 1_000_000 ? 2 : 1),
+  'a doubling in the middle': (size: number) => (size > 10_000 ? 2 : 1),
+  'a doubling at the end': (size: number) => (size >= 1_000_000 ? 2 : 1),
   'a quadratic term': (size: number) => 1 + (size / 500_000) ** 2,
 }
 
@@ -80,7 +80,7 @@ describe('a curve of the growth benchmark', () => {
     expect(verdictOf(finding)).to.match(/^flat relative to bare promises: exponent 0\.00 ± 0\.00; largest step/)
   })
 
-  it('is not flat if nothing was measured, or a cost of 0', () => {
+  it('is not flat if nothing was measured, or if the measured cost is 0', () => {
     expect(measured(() => NaN).isFlat).to.equal(false)
     expect(measured(() => 0).isFlat).to.equal(false)
   })

@@ -59,14 +59,14 @@ describe('the plan of the benchmark', () => {
     }
     expect(
       shareOf(stagesOf(named('herd'), [10]), -1, () => 5),
-      'nothing where nothing is left',
+      'no share if no time is left',
     ).to.equal(0)
   })
 
   it('reserves the minimum of each stage, and distributes the rest', () => {
     const stages = stagesOf(named('herd', 'mutex'), [25, 100])
     const leastFor = ({ size }: Stage) => (size === 25 ? 10 : 20)
-    expect(shareOf(stages, 60, leastFor), 'and a third of the other 30').to.be.closeTo(20, 1e-9)
+    expect(shareOf(stages, 60, leastFor), 'the minimum of 10, and a third of the remaining 30').to.be.closeTo(20, 1e-9)
   })
 
   it('leaves out the longest tasks if the time is too short', () => {

@@ -214,7 +214,7 @@ describe('a run of the benchmark on a real server', function () {
   }
 })
 
-/** Long enough that a busy machine skips nothing. */
+/** Options with enough time that a busy machine skips nothing. */
 const options = (some: Partial<Options>): RunOptions => ({
   overtime: 10,
   ...{ sizes: SIZES, scenarios: [], seconds: 1, seed: 1, threads: 2, all: false },

@@ -1,4 +1,4 @@
-// What the client costs whoever bundles or imports it.
+// The size of a program with the client, and the work that importing the client causes.
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -9,23 +9,23 @@ import { readDocument } from '../../support/document.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 
-/** Bytes. What it has come to, and some room. It is to grow by decision only. */
+/** The largest allowed sizes in bytes: the present ones and a small reserve. Increase them only deliberately. */
 const BUDGET = { minified: 86_000, brotli: 26_800 }
 
 describe('the size of the client', () => {
   let size: Size
 
   before(async () => {
-    expect(existsSync(join(root, 'dist', 'index.js')), 'npm run build comes first').to.equal(true)
+    expect(existsSync(join(root, 'dist', 'index.js')), 'dist/ is missing: run npm run build first').to.equal(true)
     size = await sizeOf(budgeted)
   })
 
-  it('stays within its budget, a lock included', () => {
+  it('stays within its budget, including a Mutex', () => {
     expect(size.minified).to.be.within(BUDGET.minified / 2, BUDGET.minified)
     expect(size.brotli).to.be.within(BUDGET.brotli / 2, BUDGET.brotli)
   })
 
-  it('is told by bench/README.md, in all and by what the bytes are for, to the tenth part', () => {
+  it('differs by at most a tenth from the figures in bench/README.md, in total and for each part', () => {
     const page = readDocument('bench/README.md')
     const [, minified, brotli] = /`connect` with `Mutex` is ([\d.]+) kB, ([\d.]+) kB with\s+brotli/.exec(page) ?? []
     expect(Number(minified) * 1000).to.be.closeTo(size.minified, size.minified / 10)
@@ -40,7 +40,7 @@ describe('the size of the client', () => {
     for (const [part, bytes] of parts) expect((told[part] ?? 0) * 1000, part).to.be.closeTo(bytes, 100 + bytes / 10)
   })
 
-  it('is not paid for what is not asked for', async () => {
+  it('includes no file of a feature that the program does not use', async () => {
     const isAsked = (file: string) =>
       !/explain|sasl\/|cloudflare|herd|ticket|reentrant|async-owner|barrier|leader|server\//.test(file)
     expect([...size.files.keys()].filter(file => !isAsked(file))).to.deep.equal([])
@@ -56,7 +56,7 @@ describe('the size of the client', () => {
     expect(size.imports).to.include.members(['node:dns', 'node:net', 'node:tls'])
   })
 
-  it('is paid for without work: importing everything opens no handle and derives no layout', async () => {
+  it('is the only cost of an import: importing the package opens no handle and derives no layout', async () => {
     const { idle, busy } = await told(`
       import { Session } from 'node:inspector/promises'
       const inspector = new Session()
@@ -90,7 +90,7 @@ describe('the size of the client', () => {
   })
 })
 
-/** What a module prints, as JSON. */
+/** Runs a module in a child process, and returns the JSON that it prints. */
 async function told(module: string): Promise<Record<string, Record<string, unknown>>> {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', module], {
     cwd: root,

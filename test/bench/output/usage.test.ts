@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-describe('a benchmark with an unknown option', () => {
+describe('a benchmark with an unknown option:', () => {
   for (const [program, command] of [
     ['bench/main.ts', 'npm start'],
     ['bench/throughput/main.ts', 'npm run bench:throughput'],

@@ -22,7 +22,7 @@ const kazooCreate = {
   })),
 }
 
-export const acl = suite('access control', it => {
+export const acl = suite('access control:', it => {
   it('each permission allows only its own operations', async world => {
     const { zk } = world
     const guest = await world.client()
@@ -131,7 +131,7 @@ export const acl = suite('access control', it => {
     expect((await world.zk.getACL('/a')).acl).to.deep.equal([aclOf('digest', ann)])
   })
 
-  it('duplicate entries are removed, and the order stays', async ({ zk }) => {
+  it('duplicate entries are removed, and the order does not change', async ({ zk }) => {
     const list = [aclOf('world', 'anyone', perms.all), aclOf('ip', '127.0.0.1'), aclOf('world', 'anyone', perms.all)]
     await zk.create('/a', '', { acl: list })
     expect((await zk.getACL('/a')).acl).to.deep.equal(list.slice(0, 2))

@@ -1,4 +1,4 @@
-// Requests with more than one mistake: which error the server returns.
+// The error that a server returns for a request with more than one mistake.
 import { expect } from 'chai'
 import { aclOf, digest } from '../../../src/index.ts'
 import { errnos, operations, type ACL, type ServerErrorCode } from '../../../src/protocol/index.ts'

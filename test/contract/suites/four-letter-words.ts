@@ -18,7 +18,7 @@ async function sessionWithNode(world: World): Promise<WireSession> {
   return session
 }
 
-export const fourLetterWords = suite('four-letter words', it => {
+export const fourLetterWords = suite('four-letter words:', it => {
   it('ruok: imok', async world => {
     expect(await answerTo(world, 'ruok')).to.equal('imok')
   })

@@ -9,7 +9,7 @@ import { errOf, openACL, suite, type World } from '../suite.ts'
 
 const statOf = async (zk: World['zk'], path: string) => (await zk.exists(path)) as Stat
 
-export const nodes = suite('nodes', it => {
+export const nodes = suite('nodes:', it => {
   it('a new node has the zxid of its transaction in three fields, and counters of 0', async ({ zk }) => {
     const { path, stat } = await zk.create('/a', 'four')
     expect(path).to.equal('/a')
@@ -178,7 +178,7 @@ export const nodes = suite('nodes', it => {
 
 const reconfiguration = { joiningServers: null, leavingServers: null, newMembers: null, curConfigId: -1n }
 
-export const modes = suite('create modes', it => {
+export const modes = suite('create modes:', it => {
   const all: readonly CreateMode[] = [
     ...(['persistent', 'persistentSequential', 'ephemeral', 'ephemeralSequential', 'container'] as const),
     ...(['persistentTTL', 'persistentSequentialTTL'] as const),

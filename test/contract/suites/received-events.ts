@@ -1,4 +1,4 @@
-// What the suites of watches do to nodes, and the events that a session receives.
+// Changes nodes for the suites of watches, and names the events that a session receives.
 import { expect } from 'chai'
 import { addWatchModes, eventTypes, operations } from '../../../src/protocol/index.ts'
 import { call, type ServerMessage, type WireSession } from '../../support/wire-session.ts'
@@ -7,7 +7,7 @@ import { openACL, type World } from '../suite.ts'
 const typeNames = new Map<number, string>(Object.entries(eventTypes).map(([name, number]) => [number, name]))
 
 /**
- * Names what a session received: 'NodeCreated /a' for an event, without the path of the case;
+ * Returns a name for each received message: 'NodeCreated /a' for an event, with the path relative to the case's node;
  * 'reply' or 'error' for a reply.
  */
 export const namesOf = (world: World, received: readonly ServerMessage[]): string[] =>

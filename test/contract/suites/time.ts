@@ -15,7 +15,7 @@ export const shortIntervals = {
 
 const isGone = (world: World, path: string) => until(async () => (await world.zk.exists(path)) === null)
 
-export const time = suite('time', it => {
+export const time = suite('time:', it => {
   it('a silent session expires: its nodes are deleted, their watches fire, and no client can resume it', async world => {
     const events: string[] = []
     await world.zk.create('/parent')

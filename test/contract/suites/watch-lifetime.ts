@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts'
 import { errOf, suite } from '../suite.ts'
 import { addWatch, changeInEveryWay, namesOf, pendingEvents } from './received-events.ts'
 
-export const watchLifetime = suite('the lifetime of watches', it => {
+export const watchLifetime = suite('the lifetime of watches:', it => {
   it('watches are removed with their connection', async world => {
     const session = await world.session()
     const { sessionId, password } = session

@@ -6,7 +6,7 @@ import { call } from '../../support/wire-session.ts'
 import { errOf, openACL, suite } from '../suite.ts'
 import { addWatch, changeInEveryWay, namesOf, pendingEvents } from './received-events.ts'
 
-export const watches = suite('watches', it => {
+export const watches = suite('watches:', it => {
   const once: readonly (readonly [
     operation: 'exists' | 'getData' | 'getChildren' | 'getChildren2',
     by: string,

@@ -1,4 +1,5 @@
-# Uses kazoo's features on the server given as the argument, and prints one line per outcome. Values that differ between runs are left out.
+# Uses kazoo's features on the server given as the argument, and prints one line per outcome. Values that differ between
+# runs are left out.
 import logging
 import sys
 import threading

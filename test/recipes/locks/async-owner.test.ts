@@ -39,7 +39,7 @@ describe('an async context', () => {
     expect(checks).to.deep.equal([[true, true], false])
   })
 
-  it('drops scopes that are over, so a loop does not grow it, even if each scope ends after the next one is entered', async () => {
+  it('drops scopes that have ended, so that a loop does not grow it, even if each scope ends after the next is entered', async () => {
     const all = Array.from({ length: 100 }, () => new CountingScope())
     const loop = async () => {
       for (const [i, each] of all.entries()) {

@@ -1,4 +1,5 @@
-// A downgrade from the write lock to the read lock: no other contender gets the lock in between, whichever request or reply is lost.
+// A downgrade from the write lock to the read lock: no other contender gets the lock in between, whichever request or
+// reply is lost.
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { aclOf, openACL, perms, type Client } from '../../../src/index.ts'

@@ -67,8 +67,8 @@ const listSteps: readonly Step[] = [
   { name: 'the directory is being created', opcode: createContainer, isDirectoryMissing: true },
   { name: 'its node is being created', opcode: create2 },
   { name: 'the contenders are being listed', opcode: getChildren2 },
-  { name: 'its node is being created while another session holds the lock', opcode: create2, isTaken: true },
-  { name: 'the contenders are being listed while another session holds the lock', opcode: getChildren2, isTaken: true },
+  { name: 'its node is being created (another session holds the lock)', opcode: create2, isTaken: true },
+  { name: 'the contenders are being listed (another session holds the lock)', opcode: getChildren2, isTaken: true },
   {
     name: 'the contenders are being listed again after a watch event',
     opcode: getChildren2,
@@ -109,8 +109,8 @@ export const kinds: readonly Kind[] = [
       { name: 'the directory is being created', opcode: create2, nth: 2, isDirectoryMissing: true },
       { name: 'its ticket is being created', opcode: create2 },
       { name: 'the directory is being read', opcode: getData },
-      { name: 'its ticket is being created while another session holds the lock', opcode: create2, isTaken: true },
-      { name: 'the directory is being read while another session holds the lock', opcode: getData, isTaken: true },
+      { name: 'its ticket is being created (another session holds the lock)', opcode: create2, isTaken: true },
+      { name: 'the directory is being read (another session holds the lock)', opcode: getData, isTaken: true },
       { name: 'the previous ticket is being watched', opcode: getData, nth: 2, isTaken: true },
       { name: 'the previous ticket is found deleted', opcode: getData, nth: 2, isTaken: true, hasGap: true },
       { name: 'the tickets are being listed after a gap', opcode: getChildren2, isTaken: true, hasGap: true },
@@ -141,7 +141,7 @@ export const kinds: readonly Kind[] = [
     acquireSteps: [
       { name: 'its parent is being created', opcode: createContainer, isDirectoryMissing: true },
       { name: 'its node is being created', opcode: create2 },
-      { name: 'its node is being created while the holder’s exists', opcode: create2, isTaken: true },
+      { name: 'its node is being created (the holder’s node exists)', opcode: create2, isTaken: true },
       { name: 'the holder’s node is being watched', opcode: getData, isTaken: true },
       {
         name: 'its node is being created after a watch event',

@@ -1,5 +1,5 @@
-// A process whose first use of async context is a task that acquires a lock byContext. Prints whether the caller that awaits the task is
-// treated as the holder too.
+// A process whose first use of async context is a task that acquires a lock byContext. Prints whether the caller that
+// awaits the task is treated as the holder too.
 import { connect } from '../../../src/index.ts'
 import { ReentrantMutex } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'

@@ -40,7 +40,9 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
 
     const nodes = () => server.snapshot().sessions.flatMap(session => session.ephemerals)
 
-    /** Makes the server ignore the session’s pings and handshakes. Returns the time of the last request with a reply. */
+    /**
+     * Makes the server ignore the session’s pings and handshakes. Returns the time of the last request with a reply.
+     */
     async function disconnect(client: Client): Promise<number> {
       await client.sync('/')
       const repliedAt = clock.now()
@@ -73,7 +75,8 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
     it('stays lost when its session reconnects too late, and its node is deleted', async () => {
       const [holder, rival] = [await open(), await open()]
       const held = await new Lock(holder, path).acquire()
-      // A paused server expires no session. A restarted one behaves alike, because it restarts the timeout of every session.
+      // A paused server expires no session. A restarted one behaves alike, because it restarts the timeout of every
+      // session.
       server.pause()
       await clock.advance(2 * T)
       expect([held.signal.aborted, holder.state]).to.deep.equal([true, 'suspended'])

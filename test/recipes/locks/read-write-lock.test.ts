@@ -183,7 +183,7 @@ onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
     })
   })
 
-  describe('dialects', () => {
+  describe('dialects:', () => {
     const namesWith = async (options: ReadWriteLockOptions) => {
       const lock = lockOf(await fixture.open(), { ...options, data: 'me' })
       const reading = await lock.readLock.acquire()

@@ -1,5 +1,5 @@
-// A random simulation of one ReentrantMutex in virtual time, reproducible by its seed. Tasks of several sessions acquire it by owner and by
-// context, also while they hold and release it.
+// A random simulation of one ReentrantMutex in virtual time, reproducible by its seed. Tasks of several sessions
+// acquire it by owner and by context, also while they hold and release it.
 import { connect, type Client } from '../../../src/index.ts'
 import { ReentrantMutex, type Held, type ReentrantAcquireOptions } from '../../../src/recipes/index.ts'
 import { Server, VirtualClock } from '../../../src/server/index.ts'

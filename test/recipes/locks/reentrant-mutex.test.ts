@@ -72,7 +72,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     await (await again).release()
   })
 
-  it('lets the next local owner acquire again while the previous owner, which called during its release, waits', async () => {
+  it('lets the next local owner acquire again while an acquire() that the previous owner called during its release waits', async () => {
     const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const first = await lock.acquire({ owner: 'me' })
     const next = lock.acquire({ owner: 'you' })
@@ -476,7 +476,7 @@ describe('ReentrantMutex, simulated and in a separate process', () => {
       expect(holds).to.be.above(100)
     })
 
-  it('does not treat the caller that awaits the process’s first context-using task as the holder', async () => {
+  it('treats only the task that acquired it as the holder, not the caller, even if no async context was used before', async () => {
     const script = fileURLToPath(new URL('first-context.ts', import.meta.url))
     const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], { timeout: 60_000 })
     expect(stdout).to.match(/^token \d+, out\n$/)

@@ -11,7 +11,7 @@ import { onBothServers } from '../fixture.ts'
 const ACTIONS = ['acquire', 'tryAcquire', 'cancel', 'deleteGateNode', 'cut'] as const
 type Action = (typeof ACTIONS)[number]
 
-/** The number of watches of the contender that holds the gate and waits for a lease: on the leases, and on its own node at the gate. */
+/** The watches of a contender at the head of the gate: one on the leases, and one on its own node at the gate. */
 const GATE_HOLDER_WATCHES = 2
 
 onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {

@@ -1,5 +1,6 @@
-// A model that checks the decisions of ticket.ts: one directory, sessions with stale views of it, contenders that advance one request at a
-// time, and other clients that interfere. It knows the true state and throws if a contender gets the lock wrongly, or never gets it.
+// A model that checks the decisions of ticket.ts. It has one directory, sessions with stale views of it, contenders
+// that advance one request at a time, and other clients that interfere. It knows the true state and throws if a
+// contender gets the lock wrongly, or never gets it.
 import * as ticket from '../../../src/recipes/locks/ticket.ts'
 import type { Next } from '../../../src/recipes/locks/ticket.ts'
 
@@ -41,7 +42,9 @@ interface Session {
   readonly name: string
   /** The last transaction that the session’s server has applied. */
   view: number
-  /** The last transaction in a reply, from which the client resumes. Events do not count (as in ZooKeeper's clients). */
+  /**
+   * The last transaction in a reply, from which the client resumes. Events do not count (as in ZooKeeper's clients).
+   */
   lastReplied: number
   isAlive: boolean
 }
@@ -273,7 +276,9 @@ export class TicketModel {
       if (before?.nodes.get(each.state.ticket) !== after?.nodes.get(each.state.ticket)) this.#notify(each)
   }
 
-  /** Connects to another server, which has applied at least the replied transactions. Requests in flight are sent again. */
+  /**
+   * Connects to another server, which has applied at least the replied transactions. Requests in flight are sent again.
+   */
   #reconnect(session: Session, lag: number): void {
     session.view = Math.max(session.lastReplied, this.#lastZxid - lag)
     this.#log.push(`${session.name} reconnects at ${session.view}`)

@@ -131,7 +131,10 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
         },
       )
 
-    /** Disconnects a waiter; meanwhile the directory is recreated, and two sessions queue with tickets of the same names. */
+    /**
+     * Disconnects a waiter; meanwhile the directory is recreated, and two sessions queue with tickets of the same
+     * names.
+     */
     async function replaceTickets() {
       const [first, { faultyDial, client }] = [await fixture.open(), await fixture.openWithFaults()]
       const old = await new TicketMutex(first, path).acquire()
@@ -175,7 +178,7 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
     it('makes the waiter queue again if it created its ticket in the old directory and read the new one', async () => {
       const { faultyDial, client } = await fixture.openWithFaults()
       const old = await new TicketMutex(await fixture.open(), path).acquire()
-      // The ticket is 1. The directory is read on the next connection, where ticket 0 was released and ticket 1 is held.
+      // The ticket is 1. When the next connection reads the directory, ticket 0 is released and ticket 1 is held.
       const lost = faultyDial.dropReply(opcodes.getData).then(() => faultyDial.refuse())
       const acquiring = new TicketMutex(client, path).acquire()
       await lost
@@ -229,7 +232,10 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
 })
 
 describe('TicketMutex on the wire', () => {
-  /** Returns the bytes of requests, replies and events, without pings, while `count` contenders queue and acquire the lock in turn. */
+  /**
+   * Returns the bytes of requests, replies and events, without pings, while `count` contenders queue and acquire the
+   * lock in turn.
+   */
   async function bytesFor(Lock: typeof TicketMutex | typeof Mutex, count: number): Promise<number> {
     await using server = await Server.start({ listen: false })
     const { dial, connectString } = server
@@ -266,7 +272,8 @@ describe('TicketMutex on the wire', () => {
       few,
     ])
     const mutex = [await bytesPerContender(Mutex, 50), await bytesPerContender(Mutex, 500)] as const
-    // Each contender lists at least once, on average with half of the others present: 225 more names of over 40 bytes each.
+    // Each contender lists at least once, on average with half of the others present: 225 more names of over 40 bytes
+    // each.
     expect(mutex[1] - mutex[0]).to.be.above(225 * 40)
     if (this.test) this.test.title += ` (${few} bytes; Mutex ${mutex.map(Math.round).join(' and ')} bytes)`
   })

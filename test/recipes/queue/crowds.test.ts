@@ -1,4 +1,5 @@
-// Many contenders, each with its own session: up to 1000 on an embedded server, and fifty on Apache’s server, which is killed meanwhile.
+// Many contenders, each with its own session: up to 1000 on an embedded server, and fifty on Apache’s server, which is
+// killed meanwhile.
 import { expect } from 'chai'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -30,14 +31,14 @@ class MutualExclusion {
   }
 }
 
-describe('a crowd of contenders on an embedded server', () => {
+describe('on an embedded server,', () => {
   for (const [Lock, count] of [
     [Mutex, 1000],
     [TicketMutex, 1000],
     [HerdMutex, 100],
     [EphemeralMutex, 100],
   ] as const)
-    it(`of ${count} acquires ${Lock.name} once each, and leaves no node, watch or timer`, async () => {
+    it(`a crowd of ${count} contenders acquires ${Lock.name} once each, and leaves no node, watch or timer`, async () => {
       const clock = new VirtualClock()
       const server = await Server.start({ listen: false, clock })
       const { dial } = server
@@ -97,7 +98,7 @@ function heapInUse(): number {
   return process.memoryUsage().heapUsed
 }
 
-describe('a crowd of contenders on Apache ZooKeeper', function () {
+describe('on Apache ZooKeeper,', function () {
   this.timeout(90_000)
   const sessions = new Sessions()
   const options = { sessionTimeout: 40_000, ...SHORT_ATTEMPTS }
@@ -109,7 +110,7 @@ describe('a crowd of contenders on Apache ZooKeeper', function () {
   afterEach(() => sessions.close())
   after(() => server.close())
 
-  it('of fifty on each of Mutex and HerdMutex loses no lock when the server is killed and restarts within the session timeout', async () => {
+  it('crowds of fifty contenders for a Mutex and a HerdMutex lose no lock when the server is killed and restarts within the session timeout', async () => {
     const clients = await sessions.openMany(50, server.connectString, options)
     const ids = clients.map(client => client.sessionId)
     const crowds = [Mutex, HerdMutex].map(Lock => ({

@@ -1,4 +1,5 @@
-// The names of contenders’ nodes: those of other libraries, custom and foreign ones, and names that occur again in a recreated directory.
+// The names of contenders’ nodes: those of other libraries, custom and foreign ones, and names that occur again in a
+// recreated directory.
 import { expect } from 'chai'
 import type { Client, ObservedFrame } from '../../../src/index.ts'
 import { CreateRequest, opcodes, RequestHeader } from '../../../src/protocol/index.ts'

@@ -1,5 +1,5 @@
-// A directory whose sequence numbers are exhausted: the counter stays at its maximum or has overflowed to negative numbers. Every recipe then
-// rejects with EXHAUSTED.
+// A directory whose sequence numbers are exhausted: the counter stays at its maximum or has overflowed to negative
+// numbers. Every recipe then rejects with EXHAUSTED.
 import { expect } from 'chai'
 import type { Client } from '../../../src/index.ts'
 import { parentOf } from '../../../src/protocol/index.ts'
@@ -34,7 +34,10 @@ onBothServers('a directory with exhausted sequence numbers', (fixture, { it }) =
   let client: Client
   let path: string
 
-  /** Creates a directory whose next child gets the number `next`. The contract suite has the tests of Apache's counter at its limits. */
+  /**
+   * Creates a directory whose next child gets the number `next`. The contract suite has the tests of Apache's counter
+   * at its limits.
+   */
   async function prepare(next: number): Promise<void> {
     client = await fixture.open()
     path = `${fixture.path}/leases`
@@ -45,7 +48,7 @@ onBothServers('a directory with exhausted sequence numbers', (fixture, { it }) =
   const remaining = async () => (await client.getChildren(path)).children
 
   for (const [name, lockAt] of Object.entries(locks)) {
-    it(`is usable for ${name} up to the number before the maximum, and rejected with EXHAUSTED from there on`, async () => {
+    it(`is usable for ${name} up to the number before the maximum; later calls reject with EXHAUSTED`, async () => {
       await prepare(LAST - 1)
       const held = await lockAt(client, path).acquire()
       expect(held.path).to.match(/2147483646$/)
@@ -61,7 +64,7 @@ onBothServers('a directory with exhausted sequence numbers', (fixture, { it }) =
       expect(await remaining()).to.deep.equal([])
     })
 
-    it(`is rejected by ${name} with EXHAUSTED if its numbers are negative`, async () => {
+    it(`makes ${name} reject with EXHAUSTED if its numbers are negative`, async () => {
       // Without the minus sign, the digits would be a valid number.
       await prepare(-LAST + 7)
       const failure = await failureOf(lockAt(client, path).acquire())

@@ -1,4 +1,4 @@
-// Credentials on a real server: what an ACL then allows, and what happens if the server rejects them.
+// Credentials on a real server: access by ACLs, and the end of the session if the server rejects the credentials.
 import { expect } from 'chai'
 import {
   aclOf,

@@ -190,7 +190,7 @@ describe('the lease of a session', () => {
     expect(client.validFor()).to.equal(T)
   })
 
-  it('ends while suspended: its signal aborts, queued requests fail, the state stays', async () => {
+  it('ends while suspended: its signal aborts, queued requests fail, the state does not change', async () => {
     const { client, connection, clock } = await scriptedSession()
     const { leaseSignal } = client
     await clock.advance(500)

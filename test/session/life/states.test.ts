@@ -16,7 +16,7 @@ describe('the states of a session', () => {
     }
   })
 
-  it('may change from any state to a terminal one, unless they are terminal', () => {
+  it('may change to a terminal one from any state that is not terminal', () => {
     for (const from of states) {
       if (terminal.includes(from)) continue
       for (const to of terminal) expect(mayMove(from, to), `${from} ${to}`).to.equal(true)
@@ -30,7 +30,7 @@ describe('the states of a session', () => {
     expect(states.filter(from => mayMove(from, 'connecting'))).to.deep.equal([])
   })
 
-  it('have an error code each if they are terminal', () => {
+  it('have an error code if they are terminal', () => {
     expect(Object.keys(terminalCodes)).to.have.members(terminal)
   })
 })

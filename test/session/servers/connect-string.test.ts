@@ -78,7 +78,7 @@ describe('a connect string', () => {
     ['http://zk1:2181', 'write zk1:2181 without http://'],
   ]
   for (const [servers, named] of bad) {
-    it(`${JSON.stringify(servers)} is rejected with a message that names ${named}`, () => {
+    it(`${JSON.stringify(servers)} is rejected with a message that contains “${named}”`, () => {
       expect(() => parseConnectString(servers))
         .to.throw(ZooKeeperError, named)
         .that.includes({ code: 'BADARGUMENTS', fate: 'notSent' })

@@ -64,7 +64,7 @@ onBothServers('a persistent watch', (fixture, { itEverywhere }) => {
     expect((await watcher.next()).value).to.deep.include({ type: 'NodeCreated', path: `${path}/later` })
   })
 
-  itEverywhere('stays with one-shot watches on the same node, and both fire', async () => {
+  itEverywhere('is not removed when one-shot watches on the same node are set, and both fire', async () => {
     await using watcher = await zk.addWatch(path)
     const data = fired(watch => zk.getData(path, { watch }))
     const children = fired(watch => zk.getChildren(path, { watch }))
