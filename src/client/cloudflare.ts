@@ -21,9 +21,9 @@ export interface ConnectOptions extends CommonOptions {
 const checks: Checks<ConnectOptions> = { ...commonChecks, tls: optional.boolean }
 
 /**
- * Opens a session. Tries the servers in random order, again and again, until one of them accepts. Like `connect` of
- * `zkwire`, but without SRV records.
- * @throws ZooKeeperError as `connect` of `zkwire`
+ * Opens a session with one of the servers, as `connect` of `zkwire` does. Looks up no SRV records.
+ * @throws ZooKeeperError as `connect` of `zkwire`; BADARGUMENTS also for a `dns-srv://` connect string. If the runtime does
+ * not trust a certificate, CONNECTTIMEOUT instead of PROTOCOL
  */
 export function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
   return openSession(servers, options, workerSettingsOf)

@@ -137,7 +137,7 @@ export class HostProvider {
 
   #checked(servers: Servers): Servers {
     if (servers.srv === undefined || this.#settings.lookUpSrv !== undefined) return servers
-    throw badArguments('connect', '', 'SRV records cannot be looked up here; name the hosts instead')
+    throw badArguments('connect', '', 'this connect() looks up no SRV records: name the hosts, or use that of zkwire')
   }
 
   #dial(): void {
