@@ -63,8 +63,8 @@ const parts: Readonly<Record<string, RegExp>> = {
   'which servers: connect string, SRV, reconfig, read-only':
     /^(session.servers|client.(ensemble|reconfig)|transport.srv)/,
   'the session: handshakes, requests, reconnecting, the lease': /^(session|client)/,
-  'TLS, and what tells its mistakes': /^transport.tls/,
-  'TCP, clock, chance': /^(transport|runtime)/,
+  'TLS, and the detection of its errors': /^transport.tls/,
+  'TCP, clock, randomness': /^(transport|runtime)/,
   Mutex: /^recipes/,
 }
 

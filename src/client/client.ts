@@ -203,9 +203,16 @@ export class Client extends Operations implements AsyncDisposable {
    */
   on(event: 'state', listener: StateListener): this {
     checkEvent('on', event, listener)
+    return this.#listen(listener, false)
+  }
+
+  #listen(listener: StateListener, isOnce: boolean): this {
     this.#listeners ??= new Map()
     if (this.#listeners.has(listener)) return this
-    const own: StateListener = (state, previous) => listener(state, previous)
+    const own: StateListener = (state, previous) => {
+      if (isOnce) this.off('state', listener)
+      return listener(state, previous)
+    }
     this.#listeners.set(listener, own)
     this.#session.states.on(own)
     return this
@@ -214,15 +221,11 @@ export class Client extends Operations implements AsyncDisposable {
   /** Like {@link on}, but calls the listener only at the next change. */
   once(event: 'state', listener: StateListener): this {
     checkEvent('once', event, listener)
-    const once: StateListener = (state, previous) => {
-      this.off('state', once)
-      return listener(state, previous)
-    }
-    return this.on('state', once)
+    return this.#listen(listener, true)
   }
 
   /**
-   * Removes a listener that {@link on} registered.
+   * Removes a listener that {@link on} or {@link once} registered.
    * @throws ZooKeeperError BADARGUMENTS as {@link on}
    */
   off(event: 'state', listener: StateListener): this {
