@@ -126,8 +126,8 @@ ${table(
 - **Other clients.** The notifications, replies and pings of a session share its connection, and all sessions share the threads of the
   server. A client that only wants to read a node waits until the lists are sent. If a ping waits too long, its session expires and its
   ephemeral nodes are deleted, which causes another herd.
-- **Ensembles do not help with writes.** Reads and notifications are spread over the servers, but the failing creates of \`EphemeralMutex\`
-  all go to the leader.
+- **Ensembles do not help with writes.** Reads and notifications are spread over the servers, but the leader must process all the failing
+  creates of \`EphemeralMutex\`.
 
 The same is true for everything that many clients watch, not only for locks. If N sessions watch one node and read it again, each change
 costs N notifications and N reads. That cost is linear, and intended, because the change concerns all N clients. In a herd, N clients are
