@@ -13,7 +13,7 @@ export class CallbackRunner {
     this.#onError = onError
   }
 
-  /** Calls back in a microtask, so that callbacks and promises are ordered alike. */
+  /** Calls back in a microtask, so that callbacks run in one order with the reactions of promises. */
   later<T>(callback: (value: T) => unknown, value: T): void {
     // Not queueMicrotask(), which creates an AsyncResource per call.
     void RESOLVED.then(() => this.now(callback, value))

@@ -15,8 +15,8 @@ export interface UntilOptions {
 
 /**
  * A clock for tests, for the option `clock` of `connect()` and `Server.start()`. If both use the same one, and the
- * client uses `server.dial`, then nothing waits for real time or for a socket. A session then expires at once. Only one
- * call of `advance()` or `until()` may be pending.
+ * client uses `server.dial`, then nothing waits for real time or for a socket. Even the expiry of a session then takes
+ * no real time. Only one call of `advance()` or `until()` may be pending.
  */
 export class VirtualClock implements Clock {
   #now = 1000
@@ -102,7 +102,7 @@ export class VirtualClock implements Clock {
     return promise
   }
 
-  /** Fires the next timer. Returns false if none is due until then. */
+  /** Fires the next timer that is due at `until` or earlier. Returns false if there is none. */
   async #fireNext(until: number): Promise<boolean> {
     const [next] = this.#timers
     if (next === undefined || next.at > until) return false

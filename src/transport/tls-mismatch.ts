@@ -1,15 +1,17 @@
-// Finds out that TLS is spoken on one side only. ZooKeeper's servers then close the connection without a reply, which they
-// also do for reasons that pass (too many connections, no quorum). So the server is probed in the other protocol.
+// Detects that only the client or only the server speaks TLS. ZooKeeper's servers then close the connection without a
+// reply. They also do that for temporary reasons (too many connections, no quorum). So a second connection asks the
+// server in the other protocol.
 import { dialTcp } from './tcp.ts'
 import type { Address, Dial, MismatchDetector, Transport } from './transport.ts'
 
+/** The protocol that this client did not choose, and how to recognise it. */
 interface Protocol {
-  /** Opening the connection proves that the server speaks the protocol that this client chose. */
+  /** True if an open connection proves that the server speaks the protocol that this client chose. */
   provenByOpening: boolean
-  /** Bytes that only a server of this protocol answers. They carry nothing of a session. */
+  /** Bytes that only a server of this protocol answers. They contain no data of a session. */
   question: Buffer
   isAnswer: (bytes: Buffer) => boolean
-  /** What the user reads if the server speaks this protocol. */
+  /** The message of the error if the server speaks this protocol. */
   message: string
 }
 
@@ -21,7 +23,7 @@ const tls: Protocol = {
   message: 'the server speaks TLS on this port: see the option tls',
 }
 
-/** A server answers the four-letter word `srvr` in readable text even if it serves nobody or does not allow the word. */
+/** A server answers the four-letter word `srvr` in readable text, even without a quorum or if it forbids the word. */
 const plaintext: Protocol = {
   provenByOpening: true,
   question: Buffer.from('srvr'),
@@ -37,7 +39,7 @@ export const detectPlaintext = (dial: Dial): Dial => detecting(plaintext, dial)
 
 function detecting(protocol: Protocol, dial: Dial): Dial {
   const { provenByOpening, isAnswer, message } = protocol
-  // Made with the first mismatch that is suspected: most sessions never suspect one.
+  // Created when a mismatch is first suspected, because most sessions never suspect one.
   let probed: Set<string> | undefined
   const mismatch: MismatchDetector = {
     message,

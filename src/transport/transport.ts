@@ -1,4 +1,5 @@
-// Byte streams: this interface, and node:net, node:tls, cloudflare:sockets and memory behind it. The caller chooses one as `dial`.
+// Byte streams through node:net, node:tls, cloudflare:sockets or memory. The caller chooses one with the option `dial`.
+// This file: their interface.
 // May import: runtime.
 
 export interface Address {
@@ -6,10 +7,10 @@ export interface Address {
   port: number
 }
 
-/** What a transport reports. After `closed` it reports nothing more. */
+/** Receives the events of a transport. `closed` is the last one. */
 export interface TransportHandler {
   opened(): void
-  /** The handler may use the chunk until it returns: after that the transport may overwrite it. */
+  /** The chunk is valid only until the handler returns, because the transport may overwrite it then. */
   received(chunk: Buffer): void
   /** The stream has ended, or could not be opened. `cause` is given if there was a failure. */
   closed(cause?: Error): void
@@ -32,11 +33,11 @@ export interface Dial {
 
 /** Consulted only until a server has proved that it speaks the protocol of the client. */
 export interface MismatchDetector {
-  /** What the user reads after a mismatch. */
+  /** The message of the error after a mismatch. */
   readonly message: string
-  /** True if `opened` already is that proof; false if only the first reply is. */
+  /** True if the call of `opened` is that proof, false if only the first reply is. */
   readonly provenByOpening: boolean
-  /** True if only a server of the other protocol sends such bytes first. */
+  /** Returns true if the server's first bytes show that it speaks the other protocol. */
   recognizes(chunk: Buffer): boolean
   /**
    * Asks a server that closed the connection without a reply. Returns undefined if its address was asked before.
@@ -47,14 +48,14 @@ export interface MismatchDetector {
 
 /** The server's end of a stream that a client opened. */
 export interface ServerTransport extends Transport {
-  /** Writes what is pending, then closes. */
+  /** Writes the pending bytes, then closes the stream. */
   end(): void
 }
 
 /** Accepts a stream that `remote` has opened. The returned handler gets its bytes and its end. */
 export type Accept = (transport: ServerTransport, remote: Address) => Omit<TransportHandler, 'opened'>
 
-/** A failure to open a stream that no later attempt at the same address can mend, until somebody changes a configuration. */
+/** A failure to open a stream. Later attempts at the same address fail too, until a configuration is changed. */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError'
 }

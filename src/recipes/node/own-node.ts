@@ -28,7 +28,7 @@ export interface NodeFactory {
   find(): Promise<Found | undefined>
   /** Creates the node's missing parent. */
   ensureParent(signal: AbortSignal): Promise<void>
-  /** Throws if a node that now exists cannot be used. */
+  /** Throws if the node, which was just created or found, cannot be used. */
   check?(node: Node): void
 }
 
