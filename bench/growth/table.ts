@@ -1,4 +1,4 @@
-// The findings as a table for a terminal. Pure.
+// The findings in words: a table for a terminal and for the page, the verdict on a curve, and the summary of all. Pure.
 import { populations, type Workload } from './workloads.ts'
 import type { Finding, Level } from './verdict.ts'
 

@@ -1,6 +1,5 @@
-// The harness of the fan-out benchmark: opens sessions in worker threads, has them play scenarios, describes the
-// server, and plans the remaining time. This file: a whole run on one server, stage by stage. It removes its sessions
-// and nodes at the end.
+// The harness of the fan-out benchmark: sessions in worker threads play scenarios within a given time.
+// This file: a whole run on one server, stage by stage. It removes its sessions and nodes at the end.
 // May import: bench/measure, bench/options.ts, bench/output/progress.ts, bench/scenarios/index.ts, src/index.ts,
 // src/server/index.ts, src/session/servers/connect-string.ts, src/transport, test/support.
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,5 @@
-// The sessions of one worker: opens them with limited concurrency, and reports a lost connection.
+// A session under measurement: it can be cut off, replaced after its expiration, and watched for a lost connection.
+// Opens many of them with limited concurrency.
 import { setMaxListeners } from 'node:events'
 import { connect, type Client } from '../../src/index.ts'
 import { CuttableDial } from './cuttable-dial.ts'

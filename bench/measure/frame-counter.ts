@@ -1,4 +1,5 @@
-// Counts the frames of all sessions of a thread, as the client option `onFrame` shows them.
+// Counts the frames and bytes of all sessions of a thread by their cause: work, handshakes, fences, pings. The client
+// option `onFrame` shows them.
 import { opcodes, operations, xids } from '../../src/protocol/index.ts'
 import type { ObservedFrame } from '../../src/index.ts'
 

@@ -1,4 +1,5 @@
-// Latencies in a high dynamic range histogram: three digits at any magnitude, corrected for coordinated omission.
+// Summarizes latencies: count, extremes and percentiles, with three digits at any magnitude (a high dynamic range
+// histogram), and corrected for coordinated omission.
 import { createHistogram } from 'node:perf_hooks'
 
 export interface Latency {

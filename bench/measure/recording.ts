@@ -1,4 +1,5 @@
-// Records one phase of a scenario frame by frame, for the timeline in the report.
+// Plays one phase of each scenario with a few sessions of its own, and records it frame by frame, for the timeline in
+// the report.
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { connect, type ObservedFrame } from '../../src/index.ts'

@@ -25,6 +25,8 @@ export interface Size {
   brotli: number
   /** The files of dist that the bundle contains, each with its bytes in the bundle. */
   files: ReadonlyMap<string, number>
+  /** The modules of the runtime that it imports, sorted. */
+  imports: readonly string[]
 }
 
 export async function sizeOf(program: keyof typeof programs): Promise<Size> {
@@ -41,11 +43,13 @@ export async function sizeOf(program: keyof typeof programs): Promise<Size> {
     logLevel: 'silent',
   })
   const bundle = outputFiles[0]?.contents ?? new Uint8Array()
-  const inputs = Object.entries(metafile.outputs['bundle.js']?.inputs ?? {})
+  const output = metafile.outputs['bundle.js']
+  const inputs = Object.entries(output?.inputs ?? {})
   return {
     minified: bundle.length,
     brotli: brotliCompressSync(bundle).length,
     files: new Map(inputs.flatMap(([file, { bytesInOutput: bytes }]) => (bytes > 0 ? [[file, bytes] as const] : []))),
+    imports: [...new Set(output?.imports.map(({ path }) => path))].sort(),
   }
 }
 
@@ -59,8 +63,8 @@ const parts: Readonly<Record<string, RegExp>> = {
   'which servers: connect string, SRV, reconfig, read-only':
     /^(session.servers|client.(ensemble|reconfig)|transport.srv)/,
   'the session: handshakes, requests, reconnecting, the lease': /^(session|client)/,
-  'TLS, and what tells its mistakes': /^transport.tls/,
-  'TCP, clock, chance': /^(transport|runtime)/,
+  'TLS, and the detection of its errors': /^transport.tls/,
+  'TCP, clock, randomness': /^(transport|runtime)/,
   Mutex: /^recipes/,
 }
 

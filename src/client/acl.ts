@@ -1,32 +1,34 @@
-// Access control lists: who may do what with a node.
+// Access control lists (ACLs). An ACL says which identities may do which operations on a node.
 import { sha1 } from '../runtime/hash.ts'
 import { badArguments, perms, type ACL } from '../protocol/index.ts'
 
 /**
- * Makes one entry of a list: `aclOf('digest', digest('ann', 'secret'), perms.read | perms.write)`.
- * @param permissions bits of {@link perms}. Default: all
+ * Returns one entry of an ACL: `aclOf('digest', digest('ann', 'secret'), perms.read | perms.write)`.
+ * @param permissions bits of {@link perms}, combined with `|`. Default: all permissions
  */
 export const aclOf = (scheme: string, id: string, permissions: number = perms.all): ACL => ({
   perms: permissions,
   id: { scheme, id },
 })
 
-/** Grants everybody everything (ZooDefs.Ids.OPEN_ACL_UNSAFE). */
+/** Grants all permissions to everybody (ZooDefs.Ids.OPEN_ACL_UNSAFE). */
 export const openACL: readonly ACL[] = [aclOf('world', 'anyone')]
 
-/** Lets everybody read, and nothing else (ZooDefs.Ids.READ_ACL_UNSAFE). */
+/** Grants everybody the permission to read, and no other (ZooDefs.Ids.READ_ACL_UNSAFE). */
 export const readOnlyACL: readonly ACL[] = [aclOf('world', 'anyone', perms.read)]
 
 /**
  * Grants all permissions to every identity that the creating session has authenticated with, and none to anybody else
- * (ZooDefs.Ids.CREATOR_ALL_ACL). The server refuses a session that has not authenticated with INVALIDACL.
+ * (ZooDefs.Ids.CREATOR_ALL_ACL). If the session has not authenticated, the server rejects the request with INVALIDACL.
  */
 export const creatorAllACL: readonly ACL[] = [aclOf('auth', '')]
 
 /**
- * Returns the id of a session that called `addAuth('digest', 'user:password')`: `user:` and the base64 of the SHA-1 of
- * `user:password`. A reader of the list can guess passwords from it offline, so make them long.
- * @throws ZooKeeperError BADARGUMENTS if the user contains a colon, or either contains half a surrogate pair
+ * Returns the id, in the scheme `digest`, of all sessions that called `addAuth('digest', 'user:password')`. It is
+ * `user:` followed by the base64 of the SHA-1 of `user:password`. Choose long passwords, because anyone who can read
+ * the ACL can guess them offline.
+ * @throws ZooKeeperError BADARGUMENTS if `user` contains a colon, or if `user` or `password` contains half a surrogate
+ * pair
  */
 export function digest(user: string, password: string): string {
   // For the server the user ends at the first colon (DigestAuthenticationProvider.generateDigest).

@@ -1,26 +1,33 @@
-// A client's root in the server's tree: added to each path that is sent, stripped from each path that is received.
+// A client's root in the server's tree. It is prepended to each path that is sent, and stripped from each path that is
+// received.
 import { JuteError } from '../protocol/index.ts'
 
 export class Chroot {
-  /** '' for the server's own root. */
+  /** The path of this root at the server, or '' for the server's own root. */
   readonly prefix: string
 
   constructor(prefix: string) {
     this.prefix = prefix
   }
 
-  /** @param isSequential the server appends a number to the path, so the slash of the root itself stays */
+  /**
+   * Returns the path at the server.
+   * @param isSequential true if the server appends a number to the path. Then the slash of the path `/` is kept.
+   */
   add(path: string, isSequential = false): string {
     if (this.prefix === '') return path
     return path === '/' && !isSequential ? this.prefix : this.prefix + path
   }
 
-  /** True if a path of the server is below this root. */
+  /** True if the path at the server is this root or below it. */
   has(serverPath: string): boolean {
     return serverPath === this.prefix || serverPath.startsWith(this.prefix + '/')
   }
 
-  /** @throws JuteError if the path is not below this root: a wrong path is never shown */
+  /**
+   * Returns the path below this root.
+   * @throws JuteError if the path is not below this root, so that the caller never gets a wrong path
+   */
   strip(serverPath: string): string {
     if (this.prefix === '') return serverPath
     if (serverPath === this.prefix) return '/'
@@ -28,7 +35,11 @@ export class Chroot {
     throw new JuteError(`the path ${serverPath} is not below ${this.prefix}`)
   }
 
-  /** The path of a node that was created for the path `requested`; the path of a sequential node is longer. */
+  /**
+   * Returns the path of a created node, below this root. It is `requested`, or starts with it if the node is
+   * sequential.
+   * @throws JuteError if the server created a node at another path
+   */
   created(requested: string, serverPath: string): string {
     const path = this.strip(serverPath)
     if (!path.startsWith(requested)) throw new JuteError(`the node ${path} was created for the path ${requested}`)

@@ -1,4 +1,4 @@
-// The client: the nodes, watches and life of a session, seen from a root in the server's tree.
+// The client: a session's operations, watches and state, with paths relative to a root in the server's tree.
 import { onAbort } from '../runtime/abort.ts'
 import { badArguments, hex64, isCode, parentOf, pathProblem, ZooKeeperError, type ACL } from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
@@ -28,7 +28,10 @@ import {
 export interface WatcherOptions extends SignalOption {
   /** Watches all nodes below the path too. Default false. */
   recursive?: boolean
-  /** How many events may be queued for the reader before one `resync` takes their place. Default 1000 */
+  /**
+   * The most events that are queued for the reader, at least 1. One more event replaces all of them by one `resync`.
+   * Default 1000.
+   */
   capacity?: number
 }
 
@@ -45,10 +48,10 @@ export interface WhenConnectedOptions extends SignalOption {
 
 const whenConnectedChecks: Checks<WhenConnectedOptions> = { signal: aSignal, readOnly: aBoolean }
 
-/** A key that all copies of this package in one process share. */
+/** The property key of {@link ClientInternals}. All copies of this package in one process share it. */
 export const internals: unique symbol = Symbol.for('zkwire.client')
 
-/** What recipe-support.ts gives to recipes. */
+/** The parts of a client that recipe-support.ts uses. */
 export interface ClientInternals {
   readonly session: Session
   readonly settings: Settings
@@ -56,15 +59,22 @@ export interface ClientInternals {
 }
 
 /**
- * A session with ZooKeeper, seen from a root in its tree. Every call rejects with a {@link ZooKeeperError}: the server's own
- * codes; BADARGUMENTS and REQUESTTOOLARGE if nothing was sent; CONNECTIONLOSS if the reply was lost (`fate` says whether
- * the server may have done it); SESSIONEXPIRED, AUTHFAILED and CLOSED after the end of the session.
+ * A session with ZooKeeper. Paths are relative to a root in the server's tree, such as the chroot of the connect
+ * string.
+ *
+ * A call that fails rejects with a {@link ZooKeeperError}. Its code is one that the server sent, or one of these.
+ * BADARGUMENTS, REQUESTTOOLARGE, TOOMANYPENDING: nothing was sent. CONNECTIONLOSS: the connection was lost before the
+ * reply, or the session must be presumed lost; `fate` says whether the server may have executed the request.
+ * REPLYTOOLARGE, PROTOCOL: the reply was not acceptable. SESSIONEXPIRED, AUTHFAILED, CLOSED: the session has ended.
  */
 export class Client extends Operations implements AsyncDisposable {
   readonly #session: Session
   readonly #settings: Settings
   readonly #isView: boolean
-  /** Several views of one session may register the same function, and each removes its own. */
+  /**
+   * The function that is registered with the session for each listener. Several views may register the same listener,
+   * and each view removes only its own.
+   */
   #listeners: Map<StateListener, StateListener> | undefined
   #isClosed = false
   /**
@@ -80,6 +90,7 @@ export class Client extends Operations implements AsyncDisposable {
     this.#isView = isView
   }
 
+  /** Returns an empty {@link Transaction}. It collects operations, and sends them as one {@link multi}. */
   transaction(): Transaction {
     return new Transaction((ops, options) => this.multi(ops, options))
   }
@@ -87,10 +98,12 @@ export class Client extends Operations implements AsyncDisposable {
   // Watches and credentials
 
   /**
-   * Watches a node, and with `recursive` all nodes below it, until the watcher is closed. The node need not exist. Servers
-   * from 3.6 on. A recursive watcher gets an event for each node that is created, deleted or changed. Any other watcher
-   * gets the events of its own node, and NodeChildrenChanged.
-   * @throws UNIMPLEMENTED from servers before 3.6, NOAUTH; the reason of `signal`, which closes the watcher later on
+   * Watches a node until the watcher is closed; with `recursive`, also all nodes below it. The node need not exist. A
+   * recursive watcher gets an event for each node that is created, deleted or changed. Any other watcher gets the
+   * events of its own node, and NodeChildrenChanged. Needs a server from 3.6 on.
+   * @param options.signal before the reply, aborting rejects the call with `signal.reason`; later, it closes the
+   * watcher
+   * @throws ZooKeeperError UNIMPLEMENTED from servers before 3.6; NOAUTH
    */
   addWatch(path: string, options: WatcherOptions = {}): Promise<Watcher> {
     const problem = pathProblem(path) ?? optionsProblem(options, watcherChecks)
@@ -108,8 +121,10 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   /**
-   * Removes this client's one-shot watches on a path, here and at the server. Their callbacks are not called.
-   * @throws NOWATCHER if there is none
+   * Removes this client's one-shot watches on a path, without calling their callbacks. Also removes the server's watch,
+   * unless another watch of the session needs it.
+   * @param kind `data`: watches of exists() and getData(). `children`: watches of getChildren(). Default `any`: both
+   * @throws ZooKeeperError NOWATCHER if there is no such watch
    */
   removeWatches(path: string, kind: 'data' | 'children' | 'any' = 'any'): Promise<void> {
     const problem = pathProblem(path) ?? kindProblem(kind)
@@ -119,20 +134,23 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   /**
-   * Adds credentials to the session; they are also sent first on each later connection. Resolves when a server has accepted
-   * them.
-   * @throws AUTHFAILED, which ends the session
+   * Adds credentials to the session, and resolves when a server has accepted them. On each later connection they are
+   * sent before any other request.
+   * @throws ZooKeeperError AUTHFAILED if the server rejects them, which ends the session; BADARGUMENTS if they are
+   * invalid
    */
   addAuth(scheme: string, auth: Uint8Array | string): Promise<void> {
     if (this.#isClosed) return Promise.reject(closed('addAuth', ''))
     return this.#session.addAuth({ scheme, auth })
   }
 
-  // Whole branches
+  // Subtrees
 
   /**
-   * Creates the node and its ancestors, unless they exist. New nodes are empty. Waits through lost connections.
-   * @throws NOAUTH, INVALIDACL; the reason of `signal`
+   * Creates the node and its ancestors, unless they exist. New nodes are empty. Waits while there is no connection.
+   * @param options.mode mode of the new nodes. Default `persistent`
+   * @param options.acl ACL of the new nodes. Default {@link openACL}
+   * @throws ZooKeeperError NOAUTH, INVALIDACL
    */
   async ensurePath(
     path: string,
@@ -141,7 +159,7 @@ export class Client extends Operations implements AsyncDisposable {
     const problem = pathProblem(path) ?? optionsProblem(options, ensureChecks)
     if (problem !== undefined) return refuse('ensurePath', path, problem)
     const { mode = 'persistent', acl, signal } = options
-    // From the server's root, because the nodes of the chroot itself may be missing too.
+    // Starts at the server's root, because the nodes of the chroot itself may be missing too.
     const root = this.root.prefix === '' ? this : new Client(this.#session, this.#settings, '', true)
     if (this.root.add(path) !== '/') await ensurePath(root, this.root.add(path), { mode, acl, signal })
   }
@@ -151,9 +169,8 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   /**
-   * Deletes the node and all nodes below it, and waits through lost connections. A node that does not exist is no error.
-   * @throws NOTEMPTY if other clients go on creating nodes there; NOAUTH; the reason of `signal`: the server may still
-   * delete what was sent before
+   * Deletes the node and all nodes below it. Does nothing if it does not exist. Waits while there is no connection.
+   * @throws ZooKeeperError NOTEMPTY if other clients keep creating nodes there; NOAUTH
    */
   async deleteRecursive(path: string, options: SignalOption = {}): Promise<void> {
     const problem = pathProblem(path) ?? optionsProblem(options, signalChecks)
@@ -161,7 +178,11 @@ export class Client extends Operations implements AsyncDisposable {
     await deleteRecursive(this, path, options.signal)
   }
 
-  /** Returns a view from another root on the same session. Closing it ends only its own watches. */
+  /**
+   * Returns a view: another client on the same session, whose root is `path` below this client's root. The node need
+   * not exist. Closing a view ends only its own watches and listeners.
+   * @throws ZooKeeperError BADARGUMENTS if the path is invalid
+   */
   chroot(path: string): Client {
     const problem = pathProblem(path)
     if (problem !== undefined) throw badArguments('chroot', path, problem)
@@ -170,36 +191,43 @@ export class Client extends Operations implements AsyncDisposable {
 
   // The session
 
+  /** The present state of the session; `closed` if this view was closed. */
   get state(): State {
     return this.#isClosed && !isTerminal(this.#session.state) ? 'closed' : this.#session.state
   }
 
   /**
-   * Calls back at each change of the state, from a microtask at its place in the order of the wire. A function that is
-   * registered twice is called once.
-   * @throws ZooKeeperError BADARGUMENTS for another event, since there is none
+   * Calls the listener after each change of the state with the new and the previous state. It is called in a microtask,
+   * in order with replies and watch events. Registering the same function again has no effect.
+   * @throws ZooKeeperError BADARGUMENTS if the event is not `state`, or the listener is not a function
    */
   on(event: 'state', listener: StateListener): this {
     checkEvent('on', event, listener)
+    return this.#listen(listener, false)
+  }
+
+  #listen(listener: StateListener, isOnce: boolean): this {
     this.#listeners ??= new Map()
     if (this.#listeners.has(listener)) return this
-    const own: StateListener = (state, previous) => listener(state, previous)
+    const own: StateListener = (state, previous) => {
+      if (isOnce) this.off('state', listener)
+      return listener(state, previous)
+    }
     this.#listeners.set(listener, own)
     this.#session.states.on(own)
     return this
   }
 
-  /** As {@link on}, for the next change only. */
+  /** Like {@link on}, but calls the listener only at the next change. */
   once(event: 'state', listener: StateListener): this {
     checkEvent('once', event, listener)
-    const once: StateListener = (state, previous) => {
-      this.off('state', once)
-      return listener(state, previous)
-    }
-    return this.on('state', once)
+    return this.#listen(listener, true)
   }
 
-  /** @throws ZooKeeperError BADARGUMENTS for another event */
+  /**
+   * Removes a listener that {@link on} or {@link once} registered.
+   * @throws ZooKeeperError BADARGUMENTS as {@link on}
+   */
   off(event: 'state', listener: StateListener): this {
     checkEvent('off', event, listener)
     const own = this.#listeners?.get(listener)
@@ -208,47 +236,52 @@ export class Client extends Operations implements AsyncDisposable {
     return this
   }
 
-  /** Iterates over the present state and each state that follows, until the session is over: `for await (const state of zk.states())`. */
+  /**
+   * Iterates over the present state and all later ones: `for await (const state of zk.states())`. Ends with the
+   * session.
+   * @throws ZooKeeperError BADARGUMENTS if an option is invalid
+   */
   states(options: SignalOption = {}): AsyncIterableIterator<State, undefined> {
     return new StateIterator(this, checked('states', '', options, signalChecks).signal)
   }
 
+  /** The id of the session. With the password, it resumes the session: see the option `session` of `connect`. */
   get sessionId(): bigint {
     return this.#session.id
   }
 
-  /** A copy. Anyone with the password and the id can take the session over. */
+  /** A copy of the password of the session. Anyone who has the id and the password can take over the session. */
   get sessionPassword(): Buffer {
     return this.#session.password
   }
 
-  /** The session timeout that the server gave, ms. */
+  /** The session timeout that the server chose, in milliseconds. */
   get sessionTimeout(): number {
     return this.#session.timeout
   }
 
   /**
-   * Returns for how many milliseconds the session is surely alive; 0 if it must be presumed lost. Computed at the call.
-   * A follower that is cut off from its leader confirms sessions that the leader has expired, for up to syncLimit ticks.
-   * Only a transaction that checks a node of the session (`held.guard()`) is proof against that.
+   * Returns for how many more milliseconds the session is certainly alive; 0 if it must be presumed lost or has ended.
+   * Computed at each call. Exception: a follower that is cut off from its leader confirms sessions for up to syncLimit
+   * ticks, even if the leader has expired them. Only a transaction that checks a node of the session (`held.guard()`)
+   * is safe from that.
    */
   validFor(): number {
     return this.#session.validFor()
   }
 
   /**
-   * Aborts when the session must be presumed lost: no server has confirmed it for the session timeout, or it is over. A
-   * session that comes back has a new signal here. After a stall of the process the signal aborts within one turn of the
-   * event loop; {@link validFor} knows at once.
+   * Aborts when the session has ended, or must be presumed lost because no server has confirmed it for the session
+   * timeout. If a server confirms the session later, this property holds a new signal. After a stall of the process the
+   * signal aborts within one turn of the event loop, while {@link validFor} is right at once.
    */
   get leaseSignal(): AbortSignal {
     return this.#session.leaseSignal
   }
 
   /**
-   * Resolves when there is a connection to a server that takes writes, or with `readOnly` to any server: at once, or after
-   * the next reconnect.
-   * @throws SESSIONEXPIRED, AUTHFAILED, CLOSED; the reason of `signal`
+   * Resolves as soon as the session is connected to a server that accepts writes, or with `readOnly` to any server.
+   * @throws ZooKeeperError SESSIONEXPIRED, AUTHFAILED or CLOSED if the session ends first; BADARGUMENTS
    */
   async whenConnected(options: WhenConnectedOptions = {}): Promise<void> {
     const { signal, readOnly = false } = checked('whenConnected', '', options, whenConnectedChecks)
@@ -268,8 +301,9 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   /**
-   * Runs a task, and runs it again on the next connection each time it fails with CONNECTIONLOSS. So the task must do no
-   * harm if it is done twice.
+   * Runs the task, and runs it again on the next connection each time it fails with CONNECTIONLOSS. The task may
+   * therefore be executed twice, and must do no harm then. Resolves to the result of the task.
+   * @throws any other error of the task; ZooKeeperError SESSIONEXPIRED, AUTHFAILED or CLOSED if the session ends first
    */
   async retry<T>(task: () => Promise<T>, options: SignalOption = {}): Promise<T> {
     const { signal } = checked('retry', '', options, signalChecks)
@@ -285,12 +319,14 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   /**
-   * Replaces the list of servers. A client that is connected to a server which the new list lacks reconnects, with the
-   * same session. If there are more servers than before, a share of all clients reconnects too, so that the load is even
-   * afterwards (the rule of Java's client). What is in flight then fails with CONNECTIONLOSS. Two servers are the same if
-   * their names and ports are.
-   * @param servers as for `connect`, SRV records too; without a chroot, or with the one this client has
-   * @throws ZooKeeperError BADARGUMENTS; SESSIONEXPIRED, AUTHFAILED, CLOSED
+   * Replaces the list of servers. If the client is connected to a server that is not in the new list, it reconnects
+   * with the same session. If the new list has more servers, a share of all clients also reconnects, which balances the
+   * load (the rule of Java's client). Requests in flight then fail with CONNECTIONLOSS. Servers are compared by name
+   * and port.
+   * @param servers a connect string as for `connect`, also with SRV records. Its chroot must be missing or the same as
+   * this client's
+   * @throws ZooKeeperError BADARGUMENTS if the connect string is invalid; SESSIONEXPIRED, AUTHFAILED or CLOSED if the
+   * session has ended
    */
   updateServerList(servers: string): void {
     const connectString = parseConnectString(servers, 'updateServerList')
@@ -301,20 +337,21 @@ export class Client extends Operations implements AsyncDisposable {
     this.#session.hosts.setServers(connectString)
   }
 
-  /** Counters since the session began. The channels `zkwire:…` of node:diagnostics_channel publish more. */
+  /** Counters since the session began. The channels `zkwire:…` of node:diagnostics_channel publish the details. */
   get stats(): SessionStats {
     return this.#session.diagnostics.stats
   }
 
-  /** Resolves when no clean-up is running in the background. */
+  /** Resolves when no background work is running, such as the removal of watches at the server. Never rejects. */
   settled(): Promise<void> {
     return this.#session.background.settled()
   }
 
   /**
-   * Waits for the replies to earlier calls, and ends the session at the server, and with it its ephemeral nodes. Resolves
-   * when that is done, or after a third of the session timeout if no server can be reached. Later calls reject with
-   * CLOSED. May be called again.
+   * Ends the session at the server, which deletes its ephemeral nodes. Requests in flight are answered first; queued
+   * requests and later calls reject with CLOSED. Resolves when the server has confirmed the end, or after a third of
+   * the session timeout at most. May be called again. On a view (see {@link chroot}), ends only its watches and
+   * listeners.
    */
   async close(): Promise<void> {
     if (!this.#isView) return this.#session.close()
@@ -333,7 +370,7 @@ export class Client extends Operations implements AsyncDisposable {
     return this.close()
   }
 
-  /** What util.inspect and console.log show. */
+  /** Returns the text that util.inspect() and console.log() show. */
   [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: object, inspect: (...args: unknown[]) => string) {
     const { state, sessionId, sessionTimeout } = this
     const shown = { state, server: this.#session.server, sessionId: hex64(sessionId), sessionTimeout }
@@ -357,7 +394,7 @@ export class Client extends Operations implements AsyncDisposable {
 
 const UNCLONEABLE = Symbol('a client of zkwire')
 
-/** Untyped callers would listen for 'error' or 'expired', and be called for something else or never. */
+/** Without this check, the listener of an untyped caller for `error` or `expired` would be called at every change. */
 function checkEvent(op: string, event: string, listener: unknown): void {
   if (event !== 'state') throw badArguments(op, '', `there is no event '${event}'; the only event is 'state'`)
   if (typeof listener !== 'function') throw badArguments(op, '', 'the listener must be a function')

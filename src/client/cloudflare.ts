@@ -1,5 +1,5 @@
-// Entry point `zkwire/cloudflare`: connect() and supervise() for workers, on cloudflare:sockets. It imports no node:net,
-// node:tls or node:dns.
+// Entry point `zkwire/cloudflare`: connect() and supervise() for Cloudflare Workers, through cloudflare:sockets.
+// It does not import node:net, node:tls or node:dns.
 import type { Checks } from '../protocol/option-checks.ts'
 import { cloudflare } from '../transport/cloudflare.ts'
 import type { Client } from './client.ts'
@@ -12,7 +12,8 @@ export type { CommonOptions } from './options.ts'
 
 export interface ConnectOptions extends CommonOptions {
   /**
-   * Speaks TLS. The runtime must trust the certificate, for the host as the connect string names it. Default false.
+   * Uses TLS. The runtime must trust the server's certificate, which must be for the host in the connect string.
+   * Default false.
    */
   tls?: boolean
 }
@@ -20,15 +21,15 @@ export interface ConnectOptions extends CommonOptions {
 const checks: Checks<ConnectOptions> = { ...commonChecks, tls: optional.boolean }
 
 /**
- * Opens a session with one of the servers, which are tried in random order, again and again, until one gives it. As
- * `connect` of `zkwire`, without SRV records.
- * @throws ZooKeeperError as `connect` of `zkwire`
+ * Opens a session with one of the servers, as `connect` of `zkwire` does. Looks up no SRV records.
+ * @throws ZooKeeperError as `connect` of `zkwire`; BADARGUMENTS also for a `dns-srv://` connect string. If the runtime does
+ * not trust a certificate, CONNECTTIMEOUT instead of PROTOCOL
  */
 export function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
   return openSession(servers, options, workerSettingsOf)
 }
 
-/** Runs a function for each session, one session after the other, as `supervise` of `zkwire`. */
+/** Runs `task` in one session after another, with the results and errors of `supervise` of `zkwire`. */
 export function supervise<T>(servers: string, options: ConnectOptions, task: SessionTask<T>): Promise<T> {
   return superviseWith(connect, workerSettingsOf, servers, options, task)
 }

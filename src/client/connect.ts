@@ -1,4 +1,4 @@
-// From a connect string to a client, for any entry point.
+// Opens a session and makes its client, for all entry points.
 import { onAbort } from '../runtime/abort.ts'
 import { ZooKeeperError, type ErrorCode } from '../protocol/index.ts'
 import { isTerminal, terminalCodes, type TerminalState } from '../session/life/states.ts'
@@ -8,8 +8,8 @@ import { Client } from './client.ts'
 import type { CommonOptions, Settings } from './options.ts'
 
 /**
- * Opens a session with one of the servers.
- * @param settingsOf checks and completes the options of the entry point
+ * Opens a session with one of the servers. Rejects as `connect` of `zkwire` does.
+ * @param settingsOf checks the options of the entry point and fills in the defaults
  * @param onSession called before the promise resolves
  */
 export function openSession<O extends CommonOptions>(
@@ -48,11 +48,11 @@ export function openSession<O extends CommonOptions>(
     const timer = clock.setTimeout(() => cancel(failure(session, 'CONNECTTIMEOUT')), connectTimeout)
     const stopListening = onAbort(signal, () => cancel(signal?.reason))
     session.states.on(onState)
-    session.hosts.start()
+    session.hosts.dialNext()
   })
 }
 
-/** A session that is closed here, and not by a caller, has failed permanently. */
+/** Returns why no session was established. Here the state is `closed` only if every host has failed permanently. */
 const failureOf = (session: Session, state: TerminalState): ZooKeeperError =>
   (state === 'closed' ? session.lastCause : undefined) ?? failure(session, terminalCodes[state])
 

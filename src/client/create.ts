@@ -1,4 +1,4 @@
-// The request of create(), in the form that each mode and each version of server needs.
+// Builds the request of create() for each mode, and its fallback for servers before 3.5.
 import {
   createModes,
   isSequential,
@@ -15,12 +15,17 @@ import { openACL } from './acl.ts'
 import type { Chroot } from './chroot.ts'
 import type { CreateOptions, Data } from './validation.ts'
 
+/** The result of create(). */
 export interface Created {
+  /** The path of the node, below the client's root. For a sequential node it ends with the ten digits. */
   path: string
   stat: Stat
 }
 
-/** @param exists reads the Stat of a node that a server before 3.5 has created */
+/**
+ * Returns the call that creates a node.
+ * @param exists reads the Stat of the created node, for servers before 3.5
+ */
 export function createCall(
   root: Chroot,
   path: string,
@@ -49,7 +54,10 @@ export function createCall(
 
 type AnyCallOf<V> = Call<unknown, unknown, V>
 
-/** For servers before 3.5, whose create replies without a Stat, and which know neither containers nor TTLs. */
+/**
+ * Returns the call for servers before 3.5. Their reply to create has no Stat, and they know neither containers nor
+ * TTLs.
+ */
 function createCall34(
   root: Chroot,
   path: string,

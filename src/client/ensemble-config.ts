@@ -8,16 +8,18 @@ import { signalChecks, type SignalOption } from './validation.ts'
 export const CONFIG_NODE = '/zookeeper/config'
 
 export interface EnsembleServer {
+  /** The number in `server.<id>=…`. */
   id: number
+  /** Participants vote, observers do not. */
   role: 'participant' | 'observer'
-  /** The addresses for the other servers, `host:port:port`; several if the server has several. */
+  /** The addresses that the other servers use, each `host:port:port`. Most servers have one. */
   quorum: string[]
-  /** The address for clients; undefined if the configuration does not name it. */
+  /** The address that clients use; undefined if the configuration does not name it. */
   client: Address | undefined
 }
 
 export interface EnsembleConfig {
-  /** The text. */
+  /** The text of /zookeeper/config, not parsed. */
   data: Buffer | null
   stat: Stat
   servers: EnsembleServer[]
@@ -36,7 +38,10 @@ export function configOf({ data, stat }: TypeOf<typeof GetDataResponse>): Ensemb
   })
 }
 
-/** Parses `server.3=host:2888:3888:participant;0.0.0.0:2181` (QuorumPeer.QuorumServer); undefined for any other line. */
+/**
+ * Parses a line like `server.3=host:2888:3888:participant;0.0.0.0:2181` (QuorumPeer.QuorumServer). Returns undefined
+ * for any other line.
+ */
 function serverOf(line: string): EnsembleServer | undefined {
   const match = /^server\.(\d+)=([^;]+)(?:;(?:(.*):)?(\d+))?$/.exec(line)
   if (match === null) return undefined
@@ -58,12 +63,18 @@ function reachable(host: string, quorum: string): string {
   return (/^\[([^\]]+)\]/.exec(quorum) ?? /^([^:]*)/.exec(quorum))?.[1] ?? bare
 }
 
-/** Either all `members`, or the servers that are `joining` (lines `server.4=…`) and `leaving` (ids). */
+/**
+ * A change of the ensemble: either `members`, or `joining` and `leaving`. A list may also be one string, separated by
+ * commas.
+ */
 export interface Reconfiguration extends SignalOption {
+  /** Servers to add, as lines `server.4=…`. */
   joining?: string | readonly string[]
+  /** The ids of servers to remove. */
   leaving?: string | readonly (string | number)[]
+  /** All servers of the new configuration, as lines `server.4=…`. */
   members?: string | readonly string[]
-  /** The change is refused with BADVERSION unless the configuration has this version. Default: any version. */
+  /** The server rejects the change with BADVERSION unless the configuration has this version. Default: any version. */
   version?: bigint
 }
 

@@ -1,4 +1,4 @@
-// What users call: connect, the client and its operations, supervise. Re-exports only.
+// The public interface of the client: connect(), the client and its operations, supervise(). Re-exports only.
 // May import: session, session/life, session/requests, session/watches, session/servers, transport, protocol, runtime.
 export { aclOf, creatorAllACL, digest, openACL, readOnlyACL } from './acl.ts'
 export type { Client, WatcherOptions, WhenConnectedOptions } from './client.ts'

@@ -1,4 +1,4 @@
-// multiRead: several reads of one state of the tree.
+// multiRead(): several reads that all see the same state of the tree.
 import {
   codeOf,
   JuteError,
@@ -12,12 +12,16 @@ import {
 } from '../protocol/index.ts'
 import type { Chroot } from './chroot.ts'
 
+/** One read of a multiRead: the operation, and its path. */
 export type ReadOp = { getData: string } | { getChildren: string }
 
-/** The result of any read of a multiRead: as of getData, or the children without a Stat, or the error of that read. */
+/**
+ * The result of one read of a multiRead. getData: data and Stat. getChildren: the children, without a Stat. If the read
+ * failed: its error.
+ */
 export type ReadResult = TypeOf<typeof GetDataResponse> | { children: string[] } | ZooKeeperError
 
-/** The results of a multiRead, typed by its reads, in their order. */
+/** The results of a multiRead, in the order of its reads. The type of each result follows from its read. */
 export type ReadResults<Ops extends readonly ReadOp[]> = {
   -readonly [I in keyof Ops]: ResultOf<Ops[I]>
 }
@@ -32,7 +36,7 @@ export function readItemOf(op: ReadOp, chroot: Chroot): Encodable<TypeOf<typeof 
   return { type: 'getData' in op ? opcodes.getData : opcodes.getChildren, body }
 }
 
-/** @throws JuteError if the reply does not answer the reads */
+/** @throws JuteError if the reply does not match the reads */
 export function readResultsOf(ops: readonly ReadOp[], reply: TypeOf<typeof MultiResponse>): ReadResult[] {
   if (reply.length !== ops.length) throw new JuteError(`${reply.length} results for ${ops.length} reads`)
   return reply.map((item, i) => {

@@ -1,4 +1,4 @@
-// Transactions: the operations that a caller writes, their items on the wire, and their results.
+// Multis: checks their operations, encodes them as items on the wire, and decodes the results.
 import {
   codeOf,
   createModes,
@@ -43,15 +43,15 @@ export interface CreatedInMulti {
   stat: Stat | null
 }
 
-/** The result of any operation of a multi. */
+/** The result of one operation of a multi, as `multi` describes. */
 export type MultiResult = CreatedInMulti | Stat | undefined
 
-/** The results of a multi, typed by its operations, in their order. */
+/** The results of a multi, in the order of its operations. The type of each result follows from its operation. */
 export type MultiResults<Ops extends readonly MultiOp[]> = {
   -readonly [I in keyof Ops]: ResultOf<Ops[I]>
 }
 
-/** Distributes over a union, so that the results of a list of MultiOp are MultiResults. */
+/** A conditional type that distributes over unions, so that a list of MultiOp has results of type MultiResult. */
 type ResultOf<Op> = Op extends { create: string } ? CreatedInMulti : Op extends { setData: string } ? Stat : undefined
 
 type Item = Encodable<TypeOf<typeof MultiRequest>>[number]
@@ -61,14 +61,15 @@ type Kind = (typeof kinds)[number]
 
 const kindOf = (op: MultiOp): Kind => kinds.find(kind => kind in op) ?? 'check'
 
-/** The property that names the operation holds its path. */
+/** The property whose name is the operation holds the path. */
 const pathsIn = (op: MultiOp) => op as unknown as Readonly<Record<Kind, string>>
 export const pathOf = (op: MultiOp): string => pathsIn(op)[kindOf(op)]
 
-/** Why an operation cannot be sent, or undefined. */
+/** Returns why an operation cannot be sent, or undefined if it can. */
 export function opProblem(op: MultiOp): string | undefined {
   const paths = pathsIn(op)
-  // The types allow two in one object. Only one would be done: perhaps without the check that the caller relies on.
+  // The types allow two operations in one object. Only one of them would be sent, perhaps without the check that the
+  // caller relies on.
   if (kinds.filter(kind => (paths[kind] as unknown) !== undefined).length !== 1)
     return `an operation must have exactly one of ${kinds.join(', ')}`
   const kind = kindOf(op)
@@ -99,8 +100,8 @@ export function itemOf(op: MultiOp, chroot: Chroot): Item {
 }
 
 /**
- * The items for servers before 3.5, which know only a create without a Stat, and no containers. Undefined if the items
- * would be the same.
+ * Returns the items for servers before 3.5, or undefined if they are the same. Those servers reply to create without a
+ * Stat, and do not know containers.
  */
 export function itemsOf34(items: readonly Item[]): Item[] | undefined {
   const isNewer = ({ type }: Item) => type === opcodes.create2 || type === opcodes.createContainer
@@ -114,7 +115,7 @@ export function itemsOf34(items: readonly Item[]): Item[] | undefined {
 
 /**
  * Returns the results of a multi in the order of its operations, or the error that it failed with.
- * @throws JuteError if the reply does not answer the operations
+ * @throws JuteError if the reply does not match the operations
  */
 export function outcomeOf(
   ops: readonly MultiOp[],
@@ -143,7 +144,10 @@ function resultOf(op: MultiOp, item: TypeOf<typeof MultiResponse>[number], chroo
   throw new JuteError(`a result of type ${item.type} to ${kindOf(op)}`)
 }
 
-/** The operations before the one that failed carry 0, those after it RUNTIMEINCONSISTENCY. */
+/**
+ * Finds the operation that failed. In the reply, earlier operations have the error number 0, later ones
+ * RUNTIMEINCONSISTENCY.
+ */
 function failureOf(ops: readonly MultiOp[], failures: readonly (MultiFailure | undefined)[]): MultiError {
   const results = failures.map(failure => failure ?? { code: 'OK' as const, errno: 0 })
   const isCause = ({ errno }: MultiFailure) => errno !== 0 && errno !== errnos.RUNTIMEINCONSISTENCY

@@ -16,23 +16,28 @@ import { superviseWith, type SessionTask } from './supervise.ts'
 
 export interface ConnectOptions extends CommonOptions {
   /**
-   * Speaks TLS: true, or options of node:tls (`ca`, `cert`, `key`, …). Each certificate is verified against the host as the
-   * connect string names it, unless `rejectUnauthorized: false` is given here. Version 1.2 at least; never plaintext.
-   * Default false.
+   * Uses TLS 1.2 or later, and never plaintext: true, or options of node:tls (`ca`, `cert`, `key`, …). The server's
+   * certificate must be valid, and for the host in the connect string, unless `rejectUnauthorized: false` is set here.
+   * Default false: plaintext.
    */
   tls?: boolean | TlsOptions
-  /** Opens the byte stream. Default: TCP through node:net, or with `tls` TLS through node:tls. */
+  /**
+   * Opens the byte streams to servers. Cannot be combined with `tls`. Default: TCP through node:net, or with `tls` TLS
+   * through node:tls.
+   */
   dial?: Dial
   /**
-   * Follows the servers that the ensemble's dynamic configuration names: the client watches /zookeeper/config and updates
-   * its list of servers. Servers that name no client port are left out. The servers of the connect string are tried if none
-   * of the configuration can be reached. The configuration names plaintext ports, so it is refused together with `tls`.
-   * Default false.
+   * Watches the ensemble's dynamic configuration, /zookeeper/config, and connects to the servers that it names. Servers
+   * without a client port are left out. The servers of the connect string are tried only if none of those can be
+   * reached. The configuration names plaintext ports, so this option cannot be combined with `tls`. Default false.
    */
   followEnsemble?: boolean
-  /** How often the SRV records of a `dns-srv://` connect string are looked up while connected, ms. Default 60 000. */
+  /**
+   * How often the SRV records of a `dns-srv://` connect string are looked up again while connected, in milliseconds.
+   * Default 60 000.
+   */
   srvRefreshInterval?: number
-  /** Looks up SRV records. Default: node:dns. */
+  /** Looks up the SRV records of a `dns-srv://` connect string. Default: node:dns. */
   resolveSrv?: ResolveSrv
 }
 
@@ -48,37 +53,50 @@ const checks: Checks<ConnectOptions> = {
 }
 
 /**
- * Opens a session with one of the servers, which are tried in random order, again and again, until one gives it.
- * @param servers `zk1:2181,zk2:2181,[::1]:2181/app`: hosts, with 2181 as the default port, and a chroot at the end; or
- * `dns-srv://_zookeeper._tcp.example.org/app`, whose SRV records name the hosts and are looked up before each attempt
- * @throws ZooKeeperError BADARGUMENTS; CONNECTTIMEOUT, whose `cause` is what ended the last attempt; PROTOCOL, earlier than
- * that, if every host has failed in turn for a reason that will stay: a certificate that is not valid, a server that requires
- * one, TLS on one side only; SESSIONEXPIRED for a session that was to be resumed; AUTHFAILED; the reason of `signal`
+ * Opens a session. Tries the servers in random order, again and again, until one of them accepts.
+ * @param servers hosts and an optional chroot: `zk1:2181,zk2:2181,[::1]:2181/app`. The default port is 2181. Or a name
+ * whose SRV records name the hosts: `dns-srv://_zookeeper._tcp.example.org/app`. The records are looked up before each
+ * attempt
+ * @returns a client that is connected
+ * @throws ZooKeeperError BADARGUMENTS if the connect string or an option is invalid
+ * @throws ZooKeeperError CONNECTTIMEOUT if no server accepted within `connectTimeout`; its `cause` is the error of the
+ * last attempt
+ * @throws ZooKeeperError PROTOCOL if every host has failed in turn for a permanent reason, such as an invalid
+ * certificate, a missing client certificate, or TLS on one side only
+ * @throws ZooKeeperError SESSIONEXPIRED if the session to resume has expired; AUTHFAILED if a server rejected the
+ * credentials
+ * @throws the reason of `options.signal` if it aborts
  */
 export function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
   return openSession(servers, options, nodeSettingsOf, (client, session, { onUncaughtError }) => {
-    // A view of its own, because the caller may remove the client's watches on that node.
+    // A separate view, because the caller may remove the client's own watches on that node.
     if (options.followEnsemble === true) followEnsemble(client.chroot('/'), session.hosts).catch(onUncaughtError)
   })
 }
 
 /**
- * Opens a session and runs `task` with it; when the session is lost, opens another one and runs it again, for ever. Each
- * run makes anew what belongs to a session (locks, ephemeral nodes, watches), so that nothing of a lost session is used.
+ * Opens a session and runs `task` with it. If the session is lost, opens another one and runs `task` again, without
+ * limit. Locks, ephemeral nodes and watches belong to a session, so each run must create them again.
  *
  * The `signal` that `task` gets aborts when its session has ended or must be presumed lost, and when `options.signal`
- * aborts. The task must end then: the next run starts after it, never at the same time.
- * @param options as for `connect`; a `session` in them is for the first run only. Their `signal` ends everything.
- * @returns what `task` returns while its session is alive; the session is closed then
- * @throws what `task` throws while its session is alive; AUTHFAILED and BADARGUMENTS of connecting; PROTOCOL if no server
- * can ever be spoken to (a certificate that is not valid, TLS on one side only); the reason of `options.signal`. A server that
- * cannot be reached, and a lost session, are no errors here: another attempt follows after a growing pause of 50 ms to 2 s.
+ * aborts. The task must then end, because the next run starts only after it. Runs never overlap.
+ *
+ * An unreachable server or a lost session is not an error here. The next attempt follows after a random pause, which
+ * grows from 25 ms to at most 2 s.
+ * @param options as for `connect`. The option `session` is used for the first run only. Aborting `signal` ends
+ * everything
+ * @returns the result of `task`, if its session is still alive or the task closed it; the session is closed by then
+ * @throws any error of `task` while its session is alive; the reason of `options.signal` if it aborts
+ * @throws ZooKeeperError BADARGUMENTS, AUTHFAILED or PROTOCOL as `connect`; AUTHFAILED also if a later session ends so
  */
 export function supervise<T>(servers: string, options: ConnectOptions, task: SessionTask<T>): Promise<T> {
   return superviseWith(connect, nodeSettingsOf, servers, options, task)
 }
 
-/** @throws ZooKeeperError BADARGUMENTS */
+/**
+ * Checks the options and fills in the defaults.
+ * @throws ZooKeeperError BADARGUMENTS if an option is invalid
+ */
 export function nodeSettingsOf(options: ConnectOptions): Settings {
   checkOptions(options, checks)
   return settingsOf(options, {
@@ -88,21 +106,21 @@ export function nodeSettingsOf(options: ConnectOptions): Settings {
   })
 }
 
-/** One dial for all sessions that use the system's randomness. */
+/** Shared by all sessions that use the system's randomness. */
 const dialTcpShuffled = tcp({ random: systemRandom })
 
 function dialOf(options: ConnectOptions): Dial {
   const [dial, tls, random] = [options.dial ?? undefined, options.tls ?? false, options.random ?? systemRandom]
   if (options.followEnsemble === true && tls !== false)
-    throw bad('followEnsemble leads to plaintext ports, so it cannot be combined with tls')
-  // A dial without TLS must not silently take the place of TLS.
+    throw bad("the ensemble's configuration names plaintext ports, so followEnsemble cannot be combined with tls")
+  // A dial without TLS must not silently replace TLS.
   if (dial !== undefined && tls !== false) throw bad('tls is for the default dial only: let your dial speak TLS itself')
   if (dial !== undefined) return dial
   if (tls === false) return detectTls(random === systemRandom ? dialTcpShuffled : tcp({ random }))
   try {
     return detectPlaintext(dialTls({ lookup: shuffledLookup(systemLookup, random), ...(tls === true ? {} : tls) }))
   } catch (error) {
-    // For an argument of a wrong type node:tls shows the value, which may be a passphrase.
+    // If an argument has a wrong type, the message of node:tls contains the value, which may be a passphrase.
     throw bad(`tls: ${(error as Error).message.replace(/\bReceived .*/s, '').trim()}`)
   }
 }

@@ -51,11 +51,15 @@ import {
 } from './validation.ts'
 
 export interface ReadOptions {
-  /** Called once: when what was read changes, or when the session, or the view that set it, ends first. */
+  /**
+   * Sets a watch and calls this function once: when the node, or the list of children, that was read changes. If the
+   * session, or the view that set the watch, ends first, it is called then. Default: no watch.
+   */
   watch?: WatchCallback
   /**
-   * Before the reply, aborting rejects the call with `signal.reason`. After it, aborting removes the watch, and the
-   * server's watch with the last local one on that path. `removeWatches` removes all watches of a client on a path.
+   * Before the reply, aborting rejects the call with `signal.reason`. After it, aborting removes the watch, and also
+   * the server's watch if no other local watch on that path needs it. `removeWatches` removes all watches of a client
+   * on a path.
    */
   signal?: AbortSignal | undefined
 }
@@ -78,8 +82,10 @@ export abstract class Operations {
   /**
    * Creates a node. In a sequential mode the server appends ten digits, so the resulting `path` is longer than the one
    * passed in.
-   * @throws NODEEXISTS, NONODE (no parent), NOCHILDRENFOREPHEMERALS, NOAUTH, INVALIDACL, QUOTAEXCEEDED; UNIMPLEMENTED for a
-   * mode with a TTL that the server has switched off
+   * @param data contents of the node. Default: an empty string
+   * @returns the path of the node, and its Stat
+   * @throws ZooKeeperError NODEEXISTS; NONODE if the parent does not exist; NOCHILDRENFOREPHEMERALS, NOAUTH,
+   * INVALIDACL, QUOTAEXCEEDED; UNIMPLEMENTED if the mode has a TTL, which the server does not know or has disabled
    */
   create(path: string, data: Data = '', options: CreateOptions = {}): Promise<Created> {
     const problem = createProblem(path, options) ?? dataProblem(data)
@@ -99,7 +105,10 @@ export abstract class Operations {
     }
   }
 
-  /** @throws NONODE, NOTEMPTY, BADVERSION, NOAUTH */
+  /**
+   * Deletes a node that has no children.
+   * @throws ZooKeeperError NONODE, NOTEMPTY, BADVERSION, NOAUTH
+   */
   delete(path: string, options: VersionOptions = {}): Promise<void> {
     const problem = pathProblem(path) ?? optionsProblem(options, versionChecks)
     if (problem !== undefined) return refuse('delete', path, problem)
@@ -108,17 +117,26 @@ export abstract class Operations {
     return this.submit({ op: operations.delete, body, path, signal, result: nothing })
   }
 
-  /** Resolves to the node's Stat, or to null if it does not exist; a watch then waits for its creation. */
+  /**
+   * Resolves to the Stat of the node, or to null if it does not exist. In that case a watch is called when the node is
+   * created.
+   */
   exists(path: string, options: ReadOptions = {}): Promise<Stat | null> {
     return this.#read(operations.exists, path, options, statOf, null)
   }
 
-  /** @throws NONODE (no watch is left then), NOAUTH */
+  /**
+   * Resolves to the data and the Stat of the node.
+   * @throws ZooKeeperError NONODE, and then sets no watch; NOAUTH
+   */
   getData(path: string, options: ReadOptions = {}): Promise<TypeOf<typeof GetDataResponse>> {
     return this.#read(operations.getData, path, options, same)
   }
 
-  /** @throws NONODE, BADVERSION, NOAUTH, QUOTAEXCEEDED */
+  /**
+   * Replaces the data of a node. Resolves to its new Stat.
+   * @throws ZooKeeperError NONODE, BADVERSION, NOAUTH, QUOTAEXCEEDED
+   */
   setData(path: string, data: Data, options: VersionOptions = {}): Promise<Stat> {
     const problem = pathProblem(path) ?? optionsProblem(options, versionChecks) ?? newDataProblem(data)
     if (problem !== undefined) return refuse('setData', path, problem)
@@ -128,20 +146,27 @@ export abstract class Operations {
   }
 
   /**
-   * Resolves to the names of the children, in no particular order, and the Stat of the node itself.
-   * @throws NONODE (no watch is left then), NOAUTH
+   * Resolves to the names of the children, in no particular order, and to the Stat of the node itself.
+   * @throws ZooKeeperError NONODE, and then sets no watch; NOAUTH
    */
   getChildren(path: string, options: ReadOptions = {}): Promise<TypeOf<typeof GetChildren2Response>> {
     return this.#read(operations.getChildren2, path, options, same)
   }
 
-  /** Resolves to the number of all nodes below a path, at every depth. Servers from 3.6 on. */
+  /**
+   * Resolves to the number of all nodes below a path, at every depth. Needs a server from 3.6 on.
+   * @throws ZooKeeperError UNIMPLEMENTED from servers before 3.6; NONODE, NOAUTH
+   */
   getAllChildrenNumber(path: string): Promise<number> {
     const result = ({ totalNumber }: { totalNumber: number }) => totalNumber
     return this.#ask(operations.getAllChildrenNumber, path, result)
   }
 
-  /** Resolves to the paths of this session's ephemeral nodes that start with a prefix, by default all. Servers from 3.6 on. */
+  /**
+   * Resolves to the paths of the ephemeral nodes of this session that start with a prefix. Needs a server from 3.6 on.
+   * @param prefix beginning of the paths. Default: `/`, the root of this client
+   * @throws ZooKeeperError UNIMPLEMENTED from servers before 3.6
+   */
   getEphemerals(prefix = '/'): Promise<string[]> {
     const problem = pathProblem(prefix)
     if (problem !== undefined) return refuse('getEphemerals', prefix, problem)
@@ -149,19 +174,23 @@ export abstract class Operations {
       op: operations.getEphemerals,
       body: { prefixPath: this.root.add(prefix) },
       path: prefix,
-      // The server compares strings: for the root /app it finds /apple too.
+      // The server compares strings, so for the root /app it also returns paths below /apple.
       result: ({ ephemerals }) => ephemerals.filter(path => this.root.has(path)).map(path => this.root.strip(path)),
     })
   }
 
-  /** @throws NONODE, NOAUTH */
+  /**
+   * Resolves to the ACL and the Stat of a node.
+   * @throws ZooKeeperError NONODE, NOAUTH
+   */
   getACL(path: string): Promise<TypeOf<typeof GetACLResponse>> {
     return this.#ask(operations.getACL, path, same)
   }
 
   /**
-   * Replaces the ACL of a node. Here `version` is the version of the ACL, `stat.aversion`.
-   * @throws NONODE, BADVERSION, INVALIDACL, NOAUTH
+   * Replaces the ACL of a node, and resolves to its new Stat.
+   * @param options.version version of the ACL (`stat.aversion`), not of the data. Default -1: any version
+   * @throws ZooKeeperError NONODE, BADVERSION, INVALIDACL, NOAUTH
    */
   setACL(path: string, acl: readonly ACL[], options: VersionOptions = {}): Promise<Stat> {
     const problem = pathProblem(path) ?? optionsProblem(options, versionChecks) ?? aclProblem(acl)
@@ -171,20 +200,28 @@ export abstract class Operations {
     return this.submit({ op: operations.setACL, body, path, signal, result: statOf })
   }
 
-  /** Makes the server catch up with the leader: a read sent after it sees everything that was done before it. */
+  /**
+   * Makes the server catch up with the leader. Reads that are sent afterwards see all changes that the leader had
+   * committed by then.
+   */
   sync(path: string): Promise<void> {
     return this.#ask(operations.sync, path, nothing)
   }
 
-  /** Resolves to the identities of this session at the server, its address first. Servers from 3.7 on. */
+  /**
+   * Resolves to the identities that the server knows for this session. The first one is its address. Needs a server
+   * from 3.7 on.
+   * @throws ZooKeeperError UNIMPLEMENTED from servers before 3.7
+   */
   whoAmI(): Promise<ClientInfo[]> {
     return this.submit({ op: operations.whoAmI, body: {}, path: '', result: ({ clientInfo }) => clientInfo })
   }
 
   /**
-   * Executes all operations atomically. Results follow the order of the operations: `{path, stat}` for create, `Stat` for
-   * setData, undefined for delete and check.
-   * @throws MultiError, which names the operation that was refused
+   * Executes all operations atomically: all of them, or none. Resolves to one result for each operation, in their
+   * order: `{path, stat}` for create, `Stat` for setData, undefined for delete and check.
+   * @throws MultiError if the server rejected an operation; it names that operation
+   * @throws ZooKeeperError BADARGUMENTS if an operation is invalid
    */
   multi<const Ops extends readonly MultiOp[]>(ops: Ops, options: SignalOption = {}): Promise<MultiResults<Ops>> {
     const problem = optionsProblem(options, signalChecks)
@@ -198,16 +235,21 @@ export abstract class Operations {
       body,
       path: given.map(pathOf).join(' '),
       signal: options.signal,
-      // The server reports a failed multi in a reply without an error; the call rejects with it.
+      // The server reports a failed multi in a reply without an error number. Returning the error rejects the call.
       result: reply => outcomeOf(given, reply, this.root) as MultiResults<Ops>,
     }
     if (older === undefined) return this.submit(call)
     const fallback = () => ({ ...call, body: older }) as unknown as AnyCall
-    // 3.4 calls a multi with an item of a type that it does not know malformed (MultiTransactionRecord.deserialize).
+    // Servers of 3.4 answer MARSHALLINGERROR if a multi contains an item of an unknown type
+    // (MultiTransactionRecord.deserialize).
     return this.submit({ ...call, fallback, unsupportedErrno: errnos.MARSHALLINGERROR })
   }
 
-  /** Reads that all see one state of the tree. The error of a read takes the place of its result. Servers from 3.6 on. */
+  /**
+   * Executes several reads that all see the same state of the tree. Results follow the order of the reads. If a read
+   * fails, its error is its result. Needs a server from 3.6 on.
+   * @throws ZooKeeperError UNIMPLEMENTED from servers before 3.6
+   */
   multiRead<const Ops extends readonly ReadOp[]>(ops: Ops): Promise<ReadResults<Ops>> {
     const refused = refuseOne(ops, 'multiRead', readPathOf, op => pathProblem(readPathOf(op)))
     if (refused !== undefined) return refused
@@ -222,7 +264,8 @@ export abstract class Operations {
 
   /**
    * Resolves if the server has a watch of this session on a path.
-   * @throws NOWATCHER if it has none
+   * @param kind kind of watch, as for `removeWatches`. Default `any`
+   * @throws ZooKeeperError NOWATCHER if it has none
    */
   checkWatches(path: string, kind: 'data' | 'children' | 'any' = 'any'): Promise<void> {
     const problem = pathProblem(path) ?? kindProblem(kind)
@@ -231,14 +274,19 @@ export abstract class Operations {
     return this.submit({ op: operations.checkWatches, body, path, result: nothing })
   }
 
-  /** Resolves to the ensemble's dynamic configuration, as the server has it, whatever the root of this client is. */
+  /**
+   * Resolves to the ensemble's dynamic configuration, as the server knows it. The root of this client does not matter.
+   * @throws ZooKeeperError NONODE from servers before 3.5; NOAUTH
+   */
   getConfig(options: ReadOptions = {}): Promise<EnsembleConfig> {
     return this.#read(operations.getData, CONFIG_NODE, options, configOf, undefined, ROOT)
   }
 
   /**
-   * Changes the ensemble: servers that join and leave, or a new list of all members.
-   * @throws RECONFIGDISABLED (the default of servers), NOAUTH, BADVERSION, NEWCONFIGNOQUORUM, RECONFIGINPROGRESS
+   * Changes the ensemble: adds and removes servers, or replaces the list of all members. Resolves to the new
+   * configuration.
+   * @throws ZooKeeperError RECONFIGDISABLED, by default of the server; NOAUTH, BADVERSION, NEWCONFIGNOQUORUM,
+   * RECONFIGINPROGRESS
    */
   reconfig(change: Reconfiguration = {}): Promise<EnsembleConfig> {
     const problem = optionsProblem(change, reconfigChecks)
@@ -254,7 +302,10 @@ export abstract class Operations {
     return this.submit({ op, body: { path: this.root.add(path) }, path, result })
   }
 
-  /** Sends an operation that can leave a watch. */
+  /**
+   * Sends a read, which can set a watch.
+   * @param absent result if the node does not exist. If undefined, the call then rejects with NONODE
+   */
   #read<Q extends { path: string; watch: boolean }, R, V>(
     op: Operation<Q, R>,
     path: string,

@@ -9,67 +9,100 @@ import type { SessionSettings } from '../session/session.ts'
 import type { Dial } from '../transport/transport.ts'
 import { aBoolean, aFunction, aSignal, hasMethod, isListOfObjects } from './validation.ts'
 
-/** The options that every entry point takes: `zkwire` and `zkwire/cloudflare`. */
+/**
+ * The options of every entry point: `zkwire` and `zkwire/cloudflare`. Numbers must be above 0 and below 2^31. An option
+ * that is null counts as left out.
+ */
 export interface CommonOptions {
-  /** Session timeout to ask for, ms; the server may give another, by default 2 to 20 of its ticks. Default 30 000. */
+  /**
+   * Session timeout to request, in milliseconds, at least 1. The server may choose another, by default from 2 to 20 of
+   * its ticks. Default 30 000.
+   */
   sessionTimeout?: number
-  /** How long connect() may take altogether, ms. Default: the session timeout. */
+  /**
+   * How long connect() may take in all, in milliseconds. Then it rejects with CONNECTTIMEOUT. Default: the session
+   * timeout.
+   */
   connectTimeout?: number
   /**
-   * How long one address may take to give a session, ms: dialling, handshakes and SASL together. Default: a third of the
-   * session timeout, at most 5 000. A server that is just starting accepts a connection and never answers on it (tried on
-   * 3.8.0).
+   * How long one attempt at one host may take, in milliseconds: connecting, handshakes and SASL together. Then the next
+   * host is tried. Without this limit a server that is just starting would block connect(), because it accepts the
+   * connection but never replies (seen with 3.8.0). Default: a third of the session timeout, at most 5 000.
    */
   attemptTimeout?: number
-  /** Cancels connect(), which then rejects with the reason of the signal. */
+  /** Aborting cancels connect(), which then rejects with `signal.reason`. */
   signal?: AbortSignal
-  /** Accepts a server that has lost its quorum: it answers reads, and refuses writes with NOTREADONLY. Default false. */
+  /**
+   * Accepts a server that has lost its quorum. Such a server answers reads, but rejects writes with NOTREADONLY.
+   * Default false.
+   */
   readOnly?: boolean
-  /** A session to resume: `client.sessionId` and `client.sessionPassword` of before. */
+  /**
+   * A session to resume, by the `sessionId` and `sessionPassword` of its client. If it has expired, connect() rejects
+   * with SESSIONEXPIRED. Default: a new session.
+   */
   session?: { id: bigint; password: Uint8Array }
-  /** Credentials, sent first on every connection. */
+  /** Credentials, as for `addAuth`. They are sent first on every connection. Default: none. */
   auth?: readonly { scheme: string; auth: Uint8Array | string }[]
   /**
-   * Authenticates every connection before anything else is sent on it: `digestMd5({ username, password })` of
-   * `zkwire/sasl`, or your own mechanism. A failure ends the session as `authFailed`. Nothing is ever sent without it.
+   * Authenticates every connection before any other request is sent on it: `digestMd5({ username, password })` of
+   * `zkwire/sasl`, or your own mechanism. A failure ends the session with the state `authFailed`: the client never goes
+   * on without authentication. Default: no SASL.
    */
   sasl?: Mechanism
   /**
-   * Longest request that is sent, bytes with its header; longer ones are refused with REQUESTTOOLARGE. A server cuts the
-   * connection over its jute.maxbuffer. Default 1 048 575.
+   * Longest request that is sent, in bytes, including its header. Longer ones reject with REQUESTTOOLARGE. Keep it
+   * below the server's jute.maxbuffer, because a server closes the connection over a longer request. Default 1 048 575.
    */
   maxRequestBytes?: number
-  /** Longest reply that is accepted, bytes. Default 16 MiB. */
+  /**
+   * Longest reply that is accepted, in bytes. A longer one ends the connection, and its request rejects with
+   * REPLYTOOLARGE. Default 16 777 216 (16 MiB).
+   */
   maxReplyBytes?: number
   /**
-   * How many requests may be without a reply at a time; more are refused with TOOMANYPENDING, except the removal of
-   * watches. Default 100 000.
+   * The most requests that may wait for a reply at a time. Further ones reject with TOOMANYPENDING, except the removal
+   * of watches. Default 100 000.
    */
   maxPending?: number
+  /**
+   * Source of time. Tests can pass a `VirtualClock` of `zkwire/testing`. Default: the clocks and timers of the runtime.
+   */
   clock?: Clock
+  /**
+   * Returns random numbers in [0, 1), for the order of hosts, pauses, nonces and UUIDs. Default: the cryptographic
+   * generator of the runtime.
+   */
   random?: Random
-  /** Called with every frame, both ways, in order. Frames contain passwords too: `explain` leaves them out. */
+  /**
+   * Called with every frame that is sent or received, in order. Frames contain passwords; `explain` does not show them.
+   * Default: none.
+   */
   onFrame?: (frame: ObservedFrame) => void
   /**
-   * Called with errors that your callbacks throw, and when the ensemble's configuration cannot be followed. What it throws
-   * becomes an uncaught exception. Default: console.error.
+   * Called with errors of your callbacks: those that they throw, and the reasons that their promises reject with. Also
+   * called if `followEnsemble` cannot read the configuration. An error that it throws becomes an uncaught exception.
+   * Default: console.error.
    */
   onUncaughtError?: (error: unknown) => void
 }
 
-/** All options that are completed, and what the entry point has chosen. */
+/** All options with their defaults, and the choices of the entry point. */
 export type Settings = SessionSettings & { connectTimeout: number }
 
 const LONGEST_TIMER = 0x7fff_ffff
 
-/** @param least smallest allowed value; the wire carries whole milliseconds */
+/**
+ * Returns a check for a number above 0.
+ * @param least smallest allowed value. It is 1 for values that are sent as whole milliseconds
+ */
 const aNumber = (least = 0): Check =>
   mustBe(
     `a number ${least > 0 ? `from ${least}` : 'above 0'} to ${LONGEST_TIMER}`,
     (value: unknown) => typeof value === 'number' && value > 0 && value >= least && value <= LONGEST_TIMER,
   )
 
-/** null counts as left out. */
+/** Returns a check that also accepts null, which counts as left out. */
 const orNull =
   (check: Check): Check =>
   value =>
@@ -99,16 +132,16 @@ export const commonChecks: Checks<CommonOptions> = {
 /** Checks of options that an entry point adds. */
 export const optional = { boolean: orNull(aBoolean), function: orNull(aFunction), number: orNull(aNumber()), orNull }
 
-/** @throws ZooKeeperError BADARGUMENTS */
+/** @throws ZooKeeperError BADARGUMENTS if an option is unknown or invalid */
 export function checkOptions<O extends object>(options: O, checks: Checks<O>): void {
   const problem = optionsProblem<O>(options, checks)
   if (problem !== undefined) throw badArguments('connect', '', problem)
 }
 
-/** What an entry point chooses for a session. */
+/** The settings that an entry point chooses, not the caller. */
 export type Chosen = Pick<SessionSettings, 'lookUpSrv' | 'srvRefreshInterval'> & { dial: Dial }
 
-/** Completes options that were checked. */
+/** Fills in the defaults of options that were checked. */
 export function settingsOf(options: CommonOptions, chosen: Chosen): Settings {
   const sessionTimeout = options.sessionTimeout ?? 30_000
   return {

@@ -1,4 +1,4 @@
-// What recipes need of a client and users do not. Only recipes import it; no entry point exports it.
+// The parts of a client that recipes need and users do not. Only recipes import this file; no entry point exports it.
 import type { Clock } from '../runtime/clock.ts'
 import { uuidFrom } from '../runtime/uuid.ts'
 import { internals, type Client } from './client.ts'
@@ -10,16 +10,16 @@ export { aBoolean, aFunction, anACL, aSignal, checked, dataProblem } from './val
 export const isClient = (value: unknown): value is Client =>
   typeof value === 'object' && value !== null && internals in value
 
-/** The clock that this client was given. */
+/** Returns the clock that the client was opened with. */
 export const clockOf = (client: Client): Clock => client[internals].settings.clock
 
-/** A new version 4 UUID, drawn from the randomness that this client was given. */
+/** Returns a new version 4 UUID, made from the random source that the client was opened with. */
 export const newUuid = (client: Client): string => uuidFrom(client[internals].settings.random)
 
-/** One object for all views of one session, as a key of a WeakMap. */
+/** Returns the same object for all views of one session, for use as a key of a WeakMap. */
 export const sessionKey = (client: Client): object => client[internals].session
 
-/** The path at the server: below this client's root. */
+/** Returns the path at the server: the client's root, followed by the path. */
 export const serverPath = (client: Client, path: string): string => client[internals].root.add(path)
 
 /** Makes `client.settled()` wait for work that outlives its call. A rejection of the work is ignored. */
@@ -27,7 +27,7 @@ export const inBackground = (client: Client, work: Promise<unknown>): void =>
   client[internals].session.background.run(work)
 
 /**
- * Calls back from a microtask, in one order with watch callbacks. What the callback throws or rejects with is passed to
+ * Calls back in a microtask, in order with watch callbacks. Errors and rejections of the callback are passed to
  * `onUncaughtError`.
  */
 export const callLater = (client: Client, callback: () => unknown): void =>

@@ -1,12 +1,12 @@
-// Follows the servers that the ensemble's own configuration names, as it changes.
+// Keeps the list of hosts equal to the servers that the ensemble's own configuration names.
 import type { HostProvider } from '../session/servers/host-provider.ts'
 import { isTerminal } from '../session/life/states.ts'
 import type { Client } from './client.ts'
 import type { EnsembleConfig } from './ensemble-config.ts'
 
 /**
- * Reads the configuration, and reads it again whenever it changes, until the session is over.
- * @throws ZooKeeperError if it cannot be read: NONODE from servers before 3.5, NOAUTH
+ * Reads the configuration, and reads it again whenever it changes. Resolves when the session is over.
+ * @throws ZooKeeperError if the configuration cannot be read: NONODE from servers before 3.5, NOAUTH
  */
 export async function followEnsemble(client: Client, hosts: HostProvider): Promise<void> {
   while (!isTerminal(client.state)) {
@@ -23,7 +23,7 @@ export async function followEnsemble(client: Client, hosts: HostProvider): Promi
   }
 }
 
-/** A server without a client port either takes no clients, or takes them at a port that only its own file names. */
+/** A server without a client port either accepts no clients, or has the port only in its own configuration file. */
 function applyConfig({ servers }: EnsembleConfig, hosts: HostProvider): void {
   const named = servers.flatMap(({ client }) => client ?? [])
   if (named.length > 0) hosts.setConfigured(named, named.length === servers.length)

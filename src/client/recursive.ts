@@ -1,8 +1,9 @@
-// Whole branches of the tree. Each step may be done twice without harm, so the calls wait through lost connections.
+// Operations on whole subtrees. Each step may be executed twice without harm, so lost connections are waited for and
+// the step is repeated.
 import { isCode, join, parentOf, ZooKeeperError, type ACL, type Stat } from '../protocol/index.ts'
 import type { CreateOptions, SignalOption } from './validation.ts'
 
-/** What is needed of a client. */
+/** The methods of the client that this file calls. */
 interface Tree {
   create(path: string, data: string, options: CreateOptions): Promise<unknown>
   delete(path: string, options: SignalOption): Promise<void>
@@ -21,11 +22,11 @@ export async function ensurePath(
     await client.retry(() => client.create(path, '', { mode, signal, ...(acl && { acl }) }), { signal })
   } catch (error) {
     if (isCode(error, 'NODEEXISTS')) return
-    // A client that may not create children of the parent may still find that the node exists.
+    // A client without permission to create children of the parent may still see that the node exists.
     if (isCode(error, 'NOAUTH') && (await client.retry(() => isThere(client, path, signal), { signal }))) return
     if (!isCode(error, 'NONODE') || path === '/') throw error
     await ensurePath(client, parentOf(path), options)
-    // From the start, because another client may have deleted the parent meanwhile.
+    // Starts again, because another client may have deleted the parent meanwhile.
     await ensurePath(client, path, options)
   }
 }
@@ -34,16 +35,16 @@ async function isThere(client: Tree, path: string, signal: AbortSignal | undefin
   try {
     return (await client.exists(path, { signal })) !== null
   } catch (error) {
-    // The server requires READ on a node that exists, and nothing on one that does not (ZOOKEEPER-2590: 3.8.4, 3.9.2 on).
+    // Servers require READ on a node that exists, but nothing if it does not (ZOOKEEPER-2590, from 3.8.4 and 3.9.2 on).
     if (isCode(error, 'NOAUTH')) return true
     throw error
   }
 }
 
-/** Children that other clients create meanwhile are deleted too, but not for ever. */
+/** Children that other clients create meanwhile are deleted too, but only in this many rounds. */
 const ROUNDS = 100
 
-/** Requests in flight at once, so that other callers of the session are not kept waiting. */
+/** The most children of one node that are deleted at once, so that other callers of the session do not wait long. */
 const AT_ONCE = 100
 
 export async function deleteRecursive(client: Tree, path: string, signal: AbortSignal | undefined): Promise<void> {
@@ -56,14 +57,18 @@ export async function deleteRecursive(client: Tree, path: string, signal: AbortS
       return
     } catch (error) {
       if (isCode(error, 'NONODE')) return
-      // A child that its own rounds did not empty ends everything: each level would repeat the rounds of the level below.
+      // NOTEMPTY of a child means that its own rounds were not enough. That ends everything, or each level would repeat
+      // the rounds of the level below.
       const isOwn = error instanceof ZooKeeperError && error.path === path
       if (!isCode(error, 'NOTEMPTY') || !isOwn || round === ROUNDS) throw error
     }
   }
 }
 
-/** As Promise.all, but rejects only after all tasks have ended: a task that goes on could undo what the caller does next. */
+/**
+ * Like Promise.all, but rejects only after all tasks have ended, because a task that still runs could undo what the
+ * caller does next.
+ */
 async function all(tasks: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') throw failed.reason

@@ -8,7 +8,9 @@ interface Stateful {
   off(event: 'state', listener: StateListener): unknown
 }
 
-/** Yields the present state first. Ends after a terminal state, and rejects with the reason of the signal. */
+/**
+ * Yields the present state first. Ends after a terminal state. Rejects with the reason of the signal if that aborts.
+ */
 export class StateIterator implements AsyncIterableIterator<State, undefined> {
   readonly #client: Stateful
   readonly #signal: AbortSignal | undefined
@@ -42,7 +44,7 @@ export class StateIterator implements AsyncIterableIterator<State, undefined> {
     }
   }
 
-  /** Leaving a `for await` loop ends the iterator. */
+  /** Ends the iterator. A `for await` loop calls this when it is left. */
   return(): Promise<IteratorResult<State, undefined>> {
     this.#queue.length = 0
     this.#end()

@@ -1,4 +1,4 @@
-// A function that runs for each session, one session after the other.
+// Runs a function once in each session, one session after another.
 import { onAbort } from '../runtime/abort.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { badArguments, isCode, ZooKeeperError } from '../protocol/index.ts'
@@ -6,15 +6,18 @@ import { backoff } from '../session/servers/backoff.ts'
 import type { Client } from './client.ts'
 import type { CommonOptions, Settings } from './options.ts'
 
-/** @param signal aborts when the session has ended or must be presumed lost, and when `options.signal` aborts */
+/**
+ * The task of supervise().
+ * @param signal aborts when the session has ended or must be presumed lost, and when `options.signal` aborts
+ */
 export type SessionTask<T> = (client: Client, signal: AbortSignal) => T | Promise<T>
 
 type Connect<O> = (servers: string, options: O) => Promise<Client>
 
-/** A session that lived this long, ms, does not count as a failed start. */
+/** If a session lasted longer than this, in milliseconds, the pause before the next one is short again. */
 const LONG_ENOUGH = 10_000
 
-/** supervise() of an entry point, by its own connect(). */
+/** Implements supervise() for an entry point, with its own connect(). */
 export async function superviseWith<O extends CommonOptions, T>(
   connect: Connect<O>,
   settingsOf: (options: O) => Settings,
@@ -39,7 +42,7 @@ export async function superviseWith<O extends CommonOptions, T>(
 
 const LOST = Symbol('the session was lost')
 
-/** Runs the task in one session. Returns its result, or that the session was lost first. */
+/** Runs the task in one session. Returns its result, or LOST if the session was lost first. */
 async function run<O extends CommonOptions, T>(
   connect: Connect<O>,
   servers: string,
@@ -57,7 +60,7 @@ async function run<O extends CommonOptions, T>(
   const endings = [leaseSignal, ...(options.signal ? [options.signal] : [])]
   try {
     const value = await task(client, AbortSignal.any(endings))
-    // The task may have closed the session itself, or be about to.
+    // The task may have closed the session itself, or have begun to close it.
     const hasClosed = client.state === 'closed' || isCode(leaseSignal.reason, 'CLOSED')
     if (!endings.some(signal => signal.aborted) || hasClosed) {
       options.signal?.throwIfAborted()

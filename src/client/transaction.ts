@@ -1,4 +1,4 @@
-// A multi, built call by call.
+// A multi that is built one call at a time.
 import { badArguments } from '../protocol/index.ts'
 import { openACL } from './acl.ts'
 import type { MultiOp, MultiResult } from './multi.ts'
@@ -18,12 +18,13 @@ const itemChecks = { version: versionChecks.version }
 const { mode, acl, ttl } = createChecks
 const itemCreateChecks = { mode, acl, ttl }
 
-/** How a transaction is sent: by the multi of its client. */
+/** Sends the operations as one multi. */
 export type Commit = (ops: readonly MultiOp[], options: SignalOption) => Promise<MultiResult[]>
 
 /**
- * Operations that are done all or none, in one commit. Nothing is sent before `commit`, which also rejects paths and data
- * that cannot be accepted. Options that cannot be accepted throw BADARGUMENTS at once.
+ * Operations that `commit` sends as one multi: the server executes all of them, or none. Nothing is sent before
+ * `commit`. Each method returns the transaction, so that calls can be chained. A method throws BADARGUMENTS if an
+ * option is invalid; invalid paths and data make `commit` reject.
  */
 export class Transaction {
   readonly #commit: Commit
@@ -34,24 +35,37 @@ export class Transaction {
     this.#commit = commit
   }
 
+  /**
+   * Adds the creation of a node.
+   * @throws ZooKeeperError BADARGUMENTS if an option is invalid
+   */
   create(path: string, data: Data = '', options: Omit<CreateOptions, 'signal' | 'parents'> = {}): this {
     const { mode = 'persistent', acl = openACL, ttl } = checked('create', path, options, itemCreateChecks)
     return this.#add({ create: path, data, mode, acl, ...(ttl !== undefined && { ttl }) })
   }
 
+  /**
+   * Adds the replacement of the data of a node. Default version: any.
+   * @throws ZooKeeperError BADARGUMENTS if an option is invalid
+   */
   setData(path: string, data: Data, options: ItemVersion = {}): this {
     const { version = -1 } = checked('setData', path, options, itemChecks)
     return this.#add({ setData: path, data, version })
   }
 
+  /**
+   * Adds the deletion of a node. Default version: any.
+   * @throws ZooKeeperError BADARGUMENTS if an option is invalid
+   */
   delete(path: string, options: ItemVersion = {}): this {
     const { version = -1 } = checked('delete', path, options, itemChecks)
     return this.#add({ delete: path, version })
   }
 
   /**
-   * The transaction is done only if the node exists, with this version.
-   * @param expected the version, or options; default any version
+   * Adds a check. The transaction fails unless the node exists and has this version.
+   * @param expected the version, or options. Default: any version
+   * @throws ZooKeeperError BADARGUMENTS if an option is invalid
    */
   check(path: string, expected: number | ItemVersion = {}): this {
     const options = typeof expected === 'number' ? { version: expected } : expected
@@ -60,15 +74,20 @@ export class Transaction {
   }
 
   /**
-   * Sends the transaction, once. Resolves to one result for each operation, in their order.
-   * @throws MultiError if an operation was refused: nothing was done then; ZooKeeperError BADARGUMENTS if the transaction
-   * was committed before
+   * Sends the transaction. Resolves to one result for each operation, in their order, as `multi`. May be called only
+   * once.
+   * @throws MultiError if the server rejected an operation; then it executed none
+   * @throws ZooKeeperError BADARGUMENTS if an operation is invalid, or the transaction was committed before
    */
   commit(options: SignalOption = {}): Promise<MultiResult[]> {
     try {
       checked('commit', '', options, signalChecks)
       if (this.#isCommitted)
-        throw badArguments('commit', '', 'this transaction was committed before: make another by client.transaction()')
+        throw badArguments(
+          'commit',
+          '',
+          'this transaction was committed before; create another with client.transaction()',
+        )
     } catch (error) {
       return Promise.reject(error)
     }

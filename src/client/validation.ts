@@ -1,5 +1,5 @@
-// Checks of what callers pass, before anything is sent: a server cuts the connection for some of it, and Jute would encode
-// nonsense.
+// Checks the arguments of calls before anything is sent. A server closes the connection over some invalid requests, and
+// Jute would encode others as something else.
 import {
   badArguments,
   createModes,
@@ -11,48 +11,55 @@ import {
 } from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Check, type Checks } from '../protocol/option-checks.ts'
 
-/** What a node may hold: bytes, or a string, which is stored as UTF-8. ZooKeeper tells null from empty. */
+/**
+ * The data of a node: bytes, or a string, which is stored as UTF-8. null means no data, which ZooKeeper distinguishes
+ * from empty data.
+ */
 export type Data = Uint8Array | string | null
 
 export interface SignalOption {
   /**
-   * Cancels the call, which then rejects at once with `signal.reason`. If the request was not sent yet, nothing happens.
-   * If it was sent, the server may still do it.
+   * Aborting cancels the call, which rejects at once with `signal.reason`. A request that is still queued is never
+   * sent. If it was already sent, the server may still execute it.
    */
   signal?: AbortSignal | undefined
 }
 
 export interface CreateOptions extends SignalOption {
-  /** Default 'persistent'. */
+  /** Persistent or ephemeral, sequential or not, container, or with a TTL. Default 'persistent'. */
   mode?: CreateMode
-  /** Default: everybody may do everything (openACL). */
+  /** ACL of the node. Default: all permissions for everybody (openACL). */
   acl?: readonly ACL[]
   /**
-   * Milliseconds without a change or a child after which the server may delete the node, from 1 to 2^40 - 1
-   * (EphemeralType.TTL). Only for the modes with a TTL. The server needs zookeeper.extendedTypesEnabled.
+   * Time to live in milliseconds, from 1 to 2^40 - 1 (EphemeralType.TTL). The server may delete the node when it has
+   * had no change and no child for this long. Required by the modes with a TTL, and invalid in any other mode. The
+   * server must have zookeeper.extendedTypesEnabled set.
    */
   ttl?: number
   /**
-   * Creates missing ancestors too, as empty persistent nodes that are open to everybody, and waits through lost
-   * connections while it does so. Default false.
+   * Also creates missing ancestors, as empty persistent nodes with all permissions for everybody. Creating them waits
+   * through lost connections. Default false.
    */
   parents?: boolean
 }
 
 export interface VersionOptions extends SignalOption {
-  /** The operation is refused with BADVERSION unless the node has this version. Default -1: any version. */
+  /** The server rejects the operation with BADVERSION unless the node has this version. Default -1: any version. */
   version?: number
 }
 
 // Checks of single options
 
-/** An AbortSignal of another realm or of a library is accepted too. */
+/** Returns true also for an AbortSignal of another realm or of a library. */
 export const isSignal = (value: unknown): boolean => hasMethod(value, 'throwIfAborted')
 
 export const hasMethod = (value: unknown, method: string): boolean =>
   typeof (value as Readonly<Record<string, unknown>> | null)?.[method] === 'function'
 
-/** Every element is an object. findIndex visits the holes of a sparse array; every() skips them. */
+/**
+ * Returns true for an array of objects. Uses findIndex(), because it visits the holes of a sparse array and every()
+ * skips them.
+ */
 export const isListOfObjects = (list: unknown): boolean =>
   Array.isArray(list) && list.findIndex(each => typeof each !== 'object' || each === null) === -1
 
@@ -85,7 +92,7 @@ export const noChecks: Checks<object> = {}
 export const signalChecks: Checks<SignalOption> = { signal: aSignal }
 export const versionChecks: Checks<VersionOptions> = { ...signalChecks, version: aVersion }
 export const readChecks = { ...signalChecks, watch: aFunction }
-/** {@link createProblem} checks the ttl, which goes with the mode. */
+/** The ttl is checked by {@link createProblem}, because it depends on the mode. */
 export const createChecks: Checks<CreateOptions> = {
   ...signalChecks,
   mode: aMode,
@@ -101,8 +108,8 @@ export const ensureChecks = {
 }
 
 /**
- * Returns the options as they are.
- * @throws ZooKeeperError BADARGUMENTS if they cannot be accepted
+ * Returns the options unchanged.
+ * @throws ZooKeeperError BADARGUMENTS if an option is unknown or invalid
  */
 export function checked<O extends object>(op: string, path: string, options: O, checks: Checks<O>): O {
   const problem = optionsProblem<O>(options, checks)
@@ -110,7 +117,7 @@ export function checked<O extends object>(op: string, path: string, options: O, 
   return options
 }
 
-// Why an argument cannot be accepted; undefined if it can
+// Each of these returns why an argument is invalid, or undefined if it is valid.
 
 export function createProblem(path: string, options: CreateOptions): string | undefined {
   // Untyped callers write { ephemeral: true }, as for other clients.
@@ -129,7 +136,7 @@ function modeProblem(path: string, { mode = 'persistent', ttl }: CreateOptions):
   return pathProblem(path, isSequential(createModes[mode]))
 }
 
-/** For the data of a new node, which may be left out. */
+/** Checks the data of a new node, which may be left out. */
 export const dataProblem = (data: unknown): string | undefined =>
   data === undefined ? undefined : newDataProblem(data)
 

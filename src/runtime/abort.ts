@@ -6,13 +6,13 @@ interface SharedListener {
   stop(): void
 }
 
-// One listener per signal, shared by all callbacks. Node searches all of a signal's listeners each time one is added
-// (EventTarget.addEventListener). The hundred-thousandth listener of a signal would take a quarter of a millisecond to
-// add.
+// One listener per signal, shared by all callbacks, because Node searches all listeners of a signal whenever one is
+// added (EventTarget.addEventListener). Adding the hundred-thousandth listener takes a quarter of a millisecond.
 const sharedListeners = new WeakMap<AbortSignal, SharedListener>()
 
 /**
- * Calls back once when the signal aborts, in the order of the onAbort calls. Returns a function that stops listening.
+ * Calls back once when the signal aborts; never if it has aborted already. Callbacks run in the order of the onAbort
+ * calls. Returns a function that stops listening.
  */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (signal === undefined) return nothing

@@ -6,19 +6,22 @@ export class CallbackRunner {
   readonly #onError: (error: unknown) => void
 
   /**
-   * @param onError receives the errors that callbacks throw and the reasons that their promises reject with. An error
-   * that onError throws becomes an uncaught exception.
+   * @param onError receives errors that callbacks throw, and reasons that their promises reject with. An error that
+   * onError itself throws becomes an uncaught exception.
    */
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError
   }
 
-  /** Calls back in a microtask, so that callbacks run in one order with the reactions of promises. */
+  /**
+   * Calls back in a microtask, so that callbacks run in order with the reactions of promises. Passes errors to onError.
+   */
   later<T>(callback: (value: T) => unknown, value: T): void {
-    // Not queueMicrotask(), which creates an AsyncResource per call.
+    // queueMicrotask() would create an AsyncResource for each call.
     void RESOLVED.then(() => this.now(callback, value))
   }
 
+  /** Calls back before it returns. Passes errors to onError. */
   now<T>(callback: (value: T) => unknown, value: T): void {
     try {
       const result = callback(value)

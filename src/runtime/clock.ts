@@ -2,12 +2,18 @@
 // timers.
 // May import: nothing.
 
+/** A source of time, for the option `clock`. It has the clocks and timers that the client uses. */
 export interface Clock {
-  /** Monotonic time in milliseconds, from an arbitrary start. */
+  /** Returns the monotonic time in milliseconds, counted from an arbitrary start. */
   now(): number
-  /** Wall-clock time in milliseconds since 1970. Complements `now()`, which stops while the machine is suspended. */
+  /**
+   * Returns the wall-clock time in milliseconds since 1970. It also advances while the machine is suspended, unlike
+   * `now()`.
+   */
   wallNow(): number
+  /** Calls back once after `ms` milliseconds. Returns the timer, for `clearTimeout`. */
   setTimeout(callback: () => void, ms: number): unknown
+  /** Cancels a timer. Ignores undefined, and timers that have fired or were cancelled. */
   clearTimeout(timer: unknown): void
 }
 

@@ -1,10 +1,10 @@
-// Work that outlives the call that started it.
+// Work that continues after the call that started it has returned.
 
-/** Counts the work that is running, so that a caller can wait for all of it. */
+/** Keeps the promises of running work, so that a caller can wait for all of it. */
 export class Background {
   #running: Set<Promise<unknown>> | undefined
 
-  /** Rejections of the work are ignored: it must handle its own failures. */
+  /** Registers running work. Its rejections are ignored: it must handle its own failures. */
   run(work: Promise<unknown>): void {
     const running = (this.#running ??= new Set())
     const watched = work.then(ignore, ignore)

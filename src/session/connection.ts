@@ -1,4 +1,4 @@
-// One connection to one server: the handshake, frames both ways, and the requests in flight on it.
+// One connection to one server: the handshake, frames in both directions, and the requests in flight.
 import { readClocks, type Clock, type Timestamp } from '../runtime/clock.ts'
 import {
   ConnectRequest,
@@ -30,29 +30,31 @@ import {
 } from '../transport/transport.ts'
 import { readConnectResponse } from './handshake.ts'
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.ts'
-import { observeReceived, observeSent, type OnFrame } from './observed-frame.ts'
+import { observeReceived, observeSent, type FrameObserver } from './observed-frame.ts'
 import { Inflight } from './requests/inflight.ts'
 import type { Request } from './requests/request.ts'
 
-/** What a connection needs of its session. */
+/** The parts of a session that its connection uses. */
 export interface ConnectionOwner {
   /**
-   * The first call in each callback of the runtime, before anything received is believed. Returns the milliseconds after
-   * which it must be called again at the latest.
+   * Checks whether the session must be presumed lost. The connection calls it first in each callback of the runtime,
+   * before it uses anything received. Returns the milliseconds after which it must be called again at the latest.
    */
   checkLease(now?: Timestamp): number
-  /** The first frame that this client sends. */
+  /** The first frame that the client sends on a connection. */
   readonly connectRequest: Encodable<TypeOf<typeof ConnectRequest>>
   onHandshake(response: TypeOf<typeof ConnectResponse>, sentAt: Timestamp): void
-  /** The server has answered a packet that was sent at that time. */
+  /** The server has answered a packet that was sent at `sentAt`. */
   renewLease(sentAt: Timestamp): void
   onReply(request: Request, header: TypeOf<typeof ReplyHeader>, body: Reader): void
-  onNotification(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void
+  onEvent(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void
   onAuthReply(err: number): void
-  onFrame?: OnFrame | undefined
+  /** Set if the caller gave the option `onFrame`. */
+  observeFrame?: FrameObserver | undefined
   /**
-   * Called once; the connection calls nothing afterwards. The owner settles the requests of {@link Connection.drainInFlight}.
-   * @param isPermanent another attempt at the same host would fail in the same way
+   * The connection has ended. Called once; the connection makes no calls afterwards. The owner must settle the requests
+   * of {@link Connection.drainInFlight}.
+   * @param isPermanent true if another attempt at the same host would fail in the same way
    */
   onConnectionLost(cause: ZooKeeperError, isPermanent: boolean): void
 }
@@ -60,7 +62,7 @@ export interface ConnectionOwner {
 export interface ConnectionSettings {
   dial: Dial
   clock: Clock
-  /** From dialling to {@link Connection.startHeartbeat}, ms. */
+  /** Longest time from dialling to {@link Connection.startHeartbeat}, in milliseconds. */
   attemptTimeout: number
   maxReplyBytes: number
 }
@@ -77,17 +79,17 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   readonly #writer = new Writer()
   readonly #heartbeat: Heartbeat
 
-  /** Sent, in the order of their replies. */
+  /** Requests without a reply, in the order in which the replies are due. */
   readonly #inflight = new Inflight()
   /** Requests in {@link #inflight} that have not been handed to the transport yet. */
   #unwritten = 0
-  /** When the first request of this turn was encoded: a lower bound of when the batch is sent. */
+  /** When the first request of this turn was encoded: no later than the batch is sent. */
   #batchStart: Timestamp | undefined
 
-  /** The server is known to speak the protocol that the dial chose, TLS or plaintext. */
+  /** True if the server has proved that it speaks the protocol that the dial chose, TLS or plaintext. */
   #isProven = false
   #connectSentAt: Timestamp | undefined
-  /** Session timeout as the server gave it, ms; 0 before the handshake. */
+  /** The session timeout that the server chose, in milliseconds; 0 before the handshake. */
   #timeout = 0
   #isEstablished = false
   #isDead = false
@@ -147,7 +149,10 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#failClosed(cause)
   }
 
-  /** Returns false if there is nothing to find out. The attempt's timeout also covers the probe. */
+  /**
+   * Starts a probe for a TLS mismatch. Returns false if there is nothing to probe. The timeout of the attempt also
+   * covers the probe.
+   */
   #probeMismatch(cause?: Error): boolean {
     const probe = this.#settings.dial.mismatch?.probe(this.address, isMismatch => {
       if (this.#isDead) return
@@ -160,12 +165,15 @@ export class Connection implements TransportHandler, HeartbeatOwner {
 
   // From the session
 
-  /** The session uses the connection: from now on it is kept alive. */
+  /** Starts the heartbeat. From now on the connection is kept alive. */
   startHeartbeat(): void {
     if (!this.#isDead) this.#heartbeat.start(this.#timeout)
   }
 
-  /** Encodes a request after those of this turn; all are sent in one write. Throws what {@link encodeRequest} throws. */
+  /**
+   * Encodes a request. All requests of one turn are sent in one write.
+   * @throws as {@link encodeRequest}
+   */
   send(request: Request, xid: number, maxRequestBytes: number): void {
     if (request.frame === undefined) {
       encodeRequest(this.#writer, xid, request.call.op, request.call.body, maxRequestBytes)
@@ -180,13 +188,13 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#unwritten++
   }
 
-  /** Sends a request under a reserved xid: auth, setWatches. Its reply is recognized by that xid. */
+  /** Sends a request with a reserved xid (auth, setWatches). Its reply has the same xid. */
   sendReserved<Q>(xid: number, op: Operation<Q, unknown>, body: Encodable<Q>): void {
     encodeRequest(this.#writer, xid, op, body, Infinity)
     this.#startBatch()
   }
 
-  /** Removes the requests without a reply, and says of each whether the server may have received it. */
+  /** Removes all requests without a reply. Yields each with its fate: whether the server may have received it. */
   *drainInFlight(): Generator<{ request: Request; fate: Fate }> {
     for (let left = this.#inflight.size; left > 0; left--) {
       const request = this.#inflight.shift()
@@ -194,7 +202,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     }
   }
 
-  /** Drops the socket. The owner is not told. */
+  /** Drops the socket without a call to the owner. */
   destroy(): void {
     if (this.#isDead) return
     this.#isDead = true
@@ -207,8 +215,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   #onFrame(bytes: Buffer, start: number, end: number, isOwn: boolean): void {
     if (this.#isDead) return
     this.#heartbeat.onFrame()
-    const { onFrame } = this.#owner
-    if (onFrame !== undefined) observeReceived(onFrame, bytes.subarray(start, end), !this.#isEstablished)
+    const { observeFrame } = this.#owner
+    if (observeFrame !== undefined) observeReceived(observeFrame, bytes.subarray(start, end), !this.#isEstablished)
     // The user's callback may have closed the client.
     if (this.#hasEnded()) return
     reader.reset(bytes, start, end, isOwn)
@@ -216,7 +224,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     const header = ReplyHeader.read(reader)
     switch (header.xid) {
       case xids.notification:
-        return this.#owner.onNotification(WatcherEvent.read(reader), header.zxid)
+        return this.#owner.onEvent(WatcherEvent.read(reader), header.zxid)
       case xids.ping: {
         const sentAt = this.#heartbeat.onPong()
         if (sentAt !== undefined) this.#owner.renewLease(sentAt)
@@ -225,7 +233,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
       case xids.auth:
         return this.#owner.onAuthReply(header.err)
       case xids.setWatches:
-        // A waiter whose watch is not set again would wait for ever.
+        // A caller that waits for a watch which is not set again would wait for ever, so end the connection.
         if (header.err !== 0) this.#fail(`the server refused to set the watches again (error ${header.err})`)
         return
       default:
@@ -244,7 +252,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   }
 
   #onReply(header: TypeOf<typeof ReplyHeader>): void {
-    const request = this.#inflight.peek
+    const request = this.#inflight.oldest
     // The server answers a session's requests in their order. After any other reply no later one can be trusted.
     if (request?.xid !== header.xid)
       throw new JuteError(`a reply to xid ${header.xid} while ${request?.xid ?? 'none'} is due`)
@@ -255,7 +263,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
 
   // Writing
 
-  /** Returns when the batch of this turn began. It is sent from a microtask. */
+  /** Starts the batch of this turn, unless it has started. It is sent in a microtask. Returns when it started. */
   #startBatch(): Timestamp {
     if (this.#batchStart === undefined) {
       this.#batchStart = readClocks(this.#settings.clock)
@@ -270,8 +278,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#heartbeat.onSent()
     const bytes = this.#writer.take()
     this.#unwritten = 0
-    const { onFrame } = this.#owner
-    if (onFrame !== undefined) observeSent(onFrame, bytes, !this.#isEstablished)
+    const { observeFrame } = this.#owner
+    if (observeFrame !== undefined) observeSent(observeFrame, bytes, !this.#isEstablished)
     this.#transport.write(bytes)
   }
 
@@ -282,7 +290,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   }
 
   get oldestRequestSentAt(): number {
-    return this.#inflight.peek?.sentAt?.now ?? Infinity
+    return this.#inflight.oldest?.sentAt?.now ?? Infinity
   }
 
   sendPing(): Timestamp {
@@ -309,7 +317,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   }
 
   #failProtocol(error: JuteError): void {
-    if (error instanceof FrameTooLong) this.#inflight.peek?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
+    if (error instanceof FrameTooLong)
+      this.#inflight.oldest?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
     this.#end('PROTOCOL', { fate: 'unknown', detail: `${this.#peer} sent ${error.message}`, cause: error })
   }
 
@@ -325,7 +334,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#end('PROTOCOL', { op: 'connect', fate: 'notSent', detail: `${this.#peer}: ${cause.message}`, cause }, true)
   }
 
-  /** A method, since the compiler believes that a field read twice is unchanged. */
+  /** A method, because the compiler assumes that a field read twice has not changed. */
   #hasEnded(): boolean {
     return this.#isDead
   }
@@ -341,6 +350,6 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   }
 }
 
-/** True if a connection that was open ended without an error of its own. */
+/** True if the server closed the connection without a reason: without an error, or by a reset. */
 const isSilent = (cause: (Error & { code?: string }) | undefined): boolean =>
   cause === undefined || cause.code === 'ECONNRESET' || cause.code === 'EPIPE'

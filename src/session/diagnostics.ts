@@ -1,4 +1,5 @@
-// What can be observed from outside: counters, and channels of node:diagnostics_channel. No other file imports that module.
+// Counters, and channels of node:diagnostics_channel, for observers outside this package. Only this file imports that
+// module.
 import type { Clock } from '../runtime/clock.ts'
 import { channel } from 'node:diagnostics_channel'
 import type { TypeOf, WatcherEvent } from '../protocol/index.ts'
@@ -14,50 +15,53 @@ const channels = {
   watch: channel('zkwire:watch'),
 }
 
-/** Published on `zkwire:connect`: a server has given the session. */
+/** Published on `zkwire:connect` when a server has accepted the session. */
 export interface ConnectMessage {
   address: Address
   sessionId: bigint
   readOnly: boolean
 }
-/** Published on `zkwire:disconnect`: a connection was lost, or an attempt has failed. */
+/** Published on `zkwire:disconnect` when a connection was lost, or an attempt to connect has failed. */
 export interface DisconnectMessage {
   sessionId: bigint
   cause: Error
 }
-/** Published on `zkwire:state`: the state has changed, the end of the session included. */
+/** Published on `zkwire:state` when the state has changed. The end of the session is such a change too. */
 export interface StateMessage {
   sessionId: bigint
   state: State
   previous: State
 }
-/** Published on `zkwire:request`: a server has answered. `errno` is 0 unless it answered with an error. */
+/** Published on `zkwire:request` when a server has answered a request. */
 export interface RequestMessage {
   sessionId: bigint
   op: string
   path: string
   xid: number
+  /** The error number of the reply; 0 if it has no error. */
   errno: number
-  /** Milliseconds from the turn in which it was sent to its reply. */
+  /** Milliseconds from the turn of the event loop in which the request was sent to its reply. */
   ms: number
 }
-/** Published on `zkwire:watch`: a server has sent an event, whether or not a watch here still waits for it. */
+/**
+ * Published on `zkwire:watch` when a server has sent an event, even if no watch of this client waits for it any more.
+ */
 export interface WatchMessage {
   sessionId: bigint
-  /** A number of Watcher.Event.EventType: 1 created, 2 deleted, 3 data changed, 4 children changed. */
+  /** The event type (Watcher.Event.EventType): 1 created, 2 deleted, 3 data changed, 4 children changed. */
   type: number
   path: string | null
 }
 
 /** Counters of one session, since it began. */
 export interface SessionStats {
-  /** How often a server gave the session. */
+  /** The number of connections on which a server accepted the session. */
   connects: number
-  /** Lost connections and failed attempts. */
+  /** The number of lost connections and failed attempts to connect. */
   disconnects: number
-  /** Replies to requests, errors included. */
+  /** The number of replies to requests, including error replies. */
   replies: number
-  /** Watch events. */
+  /** The number of watch events that servers sent. */
   events: number
 }
 

@@ -1,4 +1,4 @@
-// The server's first frame, in each of the forms that servers send. Pure.
+// Decodes the server's first frame, in each form that servers send. Pure.
 import {
   ConnectResponse,
   JuteError,
@@ -13,8 +13,8 @@ const LEGACY_CONNECT_RESPONSE_BYTES = 36
 const PASSWORD_BYTES = 16
 
 /**
- * Returns the response, or the error number of a server that refuses the handshake: a read-only server without such a
- * session answers with a bare ReplyHeader, NOTREADONLY. That number says nothing about the session.
+ * Returns the response, or the error number of a server that refuses the handshake. A read-only server that does not
+ * have the session answers with a bare ReplyHeader, NOTREADONLY. That number does not say whether the session is alive.
  * @throws JuteError if the frame is neither
  */
 export function readConnectResponse(reader: Reader): TypeOf<typeof ConnectResponse> | { refusedWith: number } {
@@ -23,7 +23,7 @@ export function readConnectResponse(reader: Reader): TypeOf<typeof ConnectRespon
     reader.remaining === LEGACY_CONNECT_RESPONSE_BYTES
       ? { ...LegacyConnectResponse.read(reader), readOnly: false }
       : ConnectResponse.read(reader)
-  // A server that reports the session as expired sends a password too, of zeros.
+  // Even a server that reports the session as expired sends a password, which consists of zeros.
   if (response.passwd?.length !== PASSWORD_BYTES || (response.timeOut > 0 && response.sessionId === 0n))
     throw new JuteError('a session without an id or a password')
   return response

@@ -1,19 +1,22 @@
-// When a connection sends a ping, and when it is given up as dead. One timer serves the attempt first, then the heartbeat.
+// Decides when a connection sends a ping, and when it has failed. One timer serves the timeout of the attempt first,
+// then the heartbeat.
 import type { Clock, Timestamp } from '../runtime/clock.ts'
 
 export interface HeartbeatOwner {
-  /** Returns the milliseconds after which it must be called again at the latest. */
+  /** Checks the lease. Returns the milliseconds after which it must be called again at the latest. */
   checkLease(): number
   /** When the oldest request without a reply was sent, by {@link Clock.now}; Infinity if there is none. */
   readonly oldestRequestSentAt: number
   /** Sends a ping at once. Returns when it was sent. */
   sendPing(): Timestamp
-  /** No server gave the session, or authenticated it, within the time of one attempt. */
+  /** The session was not established, or not authenticated, within the time for one attempt. */
   onAttemptTimeout(): void
   onSilence(detail: string): void
 }
 
-/** A packet leaves at least every third of the session timeout. This is less, so that a late timer does not break that. */
+/**
+ * A packet must be sent at least every third of the session timeout. This share is smaller, to allow for late timers.
+ */
 const PING_SHARE = 0.3
 
 export class Heartbeat {
@@ -23,12 +26,15 @@ export class Heartbeat {
   #timeout = 0
   #lastSent = 0
   #lastReceived = 0
-  /** When the frame began of which only a part has been received. */
+  /** When the first part of an incomplete frame was received; undefined if no frame is incomplete. */
   #partialFrameSince: number | undefined
   readonly #pings: Timestamp[] = []
-  /** Silent for too long. But after a stall the reply may already be in the socket: it gets one more turn. */
+  /**
+   * The server was silent for too long. But after a stall its reply may already be in the socket buffer, so wait one
+   * more turn of the event loop.
+   */
   #suspicious = false
-  /** It may fire early, which is harmless. */
+  /** The timer may fire early, which is harmless. */
   #timer: unknown
   #firesAt = Infinity
 
@@ -39,9 +45,9 @@ export class Heartbeat {
   }
 
   /**
-   * From now on the connection is kept alive. Before that not even a ping is sent, because a server that requires
-   * authentication closes the connection for it.
-   * @param timeout session timeout, ms
+   * Starts the heartbeat. Before this, not even a ping is sent, because a server that requires authentication would
+   * close the connection.
+   * @param timeout session timeout in milliseconds
    */
   start(timeout: number): void {
     this.#timeout = timeout
@@ -71,12 +77,12 @@ export class Heartbeat {
     else this.#partialFrameSince ??= this.#lastReceived
   }
 
-  /** Returns when the oldest ping without a reply was sent. */
+  /** The server answered a ping. Returns when that ping was sent; undefined if none is unanswered. */
   onPong(): Timestamp | undefined {
     return this.#pings.shift()
   }
 
-  /** Fires after `ms` milliseconds, or earlier if it was to fire earlier. */
+  /** Makes the timer fire after `ms` milliseconds, unless it fires earlier anyway. */
   #fireIn(ms: number, now: number): void {
     if (now + ms >= this.#firesAt) return
     this.#clock.clearTimeout(this.#timer)
@@ -91,8 +97,9 @@ export class Heartbeat {
   }
 
   /**
-   * Silence of 2/3 of the session timeout ends the connection. A process that was stalled has sent nothing meanwhile, so
-   * silence proves nothing then: it sends a ping and waits for the reply as long as at any other time.
+   * Ends the connection after a silence of 2/3 of the session timeout. After a stall of the process the silence proves
+   * nothing, because the process sent nothing meanwhile. It then sends a ping, and waits for the reply as long as at
+   * any other time.
    */
   #beat(): void {
     const leaseCheckIn = this.#owner.checkLease()

@@ -1,28 +1,28 @@
-// Frames as the option `onFrame` gets them.
+// Frames in the form that the option `onFrame` receives.
 
-/** One frame, without its four length bytes. `explain(bytes, frame)` says in words what it contains. */
+/** One frame, without its four length bytes. `explain(bytes, frame)` describes its contents in words. */
 export interface ObservedFrame {
   from: 'client' | 'server'
   bytes: Uint8Array
   /** True for the first frame of the connection in its direction: a connect request or response. */
   first: boolean
-  /** 0 until a server has given the session. */
+  /** The id of the session; 0 until a server has created it. */
   sessionId: bigint
 }
 
-/** The session adds its id. */
-export type OnFrame = (frame: Omit<ObservedFrame, 'sessionId'>) => void
+/** Calls the option `onFrame`. The session adds its id. */
+export type FrameObserver = (frame: Omit<ObservedFrame, 'sessionId'>) => void
 
 /** Calls back for each frame of one write. */
-export function observeSent(onFrame: OnFrame, bytes: Buffer, first: boolean): void {
+export function observeSent(observe: FrameObserver, bytes: Buffer, first: boolean): void {
   for (let at = 0; at < bytes.length;) {
     const end = at + 4 + bytes.readInt32BE(at)
-    onFrame({ from: 'client', bytes: bytes.subarray(at + 4, end), first })
+    observe({ from: 'client', bytes: bytes.subarray(at + 4, end), first })
     at = end
   }
 }
 
 /** Calls back with a copy, because the frame's memory is only lent. */
-export function observeReceived(onFrame: OnFrame, frame: Buffer, first: boolean): void {
-  onFrame({ from: 'server', bytes: Buffer.from(frame), first })
+export function observeReceived(observe: FrameObserver, frame: Buffer, first: boolean): void {
+  observe({ from: 'server', bytes: Buffer.from(frame), first })
 }

@@ -1,4 +1,4 @@
-// One session across many connections: the only owner of its state, and the only file that connects the rooms below.
+// One session across many connections: the only owner of its state, and the only file that connects the folders below.
 // May import: session/life, session/requests, session/watches, session/servers, transport, protocol, runtime.
 import { CallbackRunner } from '../runtime/callbacks.ts'
 import type { Timestamp } from '../runtime/clock.ts'
@@ -15,6 +15,7 @@ import {
   type WatcherEvent,
 } from '../protocol/index.ts'
 import * as operations from '../protocol/operations.ts'
+import type { Address } from '../transport/transport.ts'
 import { Background } from './background.ts'
 import { Connection, type ConnectionOwner, type ConnectionSettings } from './connection.ts'
 import { Diagnostics } from './diagnostics.ts'
@@ -23,7 +24,7 @@ import { Identity, type IdentitySettings } from './life/identity.ts'
 import { Lease } from './life/lease.ts'
 import { authenticate, type Mechanism } from './life/sasl.ts'
 import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type TerminalState } from './life/states.ts'
-import type { ObservedFrame, OnFrame } from './observed-frame.ts'
+import type { FrameObserver, ObservedFrame } from './observed-frame.ts'
 import type { Request } from './requests/request.ts'
 import { Requests, type RequestLimits, type RequestsOwner } from './requests/requests.ts'
 import type { ConnectString } from './servers/connect-string.ts'
@@ -31,7 +32,7 @@ import { HostProvider, type HostProviderSettings } from './servers/host-provider
 import { WatchManager } from './watches/watch-manager.ts'
 
 export interface SessionSettings extends ConnectionSettings, HostProviderSettings, RequestLimits, IdentitySettings {
-  /** Session timeout to ask the server for, ms. */
+  /** Session timeout to request from the server, in milliseconds. */
   sessionTimeout: number
   auth: readonly Credential[]
   sasl: Mechanism | undefined
@@ -48,16 +49,16 @@ export class Session implements ConnectionOwner, RequestsOwner {
   readonly requests: Requests
   readonly watches: WatchManager
   readonly hosts: HostProvider
-  readonly onFrame: OnFrame | undefined
+  readonly observeFrame: FrameObserver | undefined
 
   readonly #lease: Lease
   #identity: Identity
-  /** Made with the first credential: most sessions have none. */
+  /** Created with the first credential, because most sessions have none. */
   #credentials: Credentials | undefined
   #timeout: number
   #lastZxid = 0n
   #connection: Connection | undefined
-  /** What ended the last connection or attempt. */
+  /** The error that ended the last connection or attempt. */
   #lastCause: ZooKeeperError | undefined
   #closing: Deferred | undefined
   #closeTimer: unknown
@@ -69,7 +70,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.requests = new Requests(this, settings)
     this.watches = new WatchManager(this)
     this.hosts = new HostProvider(connectString, settings, {
-      dial: () => this.#dial(),
+      dial: host => this.#dial(host),
       moveAway: reason => this.#moveAway(reason),
       onLookupFailed: cause => this.onConnectionLost(cause, false),
     })
@@ -78,10 +79,11 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.#timeout = settings.sessionTimeout
     if (settings.auth.length > 0) this.#credentials = new Credentials(settings.auth)
     const { onFrame } = settings
-    if (onFrame !== undefined) this.onFrame = frame => this.callbacks.now(onFrame, { ...frame, sessionId: this.id })
+    if (onFrame !== undefined)
+      this.observeFrame = frame => this.callbacks.now(onFrame, { ...frame, sessionId: this.id })
   }
 
-  // What the client shows
+  // Shown by the client
 
   get state(): State {
     return this.states.current
@@ -116,10 +118,10 @@ export class Session implements ConnectionOwner, RequestsOwner {
   addAuth(credential: Credential): Promise<void> {
     const { refusal } = this
     if (refusal !== undefined) return Promise.reject(new ZooKeeperError(refusal, { op: 'auth', fate: 'notSent' }))
-    return (this.#credentials ??= new Credentials([])).add(credential, this.usable)
+    return (this.#credentials ??= new Credentials([])).add(credential, this.usableConnection)
   }
 
-  // For its requests
+  // Used by the requests
 
   get refusal(): ErrorCode | undefined {
     if (isTerminal(this.state)) return terminalCodes[this.state]
@@ -127,7 +129,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     return !this.#isConnected && this.#lease.expired ? 'CONNECTIONLOSS' : undefined
   }
 
-  get usable(): Connection | undefined {
+  get usableConnection(): Connection | undefined {
     return this.#isConnected ? this.#connection : undefined
   }
 
@@ -135,7 +137,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     return this.#lastCause
   }
 
-  // From the connection
+  // Called by the connection
 
   checkLease(now?: Timestamp): number {
     return this.#lease.check(now)
@@ -170,14 +172,15 @@ export class Session implements ConnectionOwner, RequestsOwner {
   }
 
   onReply(request: Request, { zxid, err }: TypeOf<typeof ReplyHeader>, body: Reader): void {
-    // Only replies count: after a notification more events of the same transaction may follow (ZOOKEEPER-4655).
+    // Only replies advance the zxid. After a notification, more events of the same transaction may follow
+    // (ZOOKEEPER-4655).
     if (zxid > this.#lastZxid) this.#lastZxid = zxid
     if (this.#isConnected) this.hosts.onAnswer()
     this.diagnostics.onReply(this.id, request, err, this.#settings.clock)
     this.requests.onReply(request, err, body)
   }
 
-  onNotification(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
+  onEvent(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
     this.diagnostics.onEvent(this.id, event)
     this.watches.onEvent(event, zxid)
   }
@@ -196,12 +199,13 @@ export class Session implements ConnectionOwner, RequestsOwner {
     if (this.#isConnected) this.#enter('suspended')
     this.requests.failInFlight(connection, 'CONNECTIONLOSS', cause)
     if (this.#lease.expired) this.#credentials?.rejectPending('CONNECTIONLOSS')
+    const allHostsFailed = this.hosts.onConnectionLost(isPermanent)
     // A session that exists is kept: its servers may be getting new certificates at this moment.
-    if (this.hosts.onConnectionLost(isPermanent) && this.state === 'connecting') return this.#terminate('closed')
+    if (allHostsFailed && this.state === 'connecting') return this.#terminate('closed')
     this.hosts.retry()
   }
 
-  // The course of the session
+  // Changes of the state
 
   get #isConnected(): boolean {
     return isConnected(this.state)
@@ -213,11 +217,10 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.diagnostics.onStateChanged(this.id, state, previous)
   }
 
-  /** Tries the next host. */
-  #dial(): void {
+  #dial(host: Address): void {
     this.checkLease()
     if (isTerminal(this.state)) return
-    this.#connection = new Connection(this.hosts.next(), this.#settings, this)
+    this.#connection = new Connection(host, this.#settings, this)
   }
 
   #moveAway(reason: string): void {
@@ -226,7 +229,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.onConnectionLost(new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason }), false)
   }
 
-  /** A server says that the session is gone. If SASL never let anybody use it, a new session takes its place. */
+  /** A server reports that the session is gone. If the session was never authenticated, a new one replaces it. */
   #onSessionGone(): void {
     if (this.#closing !== undefined) return this.#terminate('closed')
     const wasUsed = this.state !== 'connecting' || this.#settings.session !== undefined
@@ -235,9 +238,10 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.#moveAway('the session expired before it was authenticated')
   }
 
-  /** The session counts as connected only after it, so that everything else waits. */
+  /** Runs SASL. The session counts as connected only afterwards, so that all requests wait. */
   #authenticate(mechanism: Mechanism, connection: Connection, readOnly: boolean): void {
-    const ask = (token: Uint8Array) => this.requests.send(connection, operations.sasl, { token }, reply => reply.token)
+    const ask = (token: Uint8Array) =>
+      this.requests.sendOn(connection, operations.sasl, { token }, reply => reply.token)
     void authenticate(mechanism, { ...connection.address, random: this.#settings.random }, ask).then(failure => {
       this.checkLease()
       if (this.#connection !== connection) return
@@ -246,7 +250,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     })
   }
 
-  /** The connection can be used: credentials first, then watches, then the queued requests. */
+  /** The connection is ready. Sends credentials first, then watches, then the queued requests. */
   #onReady(connection: Connection, readOnly: boolean): void {
     connection.startHeartbeat()
     this.#lease.hasExternalTimer = true
@@ -254,12 +258,15 @@ export class Session implements ConnectionOwner, RequestsOwner {
     if (this.#closing !== undefined) return this.#sendClose(connection)
     this.#credentials?.resend(connection)
     const state = readOnly ? 'connectedReadOnly' : 'connected'
-    this.watches.rearm(connection, this.#lastZxid, state)
+    this.watches.setAgain(connection, this.#lastZxid, state)
     this.requests.sendQueued(connection)
     this.#enter(state)
   }
 
-  /** Presumed lost is not expired: only a server can say that, so the session is offered to servers until one answers. */
+  /**
+   * The session must be presumed lost. Only a server can report that it has expired, so the client keeps offering it to
+   * servers until one answers.
+   */
   #onLeaseExpired(): void {
     if (this.#isConnected) return
     this.requests.failQueued('CONNECTIONLOSS')
@@ -267,9 +274,9 @@ export class Session implements ConnectionOwner, RequestsOwner {
   }
 
   /**
-   * Ends the session at the server, if one can be reached within a third of the session timeout. Requests in flight are
-   * answered first. The lease ends at once, so that holders know before other clients get what they held. Resolves when
-   * the session is over.
+   * Ends the session at the server, if a server can be reached within a third of the session timeout. Requests in
+   * flight are answered first. The lease ends at once, so that holders of locks know of it before other clients acquire
+   * them. Resolves when the session has ended.
    */
   close(): Promise<void> {
     if (isTerminal(this.state)) return Promise.resolve()
@@ -288,17 +295,18 @@ export class Session implements ConnectionOwner, RequestsOwner {
 
   #sendClose(connection: Connection): void {
     this.requests
-      .send(connection, operations.closeSession, {}, () => undefined)
+      .sendOn(connection, operations.closeSession, {}, () => undefined)
       .then(
         () => this.#terminate('closed'),
-        // After a lost reply the next connection asks again. Any error of a server means that the session is over.
+        // If the reply is lost, the session is closed again on the next connection. Any error that a server sends means
+        // that the session is over.
         (error: unknown) => {
           if (error instanceof ZooKeeperError && error.fate === 'refused') this.#terminate('closed')
         },
       )
   }
 
-  /** Ends at once, without a word to the server. */
+  /** Ends the session here at once, and sends nothing to the server. */
   destroy(): void {
     this.#terminate('closed')
   }

@@ -1,4 +1,4 @@
-// Time that passes only when a test advances it: hours in an instant, the same in every run.
+// A clock whose time passes only when a test advances it. Hours pass in an instant, and every run is the same.
 import type { Clock } from '../runtime/clock.ts'
 
 interface Timer {
@@ -14,9 +14,9 @@ export interface UntilOptions {
 }
 
 /**
- * A clock for tests, for the option `clock` of `connect()` and `Server.start()`. If both use the same one, and the
- * client uses `server.dial`, then nothing waits for real time or for a socket. Even the expiry of a session then takes
- * no real time. Only one call of `advance()` or `until()` may be pending.
+ * A clock for tests, for the option `clock` of `connect()` and `Server.start()`. If both use the same clock, and the
+ * client uses `server.dial`, nothing waits for real time or for a socket. A test can then let a session expire in an
+ * instant. Only one call of `advance()` or `until()` may be pending.
  */
 export class VirtualClock implements Clock {
   #now = 1000
@@ -34,7 +34,9 @@ export class VirtualClock implements Clock {
     return this.#now + this.#wallAhead
   }
 
-  /** Treats delays below 1 ms as 1 ms, as Node does, so that a timer never fires in the turn that set it. */
+  /**
+   * Treats delays below 1 ms as 1 ms, as Node does. So a timer never fires in the turn of the event loop that set it.
+   */
   setTimeout(callback: () => void, ms: number): unknown {
     const timer = { at: this.#now + (ms >= 1 ? ms : 1), nth: ++this.#count, callback }
     this.#timers.splice(this.#indexOf(timer), 0, timer)
@@ -53,7 +55,7 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Moves only the wall clock, forward by `ms` milliseconds or back if `ms` is negative.
+   * Moves only the wall clock: forward by `ms` milliseconds, or back if `ms` is negative. No timer fires.
    * @throws RangeError if `ms` is not finite
    */
   jumpWall(ms: number): void {
@@ -62,8 +64,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Lets `ms` milliseconds pass without firing a timer, as if the process were stopped or busy. Timers that became due
-   * fire late, at the next `advance()` or `until()`.
+   * Lets `ms` milliseconds pass without firing a timer, as if the process were stopped or busy. Timers that become due
+   * meanwhile fire late, at the next `advance()` or `until()`.
    * @throws RangeError if `ms` is negative or not finite
    */
   stall(ms: number): void {
@@ -72,8 +74,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Lets `ms` milliseconds pass. Fires the timers that become due, in order, and waits for the microtasks of each
-   * before the next.
+   * Lets `ms` milliseconds pass. Fires the timers that become due, in their order. After each timer, waits until its
+   * microtasks have run.
    * @throws RangeError if `ms` is negative or not finite
    */
   async advance(ms: number): Promise<void> {
@@ -85,8 +87,9 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Lets time pass until the promise settles, then resolves or rejects as it does.
-   * @throws Error if the promise has not settled `within` that many virtual milliseconds, or when no timer is left
+   * Lets time pass until the promise settles, then resolves or rejects as the promise does.
+   * @param options.within the most virtual time that may pass, in milliseconds. Default 3 600 000
+   * @throws Error if the promise has not settled within that time, or if no timer is left
    */
   async until<T>(promise: Promise<T>, { within = 3_600_000 }: UntilOptions = {}): Promise<T> {
     const outcome = { isSettled: false }
@@ -102,7 +105,7 @@ export class VirtualClock implements Clock {
     return promise
   }
 
-  /** Fires the next timer that is due at `until` or earlier. Returns false if there is none. */
+  /** Fires the next timer. Returns false if no timer is due by `until`. */
   async #fireNext(until: number): Promise<boolean> {
     const [next] = this.#timers
     if (next === undefined || next.at > until) return false
@@ -113,7 +116,7 @@ export class VirtualClock implements Clock {
     return true
   }
 
-  /** The index of the timer, or the index to insert it at. */
+  /** Returns the index of the timer, or the index at which to insert it. */
   #indexOf({ at, nth }: Timer): number {
     let [low, high] = [0, this.#timers.length]
     while (low < high) {
@@ -128,14 +131,14 @@ export class VirtualClock implements Clock {
 
 function requireSpan(ms: number, least = 0): void {
   if (!Number.isFinite(ms) || ms < least)
-    throw new RangeError(`ms must be a finite number${least === 0 ? ', not negative' : ''}, but is ${ms}`)
+    throw new RangeError(`ms must be a finite number${least === 0 ? ' of at least 0' : ''}, not ${ms}`)
 }
 
 /**
- * Saved at load time, because fake timers of a test framework (Vitest, for example) replace the global, and theirs
- * would not fire.
+ * Saved at load time, because a test framework (Vitest, for example) may replace the global by a fake that does not
+ * fire.
  */
 const nextTurn = setImmediate
 
-/** Resolves when the microtask queue is empty. */
+/** Resolves in the next turn of the event loop, when the microtask queue is empty. */
 export const settle = (): Promise<void> => new Promise(resolve => nextTurn(resolve))

@@ -4,14 +4,15 @@ import type { Dial } from './transport.ts'
 
 export interface CloudflareOptions {
   /**
-   * Uses TLS. The runtime must trust the certificate, and it must be for the host in the connect string. Default false.
+   * Uses TLS. The runtime must trust the server's certificate, which must be for the host in the connect string.
+   * Default false.
    */
   tls?: boolean
 }
 
 /**
- * Returns a dial for workers: `connect(servers, { dial: cloudflare() })`. A socket belongs to the request, or to the
- * Durable Object, that opened it. If a name has several addresses, the runtime chooses one.
+ * Returns a dial for Cloudflare Workers: `connect(servers, { dial: cloudflare() })`. A socket belongs to the request,
+ * or to the Durable Object, that opened it. If a name has several addresses, the runtime chooses one.
  */
 export function cloudflare({ tls = false }: CloudflareOptions = {}): Dial {
   return ({ host, port }, handler) => {
@@ -36,7 +37,7 @@ export function cloudflare({ tls = false }: CloudflareOptions = {}): Dial {
       for await (const { buffer, byteOffset, byteLength } of socket.readable)
         notify(() => handler.received(Buffer.from(buffer, byteOffset, byteLength)))
     }
-    // Ignored, because a socket that ends also ends the read loop, which reports the error.
+    // This rejection is ignored, because the read loop also ends with the socket and reports the error.
     writer.closed.catch(ignore)
     read().then(() => end(), end)
     return {

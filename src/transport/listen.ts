@@ -4,13 +4,16 @@ import { createServer, type AddressInfo } from 'node:net'
 import type { Accept, Address } from './transport.ts'
 
 export interface Listener {
-  /** The address that it listens on. If port 0 was requested, `port` is the port that the system chose. */
+  /** The address that the server listens on. If port 0 was requested, `port` is the port that the system chose. */
   readonly address: Address
   /** Stops accepting. Resolves when all accepted streams are closed; their owner must close them. */
   close(): Promise<void>
 }
 
-/** @throws Error of node:net if it cannot listen on the address */
+/**
+ * Listens on an address and calls `accept` for each connection.
+ * @throws Error of node:net if it cannot listen on the address
+ */
 export async function listenTcp({ host, port }: Address, accept: Accept): Promise<Listener> {
   const server = createServer({ noDelay: true }, socket => {
     const handler = accept(
@@ -37,8 +40,8 @@ export async function listenTcp({ host, port }: Address, accept: Accept): Promis
 }
 
 /**
- * Returns an address as ZooKeeper prints it (InetAddress.getHostAddress): IPv6 with all eight numbers, IPv4-mapped IPv6
- * as IPv4.
+ * Returns an IP address in the form that ZooKeeper prints (InetAddress.getHostAddress): IPv6 with all eight numbers,
+ * IPv4-mapped IPv6 as IPv4.
  */
 export function expandAddress(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '')

@@ -17,8 +17,8 @@ export function memoryDial(accept: Accept): Dial {
   }
 }
 
-// Microtasks run in the order in which they are queued, so writes and the close after them arrive in the order of the
-// calls.
+// One end of a stream. Microtasks run in the order in which they are queued, so the other end gets writes and a close
+// in the order of the calls.
 class End implements ServerTransport {
   handler: Omit<TransportHandler, 'opened'> | undefined
   #peer: End | undefined

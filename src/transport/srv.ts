@@ -1,8 +1,9 @@
-// Looks up SRV records (RFC 2782) through node:dns. Only this file does.
+// Looks up SRV records (RFC 2782) through node:dns. Only this file uses it for that.
 import { promises } from 'node:dns'
 
+/** One SRV record, as node:dns returns it. */
 export interface SrvRecord {
-  /** The host; '.' means that the service is not available (RFC 2782). */
+  /** The name of the host. '.' means that the service is not available (RFC 2782). */
   name: string
   port: number
 }

@@ -1,4 +1,4 @@
-// Plain TCP through node:net, which Bun, Deno and workerd have too. Only this file connects through it.
+// TCP without TLS, through node:net, which Bun, Deno and workerd have too. Only this file connects through it.
 import { lookup, type LookupAddress } from 'node:dns'
 import { connect, type LookupFunction, type OnReadOpts, type Socket } from 'node:net'
 import { shuffle } from '../runtime/shuffle.ts'
@@ -8,8 +8,8 @@ export const systemLookup: LookupFunction = lookup
 
 export interface TcpOptions {
   /**
-   * Returns a number in [0, 1), to shuffle a name's addresses. Default: the addresses keep the order in which they were
-   * resolved.
+   * Returns a random number in [0, 1). If set, the addresses of a name are tried in random order. Default: in the order
+   * in which they were resolved.
    */
   random?: () => number
   /** Resolves names. Default: the system's resolver. */
@@ -17,10 +17,10 @@ export interface TcpOptions {
 }
 
 /**
- * Returns a dial that opens TCP connections. It resolves names at every call, and tries all addresses of a name in
- * turn, each but the last for 250 ms (Node's autoSelectFamily). With `random` the order is random, which spreads
- * clients over the servers of one name. It also keeps a server that accepts connections but does not respond from
- * hiding the others.
+ * Returns a dial that opens TCP connections. It resolves names at every call. It tries the addresses of a name in turn,
+ * each but the last for 250 ms (Node's autoSelectFamily). With `random` the order is random, which spreads clients over
+ * the servers of one name. Even if one of these servers accepts connections but does not respond, later attempts then
+ * reach the others.
  */
 export function tcp({ random, lookup = systemLookup }: TcpOptions = {}): Dial {
   const orderedLookup = random === undefined ? lookup : shuffledLookup(lookup, random)
@@ -41,8 +41,8 @@ export function tcp({ random, lookup = systemLookup }: TcpOptions = {}): Dial {
 
 export const dialTcp: Dial = tcp()
 
-// Only Node reads through `onread`: workerd accepts the option and never reads. All these runtimes set
-// navigator.userAgent, Node only from 21 on, so its absence means Node.
+// Only Node reads through `onread`; workerd accepts the option but never reads. Bun, Deno and workerd set
+// navigator.userAgent. Node sets it only from version 21 on, so a missing one means Node.
 const { navigator } = globalThis as { navigator?: { userAgent?: string } }
 const isNode = navigator?.userAgent?.startsWith('Node.js') ?? true
 
@@ -50,7 +50,10 @@ const isNode = navigator?.userAgent?.startsWith('Node.js') ?? true
 let readBuffer: Buffer | undefined
 const READ_BYTES = 65_536
 
-/** The last chunk, a view of the buffer's start. It is reused if the next read has the same length, as most do. */
+/**
+ * The last chunk, a view of the start of the buffer. It is reused if the next read has the same length, as most reads
+ * do.
+ */
 let lastChunk: Buffer | undefined
 
 const readOptionsFor = (handler: TransportHandler): OnReadOpts => ({
@@ -86,8 +89,8 @@ class Tcp implements Transport {
   }
 }
 
-// All sockets share these listeners, which are called with the socket as `this`, so that an idle socket uses little
-// memory.
+// All sockets share these listeners, so that an idle socket uses little memory. Node calls them with the socket as
+// `this`.
 
 function onConnect(this: TcpSocket): void {
   this[TRANSPORT].handler.opened()
@@ -106,7 +109,10 @@ function onClose(this: TcpSocket): void {
   handler.closed(failure)
 }
 
-/** Shuffles the result of a lookup that asks for all addresses, as node:net does if it tries several. */
+/**
+ * Shuffles the result of a lookup that asks for all addresses. node:net asks for all of them if autoSelectFamily is
+ * set.
+ */
 export const shuffledLookup =
   (lookup: LookupFunction, random: () => number): LookupFunction =>
   (name, options, callback) =>

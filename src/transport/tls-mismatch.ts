@@ -1,40 +1,42 @@
-// Detects that only the client or only the server speaks TLS. ZooKeeper's servers then close the connection without a
-// reply. They also do that for temporary reasons (too many connections, no quorum). So a second connection asks the
-// server in the other protocol.
+// Detects that only one side uses TLS. A ZooKeeper server then closes the connection without a reply. It also does so
+// for temporary reasons (too many connections, no quorum). So the server is probed in the other protocol.
 import { dialTcp } from './tcp.ts'
 import type { Address, Dial, MismatchDetector, Transport } from './transport.ts'
 
 /** The protocol that this client did not choose, and how to recognise it. */
 interface Protocol {
-  /** True if an open connection proves that the server speaks the protocol that this client chose. */
+  /** True if an open connection already proves that the server speaks the protocol that this client chose. */
   provenByOpening: boolean
-  /** Bytes that only a server of this protocol answers. They contain no data of a session. */
+  /** The bytes that a probe sends. Only a server of this protocol answers them. They contain nothing of a session. */
   question: Buffer
   isAnswer: (bytes: Buffer) => boolean
-  /** The message of the error if the server speaks this protocol. */
+  /** The error message for a server that speaks this protocol although the client chose the other. */
   message: string
 }
 
-/** The question is an empty ClientHello. The server refuses it with an alert: a record of type 21, version 3. */
+/** The question is an empty ClientHello. A TLS server rejects it with an alert: a record of type 21, version 3. */
 const tls: Protocol = {
   provenByOpening: false,
   question: Buffer.from('160301000401000000', 'hex'),
   isAnswer: bytes => bytes[0] === 21 && bytes[1] === 3,
-  message: 'the server speaks TLS on this port: see the option tls',
+  message: 'the server speaks TLS on this port; set the option tls',
 }
 
-/** A server answers the four-letter word `srvr` in readable text, even without a quorum or if it forbids the word. */
+/**
+ * A server answers the four-letter word `srvr` in printable text, even if it accepts no clients or does not allow the
+ * word.
+ */
 const plaintext: Protocol = {
   provenByOpening: true,
   question: Buffer.from('srvr'),
   isAnswer: bytes => /^[ -~]{4}/.test(bytes.toString('latin1')),
-  message: 'the server speaks plaintext on this port, and the option tls asks for TLS',
+  message: 'the server speaks plaintext on this port, but the option tls requires TLS',
 }
 
-/** A dial in plaintext that reports servers which speak TLS. Each address is probed once. */
+/** Returns the plaintext dial, extended to report servers that speak TLS. Each address is probed once. */
 export const detectTls = (dial: Dial): Dial => detecting(tls, dial)
 
-/** A dial over TLS that reports servers which speak plaintext. Each address is probed once. */
+/** Returns the TLS dial, extended to report servers that speak plaintext. Each address is probed once. */
 export const detectPlaintext = (dial: Dial): Dial => detecting(plaintext, dial)
 
 function detecting(protocol: Protocol, dial: Dial): Dial {

@@ -2,19 +2,19 @@
 import { connect, createSecureContext, type ConnectionOptions } from 'node:tls'
 import { PermanentError, type Address, type Dial } from './transport.ts'
 
-/** The options of node:tls, except the address, which the connect string gives. */
+/** The options of node:tls, without the address, which comes from the connect string. */
 export type TlsOptions = Omit<ConnectionOptions, 'host' | 'port' | 'path' | 'socket'>
 
 /**
  * Returns a dial that opens only TLS connections, of version 1.2 or later. The server's certificate must be for the
- * host in the connect string: a name must be among its DNS names, an address among its IP addresses.
+ * host in the connect string. A name must be among its DNS names, an address among its IP addresses.
  * @param options options of node:tls; `rejectUnauthorized: false`, `checkServerIdentity`, `servername` and
  * `secureContext` override the defaults set here
  * @throws Error of node:tls if a key, a certificate or a passphrase is invalid
  */
 export function dialTls(options: TlsOptions): Dial {
   const minVersion = options.minVersion === 'TLSv1.3' ? 'TLSv1.3' : 'TLSv1.2'
-  // Created once: a wrong key throws at connect(), and connections need not parse the certificates again.
+  // Created only once, so that a wrong key throws at connect(), and certificates are not parsed for each connection.
   const secureContext = options.secureContext ?? createSecureContext({ ...options, minVersion })
   return (address, handler) => {
     let failure: Error | undefined
@@ -40,14 +40,14 @@ export function dialTls(options: TlsOptions): Dial {
   }
 }
 
-/** The server name to send: a host name without a trailing dot, never an address (RFC 6066, 3). */
+/** Returns the server name to send: the host name without a trailing dot, or nothing for an address (RFC 6066, 3). */
 function serverNameFor(host: string): { servername?: string } {
   return /^[\d.]+$|:/.test(host) ? {} : { servername: host.replace(/\.$/, '') }
 }
 
 type TlsError = Error & { code?: string; reason?: string }
 
-/** Replaces OpenSSL's message, which contains source positions, by its `reason`, which says what happened. */
+/** Replaces OpenSSL's message, which contains source positions, by its `reason`, which says what is wrong. */
 function describeError(error: TlsError, { host }: Address): Error {
   const { code = '', reason = '' } = error
   // Errors of the system (ECONNREFUSED, ENOTFOUND) may be temporary. Those of OpenSSL, node:tls or the caller's check

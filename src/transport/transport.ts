@@ -1,46 +1,62 @@
-// Byte streams through node:net, node:tls, cloudflare:sockets or memory. The caller chooses one with the option `dial`.
-// This file: their interface.
+// Byte streams. This file has their interface. The others implement it with node:net, node:tls, cloudflare:sockets or
+// memory. The caller chooses one as `dial`.
 // May import: runtime.
 
+/** The address of a server. */
 export interface Address {
+  /** A name or an IP address. An IPv6 address has no brackets. */
   host: string
   port: number
 }
 
-/** Receives the events of a transport. `closed` is the last one. */
+/** The callbacks of a transport. After `closed` it calls none of them. */
 export interface TransportHandler {
+  /** The stream is open: bytes can be written. */
   opened(): void
-  /** The chunk is valid only until the handler returns, because the transport may overwrite it then. */
+  /**
+   * Bytes were received. The handler may use the chunk only until it returns, because the transport may then overwrite
+   * it.
+   */
   received(chunk: Buffer): void
-  /** The stream has ended, or could not be opened. `cause` is given if there was a failure. */
+  /** The stream has ended, or could not be opened. `cause` is the error, if there was one. */
   closed(cause?: Error): void
 }
 
+/** An open stream, or one that is being opened. */
 export interface Transport {
-  /** The transport owns the bytes from now on: the caller must not change them. */
+  /** Sends bytes. The transport owns them from now on, so the caller must not change them. */
   write(bytes: Uint8Array): void
-  /** Drops the stream and all bytes not yet written. `closed` may follow or not. */
+  /**
+   * Drops the stream and all bytes that are not written yet. The transport may call `closed` afterwards, but need not.
+   */
   destroy(): void
 }
 
-/** Opens a stream. */
+/** Opens streams. Pass your own as the option `dial`, for instance to use a proxy. */
 export interface Dial {
-  /** Returns at once. The handler is called later, never before this has returned. */
+  /** Starts to open a stream and returns at once. The handler is called only after this has returned. */
   (address: Address, handler: TransportHandler): Transport
-  /** Detects that only one side speaks TLS. A dial without it reports no mismatch. */
+  /** Detects that only one side uses TLS. If undefined, a mismatch is not reported as such. */
   readonly mismatch?: MismatchDetector
 }
 
-/** Consulted only until a server has proved that it speaks the protocol of the client. */
+/**
+ * Detects servers that speak the other protocol. It is used only until a server has proved that it speaks the protocol
+ * of the client.
+ */
 export interface MismatchDetector {
-  /** The message of the error after a mismatch. */
+  /** The message of the error that reports a mismatch. */
   readonly message: string
-  /** True if the call of `opened` is that proof, false if only the first reply is. */
+  /**
+   * True if an open stream proves that the server speaks the protocol of the client; false if only its first reply
+   * does.
+   */
   readonly provenByOpening: boolean
-  /** Returns true if the server's first bytes show that it speaks the other protocol. */
+  /** Returns true if only a server of the other protocol would send this first chunk. */
   recognizes(chunk: Buffer): boolean
   /**
-   * Asks a server that closed the connection without a reply. Returns undefined if its address was asked before.
+   * Asks a server that closed the connection without a reply whether it speaks the other protocol. Returns undefined if
+   * its address was asked before.
    * @param onResult called once, unless the probe is destroyed first
    */
   probe(address: Address, onResult: (isMismatch: boolean) => void): Transport | undefined
@@ -48,14 +64,17 @@ export interface MismatchDetector {
 
 /** The server's end of a stream that a client opened. */
 export interface ServerTransport extends Transport {
-  /** Writes the pending bytes, then closes the stream. */
+  /** Sends all pending bytes, then closes the stream. */
   end(): void
 }
 
-/** Accepts a stream that `remote` has opened. The returned handler gets its bytes and its end. */
+/** Accepts a stream that `remote` has opened. The returned handler receives its bytes, and is called when it ends. */
 export type Accept = (transport: ServerTransport, remote: Address) => Omit<TransportHandler, 'opened'>
 
-/** A failure to open a stream. Later attempts at the same address fail too, until a configuration is changed. */
+/**
+ * The stream could not be opened, and further attempts at the same address will fail too until a configuration changes.
+ * Pass it to `closed` of the handler. If all hosts fail so, connect() rejects with PROTOCOL at once.
+ */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError'
 }

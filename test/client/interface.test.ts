@@ -265,6 +265,14 @@ describe('the client’s interface', () => {
       await zk.close()
       expect(told).to.deep.equal([['suspended', 'connected']])
     })
+
+    it('are not told to a listener of once() that off() has removed', async () => {
+      const told: State[] = []
+      const listener = (state: State) => told.push(state)
+      zk.once('state', listener).off('state', listener)
+      await zk.close()
+      expect(told).to.deep.equal([])
+    })
   })
 
   describe('the printed form', () => {

@@ -37,7 +37,7 @@ describe(`path validation (SEED=${seed}):`, function () {
     await client.create(ROOT)
     // The test uses the session, because the methods of the client reject invalid paths before they are sent.
     session = new Session(parseConnectString(server.connectString), nodeSettingsOf({}))
-    session.hosts.start()
+    session.hosts.dialNext()
   })
   after(async () => {
     await session.close()

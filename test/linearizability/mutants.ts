@@ -7,7 +7,7 @@ import type { AcquireOptions } from '../../src/recipes/locks/lock.ts'
 import { NodeHeld, type Held } from '../../src/recipes/locks/held.ts'
 import { watchPredecessor } from '../../src/recipes/queue/wait-strategies.ts'
 import { OwnNode, type NodeFactory } from '../../src/recipes/node/own-node.ts'
-import { endOfQueue, childNames } from '../../src/recipes/queue/queue.ts'
+import { nodeFactoryOf, childNames } from '../../src/recipes/queue/queue.ts'
 import { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
 import { readWatched } from '../../src/recipes/node/read-with-watch.ts'
 
@@ -58,7 +58,7 @@ export class AdoptsFirstNode extends Mutant {
       const stat = await queue.client.exists(path)
       return stat === null ? undefined : { path, stat }
     }
-    const ownNode = new OwnNode({ ...endOfQueue(queue), find })
+    const ownNode = new OwnNode({ ...nodeFactoryOf(queue), find })
     return this.acquireAt(ownNode, ownNode, options)
   }
 }
@@ -66,7 +66,7 @@ export class AdoptsFirstNode extends Mutant {
 /** Does not delete its node when the attempt is cancelled. */
 export class LeaksItsNode extends Mutant {
   override acquire(options: AcquireOptions = {}): Promise<Held> {
-    return this.acquireAt(new OwnNode(endOfQueue(this.queue)), { remove: () => Promise.resolve() }, options)
+    return this.acquireAt(new OwnNode(nodeFactoryOf(this.queue)), { remove: () => Promise.resolve() }, options)
   }
 }
 

@@ -61,7 +61,7 @@ describe('docs/runtimes.md', () => {
 
   it('has a Durable Object whose pings keep one session alive between requests', async () => {
     const code = listings.get('keeper.js')?.replace('localhost:2181', servers) ?? ''
-    const shortTimeout = code.replace('{ dial: cloudflare() }', '{ dial: cloudflare(), sessionTimeout: 1000 }')
+    const shortTimeout = code.replace(`connect('${servers}')`, `connect('${servers}', { sessionTimeout: 1000 })`)
     expect(shortTimeout).to.include('sessionTimeout')
     await writeFile(join(at.user, 'keeper.js'), shortTimeout)
     await using worker = await workerOf('keeper.js', { KEEPER: 'Keeper' })
@@ -72,15 +72,55 @@ describe('docs/runtimes.md', () => {
     expect((await answer()).session).to.equal(session)
   })
 
+  it('has a worker that uses the connect of zkwire with a dial', async () => {
+    await using worker = await workerOf('followed.js')
+    expect(JSON.parse(await worker.ask('/'))).to.include('zookeeper')
+    await until(async () => (await connections()) === 0)
+  })
+
+  it('is right about the imports in the bundle of a worker that acquires a lock', async () => {
+    const importsOf = async (name: string) =>
+      [...(await bundleWorker(join(at.user, name))).matchAll(/^import (?:.* from )?"(.+)";$/gm)].map(([, path]) => path)
+    expect(new Set(await importsOf('worker.js'))).to.deep.equal(
+      new Set(['cloudflare:sockets', 'node:diagnostics_channel']),
+    )
+    expect(await importsOf('followed.js')).to.include.members(['node:net', 'node:tls', 'node:dns'])
+  })
+
+  it('is right about what the connect and the supervise of zkwire/cloudflare reject with BADARGUMENTS', async () => {
+    const [, options = ''] = /They take the options .*? except\s+(.*?)\. /s.exec(page) ?? []
+    const names = [...options.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)
+    expect(names).to.have.length(4)
+    await writeFile(
+      join(at.user, 'rejected.js'),
+      `import { connect, supervise } from 'zkwire/cloudflare'
+       const codeOf = call => call.then(() => null, error => error.code)
+       export default {
+         async fetch() {
+           const tried = [['dns-srv://_zookeeper._tcp.example.org', {}], ['${servers}', { tls: {} }]]
+           for (const name of ${JSON.stringify(names)}) tried.push(['${servers}', { [name]: () => undefined }])
+           const calls = tried.flatMap(([servers, options]) => [
+             connect(servers, options),
+             supervise(servers, options, () => undefined),
+           ])
+           return Response.json(await Promise.all(calls.map(codeOf)))
+         },
+       }`,
+    )
+    await using worker = await workerOf('rejected.js')
+    const codes = JSON.parse(await worker.ask('/')) as unknown[]
+    expect(codes).to.have.length(2 * (names.length + 2))
+    expect(new Set(codes)).to.deep.equal(new Set(['BADARGUMENTS']))
+  })
+
   it('is right that a worker’s client cannot be used by another request', async () => {
     await writeFile(
       join(at.user, 'kept.js'),
-      `import { connect } from 'zkwire'
-       import { cloudflare } from 'zkwire/cloudflare'
+      `import { connect } from 'zkwire/cloudflare'
        let kept
        export default {
          async fetch() {
-           kept ??= await connect('${servers}', { dial: cloudflare(), sessionTimeout: 2000 })
+           kept ??= await connect('${servers}', { sessionTimeout: 2000 })
            return Response.json({ state: kept.state, stat: (await kept.exists('/zookeeper')) !== null })
          },
        }`,

@@ -53,6 +53,7 @@ const runtimes: Record<string, { start: RunSuite; is: RegExp }> = {
   Deno: { start: byCommand('.bin/deno', 'run', '--allow-net=127.0.0.1'), is: /^Deno 2\./ },
   'workerd over node:net': { start: byWorkerd('node-net'), is: /^workerd$/ },
   'workerd over cloudflare:sockets': { start: byWorkerd('cloudflare-sockets'), is: /^workerd$/ },
+  'workerd over cloudflare:sockets, by a dial': { start: byWorkerd('cloudflare-dial'), is: /^workerd$/ },
 }
 
 let proxy: FaultProxy

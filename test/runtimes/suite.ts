@@ -2,15 +2,19 @@
 import assert from 'node:assert/strict'
 import {
   connect,
+  supervise,
   ZooKeeperError,
   type Client,
-  type ConnectOptions,
+  type CommonOptions,
   type ErrorCode,
+  type SessionTask,
   type State,
   type WatchEvent,
 } from '../../src/index.ts'
+import { constants, explain, operations, paths, records } from '../../src/protocol/entry.ts'
 import { LockError, Mutex, ReentrantMutex } from '../../src/recipes/index.ts'
-import { Server, VirtualClock } from '../../src/server/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { VirtualClock } from '../../src/testing/index.ts'
 
 /** The suite's input, passed as JSON. */
 export interface SuiteInput {
@@ -22,10 +26,16 @@ export interface SuiteInput {
   secure: { servers: string; ca: string; impostors: string[] }
 }
 
-/** Connect options for runtimes that do not use node:net. */
+type Connect = (servers: string, options: CommonOptions) => Promise<Client>
+
+/** How the suite opens sessions. */
 export interface SuiteOptions {
-  plain?: ConnectOptions
-  secure?: ConnectOptions
+  /** Default: connect() of `zkwire`. */
+  connect?: Connect
+  /** Opens a session over TLS. Default: connect() of `zkwire`, with the CA of the suite's input. */
+  connectTls?: Connect
+  /** Default: supervise() of `zkwire`. */
+  supervise?: <T>(servers: string, options: CommonOptions, task: SessionTask<T>) => Promise<T>
   /** The error code for an untrusted certificate. Default PROTOCOL. */
   untrustedCode?: ErrorCode
 }
@@ -36,7 +46,7 @@ export interface SuiteResult {
   failures: Record<string, string | null>
 }
 
-type Open = (options?: ConnectOptions, servers?: string) => Promise<Client>
+type Open = (options?: CommonOptions, servers?: string, connect?: Connect) => Promise<Client>
 type Step = (open: Open, input: SuiteInput, options: SuiteOptions) => Promise<void>
 
 const CONTENDERS = 5
@@ -214,13 +224,44 @@ const realServerSteps: Readonly<Record<string, Step>> = {
   },
 
   async 'connects over TLS to a trusted server, and to no untrusted one'(open, { secure }, given) {
-    const options = given.secure ?? { tls: { ca: secure.ca } }
-    const zk = await open(options, secure.servers)
+    const withCa: Connect = (servers, options) => connect(servers, { ...options, tls: { ca: secure.ca } })
+    const connectTls = given.connectTls ?? withCa
+    const zk = await open({}, secure.servers, connectTls)
     assert.notEqual(await zk.exists('/zookeeper'), null)
     for (const impostor of secure.impostors)
-      await assert.rejects(open({ ...options, connectTimeout: 1000 }, impostor), {
+      await assert.rejects(open({ connectTimeout: 1000 }, impostor, connectTls), {
         code: given.untrustedCode ?? 'PROTOCOL',
       })
+  },
+
+  async 'runs a supervised task again in a new session after the first session has expired'(open, { servers }, given) {
+    const ids: bigint[] = []
+    const run = given.supervise ?? supervise
+    const result = await run(servers, { sessionTimeout: SESSION_TIMEOUT }, async (zk, signal) => {
+      ids.push(zk.sessionId)
+      if (ids.length === 2) return 'done'
+      const ended = new Promise(resolve => signal.addEventListener('abort', resolve))
+      const taker = await open({ session: { id: zk.sessionId, password: zk.sessionPassword } })
+      await taker.close()
+      await ended
+      return 'the result of a lost session'
+    })
+    assert.equal(result, 'done')
+    assert.notEqual(ids[0], ids[1])
+  },
+}
+
+const offlineSteps: Readonly<Record<string, Step>> = {
+  'encodes, decodes and explains with the namespaces of zkwire/protocol'() {
+    const { request, opcode } = operations.getData
+    assert.equal(opcode, constants.opcodes.getData)
+    const header = records.RequestHeader.encode({ xid: 7, type: opcode })
+    const body = { path: paths.join('/parent', 'child'), watch: true }
+    const frame = Buffer.concat([header, request.encode(body)])
+    assert.deepEqual(records.RequestHeader.decode(header), { xid: 7, type: opcode })
+    assert.deepEqual(request.decode(frame.subarray(header.length)), body)
+    assert.match(explain(frame, { from: 'client', first: false }).sentence, /getData.*\/parent\/child/)
+    return Promise.resolve()
   },
 }
 
@@ -231,7 +272,8 @@ const embeddedServerSteps: Readonly<Record<string, Step>> = {
       `with an embedded server: ${name}`,
       async (_open, ...rest) => {
         await using server = await Server.start({ listen: false })
-        await using group = new ClientGroup(server.connectString, { dial: server.dial })
+        const { connectString, dial } = server
+        await using group = new ClientGroup(connectString, (servers, options) => connect(servers, { ...options, dial }))
         await step(group.open, ...rest)
       },
     ]),
@@ -258,13 +300,18 @@ const embeddedServerSteps: Readonly<Record<string, Step>> = {
   },
 }
 
-export const steps: Readonly<Record<string, Step>> = { ...anyServerSteps, ...realServerSteps, ...embeddedServerSteps }
+export const steps: Readonly<Record<string, Step>> = {
+  ...anyServerSteps,
+  ...realServerSteps,
+  ...embeddedServerSteps,
+  ...offlineSteps,
+}
 
 /** Runs all steps one after the other, and continues if a step fails. Closes everything that it opens. */
 export async function run(input: SuiteInput, options: SuiteOptions = {}): Promise<SuiteResult> {
   const failures: SuiteResult['failures'] = {}
   for (const [name, step] of Object.entries(steps)) {
-    await using group = new ClientGroup(input.servers, options.plain)
+    await using group = new ClientGroup(input.servers, options.connect ?? connect)
     failures[name] = await withDeadline(step(group.open, input, options)).then(
       () => null,
       (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error)),
@@ -276,16 +323,16 @@ export async function run(input: SuiteInput, options: SuiteOptions = {}): Promis
 /** The clients of one step, closed together when the step is over. */
 class ClientGroup {
   readonly #servers: string
-  readonly #options: ConnectOptions
+  readonly #connect: Connect
   readonly #clients: Client[] = []
 
-  constructor(servers: string, options: ConnectOptions = {}) {
+  constructor(servers: string, connect: Connect) {
     this.#servers = servers
-    this.#options = options
+    this.#connect = connect
   }
 
-  readonly open: Open = async (more, servers = this.#servers) => {
-    const client = await connect(servers, { sessionTimeout: SESSION_TIMEOUT, ...this.#options, ...more })
+  readonly open: Open = async (options, servers = this.#servers, connect = this.#connect) => {
+    const client = await connect(servers, { sessionTimeout: SESSION_TIMEOUT, ...options })
     this.#clients.push(client)
     return client
   }

@@ -1,3 +1,4 @@
+// `npm run trace` as a process: the sessions of three clients through it, its options, and its errors.
 import { expect } from 'chai'
 import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'

@@ -188,7 +188,7 @@ export class DoubleBarrier {
   /** Returns true if all other members have left, and false after an event: call it again then. */
   async #haveLeft(member: OwnNode, inside: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
     const remaining = (await this.#members(signal)).filter(name => inside.has(name))
-    const { removesOwn, waitsFor } = leaveStep(remaining, member.exists ? member.node.name : undefined)
+    const { removesOwn, waitsFor } = leaveStep(remaining, member.isKnown ? member.node.name : undefined)
     if (removesOwn) await member.remove()
     if (waitsFor === undefined) return true
     await nextChange(this.#client, join(this.path, waitsFor), signal)

@@ -10,9 +10,9 @@ import type { Call } from '../node/cancellable.ts'
 import { dialectCheck, namesOf, type Dialect, type DialectName, type Naming } from '../queue/dialect.ts'
 import { NodeHeld, type Held } from './held.ts'
 import { callOf, Lock, type AcquireOptions } from './lock.ts'
-import { reportForeignContenders, type OnForeignContenders } from '../queue/foreign-contenders.ts'
+import { reportingForeignContenders, type OnForeignContenders } from '../queue/foreign-contenders.ts'
 import { OwnNode } from '../node/own-node.ts'
-import { contendersIn, endOfQueue, queueOf, type ContenderNode, type LockQueue } from '../queue/queue.ts'
+import { contendersIn, nodeFactoryOf, queueOf, type ContenderNode, type LockQueue } from '../queue/queue.ts'
 
 /** Options of all locks. */
 export interface LockOptions {
@@ -64,11 +64,11 @@ export abstract class QueueLock<H extends Held = Held> extends Lock<H> {
   ) {
     super(client, queue.directory)
     this.queue = queue
-    this.#strategy = reportForeignContenders(strategy, onForeignContenders)
+    this.#strategy = reportingForeignContenders(strategy, onForeignContenders)
   }
 
   override acquire(options: AcquireOptions = {}): Promise<H> {
-    const ownNode = new OwnNode(endOfQueue(this.queue))
+    const ownNode = new OwnNode(nodeFactoryOf(this.queue))
     return withCleanup(this.queue.client, this.call('acquire', options), ownNode, async signal => {
       await waitForTurn(this.queue, this.#strategy, ownNode, signal)
       return this.hold(ownNode, options)
@@ -76,7 +76,7 @@ export abstract class QueueLock<H extends Held = Held> extends Lock<H> {
   }
 
   override tryAcquire(options: AcquireOptions = {}): Promise<H | null> {
-    const ownNode = new OwnNode(endOfQueue(this.queue))
+    const ownNode = new OwnNode(nodeFactoryOf(this.queue))
     return withCleanup(this.queue.client, this.call('tryAcquire', options), ownNode, async signal =>
       (await tryTurn(this.queue, this.#strategy, ownNode, signal)) ? this.hold(ownNode, options) : null,
     )

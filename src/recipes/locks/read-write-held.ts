@@ -7,7 +7,7 @@ import { NodeHeld, type HoldOptions } from './held.ts'
 import { LockError } from '../node/lock-error.ts'
 import { retryForever } from '../node/retry-until-done.ts'
 import { OwnNode, type Found, type NodeFactory } from '../node/own-node.ts'
-import { endOfQueue, type LockQueue } from '../queue/queue.ts'
+import { nodeFactoryOf, type LockQueue } from '../queue/queue.ts'
 
 /** A read lock that is held. */
 export class ReadHeld extends NodeHeld {
@@ -102,7 +102,7 @@ export class WriteHeld extends NodeHeld {
   #readNodeFactory(): NodeFactory {
     const create = (prefix: string, data: Data) => this.#createReadNode(prefix, data)
     // NONODE means that the write node is deleted: the lock is lost, so do not create a parent.
-    return { ...endOfQueue(this.#readers, create), ensureParent: () => Promise.reject(this.#lostError()) }
+    return { ...nodeFactoryOf(this.#readers, create), ensureParent: () => Promise.reject(this.#lostError()) }
   }
 
   async #createReadNode(prefix: string, data: Data): Promise<Found> {

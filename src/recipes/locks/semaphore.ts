@@ -10,9 +10,9 @@ import { NodeHeld, type Held, type HoldOptions } from './held.ts'
 import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { Mutex } from './mutex.ts'
 import { OwnNode } from '../node/own-node.ts'
-import { contendersIn, endOfQueue, childNames, queueOf, type ContenderNode, type LockQueue } from '../queue/queue.ts'
+import { contendersIn, nodeFactoryOf, childNames, queueOf, type ContenderNode, type LockQueue } from '../queue/queue.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
-import { reportForeignContenders } from '../queue/foreign-contenders.ts'
+import { reportingForeignContenders } from '../queue/foreign-contenders.ts'
 
 /** Curator calls a permit's node a lease. */
 const leases: Naming = { prefix: uuid => `_c_${uuid}-lease-`, sequenceOf: sequenceAfter('lease-') }
@@ -60,11 +60,11 @@ export class Semaphore extends Lock {
     this.permits = permits
     this.#gate = new Mutex(client, join(path, 'locks'), options)
     this.#queue = queueOf(client, join(path, 'leases'), namesOf(leases), options)
-    this.#strategy = reportForeignContenders(watchDirectory, options.onForeignContenders)
+    this.#strategy = reportingForeignContenders(watchDirectory, options.onForeignContenders)
   }
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
-    const ownNode = new OwnNode(endOfQueue(this.#queue))
+    const ownNode = new OwnNode(nodeFactoryOf(this.#queue))
     return withCleanup(this.#queue.client, callOf('acquire', this.path, options), ownNode, async signal => {
       for (;;) {
         const gate = await this.#gate.acquire({ signal, watchOwnNode: true })
@@ -80,7 +80,7 @@ export class Semaphore extends Lock {
    * for all. The nodes of a call that resolves with null are removed. Throws as {@link acquire}.
    */
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
-    const ownNode = new OwnNode(endOfQueue(this.#queue))
+    const ownNode = new OwnNode(nodeFactoryOf(this.#queue))
     return withCleanup(this.#queue.client, callOf('tryAcquire', this.path, options), ownNode, async signal => {
       if ((await this.#available(signal)) === 0) return null
       const gate = await this.#gate.tryAcquire({ signal, watchOwnNode: true })

@@ -11,7 +11,7 @@ import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { OwnNode } from '../node/own-node.ts'
 import {
   contendersIn,
-  endOfQueue,
+  nodeFactoryOf,
   listChildren,
   childNames,
   queueOf,
@@ -86,7 +86,7 @@ class Ticket {
   constructor(queue: LockQueue, reportForeign: ForeignContenderReport) {
     this.#queue = queue
     this.#reportForeign = reportForeign
-    this.ownNode = new OwnNode(endOfQueue(queue), { remove: (client, path) => this.#delete(client, path) })
+    this.ownNode = new OwnNode(nodeFactoryOf(queue), { remove: (client, path) => this.#delete(client, path) })
   }
 
   get #number(): number {

@@ -56,7 +56,8 @@ export class OwnNode {
     return this.#node
   }
 
-  get exists(): boolean {
+  /** True from the reply that names the node to its removal. {@link isThere} asks the server. */
+  get isKnown(): boolean {
     return this.#node !== undefined
   }
 
@@ -84,7 +85,7 @@ export class OwnNode {
       const [creation, reading] = await Promise.allSettled([this.#factory.create(), read()])
       if (creation.status === 'fulfilled') this.#own(creation.value)
       else await this.#recover(creation.reason, signal)
-      if (!this.exists) continue
+      if (!this.isKnown) continue
       this.#factory.check?.(this.node)
       const isRead = creation.status === 'fulfilled' && reading.status === 'fulfilled'
       return isRead ? reading.value : client.retry(read, { signal })
@@ -99,7 +100,7 @@ export class OwnNode {
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     if (fateOf(error) === 'unknown') await this.#find()
     else this.#isUncertain = false
-    if (this.exists) return
+    if (this.isKnown) return
     if (isCode(error, 'NONODE')) await this.#factory.ensureParent(signal)
     else if (isCode(error, 'CONNECTIONLOSS')) await this.#factory.client.whenConnected({ signal })
     else throw error

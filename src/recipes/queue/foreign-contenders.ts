@@ -26,7 +26,7 @@ export function foreignContenderReport(report: OnForeignContenders = warn): Fore
 }
 
 /** Returns the same strategy, which also reports foreign contenders the first time a snapshot contains any. */
-export function reportForeignContenders(
+export function reportingForeignContenders(
   strategy: WaitStrategy,
   onForeignContenders?: OnForeignContenders,
 ): WaitStrategy {

@@ -114,7 +114,7 @@ export async function contendersIn(queue: LockQueue): Promise<ContenderNode[]> {
 export type Create = (path: string, data: Data) => Promise<Found>
 
 /** Returns a factory of contenders at the end of the queue, or at the place that `create` chooses. */
-export function endOfQueue(queue: LockQueue, create?: Create): NodeFactory {
+export function nodeFactoryOf(queue: LockQueue, create?: Create): NodeFactory {
   const { client, directory, directoryMode, data, acl, names } = queue
   const append: Create = (path, content) =>
     client.create(path, content, { mode: 'ephemeralSequential', ...(acl && { acl }) }).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-// The credentials of a session: auth packets, which are sent first on every connection.
+// The credentials of a session. They are auth packets, which are sent first on every connection.
 import {
   badArguments,
   xids,
@@ -9,7 +9,9 @@ import {
 } from '../../protocol/index.ts'
 import * as operations from '../../protocol/operations.ts'
 
-/** A connection, as far as it sends requests under a reserved xid, whose replies carry that xid: auth, setWatches. */
+/**
+ * The part of a connection that sends requests with a reserved xid (auth, setWatches). Their replies have the same xid.
+ */
 export interface ReservedSender {
   sendReserved<Q>(xid: number, op: Operation<Q, unknown>, body: Encodable<Q>): void
 }
@@ -22,24 +24,25 @@ export interface Credential {
 interface PendingCredential {
   readonly scheme: string
   readonly auth: Uint8Array
-  /** The caller of addAuth() until the server replies; undefined for credentials of connect(). */
+  /** The caller of addAuth(), until the server replies; undefined for credentials of connect(). */
   caller?: { resolve: () => void; reject: (error: unknown) => void }
   wasSent?: true
 }
 
 export class Credentials {
   #entries: PendingCredential[]
-  /** Replies to auth packets all carry one xid, but come in the order of the packets. */
+  /** Packets without a reply. All replies have the same xid, and arrive in the order of the packets. */
   #unanswered: PendingCredential[] = []
 
-  /** @throws ZooKeeperError BADARGUMENTS */
+  /** @throws ZooKeeperError BADARGUMENTS if a credential is invalid */
   constructor(credentials: readonly Credential[]) {
     this.#entries = credentials.map(checked)
   }
 
   /**
-   * Resolves when a server has accepted the credential. From now on every server gets it, so the caller waits through
-   * reconnects, as long as the session is surely alive.
+   * Adds a credential, and resolves when a server has accepted it. It is sent on every later connection too, so the
+   * caller waits through reconnects, until the session must be presumed lost.
+   * @throws ZooKeeperError BADARGUMENTS if the credential is invalid
    */
   add(credential: Credential, connection: ReservedSender | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -49,7 +52,7 @@ export class Credentials {
     })
   }
 
-  /** Sends all credentials on a new connection, which knows none of them. */
+  /** Sends all credentials on a new connection, whose server knows none of them. */
   resend(connection: ReservedSender): void {
     this.#unanswered = []
     for (const entry of this.#entries) this.#send(entry, connection)
@@ -62,14 +65,16 @@ export class Credentials {
     delete entry?.caller
   }
 
-  /** Rejects the callers that wait. What no server has accepted yet is forgotten, and no server gets it. */
+  /**
+   * Rejects the waiting callers. Credentials that no server has accepted yet are forgotten, so they are not sent again.
+   */
   rejectPending(code: ErrorCode): void {
     for (const { caller, wasSent } of this.#entries)
       caller?.reject(new ZooKeeperError(code, { op: 'auth', fate: wasSent ? 'unknown' : 'notSent' }))
     this.#entries = this.#entries.filter(({ caller }) => caller === undefined)
   }
 
-  /** The session is over. */
+  /** The session has ended. Rejects the waiting callers and forgets all credentials. */
   end(code: ErrorCode): void {
     this.rejectPending(code)
     this.#entries = []
@@ -82,7 +87,7 @@ export class Credentials {
   }
 }
 
-/** The error does not show the value, which is a secret. */
+/** Checks a credential. The error does not show the value, which is secret. */
 function checked({ scheme, auth }: Credential): PendingCredential {
   if (typeof scheme !== 'string' || (typeof auth !== 'string' && !(auth instanceof Uint8Array)))
     throw bad('a scheme must be a string, and auth a string or a Uint8Array')

@@ -1,4 +1,4 @@
-// The id and password of a session, and which servers are believed about it.
+// The id and password of a session, and the rules for accepting what servers report about it.
 import { JuteError, type ConnectResponse, type TypeOf } from '../../protocol/index.ts'
 
 export interface IdentitySettings {
@@ -10,16 +10,16 @@ const NO_PASSWORD = Buffer.alloc(16)
 
 export class Identity {
   readonly #acceptsReadOnly: boolean
-  /** 0 until a server has given the session. */
+  /** The id; 0 until a server has created the session. */
   id = 0n
-  /** Kept as latin1, because a Buffer would be half of the memory that an identity takes. */
+  /** A latin1 string, because a Buffer would make up half of the memory of an identity. */
   #password = ''
   /**
    * True for a session that the quorum issued, or that the caller supplied. False for one that a read-only server
    * invented, which no other server knows.
    */
   #isOfQuorum: boolean
-  /** True if a reply of the present server proves that the session is alive. */
+  /** True if replies of the present server prove that the session is alive. */
   renewsLease = true
 
   constructor({ session, readOnly }: IdentitySettings) {
@@ -34,24 +34,30 @@ export class Identity {
     return Buffer.from(this.#password, 'latin1')
   }
 
-  /** For a handshake. No other server is shown a session of a read-only server (Java does the same: seenRwServerBefore). */
+  /**
+   * The id and password for the next handshake. A session that a read-only server created is not offered to other
+   * servers (Java does the same: seenRwServerBefore).
+   */
   get credentials(): { sessionId: bigint; passwd: Buffer } {
     return this.#isOfQuorum ? { sessionId: this.id, passwd: this.password } : { sessionId: 0n, passwd: NO_PASSWORD }
   }
 
   /**
-   * Takes over the identity that a server gives. Returns false if the server says that the session is gone.
-   * @param isPresumedLost no server has confirmed the session for its whole timeout
-   * @throws JuteError if the server may not say what it says
+   * Adopts the identity in the response of a server. Returns false if the response means that the session is gone.
+   * @param isPresumedLost true if no server has confirmed the session for its whole timeout
+   * @throws JuteError if the response is one that this server must not give
    */
   accept({ timeOut, sessionId, passwd, readOnly }: TypeOf<typeof ConnectResponse>, isPresumedLost: boolean): boolean {
-    if (readOnly && !this.#acceptsReadOnly) throw new JuteError('a read-only session, which was not asked for')
-    // A server that gives another session than was asked for has lost ours, whatever else it says (ClickHouse Keeper does so).
+    if (readOnly && !this.#acceptsReadOnly) throw new JuteError('a read-only session, which was not requested')
+    // If a server returns another session than the requested one, ours is lost, even if the timeout is positive
+    // (ClickHouse Keeper does so).
     const isGone = timeOut <= 0 || (this.#isOfQuorum && this.id !== sessionId)
-    // A server without a quorum reports every session that it does not know as gone (LearnerSessionTracker.touchSession).
-    if (isGone && readOnly && !isPresumedLost) throw new JuteError('word of a session that only the quorum can give')
+    // A server without a quorum reports every session that it does not know as gone
+    // (LearnerSessionTracker.touchSession).
+    if (isGone && readOnly && !isPresumedLost)
+      throw new JuteError('an expiry of the session, which only a server with a quorum can decide')
     if (isGone) return false
-    // Touching a session at a read-only server does not reach the quorum, which may expire it meanwhile.
+    // A read-only server does not pass on signs of life, so the quorum may expire the session meanwhile.
     this.renewsLease = !(readOnly && this.#isOfQuorum)
     this.#isOfQuorum ||= !readOnly
     this.id = sessionId

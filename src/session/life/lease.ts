@@ -1,14 +1,17 @@
-// The lease: for how long the session is surely alive. It is the session timeout, counted from when the last answered
-// packet was sent.
+// The lease: the time for which the session is certainly alive. It is as long as the session timeout, and starts when
+// the last answered packet was sent.
 import { Abort } from '../../runtime/abort.ts'
 import { readClocks, type Clock, type Timestamp } from '../../runtime/clock.ts'
 
 /**
- * Milliseconds left of a lease; 0 if it has expired. The server starts its own clock no earlier than the packet was sent,
- * so the server keeps a session that this packet touched at least as long as the lease says.
+ * Returns how many milliseconds of a lease are left; 0 if it has expired. The server starts its own timeout when it
+ * receives the packet, so it keeps the session at least as long as the lease lasts.
  *
- * The larger difference of both clocks counts, because the monotonic clock stands still while a machine is suspended. So a
- * wall clock that is set forward ends a lease early, which is safe; set back, it changes nothing.
+ * Of both clocks, the one that has advanced more decides, because the monotonic clock stops while a machine is
+ * suspended. A wall clock that is set forward therefore ends a lease early, which is safe. One that is set back changes
+ * nothing.
+ * @param since when the last answered packet was sent
+ * @param timeout session timeout in milliseconds
  */
 export const remaining = (since: Timestamp, timeout: number, { now, wall }: Timestamp): number =>
   Math.max(0, timeout - Math.max(now - since.now, wall - since.wall))
@@ -22,13 +25,19 @@ export class Lease {
   #hasExternalTimer = false
   #lost = new Abort()
 
-  /** @param onExpired called when the session must be presumed lost; again, if it came back meanwhile */
+  /**
+   * @param onExpired called when the session must be presumed lost, and again if the lease was renewed and expires once
+   * more
+   */
   constructor(clock: Clock, onExpired: () => void) {
     this.#clock = clock
     this.#onExpired = onExpired
   }
 
-  /** True while the owner calls {@link check} no later than the lease expires, so that it needs no timer of its own. */
+  /**
+   * Set it to true while the owner calls {@link check} before the lease expires. The lease then needs no timer of its
+   * own.
+   */
   set hasExternalTimer(hasExternalTimer: boolean) {
     if (this.#hasExternalTimer === hasExternalTimer) return
     this.#hasExternalTimer = hasExternalTimer
@@ -36,7 +45,7 @@ export class Lease {
     if (!hasExternalTimer && this.#since !== undefined && !this.expired) this.#schedule()
   }
 
-  /** Aborts when the lease expires or the session ends. A session that comes back has a new signal. */
+  /** Aborts when the lease expires or the session ends. After a renewal of an expired lease there is a new signal. */
   get signal(): AbortSignal {
     return this.#lost.signal
   }
@@ -50,9 +59,9 @@ export class Lease {
   }
 
   /**
-   * A server gave or confirmed the session.
+   * Starts the lease: a server has created or confirmed the session.
    * @param sentAt when the connect request was sent
-   * @param timeout the negotiated session timeout, ms
+   * @param timeout the session timeout that the server chose, in milliseconds
    */
   start(sentAt: Timestamp, timeout: number): void {
     this.#since = sentAt
@@ -60,14 +69,14 @@ export class Lease {
     this.#revive()
   }
 
-  /** A server answered a packet that was sent at that time. */
+  /** Extends the lease: a server answered a packet that was sent at `sentAt`. */
   renew(sentAt: Timestamp): void {
     if (this.#since === undefined || sentAt.now <= this.#since.now) return
     this.#since = sentAt
     if (this.expired) this.#revive()
   }
 
-  /** Returns the milliseconds after which it must be called again at the latest. */
+  /** Ends the lease if it has expired. Returns the milliseconds after which it must be called again at the latest. */
   check(now?: Timestamp): number {
     if (this.#since === undefined || this.expired) return Infinity
     const left = this.remaining(now)
@@ -79,7 +88,7 @@ export class Lease {
     return Infinity
   }
 
-  /** The session is over. */
+  /** Ends the lease, because the session has ended. */
   end(reason: () => Error): void {
     this.#clock.clearTimeout(this.#timer)
     this.#since = undefined
@@ -94,7 +103,7 @@ export class Lease {
     this.#schedule()
   }
 
-  /** Checks again when the lease would expire now. Renewals until then need no timer. */
+  /** Sets a timer for the time when the lease would expire now. Renewals need not change the timer. */
   #schedule(): void {
     const onTimer = () => {
       this.check()

@@ -1,45 +1,48 @@
-// SASL mechanisms as the session sees them, and one exchange with one server.
+// The interface of SASL mechanisms, and one exchange with one server.
 import type { Random } from '../../runtime/random.ts'
 import { ZooKeeperError } from '../../protocol/index.ts'
 
 /** The connection that a mechanism authenticates. */
 export interface MechanismContext {
-  /** The server's host, as the connect string names it. */
+  /** The server's host, as it was dialled. */
   readonly host: string
   readonly port: number
-  /** Source of nonces. */
+  /** Returns random numbers in [0, 1), for nonces. */
   readonly random: Random
 }
 
 /** A way to authenticate: DIGEST-MD5 of `zkwire/sasl`, or your own, for instance GSSAPI. */
 export interface Mechanism {
-  /** Its IANA name, for error messages. The server is not told: its own configuration names its one mechanism. */
+  /** Its IANA name, for error messages. It is not sent, because each server is configured for one mechanism. */
   readonly name: string
-  /** Starts an exchange. Called for every connection; state of an earlier exchange is of no use. */
+  /** Starts an exchange. Called for every connection. The new exchange must not use state of an earlier one. */
   start(context: MechanismContext): Exchange
 }
 
 /** One authentication on one connection. */
 export interface Exchange {
   /**
-   * Returns the next message for a challenge. Throwing or rejecting ends the session as `authFailed`, so retry transient
+   * Returns the next message for the server. If it throws or rejects, the session ends as `authFailed`. Retry temporary
    * failures inside, within `attemptTimeout`.
-   * @param challenge the server's message; null in the first call
+   * @param challenge the last message of the server; null in the first call
    */
   step(challenge: Buffer | null): Step | Promise<Step>
 }
 
+/** The result of one step of an exchange. */
 export interface Step {
-  /** Message for the server; an empty one asks the server to begin. Left out only when the exchange is complete. */
+  /**
+   * The message for the server. An empty one asks the server to begin. It may be missing only if `complete` is true.
+   */
   token?: Uint8Array
-  /** Nothing more is expected of the server, except that it does not refuse the token. */
+  /** True if the mechanism needs no further message. The server must still accept the token. Default false. */
   complete?: boolean
 }
 
 /**
- * Resolves to undefined when the exchange is complete and the server has refused nothing. Otherwise resolves to an
- * AUTHFAILED, whose `cause` is the error of the mechanism or of the server. Never rejects.
- * @param ask sends a token and resolves to the server's; null is the reply of a server without SASL
+ * Resolves to undefined if the exchange is complete and the server has accepted every token. Otherwise resolves to an
+ * AUTHFAILED error, whose `cause` is the error of the mechanism or of the server. Never rejects.
+ * @param ask sends a token, and resolves to the server's token. It resolves to null if the server has no SASL
  */
 export async function authenticate(
   mechanism: Mechanism,
@@ -53,8 +56,8 @@ export async function authenticate(
       const { token, complete = false } = await exchange.step(challenge)
       if (token !== undefined) challenge = await ask(token)
       if (complete) return undefined
-      if (token === undefined) throw new Error('the mechanism returned no token, and is not complete')
-      // A server without a SASL login fails inside, and answers OK with null (ZooKeeperServer.processSasl).
+      if (token === undefined) throw new Error('the mechanism returned no token although the exchange is not complete')
+      // A server without a SASL login fails internally, but replies OK with a null token (ZooKeeperServer.processSasl).
       if (challenge === null) throw new Error('the server is not set up for SASL')
     }
   } catch (cause) {

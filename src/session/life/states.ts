@@ -1,7 +1,12 @@
-// The life of a session: its states, lease, identity and credentials. This file: the states, and the moves between them.
+// The life of a session: its states, lease, identity and credentials. This file has the states and their transitions.
 // May import: protocol, runtime.
 import type { CallbackRunner } from '../../runtime/callbacks.ts'
 
+/**
+ * The state of a session. `connecting`: no server has accepted it yet. `connectedReadOnly`: the server has no quorum
+ * and rejects writes. `suspended`: the connection was lost, and the client reconnects. `expired`, `authFailed` and
+ * `closed` are final.
+ */
 export type State = 'connecting' | 'connected' | 'connectedReadOnly' | 'suspended' | 'expired' | 'authFailed' | 'closed'
 
 const terminal = ['expired', 'authFailed', 'closed'] as const
@@ -22,7 +27,7 @@ export type TerminalState = (typeof terminal)[number]
 
 export const mayMove = (from: State, to: State): boolean => moves[from].includes(to)
 
-/** True if the session stays in that state, and every call rejects. */
+/** True if the session never leaves that state. Every call then rejects. */
 export const isTerminal = (state: State): state is TerminalState => moves[state].length === 0
 
 export const isConnected = (state: State): boolean => state === 'connected' || state === 'connectedReadOnly'
@@ -30,12 +35,13 @@ export const isConnected = (state: State): boolean => state === 'connected' || s
 /** The code of the error that every call rejects with in a terminal state. */
 export const terminalCodes = { expired: 'SESSIONEXPIRED', authFailed: 'AUTHFAILED', closed: 'CLOSED' } as const
 
+/** Called after a change of the state. */
 export type StateListener = (state: State, previous: State) => void
 
 /** The state of one session, and the listeners to its changes. */
 export class StateMachine {
   #current: State = 'connecting'
-  /** Undefined if there is none: most sessions have one listener while they connect, and none later. */
+  /** Undefined if empty, because most sessions have one listener while they connect, and none later. */
   #listeners: Set<StateListener> | undefined
   readonly #callbacks: CallbackRunner
 
@@ -47,7 +53,10 @@ export class StateMachine {
     return this.#current
   }
 
-  /** The only writer of the state. */
+  /**
+   * Changes the state, and calls the listeners in a microtask. Nothing else changes the state.
+   * @throws Error if the transition is not allowed
+   */
   enter(state: State): void {
     const previous = this.#current
     if (!mayMove(previous, state)) throw new Error(`a session cannot move from ${previous} to ${state}`)

@@ -2,12 +2,12 @@
 import type { Request } from './request.ts'
 
 const FIRST_CAPACITY = 4
-/** A larger ring is freed as soon as it is empty. */
+/** A ring that is larger than this is freed as soon as it is empty. */
 const CAPACITY_KEPT = 1024
 
 /**
- * First in, first out, in a ring. V8 would keep a whole linked list alive while its oldest, dead element waits to be
- * collected, and would have to follow the links one by one.
+ * A queue in a ring buffer. A linked list would be slower: V8 would keep the whole list alive until its oldest, dead
+ * element is collected, and would have to follow its links one by one.
  */
 export class Inflight {
   #ring: (Request | undefined)[] = []
@@ -18,7 +18,7 @@ export class Inflight {
     return this.#size
   }
 
-  get peek(): Request | undefined {
+  get oldest(): Request | undefined {
     return this.#ring[this.#head]
   }
 

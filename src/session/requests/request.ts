@@ -1,4 +1,4 @@
-// One request from its call to its settlement.
+// One request, from the call until it is settled.
 import type { Timestamp } from '../../runtime/clock.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Encodable, ErrorCode, ErrorContext, Fate, Operation, Reader, WatchKind } from '../../protocol/index.ts'
@@ -9,40 +9,46 @@ import type { Watch } from '../watches/one-shot-watches.ts'
 export interface Call<Q, R, V> {
   op: Operation<Q, R>
   body: Encodable<Q>
-  /** As the caller passed it; for errors. */
+  /** The path as the caller passed it, for errors. */
   path: string
   /**
-   * Makes the caller's value while the reply is decoded. Returning a ZooKeeperError rejects the call. Throwing a JuteError
-   * says that a server may not reply so.
+   * Converts the reply to the caller's value, while the reply is decoded. If it returns a ZooKeeperError, the call
+   * rejects with it. It throws a JuteError if the reply is invalid.
    */
   result: (reply: R) => V | ZooKeeperError | Promise<V>
-  /** What to send to a server that does not know this operation. */
+  /** Returns the call to send instead to a server that does not know this operation. */
   fallback?: () => AnyCall
-  /** The error number by which a server says so. Default UNIMPLEMENTED. */
+  /** The error number with which a server answers an operation that it does not know. Default: UNIMPLEMENTED. */
   unsupportedErrno?: number
-  /** An error that is not a failure but this value: NONODE tells exists that there is no node. */
+  /**
+   * An error number that resolves the call to this value instead of rejecting it. For exists(), NONODE means that there
+   * is no node.
+   */
   expectedError?: { errno: number; value: V } | undefined
   watch?: Watch | undefined
   signal?: AbortSignal | undefined
-  /** Called once when no reply can come any more: after a reply, or if none will come. */
+  /** Called once when no further reply can arrive: after the reply, or when it is certain that none will arrive. */
   onSettled?: (() => void) | undefined
 }
 
-/** Xids count up from 1 and start over, so that they never reach 0 and the negative ones, which are reserved. */
+/**
+ * Returns the next xid. Xids count up from 1 and then start again at 1, because 0 and the negative numbers are
+ * reserved.
+ */
 export const xidAfter = (xid: number): number => (xid === 0x7fff_ffff ? 1 : xid + 1)
 
-/** A call whose types only its own code knows. */
+/** A call whose types are known only to the code that made it. */
 export type AnyCall = Call<unknown, unknown, unknown>
 
-/** What a server replies if it does not know itself whether the operation was done. */
+/** The codes of replies from a server that does not know whether the operation was executed. */
 const UNDECIDED: readonly ErrorCode[] = ['CONNECTIONLOSS', 'OPERATIONTIMEOUT', 'REQUESTTIMEOUT']
 
-/** Where a watch goes when the server has set it. */
+/** Arms the watch of a request when the server has set it. */
 interface Arming {
   arm(kind: WatchKind, watch: Watch, isWanted: boolean): void
 }
 
-/** Settles once; later attempts to settle it do nothing. */
+/** A request settles only once. Later attempts to settle it have no effect. */
 export class Request {
   readonly call: AnyCall
   readonly promise: Promise<unknown>
@@ -54,9 +60,9 @@ export class Request {
   /** The encoded frame while the request is queued. */
   frame: Buffer | undefined
   xid = 0
-  /** When its bytes were handed to the connection. */
+  /** When its bytes were passed to the connection. */
   sentAt: Timestamp | undefined
-  /** As {@link Call.onSettled}. */
+  /** See {@link Call.onSettled}. */
   onSettled: (() => void) | undefined
 
   constructor(call: AnyCall) {
@@ -74,10 +80,10 @@ export class Request {
   }
 
   /**
-   * Settles the request with the server's reply. A watch is armed before the caller gets the result, because its event may
-   * be in the very next frame.
-   * @returns false if the server refused the request
-   * @throws JuteError if the body is not such a reply; the request is rejected then
+   * Settles the request with the server's reply. The watch is armed before the caller gets the result, because its
+   * event may be in the very next frame.
+   * @returns false if the server rejected the request
+   * @throws JuteError if the body cannot be decoded as the reply; the request is then rejected too
    */
   answer(err: number, body: Reader, watches: Arming): boolean {
     const { op, watch, expectedError, result } = this.call
@@ -95,7 +101,7 @@ export class Request {
       throw error
     }
     if (watch !== undefined && op.watch !== undefined) {
-      // exists leaves a data watch on a node that exists, and an exist watch on one that does not.
+      // exists() sets a data watch if the node exists, and an exist watch if it does not.
       const kind = op.watch === 'exist' && !isExpected ? 'data' : op.watch
       watches.arm(kind, watch, !this.settled)
     }
@@ -113,7 +119,7 @@ export class Request {
   }
 
   fail(code: ErrorCode, fate: Fate, context: Omit<ErrorContext, 'fate'> = {}): void {
-    // Making an Error captures its stack, which is expensive. An aborted call needs none.
+    // Creating an Error captures the stack, which is expensive, and a settled request would ignore it.
     if (this.settled) return
     const { op, path } = this.call
     this.reject(new ZooKeeperError(code, { op: op.method, path, fate, ...context }))

@@ -1,4 +1,5 @@
-// The requests of one session, from the call to the reply: sent at once or, without a connection, queued.
+// The requests of one session, from the call to the reply. They are sent at once. Without a
+// connection, they are queued.
 // May import: session/watches, protocol, runtime.
 import {
   errnos,
@@ -15,14 +16,14 @@ import type { WatchManager } from '../watches/watch-manager.ts'
 import { Backlog } from './backlog.ts'
 import { Request, xidAfter, type AnyCall, type Call } from './request.ts'
 
-/** What the requests need of their session. */
+/** The parts of a session that its requests use. */
 export interface RequestsOwner {
-  /** The code that calls are refused with; undefined while calls are accepted. */
+  /** The code that calls are rejected with; undefined while calls are accepted. */
   readonly refusal: ErrorCode | undefined
   /** The connection that takes requests; undefined while they must be queued. */
-  readonly usable: RequestSender | undefined
+  readonly usableConnection: RequestSender | undefined
   readonly watches: WatchManager
-  /** What ended the last connection or attempt. */
+  /** The error that ended the last connection or attempt. */
   readonly lastCause: ZooKeeperError | undefined
   readonly background: { run(work: Promise<unknown>): void }
 }
@@ -32,7 +33,7 @@ export interface RequestLimits {
   maxPending: number
 }
 
-/** A connection, as far as it carries requests that are answered in their order. */
+/** The part of a connection that sends requests and answers them in their order. */
 export interface RequestSender {
   send(request: Request, xid: number, maxRequestBytes: number): void
   drainInFlight(): Iterable<{ request: Request; fate: Fate }>
@@ -44,9 +45,9 @@ export class Requests {
   #xid = 0
   /** Requests without a reply, queued or in flight. */
   #pending = 0
-  /** Made with the first request that is queued: most sessions are idle, and there are many of them. */
+  /** Created with the first request that is queued. Most sessions are idle, and there may be many of them. */
   #backlog: Backlog | undefined
-  /** Opcodes that a server of this ensemble did not know. */
+  /** The opcodes that a server of this ensemble did not know. */
   #unsupported: Set<number> | undefined
 
   constructor(owner: RequestsOwner, limits: RequestLimits) {
@@ -54,24 +55,27 @@ export class Requests {
     this.#limits = limits
   }
 
-  /** Sends or queues a request before it returns, so that the order of calls is the order on the wire. */
+  /** Sends or queues a request before it returns, so that requests are sent in the order of the calls. */
   submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
-    const request = new Request(this.#resolveFallback(call as unknown as AnyCall))
+    const request = new Request(this.#callToSend(call as unknown as AnyCall))
     const { refusal } = this.#owner
     if (call.signal?.aborted) this.#rejectUnsent(request, call.signal.reason)
     else if (refusal !== undefined) this.#refuse(request, refusal)
     else if (this.#isTooMany(call)) this.#refuse(request, 'TOOMANYPENDING')
-    else this.#enqueue(request)
+    else this.#sendOrQueue(request)
     return request.promise as Promise<V>
   }
 
-  /** The removal of a watch is never refused: the watch would stay at the server. */
+  /**
+   * Returns true if the request exceeds maxPending. The removal of a watch never does, because otherwise the watch
+   * would stay at the server.
+   */
   #isTooMany({ op }: { op: unknown }): boolean {
     return this.#pending >= this.#limits.maxPending && op !== operations.removeWatches
   }
 
-  /** Sends a request of the session itself, before all that are queued and without limits. */
-  send<Q, R, V>(
+  /** Sends a request of the session itself on a connection, before all that are queued and without limits. */
+  sendOn<Q, R, V>(
     connection: RequestSender,
     op: Operation<Q, R>,
     body: Encodable<Q>,
@@ -87,7 +91,10 @@ export class Requests {
     for (const request of this.#backlog?.drain() ?? []) connection.send(request, this.#nextXid(), Infinity)
   }
 
-  /** @throws JuteError if the body is not such a reply */
+  /**
+   * Settles a request with the server's reply, or sends its fallback.
+   * @throws JuteError if the body cannot be decoded as the reply
+   */
   onReply(request: Request, err: number, body: Reader): void {
     this.#pending--
     const { op, fallback, unsupportedErrno = errnos.UNIMPLEMENTED } = request.call
@@ -104,7 +111,7 @@ export class Requests {
     }
   }
 
-  /** The connection was lost: no server will answer what is in flight on it. */
+  /** Rejects the requests in flight. Their connection was lost, so no server will answer them. */
   failInFlight(connection: RequestSender | undefined, code: ErrorCode, cause: ZooKeeperError | undefined): void {
     for (const { request, fate } of connection?.drainInFlight() ?? []) {
       this.#forget(request)
@@ -130,27 +137,28 @@ export class Requests {
   }
 
   /**
-   * The call that is sent instead: the fallback of an operation that a server did not know; and a read without its watch
-   * if a persistent watch covers the path, because a one-shot watch would end that one at the server.
+   * Returns the call to send. If a server did not know the operation, that is its fallback. If a persistent watch
+   * covers the path of a read, the read is sent without its watch. A one-shot watch would end the persistent one at the
+   * server.
    */
-  #resolveFallback(call: AnyCall): AnyCall {
+  #callToSend(call: AnyCall): AnyCall {
     if (call.fallback !== undefined && this.#unsupported?.has(call.op.opcode) === true)
-      return this.#resolveFallback(call.fallback())
+      return this.#callToSend(call.fallback())
     if (call.watch === undefined || !this.#owner.watches.isServedByPersistent(call.watch.serverPath)) return call
     const watch = { ...call.watch, sharesPersistent: true }
     return { ...call, watch, body: { ...(call.body as object), watch: false } }
   }
 
-  #enqueue(request: Request): void {
+  #sendOrQueue(request: Request): void {
     const { maxRequestBytes } = this.#limits
-    const { usable } = this.#owner
+    const { usableConnection } = this.#owner
     try {
-      if (usable !== undefined) usable.send(request, this.#nextXid(), maxRequestBytes)
+      if (usableConnection !== undefined) usableConnection.send(request, this.#nextXid(), maxRequestBytes)
       else (this.#backlog ??= new Backlog()).push(request, maxRequestBytes)
     } catch (error) {
       request.onSettled?.()
       if (error instanceof RangeError) return request.fail('REQUESTTOOLARGE', 'notSent', { detail: error.message })
-      // Untyped callers may pass a value of another type, which throws a TypeError.
+      // Untyped callers may pass a value of a wrong type, which makes encoding throw a TypeError.
       if (error instanceof JuteError || error instanceof TypeError)
         return request.fail('BADARGUMENTS', 'notSent', { detail: error.message })
       throw error
@@ -165,7 +173,10 @@ export class Requests {
     return (this.#xid = xidAfter(this.#xid))
   }
 
-  /** The caller has aborted. What was sent is answered all the same and may leave a watch: see {@link onReply}. */
+  /**
+   * Rejects the call, because the caller has aborted. A request that was sent is still answered, and may set a watch:
+   * see {@link onReply}.
+   */
   #cancel(request: Request): void {
     request.reject(request.call.signal?.reason)
     if (this.#backlog?.remove(request) === true) this.#forget(request)
@@ -183,7 +194,7 @@ export class Requests {
     })
   }
 
-  /** The request will get no reply. */
+  /** Cleans up after a request that will get no reply. */
   #forget(request: Request): void {
     this.#pending--
     this.#untrackWatch(request)

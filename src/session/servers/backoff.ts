@@ -1,39 +1,40 @@
-// How the attempts at a connection have fared, and so how long to wait before the next. Pure: times and chance come in.
+// Counts failed connection attempts, and so knows how long to wait before the next one. Pure: the clock and the
+// randomness are passed in.
 import type { Random } from '../../runtime/random.ts'
 
 export class Backoff {
-  /** In a row: those that failed, or came to a connection that answered nothing and did not last. */
+  /** Failures in a row. A connection on which the server answered nothing, and which did not last, is a failure too. */
   #failures = 0
-  /** The last of them in a row that another attempt at the same host would not mend. */
+  /** Permanent failures in a row, which another attempt at the same host would not mend. */
   #permanentFailures = 0
-  /** When the connection that is was given the session; undefined where there is none. */
+  /** When a server gave the session on the present connection; undefined if there is no connection. */
   #connectedAt: number | undefined
 
-  /** A server gave the session. */
+  /** A server has accepted the session. */
   onConnected(now: number): void {
     this.#connectedAt = now
   }
 
-  /** A server has answered. */
+  /** A server has answered a request. */
   onAnswer(): void {
     this.#failures = 0
   }
 
   /**
-   * The connection is over, or the attempt failed.
-   * @param isFinal the same host will do the same again
-   * @returns how many have ended so by now, one after the other
+   * The connection was lost, or the attempt failed.
+   * @param isPermanent another attempt at the same host would fail in the same way
+   * @returns the number of permanent failures in a row
    */
-  onConnectionLost(now: number, isFinal: boolean): number {
-    // One that ends at once and answers nothing is a failure too: two clients may be taking one session from each other.
+  onConnectionLost(now: number, isPermanent: boolean): number {
+    // A short connection without an answer is a failure too, because two clients may be taking one session from each other.
     if (this.#connectedAt !== undefined && now - this.#connectedAt >= LONGEST_DELAY) this.#failures = 0
     this.#connectedAt = undefined
-    this.#permanentFailures = isFinal ? this.#permanentFailures + 1 : 0
+    this.#permanentFailures = isPermanent ? this.#permanentFailures + 1 : 0
     return this.#permanentFailures
   }
 
-  /** Milliseconds to wait before the next. */
-  pause(random: Random): number {
+  /** Returns the milliseconds to wait before the next attempt, and lengthens the pause after that. */
+  nextPause(random: Random): number {
     return backoff(this.#failures++, random)
   }
 }
@@ -42,8 +43,8 @@ const FIRST_DELAY = 50
 export const LONGEST_DELAY = 2000
 
 /**
- * Milliseconds to wait before the next attempt, after `failures` in a row: exponential, at least half of it by chance, so that
- * clients that lost one server together do not come back together.
+ * Returns the milliseconds to wait before the next attempt, after `failures` in a row. The delay doubles with each failure. A
+ * random part, of up to half of it, is taken off, so that clients that lost one server together do not reconnect together.
  */
 export function backoff(failures: number, random: Random): number {
   const delay = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** Math.min(failures, 16))

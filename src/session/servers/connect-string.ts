@@ -1,12 +1,13 @@
-// Parses 'zk1:2181,zk2:2181,[::1]:2181/app' into hosts and a chroot, and 'dns-srv://_zookeeper._tcp.example.org/app' likewise.
+// Parses a connect string: 'zk1:2181,zk2:2181,[::1]:2181/app' into hosts and a chroot, or
+// 'dns-srv://_zookeeper._tcp.example.org/app' into a name and a chroot.
 import { badArguments, pathProblem } from '../../protocol/index.ts'
 import type { Address } from '../../transport/transport.ts'
 
 export interface ConnectString {
   readonly hosts: readonly Address[]
-  /** The name whose SRV records name the hosts; `hosts` is empty then. */
+  /** The name whose SRV records name the hosts. If it is set, `hosts` is empty. */
   readonly srv?: string
-  /** '' if there is none. */
+  /** The root of the client in the server's tree; '' for the server's own root. */
   readonly chroot: string
 }
 
@@ -15,7 +16,7 @@ const DEFAULT_PORT = 2181
 /** Java's client has this scheme from 3.10 on (ZOOKEEPER-4956). */
 const SRV = 'dns-srv://'
 
-/** Parsed last: a process that opens many sessions usually opens them with the same servers. */
+/** The last result, because a process that opens many sessions usually opens all of them with the same servers. */
 let last: { servers: string; connectString: ConnectString } | undefined
 
 /**
@@ -42,7 +43,7 @@ function parse(servers: string): ConnectString {
   const text = servers.trim()
   const isSrv = text.startsWith(SRV)
   const [scheme] = isSrv ? [] : (/^[a-z][a-z\d+.-]*:\/\//i.exec(text) ?? [])
-  if (scheme !== undefined) throw bad(`has no scheme: write ${text.slice(scheme.length)} without ${scheme}`)
+  if (scheme !== undefined) throw bad(`must not have a scheme: write ${text.slice(scheme.length)} without ${scheme}`)
   const [list, chroot] = splitChroot(isSrv ? text.slice(SRV.length) : text)
   if (!isSrv) return { hosts: Object.freeze(list.split(',').map(host => parseHost(host.trim()))), chroot }
   const srv = list.trim()
@@ -50,19 +51,19 @@ function parse(servers: string): ConnectString {
   return { hosts: [], srv, chroot }
 }
 
-/** Splits hosts from the chroot, which stands once, at the end. The root itself is ''. */
+/** Splits the connect string into hosts and chroot. The chroot is at the end. The server's own root becomes ''. */
 function splitChroot(text: string): [hosts: string, chroot: string] {
   const slash = text.indexOf('/')
   if (slash === -1) return [text, '']
   const chroot = text.slice(slash).trim()
-  // 'zk1:2181/app,zk2:2181/app': Java's client would take everything after the first slash for the chroot.
+  // For 'zk1:2181/app,zk2:2181/app', Java's client would use everything after the first slash as the chroot.
   if (/,[^/,]*(:\d+\s*(,|$)|\/)/.test(chroot)) return sharedChroot(text, chroot)
   const problem = pathProblem(chroot)
-  if (problem !== undefined) throw bad(`has a wrong chroot, ${JSON.stringify(chroot)}: ${problem}`)
+  if (problem !== undefined) throw bad(`has an invalid chroot, ${JSON.stringify(chroot)}: ${problem}`)
   return [text.slice(0, slash), chroot === '/' ? '' : chroot]
 }
 
-/** Accepts a chroot for each host if all of them are the same. */
+/** Accepts a chroot after each host if all of them are the same. */
 function sharedChroot(text: string, rest: string): [hosts: string, chroot: string] {
   const parts = text.split(',').map(part => splitChroot(part))
   const [chroot = '', ...others] = new Set(parts.map(([, chroot]) => chroot))
@@ -83,7 +84,7 @@ function parseHost(text: string): Address {
   return Object.freeze({ host, port })
 }
 
-/** A URL parser knows the grammar, except for zones. */
+/** Uses the URL parser, which checks the whole syntax except for zones. */
 const isIPv6 = (address: string): boolean => URL.canParse(`http://[${address.replace(/%.*/, '')}]/`)
 
 const bad = (problem: string) => new Problem(problem)

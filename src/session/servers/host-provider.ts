@@ -1,4 +1,5 @@
-// The servers of one session: which one is tried next, when, and when a good connection is left for another server.
+// The servers of one session. Decides which server is tried next and when, and when to leave a working connection for
+// another server.
 // May import: transport, protocol, runtime.
 import type { Clock } from '../../runtime/clock.ts'
 import type { Random } from '../../runtime/random.ts'
@@ -10,13 +11,12 @@ import { HostList } from './hosts.ts'
 import type { SrvLookup } from './srv.ts'
 import { WritableSearch } from './writable-search.ts'
 
-/** What the provider needs of its session. */
+/** The parts of a session that the provider uses. */
 export interface HostProviderOwner {
-  /** Dials {@link HostProvider.next}. */
-  dial(): void
+  dial(host: Address): void
   /** Drops the connection, or the attempt at one, and then calls {@link HostProvider.retry}. */
   moveAway(reason: string): void
-  /** There is no host to dial, because the SRV records could not be looked up. */
+  /** The SRV records could not be looked up, so there is no host to dial. */
   onLookupFailed(cause: ZooKeeperError): void
 }
 
@@ -24,15 +24,15 @@ export interface HostProviderSettings {
   dial: Dial
   clock: Clock
   random: Random
-  /** How long one host may take to answer, ms. */
+  /** How long one host may take to answer, in milliseconds. */
   attemptTimeout: number
-  /** Looks up the hosts of a `dns-srv://` connect string. Left out, such a string is refused. */
+  /** Looks up the hosts of a `dns-srv://` connect string. If undefined, such a connect string is rejected. */
   lookUpSrv: SrvLookup | undefined
-  /** How often SRV records are looked up again, ms. */
+  /** How often SRV records are looked up again while connected, in milliseconds. */
   srvRefreshInterval: number
 }
 
-/** What the user named: hosts, or the SRV records that name them. */
+/** The servers that the user named: hosts, or a name whose SRV records name them. */
 type Servers = Pick<ConnectString, 'hosts' | 'srv'>
 
 export class HostProvider {
@@ -41,21 +41,24 @@ export class HostProvider {
   readonly #hosts: HostList
   readonly #backoff = new Backoff()
   #servers: Servers
-  /** The ensemble's configuration has named the hosts at least once. */
+  /** True after the ensemble's configuration has named the hosts for the first time. */
   #isConfigured = false
   /** The host that is connected or being dialled. */
   #current: Address | undefined
-  /** Dialled before any other host. */
+  /** The host to dial before any other. */
   #preferred: Address | undefined
-  /** Made on the first read-only server. */
+  /** Created when the session first connects to a read-only server. */
   #search: WritableSearch | undefined
-  /** This provider itself has the connection dropped. */
+  /** True while this provider makes the session leave its connection. */
   #isMoving = false
   #hasEnded = false
   #retryTimer: unknown
   #refreshTimer: unknown
 
-  /** @throws ZooKeeperError BADARGUMENTS if there are SRV records to look up and no way to do so */
+  /**
+   * @throws ZooKeeperError BADARGUMENTS if the hosts are SRV records and {@link HostProviderSettings.lookUpSrv} is
+   * undefined
+   */
   constructor(servers: Servers, settings: HostProviderSettings, owner: HostProviderOwner) {
     this.#settings = settings
     this.#owner = owner
@@ -63,15 +66,10 @@ export class HostProvider {
     this.#hosts = new HostList(servers.hosts, settings.random)
   }
 
-  start(): void {
-    if (this.#servers.srv === undefined) this.#owner.dial()
+  /** Dials the next host. Looks up the SRV records first, if the connect string names some. */
+  dialNext(): void {
+    if (this.#servers.srv === undefined) this.#dial()
     else void this.#lookUpAndDial(this.#servers.srv)
-  }
-
-  next(): Address {
-    this.#current = this.#preferred ?? this.#hosts.next()
-    this.#preferred = undefined
-    return this.#current
   }
 
   /** A server has given the session. */
@@ -88,8 +86,8 @@ export class HostProvider {
 
   /**
    * The connection was lost, or the attempt failed.
-   * @param isPermanent another attempt at the same host would fail in the same way
-   * @returns true if all hosts have failed permanently, one after the other
+   * @param isPermanent true if another attempt at the same host would fail in the same way
+   * @returns true if all hosts have failed permanently, one after another
    */
   onConnectionLost(isPermanent: boolean): boolean {
     const { clock } = this.#settings
@@ -99,15 +97,16 @@ export class HostProvider {
     return isPermanent && failures >= this.#hosts.all.length
   }
 
-  /** Dials again after a pause, or at once if this provider moved the session. */
+  /** Connects again after a pause, or at once if this provider made the session leave its connection. */
   retry(): void {
     const { clock, random } = this.#settings
-    const pause = this.#isMoving ? 0 : this.#backoff.pause(random)
-    this.#retryTimer = clock.setTimeout(() => this.start(), pause)
+    const pause = this.#isMoving ? 0 : this.#backoff.nextPause(random)
+    this.#retryTimer = clock.setTimeout(() => this.dialNext(), pause)
   }
 
   /**
-   * Replaces the list of servers. Leaves the present host if the new list lacks it, or if the load must be spread.
+   * Replaces the list of servers. Leaves the present host if it is not in the new list, or if the load must be
+   * balanced.
    * @throws ZooKeeperError BADARGUMENTS as the constructor
    */
   setServers(servers: Servers): void {
@@ -117,8 +116,9 @@ export class HostProvider {
   }
 
   /**
-   * Uses the hosts of the ensemble's configuration, and those of the connect string when none of them can be reached.
-   * @param isComplete the configuration names the client port of every server
+   * Uses the hosts of the ensemble's configuration. The hosts of the connect string are used only if none of those can
+   * be reached.
+   * @param isComplete true if the configuration names the client port of every server
    */
   setConfigured(hosts: readonly Address[], isComplete: boolean): void {
     const isFirst = !this.#isConfigured
@@ -137,7 +137,13 @@ export class HostProvider {
 
   #checked(servers: Servers): Servers {
     if (servers.srv === undefined || this.#settings.lookUpSrv !== undefined) return servers
-    throw badArguments('connect', '', 'SRV records cannot be looked up here: name the hosts, or pass resolveSrv')
+    throw badArguments('connect', '', 'this connect() looks up no SRV records: name the hosts, or use that of zkwire')
+  }
+
+  #dial(): void {
+    this.#current = this.#preferred ?? this.#hosts.next()
+    this.#preferred = undefined
+    this.#owner.dial(this.#current)
   }
 
   #searchWritable(): void {
@@ -145,7 +151,7 @@ export class HostProvider {
       this.#preferred = host
       this.#moveAway(`${host.host}:${host.port} takes writes`)
     })
-    // The present host is asked too if it is the only one, because its name may stand for several servers.
+    // If the present host is the only one, it is asked too, because its name may stand for several servers.
     this.#search.start(() => this.#hosts.allBut(this.#current))
   }
 
@@ -165,7 +171,7 @@ export class HostProvider {
     return this.#settings.lookUpSrv?.(srv, this.#settings) ?? Promise.resolve([])
   }
 
-  /** If the lookup fails, the hosts of the lookup before are used. */
+  /** Looks up the records, then dials. If the lookup fails, the hosts of the last successful lookup are used. */
   async #lookUpAndDial(srv: string): Promise<void> {
     try {
       const hosts = await this.#lookUp(srv)
@@ -178,7 +184,7 @@ export class HostProvider {
         return
       }
     }
-    if (!this.#hasEnded) this.#owner.dial()
+    if (!this.#hasEnded) this.#dial()
   }
 
   #scheduleRefresh(): void {
@@ -188,7 +194,7 @@ export class HostProvider {
     if (srv !== undefined) this.#refreshTimer = clock.setTimeout(() => this.#refresh(srv), srvRefreshInterval)
   }
 
-  /** Looks the records up again while there is a connection. */
+  /** Looks up the records again while there is a connection. Ignores a failure. */
   #refresh(srv: string): void {
     const replace = (hosts: readonly Address[]) => {
       if (!this.#hasEnded && this.#servers.srv === srv) this.#replace(hosts)

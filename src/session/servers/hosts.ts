@@ -1,9 +1,10 @@
-// Which server is tried next, and when. Pure: chance comes in, nothing is dialled here.
+// The list of hosts: the order in which they are tried, and whether a client must move when the list changes. Pure:
+// random numbers are passed in, and nothing is dialled here.
 import type { Random } from '../../runtime/random.ts'
 import { shuffle } from '../../runtime/shuffle.ts'
 import type { Address } from '../../transport/transport.ts'
 
-/** Host names are the same in any case of letters (RFC 4343). */
+/** Returns the same key for equal hosts. Host names are equal regardless of case (RFC 4343). */
 export const keyOf = ({ host, port }: Address): string => `${host.toLowerCase()} ${port}`
 
 const isIn = (hosts: readonly Address[], host: Address): boolean => hosts.some(each => keyOf(each) === keyOf(host))
@@ -13,15 +14,18 @@ function distinct(hosts: readonly Address[]): Address[] {
   return hosts.filter((host, i) => keys.indexOf(keyOf(host)) === i)
 }
 
-/** The hosts in an order of chance, over and over, so that clients spread and a dead host is left at once. */
+/**
+ * Hosts in a random order, which is repeated without end. So clients spread over the hosts, and the next attempt after
+ * a failure goes to another host.
+ */
 export class HostList {
   readonly #random: Random
   #hosts: readonly Address[]
-  /** The hosts, and what is tried when none of them is reached. */
+  /** The hosts, followed by those that are tried if none of them can be reached. */
   #order: readonly Address[]
   #next = 0
 
-  /** A host that is named twice would be tried twice as often. */
+  /** Removes duplicates, because a host that is named twice would be tried twice as often. */
   constructor(hosts: readonly Address[], random: Random) {
     this.#random = random
     this.#order = this.#hosts = hosts.length > 1 ? shuffle(distinct(hosts), random) : hosts
@@ -35,7 +39,7 @@ export class HostList {
     return isIn(this.#hosts, host)
   }
 
-  /** All but one; that one, where it is alone. */
+  /** Returns all hosts except one, or that one if there is no other. */
   allBut(host: Address | undefined): readonly Address[] {
     const others = this.#hosts.filter(each => host === undefined || keyOf(each) !== keyOf(host))
     return others.length > 0 ? others : this.#hosts
@@ -47,10 +51,14 @@ export class HostList {
     return host
   }
 
-  /** Takes other hosts in the place of these. Returns whether who is connected to `current` is to leave it for {@link next}. */
+  /**
+   * Replaces the hosts. Returns true if a client that is connected to `current` must leave it for {@link next}.
+   * @param behind hosts to try if none of `hosts` can be reached
+   */
   replace(hosts: readonly Address[], current: Address | undefined, behind: readonly Address[] = []): boolean {
     const isSame = hosts.every(host => this.has(host)) && distinct(hosts).length === this.#hosts.length
-    // A round goes on where it was: a dead host would come up again and again.
+    // If the list has not changed, continue with the next host of the order. Starting again would try the same dead
+    // host again and again.
     if (isSame && (current === undefined || this.has(current))) return false
     const { moves, order } = rebalance(this.#hosts, hosts, current, this.#random)
     this.#set(order, behind)
@@ -58,15 +66,18 @@ export class HostList {
   }
 
   /**
-   * May `current` be one of other hosts by another name? It may where it was never listed, or where not all hosts are named and it is
-   * not. Then there is no reason to leave it.
-   * @param isWhole all are named
+   * Returns true if `current` could be one of `hosts` under another name. This is so if it was never in the list, or if
+   * the new list is incomplete and lacks it. Then there is no reason to reconnect.
+   * @param isWhole true if `hosts` names all servers
    */
   mayBeAliasOf(hosts: readonly Address[], current: Address, isWhole: boolean): boolean {
     return !this.has(current) || (!isWhole && !isIn(hosts, current))
   }
 
-  /** Takes other hosts for later, with others behind them. */
+  /**
+   * Replaces the hosts for later attempts. The present connection stays.
+   * @param behind hosts to try if none of `hosts` can be reached
+   */
   reset(hosts: readonly Address[], behind: readonly Address[]): void {
     this.#set(shuffle(distinct(hosts), this.#random), behind)
   }
@@ -78,18 +89,18 @@ export class HostList {
   }
 }
 
-/** What a client makes of a new list of hosts. */
+/** The decision of a client about a new list of hosts. */
 export interface Rebalancing {
-  /** To be taken literally: leave the present host, and try `order` from its start. */
+  /** True if the client must leave its present host, and try `order` from its start. */
   moves: boolean
-  /** All of the new hosts. Where nothing moves, the present host is the last of them. */
+  /** All of the new hosts. If `moves` is false, the present host is the last of them. */
   order: Address[]
 }
 
 /**
- * Moves just as many clients as an even load needs, each deciding for itself: those whose host is gone, and where there are more
- * hosts than before, a share of all the others, to hosts that are new. It is the rule of Java's client (ZOOKEEPER-1355), so that
- * both may share an ensemble.
+ * Moves only as many clients as an even load needs. Each client decides for itself, at random. It moves if its host was
+ * removed. If there are more hosts than before, a share of all other clients moves to the new hosts. This is the rule
+ * of Java's client (ZOOKEEPER-1355), so that both clients can be used with one ensemble.
  */
 export function rebalance(
   before: readonly Address[],
@@ -106,13 +117,17 @@ export function rebalance(
 
   if (present !== undefined && random() >= Math.max(0, growth) / after.length)
     return { moves: false, order: [...after.filter(host => host !== present), present] }
-  // Of those whose host is gone, the kept hosts take in what an even load lacks there; with more hosts than before, nothing.
+  // The share of the clients without a host that must move to kept hosts, so that the load is even. It is 0 if there
+  // are at least as many hosts as before.
   const removed = known.size - kept.length
   const toKept = growth >= 0 || removed === 0 ? 0 : (kept.length * -growth) / (after.length * removed)
   return { moves: true, order: interleave(added, kept, 1 - toKept, random) }
 }
 
-/** Both lists in their order, woven by chance: the next is of the first with a probability of `share`. */
+/**
+ * Merges two lists at random, and keeps the order of each. The next element is from `first` with a probability of
+ * `share`.
+ */
 function interleave<T>(first: readonly T[], second: readonly T[], share: number, random: Random): T[] {
   const [a, b] = [[...first], [...second]]
   const result: T[] = []

@@ -1,15 +1,21 @@
-// The hosts that the SRV records of a name give (RFC 2782).
+// Looks up the hosts that the SRV records of a name contain (RFC 2782).
 import type { Clock } from '../../runtime/clock.ts'
 import type { ResolveSrv, SrvRecord } from '../../transport/srv.ts'
 import type { Address } from '../../transport/transport.ts'
 
-/** Resolves to the hosts of a name. Rejects if there is none, or if there is no answer within `attemptTimeout` ms. */
+/**
+ * Resolves to the hosts of a name. Rejects if it has none, or if there is no answer within `attemptTimeout`
+ * milliseconds.
+ */
 export type SrvLookup = (
   name: string,
   settings: { clock: Clock; attemptTimeout: number },
 ) => Promise<readonly Address[]>
 
-/** Priority and weight are ignored, as by Java's client, because the servers of an ensemble are peers. */
+/**
+ * Returns the hosts in the records. Priority and weight are ignored, as by Java's client, because the servers of an
+ * ensemble are peers.
+ */
 export const hostsOf = (records: readonly SrvRecord[]): Address[] =>
   records
     .map(({ name, port }) => ({ host: name.replace(/\.$/, ''), port }))

@@ -1,27 +1,30 @@
-// From a read-only server, the search for one that takes writes.
+// Searches for a server that takes writes, while the session is connected to a read-only one.
 import type { Clock } from '../../runtime/clock.ts'
 import type { Address, Dial, Transport } from '../../transport/transport.ts'
 
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 60_000
 const QUESTION = Buffer.from('isro')
-/** Said without a newline, as is its opposite, `ro` (IsroCommand). */
+/** The answer of a server that takes writes, without a newline. A read-only server answers `ro` (IsroCommand). */
 const WRITABLE = 'rw'
 
 export interface SearchSettings {
   dial: Dial
   clock: Clock
-  /** How long one host may take to answer, ms. */
+  /** How long one host may take to answer, in milliseconds. */
   attemptTimeout: number
 }
 
-/** Asks one host after another, after pauses of 100 ms that double up to a minute, until one takes writes. */
+/**
+ * Asks one host after another until one accepts writes. The pauses before the questions start with 100 ms, and double
+ * up to a minute.
+ */
 export class WritableSearch {
   readonly #settings: SearchSettings
   readonly #found: (host: Address) => void
   #timer: unknown
   #transport: Transport | undefined
-  /** Of the searches and probes begun so far; what an earlier one hears is of no concern. */
+  /** The number of searches and probes started so far. Callbacks of an earlier one are ignored. */
   #turn = 0
 
   constructor(settings: SearchSettings, found: (host: Address) => void) {
@@ -29,7 +32,7 @@ export class WritableSearch {
     this.#found = found
   }
 
-  /** @param hosts those to ask, one at a time; the list may change meanwhile */
+  /** @param hosts returns the hosts to ask, one at a time; called before each probe, because the list may change */
   start(hosts: () => readonly Address[]): void {
     this.stop()
     this.#wait(hosts, 0)

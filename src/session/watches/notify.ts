@@ -13,11 +13,13 @@ interface Event {
   zxid?: bigint
 }
 
-/** A callback that watches both the data and the existence of one path is called once. */
+/**
+ * Calls the callback of each watch once. If one callback watches both the data and the existence of the path, it is
+ * called once.
+ */
 export function notify(callbacks: Callbacks, watches: readonly Watch[], { type, state, zxid }: Event): void {
   const called = watches.length > 1 ? new Set<Watch['callback']>() : undefined
   for (const watch of watches) {
-    stopListening(watch)
     const { callback, path } = watch
     if (called?.has(callback)) continue
     called?.add(callback)
@@ -25,7 +27,7 @@ export function notify(callbacks: Callbacks, watches: readonly Watch[], { type, 
   }
 }
 
-/** For watches of many paths: a callback is called once for each of its paths. */
+/** Notifies watches of many paths. A callback is called once for each of its paths. */
 export function notifyByPath(callbacks: Callbacks, watches: readonly Watch[], event: Event): void {
   const byPath = new Map<string, Watch[]>()
   for (const watch of watches) {
@@ -34,9 +36,4 @@ export function notifyByPath(callbacks: Callbacks, watches: readonly Watch[], ev
     else some.push(watch)
   }
   for (const some of byPath.values()) notify(callbacks, some, event)
-}
-
-export function stopListening(watch: Watch): void {
-  watch.stopListening?.()
-  watch.stopListening = undefined
 }

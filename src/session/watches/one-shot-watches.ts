@@ -1,4 +1,4 @@
-// The one-shot watches of one session. Pure: it knows no connection, and calls no callback.
+// The one-shot watches of one session. Pure: this file uses no connection, and calls no callback.
 import { SweepingMap } from '../../runtime/sweeping-map.ts'
 import { eventTypes, type WatchKind } from '../../protocol/index.ts'
 import { WatchesByView } from './views.ts'
@@ -7,18 +7,18 @@ import type { WatchCallback, WatchEvent } from './watch-event.ts'
 /** One callback that waits for one event. */
 export interface Watch {
   readonly callback: WatchCallback
-  /** As the caller passed it. */
+  /** The path as the caller passed it. */
   readonly path: string
-  /** The path at the server, with the chroot. */
+  /** The path at the server, including the chroot. */
   readonly serverPath: string
   readonly signal: AbortSignal | undefined
-  /** The view that set it; undefined for the session's own client. */
+  /** The view that set the watch; undefined for the session's own client. */
   readonly owner: object | undefined
-  /** True if it was not set at the server, because a persistent watch serves the path. */
+  /** True if the watch was not set at the server, because a persistent watch serves the path. */
   sharesPersistent?: boolean
-  /** What kind it is while it is armed. */
+  /** The kind of the watch while it is armed. */
   armed?: WatchKind | undefined
-  /** Stops listening to the signal; set while it is armed. */
+  /** Stops listening to the signal; called when the watch is fired or disarmed. */
   stopListening?: (() => void) | undefined
 }
 
@@ -29,11 +29,14 @@ export const tableOf = (kind: WatchKind): ServerTable => (kind === 'children' ? 
 
 /** The watches on one path in one table. */
 class PathWatches {
-  /** The armed watches: usually one, and a Set only if there are several. */
+  /** The armed watches. Usually there is one; several are in a Set. */
   watches: Watch | Set<Watch> | undefined
-  /** Requests queued or in flight that will leave a watch at the server. */
+  /** The number of requests, queued or in flight, that will set a watch at the server. */
   pending = 0
-  /** The server-side watch should be removed, but a request in flight may need it. Decide when that request settles. */
+  /**
+   * The server-side watch should be removed, but a request in flight may need it. This is decided when that request
+   * settles.
+   */
   removalDeferred = false
 
   get isIdle(): boolean {
@@ -55,12 +58,12 @@ class PathWatches {
     }
   }
 
-  /** The kinds of watch that the server has on the path, each once. */
+  /** Returns the kinds of the armed watches, each once. */
   kinds(): Iterable<WatchKind> {
     return new Set(this.all().flatMap(({ armed }) => armed ?? []))
   }
 
-  /** Oldest first. */
+  /** Returns the armed watches, oldest first. */
   all(): readonly Watch[] {
     if (this.watches === undefined) return []
     return this.watches instanceof Set ? [...this.watches] : [this.watches]
@@ -76,12 +79,12 @@ const firedBy: Readonly<Record<number, { type: WatchEvent['type']; tables: reado
 }
 
 export class OneShotWatches {
-  // Made with the first watch: empty maps would be a large part of the memory of an idle session.
+  // Created with the first watch, because empty maps would be a large part of the memory of an idle session.
   #data: SweepingMap<PathWatches> | undefined
   #children: SweepingMap<PathWatches> | undefined
   readonly #owned = new WatchesByView<Watch>()
 
-  /** True if no path has a watch, and none is pending. */
+  /** True if no path has a watch, and no request that sets one is pending. */
   get isEmpty(): boolean {
     return (this.#data?.size ?? 0) === 0 && (this.#children?.size ?? 0) === 0
   }
@@ -94,7 +97,7 @@ export class OneShotWatches {
     this.#owned.add(watch)
   }
 
-  /** Forgets a watch. Returns the server's table that holds it, or undefined if it was not armed. */
+  /** Forgets a watch. Returns the table of the server that holds it, or undefined if the watch was not armed. */
   disarm(watch: Watch): ServerTable | undefined {
     const { armed, serverPath } = watch
     if (armed === undefined) return undefined
@@ -107,20 +110,23 @@ export class OneShotWatches {
     return table
   }
 
-  /** A request that leaves a watch was queued (+1), or was answered or lost (-1). */
+  /** Counts a request that sets a watch: +1 when it was queued or sent, -1 when it was answered or lost. */
   trackPending(table: ServerTable, serverPath: string, change: 1 | -1): void {
     const entry = this.#entryOf(table, serverPath)
     entry.pending += change
     if (change < 0) this.#dropIfIdle(table, serverPath, entry)
   }
 
-  /** Remembers that the server's watch must be removed, if a pending request may still need it. */
+  /**
+   * Notes that the server's watch must be removed later, if a pending request may still need it now. Otherwise does
+   * nothing.
+   */
   deferRemoval(table: ServerTable, serverPath: string): void {
     const entry = this.#table(table)?.get(serverPath)
     if (entry !== undefined && entry.pending > 0) entry.removalDeferred = true
   }
 
-  /** Returns true, once, if a removal was deferred and no request is pending any more. */
+  /** Returns true if a removal was deferred and no request is pending any more. Returns true only once. */
   takeDeferred(table: ServerTable, serverPath: string): boolean {
     const entry = this.#table(table)?.get(serverPath)
     if (entry === undefined || entry.pending > 0) return false
@@ -136,7 +142,7 @@ export class OneShotWatches {
     return entry === undefined || (entry.pending === 0 && entry.watches === undefined)
   }
 
-  /** The armed watches on a path in these tables. */
+  /** Returns the armed watches on a path in these tables. */
   on(serverPath: string, tables: readonly ServerTable[]): Watch[] {
     return tables.flatMap(table => this.#table(table)?.get(serverPath)?.all() ?? [])
   }
@@ -161,7 +167,7 @@ export class OneShotWatches {
     return [this.#data, this.#children].flatMap(table => [...(table ?? [])].flatMap(([, entry]) => entry.all()))
   }
 
-  /** The paths to set again after a reconnect. */
+  /** Returns the paths to set again after a reconnect, by kind of watch. */
   paths(): Readonly<Record<WatchKind, string[]>> {
     const paths: Record<WatchKind, string[]> = { data: [], exist: [], children: [] }
     for (const table of [this.#data, this.#children])
@@ -198,6 +204,8 @@ export class OneShotWatches {
 
   #unregister(watch: Watch): void {
     watch.armed = undefined
+    watch.stopListening?.()
+    watch.stopListening = undefined
     this.#owned.delete(watch)
   }
 }

@@ -1,4 +1,4 @@
-// The persistent watches of one session, and which of them an event is delivered to. Pure: it knows no connection, and
+// The persistent watches of one session. Decides which of them get an event. Pure: this file uses no connection, and
 // calls no callback.
 import { parentOf } from '../../protocol/index.ts'
 import { SweepingMap } from '../../runtime/sweeping-map.ts'
@@ -8,44 +8,52 @@ import type { EventQueue } from './watcher.ts'
 
 export type PersistentMode = 'persistent' | 'persistentRecursive'
 
+/** One persistent watch of a caller. */
 export interface Subscription {
   readonly serverPath: string
   readonly mode: PersistentMode
   readonly queue: EventQueue
-  /** Turns a path of the server into one below the caller's root. */
+  /** Converts a path of the server to one below the caller's root. */
   readonly show: (serverPath: string) => string
-  /** The view that set it; undefined for the session's own client. */
+  /** The view that set the watch; undefined for the session's own client. */
   readonly owner: object | undefined
-  /** Confirmed by a server. From now on a reconnect may lose events, so the watcher gets a resync. */
+  /**
+   * True if a server has confirmed the watch. From then on a reconnect may lose events, so the watcher gets a `resync`.
+   */
   isSet?: boolean
   /** Stops listening to the caller's signal. */
   stopListening?: () => void
 }
 
+/** One event for one subscription. */
 export interface Delivery {
   subscription: Subscription
   type: WatchEvent['type']
   serverPath: string
 }
 
-/** What is known of one path. */
+/** The subscriptions on one path, and the watch of the server. */
 interface PathSubscriptions {
   readonly subscriptions: Set<Subscription>
   /** The mode last requested from the server, whether confirmed yet or not. */
   mode: PersistentMode | undefined
   /** The mode that a server has confirmed. */
   confirmed: PersistentMode | undefined
-  /** Requests queued or in flight that will leave a watch at the server, even if no subscription needs it then. */
+  /**
+   * The number of requests, queued or in flight, that will set a watch at the server, even if no subscription needs it
+   * then.
+   */
   pending: number
 }
 
 /**
- * A server before 3.9 keeps one mode for a path and session: the last one set replaces the others, and a one-shot watch
- * ends the persistent one (ZOOKEEPER-4466). So this client requests one mode for a path, the strongest that any
- * subscription needs, keeps it while any of them needs the path, and distributes the events here.
+ * The persistent watches of one session. Servers before 3.9 keep only one mode for each path and session
+ * (ZOOKEEPER-4466). The mode that was set last replaces the others, and a one-shot watch ends the persistent one. So
+ * this client requests one mode for each path: the strongest that any subscription needs. It keeps that watch while any
+ * subscription needs the path, and distributes the events itself.
  */
 export class PersistentWatches {
-  /** Made with the first watch: an empty map would be a large part of the memory of an idle session. */
+  /** Created with the first watch, because an empty map would be a large part of the memory of an idle session. */
   #paths: SweepingMap<PathSubscriptions> | undefined
   readonly #owned = new WatchesByView<Subscription>()
 
@@ -53,7 +61,10 @@ export class PersistentWatches {
     return this.#paths === undefined || this.#paths.size === 0
   }
 
-  /** Returns the mode to request from the server. {@link untrack} follows when that request has settled. */
+  /**
+   * Adds a subscription. Returns the mode to request from the server. The caller must call {@link untrack} when that
+   * request has settled.
+   */
   add(subscription: Subscription): PersistentMode {
     const { serverPath, mode } = subscription
     this.#paths ??= new SweepingMap()
@@ -71,7 +82,7 @@ export class PersistentWatches {
     return entry.mode
   }
 
-  /** Returns false if the subscription is not there. */
+  /** Removes a subscription. Returns false if it was removed before. */
   remove(subscription: Subscription): boolean {
     const entry = this.#paths?.get(subscription.serverPath)
     const removed = entry?.subscriptions.delete(subscription) ?? false
@@ -80,7 +91,7 @@ export class PersistentWatches {
     return removed
   }
 
-  /** True if a persistent watch on that path was requested. A one-shot watch must not be set there then. */
+  /** True if a persistent watch on that path was requested. Then no one-shot watch may be set there. */
   has(serverPath: string): boolean {
     return this.#paths?.get(serverPath)?.mode !== undefined
   }
@@ -89,19 +100,21 @@ export class PersistentWatches {
     return this.#paths?.get(serverPath)?.confirmed !== undefined
   }
 
-  /** False until the server has confirmed it: until then the server sends NodeChildrenChanged, as for a plain watch. */
+  /**
+   * True if the server has confirmed a recursive watch. Until then it sends NodeChildrenChanged, as for a plain watch.
+   */
   isRecursive(serverPath: string): boolean {
     return this.#paths?.get(serverPath)?.confirmed === 'persistentRecursive'
   }
 
-  /** The server has confirmed a mode, which was requested for a subscription that may be removed by now. */
+  /** Records that the server has confirmed a mode. The subscription that it was requested for may be removed by now. */
   confirm(subscription: Subscription, mode: PersistentMode): void {
     subscription.isSet = true
     const entry = this.#paths?.get(subscription.serverPath)
     if (entry !== undefined) entry.confirmed = mode
   }
 
-  /** A request that {@link add} asked for has settled. */
+  /** Records that a request after {@link add} has settled. */
   untrack(serverPath: string): void {
     const entry = this.#paths?.get(serverPath)
     if (entry !== undefined) entry.pending--
@@ -113,7 +126,7 @@ export class PersistentWatches {
     return entry !== undefined && (entry.subscriptions.size > 0 || entry.pending > 0)
   }
 
-  /** The server has no watch on the path, or is about to remove it. */
+  /** Records that the server has no watch on the path, or is about to remove it. */
   forget(serverPath: string): void {
     const entry = this.#paths?.get(serverPath)
     if (entry === undefined) return
@@ -129,23 +142,23 @@ export class PersistentWatches {
     return [...(this.#paths ?? [])].flatMap(([, { subscriptions }]) => [...subscriptions])
   }
 
-  /** The paths to set again after a reconnect. */
+  /** Returns the paths to set again after a reconnect, by mode. */
   paths(): Readonly<Record<PersistentMode, string[]>> {
     const paths: Record<PersistentMode, string[]> = { persistent: [], persistentRecursive: [] }
     for (const [path, { confirmed }] of this.#paths ?? []) if (confirmed !== undefined) paths[confirmed].push(path)
     return paths
   }
 
-  /** The subscriptions that an event is delivered to, each with the event that it gets. */
+  /** Returns the subscriptions that get an event, each with the event to deliver. */
   deliveries(type: WatchEvent['type'], serverPath: string): Delivery[] {
-    if (this.isEmpty) return []
     const all: Delivery[] = []
     const deliver = (watched: string, mode: PersistentMode, event: WatchEvent['type'], path: string) => {
       for (const subscription of this.#paths?.get(watched)?.subscriptions ?? [])
         if (subscription.mode === mode) all.push({ subscription, type: event, serverPath: path })
     }
     const isOfChildren = type === 'NodeChildrenChanged'
-    // A recursive watch gets the events of the children, and never the one of their list: 3.8.0 sends both (ZOOKEEPER-4475).
+    // A recursive watch gets the events of the children, but not NodeChildrenChanged of their parent. Servers of 3.8.0
+    // send both (ZOOKEEPER-4475).
     if (!isOfChildren || !this.isRecursive(serverPath)) deliver(serverPath, 'persistent', type, serverPath)
     if (isOfChildren) return all
     const parent = parentOf(serverPath)

@@ -1,10 +1,13 @@
 // The watches of each view of a client.
 
-/** Watches by the view that set them, so that closing a view costs as much as it has watches, not as the session has. */
+/**
+ * Finds the watches of a view. Closing a view therefore takes time in proportion to its own watches, not to all watches
+ * of the session.
+ */
 export class WatchesByView<T extends { readonly owner: object | undefined }> {
   #byOwner: WeakMap<object, Set<T>> | undefined
 
-  /** A watch without a view ends with the session and is not kept here. */
+  /** Adds a watch. A watch without a view is not kept here, because it ends with the session. */
   add(watch: T): void {
     if (watch.owner === undefined) return
     this.#byOwner ??= new WeakMap()
@@ -17,7 +20,7 @@ export class WatchesByView<T extends { readonly owner: object | undefined }> {
     if (watch.owner !== undefined) this.#byOwner?.get(watch.owner)?.delete(watch)
   }
 
-  /** In the order in which they were added. */
+  /** Returns the watches of a view, in the order in which they were added. */
   of(owner: object): T[] {
     return [...(this.#byOwner?.get(owner) ?? [])]
   }

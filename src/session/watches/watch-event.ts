@@ -1,22 +1,27 @@
-// What a watch callback and a watcher get.
+// The event that watch callbacks and watchers get.
 import { jsonSafe } from '../../protocol/index.ts'
 import type { State } from '../life/states.ts'
 
 export interface WatchEvent {
   /**
-   * `Session`: the session, or the view that set the watch, has ended. `resync`: events may be missing, so read again
-   * what is watched.
+   * The change of the node. Two types are not from a server. `Session`: the session, or the view that set the watch,
+   * has ended. `resync`: events may have been lost, so read again whatever you watch.
    */
   type: 'NodeCreated' | 'NodeDeleted' | 'NodeDataChanged' | 'NodeChildrenChanged' | 'Session' | 'resync'
+  /** The state of the session when the event was delivered; `closed` if only the view has ended. */
   state: State
-  /** As it was passed when the watch was set; for a recursive watch, the path of the node that changed. */
+  /** The path as it was passed when the watch was set. For a recursive watch: the path of the node that changed. */
   path: string
-  /** Transaction that changed the node. Servers before 3.9 do not send it (ZOOKEEPER-4655). */
+  /** The transaction that changed the node. Servers before 3.9 do not send it (ZOOKEEPER-4655). */
   zxid?: bigint
 }
 
+/** Called with the event of a watch. Errors that it throws are passed to the option `onUncaughtError`. */
 export type WatchCallback = (event: WatchEvent) => void
 
-/** @param zxid 0 if the server did not send it */
+/**
+ * Returns the event for a callback or a watcher.
+ * @param zxid 0 if the server did not send it
+ */
 export const watchEvent = (type: WatchEvent['type'], state: State, path: string, zxid: bigint = 0n): WatchEvent =>
   zxid > 0n ? jsonSafe({ type, state, path, zxid }) : { type, state, path }

@@ -1,4 +1,4 @@
-// The watches of one session: armed by a reply, fired by an event, cancelled by a signal, set again on a new connection.
+// The watches of one session. A reply arms a watch, an event fires it, a signal cancels it, a reconnect sets it again.
 // May import: session/life, protocol, runtime.
 import { onAbort } from '../../runtime/abort.ts'
 import {
@@ -17,10 +17,10 @@ import {
 import * as operations from '../../protocol/operations.ts'
 import type { ReservedSender } from '../life/credentials.ts'
 import { isConnected, type State } from '../life/states.ts'
-import { notify, notifyByPath, stopListening } from './notify.ts'
+import { notify, notifyByPath } from './notify.ts'
 import { OneShotWatches, serverTables, tableOf, type ServerTable, type Watch } from './one-shot-watches.ts'
 import { changesChildren, PersistentWatches, type Subscription } from './persistent-watches.ts'
-import { sendSetWatches } from './rearm.ts'
+import { sendSetWatches } from './set-watches.ts'
 import { watchEvent, type WatchEvent } from './watch-event.ts'
 import { Watcher } from './watcher.ts'
 
@@ -32,11 +32,11 @@ export interface WatchRequest<Q, R, V> {
   result: (reply: R) => V
   expectedError?: { errno: number; value: V }
   signal?: AbortSignal | undefined
-  /** Called once when no reply can come any more: after a reply, or if none will come. */
+  /** Called once when no further reply can arrive: after the reply, or when it is certain that none will arrive. */
   onSettled?: () => void
 }
 
-/** What the manager needs of its session. */
+/** The parts of a session that the manager uses. */
 export interface WatchManagerOwner {
   readonly state: State
   readonly requests: { submit<Q, R, V>(request: WatchRequest<Q, R, V>): Promise<V> }
@@ -56,22 +56,26 @@ export class WatchManager {
 
   // One-shot watches
 
-  /** A request that sets the watch was queued or sent. {@link arm} or {@link untrack} follows. */
+  /**
+   * Records that a request which sets the watch was queued or sent. The caller must then call {@link arm} or {@link
+   * untrack}.
+   */
   trackPending(kind: WatchKind, watch: Watch): void {
     this.#oneShot.trackPending(tableOf(kind), watch.serverPath, 1)
   }
 
-  /** The request has failed, or was cancelled before it was sent. */
+  /** Records that the request has failed, or was cancelled before it was sent. */
   untrack(kind: WatchKind, { serverPath }: Watch): void {
     const table = tableOf(kind)
     this.#oneShot.trackPending(table, serverPath, -1)
-    // The removal of an older watch was deferred if this request could have needed it.
+    // If the removal of an older watch was deferred because of this request, it is due now.
     if (this.#oneShot.takeDeferred(table, serverPath)) this.#removeUnused(table, serverPath)
     else void this.#releasePersistent(serverPath)
   }
 
   /**
-   * The server has set the watch. Call it while the reply is decoded, because the event may be in the very next frame.
+   * Arms a watch, because the server has set it. Call this while the reply is decoded, because the event may be in the
+   * very next frame.
    * @param isWanted false if the caller has aborted meanwhile
    */
   arm(kind: WatchKind, watch: Watch, isWanted: boolean): void {
@@ -89,21 +93,27 @@ export class WatchManager {
     this.#removeUnused(table, serverPath)
   }
 
-  /** What becomes of a watch that the server has set, or that a persistent watch serves, and that its caller wants. */
+  /**
+   * Decides about a watch that its caller still wants, and that the server has set or a persistent watch serves.
+   * `orphaned`: its view was closed. `missing`: the server does not have it.
+   */
   #arrivalOf({ owner, serverPath, sharesPersistent }: Watch): 'armed' | 'orphaned' | 'missing' {
     if (owner !== undefined && this.#closedViews?.has(owner) === true) return 'orphaned'
-    // The server has nothing if it refused the persistent watch meanwhile. Its caller must read again.
+    // If the server refused the persistent watch meanwhile, it has no watch on the path. The caller must read again.
     return sharesPersistent === true && !this.#persistent.has(serverPath) ? 'missing' : 'armed'
   }
 
-  /** True if a persistent watch serves one-shot watches on that path, so that they must not be set at the server. */
+  /** True if a persistent watch serves one-shot watches on that path. They must then not be set at the server. */
   isServedByPersistent(serverPath: string): boolean {
     return this.#persistent.has(serverPath)
   }
 
   // Events
 
-  /** Ignores events of an unknown type, and events on a path that has no watch here. */
+  /**
+   * Notifies the watches of an event. Ignores events of an unknown type, and events on paths without a watch of this
+   * client.
+   */
   onEvent({ type, path }: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
     const fired = path === null ? undefined : this.#oneShot.fire(type, path)
     if (fired === undefined || path === null) return
@@ -122,7 +132,7 @@ export class WatchManager {
   }
 
   /** Sets all watches again on a new connection. Persistent watchers get a `resync`, because they may have missed events. */
-  rearm(connection: ReservedSender, lastZxid: bigint, state: State): void {
+  setAgain(connection: ReservedSender, lastZxid: bigint, state: State): void {
     if (this.#oneShot.isEmpty && this.#persistent.isEmpty) return
     sendSetWatches(connection, lastZxid, this.#oneShot.paths(), this.#persistent.paths())
     for (const { isSet, queue, serverPath, show } of this.#persistent.all())
@@ -133,7 +143,7 @@ export class WatchManager {
 
   /**
    * Adds a persistent watch. The request is sent or queued before this returns.
-   * @param signal before the reply it rejects the call; after the reply it closes the watcher
+   * @param signal before the reply, aborting rejects the call; after the reply, aborting closes the watcher
    */
   add(path: string, subscription: Subscription, signal: AbortSignal | undefined): Promise<Watcher> {
     const { serverPath, mode, queue } = subscription
@@ -166,12 +176,15 @@ export class WatchManager {
     if (this.#persistent.remove(subscription)) await this.#releasePersistent(subscription.serverPath)
   }
 
-  /** After a request for a persistent watch has settled: the server may have a watch that is not needed, or lack one. */
+  /**
+   * Corrects the watch after a request for it has settled. The server may have a watch that is not needed, or lack one
+   * that is.
+   */
   #releaseOrForget(serverPath: string): void {
     if (!this.#persistent.has(serverPath) || this.#persistent.isSubscribed(serverPath)) return
     if (this.#persistent.isConfirmed(serverPath)) return void this.#releasePersistent(serverPath)
     this.#persistent.forget(serverPath)
-    // One-shot watches that shared this persistent watch were never set at the server. Those set before it are still there.
+    // One-shot watches that shared this persistent watch were never set at the server. Older ones are still set there.
     const orphans = this.#oneShot.on(serverPath, serverTables)
     if (orphans.length === 0) return
     for (const watch of orphans) this.#oneShot.disarm(watch)
@@ -190,15 +203,15 @@ export class WatchManager {
   // Removal
 
   /**
-   * Removes the watches of one view on a path, and the server's watch unless another watch here needs it. Rejects with
-   * NOWATCHER if there is none.
+   * Removes the watches of one view on a path. Also removes the server's watch, unless another watch here needs it.
+   * Rejects with NOWATCHER if there is no watch to remove.
    * @param owner the view; undefined for the session's own client
    */
   remove(owner: object | undefined, path: string, serverPath: string, kind: ServerTable | 'any'): Promise<void> {
     const tables = kind === 'any' ? serverTables : [kind]
     const forgetAll = () => {
       const armed = this.#oneShot.on(serverPath, tables).filter(watch => watch.owner === owner)
-      for (const watch of armed) this.#forget(watch)
+      for (const watch of armed) this.#oneShot.disarm(watch)
       return armed.length
     }
     const forgotten = forgetAll()
@@ -211,14 +224,14 @@ export class WatchManager {
       op: operations.removeWatches,
       body: { path: serverPath, type: watcherTypes[kind] },
       path,
-      // Requests that were in flight have armed their watches by now.
+      // Requests that were in flight when this was called have armed their watches by now.
       result: () => void forgetAll(),
-      // A watch that fires meanwhile, or was not set again after a reconnect, is gone as well.
+      // The server no longer has a watch that fired meanwhile, or that was not set again after a reconnect.
       ...(forgotten > 0 && { expectedError: { errno: errnos.NOWATCHER, value: undefined } }),
     })
   }
 
-  /** Ends the watches of one view, and notifies them. */
+  /** Ends the watches of one view and notifies them of it. */
   endOwned(owner: object): void {
     this.#closedViews ??= new WeakSet()
     this.#closedViews.add(owner)
@@ -231,7 +244,7 @@ export class WatchManager {
     notifyByPath(this.#owner.callbacks, owned, { type: 'Session', state: 'closed' })
   }
 
-  /** The session is over: all watches end, and are notified. */
+  /** Ends all watches and notifies them, because the session has ended. */
   end(): void {
     for (const subscription of this.#persistent.all()) {
       subscription.stopListening?.()
@@ -243,20 +256,15 @@ export class WatchManager {
     notifyByPath(this.#owner.callbacks, all, { type: 'Session', state: this.#owner.state })
   }
 
-  /** Cancels a watch. The server's watch is removed with the last one here. */
+  /** Cancels a watch. Removes the server's watch if this was the last one here that needed it. */
   #drop(watch: Watch): void {
-    const table = this.#forget(watch)
+    const table = this.#oneShot.disarm(watch)
     if (table !== undefined) this.#removeUnused(table, watch.serverPath)
-  }
-
-  #forget(watch: Watch): ServerTable | undefined {
-    stopListening(watch)
-    return this.#oneShot.disarm(watch)
   }
 
   /**
    * Removes the server's watch if no watch here needs it. If a request in flight may need it, the removal is deferred.
-   * Without a connection no server has the watch, and none will be asked to set it again.
+   * Does nothing without a connection: a watch that is forgotten here is not set again on the next one.
    */
   #removeUnused(table: ServerTable, serverPath: string): void {
     const connected = isConnected(this.#owner.state)
@@ -265,7 +273,7 @@ export class WatchManager {
     else if (connected) this.#oneShot.deferRemoval(table, serverPath)
   }
 
-  /** Resolves when the server has removed it, or the connection is lost. */
+  /** Removes a watch at the server. Resolves when the server has removed it, or the connection is lost. */
   #removeAtServer(serverPath: string, type: ServerTable | 'any'): Promise<void> {
     const removed = this.#owner.requests
       .submit({

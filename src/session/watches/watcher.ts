@@ -1,7 +1,10 @@
-// A persistent watch as its user sees it: a stream of events that ends with the session.
+// The persistent watch that addWatch() returns: a stream of events, which ends with the session.
 import type { WatchEvent } from './watch-event.ts'
 
-/** Events for one reader. A full queue drops its events and holds one `resync` instead. */
+/**
+ * Queues the events for one reader. If the queue is full, the next event and all queued ones are replaced by one
+ * `resync`.
+ */
 export class EventQueue {
   readonly #path: string
   readonly #capacity: number
@@ -22,7 +25,7 @@ export class EventQueue {
     else this.#backlog = [{ type: 'resync', state: event.state, path: this.#path }]
   }
 
-  /** The reader gets the events that are queued, then the end. */
+  /** Ends the queue. The reader first gets the queued events, then the end. */
   end(): void {
     this.#isEnded = true
     for (const reader of this.#readers.splice(0)) reader(DONE)
@@ -43,14 +46,17 @@ export class EventQueue {
 const DONE = { value: undefined, done: true } as const
 
 /**
- * The events of a node, or of it and all nodes below it, until the watcher is closed: `for await (const event of watcher)`.
+ * Yields the events of a node, or of a node and all nodes below it, until the watcher is closed. Read it by `for await
+ * (const event of watcher)`.
  *
- * A `resync` says that events may be missing, so read again what you watch. It comes after each reconnect, because the
- * server keeps no events meanwhile (setWatches2), and after the reader was too slow. When the session ends, the last event
- * is of type `Session`.
+ * A `resync` means that events may have been lost, so read again what you watch. It is sent after each reconnect,
+ * because the server keeps no events for a client without a connection (setWatches2). It is also sent if the reader was
+ * too slow. When the session or the view ends, the last event is of type `Session`.
  */
 export class Watcher implements AsyncIterableIterator<WatchEvent, undefined>, AsyncDisposable {
+  /** The path as it was passed to addWatch(). */
   readonly path: string
+  /** True if the watcher also gets the events of all nodes below the path. */
   readonly recursive: boolean
   readonly #queue: EventQueue
   readonly #close: () => Promise<void>
@@ -66,13 +72,16 @@ export class Watcher implements AsyncIterableIterator<WatchEvent, undefined>, As
     return this.#queue.next()
   }
 
-  /** Closes the watcher when a `for await` loop is left. */
+  /** Closes the watcher. A `for await` loop calls this when it is left. */
   async return(): Promise<IteratorResult<WatchEvent, undefined>> {
     await this.close()
     return DONE
   }
 
-  /** Ends the stream at once. Resolves when the server has removed the watch, unless another watch here needs it. */
+  /**
+   * Ends the stream at once, without the queued events. Resolves when the server has removed the watch, or at once if
+   * another watch here needs it. May be called again. Never rejects.
+   */
   async close(): Promise<void> {
     this.#queue.clear()
     this.#queue.end()

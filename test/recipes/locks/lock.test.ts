@@ -1,3 +1,4 @@
+// The check that every lock makes of its options. What the locks do is tested in the other files of this folder.
 import { expect } from 'chai'
 import { ZooKeeperError } from '../../../src/index.ts'
 import {

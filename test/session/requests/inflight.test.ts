@@ -20,7 +20,7 @@ describe('the requests in flight', () => {
             model.push(each)
           }
           for (let i = 0; i < removed; i++) {
-            expect(inflight.peek).to.equal(model[0])
+            expect(inflight.oldest).to.equal(model[0])
             expect(inflight.shift()).to.equal(model.shift())
           }
           expect(inflight.size).to.equal(model.length)
@@ -36,7 +36,7 @@ describe('the requests in flight', () => {
       for (const each of all) inflight.push(each)
       expect(inflight.size).to.equal(count)
       for (const each of all) expect(inflight.shift()).to.equal(each)
-      expect([inflight.size, inflight.peek, inflight.shift()]).to.deep.equal([0, undefined, undefined])
+      expect([inflight.size, inflight.oldest, inflight.shift()]).to.deep.equal([0, undefined, undefined])
     }
   })
 })

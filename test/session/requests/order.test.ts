@@ -1,3 +1,4 @@
+// The order of requests, replies, watch events and close() on one connection, against a scripted server.
 import { expect } from 'chai'
 import { errnos, eventTypes, operations } from '../../../src/protocol/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'

@@ -1,3 +1,4 @@
+// The class Request on its own: how it settles, when it listens to its signal, and the numbering of requests (xids).
 import { expect } from 'chai'
 import { operations } from '../../../src/protocol/index.ts'
 import { Request, xidAfter } from '../../../src/session/requests/request.ts'

@@ -133,9 +133,11 @@ describe('every request', () => {
         await closing
         await settle()
         for (const { settled } of runner.outcomes) expect(settled).to.equal(1)
+        // Bad bytes in the middle of a reply shift the rest, so that another field is read as the error of a server.
+        const fates = ['notSent', 'unknown', ...(script.some(step => step.do === 'badBytes') ? ['refused'] : [])]
         for (const { error } of runner.outcomes) {
           if (error === undefined || (error as Error).name === 'AbortError') continue
-          expect(error).to.have.property('fate').that.is.oneOf(['notSent', 'unknown'])
+          expect(error).to.have.property('fate').that.is.oneOf(fates)
         }
         expect(all.client.state).to.be.oneOf(['closed', 'expired', 'authFailed'])
         expect(all.clock.pendingTimers).to.equal(0)

@@ -8,7 +8,7 @@ describe('the pause between connection attempts', () => {
   const fail = (attempts: Backoff, times: number) =>
     Array.from({ length: times }, () => {
       attempts.onConnectionLost(0, false)
-      return attempts.pause(random)
+      return attempts.nextPause(random)
     })
 
   it('doubles up to 2 s while attempts fail, and starts over when a server has answered', () => {
@@ -23,15 +23,15 @@ describe('the pause between connection attempts', () => {
     const attempts = new Backoff()
     attempts.onConnected(1000)
     attempts.onConnectionLost(2999, false)
-    expect(attempts.pause(random)).to.equal(37.5)
+    expect(attempts.nextPause(random)).to.equal(37.5)
     attempts.onConnected(1000)
     attempts.onConnectionLost(2999, false)
-    expect(attempts.pause(random)).to.equal(75)
+    expect(attempts.nextPause(random)).to.equal(75)
     attempts.onConnected(1000)
     attempts.onConnectionLost(3000, false)
-    expect(attempts.pause(random)).to.equal(37.5)
+    expect(attempts.nextPause(random)).to.equal(37.5)
     attempts.onConnectionLost(1_000_000, false)
-    expect(attempts.pause(random), 'without a connection').to.equal(75)
+    expect(attempts.nextPause(random), 'without a connection').to.equal(75)
   })
 
   it('does not depend on permanent failures: onConnectionLost() returns how many occurred in a row', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { WatchKind } from '../../../src/protocol/index.ts'
-import { batches } from '../../../src/session/watches/rearm.ts'
+import { batches } from '../../../src/session/watches/set-watches.ts'
 import { tableOf, OneShotWatches, type Watch } from '../../../src/session/watches/one-shot-watches.ts'
 
 const watchOn = (serverPath: string, owner?: object): Watch => ({

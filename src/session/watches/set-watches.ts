@@ -1,10 +1,14 @@
-// Sets watches again on a new connection, in as many requests as the server's limit needs.
+// Sets watches again on a new connection, in as many requests as the size limit of servers requires.
 import { xids, type WatchKind } from '../../protocol/index.ts'
 import * as operations from '../../protocol/operations.ts'
 import type { ReservedSender } from '../life/credentials.ts'
 import type { PersistentMode } from './persistent-watches.ts'
 
-/** @param lastZxid last transaction that this client saw: one-shot watches on what changed since then fire at once */
+/**
+ * Sends requests that set the watches again.
+ * @param lastZxid last transaction that this client has seen. One-shot watches fire at once if their node has changed
+ * since then
+ */
 export function sendSetWatches(
   connection: ReservedSender,
   lastZxid: bigint,
@@ -18,7 +22,7 @@ export function sendSetWatches(
       existWatches: exist,
       childWatches: children,
     })
-  // After the one-shot watches: if both are on one path, the persistent mode must stay.
+  // Sent after the one-shot watches. If both are on one path, the persistent mode must be the last one.
   for (const { persistent: paths, persistentRecursive } of batches(persistent))
     connection.sendReserved(xids.setWatches, operations.setWatches2, {
       relativeZxid: lastZxid,
@@ -30,10 +34,13 @@ export function sendSetWatches(
     })
 }
 
-/** The server cuts a connection over jute.maxbuffer, 1 MB by default. Java's client packs this much. */
+/**
+ * The most bytes of paths in one request. The server closes the connection over a request above jute.maxbuffer, by
+ * default 1 MB. Java's client uses this size.
+ */
 const BATCH_BYTES = 128 * 1024
 
-/** Cuts lists of paths into as many as fit into one request each, in their order. */
+/** Splits lists of paths into batches that each fit into one request, in their order. */
 export function batches<Kind extends string>(
   paths: Readonly<Record<Kind, readonly string[]>>,
 ): Record<Kind, string[]>[] {
