@@ -3,7 +3,6 @@
 import { dialTcp } from './tcp.ts'
 import type { Address, Dial, MismatchDetector, Transport } from './transport.ts'
 
-/** The protocol that this client did not choose, and how to recognise it. */
 interface Protocol {
   /** True if an open connection already proves that the server speaks the protocol that this client chose. */
   provenByOpening: boolean
