@@ -56,7 +56,7 @@ export class OwnNode {
     return this.#node
   }
 
-  /** True from the reply that names the node to its removal. {@link isThere} asks the server. */
+  /** True from the reply that names the node until the node is removed. {@link isThere} asks the server. */
   get isKnown(): boolean {
     return this.#node !== undefined
   }
