@@ -3,8 +3,7 @@ import type { Writer } from './writer.ts'
 
 /**
  * Reads fields one by one. A record is declared as a function of a FieldReader. Called with a {@link Reader}, it
- * decodes. Called with a recorder, which notes the fields that are read, it yields the layout; this happens once, on
- * first use.
+ * decodes. Called with a recorder, which returns the type of each field instead of its value, it yields the layout.
  */
 export interface FieldReader {
   /** One byte: false if it is 0. */

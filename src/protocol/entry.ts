@@ -1,5 +1,5 @@
 // Entry point `zkwire/protocol`, for users. It groups records, operations, constants and paths in namespaces. The rest
-// of src imports index.ts, which has no namespaces.
+// of src imports index.ts, in which only the operations have a namespace.
 export * as constants from './constants.ts'
 export * as operations from './operations.ts'
 export * as paths from './paths.ts'

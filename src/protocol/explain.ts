@@ -28,7 +28,7 @@ export interface Explanation {
 export interface ExplainOptions {
   /** The end that wrote the frame. Default: guessed from the bytes. */
   from?: 'client' | 'server'
-  /** The opcode of the request that a reply answers; replies do not contain it. Default: guessed from the length. */
+  /** The opcode of the request that a reply answers; replies do not contain it. Default: guessed from the bytes. */
   opcode?: number
   /**
    * True if the frame is the first that its sender has sent on the connection, false if it is a later one. Default:
@@ -174,8 +174,8 @@ const failure =
   }
 
 /**
- * Returns interpretations as a reply to `operation`. If that is undefined, as a reply to all operations whose response
- * fits exactly, provided that they share one codec.
+ * Returns interpretations as a reply to `operation`. If `operation` is undefined, the first one tries all operations.
+ * It names those whose response fits exactly, provided that they share one codec.
  */
 function replies(operation: Operation<unknown, unknown> | undefined): Interpretation[] {
   if (operation !== undefined) return [success(operation.response, operation.name), unparsedReply(operation.name)]

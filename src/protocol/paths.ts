@@ -32,7 +32,7 @@ const isRelative = (path: string, start: number, end: number): boolean =>
 
 /**
  * Returns true for control characters, surrogates, the private use area and specials. Java checks UTF-16 code units, so
- * that emoji are forbidden.
+ * emoji are forbidden.
  */
 const isForbidden = (c: number): boolean =>
   c <= 0x1f || (c >= 0x7f && (c <= 0x9f || (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0))

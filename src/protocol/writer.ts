@@ -1,4 +1,4 @@
-// Encodes Jute fields. Bytes returned by take() are never written again, because a socket may still be reading them.
+// Encodes Jute fields. Bytes returned by take() are never overwritten, because a socket may still be reading them.
 import { JuteError } from './jute-error.ts'
 
 // Sizes of slabs, in bytes. The first slab is small, because many writers may write in one turn. A slab that replaces a
@@ -123,7 +123,7 @@ export class Writer {
     this.#offset = this.#start + length
   }
 
-  /** Returns the pending bytes, and removes them from the writer. They are never written again. */
+  /** Returns the pending bytes, and removes them from the writer. They are never overwritten. */
   take(): Buffer {
     const taken = this.#bytes.subarray(this.#start, this.#offset)
     const hasMoreRoom = this.#bytes.length - this.#offset > sharedSlab.bytes.length - sharedSlab.offset

@@ -1,4 +1,4 @@
-// Options of an embedded server. If zoo.cfg has the same option, the names are equal.
+// Options of an embedded server. `tickTime` and the limits of the session timeout have the same names in zoo.cfg.
 import { badArguments } from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
 import { systemClock, type Clock } from '../runtime/clock.ts'
@@ -20,8 +20,8 @@ export interface ServerOptions {
   /** The longest session timeout, in milliseconds. Default: twenty ticks. */
   maxSessionTimeout?: number
   /**
-   * The longest request, in bytes (jute.maxbuffer). The server closes the connection after a longer one. Default 1 048
-   * 575.
+   * The longest request, in bytes (jute.maxbuffer). The server closes the connection after a longer one. Default
+   * 1 048 575.
    */
   maxRequestBytes?: number
   /**

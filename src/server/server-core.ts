@@ -1,5 +1,4 @@
-// The server without its sockets. It is given transports and a clock; all the rest is in this file and those that it
-// imports.
+// The server without its sockets. Its caller passes in the clock, and the transport of each connection.
 import type { Accept } from '../transport/transport.ts'
 import { ServerConnection, type ConnectionOwner } from './connection.ts'
 import { Database, type TransactionRecord } from './database.ts'
@@ -53,7 +52,8 @@ export class ServerCore implements ConnectionOwner {
     const { connection } = session
     this.sessions.end(session)
     this.database.closeSession(session.id)
-    // Before the connection closes, its own watches may send events of the deleted nodes: on 3.8.0, 28 of 40 did.
+    // Before the connection closes, its own watches may send events of the deleted nodes (on 3.8.0, those of 28
+    // of 40 sessions did).
     if (connection !== requester) connection?.end()
   }
 

@@ -45,7 +45,7 @@ export class Tree {
     const anyone = (granted: number): ACL[] => [{ perms: granted, id: { scheme: 'world', id: 'anyone' } }]
     for (const path of specialPaths) {
       this.#nodes.set(path, nodeOf({ data: Buffer.alloc(0), acl: anyone(perms.all), kind: { is: 'persistent' } }))
-      // These nodes do not count as created, so that /zookeeper has a cversion of -2.
+      // These nodes do not count as created, so /zookeeper has a cversion of -2.
       if (path !== '/') this.get(parentOf(path)).children.add(nameOf(path))
     }
     Object.assign(this.get('/zookeeper/config'), { acl: anyone(perms.read), aversion: -1 })

@@ -21,7 +21,7 @@ export interface BarrierOptions {
 const optionChecks: Checks<BarrierOptions> = { acl: anACL }
 
 /**
- * A barrier, for which clients wait until it is down. It is up while its node exists. It can be shared with Curator's
+ * A barrier: clients wait until it is down. It is up while its node exists. It can be shared with Curator's
  * DistributedBarrier.
  */
 export class Barrier {

@@ -1,7 +1,7 @@
 // Marks async contexts, so that a lock can recognise its holder by context. The only file that uses node:async_hooks.
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** A mark of async contexts. It is ignored when it is over. */
+/** A mark on async contexts. withScope() drops it when it is over. */
 interface Scope {
   readonly isOver: boolean
 }

@@ -25,7 +25,7 @@ const mutexChecks: Checks<EphemeralMutexOptions> = { data, acl }
 
 /**
  * An exclusive lock that is a single ephemeral node, at the lock's path. A release wakes every waiter. Each then tries
- * to create the node, and one succeeds. There is no queue, so that a waiter can starve. `guard()` throws UNSUPPORTED.
+ * to create the node, and one succeeds. There is no queue, so a waiter can starve. `guard()` throws UNSUPPORTED.
  * This lock is correct but wasteful: use Mutex instead.
  */
 export class EphemeralMutex extends Lock {
@@ -60,8 +60,8 @@ export class EphemeralMutex extends Lock {
   }
 
   /**
-   * Reads the holder, with the number 0. Returns an empty list if the lock is free. The waiters are not known, because
-   * they have no nodes.
+   * Reads the holder, whose `sequence` is always 0. Returns an empty list if the lock is free. The waiters are not
+   * known, because they have no nodes.
    * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
    */
   async contenders(): Promise<ContenderNode[]> {
@@ -122,7 +122,7 @@ export class EphemeralMutex extends Lock {
   async #ensureParent(signal: AbortSignal): Promise<void> {
     // ensureDirectory() would create the view's own root, which is the lock's node. No client would hold that node, and
     // it would block all contenders.
-    if (this.path === '/') throw refuse(this.path, 'the node above the root does not exist: create it first')
+    if (this.path === '/') throw refuse(this.path, "the node above the client's root does not exist: create it first")
     await ensureDirectory(this.#view, parentOf(this.path), { mode: 'container', acl: this.#options.acl, signal })
   }
 }

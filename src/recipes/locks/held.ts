@@ -183,7 +183,7 @@ export class NodeHeld extends Held {
     this.#detach()
     if (this.#lost.isDone) return
     const reason =
-      cause === undefined ? 'its node was deleted' : 'its session ended, or it cannot be confirmed (see cause)'
+      cause === undefined ? 'its node was deleted' : 'its session ended, or no server confirms the lock (see cause)'
     const detail = `${reason}. Another client may hold the lock now: stop the work that it protects`
     this.#lost.abort(() => new LockError('LOST', this.lock, { detail, cause }))
     // If the session survives, its node does too, and would block the other contenders.

@@ -37,7 +37,8 @@ export abstract class Lock<H extends Held = Held> {
 
   /**
    * Acquires the lock if it is free, without waiting. Resolves with null if another contender holds the lock or is
-   * queued for it. It has then written nothing, unless both contended at the same moment. Throws as {@link acquire}.
+   * queued for it. The call has then written nothing, unless that contender entered the queue at the same moment.
+   * Throws as {@link acquire}.
    */
   abstract tryAcquire(options?: AcquireOptions): Promise<H | null>
 

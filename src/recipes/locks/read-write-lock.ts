@@ -28,8 +28,8 @@ export interface ReadWriteLockOptions extends LockOptions {
    */
   dialect?: ReadWriteDialectName | ReadWriteDialect
   /**
-   * If true, every waiter watches the directory, so that each release and each new contender wakes all waiters. Kept
-   * for measuring. Default: false.
+   * If true, every waiter watches the directory, so each release and each new contender wakes all waiters. Kept for
+   * measuring. Default: false.
    */
   herd?: boolean
 }

@@ -44,10 +44,11 @@ const acquireChecks: Checks<ReentrantAcquireOptions> = {
  * other processes get their turn.
  *
  * The holder may acquire the lock again. A caller is the holder if it has the same `owner`, or with `byContext` the
- * same async context. The lock is released when each of the results has been released; all have the same token. With
- * `byContext`, all code that the holder has started since then counts as the holder. So its parallel branches do not
- * exclude each other. Prefer `use`, which makes a context for its function. `acquire` makes the caller's own context
- * the holder. For that it needs AsyncLocalStorage.enterWith, which workerd lacks.
+ * same async context. Each call resolves with a Held of its own, and all have the same token. The lock is released when
+ * all of them are released. With `byContext`, all code that the holder starts after it called `acquire` counts as the
+ * holder. So its parallel branches do not exclude each other. Prefer `use`, which makes a context for its function.
+ * `acquire` makes the caller's own context the holder. For that it needs AsyncLocalStorage.enterWith, which workerd
+ * lacks.
  *
  * If one of the holder's calls sets `watchOwnNode`, as `use` does, the signals of all its results abort when another
  * client deletes the node.
@@ -73,8 +74,9 @@ export class ReentrantMutex extends Lock {
   }
 
   /**
-   * Acquires the lock if it is free or the caller holds it, without waiting. Otherwise resolves with null, and also if
-   * this process has another request for the lock, even one of the same owner. Throws as {@link acquire}.
+   * Acquires the lock if it is free or the caller holds it, without waiting. Otherwise resolves with null. The lock
+   * does not count as free while another request of this process waits for it, even one of the same owner. Throws as
+   * {@link acquire}.
    */
   override tryAcquire(options: ReentrantAcquireOptions = {}): Promise<Held | null> {
     return this.#enterOr<null>('tryAcquire', options, (queue, signal) => {
@@ -142,5 +144,5 @@ const mutexOptionsOf = ({ watchOwnNode = false }: ReentrantAcquireOptions, signa
   signal,
 })
 
-/** There is nothing to clean up, because a request does that itself. */
+/** Does nothing, because a LockRequest cleans up after itself. */
 const noCleanup = { remove: () => Promise.resolve() }

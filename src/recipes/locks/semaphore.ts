@@ -18,8 +18,8 @@ import { reportingForeignContenders } from '../queue/foreign-contenders.ts'
 const leases: Naming = { prefix: uuid => `_c_${uuid}-lease-`, sequenceOf: sequenceAfter('lease-') }
 
 /**
- * Decides from the list of all permit nodes whether the own permit is granted. The contender whose node was created
- * last has counted all the others. So the gate is needed for the order, not for safety.
+ * Decides from the list of all permit nodes whether the own permit is granted. Each contender counts all nodes that
+ * were created before its own. So the gate is needed for the order, not for safety.
  */
 function grantOf(nodes: readonly string[], own: string, permits: number): 'granted' | 'full' | 'gone' {
   if (!nodes.includes(own)) return 'gone'

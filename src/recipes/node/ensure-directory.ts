@@ -1,4 +1,4 @@
-// Creates the node in which recipes create theirs.
+// Creates a node that a recipe needs, usually the directory of its other nodes.
 import { parentOf, type ACL } from '../../protocol/index.ts'
 import type { Client } from '../../client/index.ts'
 

@@ -28,7 +28,7 @@ export interface NodeFactory {
   find(): Promise<Found | undefined>
   /** Creates the node's missing parent. */
   ensureParent(signal: AbortSignal): Promise<void>
-  /** Throws if a node that now exists cannot be used. */
+  /** Throws if the node, which was just created or found, cannot be used. */
   check?(node: Node): void
 }
 
@@ -56,7 +56,7 @@ export class OwnNode {
     return this.#node
   }
 
-  /** True from the reply that names the node to its removal. {@link isThere} asks the server. */
+  /** True from the reply that names the node until the node is removed. {@link isThere} asks the server. */
   get isKnown(): boolean {
     return this.#node !== undefined
   }

@@ -65,7 +65,7 @@ export function dialectProblem(dialect: unknown): string | undefined {
     return 'must have a prefix (a string or a function) and a pattern (a RegExp)'
   const naming = namingOf(dialect as Dialect)
   const sample = sampleName(naming)
-  if (sample.includes('/')) return `must not have a / in its prefix, which makes ${sample}`
+  if (sample.includes('/')) return `must not have a / in its prefix: it creates names such as ${sample}`
   return naming.sequenceOf(sample) === 7 ? undefined : `has a pattern that does not find the number 7 in ${sample}`
 }
 
@@ -120,7 +120,7 @@ const ZERO = 0x30
 const MINUS = 0x2d
 
 /**
- * Returns true for a number that cannot be trusted. A directory's counter stays at its maximum, so that numbers repeat
+ * Returns true for a number that cannot be trusted. A directory's counter stays at its maximum, and numbers then repeat
  * (tried on 3.8.0). The order is then unknown, and other libraries let several contenders hold the lock at once.
  */
 export const isExhausted = (sequence: number | undefined): boolean =>
