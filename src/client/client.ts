@@ -78,8 +78,8 @@ export class Client extends Operations implements AsyncDisposable {
   #listeners: Map<StateListener, StateListener> | undefined
   #isClosed = false
   /**
-   * Makes structuredClone() and postMessage() throw: symbols cannot be cloned, and a client would silently become an empty
-   * object.
+   * Makes structuredClone() and postMessage() throw: symbols cannot be cloned, and a client would silently become an
+   * empty object.
    */
   protected readonly uncloneable = UNCLONEABLE
 
@@ -100,10 +100,11 @@ export class Client extends Operations implements AsyncDisposable {
   /**
    * Watches a node until the watcher is closed; with `recursive`, also all nodes below it. The node need not exist. A
    * recursive watcher gets an event for each node that is created, deleted or changed. Any other watcher gets the
-   * events of its own node, and NodeChildrenChanged. Needs a server from 3.6 on.
+   * events of its own node, and NodeChildrenChanged. Needs a server from 3.6 on. Servers send no events about a node
+   * that the session may not read (CVE-2024-23944: from 3.8.4, 3.9.2 on).
    * @param options.signal before the reply, aborting rejects the call with `signal.reason`; later, it closes the
    * watcher
-   * @throws ZooKeeperError UNIMPLEMENTED from servers before 3.6; NOAUTH
+   * @throws ZooKeeperError UNIMPLEMENTED from servers before 3.6
    */
   addWatch(path: string, options: WatcherOptions = {}): Promise<Watcher> {
     const problem = pathProblem(path) ?? optionsProblem(options, watcherChecks)
@@ -262,9 +263,9 @@ export class Client extends Operations implements AsyncDisposable {
 
   /**
    * Returns for how many more milliseconds the session is certainly alive; 0 if it must be presumed lost or has ended.
-   * Computed at each call. Exception: a follower that is cut off from its leader confirms sessions for up to syncLimit
-   * ticks, even if the leader has expired them. Only a transaction that checks a node of the session (`held.guard()`)
-   * is safe from that.
+   * Computed at each call. The result can be too high while a follower is cut off from its leader: it confirms sessions
+   * for up to syncLimit ticks, even if the leader has expired them. Only a transaction that checks a node of the
+   * session, such as `guard()` of a lock, is safe from that.
    */
   validFor(): number {
     return this.#session.validFor()

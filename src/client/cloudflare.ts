@@ -22,8 +22,8 @@ const checks: Checks<ConnectOptions> = { ...commonChecks, tls: optional.boolean 
 
 /**
  * Opens a session with one of the servers, as `connect` of `zkwire` does. Looks up no SRV records.
- * @throws ZooKeeperError as `connect` of `zkwire`; BADARGUMENTS also for a `dns-srv://` connect string. If the runtime does
- * not trust a certificate, CONNECTTIMEOUT instead of PROTOCOL
+ * @throws ZooKeeperError as `connect` of `zkwire`; BADARGUMENTS also for a `dns-srv://` connect string. If the runtime
+ * does not trust a certificate, CONNECTTIMEOUT instead of PROTOCOL
  */
 export function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
   return openSession(servers, options, workerSettingsOf)

@@ -61,7 +61,7 @@ type Kind = (typeof kinds)[number]
 
 const kindOf = (op: MultiOp): Kind => kinds.find(kind => kind in op) ?? 'check'
 
-/** The property whose name is the operation holds the path. */
+/** Returns the operation as a record in which the property named after its kind holds the path: `{ create: path }`. */
 const pathsIn = (op: MultiOp) => op as unknown as Readonly<Record<Kind, string>>
 export const pathOf = (op: MultiOp): string => pathsIn(op)[kindOf(op)]
 

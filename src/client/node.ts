@@ -16,9 +16,9 @@ import { superviseWith, type SessionTask } from './supervise.ts'
 
 export interface ConnectOptions extends CommonOptions {
   /**
-   * Uses TLS 1.2 or later, and never plaintext: true, or options of node:tls (`ca`, `cert`, `key`, …). The server's
-   * certificate must be valid, and for the host in the connect string, unless `rejectUnauthorized: false` is set here.
-   * Default false: plaintext.
+   * Uses TLS 1.2 or later, and never plaintext. Pass true, or options of node:tls (`ca`, `cert`, `key`, …). The
+   * server's certificate must be valid, and for the host in the connect string, unless `rejectUnauthorized: false` is
+   * set here. Default false: plaintext.
    */
   tls?: boolean | TlsOptions
   /**
@@ -87,7 +87,8 @@ export function connect(servers: string, options: ConnectOptions = {}): Promise<
  * everything
  * @returns the result of `task`, if its session is still alive or the task closed it; the session is closed by then
  * @throws any error of `task` while its session is alive; the reason of `options.signal` if it aborts
- * @throws ZooKeeperError BADARGUMENTS, AUTHFAILED or PROTOCOL as `connect`; AUTHFAILED also if a later session ends so
+ * @throws ZooKeeperError BADARGUMENTS, AUTHFAILED or PROTOCOL as `connect`; AUTHFAILED also if the server rejects the
+ * credentials of an open session
  */
 export function supervise<T>(servers: string, options: ConnectOptions, task: SessionTask<T>): Promise<T> {
   return superviseWith(connect, nodeSettingsOf, servers, options, task)

@@ -120,6 +120,7 @@ export abstract class Operations {
   /**
    * Resolves to the Stat of the node, or to null if it does not exist. In that case a watch is called when the node is
    * created.
+   * @throws ZooKeeperError NOAUTH if the session may not read the node (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on)
    */
   exists(path: string, options: ReadOptions = {}): Promise<Stat | null> {
     return this.#read(operations.exists, path, options, statOf, null)
@@ -285,8 +286,8 @@ export abstract class Operations {
   /**
    * Changes the ensemble: adds and removes servers, or replaces the list of all members. Resolves to the new
    * configuration.
-   * @throws ZooKeeperError RECONFIGDISABLED, by default of the server; NOAUTH, BADVERSION, NEWCONFIGNOQUORUM,
-   * RECONFIGINPROGRESS
+   * @throws ZooKeeperError RECONFIGDISABLED unless the server has reconfigEnabled set; NOAUTH, BADVERSION,
+   * NEWCONFIGNOQUORUM, RECONFIGINPROGRESS
    */
   reconfig(change: Reconfiguration = {}): Promise<EnsembleConfig> {
     const problem = optionsProblem(change, reconfigChecks)

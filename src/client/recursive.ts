@@ -1,5 +1,5 @@
-// Operations on whole subtrees. Each step may be executed twice without harm, so lost connections are waited for and
-// the step is repeated.
+// Operations on whole subtrees. Each step may be executed twice without harm, so it is repeated on the next connection
+// if the connection is lost.
 import { isCode, join, parentOf, ZooKeeperError, type ACL, type Stat } from '../protocol/index.ts'
 import type { CreateOptions, SignalOption } from './validation.ts'
 

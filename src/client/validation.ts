@@ -100,7 +100,9 @@ export const createChecks: Checks<CreateOptions> = {
   ttl: anything,
   parents: aBoolean,
 }
-/** ensurePath() allows only persistent and container nodes: a sequential mode would create a new sibling on every call. */
+/**
+ * ensurePath() allows only persistent and container nodes: a sequential mode would create a new sibling on every call.
+ */
 export const ensureChecks = {
   ...signalChecks,
   acl: anACL,
@@ -156,7 +158,7 @@ const opsProblem = (ops: readonly unknown[]): string | undefined =>
 export const refuse = (op: string, path: string, detail: string): Promise<never> =>
   Promise.reject(badArguments(op, path, detail))
 
-/** Refuses a list that cannot be sent, because of itself or of the first operation in it that is wrong. */
+/** Refuses an argument that is not a list of objects, or a list with an invalid operation. Reports the first one. */
 export function refuseOne<Op>(
   ops: readonly Op[],
   method: string,

@@ -83,7 +83,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   readonly #inflight = new Inflight()
   /** Requests in {@link #inflight} that have not been handed to the transport yet. */
   #unwritten = 0
-  /** When the first request of this turn was encoded: no later than the batch is sent. */
+  /** When the first request of this turn was encoded. The batch is sent at that time or later. */
   #batchStart: Timestamp | undefined
 
   /** True if the server has proved that it speaks the protocol that the dial chose, TLS or plaintext. */

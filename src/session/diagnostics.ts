@@ -40,7 +40,7 @@ export interface RequestMessage {
   xid: number
   /** The error number of the reply; 0 if it has no error. */
   errno: number
-  /** Milliseconds from the turn of the event loop in which the request was sent to its reply. */
+  /** Milliseconds until the reply, counted from the turn of the event loop in which the request was sent. */
   ms: number
 }
 /**

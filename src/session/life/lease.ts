@@ -7,9 +7,9 @@ import { readClocks, type Clock, type Timestamp } from '../../runtime/clock.ts'
  * Returns how many milliseconds of a lease are left; 0 if it has expired. The server starts its own timeout when it
  * receives the packet, so it keeps the session at least as long as the lease lasts.
  *
- * Of both clocks, the one that has advanced more decides, because the monotonic clock stops while a machine is
- * suspended. A wall clock that is set forward therefore ends a lease early, which is safe. One that is set back changes
- * nothing.
+ * Time is read from the monotonic clock and from the wall clock. The one that has advanced more decides, because the
+ * monotonic clock stops while a machine is suspended. A wall clock that is set forward therefore ends a lease early,
+ * which is safe. One that is set back changes nothing.
  * @param since when the last answered packet was sent
  * @param timeout session timeout in milliseconds
  */

@@ -6,8 +6,8 @@ const FIRST_CAPACITY = 4
 const CAPACITY_KEPT = 1024
 
 /**
- * A queue in a ring buffer. A linked list would be slower: V8 would keep the whole list alive until its oldest, dead
- * element is collected, and would have to follow its links one by one.
+ * A queue in a ring buffer. A linked list would be slower. V8 would keep the whole list alive until its oldest, dead
+ * element is collected. It would also have to follow the links one by one.
  */
 export class Inflight {
   #ring: (Request | undefined)[] = []

@@ -1,5 +1,4 @@
-// The requests of one session, from the call to the reply. They are sent at once. Without a
-// connection, they are queued.
+// The requests of one session, from the call to the reply. They are sent at once, or queued if there is no connection.
 // May import: session/watches, protocol, runtime.
 import {
   errnos,

@@ -7,7 +7,7 @@ export class Backoff {
   #failures = 0
   /** Permanent failures in a row, which another attempt at the same host would not mend. */
   #permanentFailures = 0
-  /** When a server gave the session on the present connection; undefined if there is no connection. */
+  /** When a server accepted the session on the present connection; undefined if none has. */
   #connectedAt: number | undefined
 
   /** A server has accepted the session. */
@@ -26,7 +26,8 @@ export class Backoff {
    * @returns the number of permanent failures in a row
    */
   onConnectionLost(now: number, isPermanent: boolean): number {
-    // A short connection without an answer is a failure too, because two clients may be taking one session from each other.
+    // A short connection without an answer is a failure too, because two clients may be taking one session from each
+    // other.
     if (this.#connectedAt !== undefined && now - this.#connectedAt >= LONGEST_DELAY) this.#failures = 0
     this.#connectedAt = undefined
     this.#permanentFailures = isPermanent ? this.#permanentFailures + 1 : 0
@@ -43,8 +44,9 @@ const FIRST_DELAY = 50
 export const LONGEST_DELAY = 2000
 
 /**
- * Returns the milliseconds to wait before the next attempt, after `failures` in a row. The delay doubles with each failure. A
- * random part, of up to half of it, is taken off, so that clients that lost one server together do not reconnect together.
+ * Returns the milliseconds to wait before the next attempt. The delay doubles with each failure. A random part, of up
+ * to half of it, is taken off, so that clients of a server that fails do not all reconnect at the same moment.
+ * @param failures number of failures in a row so far
  */
 export function backoff(failures: number, random: Random): number {
   const delay = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** Math.min(failures, 16))

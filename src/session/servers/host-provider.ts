@@ -72,7 +72,7 @@ export class HostProvider {
     else void this.#lookUpAndDial(this.#servers.srv)
   }
 
-  /** A server has given the session. */
+  /** A server has accepted the session. */
   onConnected(isReadOnly: boolean): void {
     this.#backoff.onConnected(this.#settings.clock.now())
     if (isReadOnly) this.#searchWritable()
@@ -137,7 +137,7 @@ export class HostProvider {
 
   #checked(servers: Servers): Servers {
     if (servers.srv === undefined || this.#settings.lookUpSrv !== undefined) return servers
-    throw badArguments('connect', '', 'this connect() looks up no SRV records: name the hosts, or use that of zkwire')
+    throw badArguments('connect', '', 'this connect() looks up no SRV records: name hosts, or use connect() of zkwire')
   }
 
   #dial(): void {

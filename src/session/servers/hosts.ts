@@ -117,8 +117,8 @@ export function rebalance(
 
   if (present !== undefined && random() >= Math.max(0, growth) / after.length)
     return { moves: false, order: [...after.filter(host => host !== present), present] }
-  // The share of the clients without a host that must move to kept hosts, so that the load is even. It is 0 if there
-  // are at least as many hosts as before.
+  // Of the clients whose host was removed, this share must move to kept hosts, so that the load is even. It is 0 if
+  // there are at least as many hosts as before.
   const removed = known.size - kept.length
   const toKept = growth >= 0 || removed === 0 ? 0 : (kept.length * -growth) / (after.length * removed)
   return { moves: true, order: interleave(added, kept, 1 - toKept, random) }

@@ -35,8 +35,8 @@ export function sendSetWatches(
 }
 
 /**
- * The most bytes of paths in one request. The server closes the connection over a request above jute.maxbuffer, by
- * default 1 MB. Java's client uses this size.
+ * The most bytes of paths in one request. The server closes the connection if a request is longer than
+ * jute.maxbuffer, by default 1 MB. Java's client uses this size.
  */
 const BATCH_BYTES = 128 * 1024
 

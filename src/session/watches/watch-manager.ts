@@ -131,7 +131,10 @@ export class WatchManager {
     void this.#releasePersistent(path)
   }
 
-  /** Sets all watches again on a new connection. Persistent watchers get a `resync`, because they may have missed events. */
+  /**
+   * Sets all watches again on a new connection. Persistent watchers get a `resync`, because they may have missed
+   * events.
+   */
   setAgain(connection: ReservedSender, lastZxid: bigint, state: State): void {
     if (this.#oneShot.isEmpty && this.#persistent.isEmpty) return
     sendSetWatches(connection, lastZxid, this.#oneShot.paths(), this.#persistent.paths())
@@ -264,7 +267,7 @@ export class WatchManager {
 
   /**
    * Removes the server's watch if no watch here needs it. If a request in flight may need it, the removal is deferred.
-   * Does nothing without a connection: a watch that is forgotten here is not set again on the next one.
+   * Sends nothing without a connection, because a watch that is forgotten here is not set again on the next one.
    */
   #removeUnused(table: ServerTable, serverPath: string): void {
     const connected = isConnected(this.#owner.state)
