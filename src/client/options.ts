@@ -150,7 +150,7 @@ export function settingsOf(options: CommonOptions, chosen: Chosen): Settings {
     connectTimeout: options.connectTimeout ?? sessionTimeout,
     attemptTimeout: options.attemptTimeout ?? Math.min(sessionTimeout / 3, 5000),
     readOnly: options.readOnly ?? false,
-    auth: options.auth ?? NOBODY,
+    auth: options.auth ?? NO_CREDENTIALS,
     maxRequestBytes: options.maxRequestBytes ?? 1_048_575,
     maxReplyBytes: options.maxReplyBytes ?? 16 * 1024 * 1024,
     maxPending: options.maxPending ?? 100_000,
@@ -163,5 +163,5 @@ export function settingsOf(options: CommonOptions, chosen: Chosen): Settings {
   }
 }
 
-const NOBODY: Settings['auth'] = []
+const NO_CREDENTIALS: Settings['auth'] = []
 const printError = (error: unknown): void => console.error(error)

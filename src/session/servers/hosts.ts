@@ -53,38 +53,38 @@ export class HostList {
 
   /**
    * Replaces the hosts. Returns true if a client that is connected to `current` must leave it for {@link next}.
-   * @param behind hosts to try if none of `hosts` can be reached
+   * @param fallback hosts to try if none of `hosts` can be reached
    */
-  replace(hosts: readonly Address[], current: Address | undefined, behind: readonly Address[] = []): boolean {
+  replace(hosts: readonly Address[], current: Address | undefined, fallback: readonly Address[] = []): boolean {
     const isSame = hosts.every(host => this.has(host)) && distinct(hosts).length === this.#hosts.length
     // If the list has not changed, continue with the next host of the order. Starting again would try the same dead
     // host again and again.
     if (isSame && (current === undefined || this.has(current))) return false
     const { moves, order } = rebalance(this.#hosts, hosts, current, this.#random)
-    this.#set(order, behind)
+    this.#set(order, fallback)
     return moves
   }
 
   /**
    * Returns true if `current` could be one of `hosts` under another name. This is so if it was never in the list, or if
    * the new list is incomplete and lacks it. Then there is no reason to reconnect.
-   * @param isWhole true if `hosts` names all servers
+   * @param isComplete true if `hosts` names all servers
    */
-  mayBeAliasOf(hosts: readonly Address[], current: Address, isWhole: boolean): boolean {
-    return !this.has(current) || (!isWhole && !isIn(hosts, current))
+  mayBeAliasOf(hosts: readonly Address[], current: Address, isComplete: boolean): boolean {
+    return !this.has(current) || (!isComplete && !isIn(hosts, current))
   }
 
   /**
    * Replaces the hosts for later attempts. The present connection stays.
-   * @param behind hosts to try if none of `hosts` can be reached
+   * @param fallback hosts to try if none of `hosts` can be reached
    */
-  reset(hosts: readonly Address[], behind: readonly Address[]): void {
-    this.#set(shuffle(distinct(hosts), this.#random), behind)
+  reset(hosts: readonly Address[], fallback: readonly Address[]): void {
+    this.#set(shuffle(distinct(hosts), this.#random), fallback)
   }
 
-  #set(hosts: readonly Address[], behind: readonly Address[]): void {
+  #set(hosts: readonly Address[], fallback: readonly Address[]): void {
     this.#hosts = hosts
-    this.#order = distinct([...hosts, ...behind])
+    this.#order = distinct([...hosts, ...fallback])
     this.#next = 0
   }
 }
