@@ -7,8 +7,6 @@ import {
   eventTypes,
   parentOf,
   watcherTypes,
-  type Encodable,
-  type Operation,
   type TypeOf,
   type WatcherEvent,
   type WatchKind,
@@ -22,19 +20,8 @@ import { OneShotWatches, serverTables, tableOf, type ServerTable, type Watch } f
 import { changesChildren, PersistentWatches, type Subscription } from './persistent-watches.ts'
 import { sendSetWatches } from './set-watches.ts'
 import { watchEvent, type WatchEvent } from './watch-event.ts'
+import type { WatchRequest } from './watch-request.ts'
 import { Watcher } from './watcher.ts'
-
-/** A request that adds or removes a watch at the server. */
-export interface WatchRequest<Q, R, V> {
-  op: Operation<Q, R>
-  body: Encodable<Q>
-  path: string
-  result: (reply: R) => V
-  expectedError?: { errno: number; value: V }
-  signal?: AbortSignal | undefined
-  /** Called once when no further reply can arrive: after the reply, or when it is certain that none will arrive. */
-  onSettled?: () => void
-}
 
 /** The parts of a session that the manager uses. */
 export interface WatchManagerOwner {
