@@ -143,7 +143,7 @@ function formatBytes(bytes: Buffer): string {
   return bytes.length <= 40 ? shown : `${bytes.length} bytes`
 }
 
-/** Formats a body as one line of `name: value`. Long values are truncated, and secrets are omitted. */
+/** Formats a body as one line of `name: value`. Long lists and long data are shortened, and secrets are omitted. */
 export function formatFields(body: unknown): string {
   const shown = Object.entries(body as object).map(([name, value]) => formatField(name, value))
   return shown.length === 0 ? '' : ` {${shown.join(', ')}}`

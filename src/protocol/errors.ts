@@ -105,7 +105,7 @@ export class ZooKeeperError extends Error {
   override readonly name: string = 'ZooKeeperError'
   /** The reason of the failure. */
   readonly code: ErrorCode
-  /** The server's error number; 0 for the client's own codes. */
+  /** The number of the code in KeeperException.Code; for UNKNOWN, the number that the server sent; otherwise 0. */
   readonly errno: number
   /** The operation that failed; '' if no operation was involved. */
   readonly op: string

@@ -66,7 +66,10 @@ export function explain(bytes: Uint8Array, options: ExplainOptions = {}): Explan
 const startsOf = (bytes: Uint8Array): number[] =>
   bytes.length >= 4 && new DataView(bytes.buffer, bytes.byteOffset).getInt32(0) === bytes.length - 4 ? [4, 0] : [0]
 
-/** Bytes that cannot hold a credential: the earliest one is a token, after xid, opcode and length. */
+/**
+ * The number of first bytes that hold no credential. The earliest credential is a token, after the xid, the opcode and
+ * the length.
+ */
 const SAFE_PREFIX = 12
 
 type Summary = Omit<Explanation, 'dump'>

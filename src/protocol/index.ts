@@ -1,5 +1,5 @@
-// Bytes to values and back. Synchronous: no socket, clock, promise or randomness. This file: all exports, for the rest
-// of src. Only the operations have a namespace.
+// Bytes to values and back. Synchronous: no socket, clock, promise or randomness. This file: the exports for the
+// rest of src, which imports directly only option-checks.ts and operations.ts. Only the operations have a namespace.
 // May import: nothing.
 export * from './constants.ts'
 export * from './errors.ts'

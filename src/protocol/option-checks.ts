@@ -11,8 +11,8 @@ export type Check = (value: unknown) => string | undefined
 export type Checks<O> = { readonly [K in keyof O]-?: Check }
 
 /**
- * Returns a check whose message names the expected value. Only the actual value's type is shown, because it may be a
- * secret.
+ * Returns a check whose message names the expected value. Of the actual value it shows only the type, because the value
+ * may be a secret. It shows numbers in full.
  */
 export const mustBe =
   (expected: string, is: (value: never) => boolean): Check =>

@@ -92,8 +92,7 @@ export class Reader implements FieldReader {
   }
 
   // Returns a copy, because the memory of the frame will be reused. If the frame has its own memory and the buffer is
-  // more than half of it, returns a view instead. Only a frame that spans chunks has its own
-  // memory.
+  // more than half of it, returns a view instead. Only a frame that spans chunks has its own memory.
   buffer(): Buffer | null {
     if (this.#isNull()) return null
     const length = this.int()

@@ -56,7 +56,8 @@ const isAnyone = ({ scheme, id }: Id): boolean => scheme === 'world' && id === '
 
 /**
  * Returns the ACL to store: without duplicates, and with the caller's proved identities instead of 'auth'.
- * @throws RequestError INVALIDACL if it is empty, or contains an id that no client can have
+ * @throws RequestError INVALIDACL if it is empty, contains an invalid id, or contains 'auth' from a client that has not
+ * authenticated
  */
 export function fixupACL(acl: readonly ACL[] | null, identities: readonly Id[]): ACL[] {
   const entries = new Map((acl ?? []).map(each => [JSON.stringify(each), each]))

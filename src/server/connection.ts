@@ -1,4 +1,4 @@
-// A connection: it parses requests, and writes replies and events (ServerCnxn). It serves one session at a time.
+// A connection: it parses requests, and writes replies and events (ServerCnxn). It serves at most one session.
 import {
   ConnectResponse,
   errnos,

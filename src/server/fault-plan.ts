@@ -14,7 +14,7 @@ const kindsOf: Readonly<Record<FaultEffect['is'], readonly string[]>> = {
   ...{ ignore: [...operationNames, 'connect'], replace: operationNames },
 }
 
-/** Returns true for whole numbers from `least` on. Infinity counts as one. */
+/** Returns true for whole numbers from `least` on, and for Infinity. */
 const isWhole = (value: number, least: number): boolean =>
   (Number.isSafeInteger(value) || value === Infinity) && value >= least
 
@@ -106,7 +106,7 @@ export class PlannedFault implements Fault {
 
 export class FaultPlan implements Faults {
   readonly #clock: Clock
-  /** Faults that have not happened yet or hold something, in the order in which they were planned. */
+  /** Faults that can still happen or hold something, in the order of planning. `match` removes the others. */
   readonly #planned = new Set<PlannedFault>()
 
   constructor(clock: Clock) {

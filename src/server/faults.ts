@@ -89,6 +89,6 @@ export interface Faults {
    */
   cutAfter(bytes: number, match?: FaultMatch): Fault
 
-  /** Cancels all faults that have not happened yet, and sends everything that is held. */
+  /** Cancels all faults that can still happen, and sends everything that is held. */
   clear(): void
 }

@@ -1,5 +1,5 @@
-// Bytes queued for a client: one write for each turn of the event loop. The bytes can be held, and the stream can be
-// cut.
+// Bytes queued for a client. A microtask sends them, so the replies to one chunk of requests are one write. The bytes
+// can be held, and the stream can be cut.
 import { Writer } from '../protocol/index.ts'
 import type { ServerTransport } from '../transport/transport.ts'
 

@@ -64,7 +64,7 @@ export function getAllChildrenNumber(context: ReadContext, path: string): number
   return context.database.tree.countBelow(path)
 }
 
-/** Returns the paths that begin with `prefix`, which need not be the path of a node. */
+/** Returns the session's ephemeral paths that begin with `prefix`, which need not be the path of a node. */
 export function getEphemerals({ database }: ReadContext, session: bigint, prefix: string): string[] {
   const all = database.tree.ephemeralsOf(session)
   return ['', '/'].includes(prefix.trim()) ? all : all.filter(path => path.startsWith(prefix))

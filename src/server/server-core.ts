@@ -72,7 +72,10 @@ export class ServerCore implements ConnectionOwner {
     for (const connection of this.connections) connection.pause()
   }
 
-  /** Executes the requests received meanwhile before it expires sessions, because a request keeps its session alive. */
+  /**
+   * Executes the requests received during the pause, and only then expires sessions, because a request keeps its
+   * session alive.
+   */
   resume(): void {
     if (this.#isClosed) return
     this.#isPaused = false

@@ -34,8 +34,9 @@ export class Sessions<Connection> {
   constructor(options: SessionsOptions, onExpiry: (session: ServerSession<Connection>) => void) {
     this.#options = options
     this.#onExpiry = onExpiry
-    // The server's number, here always 1, and a time in milliseconds (SessionTrackerImpl.initializeNextSessionId).
-    // The time has a random offset, because two servers started together must not issue the same session ids.
+    // A session id starts with the server's number, here always 1. A time in milliseconds follows
+    // (SessionTrackerImpl.initializeNextSessionId). The time has a random offset, because two servers started together
+    // must not issue the same session ids.
     const elapsed = options.clock.wallNow() - options.random() * 2 ** 32
     this.#nextId = (1n << 56n) | BigInt.asUintN(56, BigInt(Math.floor(elapsed)) << 16n)
   }

@@ -61,7 +61,7 @@ export class Tree {
   }
 
   find(path: string): Node | undefined {
-    // The server's map contains the root under two paths.
+    // The map of Apache's server contains the root under two paths, '' and '/'.
     return this.#nodes.get(path === '' ? '/' : path)
   }
 
@@ -73,7 +73,8 @@ export class Tree {
   }
 
   /**
-   * Returns the next sequence number. It overflows only within a transaction (ChangeRecord of PrepRequestProcessor).
+   * Returns the next sequence number. After the largest one, it continues with negative numbers within the transaction
+   * (ChangeRecord of PrepRequestProcessor). The next transaction starts at the largest number again.
    */
   counter(tx: TreeTransaction, parent: Node): number {
     return tx.counters.get(parent) ?? parent.created

@@ -27,7 +27,7 @@ export const isIn = (scope: Scope): boolean => contexts.getStore()?.includes(sco
 export const runIn = <T>(scope: Scope, fn: () => T): T => contexts.run(withScope(scope), fn)
 
 /**
- * Makes the caller enter the scope, and everything that it starts from now on.
+ * Makes the caller enter the scope. Everything that the caller starts from now on is in the scope too.
  * @throws if the runtime has no AsyncLocalStorage.enterWith (workerd)
  */
 export const enter = (scope: Scope): void => contexts.enterWith(withScope(scope))

@@ -1,4 +1,4 @@
-// The requests of one process for one lock, queued in memory. Only the first of them contends at the server.
+// The requests of one session for one lock, queued in memory. Only the first of them contends at the server.
 import { serverPath, sessionKey } from '../../client/recipe-support.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client, Transaction } from '../../client/index.ts'

@@ -39,9 +39,9 @@ const acquireChecks: Checks<ReentrantAcquireOptions> = {
 }
 
 /**
- * A {@link Mutex} for many tasks of one process. They queue in memory, first come, first served, and only the first of
- * them has a node and a watch at the server. Between two local holders the lock is released at the server, so that
- * other processes get their turn.
+ * A {@link Mutex} for many tasks that share one session. They queue in memory, first come, first served, and only the
+ * first of them has a node and a watch at the server. Between two local holders the lock is released at the server, so
+ * that other sessions get their turn.
  *
  * The holder may acquire the lock again. A caller is the holder if it has the same `owner`, or with `byContext` the
  * same async context. Each call resolves with a Held of its own, and all have the same token. The lock is released when
@@ -75,7 +75,7 @@ export class ReentrantMutex extends Lock {
 
   /**
    * Acquires the lock if it is free or the caller holds it, without waiting. Otherwise resolves with null. The lock
-   * does not count as free while another request of this process waits for it, even one of the same owner. Throws as
+   * does not count as free while another request of this session waits for it, even one of the same owner. Throws as
    * {@link acquire}.
    */
   override tryAcquire(options: ReentrantAcquireOptions = {}): Promise<Held | null> {
@@ -95,7 +95,7 @@ export class ReentrantMutex extends Lock {
   }
 
   /**
-   * Reads the holder and the waiters at the server, in the order of the queue. This process has at most one node, that
+   * Reads the holder and the waiters at the server, in the order of the queue. This session has at most one node, that
    * of its first request. Does not wait through lost connections.
    * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
    */
