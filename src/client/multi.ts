@@ -16,19 +16,19 @@ import {
   type TypeOf,
   type ZooKeeperError,
 } from '../protocol/index.ts'
-import { mustBe, optionsProblem, type Check } from '../protocol/option-checks.ts'
+import { optionsProblem } from '../protocol/option-checks.ts'
 import { openACL } from './acl.ts'
 import type { Chroot } from './chroot.ts'
 import {
+  anything,
   createProblem,
   dataProblem,
+  itemCreateChecks,
+  itemVersionChecks,
   newDataProblem,
-  versionChecks,
-  type CreateOptions,
   type Data,
+  type ItemCreateOptions,
 } from './validation.ts'
-
-type ItemCreateOptions = Omit<CreateOptions, 'signal' | 'parents'>
 
 /** One operation of a multi. A version that is left out, or -1, means any version. */
 export type MultiOp =
@@ -76,17 +76,14 @@ export function opProblem(op: MultiOp): string | undefined {
   const { [kind]: path, ...options } = paths
   if (kind === 'create') {
     const { data, ...rest } = options as { data?: unknown }
-    if (Object.keys(rest).some(name => name === 'signal' || name === 'parents'))
-      return 'a create in a multi takes neither signal nor parents'
-    return createProblem(path, rest) ?? dataProblem(data)
+    return createProblem(path, rest, itemCreateChecks) ?? dataProblem(data)
   }
-  const problem = pathProblem(path) ?? optionsProblem(options, kind === 'setData' ? setDataChecks : itemChecks)
+  const problem = pathProblem(path) ?? optionsProblem(options, kind === 'setData' ? setDataChecks : itemVersionChecks)
   return 'setData' in op ? (problem ?? newDataProblem(op.data)) : problem
 }
 
-const anything: Check = mustBe('anything', () => true)
-const itemChecks = { version: versionChecks.version }
-const setDataChecks = { ...itemChecks, data: anything }
+/** The data is checked on its own. */
+const setDataChecks = { ...itemVersionChecks, data: anything }
 
 export function itemOf(op: MultiOp, chroot: Chroot): Item {
   const path = chroot.add(pathOf(op), 'create' in op && isSequential(createModes[op.mode ?? 'persistent']))

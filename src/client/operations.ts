@@ -35,6 +35,7 @@ import { itemOf, itemsOf34, opProblem, outcomeOf, pathOf, type MultiOp, type Mul
 import { readItemOf, readPathOf, readResultsOf, type ReadOp, type ReadResults } from './multi-read.ts'
 import {
   aclProblem,
+  createChecks,
   createProblem,
   dataProblem,
   kindProblem,
@@ -88,7 +89,7 @@ export abstract class Operations {
    * INVALIDACL, QUOTAEXCEEDED; UNIMPLEMENTED if the mode has a TTL, which the server does not know or has disabled
    */
   create(path: string, data: Data = '', options: CreateOptions = {}): Promise<Created> {
-    const problem = createProblem(path, options) ?? dataProblem(data)
+    const problem = createProblem(path, options, createChecks) ?? dataProblem(data)
     if (problem !== undefined) return refuse('create', path, problem)
     const submit = () => this.submit(createCall(this.root, path, data, options, created => this.exists(created)))
     return options.parents === true ? this.#createWithParents(path, submit, options.signal) : submit()

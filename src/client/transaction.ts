@@ -4,19 +4,15 @@ import { openACL } from './acl.ts'
 import type { MultiOp, MultiResult } from './multi.ts'
 import {
   checked,
-  createChecks,
+  createOptionsProblem,
+  itemCreateChecks,
+  itemVersionChecks,
   signalChecks,
-  versionChecks,
-  type CreateOptions,
   type Data,
+  type ItemCreateOptions,
+  type ItemVersionOptions,
   type SignalOption,
-  type VersionOptions,
 } from './validation.ts'
-
-type ItemVersion = Pick<VersionOptions, 'version'>
-const itemChecks = { version: versionChecks.version }
-const { mode, acl, ttl } = createChecks
-const itemCreateChecks = { mode, acl, ttl }
 
 /** Sends the operations as one multi. */
 export type Commit = (ops: readonly MultiOp[], options: SignalOption) => Promise<MultiResult[]>
@@ -39,8 +35,10 @@ export class Transaction {
    * Adds the creation of a node.
    * @throws ZooKeeperError BADARGUMENTS if an option is invalid
    */
-  create(path: string, data: Data = '', options: Omit<CreateOptions, 'signal' | 'parents'> = {}): this {
-    const { mode = 'persistent', acl = openACL, ttl } = checked('create', path, options, itemCreateChecks)
+  create(path: string, data: Data = '', options: ItemCreateOptions = {}): this {
+    const problem = createOptionsProblem(options, itemCreateChecks)
+    if (problem !== undefined) throw badArguments('create', path, problem)
+    const { mode = 'persistent', acl = openACL, ttl } = options
     return this.#add({ create: path, data, mode, acl, ...(ttl !== undefined && { ttl }) })
   }
 
@@ -48,8 +46,8 @@ export class Transaction {
    * Adds the replacement of the data of a node. Default version: any.
    * @throws ZooKeeperError BADARGUMENTS if an option is invalid
    */
-  setData(path: string, data: Data, options: ItemVersion = {}): this {
-    const { version = -1 } = checked('setData', path, options, itemChecks)
+  setData(path: string, data: Data, options: ItemVersionOptions = {}): this {
+    const { version = -1 } = checked('setData', path, options, itemVersionChecks)
     return this.#add({ setData: path, data, version })
   }
 
@@ -57,8 +55,8 @@ export class Transaction {
    * Adds the deletion of a node. Default version: any.
    * @throws ZooKeeperError BADARGUMENTS if an option is invalid
    */
-  delete(path: string, options: ItemVersion = {}): this {
-    const { version = -1 } = checked('delete', path, options, itemChecks)
+  delete(path: string, options: ItemVersionOptions = {}): this {
+    const { version = -1 } = checked('delete', path, options, itemVersionChecks)
     return this.#add({ delete: path, version })
   }
 
@@ -67,9 +65,9 @@ export class Transaction {
    * @param expected the version, or options. Default: any version
    * @throws ZooKeeperError BADARGUMENTS if an option is invalid
    */
-  check(path: string, expected: number | ItemVersion = {}): this {
+  check(path: string, expected: number | ItemVersionOptions = {}): this {
     const options = typeof expected === 'number' ? { version: expected } : expected
-    const { version = -1 } = checked('check', path, options, itemChecks)
+    const { version = -1 } = checked('check', path, options, itemVersionChecks)
     return this.#add({ check: path, version })
   }
 

@@ -76,7 +76,7 @@ export const aFunction = mustBe('a function', value => typeof value === 'functio
 export const aBoolean = mustBe('true or false', value => typeof value === 'boolean')
 export const anACL = mustBe('a list of {perms, id: {scheme, id}}', isACL)
 const aVersion = mustBe('a 32-bit integer', (value: number) => value === (value | 0))
-const anything: Check = () => undefined
+export const anything: Check = () => undefined
 
 const aMode: Check = value =>
   Object.hasOwn(createModes, value as string) ? undefined : `must be one of ${Object.keys(createModes).join(', ')}`
@@ -100,6 +100,15 @@ export const createChecks: Checks<CreateOptions> = {
   ttl: anything,
   parents: aBoolean,
 }
+/** The options of an operation in a multi, which has a signal only as a whole, and creates no parents. */
+export type ItemCreateOptions = Omit<CreateOptions, 'signal' | 'parents'>
+export type ItemVersionOptions = Pick<VersionOptions, 'version'>
+export const itemVersionChecks: Checks<ItemVersionOptions> = { version: versionChecks.version }
+export const itemCreateChecks: Checks<ItemCreateOptions> = {
+  mode: createChecks.mode,
+  acl: createChecks.acl,
+  ttl: createChecks.ttl,
+}
 /**
  * ensurePath() allows only persistent and container nodes: a sequential mode would create a new sibling on every call.
  */
@@ -121,16 +130,22 @@ export function checked<O extends object>(op: string, path: string, options: O, 
 
 // Each of these returns why an argument is invalid, or undefined if it is valid.
 
-export function createProblem(path: string, options: CreateOptions): string | undefined {
+export const createProblem = <O extends ItemCreateOptions>(
+  path: string,
+  options: O,
+  checks: Checks<O>,
+): string | undefined => createOptionsProblem(options, checks) ?? modeProblem(path, options)
+
+export function createOptionsProblem<O extends ItemCreateOptions>(options: O, checks: Checks<O>): string | undefined {
   // Untyped callers write { ephemeral: true }, as for other clients.
   const mode = Object.keys(Object(options) as object).find(isModeName)
   if (mode !== undefined) return `there is no option '${mode}'; did you mean mode: '${mode}'?`
-  return optionsProblem<CreateOptions>(options, createChecks) ?? modeProblem(path, options)
+  return optionsProblem<O>(options, checks)
 }
 
 const isModeName = (name: string): boolean => Object.hasOwn(createModes, name)
 
-function modeProblem(path: string, { mode = 'persistent', ttl }: CreateOptions): string | undefined {
+function modeProblem(path: string, { mode = 'persistent', ttl }: ItemCreateOptions): string | undefined {
   const needsTtl = mode.endsWith('TTL')
   if (!needsTtl && ttl !== undefined) return `mode ${mode} takes no ttl`
   if (needsTtl && !(Number.isInteger(ttl) && (ttl as number) >= 1 && (ttl as number) <= longestTtl))

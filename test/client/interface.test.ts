@@ -182,6 +182,7 @@ describe('the client’s interface', () => {
 
     it('a transaction, before commit()', () => {
       expect(() => zk.transaction().delete('/a', { verison: 1 } as never)).to.throw(/did you mean 'version'/)
+      expect(() => zk.transaction().create('/a', '', { ephemeral: true } as never)).to.throw(/mode: 'ephemeral'/)
     })
   })
 
