@@ -9,7 +9,7 @@ export default tseslint.config(
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
-      // An abort rejects with the signal's reason, whatever that is.
+      // An aborted call rejects with the signal's reason, which may be any value.
       '@typescript-eslint/prefer-promise-reject-errors': ['error', { allowThrowingUnknown: true }],
       // Ids and counters are printed on purpose.
       '@typescript-eslint/restrict-template-expressions': [
@@ -22,7 +22,7 @@ export default tseslint.config(
       ],
     },
   },
-  // As users write them: JavaScript, checked without types.
+  // The examples are JavaScript, as users write it, and are checked without types.
   {
     files: ['examples/**/*.js'],
     ...tseslint.configs.disableTypeChecked,

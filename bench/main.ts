@@ -1,5 +1,6 @@
-// `npm start`: measures how notifications fan out (README.md in this folder). The folder holds the benchmarks of
-// zkwire. Their figures are printed and never asserted. The files here are the command and its options.
+// `npm start`: measures how notifications fan out (README.md in this folder). This folder contains the benchmarks of
+// zkwire. Their figures are printed, and no test asserts them. The files directly in it are the command and its
+// options.
 // May import: bench/harness, bench/measure, bench/output, bench/report/report.ts, bench/scenarios/index.ts,
 // src/session/servers/connect-string.ts.
 import { relative } from 'node:path'
@@ -34,7 +35,7 @@ const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
  */
 function abortOnSignals(stop: AbortController): void {
   for (const [signal, exitCode] of Object.entries(EXIT_CODES))
-    // Not `once`: the code that starts our server ends this process on a signal without another listener.
+    // Not `once`: test/support/at-exit.ts ends this process on a signal that has no other listener.
     process.on(signal, () => {
       if (stop.signal.aborted) process.exit(exitCode)
       stop.abort(new Interrupted(signal as NodeJS.Signals, exitCode))
@@ -60,7 +61,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function measure(options: Options, args: readonly string[], stop: AbortController): Promise<number> {
-  // Check the files before the run, so that a wrong one is not reported after a minute.
+  // Check the files before the run, so that a wrong path is reported at once and not at the end.
   const older = options.compare === undefined ? undefined : await readResult(options.compare)
   for (const file of [options.json, options.report]) await ensureWritable(file)
   const progress = new Progress(process.stderr)

@@ -80,7 +80,10 @@ function prefixed(frame: Buffer): Buffer {
   return Buffer.concat([length, frame])
 }
 
-/** Splits the bytes from one end into frames. Ignores everything after an opening or a length that is not a frame's. */
+/**
+ * Splits the bytes from one end into frames. Ignores all bytes after an opening or a length that cannot belong to a
+ * frame.
+ */
 class FrameStream {
   readonly #isFramed: (opening: Buffer) => boolean
   readonly #note: (sentence: string) => void

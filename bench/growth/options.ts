@@ -23,7 +23,7 @@ each curve, plots the curves, and exits with 1 if one is not flat. See bench/REA
   --quick                  small sizes: a trial run of less than a minute
   --only TEXT              only curves whose names contain TEXT; each name starts with one of
                            ${populations.map(({ name }) => name).join(', ')}
-  --most N                 skip sizes above N (of a frame: in bytes)
+  --most N                 skip sizes above N (sizes of frames are in bytes)
   --rounds N               measurements of each curve and size (${FULL.rounds}; with --quick ${QUICK.rounds})
   --warm-up MS             processor time of the warm-up, ms (${FULL.warmUp}; with --quick ${QUICK.warmUp})
   --span MS                processor time of each measurement, ms (${FULL.span}; with --quick ${QUICK.span})

@@ -30,7 +30,7 @@ export interface Step {
 export interface Finding {
   workload: Workload
   levels: Level[]
-  /** The power fitted to the ratios. Undefined for a single size. */
+  /** The power fitted to the ratios. Undefined for a single size, or if a ratio is not positive. */
   power: Power | undefined
   /** The largest increase between neighbouring sizes. Undefined for a single size. */
   largestStep: Step | undefined
@@ -40,12 +40,14 @@ export interface Finding {
 }
 
 /**
- * A curve is flat if the lower ends of the 95 % intervals of its exponent and of its largest step are within these
- * limits.
+ * A curve is flat if the lower ends of the 95 % intervals of its exponent and of all its steps are within these limits.
  */
 export const LIMITS = { exponent: 0.1, step: 1.5 } as const
 
-/** A flat verdict is sure if the upper ends of both intervals are within this many times the limits. */
+/**
+ * A flat verdict is sure if the upper ends of the intervals of the exponent and of the largest step are within this
+ * many times the limits.
+ */
 const MARGIN = 2
 
 export const findingsOf = (samples: Samples): Finding[] =>

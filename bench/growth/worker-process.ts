@@ -29,8 +29,8 @@ export class WorkerProcess {
   }
 
   /**
-   * Kills the process without closing its sessions: the server would have to notify up to a million watches, and ends
-   * with the run.
+   * Kills the process without closing its sessions, because the server would have to notify up to a million watches.
+   * The server keeps the sessions until it ends with the run.
    */
   async end(): Promise<void> {
     this.#child.kill('SIGKILL')

@@ -1,4 +1,4 @@
-// A dial whose connection can be cut, and kept cut.
+// A `dial` function whose connection can be cut. It can also refuse new connections.
 import { tcp } from '../../src/transport/tcp.ts'
 import type { Dial, Transport, TransportHandler } from '../../src/transport/transport.ts'
 

@@ -1,4 +1,4 @@
-// The limit of open files: every session is a socket, and so a file descriptor, at both ends.
+// The limit of open files: every session needs a socket, and so a file descriptor, at both ends.
 import { readFileSync } from 'node:fs'
 
 /** The descriptors of a process besides its sessions: its own files, and those of each thread with its event loop. */

@@ -1,18 +1,21 @@
-// Estimates how long the next measurement takes from the durations of the previous ones.
+// Estimates the duration of the next measurement from the durations of the previous ones.
 import { listBytes, type Task } from './plan.ts'
 
-// Efforts of activities. The unit is the effort of one byte of a list. They are rough guesses, and only their ratios
-// matter.
+// The efforts of activities, in units of the effort of one byte of a list. They are rough guesses, and only their
+// ratios matter.
 const BASE_EFFORT = 1e6
 const SESSION_EFFORT = 20e3
 const CONNECTION_EFFORT = 40e3
 const REPORT_EFFORT = 30e6
 
-/** The initial speed, measured on two otherwise idle cores of 2020. */
+/** The initial speed, measured on two otherwise idle cores of a machine from 2020. */
 const FIRST_GUESS = { ms: 200, effort: 20e6 }
 /** Each new record multiplies the weight of earlier ones by this, because the load of the machine changes. */
 const DECAY = 0.9
-/** The longest life of a silent session in session timeouts: it expires at the server's second check at the latest. */
+/**
+ * The longest time until a silent session expires, as a multiple of its timeout. It expires at the server's second
+ * check at the latest.
+ */
 const EXPIRY_FACTOR = 1.5
 
 export type Activity = 'gather' | 'step' | 'leave'

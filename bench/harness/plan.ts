@@ -13,16 +13,18 @@ export const TOO_HEAVY = 250e6
 /** The size of one name in a list of children, in bytes. Lists outweigh all other replies. */
 const BYTES_PER_NAME = 60
 
-/** Returns a rough estimate of the bytes sent to all members together, if they grow with this power of their number. */
+/** Returns a rough estimate of the bytes sent to all `size` members together, if they grow with `size ** power`. */
 export const listBytes = (size: number, power: number): number => BYTES_PER_NAME * size ** power
 
-/** Returns the most bytes sent to all members at once: while they gather, or in the phase of the theory. */
+/**
+ * Returns the largest number of bytes sent to all members at once: while they gather, or in the phase that is plotted.
+ */
 export const weightOf = ({ scenario: { theory }, size }: Task): number =>
   listBytes(size, Math.max(theory.bytes, theory.gathering))
 
 /**
- * The scenarios of one size, measured in turns, so that drift of the machine affects them equally. Small sizes come
- * first, so that sessions are opened only when they are needed.
+ * The scenarios of one size. Those on shared sessions are measured in turns, so that drift of the machine affects them
+ * equally. Small sizes come first, so that sessions are opened only when they are needed.
  */
 export interface Stage {
   size: number

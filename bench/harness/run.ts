@@ -37,10 +37,13 @@ export type RunOptions = Pick<Options, 'sizes' | 'scenarios' | 'seconds' | 'seed
 const OVERTIME = 1.1
 const ROUNDS = 5
 const COUNTED = { least: 2, most: 10, share: 0.25 }
-/** Steps that each size has time reserved for: two counted and one timed. */
+/** The number of steps of each scenario for which time is reserved: two counted and one timed. */
 const LEAST_STEPS = 3
 const TIMED = { most: 400 }
-/** Each scenario runs once unmeasured. Otherwise the first one would pay for the compilers of V8 and the JVM. */
+/**
+ * The limits of the warm-up, in which the scenarios on shared sessions run unmeasured. Otherwise the first measurements
+ * would include the compilers of V8 and the JVM.
+ */
 const WARM_UP = { size: 10, steps: 20, share: 0.04, most: 2000 }
 /** The time limit of the clean-up, ms. It is needed because the server may not reply any more. */
 const CLEAN_UP_TIMEOUT = 10_000
@@ -52,7 +55,7 @@ export class Run {
   readonly #server: Server
   readonly #progress: Progress
   readonly #stop: AbortController
-  /** The parent of all nodes of the run, and the path that fences read. */
+  /** The parent of all nodes of the run, and the path of the fences. */
   readonly #root = `/zkwire-bench-${randomUUID().slice(0, 8)}`
   readonly #random: () => number
   readonly #stages: readonly Stage[]
@@ -202,7 +205,7 @@ export class Run {
     for (let round = 0; round < ROUNDS; round++)
       for (const [i, run] of shuffled(fast, this.#random).entries()) {
         this.#stop.signal.throwIfAborted()
-        // The first round is measured until the deadline, because each figure needs it.
+        // The first round may last until the deadline, because a scenario without it would have no times.
         if (!fits(run, round === 0 ? deadline : ends)) continue
         const now = performance.now()
         const slices = (ROUNDS - round) * fast.length - i

@@ -76,7 +76,7 @@ export interface Scenario {
   isSlow?: boolean
   /** Why the counts differ between steps. Undefined if they are exact. */
   variesBecause?: string
-  /** Measured only if selected by --scenarios. */
+  /** True if the scenario is measured only when `--scenarios` selects it. */
   isExtra?: boolean
   /** Creates the nodes that the scenario needs in its directory. */
   setUp?: (client: Client, directory: string) => Promise<void>

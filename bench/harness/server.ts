@@ -128,7 +128,8 @@ export function countsOf(server: Pick<ApacheZooKeeper, 'command'>): Server['wire
 }
 
 /**
- * Asks the servers in order for their version and mode. `srvr` may be disabled on a server: then they are 'unknown'.
+ * Returns the version and mode of the first server that reports them. They are 'unknown' if `srvr` is disabled on all
+ * of them.
  * @throws Error if no address accepts connections, so that the run fails at once and not after a minute
  */
 async function describeServer(servers: string): Promise<ReturnType<typeof parseSrvr>> {

@@ -1,13 +1,13 @@
 // A session under measurement: it can be cut off, replaced after its expiration, and watched for a lost connection.
-// Opens many of them with limited concurrency.
+// openSessions() opens many of them with limited concurrency.
 import { setMaxListeners } from 'node:events'
 import { connect, type Client } from '../../src/index.ts'
 import { CuttableDial } from './cuttable-dial.ts'
 import type { FrameCounter } from '../measure/frame-counter.ts'
 
 /**
- * Most connects in flight. More would overflow the server's listen backlog (50 by default), and wait for TCP
- * retransmissions.
+ * The maximum number of connects in flight. More would overflow the server's listen backlog (50 by default), and wait
+ * for TCP retransmissions.
  */
 const MAX_CONNECTING = 25
 /** The requested timeout, ms. It is long because the event loop may be busy. Servers grant less by default. */

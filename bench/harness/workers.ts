@@ -10,7 +10,7 @@ export interface WorkersOwner {
   opened(): void
 }
 
-/** Registers tsx in the worker, because it loads TypeScript only in threads that register it. */
+/** Registers tsx in the worker, because tsx loads TypeScript only in threads that have registered it. */
 const boot = (module: string) =>
   `import('tsx/esm/api').then(({ register }) => { register(); return import(${JSON.stringify(module)}) })`
 

@@ -65,7 +65,7 @@ export class FrameCounter {
    * @param onRearmed called when the server has accepted the watches after a reconnect
    */
   observer(onRearmed: () => void = () => undefined): (frame: ObservedFrame) => void {
-    /** Xids of fences in flight, because a reply does not name its operation. */
+    /** The xids of the fences in flight. They are needed because a reply does not name its operation. */
     let fences: number[] = []
     return ({ from, bytes, first }) => {
       const { traffic } = this

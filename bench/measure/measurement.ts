@@ -12,7 +12,8 @@ import { combined, minus, type Counts, type Traffic } from './frame-counter.ts'
 /** One execution of a phase. */
 export interface PhaseRun {
   /**
-   * The traffic of the phase. Undefined for a timed phase, which is not fenced: it causes the same as the counted ones.
+   * The traffic of the phase. Undefined for a timed phase, which is not fenced: it causes the same traffic as the
+   * counted ones.
    */
   counts: Counts | undefined
   /** Times of all marks in order, ms from the action. */
@@ -37,7 +38,7 @@ export interface Busy {
   machine: number | undefined
 }
 
-/** Steps that were measured in one go. */
+/** Steps that were measured without a pause. */
 export interface Slice {
   steps: Step[]
   busy: Busy
@@ -68,8 +69,8 @@ export interface Environment {
 }
 
 /**
- * Bytes of lists in flight in each thread while members gather. With gigabytes in flight, pings of other sessions would
- * be late.
+ * The most bytes of lists in flight in each thread while members gather. With gigabytes in flight, pings of other
+ * sessions would be late.
  */
 const BYTES_AT_ONCE = 30e6
 /**

@@ -14,11 +14,11 @@ export interface Fenceable {
  * which all fences were answered and no frame of a scenario passed. This is exact on a standalone server:
  * - All threads report their counts before any of them sends a fence. So there is a moment that belongs to the round of
  *   every thread. Below, "the start of the round" is that moment.
- * - At the start of the round no request was in flight. Its reply would have arrived before the reply to the fence,
- *   within the round, because a session gets its replies in the order of its requests.
+ * - At the start of the round no request was in flight. Otherwise its reply would have arrived before the reply to the
+ *   fence, within the round, because a session gets its replies in the order of its requests.
  * - So every write had been answered. The server's last stage (FinalRequestProcessor, a single thread) queues the
- *   notifications of a write before it queues the reply to the write. The server answers a fence that was sent after
- *   that reply later than both. Each connection is ordered, so each session received its notifications before the reply
+ *   notifications of a write before it queues the reply to the write. A fence that was sent after that reply is
+ *   answered later than both. Each connection is ordered, so each session received its notifications before the reply
  *   to its fence, within the round. There were none.
  * - No session acts later: scenarios act only in the turn of the event loop in which a frame arrives. (A scenario with
  *   timers would need more. The scenarios here set none while the connection is alive.)

@@ -29,7 +29,7 @@ export function totalOf(all: readonly (Reconciliation | undefined)[]): Reconcili
 const added = (a: Partial<WireCounts>, b: Partial<WireCounts>): Partial<WireCounts> =>
   Object.fromEntries(keys.flatMap(key => (a[key] === undefined ? [] : [[key, a[key] + (b[key] ?? NaN)]])))
 
-/** Tries again if a ping passed meanwhile. */
+/** The maximum number of attempts. An attempt fails if a frame, such as a ping, passes meanwhile. */
 const MAX_ATTEMPTS = 50
 
 export interface WireCounters {

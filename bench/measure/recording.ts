@@ -189,7 +189,7 @@ class Recorder {
     return recorded
   }
 
-  /** @param opcodes of the session's requests in flight, by xid */
+  /** @param opcodes the opcodes of the session's requests in flight, by xid */
   #onFrame(who: number, { from, bytes }: ObservedFrame, opcodes: Map<number, number>): void {
     const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const xid = frame.readInt32BE(0)

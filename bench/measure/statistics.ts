@@ -26,8 +26,8 @@ export interface Power {
 }
 
 /**
- * Student's t for a two-sided 95 % interval, by degrees of freedom from 1. Above, the normal distribution is close
- * enough.
+ * Student's t for a two-sided 95 % interval, by degrees of freedom from 1 to 10. For more, the normal distribution is
+ * close enough.
  */
 const T_95 = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
 const NORMAL_95 = 1.96

@@ -32,7 +32,10 @@ export interface Marks {
   first: number
   /** Median of each step's last mark. */
   last: number
-  /** Marks of a step divided by the time until its last one. With one mark: how many phases could run in a second. */
+  /**
+   * The marks of a step divided by the time until its last one. For steps with one mark, the number of phases that
+   * could run in a second.
+   */
   perSecond: number
   /** The median of the marks of each round. It shows drift. */
   p50ByRound: number[]
@@ -87,7 +90,7 @@ function marksOf(all: readonly PhaseRun[], rounds: PhaseRun[][], interval: numbe
   const last = median(all.map(run => run.marks.at(-1) ?? NaN))
   return {
     steps: all.length,
-    // A step with several marks records all its sessions, so none is missing.
+    // A step with several marks records all its sessions, so stalls hide no latency.
     all: latencyOf(marks, perStep > 1 ? undefined : interval),
     first: median(all.map(run => run.marks[0] ?? NaN)),
     last,

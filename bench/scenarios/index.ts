@@ -1,4 +1,4 @@
-// The scenarios of the fan-out benchmark. A lock is one line in this file.
+// The scenarios of the fan-out benchmark. Each lock is one call in this list.
 // May import: bench/harness/scenario.ts, src/index.ts, src/recipes/index.ts.
 import {
   EphemeralMutex,

@@ -5,7 +5,7 @@ import type { Member, Phase, Scenario, Participant } from '../harness/scenario.t
 const everyone = (n: number) => n
 const change: Phase = { name: 'change', action: 'change', by: 'trigger', marks: everyone }
 const armed: Phase[] = [{ name: 'arm', action: 'arm', by: 'all', marks: () => 0 }]
-/** Each session is notified once, and reads data of constant length. */
+/** Returns the theory of a phase in which each session is notified once and reads data of constant length. */
 const linear = (phase: string) => ({ phase, notifications: 1, bytes: 1, gathering: 1 })
 
 /** A session with a one-shot watch. When notified, it reads again with a new watch. */

@@ -90,7 +90,9 @@ class Bench implements AsyncDisposable {
     return result
   }
 
-  /** Checks the counts of a subject that only counts replies against the server's node. */
+  /**
+   * Compares the count of operations with the server's node, because a subject may count replies without reading them.
+   */
   async #checkCounts(directory: string, { operations }: Sample, inFlight: number): Promise<void> {
     const stat = await this.#client.exists(directory)
     if (stat === null || stat.numChildren > inFlight || stat.cversion < operations)
@@ -159,8 +161,8 @@ async function main(options: Options): Promise<void> {
         const bySubject = samples.get(workload.name)
         bySubject?.set(subject, [...(bySubject.get(subject) ?? []), sample])
       }
-      // Memory is measured in parallel: it takes long, because a process must be idle, and does not depend on other
-      // processes.
+      // Memory is measured in parallel. It takes long, because each process must be idle for a while, and other
+      // processes do not affect the figure.
       if (workload.measure.is === 'memory') await Promise.all(turns.map(measure))
       else for (const subject of turns) await measure(subject)
     }

@@ -108,7 +108,7 @@ export const paths = {
 
 export const DATA_BYTES = 100
 export const NAMES = 1000
-/** 17 bytes, like the nodes of a lock with a short name. */
+/** Returns a name of 17 bytes, as long as the names of a lock's nodes if the lock's own name is short. */
 export const nameOf = (index: number): string => `member-${String(index).padStart(10, '0')}`
 
 /** The message to a measuring process. */

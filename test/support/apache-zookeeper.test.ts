@@ -50,7 +50,7 @@ describe('a real Apache ZooKeeper', function () {
     session.drop()
   })
 
-  it('rejects with the output of the server if the server does not start', async () => {
+  it('reports its output in an error if it does not start', async () => {
     const error = await startApacheZooKeeper({ config: { tickTime: 'soon' } }).catch((e: unknown) => e)
     expect(error).to.be.an('error')
     expect((error as Error).message).to.match(/ended before it served.*NumberFormatException.*"soon"/s)

@@ -17,8 +17,8 @@ function install(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, function onSignal() {
       runAll()
-      // This listener replaced the signal's default action. Another listener decides what happens; without one,
-      // the signal must still end the process.
+      // This listener replaced the signal's default action. If there is another listener, it decides what happens.
+      // Otherwise the signal must still end the process.
       if (process.listenerCount(signal) > 1) return
       process.off(signal, onSignal)
       process.kill(process.pid, signal)

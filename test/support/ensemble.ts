@@ -13,7 +13,7 @@ import { until } from './until.ts'
 
 /** The servers' tickTime in milliseconds. */
 export const TICK = 250
-/** The number of ticks that a follower keeps running without its leader. */
+/** The number of ticks for which a follower keeps running without its leader. */
 export const SYNC_LIMIT = 12
 
 export type Mode = 'leader' | 'follower' | 'read-only' | undefined

@@ -89,8 +89,8 @@ export class FaultProxy {
   }
 
   /**
-   * Holds the reply to the k-th such request from now, and all later frames, until {@link release}. Resolves when it
-   * arrives.
+   * Holds the reply to the k-th such request from now, and all later frames, until {@link release}. Resolves when the
+   * reply arrives.
    */
   holdReply(opcode: number, k = 1): Promise<void> {
     return this.#plan('holdReply', opcode, k)

@@ -45,8 +45,8 @@ export class FaultyDial {
   }
 
   /**
-   * Holds the reply to the k-th such request from now, and all later frames, until {@link deliver}. Resolves when it
-   * arrives.
+   * Holds the reply to the k-th such request from now, and all later frames, until {@link deliver}. Resolves when the
+   * reply arrives.
    */
   holdReply(opcode: number, k = 1): Promise<void> {
     return this.#plan('holdReply', opcode, k)
@@ -54,7 +54,7 @@ export class FaultyDial {
 
   /**
    * Holds the next event and everything after it, including the connection's end, until {@link deliver}. Resolves when
-   * it arrives.
+   * the event arrives.
    */
   holdEvent(): Promise<void> {
     return this.#plan('holdEvent', xids.notification, 1)
@@ -180,7 +180,7 @@ class FaultyTransport implements Transport, TransportHandler {
     if (plan?.fault === 'dropReply') this.cut()
     else if (plan !== undefined) this.#held ??= []
     if (plan?.fault === 'holdEvent') this.#holdsClose = true
-    // Copied because the transport reuses the memory of a chunk.
+    // The frame is copied because the transport reuses the memory of a chunk.
     if (this.#held !== undefined) this.#held.push(Buffer.from(frame))
     else this.#forward(frame)
     plan?.onInjected()

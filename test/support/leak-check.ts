@@ -1,6 +1,7 @@
-// Fails the run if a test leaves a resource open, and names the resource, but still lets the run end. If files run in
-// several processes, which mocha ends, the check runs after each file. Otherwise it runs after the last file. An
-// `after` outside of a `describe` would run too late.
+// Fails the run if a test leaves a resource open, and names the resource, but still lets the run end. If mocha runs the
+// files in several processes, the check runs after each file, because mocha ends those processes. Otherwise it runs
+// after the last file. Tests must close resources inside a `describe`: an `after` outside of one runs later than the
+// check.
 import { until } from './until.ts'
 
 /** Time in milliseconds for open resources to close: a server needs a moment to exit. */

@@ -35,8 +35,8 @@ export async function expireSession(server: Address, sessionId: bigint, password
 }
 
 /**
- * Installs the server before the tests, because that takes longer than a test may. If it fails, the tests that need the
- * server report it.
+ * Installs the server before the tests, because the installation may exceed the timeout of a test. If the installation
+ * fails, the tests that need the server report it.
  */
 export async function mochaGlobalSetup(): Promise<void> {
   await findApacheZooKeeper().catch(() => undefined)

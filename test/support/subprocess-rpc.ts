@@ -48,9 +48,7 @@ export class SubprocessRpc {
     await this.close()
   }
 
-  /**
-   * Closes the input, which ends the process, as it would if this process died. Kills it if it does not end in time.
-   */
+  /** Closes the input. The process then ends, as it would if this process died. Kills it if it does not end in time. */
   async close(): Promise<void> {
     const closed = once(this.#child, 'close')
     this.#child.stdin.end()

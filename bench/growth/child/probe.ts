@@ -2,13 +2,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Sample } from '../workloads.ts'
 
-/** Measures for at least `span` milliseconds of processor time. */
+/** Returns a sample. A repeating probe measures until {@link CpuMeter.isOver} returns true for `span`. */
 export type Probe = (span: number) => Promise<Sample>
 
 /** The probes of a population, by name. */
 export type Probes = Readonly<Record<string, Probe>>
 
-/** A measurement ends after this many times its span of wall-clock time. */
+/** A measurement ends at the latest when its wall-clock time is this many times its span. */
 const PATIENCE = 8
 
 /** Measures the process's processor time since the meter was constructed. */
@@ -23,8 +23,9 @@ export class CpuMeter {
   }
 
   /**
-   * True after `span` ms of processor time, so that a busy machine makes a measurement longer and not smaller. Also
-   * true after a multiple of it in wall-clock time, because some probes mostly wait, for example for a reconnect.
+   * True after `span` ms of processor time, so that a busy machine makes a measurement longer but does not reduce its
+   * operations. Also true after {@link PATIENCE} * `span` ms of wall-clock time, because some probes mostly wait, for
+   * example for a reconnect.
    */
   isOver(span: number): boolean {
     const { cpu } = this

@@ -1,4 +1,4 @@
-// Many sessions in one process: the cost of a call, of opening and closing further sessions, and of the memory.
+// Many sessions in one process: the cost of a call, the cost of opening and closing further sessions, and the memory.
 import { connect, type Client } from '../../../src/index.ts'
 import { SESSION_TIMEOUT } from '../../harness/sessions.ts'
 import { paths } from '../../throughput/workloads.ts'

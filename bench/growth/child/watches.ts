@@ -53,7 +53,7 @@ export async function watches({ size, server, directory }: Task): Promise<Probes
     reconnect: repeated(async () => {
       link.cut()
       await client.whenConnected()
-      // The reply follows those to the requests that set the watches again.
+      // The server replies to this request after it has replied to those that set the watches again.
       await client.exists(directory)
       return size
     }),
@@ -61,7 +61,7 @@ export async function watches({ size, server, directory }: Task): Promise<Probes
   }
 }
 
-/** Watches that were registered and removed again. */
+/** Measures notifications after `size` watches were registered and removed again. */
 export async function removed({ size, server, directory }: Task): Promise<Probes> {
   const client = await sessionOn(server)
   const paths = await probedNodes(client, directory)

@@ -34,7 +34,7 @@ export const raw: Make = async ({ dist, port, directory }) => {
 /** Counts frames by their length bytes. */
 class Replies {
   onReplies: (count: number) => void = () => undefined
-  /** Missing bytes of the current frame. */
+  /** The number of missing bytes of the current frame. */
   #left = 0
   #length = 0
   #lengthBytes = 0
@@ -189,7 +189,7 @@ function createAndDelete(
         } else {
           at += frames.delete.copy(bytes, at)
           let rest = node
-          // Ten digits, before the four bytes of the version.
+          // The ten digits precede the four bytes of the version.
           for (let digit = at - 5; rest > 0; digit--, rest = (rest / 10) | 0) bytes[digit] = 48 + (rest % 10)
         }
       }

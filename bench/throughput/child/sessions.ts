@@ -21,10 +21,10 @@ async function measured(operations: number, work: () => Promise<unknown>): Promi
 const OPENINGS_TO_WARM_UP = 5
 const OPENINGS = 3
 
-/** Opens all sessions of a process at once. Before, opens and closes as many several times, to warm up. */
+/** Opens all sessions of a process at once. Before that, opens and closes the same number several times, to warm up. */
 export async function opening(subject: Subject, sessions: number): Promise<Sample> {
-  // Keep one session open. When the last one is closed, V8 would collect the hidden classes of the sessions' objects,
-  // and discard the compiled code.
+  // Keep one session open. Otherwise, after the last one is closed, V8 would collect the hidden classes of the
+  // sessions' objects, and discard the compiled code.
   const kept = await subject.open()
   for (let i = 0; i < OPENINGS_TO_WARM_UP; i++) await closeAll(await openAll(subject, sessions))
   await collected()

@@ -13,7 +13,7 @@ export interface Peer {
   close(): Promise<void>
 }
 
-/** Counts operations until it is over. */
+/** Counts operations until the measurement is over. */
 export interface Gauge {
   readonly isOver: boolean
   began(): void
