@@ -102,6 +102,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
   }
 
   get leaseSignal(): AbortSignal {
+    this.checkLease()
     return this.#lease.signal
   }
 
@@ -112,6 +113,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
   }
 
   validFor(): number {
+    this.checkLease()
     return isTerminal(this.state) ? 0 : this.#lease.remaining()
   }
 

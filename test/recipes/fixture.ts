@@ -127,6 +127,11 @@ export class Fixture {
     await this.server.expire(client)
   }
 
+  /** Lets `ms` of virtual time pass in which the process executes nothing; for the embedded server only. */
+  stall(ms: number): void {
+    this.#embedded.clock.stall(ms)
+  }
+
   /** Resolves after `ms` of virtual time; for the embedded server only. */
   async sleep(ms: number): Promise<void> {
     const { clock } = this.#embedded

@@ -80,6 +80,25 @@ export async function runWhileHeld<T>(held: { release(): Promise<void> }, fn: ()
   return value
 }
 
+/**
+ * Runs the function of `use`, then releases the lock.
+ * @throws LockError LOST with the function's result if the lock was lost before the function ended; otherwise as
+ * {@link runWhileHeld}
+ */
+export async function useHeld<T>(lock: string, held: Held, fn: () => T | Promise<T>): Promise<T> {
+  const { value, isLost } = await runWhileHeld(held, async () => ({ value: await fn(), isLost: held.signal.aborted }))
+  const { reason } = held.signal as { reason: unknown }
+  if (!isLost && !isEarlyEnd((reason as Error | undefined)?.cause)) return value
+  const detail = 'the lock was lost before the function ended, so another client may have held it too (see value)'
+  throw new LockError('LOST', lock, { detail, cause: reason, value })
+}
+
+/**
+ * Returns true if a server reported the end of the session while the lease was still valid, for example because an
+ * operator has closed the session. The session may then have ended at any time before.
+ */
+const isEarlyEnd = (cause: unknown): boolean => isCode(cause, 'SESSIONEXPIRED')
+
 /** Options of a lock that is held. */
 export interface HoldOptions {
   /**
@@ -113,7 +132,7 @@ export class NodeHeld extends Held {
   #isWatched = false
   #stopListening: (() => void) | undefined
   #released: Promise<void> | undefined
-  /** A loss that was noticed during a release. It is reported only if the release is refused. */
+  /** A loss that was noticed during a release. It is reported only if it may have happened before, or still matters. */
   #lossDuringRelease: { cause: unknown } | undefined
 
   constructor(
@@ -143,6 +162,7 @@ export class NodeHeld extends Held {
   }
 
   override get signal(): AbortSignal {
+    this.#checkLease()
     return this.#lost.signal
   }
 
@@ -160,13 +180,21 @@ export class NodeHeld extends Held {
   }
 
   override release(): Promise<void> {
+    this.#checkLease()
     return (this.#released ??= this.#release())
+  }
+
+  /** Reports the loss now if the process was stopped for too long, and no timer has fired since. */
+  #checkLease(): void {
+    this.validFor()
   }
 
   async #release(): Promise<void> {
     try {
       await this.#ownNode.remove()
       this.#detach()
+      const { cause } = this.#lossDuringRelease ?? {}
+      if (isEarlyEnd(cause)) this.#reportLost(cause)
     } catch (error) {
       this.#released = undefined
       if (this.#lossDuringRelease !== undefined) this.lose(this.#lossDuringRelease.cause)
@@ -182,12 +210,16 @@ export class NodeHeld extends Held {
     }
     this.#detach()
     if (this.#lost.isDone) return
+    this.#reportLost(cause)
+    // If the session survives, its node does too, and would block the other contenders.
+    inBackground(this.client, this.#ownNode.remove())
+  }
+
+  #reportLost(cause: unknown): void {
     const reason =
       cause === undefined ? 'its node was deleted' : 'its session ended, or no server confirms the lock (see cause)'
     const detail = `${reason}. Another client may hold the lock now: stop the work that it protects`
     this.#lost.abort(() => new LockError('LOST', this.lock, { detail, cause }))
-    // If the session survives, its node does too, and would block the other contenders.
-    inBackground(this.client, this.#ownNode.remove())
   }
 
   #detach(): void {

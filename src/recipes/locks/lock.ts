@@ -5,7 +5,7 @@ import type { Client } from '../../client/index.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
 import { checkFunction } from '../node/arguments.ts'
 import { waitOptionChecks, type Call, type WaitOptions } from '../node/cancellable.ts'
-import { holdOptionChecks, runWhileHeld, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
+import { holdOptionChecks, useHeld, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
 
 /** Options of `acquire`, `tryAcquire` and `use`. */
 export interface AcquireOptions extends WaitOptions, HoldOptions {}
@@ -46,13 +46,14 @@ export abstract class Lock<H extends Held = Held> {
    * Runs a function while the lock is held, and resolves with its result. The function should stop when `held.signal`
    * aborts. Here `watchOwnNode` is true by default, so the signal also aborts when another client deletes the lock's
    * node.
+   * @throws LockError LOST if the lock was lost before the function ended; its `value` is the function's result
    * @throws the function's error; the errors of {@link acquire} and `held.release()`; an AggregateError if the function
    * fails and the release is refused too
    */
   async use<T>(fn: (held: H) => T | Promise<T>, options: AcquireOptions = {}): Promise<T> {
     checkUse(this.path, fn, options, acquireOptionChecks)
     const held = await this.acquire(watchingOwnNode(options))
-    return runWhileHeld(held, () => fn(held))
+    return useHeld(this.path, held, () => fn(held))
   }
 }
 

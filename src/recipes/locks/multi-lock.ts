@@ -117,6 +117,8 @@ export class MultiHeld extends Held {
 
   /** Aborts when one of the locks is lost. The others stay held until `release()`. */
   override get signal(): AbortSignal {
+    // Makes each lock notice an expired lease.
+    this.validFor()
     return this.#lost.signal
   }
 

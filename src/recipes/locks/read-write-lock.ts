@@ -6,7 +6,7 @@ import { watchDirectory, watchPredecessor, type WaitStrategy } from '../queue/wa
 import { checkArguments } from '../node/arguments.ts'
 import { acquireOptionChecks, callOf, checkUse, type AcquireOptions } from './lock.ts'
 import type { Call } from '../node/cancellable.ts'
-import { runWhileHeld, watchingOwnNode } from './held.ts'
+import { useHeld, watchingOwnNode } from './held.ts'
 import { LockError } from '../node/lock-error.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { queueOf, type LockQueue } from '../queue/queue.ts'
@@ -150,7 +150,7 @@ abstract class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H
   override async use<T>(fn: (held: H) => T | Promise<T>, options: ReadWriteAcquireOptions = {}): Promise<T> {
     checkUse(this.path, fn, options, acquireChecks)
     const held = await this.acquire(watchingOwnNode(options))
-    return runWhileHeld(held, () => fn(held))
+    return useHeld(this.path, held, () => fn(held))
   }
 
   protected override call(op: string, options: ReadWriteAcquireOptions): Call<AcquireOptions> {

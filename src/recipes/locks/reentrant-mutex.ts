@@ -6,7 +6,7 @@ import { checkArguments } from '../node/arguments.ts'
 import { enter, activate, isIn, runIn } from './async-owner.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
 import { acquireOptionChecks, callOf, checkUse, Lock, type AcquireOptions } from './lock.ts'
-import { runWhileHeld, watchingOwnNode, type Held } from './held.ts'
+import { useHeld, watchingOwnNode, type Held } from './held.ts'
 import { LockRequest, InProcessQueue, type ReentrantHold } from './in-process-queue.ts'
 import { Mutex } from './mutex.ts'
 import type { ContenderNode } from '../queue/queue.ts'
@@ -91,7 +91,7 @@ export class ReentrantMutex extends Lock {
     checkUse(this.path, fn, options, acquireChecks)
     const entry = await this.#acquire(watchingOwnNode(options))
     const run = () => fn(entry)
-    return runWhileHeld(entry, this.#isByContext(options) ? () => runIn(entry.request, run) : run)
+    return useHeld(this.path, entry, this.#isByContext(options) ? () => runIn(entry.request, run) : run)
   }
 
   /**

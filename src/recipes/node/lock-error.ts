@@ -24,15 +24,15 @@ export class LockError extends Error {
   readonly code: LockErrorCode
   /** The recipe's path. */
   readonly path: string
+  /** If `use` rejects with LOST: the result of its function, which ended after the lock was lost. */
+  readonly value: unknown
 
-  /** @param detail what happened and what to do, if the meaning of the code does not say enough */
-  constructor(
-    code: LockErrorCode,
-    path: string,
-    { detail = meanings[code], cause }: { detail?: string; cause?: unknown } = {},
-  ) {
+  /** @param context `detail` says what happened and what to do, if the meaning of the code does not say enough */
+  constructor(code: LockErrorCode, path: string, context: { detail?: string; cause?: unknown; value?: unknown } = {}) {
+    const { detail = meanings[code], cause } = context
     super(`${code}: ${path}: ${detail}`, cause === undefined ? undefined : { cause })
     this.code = code
     this.path = path
+    if ('value' in context) this.value = context.value
   }
 }

@@ -287,30 +287,33 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
 
   it('aborts the signal of a nested hold when the node is deleted, if the outer call set watchOwnNode', async () => {
     const lock = new ReentrantMutex(await fixture.open(), fixture.path)
-    await lock.use(
+    const using = lock.use(
       () =>
         lock.use(
           async inner => {
             await fixture.observer.delete(inner.path)
             await fixture.until(() => inner.signal.aborted)
+            return 'inner'
           },
           { owner: 'me' },
         ),
       { owner: 'me' },
     )
+    expect(await failureOf(using)).to.include({ code: 'LOST', value: 'inner' })
   })
 
   it('watches its node if any call of the owner sets watchOwnNode, and reports the loss to every hold', async () => {
     const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const owner = 'me'
     const outer = await lock.acquire({ owner })
-    await lock.use(
+    const using = lock.use(
       async ({ path, signal }) => {
         await fixture.observer.delete(path)
         await fixture.until(() => signal.aborted)
       },
       { owner },
     )
+    expect(await failureOf(using)).to.have.property('code', 'LOST')
     expect(outer.signal.reason).to.include({ code: 'LOST' })
     await outer.release()
 

@@ -1,0 +1,113 @@
+// use() of every lock when the lock is lost while the function runs.
+import { expect } from 'chai'
+import { once } from 'node:events'
+import type { Client } from '../../../src/index.ts'
+import { LockError, MultiLock, Mutex, ReadWriteLock, ReentrantMutex, type Held } from '../../../src/recipes/index.ts'
+import type { Lock } from '../../../src/recipes/locks/lock.ts'
+import { failureOf } from '../../support/settled.ts'
+import { onBothServers } from '../fixture.ts'
+import { kinds } from './exclusive-kinds.ts'
+
+const locks: Record<string, (client: Client, path: string) => Lock> = {
+  ...Object.fromEntries(kinds.map(({ Lock }) => [Lock.name, (client, path) => new Lock(client, path)])),
+  ReentrantMutex: (client, path) => new ReentrantMutex(client, path),
+  readLock: (client, path) => new ReadWriteLock(client, path).readLock,
+  MultiLock: (client, path) => new MultiLock([new Mutex(client, `${path}/a`), new Mutex(client, `${path}/b`)]),
+}
+
+for (const [name, lockAt] of Object.entries(locks))
+  onBothServers(`use() of ${name}`, (fixture, { it, itEverywhere }) => {
+    let client: Client
+    let lock: Lock
+    beforeEach(async () => {
+      client = await fixture.run(() => fixture.open())
+      lock = lockAt(client, `${fixture.path}/lock`)
+    })
+
+    const expectLost = (error: unknown, held: Held, value: unknown) => {
+      expect(error).to.be.instanceOf(LockError)
+      expect(error).to.include({ code: 'LOST', path: lock.path, value })
+      expect((error as Error).cause).to.equal(held.signal.reason)
+      expect((error as Error).message).to.match(/^LOST: .*: the lock was lost before the function ended/)
+    }
+
+    itEverywhere('rejects with LOST and the result of the function if the session expired meanwhile', async () => {
+      let held!: Held
+      const error = await failureOf(
+        lock.use(async taken => {
+          held = taken
+          const lost = once(held.signal, 'abort')
+          await fixture.expire(client)
+          await lost
+          return 'paid'
+        }),
+      )
+      expectLost(error, held, 'paid')
+    })
+
+    itEverywhere('rejects with LOST if only the release finds out that the session has expired', async () => {
+      let held!: Held
+      const error = await failureOf(
+        lock.use(async taken => {
+          held = taken
+          await fixture.expire(client)
+          return 'paid'
+        }),
+      )
+      expectLost(error, held, 'paid')
+    })
+
+    it('rejects with LOST if the process was stopped for the session timeout, before any timer fires', async () => {
+      let held!: Held
+      const error = await failureOf(
+        lock.use(taken => {
+          held = taken
+          fixture.stall(client.sessionTimeout)
+          return 'paid'
+        }),
+      )
+      expectLost(error, held, 'paid')
+    })
+
+    itEverywhere('rejects with LOST if another session has deleted the node meanwhile', async () => {
+      let held!: Held
+      const error = await failureOf(
+        lock.use(async taken => {
+          held = taken
+          const lost = once(held.signal, 'abort')
+          await fixture.observer.delete(held.path)
+          await lost
+          return undefined
+        }),
+      )
+      expectLost(error, held, undefined)
+    })
+
+    it('rejects with the function’s own error if it fails after the loss', async () => {
+      const own = new Error('mine')
+      const error = await failureOf(
+        lock.use(async held => {
+          const lost = once(held.signal, 'abort')
+          await fixture.expire(client)
+          await lost
+          throw own
+        }),
+      )
+      expect(error).to.equal(own)
+    })
+
+    it('resolves with the result if the session is lost only while the lock is released', async () => {
+      const { faults } = fixture.embedded
+      const using = lock.use(() => {
+        // From now on the server receives nothing of this session, and so expires it.
+        for (const request of ['delete', 'multi', 'sync', 'exists', 'ping', 'connect'] as const)
+          faults.ignore(request, { session: client.sessionId, times: Infinity })
+        return 'paid'
+      })
+      await fixture.until(() => client.validFor() === 0)
+      await fixture.until(async () => (await fixture.ephemeralNodes()).length === 0)
+      faults.clear()
+      expect(await using).to.equal('paid')
+      expect(client.state).to.equal('expired')
+    })
+  })
