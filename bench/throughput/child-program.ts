@@ -1,7 +1,7 @@
 // Compiles the program of the measuring processes to plain JavaScript, so that no TypeScript loader is measured.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
+import ts from '@typescript/typescript6'
 
 const here = new URL('.', import.meta.url)
 const built = new URL('../../.cache/throughput/', import.meta.url)

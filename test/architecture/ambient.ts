@@ -1,6 +1,6 @@
 // Finds the ambient dependencies of a file: time, randomness, sockets, hashes, and code from strings. Its caller does
 // not pass them in.
-import ts from 'typescript'
+import ts from '@typescript/typescript6'
 
 export type Need = 'time' | 'randomness' | 'sockets' | 'hashes' | 'code from strings'
 

@@ -1,6 +1,6 @@
 // The import graph of src/, and the imports that a folder's rule does not allow.
 import { posix } from 'node:path'
-import ts from 'typescript'
+import ts from '@typescript/typescript6'
 
 /** Each file's imports: paths below src/, and names of modules. The key is the file's own path below src/. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
+import ts from '@typescript/typescript6'
 
 const WAYS = ['The way of an acquire()', 'The way of a watch event', 'The way of a request through the embedded server']
 

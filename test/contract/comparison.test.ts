@@ -28,7 +28,7 @@ describe(`the embedded server compared with Apache ZooKeeper (SEED=${seed})`, fu
   it(`sends the same replies and events in ${runs} random scenarios`, async () => {
     await fc.assert(
       fc.asyncProperty(scenarios, steps => compare(embedded, apache, steps)),
-      { seed, numRuns: runs, interruptAfterTimeLimit: timeLimit, markInterruptAsFailure: true },
+      { seed, numRuns: runs, plugins: [fc.interruptAfterTimeLimit(timeLimit, { failOnInterrupt: true })] },
     )
     const { nodes, watches, sessions } = embedded.snapshot()
     expect([nodes.size, watches.length, sessions.length], 'nodes, watches and sessions left').to.deep.equal([1, 0, 0])

@@ -101,7 +101,10 @@ describe('an embedded server that is closed, or whose callback throws,', () => {
         await start({ onTransaction })
         for (const kind of ['connect', 'create'] as const) server.faults.delay(kind, 1000)
         const connecting = connect(server.connectString, { dial: server.dial, clock, connectTimeout: 5000 })
-        const done = connecting.then(zk => zk.create('/a').finally(() => zk.close()))
+        const done = connecting.then(async zk => {
+          await using closing = zk
+          return await closing.create('/a')
+        })
         expect(await clock.until(outcomeOf(done))).to.be.instanceOf(Error)
         expect(clock.pendingTimers).to.equal(0)
       }

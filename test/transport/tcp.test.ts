@@ -16,8 +16,7 @@ function recordEvents() {
     events,
     opened: () => record('opened'),
     received: (chunk: Buffer) => record(`received ${chunk.toString()}`),
-    closed: (cause?: Error) =>
-      record(`closed ${(cause as NodeJS.ErrnoException | undefined)?.code ?? 'without a cause'}`),
+    closed: (cause?: NodeJS.ErrnoException) => record(`closed ${cause?.code ?? 'without a cause'}`),
     async waitFor(beginning: string): Promise<void> {
       while (!events.some(each => each.startsWith(beginning))) await new Promise<void>(resolve => (wake = resolve))
     },

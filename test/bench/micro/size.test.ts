@@ -86,7 +86,7 @@ describe('the size of the client', () => {
       console.log(JSON.stringify({ idle, busy: { after, derived: await derived() } }))`)
     expect(idle).to.deep.equal({ before: idle?.before, after: idle?.before, derived: 0 })
     expect(busy?.derived).to.equal(1)
-    expect(busy?.after).to.have.length((idle?.before as string[]).length + 1)
+    expect(busy?.after).to.have.length(((idle?.before ?? []) as string[]).length + 1)
   })
 })
 
