@@ -1,7 +1,7 @@
 // `npm run bench:throughput`: compares the cost of calls with other clients, each measurement in a separate process.
 // See bench/README.md.
 // May import: bench/measure/statistics.ts, bench/output, src/index.ts, src/protocol/index.ts, test/support,
-// typescript.
+// @typescript/typescript6.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
