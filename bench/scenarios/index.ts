@@ -1,4 +1,4 @@
-// The scenarios of the fan-out benchmark. Each lock is one call in this list.
+// The scenarios of the fan-out benchmark. Each lock is one call of lock() in this list.
 // May import: bench/harness/scenario.ts, src/index.ts, src/recipes/index.ts.
 import {
   EphemeralMutex,

@@ -31,7 +31,7 @@ const LONGER: Readonly<Record<string, string>> = {
   'src/server/connection.ts': 'one owner of the state of a socket, at the other end',
   'src/session/connection.ts': 'one owner of the state of a socket: handshake, frames and writes share it',
   'src/session/session.ts': 'the only mediator: all state changes of a session are in one place',
-  'test/architecture/architecture.test.ts': 'every rule of the house, with planted breaches',
+  'test/architecture/architecture.test.ts': 'every rule of the architecture, with examples that break it',
   'test/client/interface.test.ts': 'one table of the arguments that public calls accept and reject',
   'test/client/real-server.test.ts': 'one session with a real server, from the first call to the last',
   'test/protocol/explain.test.ts': 'one sentence expected for each kind of frame',
@@ -74,7 +74,7 @@ describe('the architecture', () => {
 
     it('use every permission of the rules', () => expect(unusedRules(graph, rules)).to.deep.equal([]))
 
-    it('have no cycles between files or folders, with type imports counted', () => {
+    it('form no cycles between files or folders, even with type imports included', () => {
       expect(cycles(graph)).to.deep.equal([])
       expect(cycles(foldersOf(rules))).to.deep.equal([])
     })

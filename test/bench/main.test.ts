@@ -65,7 +65,7 @@ describe('npm start', function () {
     expect(stderr).to.match(/^--sessions: "many" is not .*\n$/)
   })
 
-  it('rejects a file to compare with that is not a result, in one line, before it starts anything', async () => {
+  it('rejects --compare with a file that is not a result, in one line, before it starts anything', async () => {
     const { exitCode, stdout, stderr } = await start('--compare', main).ended
     expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' })
     expect(stderr).to.match(/^[^\n]*main\.ts: [^\n]+\n$/)

@@ -12,6 +12,6 @@ export async function startChromium(): Promise<Browser> {
     isInstalled: () => existsSync(program),
     alternatives: 'install the Debian package chromium',
   })
-  // Chromium cannot sandbox as root, and a container has little shared memory. The only page is our own.
+  // Chromium cannot sandbox as root, and a container has little shared memory. Only our own page is opened.
   return chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 }

@@ -9,7 +9,7 @@ import { reportOf } from '../../bench/report/report.ts'
 import { readResult, type Result } from '../../bench/output/result.ts'
 import { startChromium } from './chromium.ts'
 
-const WIDTHS = { desk: { width: 1280, height: 900 }, phone: { width: 360, height: 740 } }
+const WIDTHS = { desktop: { width: 1280, height: 900 }, phone: { width: 360, height: 740 } }
 const recorded = fileURLToPath(new URL('../../docs/herd.json', import.meta.url))
 
 describe('the report in a browser', () => {

@@ -34,7 +34,7 @@ describe('connect', () => {
     for (const { dropped } of server.connections.slice(1)) expect(dropped).to.equal(true)
   })
 
-  it('reports that a server rejected the handshake with a bare header, as a read-only one does', async () => {
+  it('reports that a server rejected the handshake with a bare header, as a read-only server does', async () => {
     const { opening, server, clock } = scriptedConnect({ connectTimeout: 30 })
     const caught = opening.catch((error: unknown) => error)
     const connection = await server.next()

@@ -267,7 +267,7 @@ describe('the client’s interface', () => {
       expect(told).to.deep.equal([['suspended', 'connected']])
     })
 
-    it('are not told to a listener of once() that off() has removed', async () => {
+    it('are not passed to a listener of once() that off() has removed', async () => {
       const told: State[] = []
       const listener = (state: State) => told.push(state)
       zk.once('state', listener).off('state', listener)

@@ -65,7 +65,7 @@ describe('followEnsemble', () => {
     expect(tried.slice(3)).to.deep.equal(tried.slice(0, 3))
   })
 
-  it('keeps its watch on the node if the caller removes the caller’s watches', async () => {
+  it('keeps its own watch on the node if the caller removes watches from it', async () => {
     const all = await follow('one')
     await answerConfig(all.connection, config('one:2181', 'two:2181'))
     expect(await failureOf(all.client.removeWatches(CONFIG))).to.include({ code: 'NOWATCHER' })

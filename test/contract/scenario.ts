@@ -100,14 +100,14 @@ const request = <T extends object>(
 const creation = { path: belowPaths, data, acl: acls, flags }
 const createTTL = request('createTTL', {
   ...creation,
-  // No other mode, because 3.8.0 shuts itself down after one.
+  // No other mode, because 3.8.0 shuts itself down after a createTTL with one.
   flags: fc.constantFrom(persistentTTL, persistentSequentialTTL),
   ttl: fc.constantFrom(1_000_000, 2 ** 40 - 1, 2 ** 40, 0, -1),
 })
 const creations = fc.oneof(
   { weight: 2, arbitrary: request('create', creation) },
   { weight: 4, arbitrary: request('create2', creation) },
-  // No ephemeral mode either, because 3.8.0 treats such a node as a container only after the transaction.
+  // No ephemeral mode, because 3.8.0 treats a node with such flags as a container only after the transaction.
   {
     weight: 1,
     arbitrary: request('createContainer', {

@@ -9,7 +9,7 @@ describe('docs/protocol.md', function () {
   const shown = framesOn(read())
 
   for (const [name, text] of shown)
-    it(`explains the bytes of “${name}” as they decode`, () => expect(redumpFrame(text).text).to.equal(text))
+    it(`shows the fields that the bytes of “${name}” decode to`, () => expect(redumpFrame(text).text).to.equal(text))
 
   it('fails the check if a byte of a frame is wrong', () => {
     const text = shown.get('event') ?? ''

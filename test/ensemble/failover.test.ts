@@ -158,7 +158,7 @@ describe('failover in an ensemble', () => {
     await held.release()
   })
 
-  it('considers the lock lost, but not the session, if the quorum is lost for longer than the session timeout', async () => {
+  it('aborts the signal of a lock, but does not end the session, if the quorum is lost for longer than the session timeout', async () => {
     const client = await sessions.open(ensemble.connectString, { sessionTimeout: 2000 })
     const held = await new Mutex(client, path).acquire()
     const [first, second] = (await ensemble.followers()) as [ApacheZooKeeper, ApacheZooKeeper]

@@ -50,7 +50,7 @@ describe('a partitioned ensemble', () => {
   /** Opens a client that tries the servers in the given order. */
   const openInOrder = (servers: readonly ApacheZooKeeper[], options: ConnectOptions = {}) => {
     let draws = 0
-    // The shuffle draws once for each server but the first. Later draws are random.
+    // The shuffle of the servers draws once for each server except the first. Later draws are random.
     const random = () => (++draws < servers.length ? 0.999 : Math.random())
     return sessions.open(servers.map(({ connectString }) => connectString).join(','), { random, ...options })
   }
@@ -90,8 +90,8 @@ describe('a partitioned ensemble', () => {
 
     expect(write.code).to.be.oneOf(['CONNECTIONLOSS', 'SESSIONEXPIRED'])
     expect(granted.token > held.token, 'a resource that checks tokens rejects the old one').to.equal(true)
-    // The leader may have heard from the session up to a tick before the isolation. A holder that never notices would
-    // hang the await above.
+    // The leader may have received the session's last ping up to a tick before the isolation. A holder that never
+    // notices would hang the await above.
     for (const overlap of overlaps) expect(overlap).to.be.below(UNAWARE + TICK + LOAD_ALLOWANCE)
     const [writing, holding] = overlaps
     if (this.test)
@@ -170,7 +170,7 @@ describe('a partitioned ensemble', () => {
     await held.release()
   })
 
-  it('never shows a client an older state than it has read: a lagging server closes, and the client tries the next', async () => {
+  it('never shows a client an older state than it has read: a lagging server closes the connection, and the client tries the next server', async () => {
     const dialled: number[] = []
     const faultyDial = new FaultyDial()
     const dial: Dial = (address, handler) => {

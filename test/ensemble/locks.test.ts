@@ -43,7 +43,7 @@ describe('locks on an ensemble', () => {
   /** Opens a client that tries the servers in the given order. */
   const openInOrder = (servers: readonly ApacheZooKeeper[], options: ConnectOptions = {}) => {
     let draws = 0
-    // The shuffle draws once for each server but the first. Later draws are random.
+    // The shuffle of the servers draws once for each server except the first. Later draws are random.
     const random = () => (++draws < servers.length ? 0.999 : Math.random())
     return sessions.open(servers.map(({ connectString }) => connectString).join(','), { random, ...options })
   }

@@ -67,7 +67,7 @@ describe('an ensemble in read-only mode', () => {
       expect(error).to.include({ code: 'CONNECTTIMEOUT' })
     })
 
-    it('is left for a read-write server, with a new session and the same watches', async () => {
+    it('loses its client to a read-write server, where it has a new session and the same watches', async () => {
       const others = ensemble.servers.filter(each => each !== server)
       const zk = await sessions.open(server.connectString, { readOnly: true, random: () => 0.999 })
       const states: State[] = []

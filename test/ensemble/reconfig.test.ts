@@ -24,7 +24,7 @@ describe('an ensemble that is reconfigured', () => {
     const leader = await ensemble.leader()
     const leaving = ensemble.servers.find(each => each !== leader) as ApacheZooKeeper
     const ports: number[] = []
-    // Its connect string has one server. It learns the others from the ensemble's configuration.
+    // The client's connect string has one server. The client learns the others from the ensemble's configuration.
     const client = await sessions.open(leaving.connectString, { followEnsemble: true, sessionTimeout: 5000 })
     const bystander = await sessions.open(leaving.connectString, { sessionTimeout: 5000 })
     for (const each of [client, bystander]) await each.sync('/')

@@ -72,8 +72,8 @@ describe('dialling, time and memory:', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  // The latency may vary by a third of T, because pings are sent every third and two thirds of silence end the
-  // connection.
+  // The latency may vary by a third of T, because a ping is sent after each third of T, and the connection ends after
+  // two thirds of silence.
   for (const [least, name] of [
     [0, '0 and T/3'],
     [1 / 6, 'T/6 and T/2'],
@@ -90,7 +90,8 @@ describe('dialling, time and memory:', () => {
         for (; index < connection.received.length; index++) {
           const request = connection.received[index]
           if (request === undefined) continue
-          // In order, as in TCP. The handshake took no time here, so the first reply has the least latency.
+          // The replies keep their order, as in TCP. The handshake took no time here, so the first reply has the least
+          // latency.
           last = Math.max(last, clock.now() + T * (least + (index === 0 ? 0 : random() / 3)))
           delayed.push({
             at: last,

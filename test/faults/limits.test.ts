@@ -17,7 +17,7 @@ describe('limits and arguments:', function () {
     const others = Array.from({ length: 20 }, () => client.getData(path))
     expect(await failureOf(client.setData(path, Buffer.alloc(1_048_576)))).to.include({ code: 'REQUESTTOOLARGE' })
     await Promise.all(others)
-    // The largest request that the server accepts.
+    // This is the largest request that the server accepts.
     await client.setData(path, Buffer.alloc(1_048_375))
     expect(proxy.connectionCount).to.equal(1)
     expect(client.state).to.equal('connected')
@@ -83,7 +83,8 @@ describe('limits and arguments:', function () {
     const calls = paths.map(path => client.getData(path, { watch }))
     expect(await failureOf(client.getData('/one-more'))).to.include({ code: 'TOOMANYPENDING' })
     await settle()
-    // Patched copies of one frame, because encoding a hundred thousand frames would be the slowest part.
+    // The replies are patched copies of one frame, because encoding a hundred thousand frames would be the slowest
+    // part.
     const reply = connection.replyTo(connection.requests[0] as Received, dataReply('', 9n))
     connection.send(...paths.map((_, i) => patched(reply, frame => frame.writeInt32BE(i + 1, 4))))
     await Promise.all(calls)
@@ -91,7 +92,7 @@ describe('limits and arguments:', function () {
     connection.send(...paths.map(path => patched(event, frame => frame.write(path, 32))))
     await settle()
     expect(fired).to.equal(100_000)
-    // Takes two seconds on an idle machine.
+    // All of this takes two seconds on an idle machine.
     expect(performance.now() - startedAt).to.be.below(60_000)
   })
 })

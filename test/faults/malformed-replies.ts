@@ -8,7 +8,7 @@ import { dataReply } from '../support/scripted-session.ts'
 
 export interface MalformedReply {
   what: string
-  /** @param xid of the pending request that the reply would belong to */
+  /** @param xid the xid of the pending request that the reply would belong to */
   bytes: (xid: number) => Buffer
   /** The pending call, if it matters which one. Default: getData. */
   call?: (client: Client) => Promise<unknown>
@@ -16,9 +16,9 @@ export interface MalformedReply {
   code?: ErrorCode
   /** Checks the result of that call if the connection stays and the frame is its reply. */
   checkOutcome?: (outcome: unknown) => void
-  /** The client ignores the frame. */
+  /** True if the client ignores the frame. */
   ignored?: true
-  /** The frame contains a valid reply to the pending call before the fault. */
+  /** True if the frame contains a valid reply to the pending call before the fault. */
   answersCall?: true
 }
 

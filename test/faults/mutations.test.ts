@@ -58,8 +58,8 @@ function serveCorrectly(server: ScriptedServer): void {
 }
 
 /**
- * Expects that the client works again. Before that, calls may fail on a connection that is within a frame or has wrong
- * xids.
+ * Expects that the client works again. Before that, calls may fail on a connection that is in the middle of a frame or
+ * has wrong xids.
  */
 async function expectWorkingAgain(client: Client, clock: VirtualClock): Promise<void> {
   const { sessionId } = client
@@ -75,7 +75,7 @@ async function expectWorkingAgain(client: Client, clock: VirtualClock): Promise<
   expect(client.sessionId).to.equal(sessionId)
 }
 
-describe('random bytes', () => {
+describe('a client survives random bytes', () => {
   const inEachCase = (property: (bytes: Uint8Array) => Promise<void>) =>
     fc.assert(fc.asyncProperty(random, property), { numRuns: 150 })
 

@@ -72,14 +72,14 @@ describe(`path validation (SEED=${seed}):`, function () {
     return { wrong: wrong.map(path => JSON.stringify(path)), accepted: accepted.filter(Boolean).length }
   }
 
-  it(`of ${PATHS} random paths, client and server reject the same`, async () => {
+  it(`of ${PATHS} random paths, client and server reject the same ones`, async () => {
     const all = fc.sample(paths, { numRuns: PATHS, seed })
     const { wrong, accepted } = await disagreements(all.map(path => `${ROOT}/${path}`))
     expect(wrong).to.deep.equal([])
     expect(accepted, 'both verdicts occur').to.be.within(PATHS / 10, (PATHS * 9) / 10)
   })
 
-  it('of edge cases, client and server reject the same', async () => {
+  it('of edge cases, client and server reject the same ones', async () => {
     const alone = edges.flatMap(edge => [`${ROOT}/${edge}`, `${ROOT}/a${edge}b`])
     const odd = ['', '/', '//', '.', '/.', '/..', 'a', 'a/b', `${ROOT}/`, `${ROOT}/./a`, `${ROOT}/../a`, `//paths/a`]
     const { wrong, accepted } = await disagreements([...alone, ...odd])

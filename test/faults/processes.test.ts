@@ -78,7 +78,7 @@ const REPORT_AFTER_PAUSE = `
     last = performance.now()
     if (paused < ${1.2 * T}) return setTimeout(look, 5)
     const validFor = held.validFor()
-    // One full turn, because Node runs the timers that were due before the pause before it reads the clock again.
+    // Wait one full turn: Node first runs the timers that were due before the pause, and then reads the clock again.
     await new Promise(resolve => setTimeout(resolve, 1))
     const abortedOneTurnLater = held.signal.aborted
     const write = await held.guard().setData(resource, 'by the old holder').commit().then(() => 'done', error => error.code)
@@ -143,7 +143,7 @@ describe('a lock holder’s process', function () {
   })
 
   it('that blocks for longer than its timeout keeps its session if the server has not expired it', async () => {
-    // With such long ticks the server expires the session late, except immediately before a tick.
+    // With such long ticks the server expires the session much later than its timeout, unless a tick is due just then.
     await using slowServer = await startApacheZooKeeper({ config: { tickTime: 2_000_000, minSessionTimeout: T } })
     await using observer = await connect(slowServer.connectString)
     await observer.create('/resource', 'untouched')

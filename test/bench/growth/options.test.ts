@@ -14,7 +14,7 @@ describe('the command line of the growth benchmark', () => {
     expect(options.report).to.match(/bench\/results\/growth\.html$/)
   })
 
-  it('goes up to 100,000 calls, 1,000,000 watches (removed ones too), and 10,000 sessions', () => {
+  it('selects sizes up to 100,000 calls, 1,000,000 watches (removed ones too), and 10,000 sessions', () => {
     const largest = Object.fromEntries(populations.map(({ name, sizes }) => [name, Math.max(...sizes)]))
     expect(largest).to.include({ calls: 100_000, watches: 1_000_000, removed: 1_000_000, sessions: 10_000 })
     for (const { name, sizes, quick } of populations) {

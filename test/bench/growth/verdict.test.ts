@@ -10,7 +10,7 @@ const [workload] = workloads.filter(({ population, probe }) => population === 'w
 const SIZES = [1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 const ROUNDS = 7
 
-/** Measures a cost by size, with random noise in each round. */
+/** Returns the finding for simulated measurements of a cost, with random noise in each round. */
 function measured(costOf: (size: number) => number, noise = 0, seed = 1, of: Workload = workload): Finding {
   const random = seeded(seed)
   const sample = (size: number) => ({
@@ -22,7 +22,7 @@ function measured(costOf: (size: number) => number, noise = 0, seed = 1, of: Wor
 }
 
 const increases = {
-  'a linear term that doubles the cost at the largest size but one': (size: number) => 1 + size / 300_000,
+  'a linear term that doubles the cost at the second largest size': (size: number) => 1 + size / 300_000,
   'a linear term and nothing else': (size: number) => size / 1000,
   'a power of 0.25': (size: number) => (size / 1000) ** 0.25,
   'a doubling in the middle': (size: number) => (size > 10_000 ? 2 : 1),

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { refuseWithoutDescriptors, TooManySessions } from '../../../bench/harness/descriptors.ts'
 
 describe('the check of file descriptors', () => {
-  it('rejects a run that needs more, and says what to do', () => {
+  it('rejects a run that needs more descriptors than the limit, and says what to do', () => {
     refuseWithoutDescriptors(1000, 2, undefined, () => 1200)
     expect(() => refuseWithoutDescriptors(10_001, 2, undefined, () => 1024))
       .to.throw(TooManySessions)

@@ -28,7 +28,7 @@ describe('the plan of the benchmark', () => {
     }
   })
 
-  it('leaves out scenarios that move too many bytes in a step, unless requested', () => {
+  it('leaves out scenarios that move too many bytes at once, unless requested', () => {
     const locks = named('herd', 'mutex', 'ticket')
     expect(stagesOf(locks, [10_000])[0]?.interleaved.map(({ name }) => name)).to.deep.equal(['ticket'])
     expect(stagesOf(locks, [10_000], Infinity)[0]?.interleaved).to.have.length(3)

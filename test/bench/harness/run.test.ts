@@ -39,7 +39,7 @@ describe('a run of the benchmark on a real server', function () {
     for (const cell of run.measurements) expect(stepsOf(cell).length, cell.scenario).to.be.at.least(1)
   })
 
-  it('counts the same in every step, to the byte, and as many frames in timed steps', () => {
+  it('counts the same traffic in every step, to the byte, and the same number of frames in timed steps', () => {
     for (const cell of run.measurements.filter(({ scenario }) => !varying.includes(scenario))) {
       const steps = stepsOf(cell)
       for (const step of steps) expect(step, `${cell.scenario} ${cell.size}`).to.deep.equal(steps[0])
@@ -47,7 +47,7 @@ describe('a run of the benchmark on a real server', function () {
     }
   })
 
-  it('counts the same in another run, to the byte', async () => {
+  it('counts the same traffic in another run, to the byte', async () => {
     const others = ['mutex', 'herd', 'ticket', 'data']
     const chosen = scenarios.filter(({ name }) => others.includes(name))
     const again = new Run(options({ scenarios: chosen, sizes: [5] }), given, silent, new AbortController())
@@ -59,7 +59,7 @@ describe('a run of the benchmark on a real server', function () {
     }
   })
 
-  it('counts one notified waiter of a Mutex on a release, which lists once, and none on a join', () => {
+  it('counts one notification and one list on a release of a Mutex, and no notification on a join', () => {
     for (const { step } of found('mutex')) {
       // Sent: delete, getChildren. Received: their replies, and the event.
       expect(step['release']).to.include({ notifications: 1, framesSent: 2, framesReceived: 3 })
@@ -68,7 +68,7 @@ describe('a run of the benchmark on a real server', function () {
     }
   })
 
-  it('counts all waiters of a HerdMutex on a release and on a join, and a list from each', () => {
+  it('counts a notification of each waiter of a HerdMutex, and a list from it, on a release and on a join', () => {
     for (const { size, step } of found('herd')) {
       const waiters = size - 1
       // Sent: delete, a getChildren of each waiter, and the removeWatches of the new holder.
@@ -83,7 +83,7 @@ describe('a run of the benchmark on a real server', function () {
     }
   })
 
-  it('counts all waiters of an EphemeralMutex on a release, and none on a join', () => {
+  it('counts a notification of each waiter of an EphemeralMutex on a release, and none on a join', () => {
     for (const { size, step } of found('ephemeral')) {
       expect(step['release']).to.include({ notifications: size - 1 })
       expect(step['join']).to.include({ notifications: 0 })
@@ -96,7 +96,7 @@ describe('a run of the benchmark on a real server', function () {
     expect(ten).to.deep.equal(five)
   })
 
-  it('counts one queued node for each session of a ReentrantMutex, because the others wait in the process', async () => {
+  it('counts one queued node for each session of a ReentrantMutex, because its other contenders wait in the process', async () => {
     for (const { step } of found('reentrant')) expect(step['join']).to.include({ framesSent: 3, framesReceived: 3 })
     const chosen = scenarios.filter(({ name }) => name === 'reentrant')
     const many = new Run(options({ scenarios: chosen, sizes: [30] }), given, silent, new AbortController())

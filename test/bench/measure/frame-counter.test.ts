@@ -46,7 +46,7 @@ describe('the frame counter of the benchmark', () => {
     expect(counter.traffic.fences).to.include({ framesSent: 1, framesReceived: 1, bytesReceived: 4 + 16 + 10 })
   })
 
-  it('counts similar requests as work', () => {
+  it('counts requests that only resemble a fence as work', () => {
     const { counter, sent } = session()
     sent(1, operations.sync, { path: '/fences' })
     sent(2, operations.sync, { path: '/other' })

@@ -24,7 +24,7 @@ describe('the counts of clients and server', () => {
     }
   }
 
-  it('agree if they have counted the same since the start', async () => {
+  it('agree if both sides have counted the same since the start', async () => {
     const done = await startReconciliation(sides([5, 5, 9], [70, 74]))
     expect(await done()).to.deep.equal({ clients: passed(4), server: passed(4), agree: true })
   })

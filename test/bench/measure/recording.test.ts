@@ -19,7 +19,7 @@ describe('a recording of one release on a real server', function () {
   const happened = (scenario: string, what: string) =>
     (recordings.get(scenario)?.happenings ?? []).filter(({ is }) => is === what)
 
-  it('starts with the holder, and ends with the lock at the first in the queue', () => {
+  it('starts with a request of the holder, and shows that the first waiter gets the lock', () => {
     for (const name of ['herd', 'mutex', 'ticket', 'write', 'write-herd', 'reentrant']) {
       const { happenings, actor } = recordings.get(name) as Recording
       expect(happenings[0], name).to.include({ who: 0, is: 'request' })
@@ -28,7 +28,7 @@ describe('a recording of one release on a real server', function () {
     }
   })
 
-  it('shows that all waiters of a herd are notified and list, and only the next one of a queue', () => {
+  it('shows that all waiters of a herd are notified and list, but only the next waiter of a queue is notified', () => {
     const waiters = Array.from({ length: 11 }, (_, i) => i + 1)
     for (const name of ['herd', 'write-herd', 'ephemeral'])
       expect(

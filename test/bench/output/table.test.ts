@@ -46,7 +46,7 @@ describe('the table of the benchmark', () => {
     ])
   })
 
-  it('has caveats for missing, heavy and inconstant scenarios', () => {
+  it('has caveats for scenarios that are missing, too heavy, or of varying traffic', () => {
     const chosen = scenarios.filter(({ name }) => name === 'mutex' || name === 'herd')
     const [mutex, herd] = [cellOf('mutex', 10, 'release', 1, 600), cellOf('herd', 10, 'release', 9, 6000)]
     const all = { scenarios: chosen, sizes: [10], all: false }
@@ -98,7 +98,7 @@ describe('the table of the benchmark', () => {
 })
 
 describe('the summary of a measurement', () => {
-  it('has the median, minimum and maximum of the counted steps, and whether they are constant', () => {
+  it('has the median, minimum and maximum of the counted steps, and shows whether they are equal', () => {
     const cell = cellOf('mutex', 10, 'release', 1, 600)
     expect(summaryOf(cell).isConstant).to.equal(true)
     const odd = cell.counted[2]?.steps[0]?.['release']?.counts

@@ -90,7 +90,7 @@ describe('a target', () => {
     expect(verdictsOf([workload('w', target)], samples([1000, 1000, 3000]))[0]?.isMet).to.equal(false)
   })
 
-  it('may be a figure of the same subject in another workload', () => {
+  it('may compare with the same subject in another workload', () => {
     const target: Target = { figure: 'rate', by: { workload: 'a' }, atLeast: 2 }
     const samples = samplesOf({ a: { zkwire: [sample(1, 1000)] }, b: { zkwire: [sample(1, 400)] } })
     expect(verdictsOf([workload('a'), workload('b', target)], samples)).to.deep.include({

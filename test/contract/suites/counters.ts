@@ -34,7 +34,7 @@ const cversion = async (session: WireSession, path: keyof typeof counterStarts) 
   (await session.request(operations.exists, { path, watch: false })).stat.cversion
 
 export const counters = suite('sequence numbers', it => {
-  it('stick at their maximum from one request to the next', async world => {
+  it('do not exceed their maximum if each request creates one node', async world => {
     const session = await world.session()
     expect(await createOneByOne(session, '/one-by-one', 1)).to.deep.equal(['/one-by-one/n-2147483647'])
     const { err } = await session.requestReply(operations.create, sequential('/one-by-one'))

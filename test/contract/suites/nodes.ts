@@ -261,7 +261,7 @@ export const modes = suite('create modes:', it => {
       )
   })
 
-  it('in a multi the flags decide what is created, and a plain create with the flags of a ttl is malformed', async world => {
+  it('in a multi the flags decide the kind of the created node, and a plain create with the flags of a ttl is malformed', async world => {
     const session = await world.session()
     const item = (flags: number) => ({
       type: opcodes.create2,

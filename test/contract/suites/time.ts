@@ -53,7 +53,7 @@ export const time = suite('time:', it => {
     await isGone(world, '/full')
   })
 
-  it('a node with a ttl is deleted if it has not changed for so long, unless it has children', async world => {
+  it('a node with a ttl is deleted if it has not changed for that time, unless it has children', async world => {
     const { zk } = world
     const { path } = await zk.create('/n-', '', { mode: 'persistentSequentialTTL', ttl: 1 })
     expect(path).to.equal('/n-0000000000')

@@ -173,7 +173,7 @@ export const watches = suite('watches:', it => {
     expect(await pendingEvents(world, session)).to.deep.equal(['NodeCreated /a'])
   })
 
-  it('a session has one watch in each table on a path: the last one set (ZOOKEEPER-4466)', async world => {
+  it('a session has one watch on a path in each of the server’s tables: the last one set (ZOOKEEPER-4466)', async world => {
     const session = await world.session()
     const path = world.at('/a')
     await world.zk.create('/a')
