@@ -17,6 +17,7 @@ import { Transaction } from './transaction.ts'
 import {
   aBoolean,
   aSignal,
+  aTimeout,
   checked,
   ensureChecks,
   kindProblem,
@@ -45,6 +46,17 @@ export interface WhenConnectedOptions extends SignalOption {
   /** Accepts a connection to a read-only server too. Default false. */
   readOnly?: boolean
 }
+
+/** Options of {@link Client.close}. */
+export interface CloseOptions {
+  /**
+   * How long the call may take, in milliseconds, 0 or more. There is no limit if it is greater than 2147483647.
+   * Default: a third of the session timeout, at most 2 000.
+   */
+  timeout?: number
+}
+
+const closeChecks: Checks<CloseOptions> = { timeout: aTimeout }
 
 const whenConnectedChecks: Checks<WhenConnectedOptions> = { signal: aSignal, readOnly: aBoolean }
 
@@ -350,12 +362,15 @@ export class Client extends Operations implements AsyncDisposable {
 
   /**
    * Ends the session at the server, which deletes its ephemeral nodes. Requests in flight are answered first; queued
-   * requests and later calls reject with CLOSED. Resolves when the server has confirmed the end, or after a third of
-   * the session timeout at most. May be called again. On a view (see {@link chroot}), ends only its watches and
-   * listeners.
+   * requests and later calls reject with CLOSED. Resolves when the server has confirmed the end, or after the timeout.
+   * In the latter case the server keeps the session and its nodes until the session expires, unless it still receives
+   * the request. May be called again, also with a shorter timeout. On a view (see {@link chroot}), ends only its
+   * watches and listeners.
+   * @throws ZooKeeperError BADARGUMENTS if an option is invalid
    */
-  async close(): Promise<void> {
-    if (!this.#isView) return this.#session.close()
+  async close(options: CloseOptions = {}): Promise<void> {
+    const { timeout } = checked('close', '', options, closeChecks)
+    if (!this.#isView) return this.#session.close(timeout)
     const previous = this.state
     if (isTerminal(previous)) return
     this.#isClosed = true

@@ -1,5 +1,5 @@
 // The options of connect(), checked and completed once.
-import { systemClock, type Clock } from '../runtime/clock.ts'
+import { LONGEST_TIMER, systemClock, type Clock } from '../runtime/clock.ts'
 import { systemRandom, type Random } from '../runtime/random.ts'
 import { badArguments } from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Check, type Checks } from '../protocol/option-checks.ts'
@@ -89,8 +89,6 @@ export interface CommonOptions {
 
 /** All options with their defaults, and the choices of the entry point. */
 export type Settings = SessionSettings & { connectTimeout: number }
-
-const LONGEST_TIMER = 0x7fff_ffff
 
 /**
  * Returns a check for a number above 0.

@@ -4,7 +4,7 @@ import { uuidFrom } from '../runtime/uuid.ts'
 import { internals, type Client } from './client.ts'
 
 export { isTerminal } from '../session/life/states.ts'
-export { aBoolean, aFunction, anACL, aSignal, checked, dataProblem } from './validation.ts'
+export { aBoolean, aFunction, anACL, aSignal, aTimeout, checked, dataProblem } from './validation.ts'
 
 /** Returns true for a client of any copy of this package in the process. */
 export const isClient = (value: unknown): value is Client =>

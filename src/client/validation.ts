@@ -73,6 +73,7 @@ const isACL = (acl: readonly ACL[]): boolean =>
 
 export const aSignal = mustBe('an AbortSignal', isSignal)
 export const aFunction = mustBe('a function', value => typeof value === 'function')
+export const aTimeout = mustBe('a number of milliseconds, 0 or more', value => typeof value === 'number' && value >= 0)
 export const aBoolean = mustBe('true or false', value => typeof value === 'boolean')
 export const anACL = mustBe('a list of {perms, id: {scheme, id}}', isACL)
 const aVersion = mustBe('a 32-bit integer', (value: number) => value === (value | 0))

@@ -17,6 +17,9 @@ export interface Clock {
   clearTimeout(timer: unknown): void
 }
 
+/** The longest delay of a timer, in milliseconds. With a longer delay, Node fires the timer after one millisecond. */
+export const LONGEST_TIMER = 0x7fff_ffff
+
 export const systemClock: Clock = {
   now: () => performance.now(),
   wallNow: () => Date.now(),

@@ -1,8 +1,7 @@
 // The planned faults of a server, and which of them affects a reply or an event.
 import { badArguments, errnos, operations, type ServerErrorCode } from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
-import type { Clock } from '../runtime/clock.ts'
-import { LONGEST_TIMER } from './options.ts'
+import { LONGEST_TIMER, type Clock } from '../runtime/clock.ts'
 import type { Fault, FaultEffect, FaultKind, FaultMatch, Faults, OperationName } from './faults.ts'
 
 const operationNames = Object.keys(operations)

@@ -53,9 +53,6 @@ export interface ServerOptions {
 
 export type Settings = Required<ServerOptions>
 
-/** The longest delay of a timer, in milliseconds. With a longer delay, Node fires the timer after one millisecond. */
-export const LONGEST_TIMER = 0x7fff_ffff
-
 const isFrom = (least: number, most: number) => (value: number) =>
   Number.isSafeInteger(value) && value >= least && value <= most
 const positive = mustBe('a whole number from 1 to 2147483647', isFrom(1, 0x7fff_ffff))

@@ -1,7 +1,6 @@
 // Sessions, their connections, and their expiry (SessionTrackerImpl, ExpiryQueue).
-import type { Clock } from '../runtime/clock.ts'
+import { LONGEST_TIMER, type Clock } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
-import { LONGEST_TIMER } from './options.ts'
 
 export interface ServerSession<Connection> {
   readonly id: bigint

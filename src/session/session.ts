@@ -1,7 +1,7 @@
 // One session across many connections: the only owner of its state, and the only file that connects the folders below.
 // May import: session/life, session/requests, session/watches, session/servers, transport, protocol, runtime.
 import { CallbackRunner } from '../runtime/callbacks.ts'
-import type { Timestamp } from '../runtime/clock.ts'
+import { LONGEST_TIMER, type Timestamp } from '../runtime/clock.ts'
 import { deferred, type Deferred } from '../runtime/deferred.ts'
 import {
   ZooKeeperError,
@@ -40,6 +40,9 @@ export interface SessionSettings extends ConnectionSettings, HostProviderSetting
   onUncaughtError: (error: unknown) => void
 }
 
+/** The longest time that close() takes by default, in milliseconds. */
+const CLOSE_TIMEOUT = 2000
+
 export class Session implements ConnectionOwner, RequestsOwner {
   readonly #settings: SessionSettings
   readonly callbacks: CallbackRunner
@@ -62,6 +65,8 @@ export class Session implements ConnectionOwner, RequestsOwner {
   #lastCause: ZooKeeperError | undefined
   #closing: Deferred | undefined
   #closeTimer: unknown
+  /** When {@link #closeTimer} fires. */
+  #closesAt = Infinity
 
   constructor(connectString: ConnectString, settings: SessionSettings) {
     this.#settings = settings
@@ -276,23 +281,38 @@ export class Session implements ConnectionOwner, RequestsOwner {
   }
 
   /**
-   * Ends the session at the server, if a server can be reached within a third of the session timeout. Requests in
-   * flight are answered first. The lease ends at once, so that holders of locks know of it before other clients acquire
-   * them. Resolves when the session has ended.
+   * Ends the session at the server, if a server can be reached within `timeout` milliseconds. Requests in flight are
+   * answered first. The lease ends at once, so that holders of locks know of it before other clients acquire them.
+   * Resolves when the session has ended.
+   * @param timeout default: a third of the session timeout, at most {@link CLOSE_TIMEOUT}. If there are several calls,
+   * the first timeout that ends counts
    */
-  close(): Promise<void> {
+  close(timeout = Math.min(this.#timeout / 3, CLOSE_TIMEOUT)): Promise<void> {
     if (isTerminal(this.state)) return Promise.resolve()
-    if (this.#closing !== undefined) return this.#closing.promise
-    const { promise } = (this.#closing = deferred())
+    const { promise } = this.#closing ?? this.#startClosing()
+    if (!isTerminal(this.state)) this.#closeWithin(timeout)
+    return promise
+  }
+
+  #startClosing(): Deferred {
+    const closing = (this.#closing = deferred())
     this.requests.failQueued('CLOSED')
     if (this.#isConnected && this.#connection !== undefined) this.#sendClose(this.#connection)
     else if (this.state === 'connecting' || this.#lease.expired) this.#terminate('closed')
-    if (isTerminal(this.state)) return promise
-    const third = this.#timeout / 3
-    const patience = this.#isConnected ? third : Math.min(third, this.#lease.remaining())
-    this.#closeTimer = this.#settings.clock.setTimeout(() => this.#terminate('closed'), patience)
+    // Without a connection, the session cannot be closed at a server any more when its lease is over.
+    else this.#closeWithin(this.#lease.remaining())
     this.#lease.end(() => new ZooKeeperError('CLOSED', { fate: 'notSent' }))
-    return promise
+    return closing
+  }
+
+  /** Ends the session here after `ms` milliseconds, unless it ends earlier. */
+  #closeWithin(ms: number): void {
+    const { clock } = this.#settings
+    const at = clock.now() + ms
+    if (at >= this.#closesAt || ms > LONGEST_TIMER) return
+    this.#closesAt = at
+    clock.clearTimeout(this.#closeTimer)
+    this.#closeTimer = clock.setTimeout(() => this.#terminate('closed'), ms)
   }
 
   #sendClose(connection: Connection): void {

@@ -1,7 +1,8 @@
 // A call that can be cancelled. It then rejects at once, and its effects are undone in the background.
-import { aSignal, checked, clockOf, inBackground } from '../../client/recipe-support.ts'
-import { mustBe, type Checks } from '../../protocol/option-checks.ts'
+import { aSignal, aTimeout, checked, clockOf, inBackground } from '../../client/recipe-support.ts'
+import type { Checks } from '../../protocol/option-checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
+import { LONGEST_TIMER } from '../../runtime/clock.ts'
 import type { Client } from '../../client/index.ts'
 import { LockError } from './lock-error.ts'
 
@@ -18,7 +19,7 @@ export interface WaitOptions {
 
 export const waitOptionChecks: Checks<WaitOptions> = {
   signal: aSignal,
-  timeout: mustBe('a number of milliseconds, 0 or more', value => typeof value === 'number' && value >= 0),
+  timeout: aTimeout,
 }
 
 /** A method's call, with the caller's options. */
@@ -31,9 +32,6 @@ export interface Call<O extends WaitOptions = WaitOptions> {
   /** A check for each option of the method. */
   readonly checks: Checks<O>
 }
-
-/** The longest delay of setTimeout, in milliseconds. */
-const LONGEST_TIMEOUT = 0x7fff_ffff
 
 /** No caller sees this reason. It is shared, because creating an error takes as long as sending a request. */
 const ENDED = new Error('the call has ended')
@@ -63,7 +61,7 @@ export async function cancellable<T>(
     const detail = `${op}() took longer than its timeout of ${timeout} ms: call it again, or with a longer timeout`
     scope.abort(new LockError('TIMEOUT', path, { detail }))
   }
-  const timer = timeout <= LONGEST_TIMEOUT ? clockOf(client).setTimeout(onTimeout, timeout) : undefined
+  const timer = timeout <= LONGEST_TIMER ? clockOf(client).setTimeout(onTimeout, timeout) : undefined
   const done = work(scope.signal)
   try {
     return await Promise.race([done, cancelled])

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { errnos, operations } from '../../../src/protocol/index.ts'
 import type { State } from '../../../src/client/index.ts'
+import { failureOf, trackSettled } from '../../support/settled.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { dataReply, reconnect, redial, scriptedSession, T } from '../../support/scripted-session.ts'
 
@@ -128,6 +129,61 @@ describe('close', () => {
     await closing
     expect(client.state).to.equal('closed')
     expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('waits at most two seconds by default, however long the session timeout is', async () => {
+    const longest = 0x7fff_ffff
+    for (const timeOut of [30_000, longest])
+      for (const isSuspended of [false, true]) {
+        const { client, connection, clock } = await scriptedSession({ sessionTimeout: timeOut }, 'zk', { timeOut })
+        if (isSuspended) connection.close()
+        const isClosed = trackSettled(client.close())
+        await clock.advance(1999)
+        expect(isClosed()).to.equal(false)
+        await clock.advance(1)
+        expect(isClosed()).to.equal(true)
+        expect(client.state).to.equal('closed')
+        expect(clock.pendingTimers).to.equal(0)
+      }
+  })
+
+  it('waits as long as its timeout says, or as the shortest timeout of several calls', async () => {
+    for (const [timeouts, ms] of [
+      [[500], 500],
+      [[10_000], 10_000],
+      [[10_000, 1], 1],
+      [[100, 10_000], 100],
+      [[Infinity, 5_000], 5_000],
+      [[0], 1],
+    ] as const) {
+      const { client, connection, clock } = await scriptedSession({ sessionTimeout: 30_000 }, 'zk', { timeOut: 30_000 })
+      const isClosed = trackSettled(Promise.all(timeouts.map(timeout => client.close({ timeout }))))
+      await clock.advance(ms - 1)
+      expect(isClosed()).to.equal(false)
+      await clock.advance(1)
+      expect(isClosed()).to.equal(true)
+      // Even with the timeout 0, the server still receives the request.
+      expect(connection.received.map(({ op }) => op)).to.include(operations.closeSession)
+      expect(clock.pendingTimers).to.equal(0)
+    }
+  })
+
+  it('while suspended waits no longer than the lease', async () => {
+    const { client, connection, clock } = await scriptedSession()
+    connection.close()
+    const isClosed = trackSettled(client.close({ timeout: 60_000 }))
+    await clock.advance(T - 1)
+    expect(isClosed()).to.equal(false)
+    await clock.advance(1)
+    expect(isClosed()).to.equal(true)
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('rejects invalid options with BADARGUMENTS, and leaves the session open', async () => {
+    const { client } = await scriptedSession()
+    for (const options of ['SIGTERM', { timeout: -1 }, { timeout: '2s' }, { timeOut: 5 }] as never[])
+      expect(await failureOf(client.close(options))).to.include({ code: 'BADARGUMENTS', op: 'close' })
+    expect(client.state).to.equal('connected')
   })
 
   it('resolves immediately if the lease has ended', async () => {
