@@ -55,7 +55,7 @@ describe('the transport:', () => {
 
   it('a reply that is cut at any byte is discarded with its connection', async () => {
     const { proxy, path, open } = proxied
-    // Its frames would trigger the faults.
+    // The frames of this client would trigger the faults.
     await proxied.client.close()
     await using client = await open({ clock: fastRetryClock })
     await client.getData(path)
@@ -175,7 +175,7 @@ describe('the transport:', () => {
 
   it('if the connection is lost at any byte of the reply to credentials, no call is sent before the credentials', async () => {
     const { server, proxy, client, path, open } = proxied
-    // Its frames would trigger the faults.
+    // The frames of this client would trigger the faults.
     await client.close()
     await using owner = await connect(server.connectString)
     await owner.addAuth('digest', 'ann:secret')

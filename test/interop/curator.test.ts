@@ -30,7 +30,7 @@ describeInterop('with Curator', curator, all => {
     await (await acquiring).release()
   })
 
-  it('Curator’s acquire times out while ours holds the lock, and leaves no node in the queue', async () => {
+  it('Curator’s acquire times out while our contender holds the lock, and leaves no node in the queue', async () => {
     const mutex = new Mutex(all.client, all.path)
     const held = await mutex.acquire()
     expect(await all.peer.ask('acquire', 'mutex', all.path, '100')).to.equal('taken')
@@ -83,8 +83,8 @@ describeInterop('with Curator', curator, all => {
     await all.peer.ask('release', 'write', all.path)
   })
 
-  // Only if no writer waits: Curator 5.4 queues the downgraded reader after waiting writers, and grants the first of
-  // them the lock too (CURATOR-621).
+  // No writer waits in this test, because Curator 5.4 queues the downgraded reader after waiting writers, and grants
+  // the first of them the lock too (CURATOR-621).
   it('after Curator’s writer downgrades, our readers get the lock and our writers do not', async () => {
     const { readLock, writeLock } = sides(all.client)
     await all.peer.ask('acquire', 'write', all.path)

@@ -44,8 +44,8 @@ describeInterop('with kazoo', kazoo, all => {
       all.ours(client => sides(client).readLock),
     ))
 
-  // Step by step, so that no writer queues after a waiting reader of kazoo's. In kazoo 2.8 the two would wait for each
-  // other (kazoo issue 649, fixed in 2.9).
+  // The test proceeds step by step, so that no writer queues after a waiting reader of kazoo's. In kazoo 2.8 the two
+  // would wait for each other (kazoo issue 649, fixed in 2.9).
   it('ReadLock and ReadWriteLock exclude readers from a writer and a writer from readers, and readers share', async () => {
     const { readLock, writeLock } = sides(all.client)
     const write = await writeLock.acquire()

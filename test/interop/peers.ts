@@ -19,7 +19,7 @@ const JARS = ['client', 'framework', 'recipes']
   .concat('jackson-annotations', 'metrics-core', 'snappy-java')
   .map(jar)
 
-/** An absolute path, because another python on the PATH may not see Debian's packages. */
+/** The path is absolute, because another python on the PATH may not see Debian's packages. */
 export const PYTHON = '/usr/bin/python3'
 
 /** Installs Curator if it is missing. Call it outside a test's timeout. */

@@ -4,8 +4,9 @@
 export const now = (): number => Number(process.hrtime.bigint()) / 1e6
 
 /**
- * `id` is one attempt to hold a lock. The lock is requested, then refused, or granted and later released. A granted
- * lock may be lost before its release. `lastZxid` is the last transaction that the session knew of at that moment.
+ * `id` identifies one attempt to hold a lock. The lock is requested, then refused, or granted and later released. A
+ * granted lock may be lost before its release. `lastZxid` is the last transaction that the session knew of at that
+ * moment.
  */
 export type Event = { at: number } & (
   | { is: 'requested'; id: string; lock: string; session: bigint }

@@ -8,7 +8,10 @@ import type { Transaction } from './transaction-log.ts'
 const LOCK = '/lock'
 const node = (n: number, name = 'x-') => `${LOCK}/${name}${String(n).padStart(10, '0')}`
 
-/** The times of one contender's steps. Transaction 10t creates its node at time t, transaction 10t + 5 deletes it. */
+/**
+ * The times of one contender's steps. Transaction 10 * made creates its node, and transaction 10 * deleted + 5 deletes
+ * it.
+ */
 interface Story {
   requested: number
   granted?: number
@@ -130,7 +133,7 @@ describe('a rule for histories', () => {
     breaks('leaked node', [{ ...holds(10, 20), deleted: 25 }])
   })
 
-  it('gets the same event back from its line', () => {
+  it('applies to events that were written as lines and read back unchanged', () => {
     const event: Event = { at: 1.5, is: 'granted', id: 'a1', node: '/a', token: 2n ** 60n, lastZxid: -1n }
     expect(fromLine(toLine(event))).to.deep.equal(event)
   })

@@ -16,7 +16,10 @@ import { Lock } from '../../src/recipes/locks/lock.ts'
 import { kinds } from './tenures.ts'
 import type { LockUnderTest, LocksUnderTest } from './workload.ts'
 
-/** An election as a lock: each contender campaigns. Its tries wait, because an election has no other way in. */
+/**
+ * An election as a lock: each contender campaigns. Its tryAcquire() waits too, because an election has no attempt that
+ * returns at once.
+ */
 class ElectionLock extends Lock {
   readonly #election: LeaderElection
 

@@ -1,5 +1,5 @@
-// The rules are worth something only if they find bugs. Each mutant plays the scenario that shows its bug. With a
-// correct lock the same scenario must break no rule.
+// The rules are useful only if they find bugs. Each mutant plays the scenario that shows its bug. With a correct lock
+// the same scenario must break no rule.
 import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'

@@ -11,7 +11,7 @@ import { nodeFactoryOf, childNames } from '../../src/recipes/queue/queue.ts'
 import { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
 import { readWatched } from '../../src/recipes/node/read-with-watch.ts'
 
-/** Node names without a uuid, so that only its data and its owner identify a node. */
+/** Node names without a uuid, so that a node is identified only by its data and its owner. */
 export const sequenceOnly = { prefix: 'x-', pattern: /^x-(\d{10})$/ }
 
 abstract class Mutant extends ExclusiveLock {

@@ -31,7 +31,7 @@ export class Recorder {
     return `${name}${++this.#count}`
   }
 
-  /** @param name prefix of the ids of its attempts */
+  /** @param name the prefix of the ids of the client's attempts */
   async open(connectString: string, options: ConnectOptions, name = ''): Promise<RecordedClient> {
     let lastZxid = 0n
     const client = await connect(connectString, {

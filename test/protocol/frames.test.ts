@@ -5,7 +5,7 @@ import { allocationsOf, sum } from '../support/allocations.ts'
 
 const LIMIT = 1 << 20
 
-/** The most bytes that may be allocated for a frame after its first byte. */
+/** The most bytes that may be allocated for a frame before most of it has arrived. */
 const BELIEVED = 65_536
 
 describe('frames', () => {

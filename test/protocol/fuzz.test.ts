@@ -51,7 +51,9 @@ function mutated(bytes: Buffer, program: readonly Mutation[]): Buffer {
   return result
 }
 
-/** Bytes outside the frame, which the reader must not read. There are enough of them to make a value longer. */
+/**
+ * Bytes outside the frame, which the reader must not read. A reader that reads them returns a value that is too long.
+ */
 const MARGIN = Buffer.alloc(64, 1)
 
 /**

@@ -1,4 +1,4 @@
-// Frames captured between Apache ZooKeeper 3.8.0 and its Java client, or a socket written to by hand: see
+// Frames captured between Apache ZooKeeper 3.8.0 and its Java client, or written to a socket by hand: see
 // capture-golden.ts. ZooKeeper's own classes decoded the expected values.
 import { expect } from 'chai'
 import {
@@ -44,7 +44,7 @@ function plain(value: unknown): Plain {
 const steps = new Map<string, GoldenFrame[]>()
 for (const frame of goldenFrames) steps.set(frame.step, [...(steps.get(frame.step) ?? []), frame])
 
-/** The body of the only frame with a body that this end sent in the step. */
+/** Returns the body of the only frame that this end sent in the step. */
 function only<T>(step: string, from: 'client' | 'server', codec: Codec<T>): T {
   const frames = (steps.get(step) ?? []).filter(each => each.from === from)
   expect(frames, step).to.have.length(1)

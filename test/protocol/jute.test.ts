@@ -353,7 +353,7 @@ describe('jute', () => {
       const text = 'é語🦓'.repeat(5)
       for (let before = 16_384 - 4 - 60; before <= 16_384; before++) {
         const writer = new Writer()
-        // Byte by byte, because one large write would allocate a larger slab.
+        // The bytes are written one by one, because one large write would allocate a larger slab.
         for (let i = 0; i < before; i++) writer.bool(false)
         writer.string(text)
         expect(new Reader(writer.take(), before).string(), `after ${before} bytes`).to.equal(text)
@@ -381,7 +381,7 @@ describe('jute', () => {
       expect(sum(allocated)).to.be.at.most(2 * 16_384)
     })
 
-    it('starts with a small slab if many write at once, and never shares a slab that is in use', () => {
+    it('starts with a small slab if many writers write at once, and never shares a slab that is in use', () => {
       const writers = Array.from({ length: 100 }, () => new Writer())
       const allocated = allocationsOf(() => {
         for (const round of [0, 1]) for (const [i, writer] of writers.entries()) writer.int(1000 * round + i)

@@ -1,4 +1,4 @@
-// Recipes refuse wrong arguments at once, by name, before a request is sent.
+// Recipes refuse wrong arguments at once, before a request is sent. The error names the argument.
 import { expect } from 'chai'
 import { connect, ZooKeeperError, type Client } from '../../src/index.ts'
 import * as recipes from '../../src/recipes/index.ts'
@@ -49,7 +49,7 @@ const valid: Readonly<Record<string, object>> = {
   TicketMutex: { data: '', onForeignContenders: () => undefined },
 }
 
-/** The same client, as an object that is not an instance of this package's class. */
+/** Returns the same client as an object that is not an instance of this package's class. */
 const ofAnotherCopy = (client: Client): Client =>
   new Proxy(client, {
     getPrototypeOf: () => null,

@@ -1,5 +1,5 @@
 // The next waiter gets the lock in time when processes, servers or sessions end or nodes are deleted. A server ends a
-// session at most its timeout and two ticks after the last request.
+// session after its timeout plus two ticks without a request, at the latest.
 import { expect } from 'chai'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -8,7 +8,9 @@ import { promisify } from 'node:util'
 export const root = join(import.meta.dirname, '..', '..')
 const cache = join(root, '.cache', 'runtimes', 'installed')
 
-/** The oldest Node that package.json allows, and the newest of each later release line. */
+/**
+ * Returns the npm specifier of a Node. The list has the oldest Node that package.json allows, and later release lines.
+ */
 const node = (range: string) => `npm:node-${process.platform}-${process.arch}@${range}`
 const dependencies = {
   'node-20': node('~20.19.0'),

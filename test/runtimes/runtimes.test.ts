@@ -71,8 +71,8 @@ async function listening(server: Server | TlsServer): Promise<void> {
 
 const addressOf = (server: Server | TlsServer) => `127.0.0.1:${(server.address() as AddressInfo).port}`
 
-// miniflare has workerd trust this file. It reads the variable only once, before the first worker, which another test
-// file may start.
+// miniflare makes workerd trust the certificates in this file. It reads the variable only once, before it starts the
+// first worker. Another test file may start that worker.
 before(async () => {
   ca = await CertificateAuthority.start('ours')
   process.env['NODE_EXTRA_CA_CERTS'] = ca.file

@@ -47,7 +47,7 @@ describe('a server that', () => {
     })
   }
 
-  it('fails authentication on a reconnect ends the session and rejects all pending calls', async () => {
+  it('rejects authentication on a reconnect ends the session and makes all pending calls reject', async () => {
     const { opening, server, clock } = scriptedConnect({ sasl: plain })
     const connection = await server.next()
     connection.open()
@@ -122,7 +122,7 @@ describe('a server that', () => {
     expect((await opening).state).to.equal('connected')
   })
 
-  it('expires a session before its authentication is asked for a new one, because the first was never used', async () => {
+  it('expires a session that is not authenticated yet is asked for a new session, because the first was never used', async () => {
     const { opening, server, clock } = scriptedConnect({ sasl: plain })
     const first = await server.next()
     first.open()

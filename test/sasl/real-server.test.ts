@@ -49,7 +49,7 @@ describe('SASL with a real server', function () {
     })
   }
 
-  it('allows only the identities of its ACL to read a node', async () => {
+  it('lets only the identities in a node’s ACL read the node', async () => {
     const zk = await connect(server.connectString, { ...OPTIONS, sasl: bob })
     await zk.create('/bobs', 'mine', { acl: [aclOf('sasl', 'bob')] })
     const ann = digestMd5({ username: 'ann', password: 'other' })

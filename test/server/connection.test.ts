@@ -139,7 +139,7 @@ describe('a connection to the embedded server', () => {
     ])
   })
 
-  it('replies to SASL with no token', async () => {
+  it('replies to a SASL request with a null token', async () => {
     const [, answer = Buffer.alloc(0)] = await framesOf(
       connectFrame(),
       request(1, opcodes.sasl, writer => operations.sasl.request.write(writer, { token: '' })),

@@ -224,7 +224,7 @@ for (const by of ['sockets', 'memory'] as const)
       await zk.create('/a')
     })
 
-    it('sets the sequence counter of a node, which sticks at its maximum', async () => {
+    it('sets the sequence counter of a node, which does not exceed its maximum', async () => {
       await zk.create('/q')
       const next = async () => (await zk.create('/q/n-', '', { mode: 'persistentSequential' })).path
       server.setSequenceCounter('/q', 2147483646)

@@ -38,7 +38,7 @@ describe('an embedded server on a virtual clock', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('keeps a session that pings for two hours', async () => {
+  it('keeps a session for two hours if it pings', async () => {
     await start()
     const zk = await join()
     await zk.create('/here', '', { mode: 'ephemeral' })
@@ -110,7 +110,7 @@ describe('an embedded server on a virtual clock', () => {
     expect(names()).to.have.members(['/', '/new', '/full', '/full/a'])
   })
 
-  it('deletes nodes with a ttl that have not changed for so long', async () => {
+  it('deletes nodes with a ttl that have not changed for that time', async () => {
     await start({ extendedTypes: true, containerCheckInterval: 1000 })
     const zk = await join()
     await zk.create('/short', '', { mode: 'persistentTTL', ttl: 5000 })

@@ -7,7 +7,7 @@ import { onBothServers } from '../fixture.ts'
 
 onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
   itEverywhere(
-    'makes the first candidate the leader, and the next one, with a larger token, when it resigns',
+    'makes the first candidate the leader, and the next one when the first resigns, with a larger token',
     async () => {
       const [a, b] = [await fixture.open(), await fixture.open()]
       const first = await new LeaderElection(a, fixture.path, { id: 'a' }).campaign()

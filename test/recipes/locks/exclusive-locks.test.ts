@@ -67,7 +67,7 @@ for (const {
       await client.ensurePath(isQueue ? path : directory)
       frames.length = 0
       const held = await new Lock(client, path).acquire()
-      // Later frames are HerdMutex removing its watch.
+      // With later frames, HerdMutex removes its watch.
       const order = frames.slice(0, 2 * acquireRequests.length).map(({ from }) => from)
       expect(order).to.deep.equal([...acquireRequests.map(() => 'client'), ...acquireRequests.map(() => 'server')])
       const requests = frames.slice(0, acquireRequests.length).map(({ bytes }) => RequestHeader.decode(bytes).type)
@@ -122,7 +122,8 @@ for (const {
       const client = await fixture.open()
       const held = await new Lock(client, path).acquire()
       const { faults } = fixture.embedded
-      // Delays by 0 ms that the server applies to the first and to the second delete request, if it receives them.
+      // Two faults without effect (delays by 0 ms). Each is over when the server has received the first or second
+      // delete.
       const request = releaseSteps.at(-1)?.opcode === opcodes.multi ? 'multi' : 'delete'
       const deletes = [1, 2].map(nth => faults.delay(request, 0, { nth, session: client.sessionId }))
       await Promise.all([held.release(), held.release()])

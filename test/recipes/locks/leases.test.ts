@@ -107,7 +107,7 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
       }
     })
 
-    it('is held, handed over and released on servers that reject exists with NOAUTH without the read permission', async () => {
+    it('is held, handed over and released on servers that reject exists with NOAUTH if the read permission is missing', async () => {
       // Servers do so since 3.8.4 and 3.9.2 (ZOOKEEPER-2590).
       server.faults.replace('exists', 'NOAUTH', { times: Infinity })
       const [holder, rival] = [await open(), await open()]

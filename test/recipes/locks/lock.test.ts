@@ -1,4 +1,4 @@
-// The check that every lock makes of its options. What the locks do is tested in the other files of this folder.
+// The check that every lock makes of its options. The other files of this folder test the behaviour of the locks.
 import { expect } from 'chai'
 import { ZooKeeperError } from '../../../src/index.ts'
 import {

@@ -205,7 +205,7 @@ onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
       expect(names).to.deep.equal(['__rlock__0000000000', '__lock__0000000001'])
     })
 
-    it('uses custom names that identify a node’s owner only by its data', async () => {
+    it('uses custom names, and identifies a node’s owner only by the node’s data', async () => {
       expect(await namesWith({ dialect: HOSTS })).to.deep.equal(['host-R-0000000000', 'host-W-0000000001'])
     })
 

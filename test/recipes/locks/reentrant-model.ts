@@ -86,7 +86,7 @@ class SessionTasks {
       ...['A', 'A', 'B', 'B'].map(owner => () => this.#lockOnce(`${this.#name}, ${owner}`, { owner })),
       ...['C', 'D'].map(context => () => this.#lockOnce(`${this.#name}, ${context}`, { byContext: true })),
     ]
-    // The starter of the tasks has held the lock.
+    // The context that starts the tasks, and that their contexts inherit from, has held the lock.
     await (await this.#lock.acquire({ byContext: true })).release()
     await Promise.all(
       tasks.map(async lockOnce => {

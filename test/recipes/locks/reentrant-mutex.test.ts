@@ -72,7 +72,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
     await (await again).release()
   })
 
-  it('lets the next local owner acquire again while an acquire() that the previous owner called during its release waits', async () => {
+  it('lets the next local owner acquire again although the previous owner has called acquire() during its release', async () => {
     const lock = new ReentrantMutex(await fixture.open(), fixture.path)
     const first = await lock.acquire({ owner: 'me' })
     const next = lock.acquire({ owner: 'you' })
@@ -165,7 +165,7 @@ onBothServers('ReentrantMutex', (fixture, { it, itEverywhere }) => {
   )
 
   itEverywhere(
-    'releases at the server before the next local waiter queues, so that other processes get their turn',
+    'releases at the server before the next local waiter queues, so that other sessions get their turn',
     async () => {
       const [client, other] = [await fixture.open(), await fixture.open()]
       const lock = new ReentrantMutex(client, fixture.path)

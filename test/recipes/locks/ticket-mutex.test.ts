@@ -150,7 +150,7 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
       return { faultyDial, client, old, abort, acquiring, newQueue }
     }
 
-    itEverywhere('makes the old waiter queue again, and does not take the new ticket’s turn for its own', async () => {
+    itEverywhere('makes the old waiter queue again, and does not grant it the turn of the new ticket', async () => {
       const { faultyDial, client, old, acquiring, newQueue } = await replaceTickets()
       faultyDial.accept()
       await fixture.until(async () => (await numbers()).length === 3)

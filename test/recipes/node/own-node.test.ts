@@ -6,7 +6,7 @@ import { Server } from '../../../src/server/index.ts'
 import { failureOf } from '../../support/settled.ts'
 
 describe('OwnNode', () => {
-  it('deletes a node that remove() finds first, even if check() rejects the node’s name', async () => {
+  it('deletes a node that only remove() finds, even if check() rejects the node’s name', async () => {
     await using server = await Server.start({ listen: false })
     await using client = await connect(server.connectString, { dial: server.dial })
     const node = await client.create('/node', '', { mode: 'ephemeral' })

@@ -244,7 +244,7 @@ onBothServers('a dialect', (fixture, { it, itEverywhere }) => {
       const foreignName = foreignNames[title] ?? ''
 
       it(`reports them once to onForeignContenders of ${title}`, async () => {
-        // Like another library’s node, it also consumes a sequence number.
+        // This node consumes a sequence number, as a node of another library does.
         await observer.create(`${path}/${foreignName}`, '', { mode: 'ephemeral' })
         const reports: unknown[] = []
         const lock = lockOf(await fixture.open(), {

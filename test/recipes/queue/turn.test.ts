@@ -84,7 +84,7 @@ describe('turnOf()', () => {
     expect(turnOf([...foreign, named(9)], named(9), curator)).to.deep.equal({ status: 'first' })
   })
 
-  it('waits only for contenders that block the own one', () => {
+  it('waits only for contenders that block the own node', () => {
     const children = [named(1), named(2), named(3), named(4)]
     const odd = turnOf(children, named(4), curator, earlier => earlier.sequence % 2 === 1)
     expect(odd).to.deep.equal({ status: 'waiting', predecessor: named(3) })
