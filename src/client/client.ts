@@ -134,8 +134,8 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   /**
-   * Removes this client's one-shot watches on a path, without calling their callbacks. Also removes the server's watch,
-   * unless another watch of the session needs it.
+   * Removes this client's one-shot watches on a path, without calling their callbacks. This includes watches of calls
+   * that have had no reply yet. Also removes the server's watch, unless another watch or call of the session needs it.
    * @param kind `data`: watches of exists() and getData(). `children`: watches of getChildren(). Default `any`: both
    * @throws ZooKeeperError NOWATCHER if there is no such watch
    */

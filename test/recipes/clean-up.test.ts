@@ -1,7 +1,8 @@
 // A lock's nodes, watches and timers are removed even if the view is closed, the server refuses requests, or the caller
 // awaits settled().
 import { expect } from 'chai'
-import { ZooKeeperError, type Client } from '../../src/index.ts'
+import { ZooKeeperError, type Client, type ObservedFrame } from '../../src/index.ts'
+import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { HerdMutex, Mutex, ReadWriteLock, type Held } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { onBothServers } from './fixture.ts'
@@ -123,6 +124,23 @@ onBothServers('the clean-up of a lock', (fixture, { it, itEverywhere }) => {
       await (await waiting).release()
     },
   )
+
+  itEverywhere('does not affect a waiter that is just setting its watch on that node either', async () => {
+    let removing: Promise<void> | undefined
+    let onWatch = (): void => undefined
+    const onFrame = ({ from, first, bytes }: ObservedFrame): void => {
+      if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.getData) onWatch()
+    }
+    const [holder, client] = [await fixture.open(), await fixture.open({ onFrame })]
+    const held = await new Mutex(holder, path).acquire()
+    await client.exists(held.path, { watch: () => undefined })
+    onWatch = () => void (removing ??= client.removeWatches(held.path))
+    const waiting = new Mutex(client, path).acquire()
+    await fixture.until(() => removing !== undefined)
+    await removing
+    await held.release()
+    await (await waiting).release()
+  })
 
   it('rejects a dialect that does not exist or whose pattern does not match its own nodes', async () => {
     const client = await fixture.open()

@@ -27,12 +27,33 @@ export type ServerTable = 'data' | 'children'
 export const serverTables: readonly ServerTable[] = ['data', 'children']
 export const tableOf = (kind: WatchKind): ServerTable => (kind === 'children' ? 'children' : 'data')
 
+/** Some watches, oldest first. Usually there is one, so only several are in a Set. */
+type Few = Watch | Set<Watch> | undefined
+
+const plus = (few: Few, watch: Watch): Few => {
+  if (few === undefined) return watch
+  return few instanceof Set ? few.add(watch) : new Set([few, watch])
+}
+
+const minus = (few: Few, watch: Watch): Few => {
+  if (!(few instanceof Set)) return few === watch ? undefined : few
+  few.delete(watch)
+  return few.size === 0 ? undefined : few
+}
+
+const listOf = (few: Few): readonly Watch[] => {
+  if (few === undefined) return NONE
+  return few instanceof Set ? [...few] : [few]
+}
+
+/** Returns the kinds of armed watches, each once. */
+const kindsOf = (few: Few): Iterable<WatchKind> => new Set(listOf(few).flatMap(({ armed }) => armed ?? []))
+
 /** The watches on one path in one table. */
 class PathWatches {
-  /** The armed watches. Usually there is one; several are in a Set. */
-  watches: Watch | Set<Watch> | undefined
-  /** The number of requests, queued or in flight, that will set a watch at the server. */
-  pending = 0
+  armed: Few
+  /** The watches of requests, queued or in flight, that will set a watch at the server. */
+  pending: Few
   /**
    * The server-side watch should be removed, but a request in flight may need it. This is decided when that request
    * settles.
@@ -40,33 +61,7 @@ class PathWatches {
   removalDeferred = false
 
   get isIdle(): boolean {
-    return this.watches === undefined && this.pending === 0 && !this.removalDeferred
-  }
-
-  add(watch: Watch): void {
-    if (this.watches === undefined) this.watches = watch
-    else if (this.watches instanceof Set) this.watches.add(watch)
-    else this.watches = new Set([this.watches, watch])
-  }
-
-  delete(watch: Watch): void {
-    if (this.watches instanceof Set) {
-      this.watches.delete(watch)
-      if (this.watches.size === 0) this.watches = undefined
-    } else if (this.watches === watch) {
-      this.watches = undefined
-    }
-  }
-
-  /** Returns the kinds of the armed watches, each once. */
-  kinds(): Iterable<WatchKind> {
-    return new Set(this.all().flatMap(({ armed }) => armed ?? []))
-  }
-
-  /** Returns the armed watches, oldest first. */
-  all(): readonly Watch[] {
-    if (this.watches === undefined) return []
-    return this.watches instanceof Set ? [...this.watches] : [this.watches]
+    return this.armed === undefined && this.pending === undefined && !this.removalDeferred
   }
 }
 
@@ -89,10 +84,31 @@ export class OneShotWatches {
     return (this.#data?.size ?? 0) === 0 && (this.#children?.size ?? 0) === 0
   }
 
+  /** Records a watch whose request was queued or sent. */
+  addPending(table: ServerTable, watch: Watch): void {
+    const entry = this.#entryOf(table, watch.serverPath)
+    entry.pending = plus(entry.pending, watch)
+  }
+
+  /** True from {@link addPending} until the watch is armed, removed or taken. */
+  isPending(table: ServerTable, watch: Watch): boolean {
+    const pending = this.#table(table)?.get(watch.serverPath)?.pending
+    return pending instanceof Set ? pending.has(watch) : pending === watch
+  }
+
+  removePending(table: ServerTable, watch: Watch): void {
+    const entry = this.#table(table)?.get(watch.serverPath)
+    if (entry === undefined) return
+    entry.pending = minus(entry.pending, watch)
+    this.#dropIfIdle(table, watch.serverPath, entry)
+  }
+
+  /** Arms a watch, which is then not pending any more. */
   arm(kind: WatchKind, watch: Watch): void {
     const entry = this.#entryOf(tableOf(kind), watch.serverPath)
     entry.removalDeferred = false
-    entry.add(watch)
+    entry.pending = minus(entry.pending, watch)
+    entry.armed = plus(entry.armed, watch)
     watch.armed = kind
     this.#owned.add(watch)
   }
@@ -104,17 +120,24 @@ export class OneShotWatches {
     const table = tableOf(armed)
     const entry = this.#table(table)?.get(serverPath)
     if (entry === undefined) return undefined
-    entry.delete(watch)
+    entry.armed = minus(entry.armed, watch)
     this.#unregister(watch)
     this.#dropIfIdle(table, serverPath, entry)
     return table
   }
 
-  /** Counts a request that sets a watch: +1 when it was queued or sent, -1 when it was answered or lost. */
-  trackPending(table: ServerTable, serverPath: string, change: 1 | -1): void {
-    const entry = this.#entryOf(table, serverPath)
-    entry.pending += change
-    if (change < 0) this.#dropIfIdle(table, serverPath, entry)
+  /**
+   * Forgets all watches of one view on a path, armed or pending. Returns true if there were any. If pending watches
+   * of other views are left, the removal at the server is deferred.
+   */
+  take(table: ServerTable, serverPath: string, owner: object | undefined): boolean {
+    const entry = this.#table(table)?.get(serverPath)
+    if (entry === undefined) return false
+    const taken = [...listOf(entry.armed), ...listOf(entry.pending)].filter(watch => watch.owner === owner)
+    for (const watch of taken) if (this.disarm(watch) === undefined) this.removePending(table, watch)
+    if (taken.length > 0) entry.removalDeferred = entry.pending !== undefined
+    this.#dropIfIdle(table, serverPath, entry)
+    return taken.length > 0
   }
 
   /**
@@ -123,13 +146,13 @@ export class OneShotWatches {
    */
   deferRemoval(table: ServerTable, serverPath: string): void {
     const entry = this.#table(table)?.get(serverPath)
-    if (entry !== undefined && entry.pending > 0) entry.removalDeferred = true
+    if (entry?.pending !== undefined) entry.removalDeferred = true
   }
 
   /** Returns true if a removal was deferred and no request is pending any more. Returns true only once. */
   takeDeferred(table: ServerTable, serverPath: string): boolean {
     const entry = this.#table(table)?.get(serverPath)
-    if (entry === undefined || entry.pending > 0) return false
+    if (entry === undefined || entry.pending !== undefined) return false
     const { removalDeferred } = entry
     entry.removalDeferred = false
     this.#dropIfIdle(table, serverPath, entry)
@@ -139,12 +162,12 @@ export class OneShotWatches {
   /** True if no watch here needs the server's watch on that path. */
   isUnused(table: ServerTable, serverPath: string): boolean {
     const entry = this.#table(table)?.get(serverPath)
-    return entry === undefined || (entry.pending === 0 && entry.watches === undefined)
+    return entry === undefined || (entry.pending === undefined && entry.armed === undefined)
   }
 
   /** Returns the armed watches on a path in these tables. */
   on(serverPath: string, tables: readonly ServerTable[]): Watch[] {
-    return tables.flatMap(table => this.#table(table)?.get(serverPath)?.all() ?? [])
+    return tables.flatMap(table => listOf(this.#table(table)?.get(serverPath)?.armed))
   }
 
   /** Removes and returns the watches that an event fires; undefined if the event type is unknown. */
@@ -152,10 +175,10 @@ export class OneShotWatches {
     const fired = firedBy[eventType]
     if (fired === undefined) return undefined
     const [first, second] = fired.tables as [ServerTable, ServerTable?]
-    const watches = this.#take(first, serverPath)
+    const watches = this.#fireTable(first, serverPath)
     return {
       type: fired.type,
-      watches: second === undefined ? watches : [...watches, ...this.#take(second, serverPath)],
+      watches: second === undefined ? watches : [...watches, ...this.#fireTable(second, serverPath)],
     }
   }
 
@@ -164,14 +187,14 @@ export class OneShotWatches {
   }
 
   all(): Watch[] {
-    return [this.#data, this.#children].flatMap(table => [...(table ?? [])].flatMap(([, entry]) => entry.all()))
+    return [this.#data, this.#children].flatMap(table => [...(table ?? [])].flatMap(([, entry]) => listOf(entry.armed)))
   }
 
   /** Returns the paths to set again after a reconnect, by kind of watch. */
   paths(): Readonly<Record<WatchKind, string[]>> {
     const paths: Record<WatchKind, string[]> = { data: [], exist: [], children: [] }
     for (const table of [this.#data, this.#children])
-      for (const [path, entry] of table ?? []) for (const kind of entry.kinds()) paths[kind].push(path)
+      for (const [path, entry] of table ?? []) for (const kind of kindsOf(entry.armed)) paths[kind].push(path)
     return paths
   }
 
@@ -188,11 +211,11 @@ export class OneShotWatches {
     return entry
   }
 
-  #take(table: ServerTable, serverPath: string): readonly Watch[] {
+  #fireTable(table: ServerTable, serverPath: string): readonly Watch[] {
     const entry = this.#table(table)?.get(serverPath)
-    if (entry?.watches === undefined) return NONE
-    const watches = entry.all()
-    entry.watches = undefined
+    if (entry?.armed === undefined) return NONE
+    const watches = listOf(entry.armed)
+    entry.armed = undefined
     for (const watch of watches) this.#unregister(watch)
     this.#dropIfIdle(table, serverPath, entry)
     return watches

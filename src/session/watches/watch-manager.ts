@@ -48,13 +48,14 @@ export class WatchManager {
    * untrack}.
    */
   trackPending(kind: WatchKind, watch: Watch): void {
-    this.#oneShot.trackPending(tableOf(kind), watch.serverPath, 1)
+    this.#oneShot.addPending(tableOf(kind), watch)
   }
 
   /** Records that the request has failed, or was cancelled before it was sent. */
-  untrack(kind: WatchKind, { serverPath }: Watch): void {
+  untrack(kind: WatchKind, watch: Watch): void {
     const table = tableOf(kind)
-    this.#oneShot.trackPending(table, serverPath, -1)
+    const { serverPath } = watch
+    this.#oneShot.removePending(table, watch)
     // If the removal of an older watch was deferred because of this request, it is due now.
     if (this.#oneShot.takeDeferred(table, serverPath)) this.#removeUnused(table, serverPath)
     else void this.#releasePersistent(serverPath)
@@ -68,13 +69,15 @@ export class WatchManager {
   arm(kind: WatchKind, watch: Watch, isWanted: boolean): void {
     const table = tableOf(kind)
     const { serverPath, signal } = watch
+    // If the watch was removed meanwhile, its removal at the server was decided then.
+    if (!this.#oneShot.isPending(table, watch)) return
     const arrival = isWanted ? this.#arrivalOf(watch) : 'unwanted'
-    if (arrival === 'armed') this.#oneShot.arm(kind, watch)
-    this.#oneShot.trackPending(table, serverPath, -1)
     if (arrival === 'armed') {
+      this.#oneShot.arm(kind, watch)
       if (signal !== undefined) watch.stopListening = onAbort(signal, () => this.#drop(watch))
       return
     }
+    this.#oneShot.removePending(table, watch)
     if (arrival === 'orphaned') this.#notify([watch], 'Session', 0n, 'closed')
     if (arrival === 'missing') this.#notify([watch], 'resync')
     this.#removeUnused(table, serverPath)
@@ -193,31 +196,29 @@ export class WatchManager {
   // Removal
 
   /**
-   * Removes the watches of one view on a path. Also removes the server's watch, unless another watch here needs it.
-   * Rejects with NOWATCHER if there is no watch to remove.
+   * Removes the watches of one view on a path, also those whose requests are queued or in flight. Removes the server's
+   * watches of each table too, unless another watch or request here needs them. Rejects with NOWATCHER if there is no
+   * watch to remove.
    * @param owner the view; undefined for the session's own client
    */
   remove(owner: object | undefined, path: string, serverPath: string, kind: ServerTable | 'any'): Promise<void> {
     const tables = kind === 'any' ? serverTables : [kind]
-    const forgetAll = () => {
-      const armed = this.#oneShot.on(serverPath, tables).filter(watch => watch.owner === owner)
-      for (const watch of armed) this.#oneShot.disarm(watch)
-      return armed.length
-    }
-    const forgotten = forgetAll()
-    if (this.#persistent.has(serverPath) || this.#oneShot.on(serverPath, tables).length > 0) {
-      void this.#releasePersistent(serverPath)
-      if (forgotten > 0) return Promise.resolve()
+    const taken = tables.filter(table => this.#oneShot.take(table, serverPath, owner))
+    const isServed = this.#persistent.has(serverPath)
+    if (isServed) void this.#releasePersistent(serverPath)
+    const unused = isServed ? [] : tables.filter(table => this.#oneShot.isUnused(table, serverPath))
+    const removed = unused.length === tables.length ? kind : taken.find(table => unused.includes(table))
+    if (removed === undefined) {
+      if (taken.length > 0) return Promise.resolve()
       return Promise.reject(new ZooKeeperError('NOWATCHER', { op: 'removeWatches', path, fate: 'refused' }))
     }
     return this.#owner.requests.submit({
       op: operations.removeWatches,
-      body: { path: serverPath, type: watcherTypes[kind] },
+      body: { path: serverPath, type: watcherTypes[removed] },
       path,
-      // Requests that were in flight when this was called have armed their watches by now.
-      result: () => void forgetAll(),
-      // The server no longer has a watch that fired meanwhile, or that was not set again after a reconnect.
-      ...(forgotten > 0 && { expectedError: { errno: errnos.NOWATCHER, value: undefined } }),
+      result: () => undefined,
+      // The server has no watch that fired meanwhile, was not set again after a reconnect, or is of a call that failed.
+      ...(taken.length > 0 && { expectedError: { errno: errnos.NOWATCHER, value: undefined } }),
     })
   }
 

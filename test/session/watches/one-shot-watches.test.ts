@@ -77,15 +77,37 @@ describe('the registry of one-shot watches', () => {
     )
   })
 
-  it('counts calls in flight by table and path', () => {
+  it('knows the watches of calls in flight by table and path', () => {
     const registry = new OneShotWatches()
-    registry.trackPending('data', '/a', 1)
-    registry.trackPending('data', '/a', 1)
-    registry.trackPending('data', '/a', -1)
+    const [first, second] = [watchOn('/a'), watchOn('/a')]
+    registry.addPending('data', first)
+    registry.addPending('data', second)
+    registry.removePending('data', first)
     expect(registry.isUnused('data', '/a')).to.equal(false)
     expect(registry.isUnused('children', '/a')).to.equal(true)
     expect(registry.isUnused('data', '/b')).to.equal(true)
-    registry.trackPending('data', '/a', -1)
+    registry.arm('exist', second)
+    expect(registry.isPending('data', second)).to.equal(false)
+    registry.disarm(second)
+    expect(registry.isUnused('data', '/a')).to.equal(true)
+    expect(registry.isEmpty).to.equal(true)
+  })
+
+  it('takes the armed and pending watches of one view on a path in one table', () => {
+    const [view, other] = views
+    const registry = new OneShotWatches()
+    const pending = [view, view, other].map(owner => watchOn('/a', owner))
+    const elsewhere = watchOn('/b', view)
+    for (const watch of [...pending, elsewhere]) registry.addPending('data', watch)
+    for (const owner of [view, other]) registry.arm('data', watchOn('/a', owner))
+    registry.arm('children', watchOn('/a', view))
+    expect(registry.take('data', '/a', view)).to.equal(true)
+    expect(pending.map(watch => registry.isPending('data', watch))).to.deep.equal([false, false, true])
+    expect(registry.isPending('data', elsewhere)).to.equal(true)
+    expect(registry.on('/a', ['data']).map(({ owner }) => owner === other)).to.deep.equal([true])
+    expect(registry.on('/a', ['children'])).to.have.length(1)
+    expect(registry.take('data', '/a', view)).to.equal(false)
+    expect(registry.take('data', '/a', other)).to.equal(true)
     expect(registry.isUnused('data', '/a')).to.equal(true)
   })
 })
@@ -131,12 +153,13 @@ describe('batches of watches to set again', () => {
 describe('the removal of a watch while other calls may set it', () => {
   it('is deferred until those calls have ended without setting it', () => {
     const registry = new OneShotWatches()
-    registry.trackPending('data', '/a', 1)
-    registry.trackPending('data', '/a', 1)
+    const [first, second] = [watchOn('/a'), watchOn('/a')]
+    registry.addPending('data', first)
+    registry.addPending('data', second)
     registry.deferRemoval('data', '/a')
-    registry.trackPending('data', '/a', -1)
+    registry.removePending('data', first)
     expect(registry.takeDeferred('data', '/a')).to.equal(false)
-    registry.trackPending('data', '/a', -1)
+    registry.removePending('data', second)
     expect(registry.takeDeferred('data', '/a')).to.equal(true)
     expect(registry.takeDeferred('data', '/a')).to.equal(false)
   })

@@ -4,7 +4,8 @@ import type { WatchEvent } from '../../../src/client/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import type { Received } from '../../support/scripted-server.ts'
 import { dataReply, reconnect, scriptedSession } from '../../support/scripted-session.ts'
-import { arm, removals } from './set-watch.ts'
+import { failureOf } from '../../support/settled.ts'
+import { answers, arm, removals } from './set-watch.ts'
 
 describe('removeWatches', () => {
   it('removes all watches of a table on a path, without calling them', async () => {
@@ -47,6 +48,87 @@ describe('removeWatches', () => {
     const raced = all.client.removeWatches('/a')
     all.connection.reply(await all.connection.next(), { err: errnos.NOWATCHER })
     await raced
+  })
+
+  it('keeps the watch of the server for a call of another view in flight, which then gets its event', async () => {
+    for (const [kind, read] of [
+      ['any', 'getData'],
+      ['data', 'exists'],
+      ['children', 'getChildren'],
+    ] as const) {
+      const all = await scriptedSession()
+      const { connection } = all
+      const log: string[] = []
+      await arm(all, read, '/a', () => void log.push('removed'))
+      const setting = all.client.chroot('/')[read]('/a', { watch: ({ type }) => log.push(type) })
+      await all.client.removeWatches('/a', kind)
+      connection.reply(await connection.next(), answers[read]())
+      await setting
+      await settle()
+      expect(removals(connection.requests), `${kind} of ${read}`).to.deep.equal([])
+      connection.event(eventTypes.NodeDeleted, '/a')
+      await settle()
+      expect(log, `${kind} of ${read}`).to.deep.equal(['NodeDeleted'])
+    }
+  })
+
+  it('removes the watch of the server later if the call of another view in flight has set none', async () => {
+    const all = await scriptedSession()
+    await arm(all, 'getData', '/a', () => undefined)
+    const setting = all.client.chroot('/').getData('/a', { watch: () => undefined })
+    await all.client.removeWatches('/a')
+    all.connection.reply(await all.connection.next(), { err: errnos.NOAUTH })
+    expect(await failureOf(setting)).to.include({ code: 'NOAUTH' })
+    await settle()
+    expect(removals(all.connection.requests)).to.deep.equal([{ path: '/a', type: watcherTypes.data }])
+  })
+
+  it('of two views, both with a call in flight, lets only the other one get its event', async () => {
+    const all = await scriptedSession()
+    const log: string[] = []
+    const [view, other] = [all.client.chroot('/'), all.client.chroot('/')]
+    const calls = [
+      view.getData('/a', { watch: ({ type }) => log.push(`removed ${type}`) }),
+      other.exists('/a', { watch: ({ type }) => log.push(`other ${type}`) }),
+    ]
+    await view.removeWatches('/a', 'data')
+    await settle()
+    const [first, second] = all.connection.requests as [Received, Received]
+    all.connection.reply(first, answers.getData())
+    all.connection.reply(second, answers.exists())
+    await Promise.all(calls)
+    all.connection.event(eventTypes.NodeDataChanged, '/a')
+    await settle()
+    expect(log).to.deep.equal(['other NodeDataChanged'])
+    expect(removals(all.connection.requests)).to.deep.equal([])
+  })
+
+  it('does not call the watch of an earlier call in flight, even if its event comes before the removal', async () => {
+    const all = await scriptedSession()
+    const log: string[] = []
+    const arming = all.client.getData('/a', { watch: ({ type }) => log.push(type) })
+    const removing = all.client.removeWatches('/a')
+    await settle()
+    const [read, removal] = all.connection.requests as [Received, Received]
+    all.connection.reply(read, dataReply())
+    all.connection.event(eventTypes.NodeDataChanged, '/a')
+    await arming
+    all.connection.reply(removal, { err: errnos.NOWATCHER })
+    await removing
+    expect(log).to.deep.equal([])
+    expect(removals(all.connection.requests)).to.have.length(1)
+  })
+
+  it('of any kind removes at the server the one table that no other view needs', async () => {
+    const all = await scriptedSession()
+    await arm(all, 'getData', '/a', () => undefined)
+    await arm(all, 'getChildren', '/a', () => undefined)
+    await arm({ ...all, client: all.client.chroot('/') }, 'getData', '/a', () => undefined)
+    const removing = all.client.removeWatches('/a')
+    const removal = await all.connection.next()
+    expect(removal.body).to.deep.equal({ path: '/a', type: watcherTypes.children })
+    all.connection.reply(removal)
+    await removing
   })
 })
 
