@@ -148,7 +148,7 @@ export class Client extends Operations implements AsyncDisposable {
 
   /**
    * Adds credentials to the session, and resolves when a server has accepted them. On each later connection they are
-   * sent before any other request.
+   * sent before any other request, except those of SASL.
    * @throws ZooKeeperError AUTHFAILED if the server rejects them, which ends the session; BADARGUMENTS if they are
    * invalid
    */
@@ -284,9 +284,10 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   /**
-   * Aborts when the session has ended, or must be presumed lost because no server has confirmed it for the session
-   * timeout. If a server confirms the session later, this property holds a new signal. After a stall of the process the
-   * signal aborts within one turn of the event loop, while {@link validFor} is right at once.
+   * Aborts when the session has ended or begins to close, or when it must be presumed lost because no server has
+   * confirmed it for the session timeout. If a server confirms the session later, this property holds a new signal.
+   * After a stall of the process, a signal read before aborts within one turn of the event loop. Reading this property
+   * or calling {@link validFor} makes it abort at once.
    */
   get leaseSignal(): AbortSignal {
     return this.#session.leaseSignal

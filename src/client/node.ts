@@ -27,9 +27,9 @@ export interface ConnectOptions extends CommonOptions {
    */
   dial?: Dial
   /**
-   * Watches the ensemble's dynamic configuration, /zookeeper/config, and connects to the servers that it names. Servers
-   * without a client port are left out. The servers of the connect string are tried only if none of those can be
-   * reached. The configuration names plaintext ports, so this option cannot be combined with `tls`. Default false.
+   * Watches the ensemble's dynamic configuration, /zookeeper/config, and connects to the servers for which it names a
+   * client port. The servers of the connect string are tried only if no server of the configuration can be reached. The
+   * configuration names plaintext ports, so this option cannot be combined with `tls`. Default false.
    */
   followEnsemble?: boolean
   /**

@@ -1,5 +1,5 @@
-// ZooKeeper's operations as methods. Each sends or queues its request before it returns, and returns the session's own
-// promise.
+// ZooKeeper's operations as methods. Each sends or queues its request before it returns. It returns the session's own
+// promise, except for a create with `parents` and for invalid arguments.
 import {
   errnos,
   pathProblem,
@@ -53,8 +53,8 @@ import {
 
 export interface ReadOptions {
   /**
-   * Sets a watch and calls this function once: when the node, or the list of children, that was read changes. If the
-   * session, or the view that set the watch, ends first, it is called then. Default: no watch.
+   * Sets a watch, which calls this function once: when the node changes, or for getChildren() when the list of its
+   * children changes. If the session, or the view that set the watch, ends first, it is called then. Default: no watch.
    */
   watch?: WatchCallback
   /**

@@ -42,7 +42,10 @@ export interface CommonOptions {
    * with SESSIONEXPIRED. Default: a new session.
    */
   session?: { id: bigint; password: Uint8Array }
-  /** Credentials, as for `addAuth`. They are sent first on every connection. Default: none. */
+  /**
+   * Credentials, as for `addAuth`. On every connection they are sent before any other request, except those of `sasl`.
+   * Default: none.
+   */
   auth?: readonly { scheme: string; auth: Uint8Array | string }[]
   /**
    * Authenticates every connection before any other request is sent on it: `digestMd5({ username, password })` of

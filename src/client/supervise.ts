@@ -14,7 +14,10 @@ export type SessionTask<T> = (client: Client, signal: AbortSignal) => T | Promis
 
 type Connect<O> = (servers: string, options: O) => Promise<Client>
 
-/** If a session lasted longer than this, in milliseconds, the pause before the next one is short again. */
+/**
+ * If a run took longer than this, in milliseconds, the pause before the next one is short again. A run includes opening
+ * the session, even if that fails.
+ */
 const LONG_ENOUGH = 10_000
 
 /** Implements supervise() for an entry point, with its own connect(). */

@@ -82,7 +82,7 @@ const meaningOf = (code: ErrorCode): string =>
 
 /**
  * Says whether the server may have executed the request. `notSent`: the request never left this process. `refused`: the
- * server rejected it. `unknown`: it was sent and the reply was lost, so the server may have executed it.
+ * server rejected it. `unknown`: it was sent, but no reply says whether the server executed it.
  */
 export type Fate = 'notSent' | 'unknown' | 'refused'
 

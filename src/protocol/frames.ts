@@ -2,9 +2,9 @@
 import { JuteError } from './jute-error.ts'
 
 /**
- * Receives a whole frame, without its length prefix: `bytes` from `start` up to, and without, `end`. The bytes are
- * valid only until the callback returns. If `isOwn` is true they stay valid: the frame has its own memory, which is
- * never written again.
+ * Receives a whole frame, without its length prefix: the bytes from offset `start` (inclusive) to `end` (exclusive).
+ * They are valid only until the callback returns. If `isOwn` is true they stay valid: the frame has its own memory,
+ * which is never written again.
  */
 export type OnFrame = (bytes: Buffer, start: number, end: number, isOwn: boolean) => void
 

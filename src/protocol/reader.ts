@@ -30,7 +30,7 @@ export class Reader implements FieldReader {
   }
 
   /**
-   * Moves the reader to the frame in `bytes` from `start` up to, and without, `end`.
+   * Moves the reader to the frame in `bytes` from offset `start` (inclusive) to `end` (exclusive).
    * @param isOwn true if the frame has its own memory, which is never written again. Default: false.
    */
   reset(bytes: Buffer, start: number, end: number, isOwn = false): void {

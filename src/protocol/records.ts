@@ -14,7 +14,7 @@ export type ACL = TypeOf<typeof ACL>
 
 export const Stat = record('Stat', f =>
   jsonSafe({
-    /** The transaction that created the node. It grows with each transaction, so it can serve as a fencing token. */
+    /** The transaction that created the node. It is greater for each later node, so it can serve as a fencing token. */
     czxid: f.long(),
     /** The transaction that last changed the data. */
     mzxid: f.long(),

@@ -1,5 +1,5 @@
-// Adapters to the runtime: time, randomness, hashes, abort signals. Only this file uses the runtime's clocks and
-// timers.
+// Adapters to the runtime: time, randomness, hashes, abort signals. Only this file, and the virtual clock of tests, use
+// the runtime's clocks and timers.
 // May import: nothing.
 
 /** A source of time, for the option `clock`. It has the clocks and timers that the client uses. */

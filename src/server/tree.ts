@@ -7,9 +7,9 @@ import type { TreeTransaction } from './transaction.ts'
 export type NodeKind =
   | { is: 'persistent' }
   | { is: 'ephemeral'; session: bigint }
-  /** Deleted when its last child has been deleted. */
+  /** Deleted by a periodic check after its last child was deleted. */
   | { is: 'container' }
-  /** Deleted when it has no children and its data has not changed for `ttl` milliseconds. */
+  /** Deleted by a periodic check if it has no children and its data has not changed for `ttl` milliseconds. */
   | { is: 'ttl'; ttl: number }
 
 export interface Node {

@@ -263,7 +263,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
 
   // Writing
 
-  /** Starts the batch of this turn, unless it has started. It is sent in a microtask. Returns when it started. */
+  /** Starts the batch of this turn, unless it has started. A microtask sends it. Returns the time of its start. */
   #startBatch(): Timestamp {
     if (this.#batchStart === undefined) {
       this.#batchStart = readClocks(this.#settings.clock)

@@ -7,7 +7,7 @@ export interface HeartbeatOwner {
   checkLease(): number
   /** When the oldest request without a reply was sent, by {@link Clock.now}; Infinity if there is none. */
   readonly oldestRequestSentAt: number
-  /** Sends a ping at once. Returns when it was sent. */
+  /** Sends a ping at once. Returns the time of sending. */
   sendPing(): Timestamp
   /** The session was not established, or not authenticated, within the time for one attempt. */
   onAttemptTimeout(): void
@@ -77,7 +77,7 @@ export class Heartbeat {
     else this.#partialFrameSince ??= this.#lastReceived
   }
 
-  /** The server answered a ping. Returns when that ping was sent; undefined if none is unanswered. */
+  /** The server answered a ping. Returns the time at which that ping was sent, or undefined if none is unanswered. */
   onPong(): Timestamp | undefined {
     return this.#pings.shift()
   }

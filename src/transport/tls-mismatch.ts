@@ -32,10 +32,10 @@ const plaintext: Protocol = {
   message: 'the server speaks plaintext on this port, but the option tls requires TLS',
 }
 
-/** Returns the plaintext dial, extended to report servers that speak TLS. Each address is probed once. */
+/** Returns the plaintext dial, extended to report servers that speak TLS. Probes a host until one probe connects. */
 export const detectTls = (dial: Dial): Dial => detecting(tls, dial)
 
-/** Returns the TLS dial, extended to report servers that speak plaintext. Each address is probed once. */
+/** Returns the TLS dial, extended to report servers that speak plaintext. Probes a host until one probe connects. */
 export const detectPlaintext = (dial: Dial): Dial => detecting(plaintext, dial)
 
 function detecting(protocol: Protocol, dial: Dial): Dial {

@@ -143,8 +143,9 @@ export class DoubleBarrier {
   }
 
   /**
-   * Returns true if all members have entered, and false after an event: call it again then. If another client has
-   * deleted the member's node, creates it again, because otherwise the other members would wait for ever.
+   * Returns true if all members have entered. Otherwise returns false after an event, or after a write of its own: call
+   * it again then. If another client has deleted the member's node, creates it again, because otherwise the other
+   * members would wait for ever.
    */
   async #isReady(member: OwnNode, signal: AbortSignal): Promise<boolean> {
     const [ready, own, members] = await Promise.all([

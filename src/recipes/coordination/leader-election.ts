@@ -88,8 +88,8 @@ export class LeaderElection {
 
   /**
    * Runs a function each time this participant becomes the leader. Campaigns again when the function has ended, even if
-   * the leadership was lost. The function should end when `held.signal` aborts; errors that it throws after that are
-   * ignored. Resolves when the signal aborts.
+   * the leadership was lost. The function should end when `held.signal` or `options.signal` aborts; errors that it
+   * throws after that are ignored. Resolves when `options.signal` has aborted and no function is running.
    * @throws the function's error, if it fails while this participant leads; LockError EXHAUSTED; ZooKeeperError
    * BADARGUMENTS, NOAUTH; ZooKeeperError at the end of the session (`supervise` can start a new session);
    * AggregateError if the function fails and the release is refused too

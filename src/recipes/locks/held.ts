@@ -32,7 +32,10 @@ export abstract class Held implements AsyncDisposable {
    */
   abstract readonly revoked: AbortSignal
 
-  /** Returns for how many milliseconds from now the lock is certainly still held: 0 if it is lost or released. */
+  /**
+   * Returns for how many milliseconds from now the lock is certainly still held, unless another client deletes its
+   * node. Returns 0 if the lock is lost or released.
+   */
   abstract validFor(): number
 
   /**
@@ -82,8 +85,8 @@ export async function runWhileHeld<T>(held: { release(): Promise<void> }, fn: ()
 
 /**
  * Runs the function of `use`, then releases the lock.
- * @throws LockError LOST with the function's result if the lock was lost before the function ended; otherwise as
- * {@link runWhileHeld}
+ * @throws LockError LOST with the function's result if the lock was lost, or may have been lost, before the function
+ * ended; otherwise as {@link runWhileHeld}
  */
 export async function useHeld<T>(lock: string, held: Held, fn: () => T | Promise<T>): Promise<T> {
   const { value, isLost } = await runWhileHeld(held, async () => ({ value: await fn(), isLost: held.signal.aborted }))
@@ -132,7 +135,10 @@ export class NodeHeld extends Held {
   #isWatched = false
   #stopListening: (() => void) | undefined
   #released: Promise<void> | undefined
-  /** A loss that was noticed during a release. It is reported only if it may have happened before, or still matters. */
+  /**
+   * A loss that was noticed during a release. It is reported only if the release fails, or if the loss may be older
+   * than the release.
+   */
   #lossDuringRelease: { cause: unknown } | undefined
 
   constructor(

@@ -54,8 +54,8 @@ export class InProcessQueue {
  *
  *     waiting → acquiring → held → releasing → over
  *
- * Each state can change to `over`: if the request is cancelled, refused or lost. If the server refuses the release, the
- * state is `held` again.
+ * Each state can also change to `over` at once: if the request is cancelled, refused or lost, or if its owner enters
+ * through another request. If the server refuses the release, the state is `held` again.
  */
 export class LockRequest {
   readonly owner: unknown

@@ -46,7 +46,8 @@ export abstract class Lock<H extends Held = Held> {
    * Runs a function while the lock is held, and resolves with its result. The function should stop when `held.signal`
    * aborts. Here `watchOwnNode` is true by default, so the signal also aborts when another client deletes the lock's
    * node.
-   * @throws LockError LOST if the lock was lost before the function ended; its `value` is the function's result
+   * @throws LockError LOST if the lock was lost, or may have been lost, before the function ended; its `value` is the
+   * function's result
    * @throws the function's error; the errors of {@link acquire} and `held.release()`; an AggregateError if the function
    * fails and the release is refused too
    */

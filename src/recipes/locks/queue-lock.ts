@@ -28,8 +28,9 @@ export interface LockOptions {
   acl?: readonly ACL[]
   /**
    * Called if the directory contains contenders of another library or dialect: they and this lock do not wait for each
-   * other. It is called once for each directory, and in a ReadWriteLock once for each side. Errors that it throws are
-   * passed to the client's `onUncaughtError`. Default: emits the process warning ZKWIRE_FOREIGN_CONTENDERS.
+   * other. Each lock object calls it at most once for each of its directories; a ReadWriteLock at most once for each
+   * side. Errors that it throws are passed to the client's `onUncaughtError`. Default: emits the process warning
+   * ZKWIRE_FOREIGN_CONTENDERS.
    */
   onForeignContenders?: OnForeignContenders
 }

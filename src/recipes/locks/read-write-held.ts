@@ -121,7 +121,8 @@ export class WriteHeld extends NodeHeld {
     try {
       return await retryForever(client, () => client.exists(path))
     } catch (error) {
-      // The server may refuse exists() (ZOOKEEPER-2590). Without the node's Stat there is no token, so delete the node.
+      // The server may refuse exists() (ZOOKEEPER-2590). Without the Stat the node's czxid is unknown, so delete the
+      // node.
       await retryForever(client, () => client.delete(path))
       throw error
     }

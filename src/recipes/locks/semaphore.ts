@@ -113,12 +113,12 @@ export class Semaphore extends Lock {
 
   /**
    * Takes a permit and leaves the gate. Returns null, without a node, if the call does not wait and no permit is free,
-   * or if the gate is lost.
+   * or if the gate or the permit is lost.
    */
   async #enter(gate: Held, ownNode: OwnNode, entry: GateOptions): Promise<Held | null> {
     const held = await this.#takePermit(gate, ownNode, entry)
     if (!held?.signal.aborted) return held
-    // The session was presumed lost while the gate was released.
+    // The permit was lost while the gate was released.
     await held.release()
     return null
   }

@@ -28,7 +28,7 @@ export type Next =
 
 /**
  * Decides after ticket `own` was drawn and the directory's data was read. The owner of a released ticket held the lock,
- * so all tickets before it are removed.
+ * so no ticket before it exists any more.
  * @param isOurs true if the directory that was read is the one in which the ticket was drawn: a directory that was
  * deleted and created again starts its numbers again
  */

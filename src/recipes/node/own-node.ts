@@ -20,7 +20,7 @@ export interface Found {
 /** Creates a contender's node, and finds it again if the reply to its create was lost. */
 export interface NodeFactory {
   readonly client: Client
-  /** True if no other node will ever have this name. */
+  /** True if no node of another contender will ever have this name. */
   readonly isUnique: boolean
   /** Sends the request before it returns the promise. */
   create(): Promise<Found>

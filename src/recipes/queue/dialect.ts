@@ -5,8 +5,8 @@ import type { Check } from '../../protocol/option-checks.ts'
 export interface Dialect {
   /**
    * The start of a contender's name; the server appends ten digits. If the name contains the uuid, which is new for
-   * each node, the name identifies the node for ever. Otherwise the node's data begins with the uuid, and
-   * `held.guard()` throws UNSUPPORTED.
+   * each `acquire` or `tryAcquire`, no other contender ever has that name. Otherwise the node's data begins with the
+   * uuid, and `held.guard()` throws UNSUPPORTED.
    */
   readonly prefix: string | ((uuid: string, sessionId: bigint) => string)
   /**
@@ -37,7 +37,7 @@ export const dialects: Readonly<Record<DialectName, Naming>> = {
 
 /** A naming, and whether it is safe to identify a node by its name. */
 export interface Names extends Naming {
-  /** True if no two nodes ever have the same name, because each name contains a uuid. */
+  /** True if no two contenders ever have the same name, because each name contains a uuid. */
   readonly areUnique: boolean
 }
 

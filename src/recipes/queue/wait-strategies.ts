@@ -19,7 +19,7 @@ export interface WaitStrategy {
   wake(queue: LockQueue, snapshot: Pick<Snapshot, 'changed'>, predecessor: string, signal: AbortSignal): Promise<void>
 }
 
-/** Each waiter watches its predecessor: a release wakes one waiter. */
+/** Each waiter watches the nearest contender that blocks it. So in an exclusive lock, a release wakes one waiter. */
 export const watchPredecessor: WaitStrategy = {
   snapshot: (queue, signal) => listChildren(queue, { signal }),
   async wake({ client, directory }, _snapshot, predecessor, signal) {

@@ -1,4 +1,4 @@
-// The credentials of a session. They are auth packets, which are sent first on every connection.
+// The credentials of a session. They are auth packets. On every connection they are sent first, or first after SASL.
 import {
   badArguments,
   xids,
@@ -66,7 +66,8 @@ export class Credentials {
   }
 
   /**
-   * Rejects the waiting callers. Credentials that no server has accepted yet are forgotten, so they are not sent again.
+   * Rejects the waiting callers, and forgets their credentials, so that these are not sent again. Those of connect()
+   * stay.
    */
   rejectPending(code: ErrorCode): void {
     for (const { caller, wasSent } of this.#entries)

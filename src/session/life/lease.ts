@@ -45,7 +45,10 @@ export class Lease {
     if (!hasExternalTimer && this.#since !== undefined && !this.expired) this.#schedule()
   }
 
-  /** Aborts when the lease expires or the session ends. After a renewal of an expired lease there is a new signal. */
+  /**
+   * Aborts when the lease expires, or when the session ends or begins to close. After a renewal of an expired lease
+   * there is a new signal.
+   */
   get signal(): AbortSignal {
     return this.#lost.signal
   }
@@ -88,7 +91,7 @@ export class Lease {
     return Infinity
   }
 
-  /** Ends the lease, because the session has ended. */
+  /** Ends the lease, because the session has ended or is being closed. */
   end(reason: () => Error): void {
     this.#clock.clearTimeout(this.#timer)
     this.#since = undefined
@@ -103,7 +106,10 @@ export class Lease {
     this.#schedule()
   }
 
-  /** Sets a timer for the time when the lease would expire now. Renewals need not change the timer. */
+  /**
+   * Sets a timer for the time at which the lease expires if it is not renewed. A renewal need not change the timer,
+   * because the timer then sets the next one.
+   */
   #schedule(): void {
     const onTimer = () => {
       this.check()

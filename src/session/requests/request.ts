@@ -60,7 +60,7 @@ export class Request {
   /** The encoded frame while the request is queued. */
   frame: Buffer | undefined
   xid = 0
-  /** When its bytes were passed to the connection. */
+  /** When the first request of its batch was encoded. The request is sent at that time or later. */
   sentAt: Timestamp | undefined
   /** See {@link Call.onSettled}. */
   onSettled: (() => void) | undefined

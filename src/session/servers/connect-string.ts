@@ -35,7 +35,7 @@ export function parseConnectString(servers: string, op = 'connect'): ConnectStri
   }
 }
 
-/** Completes "the connect string ...". */
+/** An invalid connect string. The message is the rest of a sentence that starts with "the connect string". */
 class Problem extends Error {}
 
 function parse(servers: string): ConnectString {

@@ -194,7 +194,7 @@ export class HostProvider {
     if (srv !== undefined) this.#refreshTimer = clock.setTimeout(() => this.#refresh(srv), srvRefreshInterval)
   }
 
-  /** Looks up the records again while there is a connection. Ignores a failure. */
+  /** Looks up the records again, and leaves the present host if their hosts require it. Ignores a failure. */
   #refresh(srv: string): void {
     const replace = (hosts: readonly Address[]) => {
       if (!this.#hasEnded && this.#servers.srv === srv) this.#replace(hosts)

@@ -66,7 +66,7 @@ export class HostList {
   }
 
   /**
-   * Returns true if `current` could be one of `hosts` under another name. This is so if it was never in the list, or if
+   * Returns true if `current` could be one of `hosts` under another name. This is so if the old list lacks it, or if
    * the new list is incomplete and lacks it. Then there is no reason to reconnect.
    * @param isComplete true if `hosts` names all servers
    */

@@ -24,7 +24,7 @@ export class WritableSearch {
   readonly #found: (host: Address) => void
   #timer: unknown
   #transport: Transport | undefined
-  /** The number of searches and probes started so far. Callbacks of an earlier one are ignored. */
+  /** Counts each probe and each stop. A callback of a probe is ignored if the count has changed since its start. */
   #turn = 0
 
   constructor(settings: SearchSettings, found: (host: Address) => void) {
@@ -32,7 +32,7 @@ export class WritableSearch {
     this.#found = found
   }
 
-  /** @param hosts returns the hosts to ask, one at a time; called before each probe, because the list may change */
+  /** @param hosts returns all hosts that may be asked; called before each probe, because the list may change */
   start(hosts: () => readonly Address[]): void {
     this.stop()
     this.#wait(hosts, 0)

@@ -14,8 +14,8 @@ interface Event {
 }
 
 /**
- * Calls the callback of each watch once. If one callback watches both the data and the existence of the path, it is
- * called once.
+ * Calls each callback once, even if several of the watches have the same callback: for example, one on the data and one
+ * on the existence of the path.
  */
 export function notify(callbacks: Callbacks, watches: readonly Watch[], { type, state, zxid }: Event): void {
   const called = watches.length > 1 ? new Set<Watch['callback']>() : undefined

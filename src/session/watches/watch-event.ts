@@ -8,7 +8,10 @@ export interface WatchEvent {
    * has ended. `resync`: events may have been lost, so read again whatever you watch.
    */
   type: 'NodeCreated' | 'NodeDeleted' | 'NodeDataChanged' | 'NodeChildrenChanged' | 'Session' | 'resync'
-  /** The state of the session when the event was delivered; `closed` if only the view has ended. */
+  /**
+   * The state of the session when this client created the event, which may be long before a watcher's reader gets it;
+   * `closed` if only the view has ended.
+   */
   state: State
   /** The path as it was passed when the watch was set. For a recursive watch: the path of the node that changed. */
   path: string
