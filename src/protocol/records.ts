@@ -6,7 +6,7 @@ import { record } from './jute.ts'
 
 // org.apache.zookeeper.data
 
-export const Id = record('Id', f => ({ scheme: f.string(), id: f.stringOrEmpty() }))
+export const Id = record('Id', f => ({ scheme: f.stringOrEmpty(), id: f.stringOrEmpty() }))
 export type Id = TypeOf<typeof Id>
 
 export const ACL = record('ACL', f => ({ perms: f.int(), id: f.record(Id) }))

@@ -2,7 +2,6 @@
 import {
   ConnectResponse,
   errnos,
-  Framer,
   JuteError,
   keeperStates,
   LegacyConnectRequest,
@@ -23,6 +22,7 @@ import type { ServerTransport, Address } from '../transport/transport.ts'
 import { allows, authenticate } from './acl.ts'
 import type { Database } from './database.ts'
 import type { FaultPlan, PlannedFault } from './fault-plan.ts'
+import { Inbox, type InboxOwner } from './inbox.ts'
 import { handlerOf, type Handler } from './operations.ts'
 import { LENGTH_BYTES, Outbox } from './outbox.ts'
 import { RequestError } from './request-error.ts'
@@ -53,32 +53,25 @@ const NO_ZXID = -1n
 
 const emptyBody: Body = () => undefined
 
-export class ServerConnection implements WatchOwner {
+export class ServerConnection implements WatchOwner, InboxOwner {
   readonly remote: Address
   readonly #owner: ConnectionOwner
+  readonly #inbox: Inbox
   readonly #outbox: Outbox
   readonly #reader = new Reader()
-  readonly #framer: Framer
   /** The identities that the client has proved on this connection. */
   readonly #identities: Id[]
-  /** The first bytes, until there are enough to distinguish a four-letter word from a length. */
-  #head: Buffer | undefined = Buffer.alloc(0)
   #session: ServerSession<ServerConnection> | undefined
-  /** True if no more bytes are read. */
-  #isEnded = false
-  /**
-   * The chunks received while the server is paused, and a function that releases the outbox. Undefined while it is not
-   * paused.
-   */
-  #pause: { chunks: Buffer[]; release: () => void } | undefined
+  /** Releases the outbox. Undefined while the server is not paused. */
+  #releaseOutbox: (() => void) | undefined
   readonly stats = emptyStats()
   lastOperation = 'NA'
 
   constructor(owner: ConnectionOwner, transport: ServerTransport, remote: Address) {
     this.#owner = owner
     this.remote = remote
-    this.#outbox = new Outbox(transport)
-    this.#framer = new Framer(owner.settings.maxRequestBytes, (bytes, start, end) => this.#onFrame(bytes, start, end))
+    this.#outbox = new Outbox(transport, () => this.#inbox.proceed())
+    this.#inbox = new Inbox(transport, owner.settings.maxRequestBytes, this)
     this.#identities = [{ scheme: 'ip', id: remote.host }]
     if (owner.isPaused) this.pause()
   }
@@ -91,30 +84,27 @@ export class ServerConnection implements WatchOwner {
     return this.#session?.id ?? 0n
   }
 
+  get isThrottled(): boolean {
+    return this.#outbox.isFull
+  }
+
   pause(): void {
-    this.#pause ??= { chunks: [], release: this.#outbox.hold() }
+    this.#releaseOutbox ??= this.#outbox.hold()
+    this.#inbox.pause()
   }
 
   resume(): void {
-    const pause = this.#pause
-    this.#pause = undefined
-    pause?.release()
-    for (const chunk of pause?.chunks ?? []) this.received(chunk)
+    this.#releaseOutbox?.()
+    this.#releaseOutbox = undefined
+    this.#inbox.resume()
   }
 
   received(chunk: Buffer): void {
-    if (this.#isEnded) return
-    if (this.#pause !== undefined) {
-      this.#pause.chunks.push(chunk)
-      return
-    }
-    try {
-      if (this.#head === undefined) this.#framer.push(chunk)
-      else this.#onFirstBytes(Buffer.concat([this.#head, chunk]))
-    } catch (error) {
-      if (!(error instanceof JuteError)) throw error
-      this.end()
-    }
+    this.#inbox.received(chunk)
+  }
+
+  drained(): void {
+    this.#inbox.proceed()
   }
 
   closed(): void {
@@ -128,10 +118,14 @@ export class ServerConnection implements WatchOwner {
     this.#outbox.destroy()
   }
 
-  /** Closes the connection after everything queued has been sent. Its session continues. */
+  /**
+   * Closes the connection after everything queued has been sent. Its session continues. Closes it at once if the client
+   * does not read, because it might never read the rest.
+   */
   end(): void {
     this.#detach()
-    this.#outbox.end()
+    if (this.isThrottled) this.#outbox.destroy()
+    else this.#outbox.end()
   }
 
   notify(type: number, path: string, acl: readonly ACL[] = []): void {
@@ -142,21 +136,21 @@ export class ServerConnection implements WatchOwner {
     )
   }
 
-  #onFirstBytes(head: Buffer): void {
-    this.#head = head
-    if (head.length < 4) return
-    this.#head = undefined
-    const answer = this.#owner.answerWord(head.toString('latin1', 0, 4))
-    if (answer === undefined) {
-      this.#framer.push(head)
-    } else {
-      this.#outbox.text(answer)
-      this.end()
-    }
+  onWord(word: string): boolean {
+    const answer = this.#owner.answerWord(word)
+    if (answer === undefined) return false
+    this.#outbox.text(answer)
+    this.#detach()
+    this.#outbox.end()
+    return true
   }
 
-  #onFrame(bytes: Buffer, start: number, end: number): void {
-    if (this.#isEnded) return
+  onError(error: unknown): void {
+    if (!(error instanceof JuteError)) throw error
+    this.end()
+  }
+
+  onFrame(bytes: Buffer, start: number, end: number): void {
     this.stats.received++
     this.stats.bytesReceived += LENGTH_BYTES + end - start
     this.#reader.reset(bytes, start, end)
@@ -299,7 +293,7 @@ export class ServerConnection implements WatchOwner {
   }
 
   #detach(): void {
-    this.#isEnded = true
+    this.#inbox.end()
     this.#owner.database.watches.forget(this)
     if (this.#session?.connection === this) this.#session.connection = undefined
   }

@@ -6,6 +6,12 @@ import type { ServerTransport } from '../transport/transport.ts'
 /** The length of the prefix of each frame, in bytes. */
 export const LENGTH_BYTES = 4
 
+/**
+ * The number of unsent bytes from which on the outbox is full. (Apache's server counts requests instead,
+ * globalOutstandingLimit, and a request of 20 bytes can have a reply of a megabyte.)
+ */
+const FULL = 0x10_0000
+
 /** The bytes written after this hold and before the next one. */
 interface Hold {
   isActive: boolean
@@ -14,6 +20,7 @@ interface Hold {
 
 export class Outbox {
   readonly #transport: ServerTransport
+  readonly #onFlushed: () => void
   readonly #writer = new Writer()
   /** The holds, in order. The first one that is active blocks all bytes after it. */
   readonly #holds: Hold[] = []
@@ -22,8 +29,15 @@ export class Outbox {
   /** How many bytes may still be sent. */
   #allowance = Infinity
 
-  constructor(transport: ServerTransport) {
+  /** @param onFlushed called after each microtask that has handed bytes to the transport */
+  constructor(transport: ServerTransport, onFlushed: () => void) {
     this.#transport = transport
+    this.#onFlushed = onFlushed
+  }
+
+  /** True if too many bytes wait because the client does not read. Held bytes do not count. */
+  get isFull(): boolean {
+    return this.#writer.pending + this.#transport.unsent > FULL
   }
 
   /**
@@ -87,6 +101,7 @@ export class Outbox {
     queueMicrotask(() => {
       this.#isScheduled = false
       this.#flush()
+      this.#onFlushed()
     })
   }
 

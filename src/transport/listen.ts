@@ -21,12 +21,18 @@ export async function listenTcp({ host, port }: Address, accept: Accept): Promis
         write: bytes => void socket.write(bytes),
         destroy: () => void socket.destroy(),
         end: () => socket.destroySoon(),
+        get unsent() {
+          return socket.writableLength
+        },
+        pause: () => void socket.pause(),
+        resume: () => void socket.resume(),
       },
       { host: expandAddress(socket.remoteAddress ?? ''), port: socket.remotePort ?? 0 },
     )
     let failure: Error | undefined
     socket
       .on('data', chunk => handler.received(chunk))
+      .on('drain', () => handler.drained?.())
       .on('error', error => (failure = error))
       .on('close', () => handler.closed(failure))
   })

@@ -1,4 +1,5 @@
-// Streams within one process, without sockets. Only microtasks pass between a write and its arrival.
+// Streams within one process, without sockets. Only microtasks pass between a write and its arrival, so no bytes wait
+// for a client that does not read.
 import type { Accept, ServerTransport, Address, Dial, TransportHandler } from './transport.ts'
 
 /** Returns a `dial` that connects to `accept` and ignores the address. Each stream has a different remote port. */
@@ -33,6 +34,16 @@ class End implements ServerTransport {
 
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  readonly unsent = 0
+
+  pause(): void {
+    // Chunks arrive nevertheless.
+  }
+
+  resume(): void {
+    // Nothing was paused.
   }
 
   write(bytes: Uint8Array): void {

@@ -66,10 +66,21 @@ export interface MismatchDetector {
 export interface ServerTransport extends Transport {
   /** Sends all pending bytes, then closes the stream. */
   end(): void
+  /** The number of bytes written that wait because the client does not read. */
+  readonly unsent: number
+  /** Stops reading until `resume` is called. A few chunks may still arrive. */
+  pause(): void
+  resume(): void
+}
+
+/** The callbacks of a stream that a client opened. */
+export interface ServerTransportHandler extends Omit<TransportHandler, 'opened'> {
+  /** Called when no bytes are unsent any more, if there were more than 65,536. */
+  drained?(): void
 }
 
 /** Accepts a stream that `remote` has opened. The returned handler receives its bytes, and is called when it ends. */
-export type Accept = (transport: ServerTransport, remote: Address) => Omit<TransportHandler, 'opened'>
+export type Accept = (transport: ServerTransport, remote: Address) => ServerTransportHandler
 
 /**
  * The stream could not be opened, and further attempts at the same address will fail too until a configuration changes.

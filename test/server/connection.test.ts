@@ -7,6 +7,7 @@ import {
   ConnectResponse,
   createModes,
   errnos,
+  Framer,
   LegacyConnectRequest,
   opcodes,
   operations,
@@ -18,6 +19,7 @@ import {
   type TypeOf,
   type Writer,
 } from '../../src/protocol/index.ts'
+import { openACL } from '../../src/index.ts'
 import { Server } from '../../src/server/index.ts'
 import { fourLetterWord } from '../support/four-letter-word.ts'
 import { failureOf } from '../support/settled.ts'
@@ -160,6 +162,77 @@ describe('a connection to the embedded server', () => {
           'BADARGUMENTS',
         )
     session.drop()
+  })
+
+  it('rejects an id of many colons in linear time', async () => {
+    await using wide = await Server.start()
+    const session = await WireSession.open(wide)
+    const acl = [{ perms: 31, id: { scheme: 'digest', id: ':'.repeat(200_000) + 'x' } }]
+    const before = process.cpuUsage()
+    const creation = { path: '/a', data: '', acl, flags: 0 }
+    expect(await failureOf(session.request(operations.create, creation))).to.have.property('code', 'INVALIDACL')
+    const { user } = process.cpuUsage(before)
+    session.drop()
+    // Microseconds. A quadratic search takes a hundred times as long.
+    expect(user).to.be.below(2_000_000)
+  })
+
+  describe('with a client that does not read', () => {
+    let other: WireSession
+    let socket: Socket
+    const CALLS = 800
+
+    const oneMegabyte = { path: '/large', data: Buffer.alloc(1_000_000), acl: openACL, flags: 0 }
+    const read = (xid: number) =>
+      request(xid, opcodes.getData, writer =>
+        operations.getData.request.write(writer, { path: '/large', watch: false }),
+      )
+
+    /** Sends many requests at once, and resolves when the server executes none of them any more. */
+    async function requestWithoutReading(): Promise<{ sent: number }> {
+      socket.write(Buffer.concat([connectFrame(), ...Array.from({ length: CALLS }, (_, i) => read(i + 1)), closeFrame]))
+      const { sent } = server.stats
+      await until(() => server.stats.sent > sent)
+      for (let before = -1; before !== server.stats.sent - 2;) {
+        before = server.stats.sent
+        await other.request(operations.ping, {})
+        await other.request(operations.ping, {})
+      }
+      return { sent: server.stats.sent - sent }
+    }
+
+    beforeEach(async () => {
+      await server.close()
+      server = await Server.start()
+      other = await WireSession.open(server)
+      await other.request(operations.create, oneMegabyte)
+      socket = open({ port: server.port, host: server.host, noDelay: true }).pause()
+      await once(socket, 'connect')
+    })
+
+    afterEach(() => {
+      socket.destroy()
+      other.drop()
+    })
+
+    it('waits with its further requests, so that their replies do not fill the memory', async () => {
+      expect((await requestWithoutReading()).sent).to.be.below(100)
+    })
+
+    it('executes them in order when it reads again', async () => {
+      await requestWithoutReading()
+      const xids: number[] = []
+      const framer = new Framer(2_000_000, (bytes, start) => xids.push(bytes.readInt32BE(start)))
+      for await (const chunk of socket) framer.push(chunk as Buffer)
+      expect(xids).to.deep.equal([0, ...Array.from({ length: CALLS }, (_, i) => i + 1), 9])
+    })
+
+    it('closes its connection when its session expires', async () => {
+      await requestWithoutReading()
+      const [slow] = server.snapshot().sessions.filter(({ id }) => id !== other.sessionId)
+      expect(server.expireSession(slow?.id ?? 0n)).to.equal(true)
+      await until(async () => (await fourLetterWord(server.host, server.port, 'cons')).split('\n').length === 4)
+    })
   })
 
   describe('answers the four-letter word', () => {

@@ -1,7 +1,7 @@
 // Access control lists and authentication.
 import { expect } from 'chai'
 import { aclOf, creatorAllACL, digest, perms, ZooKeeperError, type Client } from '../../../src/index.ts'
-import { errnos, operations, record } from '../../../src/protocol/index.ts'
+import { errnos, operations, record, type Codec } from '../../../src/protocol/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { errOf, openACL, suite } from '../suite.ts'
 
@@ -12,14 +12,23 @@ const kazooACL = record('ACL', f => ({
   perms: f.int(),
   id: f.record(record('Id', f => ({ scheme: f.string(), id: f.stringOrNull() }))),
 }))
-const kazooCreate = {
+const javaACL = record('ACL', f => ({
+  perms: f.int(),
+  id: f.record(record('Id', f => ({ scheme: f.stringOrNull(), id: f.stringOrNull() }))),
+}))
+const createWith = <T>(acl: Codec<T>) => ({
   ...operations.create,
   request: record('CreateRequest', f => ({
     path: f.string(),
     data: f.buffer(),
-    acl: f.vector(kazooACL),
+    acl: f.vector(acl),
     flags: f.int(),
   })),
+})
+const kazooCreate = createWith(kazooACL)
+const setACLWithNull = {
+  ...operations.setACL,
+  request: record('SetACLRequest', f => ({ path: f.string(), acl: f.vector(javaACL), version: f.int() })),
 }
 
 export const acl = suite('access control:', it => {
@@ -129,6 +138,16 @@ export const acl = suite('access control:', it => {
     await session.request(kazooCreate, { path: world.at('/a'), data: '', acl, flags: 0 })
     await world.zk.addAuth('digest', 'ann:secret')
     expect((await world.zk.getACL('/a')).acl).to.deep.equal([aclOf('digest', ann)])
+  })
+
+  it('an ACL whose scheme is null is rejected (as Java sends an Id without fields)', async world => {
+    const session = await world.session()
+    await world.zk.create('/there')
+    const acl = [{ perms: perms.all, id: { scheme: null, id: null } }]
+    const creation = { path: world.at('/a'), data: '', acl, flags: 0 }
+    expect(await errOf(session, createWith(javaACL), creation)).to.equal(errnos.INVALIDACL)
+    const change = { path: world.at('/there'), acl, version: -1 }
+    expect(await errOf(session, setACLWithNull, change)).to.equal(errnos.INVALIDACL)
   })
 
   it('duplicate entries are removed, and the order does not change', async ({ zk }) => {
