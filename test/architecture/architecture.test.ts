@@ -28,7 +28,6 @@ const LONGEST = 300
 const LONGER: Readonly<Record<string, string>> = {
   'src/client/client.ts': 'the public class: thin methods; half of its lines are docstrings',
   'src/client/operations.ts': 'one method for each operation, with its docstring',
-  'src/server/connection.ts': 'one owner of the state of a socket, at the other end',
   'src/session/connection.ts': 'one owner of the state of a socket: handshake, frames and writes share it',
   'src/session/session.ts': 'the only mediator: all state changes of a session are in one place',
   'test/architecture/architecture.test.ts': 'every rule of the architecture, with examples that break it',
