@@ -81,7 +81,7 @@ describe('a faulty server sends', () => {
           ({ data }) => String(data),
           (error: unknown) => (error as { code: string }).code,
         )
-      // Two reads at a time, repeated until one succeeds or the session has ended.
+      // The test reads twice at a time, until a read succeeds or the session has ended.
       while (!outcomes.includes('good') && client.state !== 'expired')
         outcomes.push(...(await Promise.all([read(), read()])))
       expect(performance.now() - startedAt).to.be.below(LOAD_ALLOWANCE)
@@ -94,7 +94,7 @@ describe('a faulty server sends', () => {
     })
   }
 
-  it('announces two gigabytes: the client allocates no memory for them', async () => {
+  it('a length of two gigabytes: the client allocates no memory for it', async () => {
     await using server = await FaultyServer.start({
       answer: socket => socket.write(Buffer.concat([int(0x7fff_ffff), Buffer.alloc(100_000)])),
     })

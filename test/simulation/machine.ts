@@ -7,7 +7,7 @@ export type Direction = 'up' | 'down'
 /** The latency of a packet, ms: at most 5, but up to 200 for one packet in twenty. */
 const latency = (random: () => number) => Math.ceil(random() < 0.05 ? 200 * random() : 5 * random())
 
-/** Also the clock of the process that runs on it. */
+/** A machine, which is also the clock of the process that runs on it. */
 export class Machine implements Clock {
   readonly #clock: Clock
   readonly #random: () => number

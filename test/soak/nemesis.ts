@@ -10,7 +10,10 @@ import { SYNC_LIMIT, TICK, type Ensemble } from '../support/ensemble.ts'
 import { until } from '../support/until.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/** How long a follower serves without its leader, ms. Its clients may take as long to notice its end. */
+/**
+ * How long a follower serves without its leader, ms. After an isolation, its clients may take as long to notice the
+ * loss of a lock.
+ */
 const STALE_FOLLOWER_TIME = SYNC_LIMIT * TICK
 /** How long a resumed process may take to catch up, ms. */
 const CATCH_UP_TIME = 2000

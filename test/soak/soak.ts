@@ -49,7 +49,7 @@ await nemesis.run(minutes * 60_000)
 const lastFaultAt = now()
 await Promise.all(workers.map(worker => worker.settle()))
 const drained = now() - lastFaultAt
-// The sessions of killed workers expire.
+// Wait until the sessions of killed workers have expired.
 await delay(SESSION_TIMEOUT + 4 * TICK)
 
 await allServe(ensemble)

@@ -84,7 +84,7 @@ export class WorkerProcess {
     await this.#cleanUp()
   }
 
-  /** Has the worker start no more attempts. Resolves when its pending attempts are over. */
+  /** Makes the worker start no more attempts. Resolves when its pending attempts are over. */
   async settle(): Promise<void> {
     this.#child.stdin.write('stop\n')
     await this.#settled

@@ -34,7 +34,7 @@ describe('VirtualClock', () => {
     expect(clock.now() - startedAt).to.equal(30)
   })
 
-  it('fires timers set by timers if they are due by then, but never in the turn that set them', async () => {
+  it('fires timers that other timers set if they become due during the advance, but never in the turn that set them', async () => {
     at(10, 'a', () => at(0, 'b', () => at(10, 'c', () => at(1, 'd'))))
     await clock.advance(21)
     expect(fired).to.deep.equal(['a 10', 'b 11', 'c 21'])

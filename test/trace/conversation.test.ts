@@ -64,7 +64,7 @@ describe('a traced conversation', () => {
     )
   })
 
-  it('is not explained for four-letter words, TLS, and impossible lengths', () => {
+  it('is not explained after a four-letter word, a TLS handshake, or an impossible length', () => {
     const ruok: [End, Buffer][] = [
       ['client', Buffer.from('ru')],
       ['client', Buffer.from('ok')],

@@ -110,7 +110,7 @@ describe('credentials', () => {
     await proxy.close()
   })
 
-  it('with a scheme unknown to the server end the session and all pending calls', async () => {
+  it('with a scheme unknown to the server end the session and settle all pending calls', async () => {
     const zk = await open()
     const states: string[] = []
     zk.on('state', state => states.push(state))

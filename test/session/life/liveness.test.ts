@@ -285,7 +285,7 @@ describe('the lease of a session', () => {
     expect(client.leaseSignal.aborted, 'the new signal aborts too').to.equal(true)
   })
 
-  it('ends early if the wall clock jumps ahead, as after a suspended machine, but not if it jumps back', async () => {
+  it('ends early if the wall clock jumps ahead, as after the machine was suspended, but not if it jumps back', async () => {
     const { client, connection, clock } = await scriptedSession()
     clock.jumpWall(-3_600_000)
     await clock.advance(100)

@@ -117,7 +117,7 @@ class ScriptRunner {
 }
 
 describe('every request', () => {
-  it('settles exactly once, and before the session has ended, for any sequence of faults', async function () {
+  it('settles exactly once, at the latest when the session ends, for any sequence of faults', async function () {
     this.timeout(60_000)
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 40 }), async script => {

@@ -27,7 +27,7 @@ async function latest({ clock, server }: ScriptedSession): Promise<ScriptedConne
 }
 
 describe('a read-only server', () => {
-  it('is left for the next host without the option `readOnly`, and the session does not expire', async () => {
+  it('is left for the next host if the option `readOnly` is not set, and the session does not expire', async () => {
     const all = scriptedConnect({}, 'a,b')
     const first = await all.server.next()
     first.open()
@@ -201,7 +201,7 @@ describe('a read-only server', () => {
       expect((await all.server.next()).address.host).to.equal('new')
     })
 
-    it('and asks its own name too if that is the only one, because it may resolve to several servers', async () => {
+    it('and asks the name of its own server too if the list has no other, because a name may resolve to several servers', async () => {
       const all = await scriptedSession(readOnly, 'zk', readOnly)
       await all.clock.advance(100)
       expect((await all.server.next()).address.host).to.equal('zk')

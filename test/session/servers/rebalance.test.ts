@@ -70,7 +70,7 @@ describe('a changed list of hosts', () => {
 
   const names = fc.uniqueArray(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 7 })
 
-  it('keeps the load even for any change of the list', () => {
+  it('keeps the load balanced for any change of the list', () => {
     fc.assert(
       fc.property(names, names, fc.integer(), (before, after, seed) => {
         const each = 1260

@@ -179,7 +179,7 @@ describe('cancelling a watch', () => {
     expect(removals(all.connection.requests)).to.deep.equal([])
   })
 
-  it('before the call sends nothing', async () => {
+  it('before the call is made sends nothing', async () => {
     const { client, connection } = await scriptedSession()
     const reason = new Error('too late')
     const call = client.getData('/a', { signal: AbortSignal.abort(reason) })

@@ -178,7 +178,8 @@ onBothServers('a persistent watch', (fixture, { itEverywhere }) => {
   })
 
   itEverywhere('reports the end of its session, and ends', async () => {
-    // Not the client with the fast clock, which would reattach to its session before it is closed.
+    // The client with the fast clock is not used, because it would reattach to its session before the session is
+    // closed.
     const client = await fixture.open()
     const watcher = await client.addWatch(path)
     const events: WatchEvent[] = []
