@@ -1,9 +1,10 @@
 // Entry point `zkwire/cloudflare`: connect() and supervise() for Cloudflare Workers, through cloudflare:sockets.
 // It does not import node:net, node:tls or node:dns.
 import type { Checks } from '../protocol/option-checks.ts'
+import { parseConnectString } from '../session/servers/connect-string.ts'
 import { cloudflare } from '../transport/cloudflare.ts'
 import type { Client } from './client.ts'
-import { openSession } from './connect.ts'
+import { openSession, type Target } from './connect.ts'
 import { checkOptions, commonChecks, optional, settingsOf, type CommonOptions, type Settings } from './options.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
 
@@ -25,13 +26,16 @@ const checks: Checks<ConnectOptions> = { ...commonChecks, tls: optional.boolean 
  * @throws ZooKeeperError as `connect` of `zkwire`; BADARGUMENTS also for a `dns-srv://` connect string. If the runtime
  * does not trust a certificate, CONNECTTIMEOUT instead of PROTOCOL
  */
-export function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
-  return openSession(servers, options, workerSettingsOf)
+export async function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
+  return open(parseConnectString(servers), options)
 }
+
+const open = (target: Target, options: ConnectOptions): Promise<Client> =>
+  openSession(target, options, workerSettingsOf)
 
 /** Runs `task` in one session after another, with the results and errors of `supervise` of `zkwire`. */
 export function supervise<T>(servers: string, options: ConnectOptions, task: SessionTask<T>): Promise<T> {
-  return superviseWith(connect, workerSettingsOf, servers, options, task)
+  return superviseWith(open, workerSettingsOf, servers, options, task)
 }
 
 function workerSettingsOf(options: ConnectOptions): Settings {

@@ -2,29 +2,31 @@
 import { onAbort } from '../runtime/abort.ts'
 import { ZooKeeperError, type ErrorCode } from '../protocol/index.ts'
 import { isTerminal, terminalCodes, type TerminalState } from '../session/life/states.ts'
-import { parseConnectString } from '../session/servers/connect-string.ts'
+import type { Servers } from '../session/servers/host-provider.ts'
 import { Session } from '../session/session.ts'
 import { Client } from './client.ts'
 import type { CommonOptions, Settings } from './options.ts'
 
+/** The servers of a session, and the root of its client in their tree. */
+export type Target = Servers & { readonly chroot: string }
+
 /**
- * Opens a session with one of the servers. Rejects as `connect` of `zkwire` does.
+ * Opens a session with one of the servers. Rejects as `connect` of `zkwire` does, if the options are invalid too.
  * @param settingsOf checks the options of the entry point and fills in the defaults
  * @param onSession called before the promise resolves
  */
 export function openSession<O extends CommonOptions>(
-  servers: string,
+  target: Target,
   options: O,
   settingsOf: (options: O) => Settings,
   onSession?: (client: Client, session: Session, settings: Settings) => void,
 ): Promise<Client> {
   return new Promise((resolve, reject) => {
-    const connectString = parseConnectString(servers)
     const settings = settingsOf(options)
     const { clock, connectTimeout } = settings
     const signal = options.signal ?? undefined
     signal?.throwIfAborted()
-    const session = new Session(connectString, settings)
+    const session = new Session(target, settings)
     const end = () => {
       clock.clearTimeout(timer)
       stopListening()
@@ -41,7 +43,7 @@ export function openSession<O extends CommonOptions>(
         reject(failureOf(session, session.state))
         return
       }
-      const client = new Client(session, settings, connectString.chroot)
+      const client = new Client(session, settings, target.chroot)
       onSession?.(client, session, settings)
       resolve(client)
     }

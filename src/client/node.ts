@@ -2,6 +2,7 @@
 import { systemRandom } from '../runtime/random.ts'
 import { badArguments } from '../protocol/index.ts'
 import { mustBe, type Checks } from '../protocol/option-checks.ts'
+import { parseConnectString } from '../session/servers/connect-string.ts'
 import { srvLookup } from '../session/servers/srv.ts'
 import { resolveSrv, type ResolveSrv } from '../transport/srv.ts'
 import { detectPlaintext, detectTls } from '../transport/tls-mismatch.ts'
@@ -9,7 +10,7 @@ import { dialTls, type TlsOptions } from '../transport/tls.ts'
 import { shuffledLookup, systemLookup, tcp } from '../transport/tcp.ts'
 import type { Dial } from '../transport/transport.ts'
 import type { Client } from './client.ts'
-import { openSession } from './connect.ts'
+import { openSession, type Target } from './connect.ts'
 import { checkOptions, commonChecks, optional, settingsOf, type CommonOptions, type Settings } from './options.ts'
 import { followEnsemble } from './reconfig-following.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
@@ -67,8 +68,12 @@ const checks: Checks<ConnectOptions> = {
  * credentials
  * @throws the reason of `options.signal` if it aborts
  */
-export function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
-  return openSession(servers, options, nodeSettingsOf, (client, session, { onUncaughtError }) => {
+export async function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
+  return open(parseConnectString(servers), options)
+}
+
+function open(target: Target, options: ConnectOptions): Promise<Client> {
+  return openSession(target, options, nodeSettingsOf, (client, session, { onUncaughtError }) => {
     // A separate view, because the caller may remove the client's own watches on that node.
     if (options.followEnsemble === true) followEnsemble(client.chroot('/'), session.hosts).catch(onUncaughtError)
   })
@@ -82,7 +87,8 @@ export function connect(servers: string, options: ConnectOptions = {}): Promise<
  * aborts. The task must then end, because the next run starts only after it. Runs never overlap.
  *
  * An unreachable server or a lost session is not an error here. The next attempt follows after a random pause, which
- * grows from 25 ms to at most 2 s.
+ * grows from 25 ms to at most 2 s. It is short again after a session that lasted for more than 2 s. The next session
+ * uses the servers of the last `updateServerList`, and those of the ensemble's configuration with `followEnsemble`.
  * @param options as for `connect`. The option `session` is used for the first run only. Aborting `signal` ends
  * everything
  * @returns the result of `task`, if its session is still alive or the task closed it; the session is closed by then
@@ -91,7 +97,7 @@ export function connect(servers: string, options: ConnectOptions = {}): Promise<
  * credentials of an open session
  */
 export function supervise<T>(servers: string, options: ConnectOptions, task: SessionTask<T>): Promise<T> {
-  return superviseWith(connect, nodeSettingsOf, servers, options, task)
+  return superviseWith(open, nodeSettingsOf, servers, options, task)
 }
 
 /**

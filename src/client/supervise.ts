@@ -2,8 +2,10 @@
 import { onAbort } from '../runtime/abort.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { badArguments, isCode, ZooKeeperError } from '../protocol/index.ts'
-import { backoff } from '../session/servers/backoff.ts'
-import type { Client } from './client.ts'
+import { backoff, LONGEST_DELAY } from '../session/servers/backoff.ts'
+import { parseConnectString } from '../session/servers/connect-string.ts'
+import { internals, type Client } from './client.ts'
+import type { Target } from './connect.ts'
 import type { CommonOptions, Settings } from './options.ts'
 
 /**
@@ -12,17 +14,11 @@ import type { CommonOptions, Settings } from './options.ts'
  */
 export type SessionTask<T> = (client: Client, signal: AbortSignal) => T | Promise<T>
 
-type Connect<O> = (servers: string, options: O) => Promise<Client>
+type Open<O> = (target: Target, options: O) => Promise<Client>
 
-/**
- * If a run took longer than this, in milliseconds, the pause before the next one is short again. A run includes opening
- * the session, even if that fails.
- */
-const LONG_ENOUGH = 10_000
-
-/** Implements supervise() for an entry point, with its own connect(). */
+/** Implements supervise() for an entry point, which has its own way to open a session. */
 export async function superviseWith<O extends CommonOptions, T>(
-  connect: Connect<O>,
+  open: Open<O>,
   settingsOf: (options: O) => Settings,
   servers: string,
   options: O,
@@ -30,43 +26,43 @@ export async function superviseWith<O extends CommonOptions, T>(
 ): Promise<T> {
   if (typeof task !== 'function') throw badArguments('supervise', '', 'the task must be a function')
   const { clock, random } = settingsOf(options)
-  let failures = 0
+  const stop = options.signal ?? undefined
+  let target: Target = parseConnectString(servers)
   let next = options
+  let failures = 0
   for (;;) {
     const startedAt = clock.now()
-    const outcome = await run(connect, servers, next, task)
-    if (outcome !== LOST) return outcome
-    failures = clock.now() - startedAt > LONG_ENOUGH ? 0 : failures + 1
+    const client = await open(target, next).catch(undefinedIfUnreachable)
+    if (client !== undefined) {
+      const outcome = await run(client, stop, task)
+      if (outcome !== LOST) return outcome
+      // The task may have called updateServerList(), and the ensemble's configuration may have changed.
+      target = { ...client[internals].session.hosts.servers, chroot: target.chroot }
+    }
+    // Includes the time to open the session, even if that failed.
+    failures = clock.now() - startedAt > LONGEST_DELAY ? 0 : failures + 1
     // A session to resume is for the first run only.
     next = { ...options, session: undefined }
-    await pause(backoff(failures, random), clock, options.signal ?? undefined)
+    await pause(backoff(failures, random), clock, stop)
   }
+}
+
+function undefinedIfUnreachable(error: unknown): undefined {
+  if (!isCode(error, 'CONNECTTIMEOUT', 'SESSIONEXPIRED')) throw error
 }
 
 const LOST = Symbol('the session was lost')
 
 /** Runs the task in one session. Returns its result, or LOST if the session was lost first. */
-async function run<O extends CommonOptions, T>(
-  connect: Connect<O>,
-  servers: string,
-  options: O,
-  task: SessionTask<T>,
-): Promise<T | typeof LOST> {
-  let client: Client
-  try {
-    client = await connect(servers, options)
-  } catch (error) {
-    if (isCode(error, 'CONNECTTIMEOUT', 'SESSIONEXPIRED')) return LOST
-    throw error
-  }
+async function run<T>(client: Client, stop: AbortSignal | undefined, task: SessionTask<T>): Promise<T | typeof LOST> {
   const { leaseSignal } = client
-  const endings = [leaseSignal, ...(options.signal ? [options.signal] : [])]
+  const endings = stop === undefined ? [leaseSignal] : [leaseSignal, stop]
   try {
     const value = await task(client, AbortSignal.any(endings))
     // The task may have closed the session itself, or have begun to close it.
     const hasClosed = client.state === 'closed' || isCode(leaseSignal.reason, 'CLOSED')
     if (!endings.some(signal => signal.aborted) || hasClosed) {
-      options.signal?.throwIfAborted()
+      stop?.throwIfAborted()
       return value
     }
   } catch (error) {
@@ -74,7 +70,7 @@ async function run<O extends CommonOptions, T>(
   } finally {
     await client.close()
   }
-  options.signal?.throwIfAborted()
+  stop?.throwIfAborted()
   if (client.state === 'authFailed') throw new ZooKeeperError('AUTHFAILED', { op: 'supervise', fate: 'notSent' })
   return LOST
 }

@@ -27,8 +27,7 @@ import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type 
 import type { FrameObserver, ObservedFrame } from './observed-frame.ts'
 import type { Request } from './requests/request.ts'
 import { Requests, type RequestLimits, type RequestsOwner } from './requests/requests.ts'
-import type { ConnectString } from './servers/connect-string.ts'
-import { HostProvider, type HostProviderSettings } from './servers/host-provider.ts'
+import { HostProvider, type HostProviderSettings, type Servers } from './servers/host-provider.ts'
 import { WatchManager } from './watches/watch-manager.ts'
 
 export interface SessionSettings extends ConnectionSettings, HostProviderSettings, RequestLimits, IdentitySettings {
@@ -68,13 +67,13 @@ export class Session implements ConnectionOwner, RequestsOwner {
   /** When {@link #closeTimer} fires. */
   #closesAt = Infinity
 
-  constructor(connectString: ConnectString, settings: SessionSettings) {
+  constructor(servers: Servers, settings: SessionSettings) {
     this.#settings = settings
     this.callbacks = new CallbackRunner(settings.onUncaughtError)
     this.states = new StateMachine(this.callbacks)
     this.requests = new Requests(this, settings)
     this.watches = new WatchManager(this)
-    this.hosts = new HostProvider(connectString, settings, {
+    this.hosts = new HostProvider(servers, settings, {
       dial: host => this.#dial(host),
       moveAway: reason => this.#moveAway(reason),
       onLookupFailed: cause => this.onConnectionLost(cause, false),

@@ -1,10 +1,11 @@
 // The option followEnsemble, on scripted servers.
 import { expect } from 'chai'
 import { errnos, eventTypes } from '../../src/protocol/index.ts'
-import { connect, type ConnectOptions } from '../../src/client/index.ts'
-import { settle } from '../../src/testing/virtual-clock.ts'
+import { connect, supervise, type ConnectOptions } from '../../src/client/index.ts'
+import { settle, VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { onAbort } from '../../src/runtime/abort.ts'
 import { failureOf } from '../support/settled.ts'
-import { SESSION_ID, type ScriptedConnection } from '../support/scripted-server.ts'
+import { ScriptedServer, SESSION_ID, type ScriptedConnection } from '../support/scripted-server.ts'
 import {
   closeCleanly,
   dataReply,
@@ -115,6 +116,31 @@ describe('followEnsemble', () => {
     const tried = await hostsAfter(all, all.connection, 3)
     expect(tried.slice(0, 2)).to.have.members(['two', 'three'])
     expect(tried[2]).to.equal('one')
+  })
+
+  it('gives the servers of the configuration to the next session of supervise()', async () => {
+    const all = { server: new ScriptedServer(), clock: new VirtualClock() }
+    const stop = new AbortController()
+    const { signal } = stop
+    const options = { dial: all.server.dial, clock: all.clock, random: () => 0.5, followEnsemble: true, signal }
+    const done = supervise('seed', options, (_zk, over) => new Promise<void>(resolve => onAbort(over, resolve)))
+    const first = await all.server.next()
+    first.open()
+    first.handshake()
+    await answerConfig(first, config('one:2181', 'two:2181'))
+    first.close()
+    const again = await reconnect(all, { timeOut: 0 })
+    expect(again.connectRequest?.sessionId).to.equal(SESSION_ID)
+    const tried = [again.address.host]
+    while (tried.length < 4) {
+      const next = await redial(all)
+      tried.push(next.address.host)
+      next.close()
+    }
+    expect(tried.slice(1, 3)).to.have.members(['one', 'two'])
+    expect(tried[3]).to.equal('seed')
+    stop.abort()
+    expect(await failureOf(done)).to.equal(signal.reason)
   })
 
   it('ignores a configuration without servers', async () => {

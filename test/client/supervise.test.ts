@@ -1,6 +1,6 @@
 // supervise() runs a function again on a new session when its session has expired.
 import { expect } from 'chai'
-import { supervise, type Client, type ConnectOptions, type SessionTask } from '../../src/index.ts'
+import { supervise, type Client, type ConnectOptions, type Dial, type SessionTask, type Stat } from '../../src/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { onBothServers } from '../recipes/fixture.ts'
 import { VirtualClock, settle } from '../../src/testing/virtual-clock.ts'
@@ -154,6 +154,45 @@ onBothServers('supervise', (fixture, { it }) => {
       return ++runs
     })
     expect([value, runs]).to.deep.equal([1, 1])
+  })
+
+  it('asks the servers of the last updateServerList() for the next session, below the same chroot', async () => {
+    const dialled: string[] = []
+    const dial: Dial = (address, handler) => {
+      dialled.push(address.host)
+      return fixture.server.dial(address, handler)
+    }
+    const options = { ...fixture.server.options, dial }
+    const roots: (Stat | null)[] = []
+    await supervise(`old${fixture.path}`, options, async (zk, signal) => {
+      roots.push(await zk.exists('/'))
+      if (roots.length > 1) return
+      zk.updateServerList('new1,new2')
+      await zk.whenConnected()
+      dialled.length = 0
+      await Promise.all([aborted(signal), fixture.expire(zk)])
+    })
+    const root = await fixture.observer.exists(fixture.path)
+    expect(roots).to.deep.equal([root, root])
+    expect(dialled).to.not.include('old')
+    expect(dialled.length).to.be.above(0)
+  })
+
+  it('pauses longer after each session that is lost at once, and shortly after one that lasted', async () => {
+    const { clock } = fixture.server
+    const pauses: number[] = []
+    let endedAt: number | undefined
+    await run(
+      async (zk, signal) => {
+        if (endedAt !== undefined) pauses.push(clock.now() - endedAt)
+        if (pauses.length === 9) return
+        if (pauses.length > 5) await fixture.sleep(2500)
+        await Promise.all([aborted(signal), fixture.expire(zk)])
+        endedAt = clock.now()
+      },
+      { random: () => 0.5 },
+    )
+    expect(pauses).to.deep.equal([75, 150, 300, 600, 1200, 1500, 37.5, 37.5, 37.5])
   })
 
   it('rejects invalid arguments without a retry', async () => {

@@ -33,7 +33,10 @@ export interface HostProviderSettings {
 }
 
 /** The servers that the user named: hosts, or a name whose SRV records name them. */
-type Servers = Pick<ConnectString, 'hosts' | 'srv'>
+export interface Servers extends Pick<ConnectString, 'hosts' | 'srv'> {
+  /** The hosts that the ensemble's configuration named since then. They are tried before all others. */
+  readonly configured?: readonly Address[]
+}
 
 export class HostProvider {
   readonly #settings: HostProviderSettings
@@ -64,6 +67,12 @@ export class HostProvider {
     this.#owner = owner
     this.#servers = this.#checked(servers)
     this.#hosts = new HostList(servers.hosts, settings.random)
+    if (servers.configured !== undefined) this.#hosts.reset(servers.configured, servers.hosts)
+  }
+
+  /** The servers for the next session: those of the last change, and those of the ensemble's configuration. */
+  get servers(): Servers {
+    return this.#servers
   }
 
   /** Dials the next host. Looks up the SRV records first, if the connect string names some. */
@@ -123,6 +132,7 @@ export class HostProvider {
   setConfigured(hosts: readonly Address[], isComplete: boolean): void {
     const isFirst = !this.#isConfigured
     this.#isConfigured = true
+    this.#servers = { ...this.#servers, configured: hosts }
     const current = this.#current
     const stays = isFirst || current === undefined || this.#hosts.mayBeAliasOf(hosts, current, isComplete)
     if (stays) this.#hosts.reset(hosts, this.#servers.hosts)
