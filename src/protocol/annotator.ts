@@ -8,6 +8,9 @@ import type { Operation } from './operation.ts'
 import * as operations from './operations.ts'
 import { Reader } from './reader.ts'
 
+/** The largest number of annotated fields. A frame of a megabyte can have ten times as many. */
+const MAX_FIELDS = 10_000
+
 interface Annotation {
   at: number
   end: number
@@ -20,6 +23,8 @@ export class Annotator {
   readonly #start: number
   readonly #reader: Reader
   readonly #lines: Annotation[] = []
+  /** The number of fields without an annotation, because there are too many. */
+  #omitted = 0
 
   constructor(bytes: Uint8Array, start: number) {
     this.#bytes = bytes
@@ -37,7 +42,8 @@ export class Annotator {
   }
 
   annotate(at: number, end: number, name: string, value: string): void {
-    this.#lines.push({ at, end, name, value })
+    if (this.#lines.length < MAX_FIELDS) this.#lines.push({ at, end, name, value })
+    else this.#omitted++
   }
 
   /** Omits the remaining bytes from the dump, because they may hold a credential. */
@@ -62,16 +68,24 @@ export class Annotator {
     return this.remaining === 0 ? value : undefined
   }
 
-  /** Returns one line per field: offset, bytes in hex, name, value. */
+  /** Returns one line per field: offset, bytes in hex, name, value. The last line counts the fields that are too many. */
   dump(): string {
-    const width = Math.max(0, ...this.#lines.map(line => line.name.length))
-    return this.#lines
+    const lines = this.#omitted === 0 ? this.#lines : [...this.#lines, this.#rest()]
+    const width = lines.reduce((widest, { name }) => Math.max(widest, name.length), 0)
+    return lines
       .map(({ at, end, name, value }) => {
-        const bytes = SECRET.test(name) ? '' : Buffer.from(this.#bytes.subarray(at, end)).toString('hex')
+        // One byte more than fits, which shows that the value is longer.
+        const first = this.#bytes.subarray(at, Math.min(end, at + 17))
+        const bytes = SECRET.test(name) ? '' : Buffer.from(first).toString('hex')
         const shown = bytes.length > 32 ? bytes.slice(0, 31) + '…' : bytes.padEnd(32)
         return `${at.toString(16).padStart(4, '0')}  ${shown}  ${name.padEnd(width)}  ${value}`.trimEnd()
       })
       .join('\n')
+  }
+
+  #rest(): Annotation {
+    const [at, end] = [this.#lines.at(-1)?.end ?? 0, this.#bytes.length]
+    return { at, end, name: 'rest', value: `${end - at} bytes in ${this.#omitted} fields, not shown` }
   }
 
   #value(type: Type, name: string): unknown {
@@ -131,11 +145,27 @@ function formatValue(name: string, value: unknown): string {
   if (SECRET.test(name)) return `${(value as Uint8Array).length} bytes, not shown`
   if (typeof value === 'bigint') return hex64(value)
   if (Buffer.isBuffer(value)) return formatBytes(value)
-  if (Array.isArray(value)) return `${value.length}: ${(value as string[]).join(' ')}`.trimEnd()
+  if (Array.isArray(value))
+    return `${value.length}: ${value.map(each => formatName(each as string)).join(' ')}`.trimEnd()
   if (field === 'type' && name !== 'type') return nameIn(opcodes, value as number)
   const names = vocabularies[field]
-  return names ? nameIn(names, value as number) : JSON.stringify(value)
+  return names ? nameIn(names, value as number) : quoted(value)
 }
+
+/** Characters that end a line, control a terminal, or change the direction of the text. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** Returns the value as JSON, in which a string has no unprintable character. */
+const quoted = (value: unknown): string =>
+  JSON.stringify(value).replace(UNPRINTABLE, character =>
+    Array.from(
+      { length: character.length },
+      (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  )
+
+/** Returns a name as it is, or quoted if it has an unprintable character, because a client may choose any name. */
+export const formatName = (name: string): string => (name.search(UNPRINTABLE) === -1 ? name : quoted(name))
 
 function formatBytes(bytes: Buffer): string {
   const string = bytes.toString('utf8')
@@ -143,9 +173,16 @@ function formatBytes(bytes: Buffer): string {
   return bytes.length <= 40 ? shown : `${bytes.length} bytes`
 }
 
+/** The number of elements of a list that are shown. */
+const FEW = 3
+
 /** Formats a body as one line of `name: value`. Long lists and long data are shortened, and secrets are omitted. */
 export function formatFields(body: unknown): string {
-  const shown = Object.entries(body as object).map(([name, value]) => formatField(name, value))
+  const fields = Object.entries(body as object)
+  // A record has a few fields, and a multi can have any number of items.
+  const few = Array.isArray(body) ? fields.slice(0, FEW) : fields
+  const shown = few.map(([name, value]) => formatField(name, value))
+  if (fields.length > few.length) shown.push(`… ${fields.length} in all`)
   return shown.length === 0 ? '' : ` {${shown.join(', ')}}`
 }
 
@@ -153,8 +190,10 @@ function formatField(name: string, value: unknown): string {
   if (value !== null && typeof value === 'object' && !Buffer.isBuffer(value)) {
     if (!Array.isArray(value))
       return 'czxid' in value ? `${name}: czxid ${hex64(value.czxid as bigint)}` : name + formatFields(value)
-    const few = value.slice(0, 3).map(each => (typeof each === 'string' ? each : formatFields(each).trim()))
-    return `${name}: [${few.join(', ')}${value.length > 3 ? `, … ${value.length} in all` : ''}]`
+    const few = value
+      .slice(0, FEW)
+      .map(each => (typeof each === 'string' ? formatName(each) : formatFields(each).trim()))
+    return `${name}: [${few.join(', ')}${value.length > FEW ? `, … ${value.length} in all` : ''}]`
   }
   return `${name}: ${formatValue(name, value)}`
 }

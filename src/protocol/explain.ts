@@ -1,5 +1,5 @@
 // Describes frames to people: a sentence and an annotated hex dump, both from the declarations that decode the frame.
-import { Annotator, formatFields, nameIn, operationsByOpcode } from './annotator.ts'
+import { Annotator, formatFields, formatName, nameIn, operationsByOpcode } from './annotator.ts'
 import type { Codec, TypeOf } from './codec.ts'
 import { eventTypes, xids } from './constants.ts'
 import { codeOf } from './errors.ts'
@@ -20,7 +20,10 @@ export interface Explanation {
   xid: number | undefined
   /** A one-line description. */
   sentence: string
-  /** One line per field: offset, bytes in hex, name, value. Credentials are omitted. */
+  /**
+   * One line per field: offset, bytes in hex, name, value. Credentials are omitted, and so are all fields after the
+   * first 10,000.
+   */
   dump: string
 }
 
@@ -150,7 +153,12 @@ const event: Interpretation = annotator => {
   const body = annotator.readToEnd(r.WatcherEvent)
   if (body === undefined) return undefined
   const type = nameIn(eventTypes, body.type)
-  return { from: 'server', op: 'event', xid: header.xid, sentence: `server notifies: ${type} ${body.path}` }
+  return {
+    from: 'server',
+    op: 'event',
+    xid: header.xid,
+    sentence: `server notifies: ${type} ${formatName(String(body.path))}`,
+  }
 }
 
 /** The reply to a request with a reserved xid: only a header. */

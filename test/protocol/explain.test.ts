@@ -51,6 +51,17 @@ describe('explain', () => {
     }
   })
 
+  it('shortens the sentence and the dump of a multi of 100,000 operations', () => {
+    const item = { type: opcodes.delete, body: { path: '/a', version: 0 } }
+    const frame = requestFrame(4, operations.multi, new Array<typeof item>(100_000).fill(item))
+    const { sentence, dump } = explain(frame)
+    const few = [0, 1, 2].map(i => `${i} {delete {path: "/a", version: 0}}`)
+    expect(sentence).to.equal(`client #4 multi {${few.join(', ')}, … 100000 in all}`)
+    const lines = dump.split('\n')
+    expect(lines).to.have.length(10_001)
+    expect(lines.at(-1)).to.match(/^[0-9a-f]+ .{32} +rest +\d+ bytes in 490006 fields, not shown$/)
+  })
+
   describe('describes in a sentence', () => {
     const cases: readonly [name: string, frame: Buffer, sentence: string, options?: ExplainOptions][] = [
       [
@@ -140,6 +151,22 @@ describe('explain', () => {
       ['the reply to credentials', headerFrame(xids.auth, -115), 'server answers auth: AUTHFAILED, zxid 0x1a2'],
       ['the reply to setWatches', headerFrame(xids.setWatches), 'server answers setWatches: OK, zxid 0x1a2'],
       ['an event', eventFrame(3, 3, '/a'), 'server notifies: NodeDataChanged /a'],
+      [
+        'an event of a node whose name would end the line or control the terminal',
+        eventFrame(3, 3, '/a\nserver answers \x1b[2J\u2028\u202e\x9b\x7f"\\'),
+        'server notifies: NodeDataChanged ' + String.raw`"/a\nserver answers \u001b[2J\u2028\u202e\u009b\u007f\"\\"`,
+      ],
+      [
+        'names that would end the line or control the terminal',
+        replyFrame(5, operations.getChildren, { children: ['plain', 'a\r\nb', '\x1b[31m', 'größe'] }),
+        String.raw`server answers #5 getChildren: OK {children: [plain, "a\r\nb", "\u001b[31m", … 4 in all]}, zxid 0x1a2`,
+        { opcode: opcodes.getChildren },
+      ],
+      [
+        'a path in a request that would control the terminal',
+        requestFrame(6, operations.sync, { path: '/\x9b31m\u202e' }),
+        String.raw`client #6 sync {path: "/\u009b31m\u202e"}`,
+      ],
       ['an event of an unknown type', eventFrame(77, 3, null), 'server notifies: unknown (77) null'],
       [
         'a reply whose opcode is given',
@@ -246,6 +273,13 @@ describe('explain', () => {
 
   describe('dumps', () => {
     const dump = (frame: Buffer, options?: ExplainOptions) => '\n' + explain(frame, options).dump + '\n'
+
+    it('each field in one line, whatever the names', () => {
+      const frame = replyFrame(5, operations.getChildren, { children: ['a\nb', '\x1b[2J'] })
+      const lines = explain(frame, { opcode: opcodes.getChildren }).dump.split('\n')
+      expect(lines).to.have.length(5)
+      expect(lines.at(-1)).to.match(/ children {2}2: "a\\nb" "\\u001b\[2J"$/)
+    })
 
     it('a request, field by field', () => {
       expect(dump(requestFrame(1, operations.create2, { path: '/a', data: 'hello', acl, flags: 3 }))).to.equal(`
