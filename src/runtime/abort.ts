@@ -23,6 +23,12 @@ export function onAbort(signal: AbortSignal | undefined, callback: () => void): 
   }
 }
 
+/** Aborts the controller with the signal's reason when the signal aborts. Returns a function that stops that. */
+export function forwardAbort(signal: AbortSignal | undefined, controller: AbortController): () => void {
+  if (signal?.aborted) controller.abort(signal.reason)
+  return onAbort(signal, () => controller.abort(signal?.reason))
+}
+
 function listenTo(signal: AbortSignal): SharedListener {
   const callbacks = new Set<() => void>()
   const onEvent = () => {

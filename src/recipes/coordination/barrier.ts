@@ -1,5 +1,5 @@
 // Recipes other than locks. This file: barriers, with Curator's nodes. Clients wait for one client, or for each other.
-// May import: recipes/locks, recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, protocol.
+// May import: recipes/locks, recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
 import { anACL, checked, inBackground, newUuid } from '../../client/recipe-support.ts'
 import { badArguments, isCode, join, nameOf, type ACL, type Stat } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'

@@ -1,7 +1,7 @@
 // Several locks as one: all of them or none.
 import { inBackground, isClient, serverPath } from '../../client/recipe-support.ts'
 import { badArguments } from '../../protocol/index.ts'
-import { onAbort } from '../../runtime/abort.ts'
+import { forwardAbort } from '../../runtime/abort.ts'
 import type { Transaction } from '../../client/index.ts'
 import type { Call } from '../node/cancellable.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
@@ -158,11 +158,6 @@ export class MultiHeld extends Held {
     await releaseAll(this.held)
     for (const stop of this.#stopListening) stop()
   }
-}
-
-function forwardAbort(signal: AbortSignal, controller: AbortController): () => void {
-  if (signal.aborted) controller.abort(signal.reason)
-  return onAbort(signal, () => controller.abort(signal.reason))
 }
 
 const isAnyLost = (held: readonly Held[]): boolean => held.some(({ signal }) => signal.aborted)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import type { Client } from '../../../src/index.ts'
-import { LeaderElection, type Held, type Participant } from '../../../src/recipes/index.ts'
+import { LeaderElection, LockError, type Held, type Participant } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -72,7 +72,6 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     }
     await fixture.until(() => terms.length === 4)
     stop.abort()
-    await fixture.observer.delete(terms[3]?.path ?? '')
     await leading
     expect(terms).to.have.length(4)
   })
@@ -94,6 +93,69 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     await Promise.all([lead(a, 'a'), lead(b, 'b')])
     const first = order[0]
     expect(order).to.deep.equal(order.map((_, i) => (i % 2 === 0 ? first : first === 'a' ? 'b' : 'a')))
+  })
+
+  itEverywhere('aborts the signal of the callback with the reason of lead()’s signal, and resigns', async () => {
+    const client = await fixture.open()
+    const stop = new AbortController()
+    const reason = new Error('SIGTERM')
+    let term: Held | undefined
+    const leading = new LeaderElection(client, fixture.path).lead(
+      async held => {
+        term = held
+        await once(held.signal, 'abort')
+        expect(held.validFor(), 'validFor() while the callback ends').to.be.above(0)
+        await held.guard().create(`${fixture.path}/last-words`, '', { mode: 'ephemeral' }).commit()
+        throw held.signal.reason
+      },
+      { signal: stop.signal },
+    )
+    await fixture.until(() => term !== undefined)
+    expect(term?.signal.aborted).to.equal(false)
+    stop.abort(reason)
+    await leading
+    expect(term?.signal.reason).to.equal(reason)
+    expect(term?.validFor()).to.equal(0)
+    expect(await fixture.ephemeralNodes()).to.deep.equal([`${fixture.path}/last-words`])
+    expect(getEventListeners(stop.signal, 'abort')).to.deep.equal([])
+    await client.delete(`${fixture.path}/last-words`)
+  })
+
+  itEverywhere('aborts the signal of the callback with LOST if the leadership is lost', async () => {
+    const client = await fixture.open()
+    const stop = new AbortController()
+    const reasons: unknown[] = []
+    const leading = new LeaderElection(client, fixture.path).lead(
+      async held => {
+        const lost = once(held.signal, 'abort')
+        await fixture.observer.delete(held.path)
+        await lost
+        reasons.push(held.signal.reason)
+        stop.abort(new Error('SIGTERM'))
+        // The first reason stays.
+        reasons.push(held.signal.reason)
+      },
+      { signal: stop.signal },
+    )
+    await leading
+    expect(reasons[0]).to.be.instanceOf(LockError).with.property('code', 'LOST')
+    expect(reasons[1]).to.equal(reasons[0])
+  })
+
+  it('leaves no listener at lead()’s signal, however many terms there were', async () => {
+    const { signal } = new AbortController()
+    const client = await fixture.open()
+    let terms = 0
+    const leading = new LeaderElection(client, fixture.path).lead(
+      held => {
+        if (++terms === 50) throw new Error('enough')
+        expect(getEventListeners(signal, 'abort')).to.have.lengthOf(1)
+        expect(held.signal.aborted).to.equal(false)
+      },
+      { signal },
+    )
+    expect(await failureOf(leading)).to.have.property('message', 'enough')
+    expect(getEventListeners(signal, 'abort')).to.deep.equal([])
   })
 
   it('rejects with the error of the callback, and resigns', async () => {
