@@ -37,7 +37,10 @@ export type MultiOp =
   | { delete: string; version?: number }
   | { check: string; version?: number }
 
-/** The result of a create in a multi. `stat` is null if the server leaves it out (ZOOKEEPER-4026: 3.8.0 and before). */
+/**
+ * The result of a create in a multi. `stat` is null if the server leaves it out (ZOOKEEPER-4026: before 3.7.2, in 3.8.0
+ * and 3.8.1).
+ */
 export interface CreatedInMulti {
   path: string
   stat: Stat | null

@@ -35,8 +35,8 @@ export interface ServerOptions {
    */
   containerCheckInterval?: number
   /**
-   * If true, the reply to a multi contains the Stat of each create2, as servers after 3.8 reply (ZOOKEEPER-4026).
-   * Default false.
+   * If true, the reply to a multi contains the Stat of each create2, as from 3.7.2, 3.8.2 and 3.9.0 on
+   * (ZOOKEEPER-4026). Default false, as in 3.8.0.
    */
   createdStatInMulti?: boolean
   /**

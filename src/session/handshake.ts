@@ -13,8 +13,9 @@ const LEGACY_CONNECT_RESPONSE_BYTES = 36
 const PASSWORD_BYTES = 16
 
 /**
- * Returns the response, or the error number of a server that refuses the handshake. A read-only server that does not
- * have the session answers with a bare ReplyHeader, NOTREADONLY. That number does not say whether the session is alive.
+ * Returns the response, or the error number of a server that refuses the handshake. A read-only server without local
+ * sessions refuses a new session with a bare ReplyHeader, NOTREADONLY (ReadOnlyRequestProcessor). Such a number does
+ * not say whether a session is alive.
  * @throws JuteError if the frame is neither
  */
 export function readConnectResponse(reader: Reader): TypeOf<typeof ConnectResponse> | { refusedWith: number } {

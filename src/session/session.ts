@@ -283,8 +283,8 @@ export class Session implements ConnectionOwner, RequestsOwner {
    * Ends the session at the server, if a server can be reached within `timeout` milliseconds. Requests in flight are
    * answered first. The lease ends at once, so that holders of locks know of it before other clients acquire them.
    * Resolves when the session has ended.
-   * @param timeout default: a third of the session timeout, at most {@link CLOSE_TIMEOUT}. If there are several calls,
-   * the first timeout that ends counts
+   * @param timeout default: a third of the session timeout, at most {@link CLOSE_TIMEOUT}. If close() is called several
+   * times, the timeout that ends first counts
    */
   close(timeout = Math.min(this.#timeout / 3, CLOSE_TIMEOUT)): Promise<void> {
     if (isTerminal(this.state)) return Promise.resolve()
@@ -298,7 +298,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.requests.failQueued('CLOSED')
     if (this.#isConnected && this.#connection !== undefined) this.#sendClose(this.#connection)
     else if (this.state === 'connecting' || this.#lease.expired) this.#terminate('closed')
-    // Without a connection, the session cannot be closed at a server any more when its lease is over.
+    // Without a connection, waits no longer than the lease, because the server may expire the session after that.
     else this.#closeWithin(this.#lease.remaining())
     this.#lease.end(() => new ZooKeeperError('CLOSED', { fate: 'notSent' }))
     return closing

@@ -115,7 +115,7 @@ export class WriteHeld extends NodeHeld {
     return stat === null ? this.#createReadNode(prefix, data) : { path, stat }
   }
 
-  /** Reads the Stat of a node that was just created, because a multi's reply does not contain it (ZOOKEEPER-4026). */
+  /** Reads the Stat of a node that was just created, because a multi's reply may not contain it (ZOOKEEPER-4026). */
   async #statOf(path: string): Promise<Stat | null> {
     const { client } = this.#readers
     try {

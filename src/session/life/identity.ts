@@ -52,7 +52,7 @@ export class Identity {
     // If a server returns another session than the requested one, ours is lost, even if the timeout is positive
     // (ClickHouse Keeper does so).
     const isGone = timeOut <= 0 || (this.#isOfQuorum && this.id !== sessionId)
-    // A server without a quorum reports every session that it does not know as gone
+    // A read-only server with local sessions reports every session that it does not know as gone
     // (LearnerSessionTracker.touchSession).
     if (isGone && readOnly && !isPresumedLost)
       throw new JuteError('an expiry of the session, which only a server with a quorum can decide')

@@ -52,7 +52,7 @@ const kindsOf = (few: Few): Iterable<WatchKind> => new Set(listOf(few).flatMap((
 /** The watches on one path in one table. */
 class PathWatches {
   armed: Few
-  /** The watches of requests, queued or in flight, that will set a watch at the server. */
+  /** The watches of requests that are queued or in flight. */
   pending: Few
   /**
    * The server-side watch should be removed, but a request in flight may need it. This is decided when that request

@@ -157,8 +157,8 @@ export class PersistentWatches {
         if (subscription.mode === mode) all.push({ subscription, type: event, serverPath: path })
     }
     const isOfChildren = type === 'NodeChildrenChanged'
-    // A recursive watch gets the events of the children, but not NodeChildrenChanged of their parent. Servers of 3.8.0
-    // send both (ZOOKEEPER-4475).
+    // A recursive watch gets the events of the children, so NodeChildrenChanged would report the same change again. A
+    // server from 3.9 on sends it nevertheless if the path has a plain watch too (ZOOKEEPER-4466, ZOOKEEPER-4475).
     if (!isOfChildren || !this.isRecursive(serverPath)) deliver(serverPath, 'persistent', type, serverPath)
     if (isOfChildren) return all
     const parent = parentOf(serverPath)

@@ -196,9 +196,9 @@ export class WatchManager {
   // Removal
 
   /**
-   * Removes the watches of one view on a path, also those whose requests are queued or in flight. Removes the server's
-   * watches of each table too, unless another watch or request here needs them. Rejects with NOWATCHER if there is no
-   * watch to remove.
+   * Removes the one-shot watches of one view on a path, also those whose requests are queued or in flight. In each
+   * table, also removes the server's watch, unless another watch or request here needs it. Rejects with NOWATCHER if
+   * there is no watch to remove.
    * @param owner the view; undefined for the session's own client
    */
   remove(owner: object | undefined, path: string, serverPath: string, kind: ServerTable | 'any'): Promise<void> {
