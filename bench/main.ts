@@ -7,6 +7,7 @@ import { relative } from 'node:path'
 import { totalOf } from './measure/reconcile.ts'
 import type { Measurement } from './measure/measurement.ts'
 import { comparisonOf } from './output/compare.ts'
+import { conclusionOf } from './output/conclusion.ts'
 import { help, parseOptions, type Options } from './options.ts'
 import { stagesOf, tasksOf } from './harness/plan.ts'
 import { Progress } from './output/progress.ts'
@@ -100,14 +101,14 @@ async function writeReports(run: Run, server: Server, options: Options, args: re
   await write(options.report, await reportOf(result))
   const duration = `${end === undefined ? 'Took' : `${end.message} after`} ${Math.round(seconds)} s.`
   process.stdout.write(`
-zkwire fan-out on ${nameOf(server)}
+What a herd costs on ${nameOf(server)}
 Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores, ${options.threads} worker threads
 
-${tableOf(result.cells, result.growth, machine.cores)}
-${[...reconciliationLine(result), ...caveats].map(wrap).join('\n')}
+${options.tables ? `${tableOf(result.cells, result.growth, machine.cores)}\n` : ''}${[...conclusionOf(result), '', ...reconciliationLine(result), ...caveats].map(wrap).join('\n')}
 ${duration} Result: ${relative('.', options.json)}
 Report, with plots and a timeline: ${relative('.', options.report)}
-How to read this table, and how it was measured: bench/README.md
+All figures are in the report, and in the tables that --tables prints.
+How to read them, and how they were measured: bench/README.md
 `)
   return result
 }
@@ -119,8 +120,12 @@ function reconciliationLine({ cells }: Result): string[] {
   return [`Clients and server counted the same: ${framesSent} frames sent, ${framesReceived} received.`]
 }
 
-/** Wraps a line at 80 columns. */
-const wrap = (text: string): string => text.replace(/(?=.{81})(.{1,80})\s/g, '$1\n')
+/** Wraps a line at 80 columns, and indents the rest of a list item. */
+function wrap(text: string): string {
+  const indent = text.startsWith('- ') ? '  ' : ''
+  const width = 80 - indent.length
+  return text.replace(new RegExp(`(?=.{${width + 1}})(.{1,${width}})\\s`, 'g'), `$1\n${indent}`)
+}
 
 const isMeasured = ({ counted }: Measurement): boolean => counted.length > 0
 

@@ -16,6 +16,8 @@ export interface Options {
   seed: number
   /** True if scenarios that move hundreds of megabytes at once are included. */
   all: boolean
+  /** True if all tables are printed. The report contains them in any case. */
+  tables: boolean
   /** The file for the result. */
   json: string
   /** The file for the report. */
@@ -45,9 +47,10 @@ const scenarioList = scenarios.map(({ name, about }) => `      ${name.padEnd(12)
 
 export const help = `npm start -- [options]
 
-Measures how ZooKeeper notifications fan out: N sessions queue for a lock, watch one
-node, or lose their server at the same time. Prints the frames and bytes on the wire,
-the latencies, and how the traffic grows with N. See bench/README.md.
+Measures the herd effect, and how else ZooKeeper notifications fan out: N sessions
+queue for a lock, watch one node, or lose their server at the same time. Prints what
+that costs in at most ten sentences, and writes a report with all figures. See
+bench/README.md.
 
   --sessions N,N,...       numbers of sessions (${DEFAULTS.sessions})
   --scenarios NAME,...     what to measure: scenarios of this list, kinds of scenarios
@@ -61,7 +64,9 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
                            that do not fit into it are skipped, and listed at the end
   --threads N              worker threads for the sessions (${DEFAULTS.threads})
   --seed N                 seed for the random order of measurements (${DEFAULTS.seed})
-  --all                    include scenarios that move hundreds of megabytes at once
+  --tables                 print all tables: traffic, latencies, processor time, growth
+  --all                    the same, and include scenarios that move hundreds of
+                           megabytes at once
   --json FILE              write the result to FILE (bench/results/latest.json)
   --report FILE            write the report to FILE (default: the name of the result
                            with .html)
@@ -88,6 +93,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     threads: numberOf('threads', values.threads ?? DEFAULTS.threads, isWhole(1, MAX_THREADS)),
     seed: numberOf('seed', values.seed ?? DEFAULTS.seed, isWhole(0, 0xffff_ffff)),
     all: values.all ?? false,
+    tables: values.tables ?? values.all ?? false,
     json,
     report: values.report ?? json.replace(/(\.json)?$/, '.html'),
     compare: values.compare,
@@ -98,7 +104,16 @@ function parseValues(args: readonly string[]) {
   const text = { type: 'string' } as const
   const texts = { server: text, sessions: text, scenarios: text, seconds: text, threads: text, seed: text }
   const flag = { type: 'boolean' } as const
-  const options = { ...texts, json: text, report: text, compare: text, apache: flag, all: flag, help: flag }
+  const options = {
+    ...texts,
+    json: text,
+    report: text,
+    compare: text,
+    apache: flag,
+    all: flag,
+    tables: flag,
+    help: flag,
+  }
   return valuesOf({ args: [...args], options })
 }
 

@@ -23,8 +23,8 @@ export const weightOf = ({ scenario: { theory }, size }: Task): number =>
   listBytes(size, Math.max(theory.bytes, theory.gathering))
 
 /**
- * The scenarios of one size. Those on shared sessions are measured in turns, so that drift of the machine affects them
- * equally. Small sizes come first, so that sessions are opened only when they are needed.
+ * Scenarios of one size. Those on shared sessions are measured in turns, so that drift of the machine affects them
+ * equally.
  */
 export interface Stage {
   size: number
@@ -34,15 +34,36 @@ export interface Stage {
   separate: Scenario[]
 }
 
-export const stagesOf = (scenarios: readonly Scenario[], sizes: readonly number[], most = TOO_HEAVY): Stage[] =>
-  sizes.map(size => {
-    const allowed = scenarios.filter(scenario => weightOf({ scenario, size }) <= most)
-    return {
-      size,
-      interleaved: allowed.filter(({ ownSessions }) => ownSessions === undefined),
-      separate: allowed.filter(({ ownSessions }) => ownSessions !== undefined),
-    }
-  })
+/**
+ * Returns the stages of a run in the order in which they are measured. The primary scenarios at the largest size come
+ * first, because a run that ends early still needs them for its conclusion. Then the sizes ascend.
+ */
+export function stagesOf(scenarios: readonly Scenario[], sizes: readonly number[], most = TOO_HEAVY): Stage[] {
+  const largest = Math.max(...sizes)
+  const isFirst = ({ scenario, size }: Task) => scenario.isPrimary === true && size === largest
+  const tasks = sizes
+    .flatMap(size => scenarios.map(scenario => ({ scenario, size })))
+    .filter(task => weightOf(task) <= most)
+  const others = tasks.filter(task => !isFirst(task))
+  return [
+    stageOf(largest, tasks.filter(isFirst)),
+    ...sizes.map(size =>
+      stageOf(
+        size,
+        others.filter(task => task.size === size),
+      ),
+    ),
+  ].filter(stage => tasksOf(stage).length > 0)
+}
+
+function stageOf(size: number, tasks: readonly Task[]): Stage {
+  const scenarios = tasks.map(({ scenario }) => scenario)
+  return {
+    size,
+    interleaved: scenarios.filter(({ ownSessions }) => ownSessions === undefined),
+    separate: scenarios.filter(({ ownSessions }) => ownSessions !== undefined),
+  }
+}
 
 /** Returns the largest number of open sessions. Shared sessions stay open, and one more is for the trigger session. */
 export function peakSessionsOf(stages: readonly Stage[]): number {
@@ -57,13 +78,17 @@ export function peakSessionsOf(stages: readonly Stage[]): number {
 export const tasksOf = ({ size, interleaved, separate }: Stage): Task[] =>
   [...interleaved, ...separate].map(scenario => ({ scenario, size }))
 
-/** Returns the part of the stage that fits into the remaining time. Leaves out the longest tasks first. */
+/**
+ * Returns the primary scenarios of the stage, and the others that fit into the remaining time. Leaves out the longest
+ * tasks first.
+ */
 export function affordable(stage: Stage, timeLeft: number, timeFor: (task: Task) => number): Stage {
   const chosen = new Set<Scenario>()
+  const rank = (task: Task) => (task.scenario.isPrimary === true ? -1 : timeFor(task))
   let left = timeLeft
-  for (const task of tasksOf(stage).sort((a, b) => timeFor(a) - timeFor(b))) {
+  for (const task of tasksOf(stage).sort((a, b) => rank(a) - rank(b))) {
     left -= timeFor(task)
-    if (left >= 0) chosen.add(task.scenario)
+    if (left >= 0 || task.scenario.isPrimary === true) chosen.add(task.scenario)
   }
   const isChosen = (scenario: Scenario) => chosen.has(scenario)
   return { ...stage, interleaved: stage.interleaved.filter(isChosen), separate: stage.separate.filter(isChosen) }

@@ -124,8 +124,8 @@ export class Run {
     for (const [i, all] of this.#stages.entries()) {
       const now = performance.now()
       const toEnd = this.#estimator.estimateEnd(all.size)
-      // The first stage is always measured, because a result without figures is useless.
-      const deadline = i === 0 ? Infinity : begun + time * overtime - toEnd
+      // The smallest size is always measured, so that each scenario has a figure.
+      const deadline = all.size === Math.min(...sizes) ? Infinity : begun + time * overtime - toEnd
       const once = (task: Task) => this.#estimator.estimateTask(task, 1)
       const stage = affordable(all, deadline - now - this.#estimator.estimateOpening(all.size), once)
       const stages = [stage, ...this.#stages.slice(i + 1)]
@@ -164,18 +164,21 @@ export class Run {
       await workers.open(size + 1)
       const all: ScenarioRun[] = []
       for (const scenario of interleaved)
-        if (this.#estimator.estimateTask({ scenario, size }, 1) < deadline - performance.now())
-          all.push(await this.#begin(workers, admin, scenario, size))
+        if (this.#fits({ scenario, size }, deadline)) all.push(await this.#begin(workers, admin, scenario, size))
       await this.#measureInTurns(all, workers, shared, deadline)
       for (const run of all) await this.#tearDown(workers, admin, run)
     }
     for (const [i, scenario] of separate.entries()) {
       const now = performance.now()
-      if (this.#estimator.estimateTask({ scenario, size }, 1) > deadline - now) continue
+      if (!this.#fits({ scenario, size }, deadline)) continue
       const run = await this.#begin(workers, admin, scenario, size)
       await this.#measureInTurns([run], workers, now + (ends - now) / (separate.length - i), deadline)
       await this.#tearDown(workers, admin, run)
     }
+  }
+
+  #fits(task: Task, deadline: number): boolean {
+    return task.scenario.isPrimary === true || this.#estimator.estimateTask(task, 1) < deadline - performance.now()
   }
 
   async #begin(workers: Workers, admin: Client, scenario: Scenario, size: number): Promise<ScenarioRun> {

@@ -24,7 +24,7 @@ const identity: Column<Row>[] = [
 
 const wireColumns: Column<Row>[] = [
   ...identity,
-  { head: 'events', width: 8, cell: ({ counts }) => count(counts.notifications.median) },
+  { head: 'notified', width: 10, cell: ({ counts }) => count(counts.notifications.median) },
   { head: 'frames', width: 9, cell: ({ counts }) => count(counts.framesSent.median + counts.framesReceived.median) },
   { head: 'sent', width: 9, cell: ({ counts }) => bytes(counts.bytesSent.median) },
   { head: 'read', width: 9, cell: ({ counts }) => bytes(counts.bytesReceived.median) },
@@ -53,7 +53,7 @@ const utilization = (cores: number): Column<Row>[] => [
 const growthColumns: Column<Growth>[] = [
   { head: 'scenario', width: -12, cell: ({ scenario }) => scenario },
   { head: 'phase', width: -11, cell: ({ phase }) => phase },
-  { head: 'events', width: 13, cell: ({ notifications }) => exponent(notifications) },
+  { head: 'notified', width: 13, cell: ({ notifications }) => exponent(notifications) },
   { head: 'theory', width: 8, cell: ({ theory }) => String(theory.notifications) },
   { head: 'bytes read', width: 14, cell: ({ bytes }) => exponent(bytes) },
   { head: 'theory', width: 8, cell: ({ theory }) => String(theory.bytes) },
@@ -65,12 +65,14 @@ export function tableOf(summaries: readonly Summary[], growth: readonly Growth[]
   const timed = rows.filter(({ marks }) => marks !== undefined)
   const parts = [
     'ON THE WIRE: the traffic of one phase with N sessions, as medians of n steps.',
-    'Events are notifications. Sent and read are in bytes.',
+    'Notified: the notifications that the server sent when watches fired. Sent and',
+    'read are in bytes.',
     '',
     ...table(wireColumns, rows),
     '',
-    'LATENCY, ms: from the start of a phase until a session has the lock or the',
-    'event. First and last are medians of n steps; p50 and p99 are over all sessions.',
+    'LATENCY, ms: from the start of a phase until a session has the lock or its',
+    'notification. First and last are medians of n steps; p50 and p99 are over all',
+    'sessions.',
     'The times are noisy, and valid for this machine only.',
     '',
     ...table(timing, timed),
@@ -84,7 +86,7 @@ export function tableOf(summaries: readonly Summary[], growth: readonly Growth[]
   if (fitted.length > 0)
     parts.push(
       '',
-      'GROWTH: the powers of N that fit the events and the bytes read of a phase.',
+      'GROWTH: the powers of N that fit the notifications and bytes read of a phase.',
       'N pass: the same for the bytes read until each of N sessions has had a turn.',
       '',
       ...table(growthColumns, fitted),

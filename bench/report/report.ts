@@ -14,12 +14,14 @@ import { plot, type Series } from './plots.ts'
 import { figures, table } from './tables.ts'
 import { timeline } from './timeline.ts'
 
+const TITLE = 'The herd effect: how ZooKeeper’s notifications fan out'
+
 /** Returns the whole page. */
 export async function reportOf(result: Result): Promise<string> {
   const code = await readFile(new URL('browser/player.ts', import.meta.url), 'utf8')
   const player = await transform(code, { loader: 'ts' })
   return renderPage(
-    'How notifications fan out',
+    TITLE,
     html`<main>
         ${header(result)} ${releaseSection(result)} ${locksSection(result)} ${watchesSection(result)} ${figures(result)}
         ${methodSection(result)}
@@ -33,7 +35,7 @@ export async function reportOf(result: Result): Promise<string> {
 function header({ server, machine, date, ended }: Result): Html {
   const early = ended === 'complete' ? '' : html` <strong>This run ended early: ${ended}.</strong>`
   return html`<header>
-    <h1>How notifications fan out</h1>
+    <h1>${TITLE}</h1>
     <p>
       What does it cost ZooKeeper when many clients wait for the same thing? The figures were measured on
       ${nameOf({ servers: '', ...server })} with ${machine.node ? `Node ${machine.node}` : 'Node'} on ${machine.cores}
@@ -95,7 +97,7 @@ function locksSection(result: Result): Html {
   const handOver = seriesOf(result, 'lock', middle)
   const plots = [
     plot({
-      ...{ title: 'Events caused by one release', y: 'notifications', format: bytes },
+      ...{ title: 'Notifications caused by one release', y: 'notifications', format: bytes },
       summary: summaryOf(result, 'lock', 'notifications'),
       series: seriesOf(result, 'lock', notified, 'notifications'),
     }),
@@ -179,7 +181,7 @@ function growthTable({ growth, scenarios }: Result, ...kinds: string[]): Html {
   const head = [
     'scenario',
     'phase',
-    'events: power of N',
+    'notifications: power of N',
     'theory',
     'bytes read: power of N',
     'theory',
@@ -253,8 +255,8 @@ function methodSection({
         ${reconciliationSentence(cells)}
       </li>
       <li>
-        <b>Exact counts, noisy times.</b> Events, frames and bytes are the same on any machine, to the byte, unless a
-        note below says otherwise. Times and processor times depend on this machine and its other load.
+        <b>Exact counts, noisy times.</b> Notifications, frames and bytes are the same on any machine, to the byte,
+        unless a note below says otherwise. Times and processor times depend on this machine and its other load.
       </li>
       <li>
         <b>Interleaved and warmed up.</b> All scenarios of a size, except those that cut connections or expire sessions,

@@ -9,7 +9,7 @@ export function figures({ cells, scenarios }: Result): Html {
     'scenario',
     'N',
     'phase',
-    'events',
+    'notifications',
     'frames',
     'sent',
     'read',

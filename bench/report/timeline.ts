@@ -34,10 +34,10 @@ export function timeline(recordings: readonly Recording[], abouts: ReadonlyMap<s
 
 function panel(recording: Recording, steps: number, about: string): Html {
   const { scenario, phase, sessions, happenings } = recording
-  const events = happenings.filter(({ is }) => is === 'event').length
+  const notifications = happenings.filter(({ is }) => is === 'event').length
   const frames = happenings.filter(({ is }) => is !== 'mark').length
   const moved = happenings.reduce((sum, each) => sum + each.bytes, 0)
-  const sum = `${plural(events, 'event')}, ${plural(frames, 'frame')}, ${bytes(moved)} bytes`
+  const sum = `${plural(notifications, 'notification')}, ${plural(frames, 'frame')}, ${bytes(moved)} bytes`
   const height = MARGIN.top + MARGIN.bottom + sessions * LANE
   const largest = Math.max(...happenings.map(each => each.bytes))
   const column = (WIDTH - MARGIN.left - MARGIN.right) / (steps + 1)

@@ -20,10 +20,17 @@ export const scenarios: readonly Scenario[] = [
     'a single node that all watch',
     (client, path) => new EphemeralMutex(client, `${path}/l`),
     [1, 1, 1],
+    { isPrimary: true },
   ),
-  lock('herd', 'a queue: all watch the directory', (client, path) => new HerdMutex(client, path), [1, 2, 2]),
-  lock('mutex', 'a queue: each watches its predecessor', (client, path) => new Mutex(client, path), [0, 1, 2]),
-  lock('ticket', 'a queue of numbers, without lists', (client, path) => new TicketMutex(client, path), [0, 0, 1]),
+  lock('herd', 'a queue: all watch the directory', (client, path) => new HerdMutex(client, path), [1, 2, 2], {
+    isPrimary: true,
+  }),
+  lock('mutex', 'a queue: each watches its predecessor', (client, path) => new Mutex(client, path), [0, 1, 2], {
+    isPrimary: true,
+  }),
+  lock('ticket', 'a queue of numbers, without lists', (client, path) => new TicketMutex(client, path), [0, 0, 1], {
+    isPrimary: true,
+  }),
   lock(
     'reentrant',
     'a local queue in each of 10 sessions',

@@ -26,14 +26,15 @@ describe('npm start', function () {
   // The smallest number of sessions is always measured completely, however busy the machine is.
   const few = ['--scenarios', 'mutex,herd,data', '--sessions', '4', '--seconds', '1']
 
-  it('prints a table, writes the raw figures, and exits', async () => {
+  it('prints a conclusion, writes the raw figures, and exits', async () => {
     const { connectString } = await sharedServer()
     const program = start(...few, '--server', connectString, '--json', json)
     const { exitCode, stdout, stderr } = await program.ended
     expect(stderr, 'no progress line without a terminal').to.equal('')
     expect(exitCode).to.equal(0)
-    for (const words of ['mutex', 'herd', 'data', 'ON THE WIRE', 'figures.json', 'bench/README.md'])
+    for (const words of ['IN SHORT, with 4 sessions', 'mutex', 'herd', 'data', 'figures.json', 'bench/README.md'])
       expect(stdout).to.contain(words)
+    expect(stdout).not.to.contain('ON THE WIRE')
     const { cells, ended } = JSON.parse(await readFile(json, 'utf8')) as { cells: unknown[]; ended: string }
     expect(cells).to.have.length(3)
     expect(ended).to.equal('complete')
@@ -45,9 +46,9 @@ describe('npm start', function () {
 
   it('starts the embedded server, which causes the same traffic as Apache ZooKeeper, to the byte', async () => {
     const embedded = join(directory, 'embedded.json')
-    const { exitCode, stdout, stderr } = await start(...few, '--compare', json, '--json', embedded).ended
+    const { exitCode, stdout, stderr } = await start(...few, '--tables', '--compare', json, '--json', embedded).ended
     expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' })
-    expect(stdout).to.contain('on the embedded server of zkwire')
+    expect(stdout).to.contain('on the embedded server of zkwire').and.to.contain('ON THE WIRE')
     expect(stdout).to.match(/^Clients and server counted the same: \d+ frames sent, \d+ received\.$/m)
     expect(stdout).to.match(/^COMPARED with the run of .*[^]*^on ANOTHER machine or server: /m)
     expect(await readFile(join(directory, 'embedded.html'), 'utf8')).to.contain(

@@ -211,6 +211,7 @@ describe('a run of the benchmark on a real server', function () {
     return run.measurements
       .filter(({ scenario }) => scenario === name)
       .map(cell => ({ size: cell.size, step: stepsOf(cell)[0] ?? {} }))
+      .sort((a, b) => a.size - b.size)
   }
 })
 

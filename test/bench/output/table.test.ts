@@ -35,6 +35,10 @@ describe('the table of the benchmark', () => {
     expect(rowOf('mutex')).to.deep.equal(['mutex', 'release', '0.00±0.00', '0', '1.00±0.00', '1', 'N^2.00'])
   })
 
+  it('explains its columns: the figures of notifications are not called events', () => {
+    expect(lines.filter(line => /\bevents?\b/i.test(line))).to.deep.equal([])
+  })
+
   it('shows bytes in three digits', () => {
     expect([999, 1000, 999_499, 1e6, 6e9, NaN].map(bytes)).to.deep.equal([
       '999',
