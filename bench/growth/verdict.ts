@@ -45,8 +45,8 @@ export interface Finding {
 export const LIMITS = { exponent: 0.1, step: 1.5 } as const
 
 /**
- * A flat verdict is sure if the upper ends of the intervals of the exponent and of the largest step are within this
- * many times the limits.
+ * A flat verdict is sure if the upper ends for the exponent and for the largest step are within this many times the
+ * limits.
  */
 const MARGIN = 2
 

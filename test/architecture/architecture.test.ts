@@ -62,7 +62,7 @@ const sources = new Map(
     .map(path => [path, readFileSync(`${root}src/${path}`, 'utf8')]),
 )
 
-describe('the architecture', () => {
+describe('in the architecture,', () => {
   describe('imports', () => {
     const graph = importGraphOf(sources)
     const rules = importRulesOf(sources)
@@ -263,7 +263,7 @@ describe('the architecture', () => {
     })
   })
 
-  it('keeps src/protocol synchronous', () => {
+  it('src/protocol is synchronous', () => {
     const asynchronous = (text: string) => /\b(Promise|async|await)\b/.exec(withoutComments(text))?.[0]
     expect(asynchronous('const f = async () => {}')).to.equal('async')
     expect(asynchronous('// no Promise\n/** never async */ const x = 1')).to.equal(undefined)

@@ -15,7 +15,7 @@ import { failureOf } from '../support/settled.ts'
 
 const aborted = AbortSignal.abort('not wanted any more')
 
-describe('the client’s interface', () => {
+describe('in the client’s interface,', () => {
   let server: Server
   let zk: Client
 
@@ -309,11 +309,11 @@ describe('the client’s interface', () => {
     })
   })
 
-  it('exports no class Client, so that only connect() creates clients', async () => {
+  it('no class Client is exported, so that only connect() creates clients', async () => {
     expect(await import('../../src/index.ts')).to.not.have.any.keys('Client', 'badArguments')
   })
 
-  it('rejects a listener that is not a function, and an unknown event', () => {
+  it('a listener that is not a function is rejected, and so is an unknown event', () => {
     expect(() => zk.on('state', undefined as never)).to.throw('the listener must be a function')
     expect(() => zk.once('expired' as never, () => undefined)).to.throw("no event 'expired'")
   })

@@ -88,8 +88,8 @@ describe('locks on an ensemble', () => {
 
       /**
        * Opens a client whose connection is cut when its server has forwarded a request with this opcode to the leader.
-       * The client reconnects to a server that has not received the request yet, because the leader processes the
-       * reconnect before a quorum has acknowledged the request.
+       * The leader processes the reconnect before a quorum has acknowledged the request. So the client reconnects to a
+       * server that has not received the request yet.
        */
       async function cutOff(opcode: number) {
         const faultyDial = new FaultyDial()

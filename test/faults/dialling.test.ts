@@ -72,8 +72,8 @@ describe('dialling, time and memory:', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  // The latency may vary by a third of T, because a ping is sent after each third of T, and the connection ends after
-  // two thirds of silence.
+  // The latency may vary by a third of T: a ping is sent after each third of T, and two thirds of silence end the
+  // connection.
   for (const [least, name] of [
     [0, '0 and T/3'],
     [1 / 6, 'T/6 and T/2'],

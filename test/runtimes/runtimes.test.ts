@@ -110,7 +110,7 @@ describe('the package', () => {
   })
 
   for (const [name, { start, is }] of Object.entries(runtimes)) {
-    describe(name, () => {
+    describe(`on ${name}`, () => {
       const chroot = `/${name.replaceAll(/\W+/g, '-')}`
       let result: SuiteResult
       before(async () => {
@@ -132,11 +132,11 @@ describe('the package', () => {
     })
   }
 
-  describe('all runtimes', () => {
-    it('send nothing to servers with untrusted certificates', () =>
+  describe('on all runtimes', () => {
+    it('sends nothing to servers with untrusted certificates', () =>
       expect(Buffer.concat(receivedByImpostors).toString()).to.equal(''))
 
-    it('leave no session on the server', async () => {
+    it('leaves no session on the server', async () => {
       const server = await sharedServer()
       expect((await server.mntr()).get('zk_global_sessions')).to.equal('0')
     })

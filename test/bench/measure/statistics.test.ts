@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { median, powerOf } from '../../../bench/measure/statistics.ts'
 
 describe('statistics of the benchmark', () => {
-  it('return the middle value, or the mean of the middle two', () => {
+  it('include a median: the middle value, or the mean of the middle two', () => {
     expect(median([3])).to.equal(3)
     expect(median([9, 1, 5])).to.equal(5)
     expect(median([4, 1, 3, 2])).to.equal(2.5)
@@ -16,7 +16,7 @@ describe('statistics of the benchmark', () => {
     expect(values).to.deep.equal([3, 1, 2])
   })
 
-  describe('the fitted power', () => {
+  describe('include a fitted power, which', () => {
     it('is exact for a power law', () => {
       const sizes = fc.uniqueArray(fc.integer({ min: 1, max: 100_000 }), { minLength: 2, maxLength: 6 })
       const factor = fc.double({ min: 1e-3, max: 1e6, noNaN: true })

@@ -33,7 +33,7 @@ export const time = suite('time:', it => {
     expect(await failureOf(world.session({ sessionId, password }))).to.include({ code: 'SESSIONEXPIRED' })
   })
 
-  it('a session that only authenticates expires', async world => {
+  it('a session expires if it sends nothing but credentials', async world => {
     const session = await world.session({ timeout: shortIntervals.minSessionTimeout })
     const packet = { type: 0, scheme: 'digest', auth: 'ann:secret' }
     await until(async () => (await outcomeOf(session.request(operations.auth, packet))) instanceof Error)

@@ -29,7 +29,7 @@ describe('the requests in flight', () => {
     )
   })
 
-  it('can number thousands, and keep their order when there are few again', () => {
+  it('can be thousands, and keep their order when there are few again', () => {
     const inflight = new Inflight()
     for (const count of [5000, 1, 3, 2000]) {
       const all = Array.from({ length: count }, request)

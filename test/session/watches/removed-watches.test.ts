@@ -83,7 +83,7 @@ describe('removeWatches', () => {
     expect(removals(all.connection.requests)).to.deep.equal([{ path: '/a', type: watcherTypes.data }])
   })
 
-  it('of two views, both with a call in flight, lets only the other one get its event', async () => {
+  it('of one view lets another view get its event, while calls of both are in flight', async () => {
     const all = await scriptedSession()
     const log: string[] = []
     const [view, other] = [all.client.chroot('/'), all.client.chroot('/')]
