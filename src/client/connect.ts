@@ -11,7 +11,7 @@ import type { CommonOptions, Settings } from './options.ts'
 export type Target = Servers & { readonly chroot: string }
 
 /**
- * Opens a session with one of the servers. Rejects as `connect` of `zkwire` does, if the options are invalid too.
+ * Opens a session with one of the servers. Rejects as `connect` of `zkwire` does, also for invalid options.
  * @param settingsOf checks the options of the entry point and fills in the defaults
  * @param onSession called before the promise resolves
  */

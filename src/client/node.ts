@@ -87,8 +87,9 @@ function open(target: Target, options: ConnectOptions): Promise<Client> {
  * aborts. The task must then end, because the next run starts only after it. Runs never overlap.
  *
  * An unreachable server or a lost session is not an error here. The next attempt follows after a random pause, which
- * grows from 25 ms to at most 2 s. It is short again after a session that lasted for more than 2 s. The next session
- * uses the servers of the last `updateServerList`, and those of the ensemble's configuration with `followEnsemble`.
+ * grows from 25 ms to at most 2 s. It is short again after an attempt or a session that lasted for more than 2 s. The
+ * next session uses the servers of the last `updateServerList`, and with `followEnsemble` those of the ensemble's
+ * configuration.
  * @param options as for `connect`. The option `session` is used for the first run only. Aborting `signal` ends
  * everything
  * @returns the result of `task`, if its session is still alive or the task closed it; the session is closed by then

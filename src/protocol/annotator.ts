@@ -68,7 +68,7 @@ export class Annotator {
     return this.remaining === 0 ? value : undefined
   }
 
-  /** Returns one line per field: offset, bytes in hex, name, value. The last line counts the fields that are too many. */
+  /** Returns one line per field: offset, bytes in hex, name, value. A last line counts the omitted fields, if any. */
   dump(): string {
     const lines = this.#omitted === 0 ? this.#lines : [...this.#lines, this.#rest()]
     const width = lines.reduce((widest, { name }) => Math.max(widest, name.length), 0)

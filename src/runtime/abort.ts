@@ -23,7 +23,10 @@ export function onAbort(signal: AbortSignal | undefined, callback: () => void): 
   }
 }
 
-/** Aborts the controller with the signal's reason when the signal aborts. Returns a function that stops that. */
+/**
+ * Aborts the controller with the signal's reason when the signal aborts, or at once if it has aborted. Returns a
+ * function that stops listening.
+ */
 export function forwardAbort(signal: AbortSignal | undefined, controller: AbortController): () => void {
   if (signal?.aborted) controller.abort(signal.reason)
   return onAbort(signal, () => controller.abort(signal?.reason))

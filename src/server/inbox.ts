@@ -7,7 +7,7 @@ import type { ServerTransport } from '../transport/transport.ts'
 export interface InboxOwner {
   /** True while the client must read replies before the server executes more of its requests. */
   readonly isThrottled: boolean
-  /** Returns true if the first four bytes are a four-letter word. All other bytes are then ignored. */
+  /** Returns true if the first four bytes are a four-letter word. All bytes after them are then ignored. */
   onWord(word: string): boolean
   /** Receives a frame, without its length prefix. The bytes are valid only until the callback returns. */
   onFrame(bytes: Buffer, start: number, end: number): void
@@ -52,7 +52,7 @@ export class Inbox {
     for (const chunk of chunks) this.received(chunk)
   }
 
-  /** Executes the frames that were received while the client was throttled, unless it must wait again. */
+  /** Executes the frames that were received while the client was throttled, until it is throttled again. */
   proceed(): void {
     this.#guard(() => {
       while (this.#isOpen && this.#frames.length > 0) {
@@ -63,7 +63,7 @@ export class Inbox {
     if (this.#isOpen) this.#transport.resume()
   }
 
-  /** Ignores all other bytes, and discards the frames that wait. */
+  /** Discards the frames and chunks that wait, and ignores all bytes received from now on. */
   end(): void {
     this.#isEnded = true
     this.#frames.length = 0

@@ -7,7 +7,7 @@ import type { ServerTransport } from '../transport/transport.ts'
 export const LENGTH_BYTES = 4
 
 /**
- * The number of unsent bytes from which on the outbox is full. (Apache's server counts requests instead,
+ * The outbox is full if more bytes than this are unsent. (Apache's server counts requests instead,
  * globalOutstandingLimit, and a request of 20 bytes can have a reply of a megabyte.)
  */
 const FULL = 0x10_0000

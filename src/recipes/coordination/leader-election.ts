@@ -133,8 +133,9 @@ export class LeaderElection {
 
   /**
    * Runs a function each time this participant becomes the leader. Campaigns again when the function has ended, even if
-   * the leadership was lost. The function should end when `held.signal` or `options.signal` aborts; errors that it
-   * throws after that are ignored. Resolves when `options.signal` has aborted and no function is running.
+   * the leadership was lost. `held.signal` aborts on loss, and when `options.signal` aborts. The function should then
+   * end; errors that it throws after that are ignored. Resolves when `options.signal` has aborted and no function is
+   * running.
    * @throws the function's error, if it fails while this participant leads; LockError EXHAUSTED; ZooKeeperError
    * BADARGUMENTS, NOAUTH; ZooKeeperError at the end of the session (`supervise` can start a new session);
    * AggregateError if the function fails and the release is refused too

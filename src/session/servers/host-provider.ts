@@ -34,7 +34,7 @@ export interface HostProviderSettings {
 
 /** The servers that the user named: hosts, or a name whose SRV records name them. */
 export interface Servers extends Pick<ConnectString, 'hosts' | 'srv'> {
-  /** The hosts that the ensemble's configuration named since then. They are tried before all others. */
+  /** The hosts that the ensemble's configuration named last. They are tried before all others. */
   readonly configured?: readonly Address[]
 }
 
@@ -70,7 +70,7 @@ export class HostProvider {
     if (servers.configured !== undefined) this.#hosts.reset(servers.configured, servers.hosts)
   }
 
-  /** The servers for the next session: those of the last change, and those of the ensemble's configuration. */
+  /** The servers for the next session: those that the user named last, and those of the ensemble's configuration. */
   get servers(): Servers {
     return this.#servers
   }
