@@ -48,8 +48,8 @@ const scenarioList = scenarios.map(({ name, about }) => `      ${name.padEnd(12)
 export const help = `npm start -- [options]
 
 Measures the herd effect, and how else ZooKeeper notifications fan out: N sessions
-queue for a lock, watch one node, or lose their server at the same time. Prints what
-that costs in at most ten sentences, and writes a report with all figures. See
+queue for a lock, watch one node, or lose their server at the same time. Prints the
+costs in at most ten sentences, and writes a report with all figures. See
 bench/README.md.
 
   --sessions N,N,...       numbers of sessions (${DEFAULTS.sessions})
@@ -65,8 +65,8 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
   --threads N              worker threads for the sessions (${DEFAULTS.threads})
   --seed N                 seed for the random order of measurements (${DEFAULTS.seed})
   --tables                 print all tables: traffic, latencies, processor time, growth
-  --all                    the same, and include scenarios that move hundreds of
-                           megabytes at once
+  --all                    like --tables, and include scenarios that move hundreds
+                           of megabytes at once
   --json FILE              write the result to FILE (bench/results/latest.json)
   --report FILE            write the report to FILE (default: the name of the result
                            with .html)

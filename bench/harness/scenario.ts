@@ -76,7 +76,10 @@ export interface Scenario {
   isSlow?: boolean
   /** Why the counts differ between steps. Undefined if they are exact. */
   variesBecause?: string
-  /** True if the run's conclusion compares it. It is measured first, and even if the time has run out. */
+  /**
+   * True if the conclusion of a run compares the scenario with others. Its largest size is measured first, and even if
+   * the time has run out.
+   */
   isPrimary?: boolean
   /** True if the scenario is measured only when `--scenarios` selects it. */
   isExtra?: boolean

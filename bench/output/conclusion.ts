@@ -30,7 +30,10 @@ export function conclusionOf(result: Findings): string[] {
   return [`IN SHORT, with ${size} sessions:`, ...sentences.slice(0, MAX_SENTENCES).map(sentence => `- ${sentence}`)]
 }
 
-/** Returns the largest of the sizes with the most scenarios. A run that ended early lacks scenarios at some sizes. */
+/**
+ * Counts the herd and the mutex at each size, or all scenarios if neither was measured. Returns the largest size with
+ * the highest count, because a run that ended early lacks scenarios at some sizes.
+ */
 function sizeOf({ cells }: Findings): number {
   const primary = cells.filter(({ scenario }) => ['herd', 'mutex'].includes(scenario))
   const counts = new Map<number, number>()

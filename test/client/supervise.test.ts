@@ -178,7 +178,7 @@ onBothServers('supervise', (fixture, { it }) => {
     expect(dialled.length).to.be.above(0)
   })
 
-  it('pauses longer after each session that is lost at once, and shortly after one that lasted', async () => {
+  it('pauses longer after each session that is lost at once, and briefly after one that lasted', async () => {
     const { clock } = fixture.server
     const pauses: number[] = []
     let endedAt: number | undefined

@@ -274,7 +274,7 @@ describe('explain', () => {
   describe('dumps', () => {
     const dump = (frame: Buffer, options?: ExplainOptions) => '\n' + explain(frame, options).dump + '\n'
 
-    it('each field in one line, whatever the names', () => {
+    it('each field in one line, whatever the names contain', () => {
       const frame = replyFrame(5, operations.getChildren, { children: ['a\nb', '\x1b[2J'] })
       const lines = explain(frame, { opcode: opcodes.getChildren }).dump.split('\n')
       expect(lines).to.have.length(5)

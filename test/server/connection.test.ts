@@ -173,7 +173,7 @@ describe('a connection to the embedded server', () => {
     expect(await failureOf(session.request(operations.create, creation))).to.have.property('code', 'INVALIDACL')
     const { user } = process.cpuUsage(before)
     session.drop()
-    // Microseconds. A quadratic search takes a hundred times as long.
+    // The times are in microseconds. A quadratic search takes a hundred times as long.
     expect(user).to.be.below(2_000_000)
   })
 
@@ -188,7 +188,7 @@ describe('a connection to the embedded server', () => {
         operations.getData.request.write(writer, { path: '/large', watch: false }),
       )
 
-    /** Sends many requests at once, and resolves when the server executes none of them any more. */
+    /** Sends many requests at once, and resolves when the server has stopped executing them. */
     async function requestWithoutReading(): Promise<{ sent: number }> {
       socket.write(Buffer.concat([connectFrame(), ...Array.from({ length: CALLS }, (_, i) => read(i + 1)), closeFrame]))
       const { sent } = server.stats
@@ -215,11 +215,11 @@ describe('a connection to the embedded server', () => {
       other.drop()
     })
 
-    it('waits with its further requests, so that their replies do not fill the memory', async () => {
+    it('stops executing requests, so that their replies do not fill the memory', async () => {
       expect((await requestWithoutReading()).sent).to.be.below(100)
     })
 
-    it('executes them in order when it reads again', async () => {
+    it('executes the remaining requests in order when the client reads again', async () => {
       await requestWithoutReading()
       const xids: number[] = []
       const framer = new Framer(2_000_000, (bytes, start) => xids.push(bytes.readInt32BE(start)))
@@ -227,7 +227,7 @@ describe('a connection to the embedded server', () => {
       expect(xids).to.deep.equal([0, ...Array.from({ length: CALLS }, (_, i) => i + 1), 9])
     })
 
-    it('closes its connection when its session expires', async () => {
+    it('closes when the session expires', async () => {
       await requestWithoutReading()
       const [slow] = server.snapshot().sessions.filter(({ id }) => id !== other.sessionId)
       expect(server.expireSession(slow?.id ?? 0n)).to.equal(true)

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const run = () => readResult(fileURLToPath(new URL('../../../docs/herd.json', import.meta.url)))
 
 describe('the conclusion of the benchmark', () => {
-  it('tells the committed run in ten sentences about its largest number of sessions', async () => {
+  it('has ten sentences for the committed run, with the figures of its largest number of sessions', async () => {
     const [heading, ...sentences] = conclusionOf(await run())
     expect(heading).to.equal('IN SHORT, with 1000 sessions:')
     expect(sentences).to.have.length(10)
@@ -24,13 +24,13 @@ describe('the conclusion of the benchmark', () => {
     expect(text).not.to.match(/NaN|undefined|-\d| - /)
   })
 
-  it('takes the largest size that both the herd and the chain were measured with, if the run ended early', async () => {
+  it('is about the largest size at which both herd and mutex were measured, if the run ended early', async () => {
     const result = await run()
     const cells = result.cells.filter(({ scenario, size }) => size < 1000 || scenario === 'data')
     expect(conclusionOf({ ...result, cells })[0]).to.equal('IN SHORT, with 200 sessions:')
   })
 
-  it('has a sentence for each kind of scenario, and none for what was not measured', async () => {
+  it('has a sentence for each kind of scenario, and none for a kind that was not measured', async () => {
     const result = await run()
     for (const name of ['mutex', 'data', 'reconnect']) {
       const cells = result.cells.filter(({ scenario }) => scenario === name)

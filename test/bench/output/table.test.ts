@@ -35,7 +35,7 @@ describe('the table of the benchmark', () => {
     expect(rowOf('mutex')).to.deep.equal(['mutex', 'release', '0.00±0.00', '0', '1.00±0.00', '1', 'N^2.00'])
   })
 
-  it('explains its columns: the figures of notifications are not called events', () => {
+  it('does not call notifications events', () => {
     expect(lines.filter(line => /\bevents?\b/i.test(line))).to.deep.equal([])
   })
 

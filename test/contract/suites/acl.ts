@@ -140,7 +140,7 @@ export const acl = suite('access control:', it => {
     expect((await world.zk.getACL('/a')).acl).to.deep.equal([aclOf('digest', ann)])
   })
 
-  it('an ACL whose scheme is null is rejected (as Java sends an Id without fields)', async world => {
+  it('an ACL whose scheme is null is rejected; Java sends one for an Id without fields', async world => {
     const session = await world.session()
     await world.zk.create('/there')
     const acl = [{ perms: perms.all, id: { scheme: null, id: null } }]

@@ -142,7 +142,7 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     expect(reasons[1]).to.equal(reasons[0])
   })
 
-  it('leaves no listener at lead()’s signal, however many terms there were', async () => {
+  it('leaves no listener on lead()’s signal, however many terms there were', async () => {
     const { signal } = new AbortController()
     const client = await fixture.open()
     let terms = 0
