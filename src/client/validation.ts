@@ -31,9 +31,9 @@ export interface CreateOptions extends SignalOption {
   /** ACL of the node. Default: all permissions for everybody (openACL). */
   acl?: readonly ACL[]
   /**
-   * Time to live in milliseconds, from 1 to 2^40 - 1 (EphemeralType.TTL). The server may delete the node when it has
-   * had no change and no child for this long. Required by the modes with a TTL, and invalid in any other mode. The
-   * server must have zookeeper.extendedTypesEnabled set.
+   * Time to live in milliseconds, from 1 to 2^40 - 1 (EphemeralType.TTL). The server may delete the node when its data
+   * has not changed for this long and it has no child (ContainerManager). Required by the modes with a TTL, and invalid
+   * in any other mode. The server must have zookeeper.extendedTypesEnabled set.
    */
   ttl?: number
   /**

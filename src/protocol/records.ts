@@ -103,7 +103,7 @@ export const CreateTTLRequest = record('CreateTTLRequest', f => ({
   data: f.buffer(),
   acl: f.vectorOrNull(ACL),
   flags: f.int(),
-  /** Milliseconds without a change or a child after which the server may delete the node. */
+  /** The server may delete the node when its data has not changed for this many milliseconds and it has no child. */
   ttl: f.time(),
 }))
 export const CreateResponse = record('CreateResponse', f => ({ path: f.string() }))
