@@ -10,6 +10,8 @@ describe('the README', () => {
     /NodeDataChanged[^]*NODEEXISTS \/app\/a refused/,
     /NodeCreated \/config\/colour/,
     /primary with \d+/,
+    'test/shut-down.test.ts',
+    'test/shut-down.test.ts',
     /\/locks\/reports\/_c_.*-lock-/,
     /exists \{path: "\/zookeeper"/,
     /^false$/m,

@@ -57,6 +57,7 @@ const LOST = Symbol('the session was lost')
 async function run<T>(client: Client, stop: AbortSignal | undefined, task: SessionTask<T>): Promise<T | typeof LOST> {
   const { leaseSignal } = client
   const endings = stop === undefined ? [leaseSignal] : [leaseSignal, stop]
+  const stopListening = closeWhenStoppedOffline(client, stop)
   try {
     const value = await task(client, AbortSignal.any(endings))
     // The task may have closed the session itself, or have begun to close it.
@@ -68,11 +69,28 @@ async function run<T>(client: Client, stop: AbortSignal | undefined, task: Sessi
   } catch (error) {
     if (!endings.some(signal => signal.aborted)) throw error
   } finally {
+    stopListening()
     await client.close()
   }
   stop?.throwIfAborted()
   if (client.state === 'authFailed') throw new ZooKeeperError('AUTHFAILED', { op: 'supervise', fate: 'notSent' })
   return LOST
+}
+
+/**
+ * Closes the client when `stop` has aborted and there is no connection. Otherwise the task could not end, because the
+ * release of a lock waits for a server. Returns a function that stops listening.
+ */
+function closeWhenStoppedOffline(client: Client, stop: AbortSignal | undefined): () => void {
+  const onChange = () => {
+    if (stop?.aborted && client.state === 'suspended') void client.close()
+  }
+  client.on('state', onChange)
+  const stopListening = onAbort(stop, onChange)
+  return () => {
+    client.off('state', onChange)
+    stopListening()
+  }
 }
 
 function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {

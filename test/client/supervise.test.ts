@@ -111,6 +111,41 @@ onBothServers('supervise', (fixture, { it }) => {
     expect(ended).to.equal(true)
   })
 
+  it('closes the session in two seconds when its signal aborts while no server can be reached', async () => {
+    for (const isLostFirst of [true, false]) {
+      const faultyDial = new FaultyDial(fixture.server.dial)
+      const stop = new AbortController()
+      const reason = new Error('SIGTERM')
+      let stoppedAt = NaN
+      let id = 0n
+      const stopping = run(
+        (zk, signal) =>
+          new Mutex(zk, '/supervised-lock').use(
+            async () => {
+              id = zk.sessionId
+              if (isLostFirst) {
+                faultyDial.refuse()
+                await fixture.until(() => zk.state === 'suspended')
+              }
+              const ended = aborted(signal)
+              stoppedAt = fixture.server.clock.now()
+              stop.abort(reason)
+              await ended
+              expect(zk.state).to.equal(isLostFirst ? 'suspended' : 'connected')
+              if (!isLostFirst) faultyDial.refuse()
+            },
+            { signal },
+          ),
+        { dial: faultyDial.dial, signal: stop.signal, sessionTimeout: 30_000 },
+      )
+      expect(await failureOf(stopping)).to.equal(reason)
+      expect(fixture.server.clock.now() - stoppedAt).to.equal(2000)
+      // The server keeps the node until the session expires.
+      fixture.embedded.expireSession(id)
+    }
+    await fixture.observer.deleteRecursive('/supervised-lock')
+  })
+
   it('starts a new session if the session of the option `session` has expired', async () => {
     const dead = await fixture.open()
     const session = { id: dead.sessionId, password: dead.sessionPassword }

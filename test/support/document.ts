@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { transform } from 'esbuild'
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { sharedServer } from './shared-server.ts'
 
@@ -18,36 +18,54 @@ async function run(file: string): Promise<{ output: string; code: number | null 
   return { output: out + err, code }
 }
 
+export interface CodeBlock {
+  /** The text of the heading above the block. */
+  heading: string
+  code: string
+}
+
+/** Returns the TypeScript blocks of the document. */
+export function codeBlocks(document: string): CodeBlock[] {
+  let heading = 'the beginning'
+  return [...readDocument(document).matchAll(/^## (.*)$|^```ts\n([\s\S]*?)^```$/gm)].flatMap(([, title, code]) => {
+    heading = title ?? heading
+    return code === undefined ? [] : [{ heading, code }]
+  })
+}
+
+/**
+ * Compiles a block, and writes it to a file that can be run with the built package. Returns the path of the file.
+ * @param name name of the file, without its extension
+ */
+export async function writeScript(name: string, code: string, connectString: string): Promise<string> {
+  expect(existsSync(join(root, 'dist', 'index.js')), 'dist/ is missing: run npm run build first').to.equal(true)
+  // The scripts are inside the package, so that `import 'zkwire'` resolves to it.
+  const file = join(root, '.cache', `${name}.mjs`)
+  mkdirSync(dirname(file), { recursive: true })
+  // Compiled here because tsx in the child process would triple its start time.
+  const script = await transform(code, { loader: 'ts', target: 'node20' })
+  writeFileSync(file, script.code.replaceAll('localhost:2181', connectString))
+  return file
+}
+
 /**
  * Defines a test for each TypeScript block of the document.
- * @param outputs one pattern for each block; the block's output must match it
+ * @param outputs for each block a pattern that its output must match, or the test file that runs the block
  */
-export function testCodeBlocks(document: string, outputs: readonly RegExp[]): void {
-  // The scripts are inside the package, so that `import 'zkwire'` resolves to it.
-  const directory = join(root, '.cache', basename(document, '.md'))
-  const blocks = [...readDocument(document).matchAll(/^## (.*)$|^```ts\n([\s\S]*?)^```$/gm)]
-
-  before(() => {
-    expect(existsSync(join(root, 'dist', 'index.js')), 'dist/ is missing: run npm run build first').to.equal(true)
-    mkdirSync(directory, { recursive: true })
-  })
-
-  let heading = 'the beginning'
+export function testCodeBlocks(document: string, outputs: readonly (RegExp | string)[]): void {
   let count = 0
-  for (const [, title, code] of blocks) {
-    if (title !== undefined) heading = title
-    if (code === undefined) continue
+  for (const { heading, code } of codeBlocks(document)) {
     const nth = ++count
-    const file = join(directory, `${nth}.mjs`)
+    const output = outputs[nth - 1] ?? /^$/
+    if (typeof output === 'string') continue
     it(`runs the code under “${heading}” and prints the expected output`, async function () {
       this.timeout(30_000)
       const server = await sharedServer()
-      // Compiled here because tsx in the child process would triple its start time.
-      const script = await transform(code, { loader: 'ts', target: 'node20' })
-      writeFileSync(file, script.code.replaceAll('localhost:2181', server.connectString))
-      const { output, code: exit } = await run(file)
-      expect(exit, output).to.equal(0)
-      expect(output).to.match(outputs[nth - 1] ?? /^$/)
+      const { output: told, code: exit } = await run(
+        await writeScript(join(basename(document, '.md'), `${nth}`), code, server.connectString),
+      )
+      expect(exit, told).to.equal(0)
+      expect(told).to.match(output)
     })
   }
 

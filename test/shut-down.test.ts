@@ -1,0 +1,161 @@
+// Sends real signals to the services of the README's section "Shut down", in child processes.
+import { expect } from 'chai'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { connect, type Client } from '../src/index.ts'
+import { startApacheZooKeeper, type ApacheZooKeeper } from './support/apache-zookeeper.ts'
+import { runAtExit } from './support/at-exit.ts'
+import { codeBlocks, writeScript } from './support/document.ts'
+import { freePort } from './support/free-port.ts'
+import { LOAD_ALLOWANCE } from './support/load.ts'
+import { until } from './support/until.ts'
+
+/** The default session timeout of a client, ms. The node of a service that just dies stays at the server for so long. */
+const SESSION_TIMEOUT = 30_000
+
+const blocks = codeBlocks('README.md').filter(({ heading }) => heading === 'Shut down')
+const services = [
+  { kind: 'lock', directory: '/locks/service', code: blocks[0]?.code ?? '' },
+  { kind: 'leader', directory: '/election', code: blocks[1]?.code ?? '' },
+]
+
+/** A process that runs a service. */
+class Service {
+  readonly #child: ChildProcess
+  readonly #closed: Promise<unknown>
+  readonly #output: Promise<string>
+  printed = ''
+
+  constructor(file: string) {
+    this.#child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const { stdout, stderr } = this.#child
+    if (stdout === null || stderr === null) throw new Error('the process has no pipes')
+    this.#closed = once(this.#child, 'close')
+    this.#output = Promise.all([text(stdout), text(stderr)]).then(texts => texts.join(''))
+    stdout.on('data', chunk => (this.printed += String(chunk)))
+    const cancelAtExit = runAtExit(() => this.#child.kill('SIGKILL'))
+    void this.#closed.then(cancelAtExit)
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name)
+  }
+
+  async end(): Promise<{ code: number | null; signal: NodeJS.Signals | null; output: string }> {
+    await this.#closed
+    const { exitCode: code, signalCode: signal } = this.#child
+    return { code, signal, output: await this.#output }
+  }
+}
+
+const GRACEFUL = { code: 0, signal: null, output: '' }
+
+for (const { kind, directory, code } of services)
+  describe(`a service with a ${kind}, as the README shows it`, function () {
+    this.timeout(60_000)
+    let server: ApacheZooKeeper
+    let observer: Client
+    let script: string
+    const started: Service[] = []
+
+    const write = (name: string, replaced = code, connectString = server.connectString) =>
+      writeScript(join('shut-down', `${kind}-${name}`), replaced, connectString)
+    const start = (file: string) => {
+      const service = new Service(file)
+      started.push(service)
+      return service
+    }
+    /** Names of the nodes of the holder and the waiters, in the order of the queue. */
+    const queue = async () => {
+      if ((await observer.exists(directory)) === null) return []
+      const { children } = await observer.getChildren(directory)
+      return children.sort((a, b) => (a.slice(-10) < b.slice(-10) ? -1 : 1))
+    }
+    const untilQueued = (length: number) => until(async () => (await queue()).length === length)
+    const startHolder = async (file = script) => {
+      const service = start(file)
+      await untilQueued(1)
+      return service
+    }
+
+    before(async () => {
+      server = await startApacheZooKeeper({ config: { maxSessionTimeout: SESSION_TIMEOUT } })
+      script = await write('service')
+    })
+    after(() => server.close())
+    beforeEach(async () => {
+      observer = await connect(server.connectString)
+    })
+    afterEach(async () => {
+      for (const service of started) service.signal('SIGKILL')
+      await Promise.all(started.splice(0).map(service => service.end()))
+      await observer.deleteRecursive(directory)
+      await observer.close()
+    })
+
+    for (const name of ['SIGTERM', 'SIGINT'] as const)
+      it(`deletes its node long before its session would expire, and ends with status 0, on ${name}`, async () => {
+        const service = await startHolder()
+        const [node = ''] = await queue()
+        const deleted = new Promise(resolve => {
+          void observer.exists(`${directory}/${node}`, { watch: resolve })
+        })
+        await observer.sync('/')
+        const signalledAt = Date.now()
+        service.signal(name)
+        expect(await deleted).to.include({ type: 'NodeDeleted' })
+        expect(Date.now() - signalledAt, 'ms until the node was deleted').to.be.below(1000 + LOAD_ALLOWANCE)
+        expect(await service.end()).to.deep.equal(GRACEFUL)
+      })
+
+    it('leaves the queue, and ends with status 0, while another process holds the lock', async () => {
+      const [holder, waiter] = [await startHolder(), start(script)]
+      await untilQueued(2)
+      const [first] = await queue()
+      waiter.signal('SIGTERM')
+      expect(await waiter.end()).to.deep.equal(GRACEFUL)
+      expect(await queue()).to.deep.equal([first])
+      holder.signal('SIGTERM')
+      expect(await holder.end()).to.deep.equal(GRACEFUL)
+    })
+
+    it('ends at once on a second Ctrl-C, although its work goes on', async () => {
+      const loop = /while \(!\w+(\.signal)?\.aborted\)/
+      expect(code).to.match(loop)
+      const stubborn = code
+        .replace(loop, 'while (true)')
+        .replace('stop.abort())', "(stop.abort(), console.log('stopping')))")
+        .replace(
+          "process.once('SIGINT', () => stop.abort())",
+          "process.once('SIGINT', () => (stop.abort(), console.log('stopping')))",
+        )
+      const service = await startHolder(await write('stubborn', stubborn))
+      service.signal('SIGINT')
+      await until(() => service.printed.includes('stopping'))
+      service.signal('SIGINT')
+      expect(await service.end()).to.deep.equal({ code: null, signal: 'SIGINT', output: 'stopping\n' })
+    })
+
+    it('ends with status 0 while it waits for a server', async () => {
+      const nobody = `127.0.0.1:${await freePort()}`
+      const waiting = code.replace('await supervise', "console.log('started')\nawait supervise")
+      const service = start(await write('alone', waiting, nobody))
+      await until(() => service.printed.includes('started'))
+      service.signal('SIGTERM')
+      expect(await service.end()).to.deep.equal({ ...GRACEFUL, output: 'started\n' })
+    })
+
+    it('ends with status 0 long before its session would expire if the server has died', async () => {
+      const service = await startHolder()
+      await observer.close()
+      await server.kill()
+      const signalledAt = Date.now()
+      service.signal('SIGTERM')
+      expect(await service.end()).to.deep.equal(GRACEFUL)
+      expect(Date.now() - signalledAt, 'ms').to.be.below(2000 + LOAD_ALLOWANCE)
+      await server.start()
+      observer = await connect(server.connectString)
+    })
+  })
