@@ -14,15 +14,15 @@ export class ServerCore implements ConnectionOwner {
   readonly sessions: Sessions<ServerConnection>
   readonly faults: FaultPlan
   readonly connections = new Set<ServerConnection>()
-  readonly startedAt: number
+  #startedAt: number
   #closedConnectionStats = emptyStats()
   #isPaused = false
-  #isClosed = false
+  #isRunning = true
   #containerCheckTimer: unknown
 
   constructor(settings: Settings) {
     this.settings = settings
-    this.startedAt = settings.clock.now()
+    this.#startedAt = settings.clock.now()
     this.database = new Database(settings.clock, transaction => this.#onTransaction(transaction))
     this.faults = new FaultPlan(settings.clock)
     this.sessions = new Sessions(settings, session => this.endSession(session))
@@ -30,10 +30,15 @@ export class ServerCore implements ConnectionOwner {
   }
 
   readonly accept: Accept = (transport, remote) => {
+    if (!this.#isRunning) return undefined
     const connection = new ServerConnection(this, transport, remote)
-    if (this.#isClosed) connection.close()
-    else this.connections.add(connection)
+    this.connections.add(connection)
     return connection
+  }
+
+  /** The time of the last start, in milliseconds of {@link Clock.now}. */
+  get startedAt(): number {
+    return this.#startedAt
   }
 
   get isPaused(): boolean {
@@ -68,7 +73,7 @@ export class ServerCore implements ConnectionOwner {
 
   pause(): void {
     this.#isPaused = true
-    this.sessions.pause()
+    this.sessions.pauseExpiry()
     for (const connection of this.connections) connection.pause()
   }
 
@@ -77,18 +82,34 @@ export class ServerCore implements ConnectionOwner {
    * session alive.
    */
   resume(): void {
-    if (this.#isClosed) return
+    if (!this.#isRunning) return
     this.#isPaused = false
     for (const connection of [...this.connections]) connection.resume()
-    this.sessions.expire()
+    this.sessions.resumeExpiry()
+  }
+
+  /** Closes every connection, like the end of the process. The nodes and the sessions stay. */
+  stop(): void {
+    this.#isRunning = false
+    this.#isPaused = false
+    this.settings.clock.clearTimeout(this.#containerCheckTimer)
+    this.sessions.pauseExpiry()
+    this.dropConnections()
+  }
+
+  /** Accepts connections again. Each session gets its whole timeout again, as if a request had just arrived. */
+  start(): void {
+    this.#isRunning = true
+    this.#startedAt = this.settings.clock.now()
+    for (const session of this.sessions.all) this.sessions.touch(session)
+    this.sessions.resumeExpiry()
+    this.#scheduleContainerCheck()
   }
 
   close(): void {
-    this.#isClosed = true
-    this.settings.clock.clearTimeout(this.#containerCheckTimer)
-    this.sessions.close()
     // Before faults.clear(), so that held replies are not sent.
-    this.dropConnections()
+    this.stop()
+    this.sessions.close()
     this.faults.clear()
   }
 
@@ -104,8 +125,8 @@ export class ServerCore implements ConnectionOwner {
   }
 
   #scheduleContainerCheck(): void {
-    // onTransaction can close the server during a check.
-    if (this.#isClosed) return
+    // onTransaction can stop the server during a check.
+    if (!this.#isRunning) return
     this.#containerCheckTimer = this.settings.clock.setTimeout(() => {
       if (!this.#isPaused) this.database.checkContainers()
       this.#scheduleContainerCheck()

@@ -13,7 +13,11 @@ import type { ServerStats } from './stats.ts'
 /** An embedded ZooKeeper server in memory, for tests. `Server.start()` creates one, and `close()` must end it. */
 export class Server {
   readonly #core: ServerCore
-  readonly #listener: Listener | undefined
+  #listener: Listener | undefined
+  #isRunning = true
+  #isClosed = false
+  /** Settles when the last call of start(), stop() or close() is done. Each call waits for the one before. */
+  #transition: Promise<void> = Promise.resolve()
   /** Connects to this server without a socket: `connect(server.connectString, { dial: server.dial })`. */
   readonly dial: Dial
   /** The address that the server listens on, or 'memory' if it does not listen. */
@@ -99,6 +103,43 @@ export class Server {
   }
 
   /**
+   * Ends the server like a process that is killed: closes every connection, discards all replies that are not sent, and
+   * refuses connections until `start()`. Nodes and sessions stay, no session expires, and faults stay planned. Ends a
+   * pause. Does nothing if the server is stopped already.
+   */
+  stop(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!this.#isRunning) return
+      this.#isRunning = false
+      const closed = this.#listener?.close()
+      this.#core.stop()
+      await closed
+    })
+  }
+
+  /**
+   * Starts the server again after `stop()`: on the same port, with the same nodes and sessions. Each session gets its
+   * whole timeout again, as when Apache's server starts. Does nothing if the server is running.
+   * @throws ZooKeeperError BADARGUMENTS if the server is closed
+   * @throws Error of node:net if another process uses the port now. The server is still stopped then.
+   */
+  start(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#isClosed) throw badArguments('start', '', 'the server is closed: start another one with Server.start()')
+      if (this.#isRunning) return
+      const { host, port } = this
+      this.#core.start()
+      try {
+        if (this.#listener !== undefined) this.#listener = await listenTcp({ host, port }, this.#core.accept)
+      } catch (error) {
+        this.#core.stop()
+        throw error
+      }
+      this.#isRunning = true
+    })
+  }
+
+  /**
    * Sets the number that the next sequential child of `path` gets. The counter stays at 2147483647 when it has reached
    * it.
    * @param next a 32-bit integer
@@ -121,10 +162,18 @@ export class Server {
    * Closes all connections and discards all sessions, like the end of the process.
    * `snapshot()` still shows the last nodes.
    */
-  async close(): Promise<void> {
-    const closed = this.#listener?.close()
+  close(): Promise<void> {
+    this.#isClosed = true
+    const closed = this.stop()
     this.#core.close()
-    await closed
+    return closed
+  }
+
+  /** Runs a change of state after the one before it has settled. */
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    const done = this.#transition.then(change)
+    this.#transition = done.catch(() => undefined)
+    return done
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -28,6 +28,7 @@ export class Sessions<Connection> {
   #nextId: bigint
   #timer: unknown
   #timerAt = Infinity
+  #isPaused = false
 
   /** @param onExpiry must call `end` for the session */
   constructor(options: SessionsOptions, onExpiry: (session: ServerSession<Connection>) => void) {
@@ -77,27 +78,32 @@ export class Sessions<Connection> {
 
   end(session: ServerSession<Connection>): void {
     this.#byId.delete(session.id)
-    if (this.#byId.size === 0) this.pause()
+    if (this.#byId.size === 0) this.#clearTimer()
   }
 
   /** Discards all sessions. */
   close(): void {
     this.#byId.clear()
-    this.pause()
+    this.pauseExpiry()
   }
 
-  /** Stops the expiry of sessions until `expire` is called. */
-  pause(): void {
-    this.#options.clock.clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#timerAt = Infinity
+  /** Stops the expiry of sessions until `resumeExpiry` is called. */
+  pauseExpiry(): void {
+    this.#isPaused = true
+    this.#clearTimer()
   }
 
-  /** Ends the sessions that are due, and schedules the next check. */
-  expire(): void {
-    this.pause()
+  /** Ends the sessions that are due, and then others when they are due. */
+  resumeExpiry(): void {
+    this.#isPaused = false
+    this.#expire()
+  }
+
+  #expire(): void {
+    this.#clearTimer()
     const now = this.#options.clock.now()
-    for (const session of this.#byId.values()) if (session.expiresAt <= now) this.#onExpiry(session)
+    // onTransaction can pause the server.
+    for (const session of this.#byId.values()) if (!this.#isPaused && session.expiresAt <= now) this.#onExpiry(session)
     let next = Infinity
     for (const { expiresAt } of this.#byId.values()) next = Math.min(next, expiresAt)
     this.#scheduleExpiry(next)
@@ -113,10 +119,16 @@ export class Sessions<Connection> {
   }
 
   #scheduleExpiry(at: number): void {
-    if (at >= this.#timerAt) return
-    this.pause()
+    if (this.#isPaused || at >= this.#timerAt) return
+    this.#clearTimer()
     const { clock } = this.#options
     this.#timerAt = at
-    this.#timer = clock.setTimeout(() => this.expire(), Math.min(at - clock.now(), LONGEST_TIMER))
+    this.#timer = clock.setTimeout(() => this.#expire(), Math.min(at - clock.now(), LONGEST_TIMER))
+  }
+
+  #clearTimer(): void {
+    this.#options.clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#timerAt = Infinity
   }
 }

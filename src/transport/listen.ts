@@ -30,6 +30,10 @@ export async function listenTcp({ host, port }: Address, accept: Accept): Promis
       { host: expandAddress(socket.remoteAddress ?? ''), port: socket.remotePort ?? 0 },
     )
     let failure: Error | undefined
+    if (handler === undefined) {
+      socket.destroy()
+      return
+    }
     socket
       .on('data', chunk => handler.received(chunk))
       .on('drain', () => handler.drained?.())

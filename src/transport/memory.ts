@@ -12,7 +12,9 @@ export function memoryDial(accept: Accept): Dial {
       if (near.isOver) return
       const far = new End(undefined, near)
       far.handler = accept(far, remote)
-      handler.opened()
+      if (far.handler === undefined)
+        near.fail(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))
+      else handler.opened()
     })
     return near
   }
@@ -63,6 +65,12 @@ class End implements ServerTransport {
       if (this.#peer) this.#peer.#close()
       this.handler?.closed()
     })
+  }
+
+  /** Reports that the stream could not be opened. */
+  fail(cause: Error): void {
+    this.#isOver = true
+    this.handler?.closed(cause)
   }
 
   #receive(chunk: Buffer): void {

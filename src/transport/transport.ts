@@ -79,8 +79,11 @@ export interface ServerTransportHandler extends Omit<TransportHandler, 'opened'>
   drained?(): void
 }
 
-/** Accepts a stream that `remote` has opened. The returned handler receives its bytes, and is called when it ends. */
-export type Accept = (transport: ServerTransport, remote: Address) => ServerTransportHandler
+/**
+ * Accepts a stream that `remote` has opened. The returned handler receives its bytes, and is called when it ends.
+ * Returns undefined to refuse the stream.
+ */
+export type Accept = (transport: ServerTransport, remote: Address) => ServerTransportHandler | undefined
 
 /**
  * The stream could not be opened, and further attempts at the same address will fail too until a configuration changes.
