@@ -284,8 +284,8 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   /**
-   * Aborts when the session has ended or begins to close, or when it must be presumed lost because no server has
-   * confirmed it for the session timeout. If a server confirms the session later, this property holds a new signal.
+   * Aborts when the session ends, begins to close or must be presumed lost: no server has confirmed it for the session
+   * timeout. If a server confirms the session later, this property holds a new signal.
    * After a stall of the process, a signal read before aborts within one turn of the event loop. Reading this property
    * or calling {@link validFor} makes it abort at once.
    */

@@ -265,8 +265,8 @@ export abstract class Operations {
   }
 
   /**
-   * Resolves if the server has a watch of this session on a path. With a server from 3.6 to 3.8 it also resolves if only
-   * other sessions have a watch there (WatchManager.containsWatcher).
+   * Resolves if the server has a watch of this session on a path. With a server from 3.6 to 3.8 it also resolves if
+   * only other sessions have a watch there (WatchManager.containsWatcher).
    * @param kind kind of watch, as for `removeWatches`. Default `any`
    * @throws ZooKeeperError NOWATCHER if there is no such watch
    */

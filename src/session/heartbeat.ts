@@ -97,9 +97,9 @@ export class Heartbeat {
   }
 
   /**
-   * Ends the connection if the server has sent nothing for 2/3 of the session timeout, and a request or ping has had no
-   * reply for 1/3 of it. After a stall of the process the silence alone proves nothing, because no ping was sent
-   * meanwhile. So if no reply is due, a ping is sent first.
+   * Ends the connection under two conditions: the server has sent nothing for 2/3 of the session timeout, and a request
+   * or ping has had no reply for 1/3 of it. After a stall of the process the silence alone proves nothing, because no
+   * ping was sent meanwhile. So if no reply is due, a ping is sent first.
    */
   #beat(): void {
     const leaseCheckIn = this.#owner.checkLease()

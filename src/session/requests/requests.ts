@@ -137,8 +137,8 @@ export class Requests {
 
   /**
    * Returns the call to send. If a server did not know the operation, that is its fallback. If a persistent watch is on
-   * exactly the path of a read, the read is sent without its watch, because a one-shot watch would end the persistent
-   * one at the server (ZOOKEEPER-4466: before 3.9).
+   * exactly the path of a read, the read is sent without its watch. Before 3.9, a one-shot watch would end the
+   * persistent one at the server (ZOOKEEPER-4466).
    */
   #callToSend(call: AnyCall): AnyCall {
     if (call.fallback !== undefined && this.#unsupported?.has(call.op.opcode) === true)

@@ -44,8 +44,8 @@ const FIRST_DELAY = 50
 export const LONGEST_DELAY = 2000
 
 /**
- * Returns the milliseconds to wait before the next attempt. The delay doubles with each failure. A random part, of up
- * to half of it, is taken off, so that clients of a server that fails do not all reconnect at the same moment.
+ * Returns the milliseconds to wait before the next attempt. The delay doubles with each failure. At random, up to half
+ * of it is taken off, so that the clients of a failed server do not all reconnect at the same moment.
  * @param failures number of failures in a row so far
  */
 export function backoff(failures: number, random: Random): number {
