@@ -1,0 +1,89 @@
+// `npm run test:planted`: plants one bug after the other into copies of the repository, and runs the test file that must
+// catch it. Arguments select the bugs whose sentence or file contains one of them.
+import { execFileSync } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { catalogue } from './catalogue.ts'
+import { runTestFile, type Outcome } from './mocha-run.ts'
+import { plant, type PlantedBug } from './planted-bug.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const words = process.argv.slice(2)
+const isChosen = ({ bug, file }: PlantedBug) =>
+  words.length === 0 || words.some(word => bug.includes(word) || file.includes(word))
+
+/** A copy of the files that git knows, with the installed packages and the build of the repository. */
+async function copyRepository(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'zkwire-planted-'))
+  const options = { cwd: root, encoding: 'utf8' } as const
+  const files = execFileSync(
+    'git',
+    ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate', '-z'],
+    options,
+  )
+  for (const file of files.split('\0').filter(Boolean)) {
+    await mkdir(dirname(join(directory, file)), { recursive: true })
+    await cp(join(root, file), join(directory, file))
+  }
+  for (const shared of ['node_modules', 'dist']) await symlink(join(root, shared), join(directory, shared))
+  return directory
+}
+
+/** Returns why the bug was not caught, or undefined. */
+async function whyMissed(bug: PlantedBug, directory: string): Promise<string | undefined> {
+  const file = join(directory, bug.file)
+  const text = await readFile(file, 'utf8')
+  try {
+    await writeFile(file, plant(text, bug))
+    const outcome = await runTestFile(directory, bug.caughtBy)
+    if (outcome.is === 'failed') return undefined
+    return `${bug.caughtBy} ${descriptionOf(outcome)}`
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    await writeFile(file, text)
+  }
+}
+
+function descriptionOf(outcome: Outcome): string {
+  if (outcome.is === 'passed') return `passed all its ${outcome.tests} tests`
+  if (outcome.is === 'broken') return `could not be loaded: ${outcome.error}`
+  return outcome.is === 'failed' ? `failed: ${outcome.title}: ${outcome.error}` : 'ran out of time'
+}
+
+/** Runs the tasks on all copies, each copy one task at a time. */
+async function onCopies<T>(tasks: readonly T[], run: (task: T, directory: string) => Promise<void>): Promise<void> {
+  const queue = [...tasks]
+  await Promise.all(
+    copies.map(async directory => {
+      for (let task = queue.shift(); task !== undefined; task = queue.shift()) await run(task, directory)
+    }),
+  )
+}
+
+const begun = performance.now()
+const chosen = catalogue.filter(isChosen)
+const copies = await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, copyRepository))
+const problems: string[] = []
+let caught = 0
+try {
+  // A test file that fails anyway would seem to catch every bug.
+  await onCopies([...new Set(chosen.map(({ caughtBy }) => caughtBy))], async (testFile, directory) => {
+    const outcome = await runTestFile(directory, testFile)
+    if (outcome.is !== 'passed') problems.push(`without any bug, ${testFile} ${descriptionOf(outcome)}`)
+  })
+  if (problems.length === 0)
+    await onCopies(chosen, async (bug, directory) => {
+      const reason = await whyMissed(bug, directory)
+      if (reason === undefined) caught++
+      else problems.push(`${bug.bug} (${bug.file}): ${reason}`)
+      console.log(`${reason === undefined ? 'caught' : 'MISSED'}  ${bug.bug}`)
+    })
+} finally {
+  for (const directory of copies) await rm(directory, { recursive: true })
+}
+const seconds = Math.round((performance.now() - begun) / 1000)
+console.log(['', ...problems, `caught ${caught} of ${chosen.length} in ${seconds} s`].join('\n'))
+process.exitCode = caught === chosen.length && chosen.length > 0 ? 0 : 1
