@@ -1,5 +1,6 @@
 // The error codes: those of the server (KeeperException.Code) and those of this client. Error messages contain their
 // meanings.
+import { brand } from './brand.ts'
 
 /** Errors that servers send in reply headers. */
 const serverErrors = {
@@ -102,6 +103,9 @@ export interface ErrorContext {
 
 /** The error of a failed call. Its message is `CODE: op path: meaning (detail)`. */
 export class ZooKeeperError extends Error {
+  static {
+    brand(this, 'ZooKeeperError')
+  }
   override readonly name: string = 'ZooKeeperError'
   /** The reason of the failure. */
   readonly code: ErrorCode
@@ -149,6 +153,9 @@ export interface MultiFailure {
  * failed.
  */
 export class MultiError extends ZooKeeperError {
+  static {
+    brand(this, 'MultiError')
+  }
   override readonly name = 'MultiError'
   /** One result per operation, in their order. */
   readonly results: readonly MultiFailure[]

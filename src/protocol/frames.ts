@@ -1,4 +1,5 @@
 // Splits a stream of chunks into frames. A frame is four bytes of length, then that many bytes.
+import { brand } from './brand.ts'
 import { JuteError } from './jute-error.ts'
 
 /**
@@ -9,7 +10,11 @@ import { JuteError } from './jute-error.ts'
 export type OnFrame = (bytes: Buffer, start: number, end: number, isOwn: boolean) => void
 
 /** Thrown if a length prefix exceeds the maximum. */
-export class FrameTooLong extends JuteError {}
+export class FrameTooLong extends JuteError {
+  static {
+    brand(this, 'FrameTooLong')
+  }
+}
 
 /**
  * The first size of a frame's buffer, in bytes. The buffer doubles as the bytes arrive, because the announced length

@@ -1,7 +1,12 @@
+import { brand } from './brand.ts'
+
 /**
  * Thrown if bytes or values violate the Jute format. A client's calls never reject with it: unreadable bytes close the
  * connection.
  */
 export class JuteError extends Error {
+  static {
+    brand(this, 'JuteError')
+  }
   override readonly name = 'JuteError'
 }

@@ -1,6 +1,7 @@
 // Byte streams. This file has their interface. The others implement it with node:net, node:tls, cloudflare:sockets or
 // memory. The caller chooses one as `dial`.
-// May import: runtime.
+// May import: runtime, protocol/brand.ts.
+import { brand } from '../protocol/brand.ts'
 
 /** The address of a server. */
 export interface Address {
@@ -90,5 +91,8 @@ export type Accept = (transport: ServerTransport, remote: Address) => ServerTran
  * Pass it to `closed` of the handler. If all hosts fail so, connect() rejects with PROTOCOL at once.
  */
 export class PermanentError extends Error {
+  static {
+    brand(this, 'PermanentError')
+  }
   override readonly name = 'PermanentError'
 }

@@ -1,12 +1,13 @@
 // Marks async contexts, so that a lock can recognise its holder by context. The only file that uses node:async_hooks.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { shared } from '../../runtime/shared.ts'
 
 /** A mark on async contexts. withScope() drops it when it is over. */
 interface Scope {
   readonly isOver: boolean
 }
 
-const contexts = new AsyncLocalStorage<readonly Scope[]>()
+const contexts = shared('asyncOwners', () => new AsyncLocalStorage<readonly Scope[]>())
 
 /** Activates AsyncLocalStorage: before Node 24, contexts propagate only after the first run(). */
 export const activate = (): void => contexts.run([], () => undefined)

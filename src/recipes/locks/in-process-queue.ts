@@ -1,11 +1,12 @@
 // The requests of one session for one lock, queued in memory. Only the first of them contends at the server.
 import { serverPath, sessionKey } from '../../client/recipe-support.ts'
 import { onAbort } from '../../runtime/abort.ts'
+import { shared } from '../../runtime/shared.ts'
 import type { Client, Transaction } from '../../client/index.ts'
 import { Held, NodeHeld, type HoldOptions } from './held.ts'
 
 /** The queues of each session, by the lock's path at the server. */
-const sessions = new WeakMap<object, Map<string, InProcessQueue>>()
+const sessions = shared('inProcessQueues', () => new WeakMap<object, Map<string, InProcessQueue>>())
 
 /** The requests of one session for one lock. A queue is registered while it has requests. */
 export class InProcessQueue {

@@ -9,6 +9,9 @@ import { Held } from './held.ts'
 import { callOf, Lock, type AcquireOptions } from './lock.ts'
 import { LockError } from '../node/lock-error.ts'
 
+/** The property key of the locks of a MultiLock. All copies of this package in one process share it. */
+const members: unique symbol = Symbol.for('zkwire.MultiLock.members')
+
 /**
  * Holds several locks at once. They are acquired one by one, in the order of their paths at the server. So two
  * MultiLocks with common locks never block each other for ever. A nested MultiLock is replaced by its locks. If a lock
@@ -16,7 +19,8 @@ import { LockError } from '../node/lock-error.ts'
  * released in reverse order.
  */
 export class MultiLock extends Lock<MultiHeld> {
-  readonly #locks: readonly Lock[]
+  /** @internal */
+  readonly [members]: readonly Lock[]
 
   /**
    * @param locks one lock or more, in any order; their clients may be different
@@ -25,9 +29,9 @@ export class MultiLock extends Lock<MultiHeld> {
    */
   constructor(locks: readonly Lock[]) {
     checkList(locks)
-    const sorted = inPathOrder(locks.flatMap(lock => (lock instanceof MultiLock ? lock.#locks : [lock])))
+    const sorted = inPathOrder(locks.flatMap(lock => membersOf(lock)))
     super(sorted[0].client, sorted.map(({ path }) => path).join(', '))
-    this.#locks = sorted
+    this[members] = sorted
   }
 
   override acquire(options: AcquireOptions = {}): Promise<MultiHeld> {
@@ -49,7 +53,7 @@ export class MultiLock extends Lock<MultiHeld> {
       const { watchOwnNode = false } = call.options
       for (;;) {
         const isComplete = await this.#tryAll(acquired, { watchOwnNode, signal }, acquire)
-        if (isComplete) return new MultiHeld(this.path, acquired, rootsOf(this.#locks))
+        if (isComplete) return new MultiHeld(this.path, acquired, rootsOf(this[members]))
         const isLost = isAnyLost(acquired)
         const released = releaseAll(acquired.splice(0))
         if (!isLost) {
@@ -72,7 +76,7 @@ export class MultiLock extends Lock<MultiHeld> {
     acquire: (lock: Lock, options: AcquireOptions) => Promise<Held | null>,
   ): Promise<boolean> {
     try {
-      for (const lock of this.#locks) {
+      for (const lock of this[members]) {
         const lostOrCancelled = AbortSignal.any([signal, ...acquired.map(held => held.signal)])
         const held = await acquire(lock, { ...options, signal: lostOrCancelled })
         if (held === null) return false
@@ -187,6 +191,9 @@ function checkList(locks: unknown): void {
   if (index !== -1)
     throw refuse(`element ${index} is not a lock: it must have a client, a path, acquire() and tryAcquire()`)
 }
+
+/** Returns the locks of a MultiLock, also of one of another copy of this package; for any other lock, itself. */
+const membersOf = (lock: Lock): readonly Lock[] => (members in lock ? (lock as MultiLock)[members] : [lock])
 
 /** Returns true for a lock. Does not use instanceof, so that locks of another copy of this package are accepted. */
 function isLock(value: unknown): boolean {

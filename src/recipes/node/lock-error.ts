@@ -1,4 +1,5 @@
 // Failures of a recipe, as opposed to failures of a request.
+import { brand } from '../../protocol/brand.ts'
 
 const meanings = {
   TIMEOUT: 'the call took longer than its timeout',
@@ -20,6 +21,9 @@ export type LockErrorCode = keyof typeof meanings
  * ZooKeeperError.
  */
 export class LockError extends Error {
+  static {
+    brand(this, 'LockError')
+  }
   override readonly name = 'LockError'
   readonly code: LockErrorCode
   /** The recipe's path. */
