@@ -282,16 +282,16 @@ describe('in the architecture,', () => {
       )
     })
 
-    it('ships dist, package.json, README.md and LICENSE, and nothing else', async function () {
+    it('ships dist, src, package.json, README.md and LICENSE, and nothing else', async function () {
       this.timeout(120_000)
       if (!existsSync(`${root}dist`)) await npm('run', 'build')
       const [packed] = JSON.parse(await npm('pack', '--dry-run', '--json', '--ignore-scripts')) as [
         { files: { path: string }[] },
       ]
-      const shipped = new Set(packed.files.map(({ path }) => (path.startsWith('dist/') ? 'dist' : path)))
-      expect(shipped).to.include.all.keys('dist', 'package.json', 'LICENSE')
+      const shipped = new Set(packed.files.map(({ path }) => path.replace(/^(dist|src)\/.*/, '$1')))
+      expect(shipped).to.include.all.keys('dist', 'src', 'package.json', 'LICENSE')
       shipped.delete('README.md')
-      expect([...shipped]).to.have.members(['dist', 'package.json', 'LICENSE'])
+      expect([...shipped]).to.have.members(['dist', 'src', 'package.json', 'LICENSE'])
     })
   })
 })

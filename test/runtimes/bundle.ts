@@ -2,11 +2,11 @@
 import { build, type Plugin } from 'esbuild'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './install.ts'
+import { root } from '../support/packed-package.ts'
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   name: string
-  exports: Record<string, { default: string } | string>
+  exports: Record<string, { import: { default: string } } | string>
 }
 
 /** The name by which users import each entry point of the package, keyed by its source file. */
@@ -14,7 +14,12 @@ const entryPoints = new Map(
   Object.entries(manifest.exports).flatMap(([door, module]) =>
     typeof module === 'string'
       ? []
-      : [[module.default.replace('./dist/', '').replace(/\.js$/, '.ts'), manifest.name + door.slice(1)] as const],
+      : [
+          [
+            module.import.default.replace('./dist/', '').replace(/\.js$/, '.ts'),
+            manifest.name + door.slice(1),
+          ] as const,
+        ],
   ),
 )
 

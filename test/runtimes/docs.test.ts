@@ -10,7 +10,8 @@ import { connect } from '../../src/index.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { until } from '../support/until.ts'
 import { bundleWorker } from './bundle.ts'
-import { installed, root, type Installed } from './install.ts'
+import { root } from '../support/packed-package.ts'
+import { installed, type Installed } from './install.ts'
 import { Worker } from './workerd.ts'
 
 const page = readFileSync(join(root, 'docs', 'runtimes.md'), 'utf8')

@@ -4,7 +4,8 @@ import { execFile } from 'node:child_process'
 import { cp, readFile, readdir, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { installed, root, type Installed } from './install.ts'
+import { root } from '../support/packed-package.ts'
+import { installed, type Installed } from './install.ts'
 
 const examples = join(root, 'examples', 'testing')
 

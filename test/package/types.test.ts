@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { installed, root, type Installed } from './install.ts'
+import { root } from '../support/packed-package.ts'
+import { userWithPackage, type User } from './user.ts'
 
 const program = `
 import { connect, type Client, type ConnectOptions } from 'zkwire'
@@ -31,12 +32,12 @@ export const wrong = workers.connect('localhost', { dial: workers.cloudflare() }
 `
 
 describe('the type declarations of the package', () => {
-  let at: Installed
+  let at: User
 
   before(async function () {
     this.timeout(300_000)
-    at = await installed()
-    await writeFile(join(at.user, 'program.ts'), program)
+    at = await userWithPackage()
+    await writeFile(join(at.directory, 'program.ts'), program)
   })
 
   it('are tried with every entry point', () => {
@@ -58,7 +59,7 @@ describe('the type declarations of the package', () => {
         ...{ moduleResolution: resolution, module, target: 'es2023', lib: ['es2023', 'esnext.disposable'] },
         ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, skipLibCheck: false, types: ['node'] },
       }
-      const config = join(at.user, `tsconfig.${resolution}.json`)
+      const config = join(at.directory, `tsconfig.${resolution}.json`)
       await writeFile(config, JSON.stringify({ compilerOptions, files: ['program.ts'] }))
       const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
       const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', config]).catch(

@@ -1,0 +1,32 @@
+// Installs the package as users get it: packed, in a folder of its own.
+import { execFile } from 'node:child_process'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+export const root = join(import.meta.dirname, '..', '..')
+
+export async function npm(cwd: string, ...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('npm', args, { cwd })
+  return stdout
+}
+
+/** Packs the built package into a folder. Resolves with the path of the tarball. */
+export async function packInto(directory: string): Promise<string> {
+  const packed = await npm(root, 'pack', '--json', '--ignore-scripts', '--pack-destination', directory)
+  const [{ filename }] = JSON.parse(packed) as [{ filename: string }]
+  return join(directory, filename)
+}
+
+/** Packs the built package and installs it in an empty folder. Resolves with the path of the tarball. */
+export async function installPackage(directory: string): Promise<string> {
+  await rm(directory, { recursive: true, force: true })
+  await mkdir(directory, { recursive: true })
+  await writeFile(join(directory, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
+  const tarball = await packInto(directory)
+  await npm(directory, 'install', '--no-package-lock', '--offline', tarball)
+  return tarball
+}
+
+/** The name under which npm has the binary of a Node release line for this machine. */
+export const nodeBinary = (range: string): string => `npm:node-${process.platform}-${process.arch}@${range}`
