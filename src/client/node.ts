@@ -85,7 +85,7 @@ function open(target: Target, options: ConnectOptions): Promise<Client> {
  *
  * The `signal` that `task` gets aborts when its session has ended or must be presumed lost, and when `options.signal`
  * aborts. The task must then end, because the next run starts only after it. Runs never overlap. After `options.signal`
- * has aborted, the session is closed when the connection is lost, so that the task need not wait for a server.
+ * has aborted, the session is closed as soon as it has no connection, so that the task need not wait for a server.
  *
  * An unreachable server or a lost session is not an error here. The next attempt follows after a random pause, which
  * grows from 25 ms to at most 2 s. It is short again after an attempt or a session that lasted for more than 2 s. The

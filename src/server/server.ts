@@ -61,7 +61,7 @@ export class Server {
     return `${host}:${this.port === 0 ? 2181 : this.port}`
   }
 
-  /** Frames and bytes received and sent since the server started. */
+  /** Frames and bytes received and sent since `Server.start()`. */
   get stats(): ServerStats {
     return this.#core.stats
   }

@@ -1,6 +1,6 @@
 // Counts of frames and bytes, for a connection or a server.
 
-/** Counts of frames and bytes, for one connection or for a server since its start. */
+/** Counts of frames and bytes, for one connection or for a server since `Server.start()`. */
 export interface ServerStats {
   /** The number of frames received. */
   received: number

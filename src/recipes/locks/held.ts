@@ -98,7 +98,7 @@ export async function useHeld<T>(lock: string, held: Held, fn: () => T | Promise
 
 /**
  * Returns true if a server reported the end of the session while the lease was still valid. For example, an operator
- * has closed the session. It may then have ended at any time before the report.
+ * has closed the session. The session may then have ended at any time before the report.
  */
 const isEarlyEnd = (cause: unknown): boolean => isCode(cause, 'SESSIONEXPIRED')
 
