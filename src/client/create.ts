@@ -3,7 +3,6 @@ import {
   createModes,
   isSequential,
   ZooKeeperError,
-  type ACL,
   type CreateRequest,
   type CreateResponse,
   type Stat,
@@ -44,8 +43,8 @@ export function createCall(
     path,
     signal,
     result,
-    fallback: () => ({
-      ...createCall34(root, path, isContainer ? { ...body, flags: createModes.persistent } : body, exists),
+    fallback: sent => ({
+      ...createCall34(root, path, isContainer ? { ...sent, flags: createModes.persistent } : sent, exists),
       signal,
     }),
   }
@@ -61,7 +60,7 @@ type AnyCallOf<V> = Call<unknown, unknown, V>
 function createCall34(
   root: Chroot,
   path: string,
-  body: { path: string; data: Data; acl: readonly ACL[]; flags: number },
+  body: TypeOf<typeof CreateRequest>,
   exists: (path: string) => Promise<Stat | null>,
 ): AnyCall {
   const call: Call<TypeOf<typeof CreateRequest>, TypeOf<typeof CreateResponse>, Created> = {

@@ -99,19 +99,19 @@ export function itemOf(op: MultiOp, chroot: Chroot): Item {
   return { type: mode === 'container' ? opcodes.createContainer : opcodes.create2, body }
 }
 
+/** Returns true if servers before 3.5 need other items: see {@link itemsOf34}. */
+export const needs35 = (items: readonly Item[]): boolean =>
+  items.some(({ type }) => type === opcodes.create2 || type === opcodes.createContainer)
+
 /**
- * Returns the items for servers before 3.5, or undefined if they are the same. Those servers reply to create without a
- * Stat, and do not know containers.
+ * Returns the items for servers before 3.5. Those servers reply to create without a Stat, and do not know containers.
  */
-export function itemsOf34(items: readonly Item[]): Item[] | undefined {
-  const isNewer = ({ type }: Item) => type === opcodes.create2 || type === opcodes.createContainer
-  if (!items.some(isNewer)) return undefined
-  return items.map(item => {
+export const itemsOf34 = (items: readonly Item[]): Item[] =>
+  items.map(item => {
     if (item.type === opcodes.create2) return { ...item, type: opcodes.create }
     if (item.type !== opcodes.createContainer) return item
     return { type: opcodes.create, body: { ...item.body, flags: createModes.persistent } }
   })
-}
 
 /**
  * Returns the results of a multi in the order of its operations, or the error that it failed with.

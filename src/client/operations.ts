@@ -31,7 +31,7 @@ import {
   type EnsembleConfig,
   type Reconfiguration,
 } from './ensemble-config.ts'
-import { itemOf, itemsOf34, opProblem, outcomeOf, pathOf, type MultiOp, type MultiResults } from './multi.ts'
+import { itemOf, itemsOf34, needs35, opProblem, outcomeOf, pathOf, type MultiOp, type MultiResults } from './multi.ts'
 import { readItemOf, readPathOf, readResultsOf, type ReadOp, type ReadResults } from './multi-read.ts'
 import {
   aclProblem,
@@ -231,7 +231,6 @@ export abstract class Operations {
     if (refused !== undefined) return refused
     const given: readonly MultiOp[] = [...ops]
     const body = given.map(op => itemOf(op, this.root))
-    const older = itemsOf34(body)
     const call: Call<TypeOf<typeof MultiRequest>, TypeOf<typeof MultiResponse>, MultiResults<Ops>> = {
       op: operations.multi,
       body,
@@ -240,11 +239,16 @@ export abstract class Operations {
       // The server reports a failed multi in a reply without an error number. Returning the error rejects the call.
       result: reply => outcomeOf(given, reply, this.root) as MultiResults<Ops>,
     }
-    if (older === undefined) return this.submit(call)
-    const fallback = () => ({ ...call, body: older }) as unknown as AnyCall
-    // Servers of 3.4 answer MARSHALLINGERROR if a multi contains an item of an unknown type
+    if (!needs35(body)) return this.submit(call)
+    const fallback = (sent: TypeOf<typeof MultiRequest>) => ({ ...call, body: itemsOf34(sent) }) as unknown as AnyCall
+    // Servers of 3.4 answer MARSHALLINGERROR if a multi contains an item of an unknown type, and keep the connection
     // (MultiTransactionRecord.deserialize).
-    return this.submit({ ...call, fallback, unsupportedErrno: errnos.MARSHALLINGERROR })
+    return this.submit({
+      ...call,
+      since: operations.create2.since,
+      fallback,
+      unsupportedErrno: errnos.MARSHALLINGERROR,
+    })
   }
 
   /**

@@ -43,7 +43,7 @@ export class Framer {
   }
 
   /** True if only a part of a frame, or of its prefix, has arrived. */
-  get isInFrame(): boolean {
+  get midFrame(): boolean {
     return this.#prefixed > 0
   }
 

@@ -15,15 +15,21 @@ export interface Operation<Q, R> {
   readonly watch: WatchKind | undefined
   /** The client's method that sends this operation. Several operations can share one method. */
   readonly method: string
+  /** The first minor version of 3.x whose servers know the operation; 0 if all servers do. */
+  readonly since: number
+  /** True if it changes more than the state of its connection, so that it must not be sent twice. */
+  readonly isWrite: boolean
 }
 
-/** Declares an operation. By default it sets no watch, and its method has the same name. */
+type Traits = Pick<Operation<unknown, unknown>, 'watch' | 'method' | 'since' | 'isWrite'>
+
+/** Declares an operation. By default it sets no watch, its method has the same name, and all servers know it. */
 export function operation<Q, R>(
   name: string,
   opcode: number,
   request: Codec<Q>,
   response: Codec<R>,
-  { watch, method = name }: { watch?: WatchKind; method?: string } = {},
+  { watch, method = name, since = 0, isWrite = false }: Partial<Traits> = {},
 ): Operation<Q, R> {
-  return { name, opcode, request, response, watch, method }
+  return { name, opcode, request, response, watch, method, since, isWrite }
 }

@@ -3,6 +3,7 @@ import { readClocks, type Clock, type Timestamp } from '../runtime/clock.ts'
 import {
   ConnectRequest,
   encodeRequest,
+  errnos,
   Framer,
   FrameTooLong,
   JuteError,
@@ -31,8 +32,10 @@ import {
 import { readConnectResponse } from './handshake.ts'
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.ts'
 import { observeReceived, observeSent, type FrameObserver } from './observed-frame.ts'
+import { encodeAhead } from './requests/backlog.ts'
 import { Inflight } from './requests/inflight.ts'
 import type { Request } from './requests/request.ts'
+import type { ServerVersion } from './requests/server-version.ts'
 
 /** The parts of a session that its connection uses. */
 export interface ConnectionOwner {
@@ -47,6 +50,10 @@ export interface ConnectionOwner {
   /** The server has answered a packet that was sent at `sentAt`. */
   renewLease(sentAt: Timestamp): void
   onReply(request: Request, header: TypeOf<typeof ReplyHeader>, body: Reader): void
+  /** The server does not know a request's operation. It answers nothing else. The owner must end the connection. */
+  onUnknownOperation(request: Request): void
+  /** The server has set the watches of a setWatches request again. */
+  onWatchesSet(): void
   onEvent(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void
   onAuthReply(err: number): void
   /** Set if the caller gave the option `onFrame`. */
@@ -74,6 +81,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   readonly #owner: ConnectionOwner
   readonly #settings: ConnectionSettings
   readonly address: Address
+  /** What is known of the server, from this connection and from earlier ones. */
+  readonly version: ServerVersion
   #transport: Transport
   readonly #framer: Framer
   readonly #writer = new Writer()
@@ -83,6 +92,10 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   readonly #inflight = new Inflight()
   /** Requests in {@link #inflight} that have not been handed to the transport yet. */
   #unwritten = 0
+  /** The newest version of an operation that was sent, as in {@link Operation.since}. */
+  #newestSent = 0
+  /** The versions of the setWatches requests without a reply. Their replies all have the same xid. */
+  readonly #setWatches: number[] = []
   /** When the first request of this turn was encoded. The batch is sent at that time or later. */
   #batchStart: Timestamp | undefined
 
@@ -94,10 +107,11 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   #isEstablished = false
   #isDead = false
 
-  constructor(address: Address, settings: ConnectionSettings, owner: ConnectionOwner) {
+  constructor(address: Address, version: ServerVersion, settings: ConnectionSettings, owner: ConnectionOwner) {
     this.#owner = owner
     this.#settings = settings
     this.address = address
+    this.version = version
     this.#framer = new Framer(settings.maxReplyBytes, (bytes, start, end, isOwn) =>
       this.#onFrame(bytes, start, end, isOwn),
     )
@@ -134,7 +148,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#isProven = true
     try {
       this.#framer.push(chunk)
-      this.#heartbeat.onChunkEnd(this.#framer.isInFrame)
+      this.#heartbeat.onChunkEnd(this.#framer.midFrame)
     } catch (error) {
       if (!(error instanceof JuteError)) throw error
       this.#failProtocol(error)
@@ -170,18 +184,28 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     if (!this.#isDead) this.#heartbeat.start(this.#timeout)
   }
 
+  /** Returns false if the request must wait, so that no write is in flight beside an operation that may be unknown. */
+  takes({ call, since }: Request): boolean {
+    if (call.op.isWrite && this.version.isUnsureOf(this.#newestSent)) return false
+    return !this.version.isUnsureOf(since) || !this.#inflight.hasWrite
+  }
+
   /**
    * Encodes a request. All requests of one turn are sent in one write.
    * @throws as {@link encodeRequest}
    */
   send(request: Request, xid: number, maxRequestBytes: number): void {
+    const { call, since } = request
+    const needsFrame = call.fallback !== undefined && this.version.isUnsureOf(since)
+    if (needsFrame) encodeAhead(request, maxRequestBytes)
     if (request.frame === undefined) {
-      encodeRequest(this.#writer, xid, request.call.op, request.call.body, maxRequestBytes)
+      encodeRequest(this.#writer, xid, call.op, call.body, maxRequestBytes)
     } else {
       request.frame.writeInt32BE(xid, 4)
       this.#writer.bytes(request.frame)
-      request.frame = undefined
+      if (!needsFrame) request.frame = undefined
     }
+    if (since > this.#newestSent) this.#newestSent = since
     request.xid = xid
     request.sentAt = this.#startBatch()
     this.#inflight.push(request)
@@ -191,6 +215,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   /** Sends a request with a reserved xid (auth, setWatches). Its reply has the same xid. */
   sendReserved<Q>(xid: number, op: Operation<Q, unknown>, body: Encodable<Q>): void {
     encodeRequest(this.#writer, xid, op, body, Infinity)
+    if (op.since > this.#newestSent) this.#newestSent = op.since
+    if (xid === xids.setWatches) this.#setWatches.push(op.since)
     this.#startBatch()
   }
 
@@ -233,9 +259,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
       case xids.auth:
         return this.#owner.onAuthReply(header.err)
       case xids.setWatches:
-        // A caller that waits for a watch which is not set again would wait for ever, so end the connection.
-        if (header.err !== 0) this.#fail(`the server refused to set the watches again (error ${header.err})`)
-        return
+        return this.#onSetWatchesReply(header)
       default:
         if (header.xid >= 0) this.#onReply(header)
     }
@@ -251,13 +275,24 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#owner.onHandshake(response, sentAt)
   }
 
+  #onSetWatchesReply({ err, zxid }: TypeOf<typeof ReplyHeader>): void {
+    const since = this.#setWatches.shift() ?? 0
+    if (isUnknownOperation(err, zxid)) this.version.onLacking(since)
+    // A caller that waits for a watch which is not set again would wait for ever, so end the connection.
+    if (err !== 0) return this.#fail(`the server refused to set the watches again (error ${err})`)
+    this.version.onKnown(since)
+    this.#owner.onWatchesSet()
+  }
+
   #onReply(header: TypeOf<typeof ReplyHeader>): void {
-    const request = this.#inflight.oldest
+    const isUnknown = isUnknownOperation(header.err, header.zxid)
+    const request = isUnknown ? this.#inflight.find(header.xid) : this.#inflight.oldest
     // The server answers a session's requests in their order. After any other reply no later one can be trusted.
     if (request?.xid !== header.xid)
       throw new JuteError(`a reply to xid ${header.xid} while ${request?.xid ?? 'none'} is due`)
-    this.#inflight.shift()
     if (request.sentAt !== undefined) this.#owner.renewLease(request.sentAt)
+    if (isUnknown) return this.#owner.onUnknownOperation(request)
+    this.#inflight.shift()
     this.#owner.onReply(request, header, reader)
   }
 
@@ -349,6 +384,12 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#owner.onConnectionLost(new ZooKeeperError(code, context), isPermanent)
   }
 }
+
+/**
+ * True if the server does not know the operation. A server that only rejects it, because TTLs are disabled, sends a
+ * zxid.
+ */
+const isUnknownOperation = (err: number, zxid: bigint): boolean => err === errnos.UNIMPLEMENTED && zxid < 0n
 
 /** True if the server closed the connection without a reason: without an error, or by a reset. */
 const isSilent = (cause: (Error & { code?: string }) | undefined): boolean =>

@@ -4,6 +4,7 @@ import { CallbackRunner } from '../runtime/callbacks.ts'
 import { LONGEST_TIMER, type Timestamp } from '../runtime/clock.ts'
 import { deferred, type Deferred } from '../runtime/deferred.ts'
 import {
+  errnos,
   ZooKeeperError,
   type ConnectRequest,
   type ConnectResponse,
@@ -27,7 +28,9 @@ import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type 
 import type { FrameObserver, ObservedFrame } from './observed-frame.ts'
 import type { Request } from './requests/request.ts'
 import { Requests, type RequestLimits, type RequestsOwner } from './requests/requests.ts'
+import { ServerVersions } from './requests/server-version.ts'
 import { HostProvider, type HostProviderSettings, type Servers } from './servers/host-provider.ts'
+import { keyOf } from './servers/hosts.ts'
 import { WatchManager } from './watches/watch-manager.ts'
 
 export interface SessionSettings extends ConnectionSettings, HostProviderSettings, RequestLimits, IdentitySettings {
@@ -53,6 +56,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
   readonly hosts: HostProvider
   readonly observeFrame: FrameObserver | undefined
 
+  readonly #versions = new ServerVersions()
   readonly #lease: Lease
   #identity: Identity
   /** Created with the first credential, because most sessions have none. */
@@ -183,7 +187,19 @@ export class Session implements ConnectionOwner, RequestsOwner {
     if (zxid > this.#lastZxid) this.#lastZxid = zxid
     if (this.#isConnected) this.hosts.onAnswer()
     this.diagnostics.onReply(this.id, request, err, this.#settings.clock)
-    this.requests.onReply(request, err, body)
+    this.requests.onReply(this.#connection as Connection, request, err, body)
+  }
+
+  onUnknownOperation(request: Request): void {
+    this.hosts.onAnswer()
+    this.diagnostics.onReply(this.id, request, errnos.UNIMPLEMENTED, this.#settings.clock)
+    const { name } = request.call.op
+    this.requests.onUnknownOperation(this.#connection as Connection, request)
+    this.hosts.reconnect(`the server closes the connection, because it does not know ${name}`)
+  }
+
+  onWatchesSet(): void {
+    this.requests.sendQueued()
   }
 
   onEvent(event: TypeOf<typeof WatcherEvent>, zxid: bigint): void {
@@ -204,7 +220,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.#lease.hasExternalTimer = false
     if (this.#isConnected) this.#enter('suspended')
     this.requests.failInFlight(connection, 'CONNECTIONLOSS', cause)
-    if (this.#lease.expired) this.#credentials?.rejectPending('CONNECTIONLOSS')
+    if (this.#lease.expired) this.#onLeaseExpired()
     const allHostsFailed = this.hosts.onConnectionLost(isPermanent)
     // A session that exists is kept: its servers may be getting new certificates at this moment.
     if (allHostsFailed && this.state === 'connecting') return this.#terminate('closed')
@@ -226,7 +242,8 @@ export class Session implements ConnectionOwner, RequestsOwner {
   #dial(host: Address): void {
     this.checkLease()
     if (isTerminal(this.state)) return
-    this.#connection = new Connection(host, this.#settings, this)
+    const version = this.#versions.of(keyOf(host), this.#settings.clock.now())
+    this.#connection = new Connection(host, version, this.#settings, this)
   }
 
   #moveAway(reason: string): void {
@@ -262,6 +279,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.#lease.hasExternalTimer = true
     this.hosts.onConnected(readOnly)
     if (this.#closing !== undefined) return this.#sendClose(connection)
+    if (connection.version.lacks(this.watches.since)) return this.#moveAway('the server has no persistent watches')
     this.#credentials?.resend(connection)
     const state = readOnly ? 'connectedReadOnly' : 'connected'
     this.watches.setAgain(connection, this.#lastZxid, state)
@@ -295,11 +313,14 @@ export class Session implements ConnectionOwner, RequestsOwner {
 
   #startClosing(): Deferred {
     const closing = (this.#closing = deferred())
-    this.requests.failQueued('CLOSED')
-    if (this.#isConnected && this.#connection !== undefined) this.#sendClose(this.#connection)
-    else if (this.state === 'connecting' || this.#lease.expired) this.#terminate('closed')
-    // Without a connection, waits no longer than the lease, because the server may expire the session after that.
-    else this.#closeWithin(this.#lease.remaining())
+    if (this.usableConnection !== undefined) {
+      this.#sendClose(this.usableConnection)
+    } else {
+      this.requests.failQueued('CLOSED')
+      if (this.state === 'connecting' || this.#lease.expired) this.#terminate('closed')
+      // Waits no longer than the lease, because the server may expire the session after that.
+      else this.#closeWithin(this.#lease.remaining())
+    }
     this.#lease.end(() => new ZooKeeperError('CLOSED', { fate: 'notSent' }))
     return closing
   }
@@ -315,6 +336,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
   }
 
   #sendClose(connection: Connection): void {
+    this.requests.sendAllQueued(connection)
     this.requests
       .sendOn(connection, operations.closeSession, {}, () => undefined)
       .then(

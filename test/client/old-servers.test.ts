@@ -1,48 +1,205 @@
-// Old servers that lack an operation: the client sends a substitute, or rejects with UNIMPLEMENTED.
+// Old servers that lack an operation: the client sends a substitute, or rejects with UNIMPLEMENTED, and loses nothing
+// else. test/versions checks the same with real servers.
 import { expect } from 'chai'
-import { errnos, opcodes, operations } from '../../src/protocol/index.ts'
-import { settle } from '../../src/testing/virtual-clock.ts'
+import { errnos, opcodes, operations, type ZooKeeperError } from '../../src/protocol/index.ts'
 import { failureOf } from '../support/settled.ts'
-import { statOf, type ScriptedConnection } from '../support/scripted-server.ts'
-import { scriptedSession } from '../support/scripted-session.ts'
+import { oldServers, type OldServers } from '../support/old-servers.ts'
+import { scriptedSession, T } from '../support/scripted-session.ts'
 
-/** Answers the pending requests as a server of version 3.4 does. */
-async function answerAsOf34(connection: ScriptedConnection): Promise<string[]> {
-  const opNames: string[] = []
-  for (let answered = 0; ; answered++) {
-    await settle()
-    const request = connection.requests[answered]
-    if (request === undefined) return opNames
-    const { op, body } = request
-    opNames.push(op.name)
-    if (op === operations.create) connection.reply(request, { body: { path: (body as { path: string }).path } })
-    else if (op === operations.exists) connection.reply(request, { body: { stat: statOf({ czxid: 7n }) } })
-    else connection.reply(request, { err: errnos.UNIMPLEMENTED })
-  }
+const HOUR = 3_600_000
+
+/** Serves until the call is settled. */
+async function served<V>(servers: OldServers, call: Promise<V>): Promise<V> {
+  call.catch(() => undefined)
+  await servers.serve()
+  return call
 }
 
 describe('on a server that lacks an operation,', () => {
-  it('create2 is replaced by create and exists, and not sent again', async () => {
-    const { client, connection } = await scriptedSession()
-    const first = client.create('/a')
-    expect(await answerAsOf34(connection)).to.deep.equal(['create2', 'create', 'exists'])
-    expect(await first).to.deep.include({ path: '/a' })
-    expect((await first).stat.czxid).to.equal(7n)
-    const second = client.create('/b')
-    await settle()
-    expect(connection.requests.at(-1)?.op).to.equal(operations.create)
-    second.catch(() => undefined)
+  it('create2 is replaced by create and exists on the next connection, and not sent again', async () => {
+    const { client, servers } = await oldServers({ zk: 4 })
+    const { path, stat } = await served(servers, client.create('/a'))
+    expect([path, stat.czxid]).to.deep.equal(['/a', 7n])
+    await served(servers, client.create('/b'))
+    expect(servers.received).to.deep.equal(['zk create2', 'zk create exists create exists'])
   })
 
   it('a container becomes a persistent node', async () => {
-    const { client, connection } = await scriptedSession()
-    const created = client.create('/a', '', { mode: 'container' })
-    expect(await answerAsOf34(connection)).to.deep.equal(['createContainer', 'create', 'exists'])
-    expect(connection.requests[1]?.body).to.deep.include({ path: '/a', flags: 0 })
-    expect((await created).path).to.equal('/a')
+    const { client, servers } = await oldServers({ zk: 4 })
+    await served(servers, client.create('/a', '', { mode: 'container' }))
+    expect(servers.received).to.deep.equal(['zk createContainer', 'zk create exists'])
+    expect(servers.bodies('create')).to.containSubset([{ path: '/a', flags: 0 }])
   })
 
-  it('in a multi, a create returns no Stat and a container becomes a persistent node, also in later calls', async () => {
+  it('the calls before and after it are not lost: reads are sent again, and writes wait', async () => {
+    const { client, servers } = await oldServers({ zk: 4 })
+    const calls = [
+      client.exists('/1'),
+      client.create('/2'),
+      client.getData('/3'),
+      client.setData('/4', 'x'),
+      client.getChildren('/5'),
+      client.create('/6'),
+      client.delete('/7'),
+    ]
+    const results = await served(servers, Promise.all(calls))
+    expect(results).to.have.length(7)
+    expect(servers.received).to.deep.equal([
+      'zk exists create2 getData',
+      'zk exists create getData setData getChildren2 create delete exists exists',
+    ])
+  })
+
+  it('it waits for the replies to the writes before it', async () => {
+    const { client, servers } = await oldServers({ zk: 5 })
+    const calls = [client.setData('/1', ''), failureOf(client.whoAmI()), client.getData('/2')]
+    const [, refused] = await served(servers, Promise.all(calls))
+    expect(refused).to.have.property('code', 'UNIMPLEMENTED')
+    expect(servers.received).to.deep.equal(['zk setData whoAmI getData', 'zk getData'])
+    expect(servers.inFlight).to.deep.equal(['setData', 'whoAmI getData', 'getData'])
+  })
+
+  it('the other operations of its version and of later ones are not sent either', async () => {
+    const { client, servers } = await oldServers({ zk: 5 })
+    const first = await failureOf(served(servers, client.addWatch('/a')))
+    expect(first).to.include({ code: 'UNIMPLEMENTED', op: 'addWatch', path: '/a', fate: 'refused', errno: -6 })
+    const later = [client.getEphemerals(), client.multiRead([{ getData: '/' }]), client.whoAmI()]
+    for (const failure of await Promise.all(later.map(failureOf))) {
+      expect(failure).to.include({ code: 'UNIMPLEMENTED', fate: 'notSent' })
+      expect(failure)
+        .to.have.property('message')
+        .that.matches(/zk:2181 has no \w+, which came with 3\.[67]/)
+    }
+    await served(servers, client.create('/a', '', { mode: 'container' }))
+    expect(servers.received).to.deep.equal(['zk addWatch', 'zk createContainer'])
+  })
+
+  it('earlier operations stay in use after a later one was refused', async () => {
+    const { client, servers } = await oldServers({ zk: 6 })
+    await failureOf(served(servers, client.whoAmI()))
+    await served(servers, client.getEphemerals())
+    expect(servers.received).to.deep.equal(['zk whoAmI', 'zk getEphemerals'])
+  })
+
+  it('a session is suspended once, and connects again at once and to the same server', async () => {
+    const { client, clock, servers } = await oldServers({ a: 4, b: 4, c: 4 })
+    const states: string[] = []
+    client.on('state', state => {
+      states.push(state)
+      if (state === 'connected') connectedAt = clock.now()
+    })
+    const before = clock.now()
+    let connectedAt = Infinity
+    await served(servers, Promise.all(Array.from({ length: 20 }, (_, i) => client.create(`/${i}`))))
+    const [first = '', second = ''] = servers.received
+    expect(servers.received).to.have.length(2)
+    expect(second[0]).to.equal(first[0])
+    expect(states).to.deep.equal(['suspended', 'connected'])
+    expect(connectedAt - before).to.be.below(10)
+  })
+
+  it('each server of an ensemble is asked for itself', async () => {
+    const { client, servers } = await oldServers({ a: 4, b: 7 })
+    await served(servers, client.create('/1'))
+    await servers.close()
+    await served(servers, client.create('/2'))
+    await servers.close()
+    await served(servers, client.create('/3'))
+    expect(servers.received.map(line => line.slice(2)).sort()).to.deep.equal(
+      ['create2', 'create exists', 'create2', 'create exists'].sort(),
+    )
+  })
+
+  it('it is sent again after an hour, on the next connection', async () => {
+    const { client, clock, servers } = await oldServers({ zk: 4 })
+    await served(servers, client.create('/1'))
+    servers.upgrade('zk', 7)
+    await servers.serve(HOUR)
+    await served(servers, client.create('/2'))
+    expect(clock.now()).to.be.at.least(HOUR)
+    await servers.close()
+    await served(servers, client.create('/3'))
+    expect(servers.received.map(line => line.replace(/ ping/g, ''))).to.deep.equal([
+      'zk create2',
+      'zk create exists create exists',
+      'zk create2',
+    ])
+  })
+
+  it('the substitute has the bytes of the call, although the caller has used them for something else', async () => {
+    const { client, servers } = await oldServers({ zk: 4 })
+    const data = Buffer.from('mine')
+    const created = client.create('/a', data)
+    data.fill(0)
+    await served(servers, created)
+    expect(servers.bodies('create')).to.containSubset([{ data: Buffer.from('mine') }])
+  })
+
+  it('a call that was cancelled is not sent again', async () => {
+    const { client, servers } = await oldServers({ zk: 4 })
+    const controller = new AbortController()
+    const { signal } = controller
+    const calls = [
+      client.create('/a', '', { signal }),
+      client.exists('/a', { signal }),
+      client.setData('/a', '', { signal }),
+    ]
+    const failures = Promise.all(calls.map(failureOf))
+    await servers.receive()
+    controller.abort(new Error('enough'))
+    await served(servers, failures)
+    expect((await failures).map(error => (error as Error).message)).to.deep.equal(['enough', 'enough', 'enough'])
+    expect(servers.received).to.deep.equal(['zk create2 exists', 'zk '])
+  })
+
+  it('a node with a TTL is rejected', async () => {
+    const { client, servers } = await oldServers({ zk: 4 })
+    const refused = served(servers, client.create('/a', '', { mode: 'persistentTTL', ttl: 1000 }))
+    expect(await failureOf(refused)).to.deep.include({
+      code: 'UNIMPLEMENTED',
+      op: 'create',
+      path: '/a',
+      fate: 'refused',
+    })
+  })
+
+  it('a persistent watch is rejected, and one-shot watches that shared it get a resync', async () => {
+    const { client, servers } = await oldServers({ zk: 5 })
+    const refused = client.addWatch('/a')
+    const events: string[] = []
+    const read = client.exists('/a', { watch: ({ type }) => events.push(type) })
+    expect(await failureOf(served(servers, refused))).to.deep.include({
+      code: 'UNIMPLEMENTED',
+      op: 'addWatch',
+      path: '/a',
+    })
+    await read
+    expect(servers.bodies('exists')).to.deep.equal([
+      { path: '/a', watch: false },
+      { path: '/a', watch: false },
+    ])
+    expect(events).to.deep.equal(['resync'])
+  })
+
+  it('persistent watches of another server are not set there again: the session goes to a server that can', async () => {
+    const { client, servers } = await oldServers({ a: 7, b: 5 }, 'a')
+    await served(servers, client.addWatch('/a'))
+    await servers.close()
+    await served(servers, client.create('/b'))
+    await servers.close()
+    await servers.serve()
+    expect(servers.received).to.deep.equal([
+      'a addWatch',
+      'b setWatches2',
+      'a setWatches2 create2',
+      'b ',
+      'a setWatches2',
+    ])
+  })
+})
+
+describe('in a multi on a server that lacks an operation,', () => {
+  it('a create returns no Stat and a container becomes a persistent node, also in later calls', async () => {
     const { client, connection } = await scriptedSession()
     const first = client.multi([{ create: '/a' }, { create: '/c', mode: 'container' }, { delete: '/old' }])
     connection.reply(await connection.next(), { err: errnos.MARSHALLINGERROR })
@@ -65,28 +222,73 @@ describe('on a server that lacks an operation,', () => {
     expect(next.body).to.containSubset([{ type: opcodes.create, body: { path: '/b' } }])
     connection.reply(next, { err: errnos.MARSHALLINGERROR })
     expect(await failureOf(second)).to.include({ code: 'MARSHALLINGERROR', op: 'multi' })
+    client.create('/c').catch(() => undefined)
+    expect((await connection.next()).op).to.equal(operations.create)
   })
 
-  it('a node with a TTL is rejected', async () => {
+  it('it is not replaced if the server has shown that it knows the items', async () => {
     const { client, connection } = await scriptedSession()
-    const refused = client.create('/a', '', { mode: 'persistentTTL', ttl: 1000 }).catch((error: unknown) => error)
-    await answerAsOf34(connection)
-    expect(await refused).to.deep.include({ code: 'UNIMPLEMENTED', op: 'create', path: '/a', fate: 'refused' })
+    const first = client.multi([{ create: '/a' }])
+    connection.reply(await connection.next(), { body: [{ type: opcodes.create, body: { path: '/a' } }] })
+    await first
+    const second = client.multi([{ create: '/b' }])
+    connection.reply(await connection.next(), { err: errnos.MARSHALLINGERROR })
+    expect(await failureOf(second)).to.include({ code: 'MARSHALLINGERROR', fate: 'refused' })
+  })
+})
+
+describe('a server that may lack an operation', () => {
+  const answered = async (servers: OldServers, calls: Promise<unknown>[]) => {
+    await served(servers, Promise.all(calls))
+    return servers.inFlight
+  }
+
+  it('gets no other write beside the first such operation, until it has answered that', async () => {
+    const { client, servers } = await oldServers({ zk: 5 })
+    const calls = [client.create('/a'), client.getChildren('/a'), client.setData('/a', ''), client.exists('/a')]
+    expect(await answered(servers, calls)).to.deep.equal(['create2 getChildren2', 'setData exists'])
+    const later = [client.create('/b'), client.setData('/b', ''), client.create('/c')]
+    expect((await answered(servers, later)).slice(2)).to.deep.equal(['create2 setData create2'])
   })
 
-  it('a persistent watch is rejected, and one-shot watches that shared it get a resync', async () => {
-    const { client, connection } = await scriptedSession()
-    const refused = client.addWatch('/a').catch((error: unknown) => error)
-    const events: string[] = []
-    client.exists('/a', { watch: ({ type }) => events.push(type) }).catch(() => undefined)
-    await settle()
-    const [addWatch, exists] = connection.requests
-    if (addWatch === undefined || exists === undefined) throw new Error('expected two requests')
-    expect(exists.body).to.deep.include({ watch: false })
-    connection.reply(exists.xid < addWatch.xid ? exists : addWatch, { err: errnos.UNIMPLEMENTED })
-    connection.reply(exists, { body: { stat: statOf() } })
-    expect(await refused).to.deep.include({ code: 'UNIMPLEMENTED', op: 'addWatch', path: '/a' })
-    await settle()
-    expect(events).to.deep.equal(['resync'])
+  it('gets the writes that wait before the end of the session', async () => {
+    const { client, servers } = await oldServers({ zk: 5 })
+    const created = Promise.all([client.create('/a'), client.setData('/a', '')])
+    await served(servers, Promise.all([created, client.close()]))
+    expect(servers.received).to.deep.equal(['zk create2 setData closeSession'])
+  })
+
+  it('keeps its connection if it knows the operation and has disabled it', async () => {
+    const { client, connection, server } = await scriptedSession()
+    const refused = client.create('/a', '', { mode: 'persistentTTL', ttl: 1000 })
+    connection.reply(await connection.next(), { err: errnos.UNIMPLEMENTED })
+    expect(await failureOf(refused)).to.include({ code: 'UNIMPLEMENTED', fate: 'refused' })
+    client.create('/b').catch(() => undefined)
+    client.create('/c').catch(() => undefined)
+    await connection.next()
+    await connection.next()
+    expect([connection.dropped, server.connections.length]).to.deep.equal([false, 1])
+  })
+
+  it('gets the writes that wait on the next connection, if the present one is lost', async () => {
+    const { client, servers } = await oldServers({ zk: 5 })
+    const created = failureOf(client.create('/a'))
+    const set = client.setData('/a', '')
+    await servers.receive()
+    await servers.close()
+    await served(servers, set)
+    expect(await created).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
+    expect(servers.received).to.deep.equal(['zk create2', 'zk setData'])
+  })
+
+  it('leaves no write waiting if the session must be presumed lost', async () => {
+    const { client, clock, servers } = await oldServers({ zk: 5 })
+    const calls = [client.create('/a'), client.setData('/a', '')].map(failureOf)
+    await servers.receive()
+    await clock.advance(2 * T)
+    expect((await Promise.all(calls)).map(error => (error as ZooKeeperError).fate)).to.deep.equal([
+      'unknown',
+      'notSent',
+    ])
   })
 })

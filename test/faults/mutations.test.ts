@@ -3,7 +3,7 @@
 // A failure prints the seed and the path that reproduce it.
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { ConnectResponse, operations, xids, ZooKeeperError } from '../../src/protocol/index.ts'
+import { ConnectResponse, errnos, operations, xids, ZooKeeperError } from '../../src/protocol/index.ts'
 import { connect, type Client } from '../../src/client/index.ts'
 import { settle, type VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { outcomeOf, trackSettled } from '../support/settled.ts'
@@ -38,12 +38,13 @@ async function advanceUntilSettled(promise: Promise<unknown>, clock: VirtualCloc
   expect.fail(`the promise did not settle within ${limit} ms`)
 }
 
-/** From now on the server accepts every connection and answers every request correctly. */
+/** From now on the server accepts every connection and answers every request correctly. It has only one node. */
 function serveCorrectly(server: ScriptedServer): void {
   const answer = async (connection: ScriptedConnection): Promise<never> => {
     for (;;) {
       const request = await connection.next()
-      connection.reply(request, request.op === operations.getData ? dataReply('correct') : {})
+      if (request.op === operations.getData) connection.reply(request, dataReply('correct'))
+      else connection.reply(request, { err: request.xid > 0 ? errnos.NONODE : 0 })
     }
   }
   const serve = async (): Promise<never> => {

@@ -59,6 +59,8 @@ export class ApacheZooKeeper {
       clientPortListenBacklog: 4096,
       maxClientCnxns: 0,
       minSessionTimeout: 1000,
+      // The default of later versions. 3.4 rejects a minimum that has no maximum.
+      maxSessionTimeout: 10_000,
       '4lw.commands.whitelist': '*',
       'admin.enableServer': false,
       ...config,

@@ -70,6 +70,13 @@ export async function redial({
   return server.next()
 }
 
+/** Shows the client that the server knows the operations of 3.5, so that no later write waits for the reply to one. */
+export async function proveVersion(client: Client, connection: ScriptedConnection): Promise<void> {
+  const checked = client.checkWatches('/')
+  connection.reply(await connection.next())
+  await checked
+}
+
 /** Closes the client and answers its closeSession request. */
 export async function closeCleanly({
   client,

@@ -22,6 +22,15 @@ export class Inflight {
     return this.#ring[this.#head]
   }
 
+  /** Returns the request with an xid. */
+  find(xid: number): Request | undefined {
+    return this.#ring.find(request => request?.xid === xid)
+  }
+
+  get hasWrite(): boolean {
+    return this.#ring.some(request => request?.call.op.isWrite)
+  }
+
   push(request: Request): void {
     if (this.#size === this.#ring.length) this.#grow()
     this.#ring[(this.#head + this.#size++) % this.#ring.length] = request

@@ -1,8 +1,8 @@
 // One request, from the call until it is settled.
 import type { Timestamp } from '../../runtime/clock.ts'
 import { onAbort } from '../../runtime/abort.ts'
-import type { Encodable, ErrorCode, ErrorContext, Fate, Operation, Reader, WatchKind } from '../../protocol/index.ts'
-import { codeOf, JuteError, ZooKeeperError } from '../../protocol/index.ts'
+import type { Encodable, ErrorCode, ErrorContext, Fate, Operation, WatchKind } from '../../protocol/index.ts'
+import { codeOf, JuteError, Reader, ZooKeeperError } from '../../protocol/index.ts'
 import type { Watch } from '../watches/one-shot-watches.ts'
 
 /** One call of a method of the client. */
@@ -16,9 +16,14 @@ export interface Call<Q, R, V> {
    * rejects with it. It throws a JuteError if the reply is invalid.
    */
   result: (reply: R) => V | ZooKeeperError | Promise<V>
-  /** Returns the call to send instead to a server that does not know this operation. */
-  fallback?: () => AnyCall
-  /** The error number with which a server answers an operation that it does not know. Default: UNIMPLEMENTED. */
+  /** The first minor version of 3.x whose servers know what is sent. Default: that of the operation. */
+  since?: number
+  /**
+   * Returns the call to send instead to a server that does not know this one.
+   * @param body the body that was sent: a copy, because the caller may have reused its bytes since
+   */
+  fallback?: (body: Q) => AnyCall
+  /** The error number with which a server answers what it does not know. Default: UNIMPLEMENTED. */
   unsupportedErrno?: number
   /**
    * An error number that resolves the call to this value instead of rejecting it. For exists(), NONODE means that there
@@ -40,6 +45,12 @@ export const xidAfter = (xid: number): number => (xid === 0x7fff_ffff ? 1 : xid 
 /** A call whose types are known only to the code that made it. */
 export type AnyCall = Call<unknown, unknown, unknown>
 
+/** The bytes of a frame before the request's body: length, xid, opcode. */
+const BODY_OFFSET = 12
+
+const bodyIn = (frame: Buffer, op: Operation<unknown, unknown>): unknown =>
+  op.request.read(new Reader(frame, BODY_OFFSET))
+
 /** The codes of replies from a server that does not know whether the operation was executed. */
 const UNDECIDED: readonly ErrorCode[] = ['CONNECTIONLOSS', 'OPERATIONTIMEOUT', 'REQUESTTIMEOUT']
 
@@ -50,14 +61,14 @@ interface Arming {
 
 /** A request settles only once. Later attempts to settle it have no effect. */
 export class Request {
-  readonly call: AnyCall
+  call: AnyCall
   readonly promise: Promise<unknown>
   #resolve!: (value: unknown) => void
   #reject!: (error: unknown) => void
   #stopListening: (() => void) | undefined
   settled = false
 
-  /** The encoded frame while the request is queued. */
+  /** The encoded frame while the request is queued, or while the server may answer that it needs the fallback. */
   frame: Buffer | undefined
   xid = 0
   /** When the first request of its batch was encoded. The request is sent at that time or later. */
@@ -72,6 +83,20 @@ export class Request {
       this.#resolve = resolve
       this.#reject = reject
     })
+  }
+
+  /** See {@link Call.since}. */
+  get since(): number {
+    return this.call.since ?? this.call.op.since
+  }
+
+  /** Replaces the call by its fallback. Returns false if it has none. */
+  fallBack(): boolean {
+    const { fallback, body, op } = this.call
+    if (fallback === undefined) return false
+    this.call = fallback(this.frame === undefined ? body : bodyIn(this.frame, op))
+    this.frame = undefined
+    return true
   }
 
   /** Calls back if the caller's signal aborts before the request is settled. */

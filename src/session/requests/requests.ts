@@ -14,6 +14,7 @@ import * as operations from '../../protocol/operations.ts'
 import type { WatchManager } from '../watches/watch-manager.ts'
 import { Backlog } from './backlog.ts'
 import { Request, xidAfter, type AnyCall, type Call } from './request.ts'
+import type { ServerVersion } from './server-version.ts'
 
 /** The parts of a session that its requests use. */
 export interface RequestsOwner {
@@ -34,6 +35,10 @@ export interface RequestLimits {
 
 /** The part of a connection that sends requests and answers them in their order. */
 export interface RequestSender {
+  readonly address: { readonly host: string; readonly port: number }
+  readonly version: ServerVersion
+  /** Returns false if the request must wait until others are answered. */
+  takes(request: Request): boolean
   send(request: Request, xid: number, maxRequestBytes: number): void
   drainInFlight(): Iterable<{ request: Request; fate: Fate }>
 }
@@ -44,10 +49,11 @@ export class Requests {
   #xid = 0
   /** Requests without a reply, queued or in flight. */
   #pending = 0
-  /** Created with the first request that is queued. Most sessions are idle, and there may be many of them. */
+  /**
+   * The requests that wait for a connection, or for replies: see {@link RequestSender.takes}. Created with the first of
+   * them. Most sessions are idle, and there may be many of them.
+   */
   #backlog: Backlog | undefined
-  /** The opcodes that a server of this ensemble did not know. */
-  #unsupported: Set<number> | undefined
 
   constructor(owner: RequestsOwner, limits: RequestLimits) {
     this.#owner = owner
@@ -56,7 +62,7 @@ export class Requests {
 
   /** Sends or queues a request before it returns, so that requests are sent in the order of the calls. */
   submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
-    const request = new Request(this.#callToSend(call as unknown as AnyCall))
+    const request = new Request(this.#withoutSharedWatch(call as unknown as AnyCall))
     const { refusal } = this.#owner
     if (call.signal?.aborted) this.#rejectUnsent(request, call.signal.reason)
     else if (refusal !== undefined) this.#refuse(request, refusal)
@@ -86,21 +92,50 @@ export class Requests {
     return request.promise as Promise<V>
   }
 
-  sendQueued(connection: RequestSender): void {
-    for (const request of this.#backlog?.drain() ?? []) connection.send(request, this.#nextXid(), Infinity)
+  /**
+   * Sends the requests that wait, in their order, up to the first that must still wait.
+   * @param connection default: the usable one
+   */
+  sendQueued(connection = this.#owner.usableConnection): void {
+    if (connection !== undefined) this.#sendWhile(connection, request => mayLeave(connection, request))
+  }
+
+  /** Sends all requests that wait, because the session is about to be closed. */
+  sendAllQueued(connection: RequestSender): void {
+    this.#sendWhile(connection, () => true)
+  }
+
+  #sendWhile(connection: RequestSender, isNext: (request: Request) => boolean): void {
+    for (const request of this.#backlog?.drain(isNext) ?? []) {
+      if (isKnown(connection, request)) {
+        connection.send(request, this.#nextXid(), Infinity)
+      } else {
+        request.fail('UNIMPLEMENTED', 'notSent', { detail: lacking(connection, request) })
+        this.#forget(request)
+      }
+    }
   }
 
   /**
    * Settles a request with the server's reply, or sends its fallback.
    * @throws JuteError if the body cannot be decoded as the reply
    */
-  onReply(request: Request, err: number, body: Reader): void {
-    this.#pending--
-    const { op, fallback, unsupportedErrno = errnos.UNIMPLEMENTED } = request.call
-    if (err === unsupportedErrno && fallback !== undefined) {
-      this.#unsupported = (this.#unsupported ?? new Set()).add(op.opcode)
-      return request.resolve(this.submit(fallback()))
+  onReply(connection: RequestSender, request: Request, err: number, body: Reader): void {
+    const { call, since } = request
+    const isUnknown = err === (call.unsupportedErrno ?? errnos.UNIMPLEMENTED) && connection.version.isUnsureOf(since)
+    if (isUnknown && call.fallback !== undefined) {
+      connection.version.onLacking(since)
+      request.fallBack()
+      this.#sendAgain([request])
+    } else {
+      connection.version.onKnown(since)
+      this.#settle(request, err, body)
     }
+    this.sendQueued()
+  }
+
+  #settle(request: Request, err: number, body: Reader): void {
+    this.#pending--
     let isDone = false
     try {
       isDone = request.answer(err, body, this.#owner.watches)
@@ -108,6 +143,31 @@ export class Requests {
       if (!isDone) this.#untrackWatch(request)
       request.onSettled?.()
     }
+  }
+
+  /**
+   * The server does not know the operation of a request, and closes the connection. Takes all requests out of flight.
+   * Sends the request's fallback and all reads again on the next connection.
+   */
+  onUnknownOperation(connection: RequestSender, unknown: Request): void {
+    const detail = lacking(connection, unknown)
+    connection.version.onLacking(unknown.since)
+    const again: Request[] = []
+    for (const { request, fate } of connection.drainInFlight()) {
+      const isRepeatable = request === unknown ? request.fallBack() : !request.call.op.isWrite
+      if (isRepeatable && !request.settled) {
+        again.push(request)
+        continue
+      }
+      this.#forget(request)
+      if (request === unknown) request.fail('UNIMPLEMENTED', 'refused', { errno: errnos.UNIMPLEMENTED, detail })
+      else request.fail('CONNECTIONLOSS', fate, { detail })
+    }
+    this.#sendAgain(again)
+  }
+
+  #sendAgain(requests: readonly Request[]): void {
+    ;(this.#backlog ??= new Backlog()).unshift(requests)
   }
 
   /** Rejects the requests in flight. Their connection was lost, so no server will answer them. */
@@ -130,19 +190,16 @@ export class Requests {
     request.onSettled?.()
   }
 
-  #refuse(request: Request, code: ErrorCode): void {
-    request.fail(code, 'notSent', { cause: this.#owner.lastCause })
+  #refuse(request: Request, code: ErrorCode, detail?: string): void {
+    request.fail(code, 'notSent', detail === undefined ? { cause: this.#owner.lastCause } : { detail })
     request.onSettled?.()
   }
 
   /**
-   * Returns the call to send. If a server did not know the operation, that is its fallback. If a persistent watch is on
-   * exactly the path of a read, the read is sent without its watch. Before 3.9, a one-shot watch would end the
-   * persistent one at the server (ZOOKEEPER-4466).
+   * Returns the call to send. If a persistent watch is on exactly the path of a read, the read is sent without its
+   * watch. Before 3.9, a one-shot watch would end the persistent one at the server (ZOOKEEPER-4466).
    */
-  #callToSend(call: AnyCall): AnyCall {
-    if (call.fallback !== undefined && this.#unsupported?.has(call.op.opcode) === true)
-      return this.#callToSend(call.fallback())
+  #withoutSharedWatch(call: AnyCall): AnyCall {
     if (call.watch === undefined || !this.#owner.watches.isServedByPersistent(call.watch.serverPath)) return call
     const watch = { ...call.watch, sharesPersistent: true }
     return { ...call, watch, body: { ...(call.body as object), watch: false } }
@@ -150,9 +207,12 @@ export class Requests {
 
   #sendOrQueue(request: Request): void {
     const { maxRequestBytes } = this.#limits
-    const { usableConnection } = this.#owner
+    const { usableConnection: connection } = this.#owner
+    if (connection !== undefined && !isKnown(connection, request))
+      return this.#refuse(request, 'UNIMPLEMENTED', lacking(connection, request))
+    const mustWait = this.#backlog?.isEmpty === false || connection?.takes(request) !== true
     try {
-      if (usableConnection !== undefined) usableConnection.send(request, this.#nextXid(), maxRequestBytes)
+      if (!mustWait) connection.send(request, this.#nextXid(), maxRequestBytes)
       else (this.#backlog ??= new Backlog()).push(request, maxRequestBytes)
     } catch (error) {
       request.onSettled?.()
@@ -204,3 +264,13 @@ export class Requests {
     if (watch !== undefined && op.watch !== undefined) this.#owner.watches.untrack(op.watch, watch)
   }
 }
+
+/** Returns false if the server lacks the request's operation, and there is no fallback. */
+const isKnown = ({ version }: RequestSender, request: Request): boolean =>
+  !version.lacks(request.since) || request.fallBack()
+
+const mayLeave = (connection: RequestSender, request: Request): boolean =>
+  connection.version.lacks(request.since) || connection.takes(request)
+
+const lacking = ({ address }: RequestSender, { since, call }: Request): string =>
+  `${address.host}:${address.port} has no ${call.op.name}${since > 0 ? `, which came with 3.${since}` : ''}`

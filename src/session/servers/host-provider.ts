@@ -113,6 +113,12 @@ export class HostProvider {
     this.#retryTimer = clock.setTimeout(() => this.dialNext(), pause)
   }
 
+  /** Leaves the connection, which the server is about to close, and connects to the same host again at once. */
+  reconnect(reason: string): void {
+    this.#preferred = this.#current
+    this.#moveAway(reason)
+  }
+
   /**
    * Replaces the list of servers. Leaves the present host if it is not in the new list, or if the load must be
    * balanced.

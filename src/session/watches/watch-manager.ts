@@ -41,6 +41,11 @@ export class WatchManager {
     this.#owner = owner
   }
 
+  /** The first minor version of 3.x whose servers can set these watches again; 0 if all can. */
+  get since(): number {
+    return this.#persistent.isEmpty ? 0 : operations.setWatches2.since
+  }
+
   // One-shot watches
 
   /**

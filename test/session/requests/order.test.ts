@@ -3,11 +3,12 @@ import { expect } from 'chai'
 import { errnos, eventTypes, operations } from '../../../src/protocol/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { eventFrame, statOf } from '../../support/scripted-server.ts'
-import { dataReply, scriptedSession } from '../../support/scripted-session.ts'
+import { dataReply, proveVersion, scriptedSession } from '../../support/scripted-session.ts'
 
 describe('ordering', () => {
-  it('sends requests in the order of the calls, with xids from 1', async () => {
+  it('sends requests in the order of the calls, with xids that count up', async () => {
     const { client, connection } = await scriptedSession()
+    await proveVersion(client, connection)
     const calls = [
       client.create('/a'),
       client.getData('/a'),
@@ -21,14 +22,15 @@ describe('ordering', () => {
     for (const call of calls) call.catch(() => undefined)
     await settle()
     expect(connection.requests.map(({ op, xid }) => `${xid} ${op.name}`)).to.deep.equal([
-      '1 create2',
-      '2 getData',
-      '3 delete',
-      '4 exists',
-      '5 sync',
-      '6 multi',
-      '7 setData',
-      '8 getChildren2',
+      '1 checkWatches',
+      '2 create2',
+      '3 getData',
+      '4 delete',
+      '5 exists',
+      '6 sync',
+      '7 multi',
+      '8 setData',
+      '9 getChildren2',
     ])
   })
 
