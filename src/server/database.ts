@@ -40,6 +40,11 @@ export class Database {
     return this.#zxid
   }
 
+  /** Continues with the zxid after this one. */
+  startAfter(zxid: bigint): void {
+    this.#zxid = zxid
+  }
+
   /**
    * Commits a transaction and then fires its watches, or rolls it back if `change` throws.
    * A writer therefore receives the event of its own watch before the reply, as in FinalRequestProcessor.

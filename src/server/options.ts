@@ -40,6 +40,11 @@ export interface ServerOptions {
    */
   createdStatInMulti?: boolean
   /**
+   * The path of a file. The server starts with the nodes, sessions and sequence numbers in it, if the file exists, and
+   * `close()` writes them there. The file is JSON, and nodes can be written by hand: see docs/testing.md. Default: none.
+   */
+  dataFile?: string
+  /**
    * Called with each committed transaction, before its events and its reply are sent. Transactions are all changes, and
    * the start and the end of each session. It is not called for a rejected request. An error that it throws becomes an
    * uncaught exception; the transaction stays committed. Default: none.
@@ -51,7 +56,7 @@ export interface ServerOptions {
   random?: Random
 }
 
-export type Settings = Required<ServerOptions>
+export type Settings = Required<Omit<ServerOptions, 'dataFile'>> & Pick<ServerOptions, 'dataFile'>
 
 const isFrom = (least: number, most: number) => (value: number) =>
   Number.isSafeInteger(value) && value >= least && value <= most
@@ -70,6 +75,7 @@ const checks: Checks<ServerOptions> = {
   extendedTypes: boolean,
   containerCheckInterval: positive,
   createdStatInMulti: boolean,
+  dataFile: mustBe('the path of a file', value => typeof value === 'string' && value !== ''),
   onTransaction: callable,
   clock: mustBe('a Clock', isClock),
   random: callable,

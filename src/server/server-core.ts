@@ -5,6 +5,7 @@ import { Database, type TransactionRecord } from './database.ts'
 import { FaultPlan } from './fault-plan.ts'
 import { answerWord } from './four-letter-words.ts'
 import type { Settings } from './options.ts'
+import { restoreState } from './saved-state.ts'
 import { Sessions, type ServerSession } from './sessions.ts'
 import { emptyStats, totalStats, type ServerStats } from './stats.ts'
 
@@ -14,19 +15,23 @@ export class ServerCore implements ConnectionOwner {
   readonly sessions: Sessions<ServerConnection>
   readonly faults: FaultPlan
   readonly connections = new Set<ServerConnection>()
-  #startedAt: number
+  #startedAt = 0
   #closedConnectionStats = emptyStats()
   #isPaused = false
-  #isRunning = true
+  #isRunning = false
   #containerCheckTimer: unknown
 
-  constructor(settings: Settings) {
+  /**
+   * @param state the nodes and sessions of an earlier server, as text; default: none
+   * @throws Error if the state is malformed
+   */
+  constructor(settings: Settings, state?: string) {
     this.settings = settings
-    this.#startedAt = settings.clock.now()
     this.database = new Database(settings.clock, transaction => this.#onTransaction(transaction))
     this.faults = new FaultPlan(settings.clock)
     this.sessions = new Sessions(settings, session => this.endSession(session))
-    this.#scheduleContainerCheck()
+    if (state !== undefined) restoreState(this, state, settings.clock.wallNow())
+    this.start()
   }
 
   readonly accept: Accept = (transport, remote) => {

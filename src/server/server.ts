@@ -1,21 +1,36 @@
-// An embedded ZooKeeper, in memory: for tests, demos and teaching. It is a single server, and its data is lost when it
-// closes. In production, connect the same client to an Apache ZooKeeper ensemble.
+// An embedded ZooKeeper, in memory: for tests, demos and teaching. It is a single server, and writes its data to a file
+// only when it closes. In production, connect the same client to an Apache ZooKeeper ensemble.
 import { badArguments } from '../protocol/index.ts'
 import { listenTcp, type Listener } from '../transport/listen.ts'
 import { memoryDial } from '../transport/memory.ts'
 import type { Dial } from '../transport/transport.ts'
 import type { Faults } from './faults.ts'
-import { settingsOf, type ServerOptions } from './options.ts'
+import { readData, writeData } from './data-file.ts'
+import { settingsOf, type ServerOptions, type Settings } from './options.ts'
+import { encodeState } from './saved-state.ts'
 import { ServerCore } from './server-core.ts'
 import { snapshotOf, type Snapshot } from './snapshot.ts'
 import type { ServerStats } from './stats.ts'
+
+/** Returns a server with the state of its file, if there is one. Does not wait if no file is given. */
+function coreOf(settings: Settings): ServerCore | Promise<ServerCore> {
+  const { dataFile } = settings
+  if (dataFile === undefined) return new ServerCore(settings)
+  return readData(dataFile).then(state => {
+    try {
+      return new ServerCore(settings, state)
+    } catch (error) {
+      throw badArguments('Server.start', '', `${dataFile} is not a state of this server: ${(error as Error).message}`)
+    }
+  })
+}
 
 /** An embedded ZooKeeper server in memory, for tests. `Server.start()` creates one, and `close()` must end it. */
 export class Server {
   readonly #core: ServerCore
   #listener: Listener | undefined
   #isRunning = true
-  #isClosed = false
+  #closing: Promise<void> | undefined
   /** Settles when the last call of start(), stop() or close() is done. Each call waits for the one before. */
   #transition: Promise<void> = Promise.resolve()
   /** Connects to this server without a socket: `connect(server.connectString, { dial: server.dial })`. */
@@ -40,13 +55,13 @@ export class Server {
   }
 
   /**
-   * Starts an empty server. Resolves when it accepts connections.
-   * @throws ZooKeeperError BADARGUMENTS if an option is invalid or does not exist
+   * Starts a server, which is empty unless `dataFile` names a file. Resolves when it accepts connections.
+   * @throws ZooKeeperError BADARGUMENTS if an option is invalid or does not exist, or the file is malformed
    * @throws Error of node:net if the address is not available, such as EADDRINUSE
    */
   static async start(options: ServerOptions = {}): Promise<Server> {
     const settings = settingsOf(options)
-    const core = new ServerCore(settings)
+    const core = await coreOf(settings)
     try {
       return new Server(core, settings.listen ? await listenTcp(settings, core.accept) : undefined)
     } catch (error) {
@@ -125,7 +140,8 @@ export class Server {
    */
   start(): Promise<void> {
     return this.#inTurn(async () => {
-      if (this.#isClosed) throw badArguments('start', '', 'the server is closed: start another one with Server.start()')
+      if (this.#closing !== undefined)
+        throw badArguments('start', '', 'the server is closed: start another one with Server.start()')
       if (this.#isRunning) return
       const { host, port } = this
       this.#core.start()
@@ -160,13 +176,19 @@ export class Server {
 
   /**
    * Closes all connections and discards all sessions, like the end of the process.
-   * `snapshot()` still shows the last nodes.
+   * `snapshot()` still shows the last nodes. Writes the option `dataFile`, if it was given.
+   * @throws Error of node:fs if it cannot write the file. The server is closed nevertheless.
    */
   close(): Promise<void> {
-    this.#isClosed = true
-    const closed = this.stop()
+    return (this.#closing ??= this.#close())
+  }
+
+  #close(): Promise<void> {
+    const { dataFile } = this.#core.settings
+    const state = dataFile === undefined ? '' : encodeState(this.#core)
+    const stopped = this.stop()
     this.#core.close()
-    return closed
+    return dataFile === undefined ? stopped : stopped.then(() => writeData(dataFile, state))
   }
 
   /** Runs a change of state after the one before it has settled. */

@@ -61,6 +61,11 @@ export class Sessions<Connection> {
     return session
   }
 
+  /** Adds a session of an earlier server. */
+  restore(id: bigint, password: Buffer, timeout: number): void {
+    this.#byId.set(id, { id, password, timeout, expiresAt: Infinity, connection: undefined })
+  }
+
   /** Returns the session with a newly negotiated timeout, or undefined if it has ended or the password is wrong. */
   resume(id: bigint, password: Buffer | null, timeout: number): ServerSession<Connection> | undefined {
     const session = this.#byId.get(id)

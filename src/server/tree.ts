@@ -117,6 +117,27 @@ export class Tree {
     tx.record(undo, { type: eventTypes.NodeDeleted, path, acl: node.acl, parentACL: parent.acl })
   }
 
+  /** Adds a node of an earlier tree, or replaces one of the first nodes. Returns why it cannot, or undefined. */
+  restore(path: string, content: Omit<Node, 'children' | 'created'>): string | undefined {
+    const existing = this.find(path)
+    if (existing !== undefined) {
+      if (!specialPaths.has(path)) return `the node ${path} exists already`
+      Object.assign(existing, content)
+      return undefined
+    }
+    const parent = this.find(parentOf(path))
+    if (parent === undefined) return `the parent of ${path} must come before it`
+    if (parent.kind.is === 'ephemeral') return `the parent of ${path} is ephemeral`
+    this.#add(path, { ...content, children: new Set(), created: 0 })
+    return undefined
+  }
+
+  /** Returns the number of children without the first nodes, which do not count as created. */
+  createdBelow(path: string): number {
+    const prefix = path === '/' ? path : `${path}/`
+    return [...this.get(path).children].filter(name => !specialPaths.has(prefix + name)).length
+  }
+
   setData(tx: TreeTransaction, path: string, data: Buffer | null): Node {
     const node = this.get(path)
     const { data: before, version, mzxid, mtime } = node

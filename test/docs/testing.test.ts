@@ -13,6 +13,7 @@ describe('docs/testing.md', () => {
   testCodeBlocks('docs/testing.md', [
     /^passed$/m,
     /^1\n\/jobs\/job-2147483647\nSESSIONEXPIRED$/m,
+    /^colour=blue$/m,
     /^false\ntrue\ntrue\n0$/m,
   ])
 
