@@ -87,6 +87,9 @@ function open(target: Target, options: ConnectOptions): Promise<Client> {
  * aborts. The task must then end, because the next run starts only after it. Runs never overlap. After `options.signal`
  * has aborted, the session is closed as soon as it has no connection, so that the task need not wait for a server.
  *
+ * If a session was presumed lost and a server still has it, it is closed there before the next run. So its nodes never
+ * block the next run.
+ *
  * An unreachable server or a lost session is not an error here. The next attempt follows after a random pause, which
  * grows from 25 ms to at most 2 s. It is short again after an attempt or a session that lasted for more than 2 s. The
  * next session uses the servers of the last `updateServerList`, and with `followEnsemble` those of the ensemble's

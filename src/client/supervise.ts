@@ -6,6 +6,7 @@ import { backoff, LONGEST_DELAY } from '../session/servers/backoff.ts'
 import { parseConnectString } from '../session/servers/connect-string.ts'
 import { internals, type Client } from './client.ts'
 import type { Target } from './connect.ts'
+import { LostSessions } from './lost-sessions.ts'
 import type { CommonOptions, Settings } from './options.ts'
 
 /**
@@ -30,12 +31,21 @@ export async function superviseWith<O extends CommonOptions, T>(
   let target: Target = parseConnectString(servers)
   let next = options
   let failures = 0
+  const lost = new LostSessions(resuming => open(target, { ...options, ...resuming }))
+  const taskAfterLost: SessionTask<T> = async (client, signal) => {
+    const closing = client.whenConnected({ signal }).then(() => lost.closeAll(signal), ignore)
+    // On a read-only server the task runs at once, because no session can be closed there.
+    if (client.state !== 'connectedReadOnly') await closing
+    signal.throwIfAborted()
+    return task(client, signal)
+  }
   for (;;) {
     const startedAt = clock.now()
     const client = await open(target, next).catch(undefinedIfUnreachable)
     if (client !== undefined) {
-      const outcome = await run(client, stop, task)
+      const outcome = await run(client, stop, taskAfterLost)
       if (outcome !== LOST) return outcome
+      lost.add(client)
       // The task may have called updateServerList(), and the ensemble's configuration may have changed.
       target = { ...client[internals].session.hosts.servers, chroot: target.chroot }
     }
@@ -50,6 +60,8 @@ export async function superviseWith<O extends CommonOptions, T>(
 function undefinedIfUnreachable(error: unknown): undefined {
   if (!isCode(error, 'CONNECTTIMEOUT', 'SESSIONEXPIRED')) throw error
 }
+
+const ignore = (): void => undefined
 
 const LOST = Symbol('the session was lost')
 

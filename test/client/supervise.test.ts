@@ -1,12 +1,11 @@
 // supervise() runs a function again on a new session when its session has expired.
 import { expect } from 'chai'
 import { supervise, type Client, type ConnectOptions, type Dial, type SessionTask, type Stat } from '../../src/index.ts'
+import { Server } from '../../src/server/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { onBothServers } from '../recipes/fixture.ts'
-import { VirtualClock, settle } from '../../src/testing/virtual-clock.ts'
 import { failureOf } from '../support/settled.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
-import { ScriptedServer } from '../support/scripted-server.ts'
 
 const aborted = (signal: AbortSignal) =>
   new Promise<void>(resolve => {
@@ -155,31 +154,19 @@ onBothServers('supervise', (fixture, { it }) => {
   })
 
   it('starts a new session on wiped servers, which close connections of clients with a greater last zxid', async () => {
-    const wiped = new ScriptedServer()
-    const clock = new VirtualClock()
-    const options = { dial: wiped.dial, clock, random: () => 0.5, sessionTimeout: 3000 }
-    const ids: bigint[] = []
-    const call = supervise('zk', options, async (zk, signal) => {
-      ids.push(zk.sessionId)
-      if (ids.length === 1) await aborted(signal)
-    })
-    const progress = { isOver: false }
-    void call.then(() => (progress.isOver = true))
-    for (let served = 0; !progress.isOver;) {
-      await clock.advance(10)
-      const connection = wiped.connections[served]
-      if (connection === undefined) continue
-      served++
-      connection.open()
-      if (connection.connectRequest?.sessionId !== 0n) connection.close()
-      else connection.handshake({ sessionId: BigInt(served) })
-      await settle()
-      if (served === 1) connection.close()
-      for (const request of connection.requests) connection.reply(request)
+    await using wiped = await Server.start({ listen: false, clock: fixture.server.clock })
+    let { dial } = fixture.server
+    let runs = 0
+    const work = async (zk: Client, signal: AbortSignal) => {
+      if (++runs > 1) return
+      await zk.exists('/')
+      dial = wiped.dial
+      fixture.embedded.dropConnections()
+      await aborted(signal)
     }
-    await call
-    expect(ids).to.have.length(2)
-    expect(ids[1]).not.to.equal(ids[0])
+    await run(work, { dial: (address, handler) => dial(address, handler) })
+    expect(runs).to.equal(2)
+    expect(wiped.snapshot().zxid > 0n).to.equal(true)
   })
 
   it('resolves with the result of a task that closes its session', async () => {

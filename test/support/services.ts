@@ -1,0 +1,78 @@
+// Services that lead in turn, and clients that hold a lock in turn, through outages and restarts of their servers.
+import { connect, supervise, type Client, type ConnectOptions } from '../../src/index.ts'
+import { LeaderElection, Mutex, type Held } from '../../src/recipes/index.ts'
+import { onAbort } from '../../src/runtime/abort.ts'
+import { until } from './until.ts'
+
+/** The time in which one of them leads, or holds the lock. */
+export interface Term {
+  /** When it began, in milliseconds of performance.now(). */
+  readonly at: number
+  readonly held: Held
+}
+
+/** Resolves when one of the signals aborts. */
+export const abortOf = (...signals: AbortSignal[]) =>
+  new Promise<void>(resolve => void onAbort(AbortSignal.any(signals), resolve))
+
+export class Services implements AsyncDisposable {
+  /** The sessions of the services, each with a signal that aborts when supervise() gives it up. */
+  readonly sessions: { readonly id: bigint; readonly ended: AbortSignal }[] = []
+  readonly leaders: Term[] = []
+  readonly holders: Term[] = []
+  readonly #stop = new AbortController()
+  readonly #running: Promise<void>[] = []
+
+  /**
+   * Starts `count` services under supervise(), and `count` clients that keep one session each. Resolves when all have
+   * a session, one leads, and one holds the lock.
+   */
+  static async start(servers: string, path: string, count: number, options: ConnectOptions): Promise<Services> {
+    const services = new Services()
+    for (let i = 0; i < count; i++)
+      services.#running.push(
+        services.#lead(servers, `${path}-leader`, options),
+        services.#hold(await connect(servers, options), `${path}-lock`),
+      )
+    const { sessions, leaders, holders } = services
+    await until(() => sessions.length === count && leaders.length === 1 && holders.length === 1)
+    return services
+  }
+
+  async #lead(servers: string, path: string, options: ConnectOptions): Promise<void> {
+    const { signal } = this.#stop
+    const task = async (zk: Client, ended: AbortSignal) => {
+      this.sessions.push({ id: zk.sessionId, ended })
+      const election = new LeaderElection(zk, path)
+      await election.lead(held => this.#serve(this.leaders, held, ended), { signal: ended })
+    }
+    await supervise(servers, { ...options, signal }, task).catch(unless(signal))
+  }
+
+  async #hold(client: Client, path: string): Promise<void> {
+    const { signal } = this.#stop
+    const hold = async () => {
+      while (!signal.aborted) await this.#serve(this.holders, await new Mutex(client, path).acquire({ signal }), signal)
+    }
+    await hold().catch(unless(signal))
+    await client.close()
+  }
+
+  async #serve(terms: Term[], held: Held, ended: AbortSignal): Promise<void> {
+    terms.push({ at: performance.now(), held })
+    await abortOf(held.signal, ended)
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    await Promise.all(this.#running)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+const unless = (signal: AbortSignal) => (error: unknown) => {
+  if (!signal.aborted) throw error
+}
