@@ -27,7 +27,10 @@ export interface CommonOptions {
   /**
    * How long one attempt at one host may take, in milliseconds: connecting, handshakes and SASL together. Then the next
    * host is tried. Without this limit a server that is just starting would block connect(), because it accepts the
-   * connection but never replies (seen with 3.8.0). Default: a third of the session timeout, at most 5 000.
+   * connection but never replies (seen with 3.8.0). Default: half of the session timeout, or of `connectTimeout` if that
+   * is shorter, divided by the number of hosts. So a lost connection can be replaced before the session expires, even
+   * if only one host answers. The time doubles after each round through all hosts. It is at most a third of the session
+   * timeout, and at most 5 000.
    */
   attemptTimeout?: number
   /** Aborting cancels connect(), which then rejects with `signal.reason`. */
@@ -91,7 +94,7 @@ export interface CommonOptions {
 }
 
 /** All options with their defaults, and the choices of the entry point. */
-export type Settings = SessionSettings & { connectTimeout: number }
+export type Settings = SessionSettings
 
 /**
  * Returns a check for a number above 0.
@@ -154,6 +157,7 @@ export function settingsOf(options: CommonOptions, chosen: Chosen): Settings {
     sessionTimeout,
     connectTimeout: options.connectTimeout ?? sessionTimeout,
     attemptTimeout: options.attemptTimeout ?? Math.min(sessionTimeout / 3, 5000),
+    sharesTime: options.attemptTimeout == null,
     readOnly: options.readOnly ?? false,
     auth: options.auth ?? NO_CREDENTIALS,
     maxRequestBytes: options.maxRequestBytes ?? 1_048_575,

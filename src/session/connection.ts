@@ -69,8 +69,6 @@ export interface ConnectionOwner {
 export interface ConnectionSettings {
   dial: Dial
   clock: Clock
-  /** Longest time from dialling to {@link Connection.startHeartbeat}, in milliseconds. */
-  attemptTimeout: number
   maxReplyBytes: number
 }
 
@@ -80,6 +78,7 @@ const reader = new Reader()
 export class Connection implements TransportHandler, HeartbeatOwner {
   readonly #owner: ConnectionOwner
   readonly #settings: ConnectionSettings
+  readonly #attemptTimeout: number
   readonly address: Address
   /** What is known of the server, from this connection and from earlier ones. */
   readonly version: ServerVersion
@@ -107,15 +106,23 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   #isEstablished = false
   #isDead = false
 
-  constructor(address: Address, version: ServerVersion, settings: ConnectionSettings, owner: ConnectionOwner) {
+  /** @param attemptTimeout longest time from dialling to {@link startHeartbeat}, in milliseconds */
+  constructor(
+    address: Address,
+    version: ServerVersion,
+    attemptTimeout: number,
+    settings: ConnectionSettings,
+    owner: ConnectionOwner,
+  ) {
     this.#owner = owner
     this.#settings = settings
+    this.#attemptTimeout = attemptTimeout
     this.address = address
     this.version = version
     this.#framer = new Framer(settings.maxReplyBytes, (bytes, start, end, isOwn) =>
       this.#onFrame(bytes, start, end, isOwn),
     )
-    this.#heartbeat = new Heartbeat(settings.clock, settings.attemptTimeout, this)
+    this.#heartbeat = new Heartbeat(settings.clock, attemptTimeout, this)
     this.#transport = this.#dial()
   }
 
@@ -337,7 +344,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
 
   onAttemptTimeout(): void {
     const missing = this.#isEstablished ? 'not authenticated' : 'no session'
-    this.#fail(`${missing} within ${this.#settings.attemptTimeout} ms`)
+    this.#fail(`${missing} within ${this.#attemptTimeout} ms`)
   }
 
   onSilence(detail: string): void {

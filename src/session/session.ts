@@ -36,6 +36,8 @@ import { WatchManager } from './watches/watch-manager.ts'
 export interface SessionSettings extends ConnectionSettings, HostProviderSettings, RequestLimits, IdentitySettings {
   /** Session timeout to request from the server, in milliseconds. */
   sessionTimeout: number
+  /** How long the first connection may take, in milliseconds. */
+  connectTimeout: number
   auth: readonly Credential[]
   sasl: Mechanism | undefined
   onFrame: ((frame: ObservedFrame) => void) | undefined
@@ -78,7 +80,9 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.requests = new Requests(this, settings)
     this.watches = new WatchManager(this)
     this.hosts = new HostProvider(servers, settings, {
-      dial: host => this.#dial(host),
+      timeToConnect: () =>
+        this.state === 'connecting' ? Math.min(this.#timeout, settings.connectTimeout) : this.#timeout,
+      dial: (host, timeout) => this.#dial(host, timeout),
       moveAway: reason => this.#moveAway(reason),
       onLookupFailed: cause => this.onConnectionLost(cause, false),
     })
@@ -185,13 +189,11 @@ export class Session implements ConnectionOwner, RequestsOwner {
     // Only replies advance the zxid. After a notification, more events of the same transaction may follow
     // (ZOOKEEPER-4655).
     if (zxid > this.#lastZxid) this.#lastZxid = zxid
-    if (this.#isConnected) this.hosts.onAnswer()
     this.diagnostics.onReply(this.id, request, err, this.#settings.clock)
     this.requests.onReply(this.#connection as Connection, request, err, body)
   }
 
   onUnknownOperation(request: Request): void {
-    this.hosts.onAnswer()
     this.diagnostics.onReply(this.id, request, errnos.UNIMPLEMENTED, this.#settings.clock)
     const { name } = request.call.op
     this.requests.onUnknownOperation(this.#connection as Connection, request)
@@ -239,11 +241,11 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.diagnostics.onStateChanged(this.id, state, previous)
   }
 
-  #dial(host: Address): void {
+  #dial(host: Address, timeout: number): void {
     this.checkLease()
     if (isTerminal(this.state)) return
     const version = this.#versions.of(keyOf(host), this.#settings.clock.now())
-    this.#connection = new Connection(host, version, this.#settings, this)
+    this.#connection = new Connection(host, version, timeout, this.#settings, this)
   }
 
   #moveAway(reason: string): void {

@@ -9,6 +9,9 @@ import { fastRetryClock } from '../support/fast-retry-clock.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { until } from '../support/until.ts'
 
+/** Options of a client whose connection is cut at every byte of a reply. */
+const fastRetry = { sessionTimeout: 20_000, attemptTimeout: 5000, clock: fastRetryClock }
+
 const stateOf = (client: Client, wanted: State): Promise<void> => until(() => client.state === wanted)
 
 describe('the transport:', () => {
@@ -57,7 +60,7 @@ describe('the transport:', () => {
     const { proxy, path, open } = proxied
     // The frames of this client would trigger the faults.
     await proxied.client.close()
-    await using client = await open({ clock: fastRetryClock })
+    await using client = await open(fastRetry)
     await client.getData(path)
     const length = 4 + (proxy.frames.at(-1)?.bytes.length ?? 0)
     expect(length).to.equal(4 + 16 + 4 + 'what is there'.length + 68)
@@ -181,7 +184,7 @@ describe('the transport:', () => {
     await owner.addAuth('digest', 'ann:secret')
     const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
     await owner.create(`${path}/guarded`, 'for ann', { acl })
-    const ann = await open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }], clock: fastRetryClock })
+    const ann = await open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }], ...fastRetry })
     const handshake = 4 + (proxy.frames.findLast(({ from, xid }) => from === 'server' && xid === 0)?.bytes.length ?? 0)
     for (let cut = handshake; cut <= handshake + 20; cut++) {
       proxy.resetAll()

@@ -13,7 +13,10 @@ import { WritableSearch } from './writable-search.ts'
 
 /** The parts of a session that the provider uses. */
 export interface HostProviderOwner {
-  dial(host: Address): void
+  /** Returns the milliseconds within which a server must accept the session. */
+  timeToConnect(): number
+  /** @param timeout how long the attempt may take, in milliseconds */
+  dial(host: Address, timeout: number): void
   /** Drops the connection, or the attempt at one, and then calls {@link HostProvider.retry}. */
   moveAway(reason: string): void
   /** The SRV records could not be looked up, so there is no host to dial. */
@@ -24,8 +27,10 @@ export interface HostProviderSettings {
   dial: Dial
   clock: Clock
   random: Random
-  /** How long one host may take to answer, in milliseconds. */
+  /** The longest time that one host may take to answer, in milliseconds. */
   attemptTimeout: number
+  /** True if the time for one attempt depends on the number of hosts too. */
+  sharesTime: boolean
   /** Looks up the hosts of a `dns-srv://` connect string. If undefined, such a connect string is rejected. */
   lookUpSrv: SrvLookup | undefined
   /** How often SRV records are looked up again while connected, in milliseconds. */
@@ -84,13 +89,9 @@ export class HostProvider {
   /** A server has accepted the session. */
   onConnected(isReadOnly: boolean): void {
     this.#backoff.onConnected(this.#settings.clock.now())
+    if (this.#current !== undefined) this.#hosts.onConnected(this.#current)
     if (isReadOnly) this.#searchWritable()
     this.#scheduleRefresh()
-  }
-
-  /** A server has answered a request. */
-  onAnswer(): void {
-    this.#backoff.onAnswer()
   }
 
   /**
@@ -102,6 +103,11 @@ export class HostProvider {
     const { clock } = this.#settings
     this.#search?.stop()
     clock.clearTimeout(this.#refreshTimer)
+    if (this.#isMoving) {
+      this.#backoff.onLeft()
+      return false
+    }
+    if (!this.#backoff.isConnected && this.#current !== undefined) this.#hosts.onFailed(this.#current)
     const failures = this.#backoff.onConnectionLost(clock.now(), isPermanent)
     return isPermanent && failures >= this.#hosts.all.length
   }
@@ -109,7 +115,7 @@ export class HostProvider {
   /** Connects again after a pause, or at once if this provider made the session leave its connection. */
   retry(): void {
     const { clock, random } = this.#settings
-    const pause = this.#isMoving ? 0 : this.#backoff.nextPause(random)
+    const pause = this.#isMoving ? 0 : this.#backoff.pause(this.#hosts.roundLength, this.#owner.timeToConnect(), random)
     this.#retryTimer = clock.setTimeout(() => this.dialNext(), pause)
   }
 
@@ -159,7 +165,14 @@ export class HostProvider {
   #dial(): void {
     this.#current = this.#preferred ?? this.#hosts.next()
     this.#preferred = undefined
-    this.#owner.dial(this.#current)
+    this.#owner.dial(this.#current, this.#attemptTimeout)
+  }
+
+  /** How long the next attempt may take, in whole milliseconds. */
+  get #attemptTimeout(): number {
+    const { attemptTimeout, sharesTime } = this.#settings
+    const share = this.#backoff.attemptTimeout(this.#hosts.roundLength, this.#owner.timeToConnect())
+    return sharesTime ? Math.ceil(Math.min(attemptTimeout, share)) : attemptTimeout
   }
 
   #searchWritable(): void {
@@ -184,7 +197,10 @@ export class HostProvider {
   // SRV records
 
   #lookUp(srv: string): Promise<readonly Address[]> {
-    return this.#settings.lookUpSrv?.(srv, this.#settings) ?? Promise.resolve([])
+    return (
+      this.#settings.lookUpSrv?.(srv, { clock: this.#settings.clock, attemptTimeout: this.#attemptTimeout }) ??
+      Promise.resolve([])
+    )
   }
 
   /** Looks up the records, then dials. If the lookup fails, the hosts of the last successful lookup are used. */

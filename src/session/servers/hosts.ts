@@ -16,19 +16,28 @@ function distinct(hosts: readonly Address[]): Address[] {
 
 /**
  * Hosts in a random order, which is repeated without end. So clients spread over the hosts, and the next attempt after
- * a failure goes to another host.
+ * a failure goes to another host. A host that failed is left out until all others have failed too.
  */
 export class HostList {
   readonly #random: Random
   #hosts: readonly Address[]
-  /** The hosts, followed by those that are tried if none of them can be reached. */
-  #order: readonly Address[]
-  #next = 0
+  /** The hosts in the order of their next attempts. */
+  #queue: Address[]
+  /** The hosts that are tried if none of the others can be reached, in the order of their next attempts. */
+  #fallback: Address[] = []
+  /** The keys of the hosts whose last attempt failed. */
+  readonly #failed = new Set<string>()
 
   /** Removes duplicates, because a host that is named twice would be tried twice as often. */
   constructor(hosts: readonly Address[], random: Random) {
     this.#random = random
-    this.#order = this.#hosts = hosts.length > 1 ? shuffle(distinct(hosts), random) : hosts
+    this.#hosts = hosts.length > 1 ? shuffle(distinct(hosts), random) : hosts
+    this.#queue = [...this.#hosts]
+  }
+
+  /** The number of attempts in one round through all hosts, including those that are tried only if all others fail. */
+  get roundLength(): number {
+    return Math.max(1, this.#queue.length + this.#fallback.length)
   }
 
   get all(): readonly Address[] {
@@ -45,10 +54,30 @@ export class HostList {
     return others.length > 0 ? others : this.#hosts
   }
 
+  /** Returns the next host to try. The list must not be empty. */
   next(): Address {
-    const host = this.#order[this.#next] as Address
-    this.#next = (this.#next + 1) % this.#order.length
+    const next = this.#takeFrom(this.#queue) ?? this.#takeFrom(this.#fallback)
+    if (next !== undefined) return next
+    this.#failed.clear()
+    return this.#takeFrom(this.#queue) as Address
+  }
+
+  /** Returns the first host that has not failed, and moves it to the end. */
+  #takeFrom(queue: Address[]): Address | undefined {
+    const at = queue.findIndex(host => !this.#failed.has(keyOf(host)))
+    const [host] = at < 0 ? [] : queue.splice(at, 1)
+    if (host !== undefined) queue.push(host)
     return host
+  }
+
+  /** Records that an attempt at a host has failed. */
+  onFailed(host: Address): void {
+    this.#failed.add(keyOf(host))
+  }
+
+  /** Records that a host has accepted the session. */
+  onConnected(host: Address): void {
+    this.#failed.delete(keyOf(host))
   }
 
   /**
@@ -84,8 +113,9 @@ export class HostList {
 
   #set(hosts: readonly Address[], fallback: readonly Address[]): void {
     this.#hosts = hosts
-    this.#order = distinct([...hosts, ...fallback])
-    this.#next = 0
+    this.#queue = [...hosts]
+    this.#fallback = distinct(fallback).filter(host => !isIn(hosts, host))
+    this.#failed.clear()
   }
 }
 

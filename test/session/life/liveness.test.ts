@@ -240,7 +240,7 @@ describe('the lease of a session', () => {
   it('does not limit the attempts: the session is presented to servers until one answers', async () => {
     const all = await scriptedSession()
     all.connection.close()
-    for (let i = 0; i < 50; i++) (await redial(all)).close(new Error('refused'))
+    for (let i = 0; i < 80; i++) (await redial(all)).close(new Error('refused'))
     expect(all.clock.now()).to.be.above(10 * T)
     expect(all.client.state).to.equal('suspended')
     const { connectRequest } = await nextAttempt()

@@ -21,6 +21,34 @@ describe('a list of hosts', () => {
     )
   })
 
+  it('leaves out a host that failed until all hosts have failed, also when others were connected meanwhile', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map(host => ({ host, port: 1 })) as [Address, Address, Address]
+    const list = new HostList([a, b, c], () => 0)
+    const [first, second, third] = [list.next(), list.next(), list.next()]
+    list.onFailed(first)
+    list.onFailed(second)
+    list.onConnected(third)
+    expect([list.next(), list.next()]).to.deep.equal([third, third])
+    list.onConnected(first)
+    expect(list.next()).to.equal(first)
+    for (const host of [first, third]) list.onFailed(host)
+    expect([list.next(), list.next(), list.next()], 'all have failed').to.deep.equal([second, third, first])
+  })
+
+  it('returns a fallback host only if all other hosts have failed', () => {
+    const [a, b, z] = ['a', 'b', 'z'].map(host => ({ host, port: 1 })) as [Address, Address, Address]
+    const list = new HostList([a], () => 0)
+    list.reset([a, b], [z, a])
+    expect(list.roundLength).to.equal(3)
+    expect([list.next(), list.next(), list.next(), list.next()]).to.have.members([a, b, a, b])
+    list.onFailed(b)
+    expect(list.next()).to.equal(a)
+    list.onFailed(a)
+    expect(list.next()).to.equal(z)
+    list.onFailed(z)
+    expect(list.next()).to.be.oneOf([a, b])
+  })
+
   it('starts with a random host', () => {
     const hosts = Array.from({ length: 4 }, (_, i) => ({ host: `zk${i}`, port: 2181 }))
     const random = seededRandom(1)
