@@ -30,6 +30,11 @@ export interface ServerOptions {
    */
   extendedTypes?: boolean
   /**
+   * If true, rejects a write that exceeds the hard limit of a quota with QUOTAEXCEEDED (zookeeper.enforceQuota). The
+   * server counts the nodes and bytes of each quota in any case. Default false, as in ZooKeeper.
+   */
+  enforceQuota?: boolean
+  /**
    * The interval between checks of containers and nodes with a ttl, in milliseconds (znode.container.checkIntervalMs).
    * Default 60 000.
    */
@@ -73,6 +78,7 @@ const checks: Checks<ServerOptions> = {
   maxSessionTimeout: positive,
   maxRequestBytes: positive,
   extendedTypes: boolean,
+  enforceQuota: boolean,
   containerCheckInterval: positive,
   createdStatInMulti: boolean,
   dataFile: mustBe('the path of a file', value => typeof value === 'string' && value !== ''),
@@ -101,6 +107,7 @@ export function settingsOf(options: ServerOptions): Settings {
     maxSessionTimeout: 20 * tickTime,
     maxRequestBytes: 1_048_575,
     extendedTypes: false,
+    enforceQuota: false,
     containerCheckInterval: 60_000,
     createdStatInMulti: false,
     onTransaction: () => undefined,

@@ -18,6 +18,8 @@ export class TreeTransaction {
   readonly time: number
   /** The number of the next sequential child, for each parent in which this transaction has created children. */
   readonly counters = new Map<object, number>()
+  /** The counts of quotas before this transaction, for each node of counts that it has changed. */
+  readonly quotaCounts = new Map<object, ReadonlyMap<string, number>>()
   readonly #changes: TreeChange[] = []
   readonly #undo: (() => void)[] = []
   #rolledBack = false

@@ -1,5 +1,6 @@
 // The tree of nodes (DataTree). It keeps versions and zxids; the operations check permissions.
 import { eventTypes, nameOf, parentOf, perms, type ACL, type Stat } from '../protocol/index.ts'
+import { countChange } from './quotas.ts'
 import { RequestError } from './request-error.ts'
 import type { TreeTransaction } from './transaction.ts'
 
@@ -101,6 +102,7 @@ export class Tree {
       Object.assign(parent, { created, pzxid })
     }
     tx.record(undo, { type: eventTypes.NodeCreated, path, acl: node.acl, parentACL: parent.acl })
+    countChange(this, tx, path, { nodes: 1, bytes: sizeOf(node) })
     return node
   }
 
@@ -115,6 +117,7 @@ export class Tree {
       parent.pzxid = pzxid
     }
     tx.record(undo, { type: eventTypes.NodeDeleted, path, acl: node.acl, parentACL: parent.acl })
+    countChange(this, tx, path, { nodes: -1, bytes: -sizeOf(node) })
   }
 
   /** Adds a node of an earlier tree, or replaces one of the first nodes. Returns why it cannot, or undefined. */
@@ -144,6 +147,7 @@ export class Tree {
     Object.assign(node, { data, version: (version + 1) | 0, mzxid: tx.zxid, mtime: tx.time })
     const undo = () => void Object.assign(node, { data: before, version, mzxid, mtime })
     tx.record(undo, { type: eventTypes.NodeDataChanged, path, acl: node.acl, parentACL: [] })
+    countChange(this, tx, path, { nodes: 0, bytes: sizeOf(node) - (before?.length ?? 0) })
     return node
   }
 
@@ -221,6 +225,8 @@ function nodeOf({ zxid = 0n, time = 0, ...content }: NodeContent & { zxid?: bigi
   }
 }
 
+const sizeOf = ({ data }: Node): number => data?.length ?? 0
+
 export const statOf = (node: Node): Stat => ({
   czxid: node.czxid,
   mzxid: node.mzxid,
@@ -231,7 +237,7 @@ export const statOf = (node: Node): Stat => ({
   cversion: (node.created * 2 - node.children.size) | 0,
   aversion: node.aversion,
   ephemeralOwner: node.kind.is === 'ephemeral' ? node.kind.session : 0n,
-  dataLength: node.data?.length ?? 0,
+  dataLength: sizeOf(node),
   numChildren: node.children.size,
   pzxid: node.pzxid,
 })

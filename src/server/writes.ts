@@ -16,6 +16,7 @@ import {
 } from '../protocol/index.ts'
 import type { MultiRequest, MultiResponse, TypeOf } from '../protocol/index.ts'
 import { requirePermission, fixupACL } from './acl.ts'
+import { requireQuota } from './quotas.ts'
 import { RequestError } from './request-error.ts'
 import type { TreeTransaction } from './transaction.ts'
 import { sequenceSuffix, specialPaths, statOf, type NodeKind, type Tree } from './tree.ts'
@@ -31,6 +32,8 @@ export interface WriteContext {
 export interface WriteSettings {
   /** Allows nodes with a ttl. */
   extendedTypes: boolean
+  /** Rejects a write that exceeds the hard limit of a quota. */
+  enforceQuota: boolean
   /** The reply to a multi contains the Stat of each create2. */
   createdStatInMulti: boolean
 }
@@ -65,6 +68,7 @@ export function create(
   requirePath(path)
   if (tree.find(path) !== undefined) throw new RequestError('NODEEXISTS')
   if (parent.kind.is === 'ephemeral') throw new RequestError('NOCHILDRENFOREPHEMERALS')
+  if (settings.enforceQuota) requireQuota(tree, tx, path, { nodes: 1, bytes: request.data?.length ?? 0 })
   return { path, stat: statOf(tree.create(tx, path, { data: request.data, acl, kind })) }
 }
 
@@ -104,7 +108,7 @@ export function remove({ tree, tx, identities }: WriteContext, path: string, ver
 }
 
 export function setData(
-  { tree, tx, identities }: WriteContext,
+  { tree, tx, identities, settings }: WriteContext,
   path: string,
   data: Buffer | null,
   version: number,
@@ -112,6 +116,8 @@ export function setData(
   requirePath(path)
   const node = tree.get(path)
   requirePermission(node.acl, perms.write, identities)
+  const added = (data?.length ?? 0) - (node.data?.length ?? 0)
+  if (settings.enforceQuota) requireQuota(tree, tx, path, { nodes: 0, bytes: added })
   requireVersion(node.version, version)
   return statOf(tree.setData(tx, path, data))
 }

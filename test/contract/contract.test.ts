@@ -5,7 +5,7 @@ import { startApacheZooKeeper, type ApacheZooKeeper } from '../support/apache-zo
 import { setCounters } from '../support/sequence-counter.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { runCase, type Suite } from './suite.ts'
-import { counterSuites, suites, timeSuites } from './suites.ts'
+import { counterSuites, quotaSuites, suites, timeSuites } from './suites.ts'
 import { counterStarts } from './suites/counters.ts'
 import { shortIntervals } from './suites/time.ts'
 
@@ -45,6 +45,13 @@ runContract('Apache ZooKeeper with short intervals', timeSuites, () =>
     config: ticks,
     jvm: ['-Dzookeeper.extendedTypesEnabled=true', `-Dznode.container.checkIntervalMs=${containerCheckInterval}`],
   }),
+)
+
+runContract('the embedded server that enforces quotas', quotaSuites, () =>
+  Server.start({ ...options, enforceQuota: true }),
+)
+runContract('Apache ZooKeeper that enforces quotas', quotaSuites, () =>
+  startApacheZooKeeper({ jvm: ['-Dzookeeper.enforceQuota=true'] }),
 )
 
 async function createCounterNodes({ connectString }: Server | ApacheZooKeeper): Promise<void> {

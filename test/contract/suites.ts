@@ -5,16 +5,20 @@ import { errors } from './suites/errors.ts'
 import { fourLetterWords } from './suites/four-letter-words.ts'
 import { multi } from './suites/multi.ts'
 import { modes, nodes } from './suites/nodes.ts'
+import { enforcedQuotas, quotas } from './suites/quotas.ts'
 import { sessions } from './suites/sessions.ts'
 import { time } from './suites/time.ts'
 import { watchLifetime } from './suites/watch-lifetime.ts'
 import { watches } from './suites/watches.ts'
 
 /** Suites for a server with the configuration of {@link sharedServer}. */
-export const suites = [nodes, modes, errors, multi, acl, sessions, watches, watchLifetime, fourLetterWords]
+export const suites = [nodes, modes, errors, multi, acl, sessions, watches, watchLifetime, quotas, fourLetterWords]
 
 /** Suites for a server with `shortIntervals`. */
 export const timeSuites = [time]
+
+/** Suites for a server that enforces quotas. */
+export const quotaSuites = [enforcedQuotas]
 
 /** Suites for a server whose sequence counters are set to `counterStarts`. */
 export const counterSuites = [counters]
