@@ -83,7 +83,8 @@ export class VirtualClock implements Clock {
     const until = this.#now + ms
     await settle()
     while (await this.#fireNext(until));
-    this.#now = until
+    // A timer may have called stall().
+    this.#now = Math.max(this.#now, until)
   }
 
   /**

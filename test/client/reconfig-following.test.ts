@@ -50,6 +50,15 @@ const hostsAfter = async (all: ScriptedSession, connection: ScriptedConnection, 
 }
 
 describe('followEnsemble', () => {
+  it('tries the servers of the configuration before the hosts of SRV records, also after these were looked up again', async () => {
+    const resolveSrv = () => Promise.resolve([{ name: 'seed', port: 2181 }])
+    const all = await follow('dns-srv://example.org', { resolveSrv })
+    await answerConfig(all.connection, config('10.0.0.1:2181', '10.0.0.2:2181'))
+    const tried = await hostsAfter(all, all.connection, 3)
+    expect(new Set(tried.slice(0, 2))).to.deep.equal(new Set(['10.0.0.1', '10.0.0.2']))
+    expect(tried[2]).to.equal('seed')
+  })
+
   it('is off by default', async () => {
     const { connection } = await scriptedSession()
     await settle()

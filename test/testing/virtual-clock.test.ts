@@ -77,6 +77,12 @@ describe('VirtualClock', () => {
     expect(clock.now() - startedAt).to.equal(50)
   })
 
+  it('never goes back, even if a timer stalls the process for longer than advance() was to take', async () => {
+    at(5, 'a', () => clock.stall(1000))
+    await clock.advance(10)
+    expect(clock.now() - startedAt).to.equal(1005)
+  })
+
   it('moves the wall clock independently of now()', async () => {
     const wall = clock.wallNow()
     clock.jumpWall(-500)

@@ -43,6 +43,8 @@ export interface Servers extends Pick<ConnectString, 'hosts' | 'srv'> {
   readonly configured?: readonly Address[]
 }
 
+const SERVERS_CHANGED = 'the list of servers has changed'
+
 export class HostProvider {
   readonly #settings: HostProviderSettings
   readonly #owner: HostProviderOwner
@@ -185,7 +187,7 @@ export class HostProvider {
   }
 
   #replace(hosts: readonly Address[], fallback: readonly Address[] = []): void {
-    if (this.#hosts.replace(hosts, this.#current, fallback)) this.#moveAway('the list of servers has changed')
+    if (this.#hosts.replace(hosts, this.#current, fallback)) this.#moveAway(SERVERS_CHANGED)
   }
 
   #moveAway(reason: string): void {
@@ -207,7 +209,7 @@ export class HostProvider {
   async #lookUpAndDial(srv: string): Promise<void> {
     try {
       const hosts = await this.#lookUp(srv)
-      if (this.#servers.srv === srv) this.#hosts.replace(hosts, undefined)
+      if (this.#servers.srv === srv) this.#onLookedUp(hosts, undefined)
     } catch (cause) {
       if (this.#hasEnded) return
       if (this.#hosts.all.length === 0) {
@@ -217,6 +219,16 @@ export class HostProvider {
       }
     }
     if (!this.#hasEnded) this.#dial()
+  }
+
+  /**
+   * Uses the hosts of SRV records: as the list, or if the ensemble's configuration has named hosts, only as a fallback.
+   * Returns true if the client must leave `current`.
+   */
+  #onLookedUp(hosts: readonly Address[], current: Address | undefined): boolean {
+    if (this.#servers.configured === undefined) return this.#hosts.replace(hosts, current)
+    this.#hosts.setFallback(hosts)
+    return false
   }
 
   #scheduleRefresh(): void {
@@ -229,7 +241,8 @@ export class HostProvider {
   /** Looks up the records again, and leaves the present host if their hosts require it. Ignores a failure. */
   #refresh(srv: string): void {
     const replace = (hosts: readonly Address[]) => {
-      if (!this.#hasEnded && this.#servers.srv === srv) this.#replace(hosts)
+      if (!this.#hasEnded && this.#servers.srv === srv && this.#onLookedUp(hosts, this.#current))
+        this.#moveAway(SERVERS_CHANGED)
     }
     this.#lookUp(srv)
       .then(replace, () => undefined)

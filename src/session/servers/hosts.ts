@@ -111,10 +111,15 @@ export class HostList {
     this.#set(shuffle(distinct(hosts), this.#random), fallback)
   }
 
+  /** Replaces the hosts to try if none of the others can be reached. */
+  setFallback(fallback: readonly Address[]): void {
+    this.#fallback = distinct(fallback).filter(host => !this.has(host))
+  }
+
   #set(hosts: readonly Address[], fallback: readonly Address[]): void {
     this.#hosts = hosts
     this.#queue = [...hosts]
-    this.#fallback = distinct(fallback).filter(host => !isIn(hosts, host))
+    this.setFallback(fallback)
     this.#failed.clear()
   }
 }

@@ -42,7 +42,7 @@ describe('a persistent watch', () => {
     expect(events).to.have.length(1)
   })
 
-  it('reports a change of children once, although the server sends two events for it if a recursive watch exists (ZOOKEEPER-4475)', async () => {
+  it('reports a change of children once, although a server from 3.9 on sends two events for it if the path has a plain and a recursive watch (ZOOKEEPER-4466)', async () => {
     const { client, connection } = await scriptedSession()
     const watchers = []
     for (const recursive of [false, true]) {
