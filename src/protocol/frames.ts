@@ -43,7 +43,7 @@ export class Framer {
   }
 
   /** True if only a part of a frame, or of its prefix, has arrived. */
-  get midFrame(): boolean {
+  get isInFrame(): boolean {
     return this.#prefixed > 0
   }
 

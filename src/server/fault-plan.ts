@@ -13,13 +13,11 @@ const kindsOf: Readonly<Record<FaultEffect['is'], readonly string[]>> = {
   ...{ ignore: [...operationNames, 'connect'], replace: operationNames },
 }
 
-/** Returns true for whole numbers from `least` on, and for Infinity. */
-const isWhole = (value: number, least: number): boolean =>
-  (Number.isSafeInteger(value) || value === Infinity) && value >= least
+const isWhole = (value: number, least: number): boolean => Number.isSafeInteger(value) && value >= least
 
 const matchChecks: Checks<FaultMatch> = {
   nth: mustBe('a whole number of at least 1', value => isWhole(value, 1)),
-  times: mustBe('a whole number of at least 1, or Infinity', value => isWhole(value, 1)),
+  times: mustBe('a whole number of at least 1, or Infinity', value => value === Infinity || isWhole(value, 1)),
   session: mustBe('the id of a session, a bigint', value => typeof value === 'bigint'),
 }
 const msCheck = mustBe(

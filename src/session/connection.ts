@@ -155,7 +155,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#isProven = true
     try {
       this.#framer.push(chunk)
-      this.#heartbeat.onChunkEnd(this.#framer.midFrame)
+      this.#heartbeat.onChunkEnd(this.#framer.isInFrame)
     } catch (error) {
       if (!(error instanceof JuteError)) throw error
       this.#failProtocol(error)

@@ -171,6 +171,8 @@ describe('faults of an embedded server', () => {
       'no number of milliseconds': () => faults.delay('create', NaN),
       'a delay longer than a timer allows': () => faults.delay('create', 2 ** 31),
       'nth of 0': () => faults.hold('create', { nth: 0 }),
+      'nth of Infinity': () => faults.hold('create', { nth: Infinity }),
+      'bytes of Infinity': () => faults.cutAfter(Infinity),
       'times of 0.5': () => faults.hold('create', { times: 0.5 }),
     }
     for (const [mistake, plan] of Object.entries(mistakes))

@@ -6,7 +6,7 @@ import { Abort, onAbort } from '../../runtime/abort.ts'
 import type { Client, Transaction } from '../../client/index.ts'
 import { LockError } from '../node/lock-error.ts'
 import type { OwnNode } from '../node/own-node.ts'
-import { retryForever } from '../node/retry-until-done.ts'
+import { retryUntilDone } from '../node/retry-until-done.ts'
 import { isRevocation } from './revoke.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 
@@ -246,7 +246,7 @@ export class NodeHeld extends Held {
       return true
     }
     try {
-      while (await retryForever(this.client, isOurs, { signal }));
+      while (await retryUntilDone(this.client, isOurs, { signal }));
       if (!signal.aborted) this.lose(undefined)
     } catch (error) {
       // NOAUTH: the session may not read its own node and gets no events (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on), but it

@@ -5,7 +5,7 @@ import { waitOptionChecks, type Call } from '../node/cancellable.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
 import { NodeHeld, type HoldOptions } from './held.ts'
 import { LockError } from '../node/lock-error.ts'
-import { retryForever } from '../node/retry-until-done.ts'
+import { retryUntilDone } from '../node/retry-until-done.ts'
 import { OwnNode, type Found, type NodeFactory } from '../node/own-node.ts'
 import { nodeFactoryOf, type LockQueue } from '../queue/queue.ts'
 
@@ -119,11 +119,11 @@ export class WriteHeld extends NodeHeld {
   async #statOf(path: string): Promise<Stat | null> {
     const { client } = this.#readers
     try {
-      return await retryForever(client, () => client.exists(path))
+      return await retryUntilDone(client, () => client.exists(path))
     } catch (error) {
       // The server may refuse exists() (ZOOKEEPER-2590). Without the Stat the node's czxid is unknown, so delete the
       // node.
-      await retryForever(client, () => client.delete(path))
+      await retryUntilDone(client, () => client.delete(path))
       throw error
     }
   }

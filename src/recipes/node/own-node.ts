@@ -4,7 +4,7 @@
 import { isTerminal } from '../../client/recipe-support.ts'
 import { isCode, nameOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
-import { retryForever } from './retry-until-done.ts'
+import { retryUntilDone } from './retry-until-done.ts'
 
 export interface Node {
   readonly path: string
@@ -129,7 +129,7 @@ export class OwnNode {
   async #removeNode(): Promise<void> {
     const { client } = this.#factory
     try {
-      if (this.#isUncertain) await retryForever(client, () => this.#find())
+      if (this.#isUncertain) await retryUntilDone(client, () => this.#find())
       if (this.#node !== undefined) await this.#delete(client, this.#node)
       this.#node = undefined
     } catch (error) {
@@ -144,7 +144,7 @@ export class OwnNode {
    * follows a sync, because a server that lags behind may still have the old node.
    */
   async #delete(client: Client, { path }: Node): Promise<void> {
-    await retryForever(client, async () => {
+    await retryUntilDone(client, async () => {
       if (!this.isUnique) {
         const [, isThere] = await Promise.all([client.sync(path), this.isThere()])
         if (!isThere) return

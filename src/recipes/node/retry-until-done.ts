@@ -16,7 +16,7 @@ const DOUBLINGS = 6
  * Runs an idempotent task again after each lost connection and each temporary refusal.
  * @throws the signal's reason; the task's error, if it is not CONNECTIONLOSS or one of TEMPORARY
  */
-export async function retryForever<T>(
+export async function retryUntilDone<T>(
   client: Client,
   task: () => Promise<T>,
   { signal }: { signal?: AbortSignal } = {},
