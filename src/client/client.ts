@@ -11,6 +11,7 @@ import { EventQueue, type Watcher } from '../session/watches/watcher.ts'
 import { Chroot, ROOT } from './chroot.ts'
 import { Operations } from './operations.ts'
 import type { Settings } from './options.ts'
+import { Pace } from './pace.ts'
 import { deleteRecursive, ensurePath } from './recursive.ts'
 import { StateIterator } from './state-iterator.ts'
 import { Transaction } from './transaction.ts'
@@ -174,7 +175,8 @@ export class Client extends Operations implements AsyncDisposable {
     const { mode = 'persistent', acl, signal } = options
     // Starts at the server's root, because the nodes of the chroot itself may be missing too.
     const root = this.root.prefix === '' ? this : new Client(this.#session, this.#settings, '', true)
-    if (this.root.add(path) !== '/') await ensurePath(root, this.root.add(path), { mode, acl, signal })
+    const newPace = () => this.newPace()
+    if (this.root.add(path) !== '/') await ensurePath(root, this.root.add(path), { mode, acl, signal, newPace })
   }
 
   protected override async ensureParent(path: string, signal: AbortSignal | undefined): Promise<void> {
@@ -316,18 +318,21 @@ export class Client extends Operations implements AsyncDisposable {
 
   /**
    * Runs the task, and runs it again on the next connection each time it fails with CONNECTIONLOSS. The task may
-   * therefore be executed twice, and must do no harm then. Resolves to the result of the task.
+   * therefore be executed twice, and must do no harm then. Resolves to the result of the task. If the task fails again
+   * and again although the connection is not lost, pauses of up to 2 s follow.
    * @throws any other error of the task; ZooKeeperError SESSIONEXPIRED, AUTHFAILED or CLOSED if the session ends first
    */
   async retry<T>(task: () => Promise<T>, options: SignalOption = {}): Promise<T> {
     const { signal } = checked('retry', '', options, signalChecks)
     if (typeof task !== 'function') throw badArguments('retry', '', 'the task must be a function')
+    let pace: Pace | undefined
     for (;;) {
       try {
         return await task()
       } catch (error) {
         if (!isCode(error, 'CONNECTIONLOSS')) throw error
       }
+      await (pace ??= this.newPace()).wait(signal)
       await this.whenConnected({ signal, readOnly: true })
     }
   }
@@ -401,6 +406,10 @@ export class Client extends Operations implements AsyncDisposable {
 
   protected override get owner(): object | undefined {
     return this.#isView ? this : undefined
+  }
+
+  protected override newPace(): Pace {
+    return new Pace(this, this.#settings)
   }
 
   protected override submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {

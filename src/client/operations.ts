@@ -33,6 +33,7 @@ import {
 } from './ensemble-config.ts'
 import { itemOf, itemsOf34, needs35, opProblem, outcomeOf, pathOf, type MultiOp, type MultiResults } from './multi.ts'
 import { readItemOf, readPathOf, readResultsOf, type ReadOp, type ReadResults } from './multi-read.ts'
+import type { Pace } from './pace.ts'
 import {
   aclProblem,
   createChecks,
@@ -78,6 +79,9 @@ export abstract class Operations {
 
   protected abstract submit<Q, R, V>(call: Call<Q, R, V>): Promise<V>
 
+  /** Returns the pauses of a new loop. */
+  protected abstract newPace(): Pace
+
   protected abstract ensureParent(path: string, signal: AbortSignal | undefined): Promise<void>
 
   /**
@@ -96,6 +100,7 @@ export abstract class Operations {
   }
 
   async #createWithParents(path: string, submit: () => Promise<Created>, signal?: AbortSignal): Promise<Created> {
+    const pace = this.newPace()
     for (;;) {
       try {
         return await submit()
@@ -103,6 +108,7 @@ export abstract class Operations {
         if (!(error instanceof ZooKeeperError) || error.code !== 'NONODE' || error.fate !== 'refused') throw error
       }
       await this.ensureParent(path, signal)
+      await pace.wait(signal)
     }
   }
 

@@ -2,7 +2,9 @@
 import type { Clock } from '../runtime/clock.ts'
 import { uuidFrom } from '../runtime/uuid.ts'
 import { internals, type Client } from './client.ts'
+import { Pace } from './pace.ts'
 
+export { pause, type Pace } from './pace.ts'
 export { isTerminal } from '../session/life/states.ts'
 export { aBoolean, aFunction, anACL, aSignal, aTimeout, checked, dataProblem } from './validation.ts'
 
@@ -12,6 +14,9 @@ export const isClient = (value: unknown): value is Client =>
 
 /** Returns the clock that the client was opened with. */
 export const clockOf = (client: Client): Clock => client[internals].settings.clock
+
+/** Returns the pauses of a new loop, which must not ask the server again and again without a pause. */
+export const newPace = (client: Client): Pace => new Pace(client, client[internals].settings)
 
 /** Returns a new version 4 UUID, made from the random source that the client was opened with. */
 export const newUuid = (client: Client): string => uuidFrom(client[internals].settings.random)

@@ -1,6 +1,7 @@
 // Operations on whole subtrees. Each step may be executed twice without harm, so it is repeated on the next connection
 // if the connection is lost.
 import { isCode, join, parentOf, ZooKeeperError, type ACL, type Stat } from '../protocol/index.ts'
+import type { Pace } from './pace.ts'
 import type { CreateOptions, SignalOption } from './validation.ts'
 
 /** The methods of the client that this file calls. */
@@ -12,22 +13,29 @@ interface Tree {
   retry<T>(task: () => Promise<T>, options: SignalOption): Promise<T>
 }
 
-export async function ensurePath(
-  client: Tree,
-  path: string,
-  options: { mode: 'persistent' | 'container'; acl: readonly ACL[] | undefined } & SignalOption,
-): Promise<void> {
-  const { mode, acl, signal } = options
-  try {
-    await client.retry(() => client.create(path, '', { mode, signal, ...(acl && { acl }) }), { signal })
-  } catch (error) {
-    if (isCode(error, 'NODEEXISTS')) return
-    // A client without permission to create children of the parent may still see that the node exists.
-    if (isCode(error, 'NOAUTH') && (await client.retry(() => isThere(client, path, signal), { signal }))) return
-    if (!isCode(error, 'NONODE') || path === '/') throw error
+interface EnsureOptions extends SignalOption {
+  mode: 'persistent' | 'container'
+  acl: readonly ACL[] | undefined
+  /** Returns the pauses of a new loop. */
+  newPace: () => Pace
+}
+
+export async function ensurePath(client: Tree, path: string, options: EnsureOptions): Promise<void> {
+  const { mode, acl, signal, newPace } = options
+  const pace = newPace()
+  for (;;) {
+    try {
+      await client.retry(() => client.create(path, '', { mode, signal, ...(acl && { acl }) }), { signal })
+      return
+    } catch (error) {
+      if (isCode(error, 'NODEEXISTS')) return
+      // A client without permission to create children of the parent may still see that the node exists.
+      if (isCode(error, 'NOAUTH') && (await client.retry(() => isThere(client, path, signal), { signal }))) return
+      if (!isCode(error, 'NONODE') || path === '/') throw error
+    }
     await ensurePath(client, parentOf(path), options)
     // Starts again, because another client may have deleted the parent meanwhile.
-    await ensurePath(client, path, options)
+    await pace.wait(signal)
   }
 }
 

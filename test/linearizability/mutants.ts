@@ -40,8 +40,9 @@ export class TakesWakeUpForGrant extends Mutant {
         return { children: later, directoryCzxid }
       },
       async wake(queue, look, behind, signal) {
-        await watchPredecessor.wake(queue, look, behind, signal)
+        const hasWaited = await watchPredecessor.wake(queue, look, behind, signal)
         gone.set(signal, behind)
+        return hasWaited
       },
     })
   }
@@ -97,9 +98,9 @@ export class LeavesItsWatch extends Mutant {
       ...watchPredecessor,
       wake: ({ client, directory }, _look, behind) =>
         new Promise((resolve, reject) => {
-          const watch = () => resolve()
+          const watch = () => resolve(true)
           client.exists(join(directory, behind), { watch }).then(stat => {
-            if (stat === null) resolve()
+            if (stat === null) resolve(false)
           }, reject)
         }),
     })
@@ -118,6 +119,7 @@ export class MissesTheDelete extends Mutant {
         await (
           await readWatched(signal, options => client.exists(join(directory, behind), options))
         ).changed
+        return true
       },
     })
   }

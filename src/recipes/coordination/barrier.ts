@@ -1,6 +1,6 @@
 // Recipes other than locks. This file: barriers, with Curator's nodes. Clients wait for one client, or for each other.
 // May import: recipes/locks, recipes/queue, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { anACL, checked, inBackground, newUuid } from '../../client/recipe-support.ts'
+import { anACL, checked, inBackground, newPace, newUuid, type Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, join, nameOf, type ACL, type Stat } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
@@ -108,7 +108,8 @@ export class DoubleBarrier {
     try {
       await cancellableWait('enter', this.#client, this.path, options, async signal => {
         await member.create(nothing, signal)
-        while (!(await this.#client.retry(() => this.#isReady(member, signal), { signal })));
+        const pace = newPace(this.#client)
+        while (!(await this.#client.retry(() => this.#isReady(member, pace, signal), { signal })));
       })
     } catch (error) {
       this.#member = undefined
@@ -132,7 +133,8 @@ export class DoubleBarrier {
       await cancellableWait('leave', this.#client, this.path, options, async signal => {
         // Does not wait for members that enter again in the meantime.
         const inside = new Set(await this.#client.retry(() => this.#members(signal), { signal }))
-        while (!(await this.#client.retry(() => this.#haveLeft(member, inside, signal), { signal })));
+        const pace = newPace(this.#client)
+        while (!(await this.#client.retry(() => this.#haveLeft(member, inside, pace, signal), { signal })));
         // Each member tries to delete the ready node; one of them succeeds.
         await this.#deleteReady()
       })
@@ -147,16 +149,20 @@ export class DoubleBarrier {
    * it again then. If another client has deleted the member's node, creates it again, because otherwise the other
    * members would wait for ever.
    */
-  async #isReady(member: OwnNode, signal: AbortSignal): Promise<boolean> {
+  async #isReady(member: OwnNode, pace: Pace, signal: AbortSignal): Promise<boolean> {
     const [ready, own, members] = await Promise.all([
       readWatched(signal, options => this.#client.exists(this.#ready, options)),
       readWatched(signal, options => this.#client.exists(member.node.path, options)),
       this.#members(signal),
     ])
     if (ready.value !== null && (await this.#isReadyOf(ready.value, member, members, signal))) return true
+    if (own.value !== null && members.length < this.memberCount) {
+      await Promise.race([ready.changed, own.changed])
+      return false
+    }
     if (own.value === null) await member.create(nothing, signal)
-    else if (members.length < this.memberCount) await Promise.race([ready.changed, own.changed])
     else await this.#writeReady(ready.value)
+    await pace.wait(signal)
     return false
   }
 
@@ -187,12 +193,12 @@ export class DoubleBarrier {
   }
 
   /** Returns true if all other members have left, and false after an event: call it again then. */
-  async #haveLeft(member: OwnNode, inside: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
+  async #haveLeft(member: OwnNode, inside: ReadonlySet<string>, pace: Pace, signal: AbortSignal): Promise<boolean> {
     const remaining = (await this.#members(signal)).filter(name => inside.has(name))
     const { removesOwn, waitsFor } = leaveStep(remaining, member.isKnown ? member.node.name : undefined)
     if (removesOwn) await member.remove()
     if (waitsFor === undefined) return true
-    await nextChange(this.#client, join(this.path, waitsFor), signal)
+    if (!(await nextChange(this.#client, join(this.path, waitsFor), signal))) await pace.wait(signal)
     return false
   }
 

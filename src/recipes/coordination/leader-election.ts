@@ -1,5 +1,5 @@
 // Leader election, with the nodes of Curator's LeaderLatch.
-import { checked } from '../../client/recipe-support.ts'
+import { checked, newPace } from '../../client/recipe-support.ts'
 import { isCode, join } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
@@ -208,6 +208,7 @@ export class LeaderElection {
   async #watchLeader(signal: AbortSignal): Promise<{ leader: Participant | null; changed: Promise<void> }> {
     const { queue } = this.#leadership
     const { client, directory, names } = queue
+    const pace = newPace(client)
     for (;;) {
       const attempt = new AbortController()
       const watching = AbortSignal.any([signal, attempt.signal])
@@ -215,7 +216,10 @@ export class LeaderElection {
       if (first !== undefined) {
         const path = join(directory, first)
         const node = await unlessMissing(readWatched(watching, options => client.getData(path, options)))
-        if (node === undefined) continue
+        if (node === undefined) {
+          await pace.wait(signal)
+          continue
+        }
         const { data, stat } = node.value
         const leader = { id: data?.toString() ?? '', isLeader: true, path, session: stat.ephemeralOwner }
         return { leader, changed: node.changed }
@@ -226,6 +230,7 @@ export class LeaderElection {
       if (isEmpty) return { leader: null, changed }
       // A participant has joined since the first list: remove this watch, and watch only the leader's node.
       attempt.abort()
+      await pace.wait(signal)
     }
   }
 }

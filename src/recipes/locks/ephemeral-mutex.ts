@@ -1,5 +1,5 @@
 // The lock that is a single node: the client that creates it holds the lock. Kept for measuring and teaching.
-import { newUuid, serverPath } from '../../client/recipe-support.ts'
+import { newPace, newUuid, serverPath } from '../../client/recipe-support.ts'
 import { badArguments, isCode, parentOf, type Stat } from '../../protocol/index.ts'
 import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
@@ -44,8 +44,11 @@ export class EphemeralMutex extends Lock {
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const ownNode = this.#newNode()
     return withCleanup(this.#view, callOf('acquire', this.path, options), ownNode, async signal => {
-      while (!(await this.#tryCreate(ownNode, signal)))
-        await this.#view.retry(() => this.#waitUntilDeleted(signal), { signal })
+      const pace = newPace(this.#view)
+      while (!(await this.#tryCreate(ownNode, signal))) {
+        const hasWaited = await this.#view.retry(() => this.#waitUntilDeleted(signal), { signal })
+        if (!hasWaited) await pace.wait(signal)
+      }
       return new NodeHeld(this.#view, this.path, ownNode, options)
     })
   }
@@ -84,10 +87,15 @@ export class EphemeralMutex extends Lock {
     return this.#tryCreate(ownNode, signal)
   }
 
-  /** Resolves when the other contender's node is deleted or may have been. */
-  async #waitUntilDeleted(signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when the other contender's node is deleted or may have been. Resolves with false, at once, if it does not
+   * exist.
+   */
+  async #waitUntilDeleted(signal: AbortSignal): Promise<boolean> {
     const { value, changed } = await readWatched(signal, options => this.#read(options))
-    if (value !== undefined) await changed
+    if (value === undefined) return false
+    await changed
+    return true
   }
 
   /** Reads the node. Returns undefined and sets no watch if it does not exist. */

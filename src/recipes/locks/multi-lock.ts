@@ -1,5 +1,5 @@
 // Several locks as one: all of them or none.
-import { inBackground, isClient, serverPath } from '../../client/recipe-support.ts'
+import { inBackground, isClient, newPace, serverPath } from '../../client/recipe-support.ts'
 import { badArguments } from '../../protocol/index.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
 import type { Transaction } from '../../client/index.ts'
@@ -51,6 +51,7 @@ export class MultiLock extends Lock<MultiHeld> {
     const cleanup = { remove: () => releaseAll(acquired) }
     return withCleanup(this.client, call, cleanup, async signal => {
       const { watchOwnNode = false } = call.options
+      const pace = newPace(this.client)
       for (;;) {
         const isComplete = await this.#tryAll(acquired, { watchOwnNode, signal }, acquire)
         if (isComplete) return new MultiHeld(this.path, acquired, rootsOf(this[members]))
@@ -62,6 +63,7 @@ export class MultiLock extends Lock<MultiHeld> {
         }
         // Acquires all again, as a waiter whose node was deleted queues again.
         await released
+        await pace.wait(signal)
       }
     })
   }

@@ -1,4 +1,5 @@
 // A lock with a number of permits: that many holders may hold it at the same time.
+import { newPace } from '../../client/recipe-support.ts'
 import { join } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
@@ -66,10 +67,12 @@ export class Semaphore extends Lock {
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const ownNode = new OwnNode(nodeFactoryOf(this.#queue))
     return withCleanup(this.#queue.client, callOf('acquire', this.path, options), ownNode, async signal => {
+      const pace = newPace(this.#queue.client)
       for (;;) {
         const gate = await this.#gate.acquire({ signal, watchOwnNode: true })
         const held = await this.#enter(gate, ownNode, { ...options, signal, waits: true })
         if (held !== null) return held
+        await pace.wait(signal)
       }
     })
   }
@@ -144,6 +147,7 @@ export class Semaphore extends Lock {
 
   async #isGranted(ownNode: OwnNode, waits: boolean, signal: AbortSignal): Promise<boolean> {
     const read = () => this.#strategy.snapshot(this.#queue, signal)
+    const pace = newPace(this.#queue.client)
     let snapshot = await ownNode.create(read, signal)
     for (;;) {
       switch (grantOf(this.#permitNodes(snapshot.children), ownNode.node.name, this.permits)) {
@@ -158,6 +162,7 @@ export class Semaphore extends Lock {
           // Another client deleted our node, or the list is older than the node. In the second case the node exists, so
           // remove it. Then create another.
           await ownNode.remove()
+          await pace.wait(signal)
           snapshot = await ownNode.create(read, signal)
       }
     }

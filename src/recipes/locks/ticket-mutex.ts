@@ -1,6 +1,6 @@
 // The lock in which each waiter knows its predecessor's name without a list of the directory. So a release costs the
 // same for any length of the queue.
-import { inBackground } from '../../client/recipe-support.ts'
+import { inBackground, newPace, type Pace } from '../../client/recipe-support.ts'
 import { isCode, join, MultiError } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
@@ -81,11 +81,13 @@ class Ticket {
   readonly ownNode: OwnNode
   readonly #queue: LockQueue
   readonly #reportForeign: ForeignContenderReport
+  readonly #pace: Pace
   #isHeld = false
 
   constructor(queue: LockQueue, reportForeign: ForeignContenderReport) {
     this.#queue = queue
     this.#reportForeign = reportForeign
+    this.#pace = newPace(queue.client)
     this.ownNode = new OwnNode(nodeFactoryOf(queue), { remove: (client, path) => this.#delete(client, path) })
   }
 
@@ -115,6 +117,7 @@ class Ticket {
       case 'draw':
         // The list may be older than the ticket, which must then be removed.
         await this.ownNode.remove()
+        await this.#pace.wait(signal)
         return this.draw(signal)
     }
   }
@@ -141,7 +144,10 @@ class Ticket {
   async #watch(ticket: number, signal: AbortSignal): Promise<Next> {
     const { client, directory } = this.#queue
     const wasThere = await nextChange(client, join(directory, ticketName(ticket)), signal)
-    if (!wasThere) return { do: 'list' }
+    if (!wasThere) {
+      await this.#pace.wait(signal)
+      return { do: 'list' }
+    }
     // The order matters: if the node is ours after the directory was read, it was ours during that read too.
     const [{ released }, isOurs] = await Promise.all([this.#readDirectory(signal), this.ownNode.isThere({ signal })])
     return onGone(ticket, { isOurs, released })

@@ -1,7 +1,7 @@
 // One node of a recipe: created, found again after a lost reply, watched, removed. This file: the node of one
 // contender.
 // May import: client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { isTerminal } from '../../client/recipe-support.ts'
+import { isTerminal, newPace, type Pace } from '../../client/recipe-support.ts'
 import { isCode, nameOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
 import { retryUntilDone } from './retry-until-done.ts'
@@ -77,6 +77,7 @@ export class OwnNode {
   async create<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const { client } = this.#factory
     this.#node = undefined
+    let pace: Pace | undefined
     for (;;) {
       signal.throwIfAborted()
       // A create that is queued for a connection cannot be cancelled, so wait for the connection first.
@@ -85,7 +86,10 @@ export class OwnNode {
       const [creation, reading] = await Promise.allSettled([this.#factory.create(), read()])
       if (creation.status === 'fulfilled') this.#own(creation.value)
       else await this.#recover(creation.reason, signal)
-      if (!this.isKnown) continue
+      if (!this.isKnown) {
+        await (pace ??= newPace(client)).wait(signal)
+        continue
+      }
       this.#factory.check?.(this.node)
       const isRead = creation.status === 'fulfilled' && reading.status === 'fulfilled'
       return isRead ? reading.value : client.retry(read, { signal })

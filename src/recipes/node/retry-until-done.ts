@@ -1,7 +1,6 @@
 // Repeats a task until it has a final result. Used for clean-up, which temporary refusals must not prevent.
-import { clockOf, isTerminal } from '../../client/recipe-support.ts'
+import { clockOf, pause } from '../../client/recipe-support.ts'
 import { isCode } from '../../protocol/index.ts'
-import { onAbort } from '../../runtime/abort.ts'
 import type { Client } from '../../client/index.ts'
 
 /**
@@ -27,26 +26,7 @@ export async function retryUntilDone<T>(
     } catch (error) {
       if (!isCode(error, ...TEMPORARY)) throw error
     }
-    await pause(client, FIRST_PAUSE * 2 ** Math.min(refusals, DOUBLINGS), signal)
+    await pause(client, clockOf(client), FIRST_PAUSE * 2 ** Math.min(refusals, DOUBLINGS), signal)
     signal?.throwIfAborted()
   }
-}
-
-/**
- * Waits `ms` milliseconds. Ends early when the session changes its state or the signal aborts, so that no timer is
- * left.
- */
-async function pause(client: Client, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  if (isTerminal(client.state) || signal?.aborted) return
-  await new Promise<void>(resolve => {
-    const end = () => {
-      clockOf(client).clearTimeout(timer)
-      client.off('state', end)
-      stopListening()
-      resolve()
-    }
-    const timer = clockOf(client).setTimeout(end, ms)
-    client.on('state', end)
-    const stopListening = onAbort(signal, end)
-  })
 }

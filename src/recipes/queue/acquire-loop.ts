@@ -1,6 +1,6 @@
 // The queue of a lock: nodes in one directory. This file: wait until a contender is first in the queue.
 // May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol.
-import { inBackground } from '../../client/recipe-support.ts'
+import { inBackground, newPace } from '../../client/recipe-support.ts'
 import { cancellable, type Call } from '../node/cancellable.ts'
 import type { Client } from '../../client/index.ts'
 import type { OwnNode } from '../node/own-node.ts'
@@ -37,6 +37,7 @@ export async function waitForTurn(
 ): Promise<void> {
   const { client } = queue
   const read = () => strategy.snapshot(queue, signal)
+  const pace = newPace(client)
   let position = positionIn(queue, ownNode, await ownNode.create(read, signal))
   for (;;) {
     const { status, predecessor } = position
@@ -44,11 +45,14 @@ export async function waitForTurn(
       // Another client deleted our node, or the list is older than the node. In the second case the node exists, so
       // remove it. Then queue again at the end.
       await ownNode.remove()
+      await pace.wait(signal)
       position = positionIn(queue, ownNode, await ownNode.create(read, signal))
       continue
     }
-    if (status === 'waiting') await client.retry(() => strategy.wake(queue, position, predecessor, signal), { signal })
-    else if (client.leaseSignal.aborted) await client.whenConnected({ signal })
+    if (status === 'waiting') {
+      const wake = () => strategy.wake(queue, position, predecessor, signal)
+      if (!(await client.retry(wake, { signal }))) await pace.wait(signal)
+    } else if (client.leaseSignal.aborted) await client.whenConnected({ signal })
     else return
     position = positionIn(queue, ownNode, await client.retry(read, { signal }))
   }

@@ -13,18 +13,23 @@ export interface WaitStrategy {
   /** Lists the contenders. */
   snapshot(queue: LockQueue, signal: AbortSignal): Promise<Snapshot>
   /**
-   * Resolves when the turn of this contender may have come. That is only a hint: the next snapshot decides.
+   * Resolves when the turn of this contender may have come. That is only a hint: the next snapshot decides. Resolves
+   * with false, at once, if there is nothing to wait for any more.
    * @param predecessor name of the nearest contender that blocks this one
    */
-  wake(queue: LockQueue, snapshot: Pick<Snapshot, 'changed'>, predecessor: string, signal: AbortSignal): Promise<void>
+  wake(
+    queue: LockQueue,
+    snapshot: Pick<Snapshot, 'changed'>,
+    predecessor: string,
+    signal: AbortSignal,
+  ): Promise<boolean>
 }
 
 /** Each waiter watches the nearest contender that blocks it. So in an exclusive lock, a release wakes one waiter. */
 export const watchPredecessor: WaitStrategy = {
   snapshot: (queue, signal) => listChildren(queue, { signal }),
-  async wake({ client, directory }, _snapshot, predecessor, signal) {
-    await nextChange(client, join(directory, predecessor), signal)
-  },
+  wake: ({ client, directory }, _snapshot, predecessor, signal) =>
+    nextChange(client, join(directory, predecessor), signal),
 }
 
 /** Every waiter watches the directory: each release and each new contender wakes all waiters. */
@@ -35,5 +40,6 @@ export const watchDirectory: WaitStrategy = {
   },
   async wake(_queue, { changed }) {
     await changed
+    return true
   },
 }

@@ -1,0 +1,80 @@
+// Pauses of loops that repeat a call. A server that answers at once, but never with success, would otherwise be asked
+// thousands of times a second.
+import { onAbort } from '../runtime/abort.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Random } from '../runtime/random.ts'
+import { isTerminal, type State, type StateListener } from '../session/life/states.ts'
+import { backoff, LONGEST_DELAY } from '../session/servers/backoff.ts'
+
+interface Stateful {
+  readonly state: State
+  on(event: 'state', listener: StateListener): unknown
+  off(event: 'state', listener: StateListener): unknown
+}
+
+interface PacedClient extends Stateful {
+  readonly stats: { readonly connects: number }
+}
+
+interface Sources {
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** The first rounds do not pause, because most loops end soon: another client has deleted a node, for example. */
+const FREE_ROUNDS = 5
+
+/** Makes a loop pause if its rounds end at once, longer and longer up to 2 s. */
+export class Pace {
+  readonly #client: PacedClient
+  readonly #sources: Sources
+  /** The number of the present connection; 0 before the first round has ended. */
+  #connects = 0
+  #rounds = 0
+  /** When the present round began. */
+  #since = 0
+
+  constructor(client: PacedClient, sources: Sources) {
+    this.#client = client
+    this.#sources = sources
+  }
+
+  /**
+   * Waits before the next round. Resolves at once on a new connection, after a long round, or if the signal aborts or
+   * the session ends.
+   */
+  async wait(signal: AbortSignal | undefined): Promise<void> {
+    const { clock, random } = this.#sources
+    const { connects } = this.#client.stats
+    const isNew = connects !== this.#connects || clock.now() - this.#since > LONGEST_DELAY
+    this.#connects = connects
+    this.#rounds = isNew ? 0 : this.#rounds + 1
+    if (this.#rounds > FREE_ROUNDS)
+      await pause(this.#client, clock, backoff(this.#rounds - FREE_ROUNDS - 1, random), signal)
+    this.#since = clock.now()
+  }
+}
+
+/**
+ * Waits `ms` milliseconds. Ends early when the session changes its state or the signal aborts, so that no timer is
+ * left.
+ */
+export async function pause(
+  client: Stateful,
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (isTerminal(client.state) || signal?.aborted) return
+  await new Promise<void>(resolve => {
+    const end = () => {
+      clock.clearTimeout(timer)
+      client.off('state', end)
+      stopListening()
+      resolve()
+    }
+    const timer = clock.setTimeout(end, ms)
+    client.on('state', end)
+    const stopListening = onAbort(signal, end)
+  })
+}
