@@ -6,13 +6,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
+import { distribution, findApacheZooKeeper } from './find-apache-zookeeper.ts'
 import { fourLetterWord } from './four-letter-word.ts'
 import { freePort } from './free-port.ts'
 import { runAtExit } from './at-exit.ts'
+import { versionIn } from './server-version.ts'
 import { cpuSecondsOf, threadStates } from './procfs.ts'
 
 export interface ApacheZooKeeperOptions {
+  /** The directory of a binary distribution. Default: `ZOOKEEPER_HOME`, or Debian's package. */
+  home?: string | undefined
   /** Lines of zoo.cfg, which extend or override the defaults. */
   config?: Record<string, string | number>
   /** JVM options, passed after the defaults. A later option overrides an earlier one. */
@@ -24,7 +27,7 @@ const POLL_INTERVAL = 20
 
 /** Starts an empty standalone server and resolves when it serves requests. */
 export async function startApacheZooKeeper(options: ApacheZooKeeperOptions = {}): Promise<ApacheZooKeeper> {
-  const classPath = await findApacheZooKeeper()
+  const classPath = options.home === undefined ? await findApacheZooKeeper() : distribution(options.home)
   const memory = '/dev/shm'
   const directory = await mkdtemp(join(existsSync(memory) ? memory : tmpdir(), 'apache-zookeeper-'))
   const server = new ApacheZooKeeper(classPath, directory, await freePort(), options)
@@ -51,8 +54,9 @@ export class ApacheZooKeeper {
   constructor(classPath: string, directory: string, port: number, { config, jvm = [] }: ApacheZooKeeperOptions) {
     this.directory = directory
     this.port = port
+    const { tickTime = 500 } = config ?? {}
     const lines = {
-      tickTime: 500,
+      tickTime,
       dataDir: directory,
       clientPort: port,
       clientPortAddress: this.host,
@@ -60,7 +64,7 @@ export class ApacheZooKeeper {
       maxClientCnxns: 0,
       minSessionTimeout: 1000,
       // The default of later versions. 3.4 rejects a minimum that has no maximum.
-      maxSessionTimeout: 10_000,
+      maxSessionTimeout: 20 * (Number(tickTime) || 500),
       '4lw.commands.whitelist': '*',
       'admin.enableServer': false,
       ...config,
@@ -131,6 +135,11 @@ export class ApacheZooKeeper {
   async mntr(): Promise<Map<string, string>> {
     const lines = (await this.command('mntr')).trimEnd().split('\n')
     return new Map(lines.map(line => [line.slice(0, line.indexOf('\t')), line.slice(line.indexOf('\t') + 1)]))
+  }
+
+  /** Resolves with the server's version, such as 3.8.0. */
+  async version(): Promise<string> {
+    return versionIn(await this.command('srvr'))
   }
 
   /** The number of watches set at the server. */

@@ -12,6 +12,7 @@ export async function startSecureZooKeeper(
   certificate: Certificate,
   clients: CertificateAuthority,
   clientAuth: 'none' | 'need' = 'none',
+  home?: string,
 ): Promise<SecureZooKeeper> {
   const securePort = await freePort()
   const config = {
@@ -24,5 +25,5 @@ export async function startSecureZooKeeper(
     'ssl.trustStore.type': 'PEM',
     'ssl.clientAuth': clientAuth,
   }
-  return { server: await startApacheZooKeeper({ config }), securePort }
+  return { server: await startApacheZooKeeper({ config, home }), securePort }
 }

@@ -1,0 +1,52 @@
+// Connections that are cut, and a server that restarts.
+import { expect } from 'chai'
+import { FaultyDial } from '../support/faulty-dial.ts'
+import { until } from '../support/until.ts'
+import { SHORT_ATTEMPTS } from '../recipes/sessions.ts'
+import type { Subject } from './subject.ts'
+
+export function connectionSuite(subject: Subject): void {
+  it('keeps the session, its ephemeral nodes and its watches when the connection is cut', async () => {
+    const { path, sessions, server } = subject
+    const faultyDial = new FaultyDial()
+    const client = await sessions.open(server.connectString, { dial: faultyDial.dial })
+    const { sessionId } = client
+    const { path: node } = await client.create(`${path}/e`, '', { mode: 'ephemeral' })
+    const events: string[] = []
+    await client.getData(path, { watch: ({ type }) => events.push(type) })
+    faultyDial.cut()
+    await subject.client.setData(path, 'while it was away')
+    await until(() => events.length > 0)
+    expect(events).to.deep.equal(['NodeDataChanged'])
+    expect((await client.retry(() => client.exists(node)))?.ephemeralOwner).to.equal(sessionId)
+    expect(client.sessionId).to.equal(sessionId)
+    await client.retry(() => client.delete(node))
+  })
+
+  it('keeps the session, its ephemeral nodes and its watches when the server is killed and restarted', async () => {
+    const { path, sessions, server } = subject
+    const client = await sessions.open(server.connectString, { sessionTimeout: 5000, ...SHORT_ATTEMPTS })
+    const { sessionId } = client
+    const { path: node } = await client.create(`${path}/e`, '', { mode: 'ephemeral' })
+    const events: string[] = []
+    await client.getChildren(path, { watch: ({ type }) => events.push(type) })
+    await server.kill()
+    await until(() => client.state === 'suspended')
+    await server.start()
+    await client.retry(() => client.sync('/'))
+    expect((await client.retry(() => client.exists(node)))?.ephemeralOwner).to.equal(sessionId)
+    await client.delete(node)
+    await until(() => events.length > 0)
+    expect(events).to.deep.equal(['NodeChildrenChanged'])
+    expect(client.sessionId).to.equal(sessionId)
+    await subject.client.whenConnected()
+  })
+
+  it('ends the session when the client is closed', async () => {
+    const { client, path, sessions, server } = subject
+    const other = await sessions.open(server.connectString)
+    const { path: node } = await other.create(`${path}/e`, '', { mode: 'ephemeral' })
+    await other.close()
+    expect(await client.exists(node)).to.equal(null)
+  })
+}
