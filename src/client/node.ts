@@ -91,7 +91,7 @@ function open(target: Target, options: ConnectOptions): Promise<Client> {
  * block the next run.
  *
  * An unreachable server or a lost session is not an error here. The next attempt follows after a random pause, which
- * grows from 25 ms to at most 2 s. It is short again after an attempt or a session that lasted for more than 2 s. The
+ * grows from 25 ms to at most 1 s. It is short again after an attempt or a session that lasted for more than 1 s. The
  * next session uses the servers of the last `updateServerList`, and with `followEnsemble` those of the ensemble's
  * configuration.
  * @param options as for `connect`. The option `session` is used for the first run only. Aborting `signal` ends

@@ -28,9 +28,9 @@ export interface CommonOptions {
    * How long one attempt at one host may take, in milliseconds: connecting, handshakes and SASL together. Then the next
    * host is tried. Without this limit a server that is just starting would block connect(), because it accepts the
    * connection but never replies (seen with 3.8.0). Default: half of the session timeout, or of `connectTimeout` if that
-   * is shorter, divided by the number of hosts. So a lost connection can be replaced before the session expires, even
-   * if only one host answers. The time doubles after each round through all hosts. It is at most a third of the session
-   * timeout, and at most 5 000.
+   * is shorter, divided by the number of hosts, and at most 1 000. So a lost connection can be replaced before the
+   * session expires, even if only one host answers. The time doubles after each round of hosts that were silent. It is
+   * at most a third of the session timeout, and at most 5 000.
    */
   attemptTimeout?: number
   /** Aborting cancels connect(), which then rejects with `signal.reason`. */

@@ -20,7 +20,7 @@ describe('connect', () => {
   })
 
   it('rejects after connectTimeout with the error of the last attempt as the cause', async () => {
-    const { opening, server, clock } = scriptedConnect({ connectTimeout: 500 })
+    const { opening, server, clock } = scriptedConnect({ connectTimeout: 500, attemptTimeout: 500 })
     const caught = opening.catch((error: unknown) => error)
     const first = await server.next()
     first.close(new Error('connection refused'))
@@ -35,7 +35,7 @@ describe('connect', () => {
   })
 
   it('reports that a server rejected the handshake with a bare header, as a read-only server does', async () => {
-    const { opening, server, clock } = scriptedConnect({ connectTimeout: 30 })
+    const { opening, server, clock } = scriptedConnect({ connectTimeout: 30, attemptTimeout: 30 })
     const caught = opening.catch((error: unknown) => error)
     const connection = await server.next()
     connection.open()

@@ -214,7 +214,7 @@ onBothServers('supervise', (fixture, { it }) => {
       },
       { random: () => 0.5 },
     )
-    expect(pauses).to.deep.equal([75, 150, 300, 600, 1200, 1500, 37.5, 37.5, 37.5])
+    expect(pauses).to.deep.equal([75, 150, 300, 600, 750, 750, 37.5, 37.5, 37.5])
   })
 
   it('rejects invalid arguments without a retry', async () => {

@@ -7,7 +7,7 @@ import { Mutex, type Held } from '../../src/recipes/index.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
-import { fastRetryClock } from '../support/fast-retry-clock.ts'
+import { fastRetry } from '../support/fast-retry-clock.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 import { seed, seededRandom } from '../support/seeded-random.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
@@ -73,7 +73,7 @@ describe(`an acquire that is cancelled or loses its session (SEED=${seed})`, fun
       it(`while ${name} rejects with the signal’s reason and leaves nothing when ${then}`, async () => {
         if (isMissing) await observer.delete(path)
         const faultyDial = new FaultyDial()
-        const client = await sessions.open(server.connectString, { dial: faultyDial.dial, clock: fastRetryClock })
+        const client = await sessions.open(server.connectString, { dial: faultyDial.dial, ...fastRetry })
         const holder = isTaken ? await new Mutex(observer, path).acquire() : undefined
         let arrived = nth === 1 ? faultyDial.holdReply(opcode) : undefined
         const controller = new AbortController()
@@ -103,7 +103,7 @@ describe(`an acquire that is cancelled or loses its session (SEED=${seed})`, fun
 
   it('before it starts sends nothing', async () => {
     const faultyDial = new FaultyDial()
-    const client = await sessions.open(server.connectString, { dial: faultyDial.dial, clock: fastRetryClock })
+    const client = await sessions.open(server.connectString, { dial: faultyDial.dial, ...fastRetry })
     const reason = new Error('too late')
     expect(await failureOf(new Mutex(client, path).acquire({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
     expect(await nodesIn(path)).to.deep.equal([])

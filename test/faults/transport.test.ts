@@ -5,12 +5,12 @@ import { connect, type Client, type State } from '../../src/client/index.ts'
 import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { behindProxy, PROXIED_TIMEOUT } from '../support/behind-proxy.ts'
 import { LOAD_ALLOWANCE } from '../support/load.ts'
-import { fastRetryClock } from '../support/fast-retry-clock.ts'
+import { fastRetry } from '../support/fast-retry-clock.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { until } from '../support/until.ts'
 
 /** Options of a client whose connection is cut at every byte of a reply. */
-const fastRetry = { sessionTimeout: 20_000, attemptTimeout: 5000, clock: fastRetryClock }
+const cutOften = { ...fastRetry, sessionTimeout: 20_000 }
 
 const stateOf = (client: Client, wanted: State): Promise<void> => until(() => client.state === wanted)
 
@@ -60,7 +60,7 @@ describe('the transport:', () => {
     const { proxy, path, open } = proxied
     // The frames of this client would trigger the faults.
     await proxied.client.close()
-    await using client = await open(fastRetry)
+    await using client = await open(cutOften)
     await client.getData(path)
     const length = 4 + (proxy.frames.at(-1)?.bytes.length ?? 0)
     expect(length).to.equal(4 + 16 + 4 + 'what is there'.length + 68)
@@ -184,7 +184,7 @@ describe('the transport:', () => {
     await owner.addAuth('digest', 'ann:secret')
     const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
     await owner.create(`${path}/guarded`, 'for ann', { acl })
-    const ann = await open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }], ...fastRetry })
+    const ann = await open({ auth: [{ scheme: 'digest', auth: 'ann:secret' }], ...cutOften })
     const handshake = 4 + (proxy.frames.findLast(({ from, xid }) => from === 'server' && xid === 0)?.bytes.length ?? 0)
     for (let cut = handshake; cut <= handshake + 20; cut++) {
       proxy.resetAll()

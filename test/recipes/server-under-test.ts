@@ -4,7 +4,7 @@ import type { Client, ConnectOptions, Dial } from '../../src/index.ts'
 import { systemClock, type Clock } from '../../src/runtime/clock.ts'
 import { Server, VirtualClock } from '../../src/server/index.ts'
 import { seededRandom } from '../support/seeded-random.ts'
-import { fastRetryClock } from '../support/fast-retry-clock.ts'
+import { fastRetry } from '../support/fast-retry-clock.ts'
 import { expireSession, sharedServer } from '../support/shared-server.ts'
 
 export interface ServerUnderTest {
@@ -79,7 +79,7 @@ export async function apacheServer(): Promise<ServerUnderTest> {
     dial: dialTcp,
     clock: systemClock,
     options: {},
-    fastRetryOptions: { clock: fastRetryClock },
+    fastRetryOptions: fastRetry,
     watchCount: () => server.watchCount(),
     expire: ({ sessionId, sessionPassword }) => expireSession(server, sessionId, sessionPassword),
     run: async work => work(),

@@ -158,7 +158,7 @@ describe('reconnecting', () => {
   })
 
   it('tries the other hosts in turn, with pauses that grow after each round', async () => {
-    const all = await scriptedSession({}, 'a,b,c')
+    const all = await scriptedSession({ random: () => 0 }, 'a,b,c')
     const { clock, server, connection } = all
     connection.close()
     const pauses: number[] = []
@@ -172,7 +172,7 @@ describe('reconnecting', () => {
     }
     expect(new Set(hosts.slice(0, 3)).size).to.equal(3)
     expect(hosts.slice(3, 9)).to.deep.equal([...hosts.slice(0, 3), ...hosts.slice(0, 3)])
-    expect(pauses).to.deep.equal([38, 38, 38, 75, 75, 75, 150, 150, 150])
+    expect(pauses).to.deep.equal([25, 25, 25, 50, 50, 50, 100, 100, 100])
     expect(server.connections).to.have.length(10)
   })
 

@@ -9,6 +9,15 @@ export class Backoff {
   #shortConnections = 0
   /** Permanent failures in a row, which another attempt at the same host would not mend. */
   #permanentFailures = 0
+  /**
+   * Attempts in a row that took all their time, because the host was silent. An attempt that fails earlier takes one of
+   * them back.
+   */
+  #silentAttempts = 0
+  /** The present attempt: when it began, and how long it may take. */
+  #attempt: { startedAt: number; timeout: number } | undefined
+  /** How long the last attempt took, in milliseconds, if it failed. */
+  #spent = 0
   /** When a server accepted the session on the present connection; undefined if none has. */
   #connectedAt: number | undefined
 
@@ -17,15 +26,24 @@ export class Backoff {
     return this.#connectedAt !== undefined
   }
 
+  /**
+   * An attempt begins.
+   * @param timeout how long it may take, in milliseconds
+   */
+  onAttempt(now: number, timeout: number): void {
+    this.#attempt = { startedAt: now, timeout }
+  }
+
   /** A server has accepted the session. */
   onConnected(now: number): void {
-    this.#failedAttempts = 0
+    this.#failedAttempts = this.#silentAttempts = 0
+    this.#attempt = undefined
     this.#connectedAt = now
   }
 
   /** The client itself has ended the connection or the attempt. */
   onLeft(): void {
-    this.#connectedAt = undefined
+    this.#attempt = this.#connectedAt = undefined
   }
 
   /**
@@ -34,45 +52,64 @@ export class Backoff {
    * @returns the number of permanent failures in a row
    */
   onConnectionLost(now: number, isPermanent: boolean): number {
-    if (this.#connectedAt === undefined) this.#failedAttempts++
+    this.#spent = 0
+    if (this.#connectedAt === undefined) this.#onAttemptFailed(now)
     // A short connection is a failure too, because two clients may be taking one session from each other.
-    else if (now - this.#connectedAt < LONGEST_DELAY) this.#shortConnections++
+    else if (now - this.#connectedAt < LONGEST_PAUSE) this.#shortConnections++
     else this.#shortConnections = 0
     this.#connectedAt = undefined
     this.#permanentFailures = isPermanent ? this.#permanentFailures + 1 : 0
     return this.#permanentFailures
   }
 
+  #onAttemptFailed(now: number): void {
+    this.#failedAttempts++
+    const { startedAt = now, timeout = Infinity } = this.#attempt ?? {}
+    this.#spent = now - startedAt
+    // Timers may fire up to a millisecond early.
+    const wasSilent = this.#spent >= timeout - 1
+    this.#silentAttempts = Math.max(0, this.#silentAttempts + (wasSilent ? 1 : -1))
+    this.#attempt = undefined
+  }
+
   /**
    * Returns the milliseconds to wait before the next attempt. They grow with each round through all hosts, and not with
-   * each attempt. With many hosts, most of them down, the session would otherwise expire during the pauses.
+   * each attempt. With many hosts, most of them down, the session would otherwise expire during the pauses. All pauses
+   * of a round together take at most {@link LONGEST_DELAY}, so each host is tried about once a second. The time that
+   * the last attempt took counts as part of the pause.
    * @param hosts the number of hosts
    * @param time within this time a server must accept the session, in milliseconds
    */
   pause(hosts: number, time: number, random: Random): number {
-    const failures = this.#rounds(hosts) + Math.max(0, this.#shortConnections - 1)
-    return backoff(failures, random, Math.min(LONGEST_DELAY, time / 4))
+    const fights = Math.max(0, this.#shortConnections - 1)
+    const longest = Math.min(fights > 0 ? LONGEST_PAUSE : LONGEST_DELAY / hosts, time / 4)
+    return Math.max(0, backoff(rounds(this.#failedAttempts, hosts) + fights, random, longest) - this.#spent)
   }
 
   /**
    * Returns the milliseconds that the next attempt may take. All attempts of the first round together take at most half
    * of the time. So a session that loses its connection can still be saved by the last host of the round, because at
-   * that moment at least 0.7 of its timeout is left. Each further round takes twice as long, for servers that are slow.
+   * that moment at least 0.7 of its timeout is left. An attempt takes at most {@link FIRST_TIMEOUT} at first, because a
+   * server that is just starting may never answer it. After each round of silent hosts, the time doubles, for servers
+   * that are slow.
    * @param hosts the number of hosts
    * @param time within this time a server must accept the session, in milliseconds
    */
   attemptTimeout(hosts: number, time: number): number {
-    return (time / 2 / hosts) * 2 ** Math.min(this.#rounds(hosts), MOST_DOUBLINGS)
-  }
-
-  /** The number of rounds through all hosts in which no server accepted the session. */
-  #rounds(hosts: number): number {
-    return Math.floor(this.#failedAttempts / hosts)
+    const doublings = Math.min(rounds(this.#silentAttempts, hosts), MOST_DOUBLINGS)
+    return Math.min(FIRST_TIMEOUT, time / 2 / hosts) * 2 ** doublings
   }
 }
 
+/** Returns the number of rounds through all hosts. */
+const rounds = (attempts: number, hosts: number): number => Math.floor(attempts / hosts)
+
 const FIRST_DELAY = 50
-export const LONGEST_DELAY = 2000
+/** A client notices within about this time that a server is up again. */
+export const LONGEST_DELAY = 1000
+/** The longest pause after several short connections. A connection is short if it lasts less than this. */
+export const LONGEST_PAUSE = 2000
+const FIRST_TIMEOUT = 1000
 const MOST_DOUBLINGS = 16
 
 /**

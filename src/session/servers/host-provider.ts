@@ -167,7 +167,9 @@ export class HostProvider {
   #dial(): void {
     this.#current = this.#preferred ?? this.#hosts.next()
     this.#preferred = undefined
-    this.#owner.dial(this.#current, this.#attemptTimeout)
+    const timeout = this.#attemptTimeout
+    this.#backoff.onAttempt(this.#settings.clock.now(), timeout)
+    this.#owner.dial(this.#current, timeout)
   }
 
   /** How long the next attempt may take, in whole milliseconds. */

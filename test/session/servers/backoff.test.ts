@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Backoff } from '../../../src/session/servers/backoff.ts'
 
-/** Makes each pause three quarters of its maximum, which doubles from 50 ms to 2 s. */
+/** Makes each pause three quarters of its maximum, which doubles from 50 ms to 1 s. */
 const random = () => 0.5
 
 describe('the pause between connection attempts', () => {
@@ -11,14 +11,40 @@ describe('the pause between connection attempts', () => {
       return attempts.pause(hosts, 30_000, random)
     })
 
-  it('doubles up to 2 s with each failed round through all hosts, and starts over after a connection of 2 s', () => {
+  it('doubles up to 1 s with each failed round through all hosts, and starts over after a connection of 2 s', () => {
     const attempts = new Backoff()
     expect(attempts.pause(1, 30_000, random)).to.equal(37.5)
-    expect(fail(attempts, 7)).to.deep.equal([75, 150, 300, 600, 1200, 1500, 1500])
+    expect(fail(attempts, 7)).to.deep.equal([75, 150, 300, 600, 750, 750, 750])
     attempts.onConnected(0)
     attempts.onConnectionLost(2000, false)
     expect(attempts.pause(1, 30_000, random)).to.equal(37.5)
     expect(fail(new Backoff(), 7, 3)).to.deep.equal([37.5, 37.5, 75, 75, 75, 150, 150])
+  })
+
+  it('is so short with many hosts that each of them is tried about once a second', () => {
+    const attempts = new Backoff()
+    fail(attempts, 30, 3)
+    expect(attempts.pause(3, 30_000, random)).to.equal(250)
+    expect(attempts.pause(30, 30_000, random)).to.equal(25)
+  })
+
+  it('is shorter by the time that the failed attempt took', () => {
+    const attempts = new Backoff()
+    fail(attempts, 9)
+    attempts.onAttempt(1000, 5000)
+    attempts.onConnectionLost(1500, false)
+    expect(attempts.pause(1, 30_000, random)).to.equal(250)
+    attempts.onAttempt(2000, 5000)
+    attempts.onConnectionLost(4000, false)
+    expect(attempts.pause(1, 30_000, random)).to.equal(0)
+    attempts.onConnectionLost(9000, false)
+    expect(attempts.pause(1, 30_000, random), 'after a failed lookup').to.equal(750)
+    attempts.onAttempt(10_000, 5000)
+    attempts.onConnected(10_001)
+    attempts.onConnectionLost(20_000, false)
+    expect(attempts.pause(1, 30_000, random), 'after a connection').to.equal(37.5)
+    attempts.onConnectionLost(30_000, false)
+    expect(attempts.pause(1, 30_000, random), 'after a failed lookup').to.equal(75)
   })
 
   it('grows if connections last less than 2 s one after another, even if the servers answered', () => {
@@ -48,17 +74,32 @@ describe('the pause between connection attempts', () => {
 })
 
 describe('the time for one attempt', () => {
-  it('is a share of half the time for the first round through all hosts, and doubles with each round', () => {
-    const attempts = new Backoff()
-    const times = Array.from({ length: 8 }, () => {
-      const time = attempts.attemptTimeout(3, 6000)
-      attempts.onConnectionLost(0, false)
+  /** Returns the times of attempts at hosts that fail after `share` of their time. */
+  const timesOf = (attempts: Backoff, count: number, share: number, hosts = 3) =>
+    Array.from({ length: count }, () => {
+      const time = attempts.attemptTimeout(hosts, 3000)
+      attempts.onAttempt(0, time)
+      attempts.onConnectionLost(time * share, false)
       return time
     })
-    expect(times).to.deep.equal([1000, 1000, 1000, 2000, 2000, 2000, 4000, 4000])
+
+  it('is a share of half the time for the first round of silent hosts, and doubles with each round', () => {
+    const attempts = new Backoff()
+    expect(timesOf(attempts, 8, 1)).to.deep.equal([500, 500, 500, 1000, 1000, 1000, 2000, 2000])
     attempts.onConnected(0)
-    expect(attempts.attemptTimeout(3, 6000)).to.equal(1000)
+    expect(attempts.attemptTimeout(3, 3000)).to.equal(500)
     attempts.onConnectionLost(1, false)
-    expect(attempts.attemptTimeout(3, 6000), 'after a short connection').to.equal(1000)
+    expect(attempts.attemptTimeout(3, 3000), 'after a short connection').to.equal(500)
+  })
+
+  it('is at most a second at first, because a server that is starting may never answer', () => {
+    expect(new Backoff().attemptTimeout(1, 30_000)).to.equal(1000)
+  })
+
+  it('stays the same while hosts refuse the connection, and shrinks again if they were silent before', () => {
+    const attempts = new Backoff()
+    expect(timesOf(attempts, 3, 0.9, 1)).to.deep.equal([1000, 1000, 1000])
+    expect(timesOf(attempts, 2, 1, 1)).to.deep.equal([1000, 2000])
+    expect(timesOf(attempts, 4, 0, 1)).to.deep.equal([4000, 2000, 1000, 1000])
   })
 })
