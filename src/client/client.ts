@@ -256,7 +256,7 @@ export class Client extends Operations implements AsyncDisposable {
    * session.
    * @throws ZooKeeperError BADARGUMENTS if an option is invalid
    */
-  states(options: SignalOption = {}): AsyncIterableIterator<State, undefined> {
+  states(options: SignalOption = {}): AsyncIterator<State, undefined> & AsyncIterable<State> {
     return new StateIterator(this, checked('states', '', options, signalChecks).signal)
   }
 

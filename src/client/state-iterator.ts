@@ -11,7 +11,7 @@ interface Stateful {
 /**
  * Yields the present state first. Ends after a terminal state. Rejects with the reason of the signal if that aborts.
  */
-export class StateIterator implements AsyncIterableIterator<State, undefined> {
+export class StateIterator implements AsyncIterator<State, undefined> {
   readonly #client: Stateful
   readonly #signal: AbortSignal | undefined
   readonly #queue: State[] = []

@@ -1,9 +1,10 @@
-// TLS. Only this file imports node:tls.
-import { connect, createSecureContext, type ConnectionOptions } from 'node:tls'
+// TLS. Only this file uses node:tls.
+import { connect, createSecureContext } from 'node:tls'
+import type { TlsConnectionOptions } from '../runtime/globals.d.ts'
 import { PermanentError, type Address, type Dial } from './transport.ts'
 
 /** The options of node:tls, without the address, which comes from the connect string. */
-export type TlsOptions = Omit<ConnectionOptions, 'host' | 'port' | 'path' | 'socket'>
+export type TlsOptions = Omit<TlsConnectionOptions, 'host' | 'port' | 'path' | 'socket'>
 
 /**
  * Returns a dial that opens only TLS connections, of version 1.2 or later. The server's certificate must be for the

@@ -12,6 +12,7 @@ import { cycles, foldersOf, importGraphOf, importRulesOf, importsOf, unusedRules
  */
 const ADAPTERS: Readonly<Record<string, Need>> = {
   'runtime/clock.ts': 'time',
+  'runtime/globals.d.ts': 'sockets', // the type of the options of node:tls
   'runtime/hash.ts': 'hashes',
   'runtime/random.ts': 'randomness',
   'testing/virtual-clock.ts': 'time', // to wait until no microtask is left
@@ -93,6 +94,7 @@ describe('in the architecture,', () => {
         'node:events transport/listen.ts',
         'node:net transport/listen.ts', // for the embedded server
         'node:net transport/tcp.ts', // for clients
+        'node:tls runtime/globals.d.ts',
         'node:tls transport/tls.ts',
         'node:stream/web transport/cloudflare-sockets.d.ts', // types only
       ])

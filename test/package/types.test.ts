@@ -1,14 +1,13 @@
-// Compiles a user's program that imports every entry point, against the type declarations of the packed package.
+// Compiles a user's program that imports every entry point, against the type declarations of the packed package. The
+// compiler also checks the declarations themselves (skipLibCheck is false).
 import { expect } from 'chai'
-import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { readDocument } from '../support/document.ts'
 import { root } from '../support/packed-package.ts'
-import { userWithPackage, type User } from './user.ts'
+import { run, userWithPackage, write, type User } from './user.ts'
 
-const program = `
+const imports = `
 import { connect, type Client, type ConnectOptions } from 'zkwire'
 import * as workers from 'zkwire/cloudflare'
 import { constants, operations, paths, records } from 'zkwire/protocol'
@@ -16,7 +15,8 @@ import { Mutex, type Held } from 'zkwire/recipes'
 import { digestMd5 } from 'zkwire/sasl'
 import { Server } from 'zkwire/server'
 import { VirtualClock } from 'zkwire/testing'
-
+`
+const program = `
 const clock = new VirtualClock()
 const options: workers.ConnectOptions = { tls: true, sasl: digestMd5({ username: 'ann', password: 'secret' }) }
 export const client: Promise<Client> = workers.connect('localhost', options)
@@ -29,16 +29,64 @@ export const opcode: number = constants.opcodes.create + operations.create.opcod
 export const version: number = records.Stat.decode(new Uint8Array()).version
 // @ts-expect-error the connect of zkwire/cloudflare has no such option
 export const wrong = workers.connect('localhost', { dial: workers.cloudflare() })
+
+export async function use(zk: Client, held: Held): Promise<void> {
+  const { data } = await zk.getData('/a')
+  const length: number | undefined = data?.length
+  const text: string | undefined = data?.toString('utf8')
+  const isLost: boolean = held.signal.aborted
+  for await (const state of zk.states()) if (state === 'connected') break
+  void [length, text, isLost]
+  // @ts-expect-error data is bytes or null, not any
+  const date: Date | null = data
+  // @ts-expect-error the signal is not any
+  const number: number = held.signal
+  void [date, number]
+}
 `
+/** Needs the types of Node.js, which the declarations load if they are installed. */
+const withNode = `
+export async function read(zk: Client): Promise<Buffer | null> {
+  const { data } = await zk.getData('/a')
+  void data?.readInt32BE(0)
+  return data
+}
+export const encrypted = connect('localhost', { tls: { ca: 'certificate' } })
+// @ts-expect-error servername is a string
+export const misnamed = connect('localhost', { tls: { servername: 1 } })
+`
+const strict = {
+  ...{ strict: true, noEmit: true, skipLibCheck: false, exactOptionalPropertyTypes: true },
+  ...{ noUncheckedIndexedAccess: true, isolatedModules: true, target: 'es2022', lib: ['es2022'] },
+}
+const resolutions = {
+  node10: { module: 'commonjs', moduleResolution: 'node10' },
+  node16: { module: 'node16', moduleResolution: 'node16' },
+  nodenext: { module: 'nodenext', moduleResolution: 'nodenext' },
+  bundler: { module: 'esnext', moduleResolution: 'bundler' },
+}
+const [oldest, newest] = ['typescript-oldest', 'typescript-newest']
 
 describe('the type declarations of the package', () => {
-  let at: User
+  let user: User
+  let count = 0
 
   before(async function () {
     this.timeout(300_000)
-    at = await userWithPackage()
-    await writeFile(join(at.directory, 'program.ts'), program)
+    user = await userWithPackage()
   })
+
+  /** Compiles the program as one module, and returns what the compiler prints. */
+  async function compile(compiler: string, options: object, { file = 'program.ts', code = '', isBare = false } = {}) {
+    const folder = join(isBare ? user.bare : user.directory, `types-${++count}`)
+    await write(folder, {
+      'package.json': '{ "type": "module" }',
+      [file]: code,
+      'tsconfig.json': JSON.stringify({ compilerOptions: { ...strict, ...options }, files: [file] }),
+    })
+    const tsc = join(dirname(user.directory), 'node_modules', compiler, 'bin', 'tsc')
+    return (await run(user.directory, '.', 'node-20', `node ${tsc} -p ${folder}`)).output
+  }
 
   it('are tried with every entry point', () => {
     const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -46,25 +94,83 @@ describe('the type declarations of the package', () => {
       exports: Record<string, unknown>
     }
     const entryPoints = Object.keys(exports).filter(path => path !== './package.json')
-    const imported = [...program.matchAll(/^import .* from '(.+)'$/gm)].map(([, path]) => path)
+    const imported = [...imports.matchAll(/^import .* from '(.+)'$/gm)].map(([, path]) => path)
     expect(imported).to.have.members(entryPoints.map(path => name + path.slice(1)))
   })
 
-  for (const [resolution, module] of [
-    ['nodenext', 'nodenext'],
-    ['bundler', 'esnext'],
-  ] as const)
-    it(`compile without an error, strictly, with moduleResolution ${resolution}`, async () => {
-      const compilerOptions = {
-        ...{ moduleResolution: resolution, module, target: 'es2023', lib: ['es2023', 'esnext.disposable'] },
-        ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, skipLibCheck: false, types: ['node'] },
+  it('are tried with the oldest TypeScript that the README names', async () => {
+    const [, version] = /TypeScript (\d+\.\d+) or later/.exec(readDocument('README.md')) ?? []
+    const tsc = join(dirname(user.directory), 'node_modules', oldest, 'bin', 'tsc')
+    expect((await run(user.directory, '.', 'node-20', `node ${tsc} --version`)).output).to.include(
+      `Version ${version}.`,
+    )
+  })
+
+  const settings: readonly (readonly [compiler: string, resolution: keyof typeof resolutions, options: object])[] = [
+    [oldest, 'node10', { types: [] }],
+    [oldest, 'nodenext', { types: ['node'] }],
+    [newest, 'node16', { types: [] }],
+    [newest, 'nodenext', { types: ['node'] }],
+    [newest, 'nodenext', {}],
+    [newest, 'bundler', { types: [], lib: ['es2022', 'dom'], verbatimModuleSyntax: true }],
+    [newest, 'bundler', { lib: ['es2024', 'esnext.disposable'], noPropertyAccessFromIndexSignature: true }],
+  ]
+  for (const [compiler, resolution, options] of settings) {
+    const title = `${resolution} and ${JSON.stringify(options)} in ${compiler}`
+    it(`compile with @types/node, with ${title}`, async () => {
+      const code = imports + program + withNode
+      expect(await compile(compiler, { ...resolutions[resolution], ...options }, { code })).to.equal('')
+    })
+    if (!/"node"/.test(title))
+      it(`compile without @types/node, and data is bytes, with ${title}`, async () => {
+        const code = imports + program
+        expect(await compile(compiler, { ...resolutions[resolution], ...options }, { code, isBare: true })).to.equal('')
+      })
+  }
+
+  it('compile in a CommonJS module with verbatimModuleSyntax', async () => {
+    const code = `
+      import zkwire = require('zkwire')
+      import recipes = require('zkwire/recipes')
+      async function use(): Promise<bigint> {
+        const zk: zkwire.Client = await zkwire.connect('localhost')
+        return new recipes.Mutex(zk, '/lock').use(held => held.token)
       }
-      const config = join(at.directory, `tsconfig.${resolution}.json`)
-      await writeFile(config, JSON.stringify({ compilerOptions, files: ['program.ts'] }))
-      const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-      const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', config]).catch(
-        (error: unknown) => error as { stdout: string },
-      )
-      expect(stdout).to.equal('')
+      void use`
+    const options = { ...resolutions.nodenext, verbatimModuleSyntax: true }
+    expect(await compile(newest, options, { code, file: 'program.cts' })).to.equal('')
+  })
+})
+
+describe('the maps of the package', () => {
+  let installed: string
+
+  before(async function () {
+    this.timeout(300_000)
+    const { directory } = await userWithPackage()
+    installed = join(directory, 'node_modules', 'zkwire')
+  })
+
+  it('name only sources that are in the package', () => {
+    const maps = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.map'))
+    expect(maps).to.have.length.above(400)
+    const missing = maps.filter(file => {
+      const { sources } = JSON.parse(readFileSync(join(installed, file), 'utf8')) as { sources: string[] }
+      return sources.length !== 1 || !sources.every(source => existsSync(join(installed, dirname(file), source)))
+    })
+    expect(missing).to.deep.equal([])
+  })
+
+  for (const kind of ['import', 'require'])
+    it(`lead the stack of an error from the code for ${kind} to the source`, async () => {
+      const { directory } = await userWithPackage()
+      const load = kind === 'import' ? "await import('zkwire')" : "require('zkwire')"
+      await write(directory, {
+        'stack.cjs': `(async () => { const { connect } = ${load}; await connect('/').catch(error => console.log(error.stack)) })()`,
+      })
+      const { output } = await run(directory, '.', 'node-20', 'node --enable-source-maps stack.cjs')
+      const [, file = '', line = 0] =
+        /at parseConnectString .*zkwire\/(src\/[^:]+):(\d+)/.exec(output) ?? expect.fail(output)
+      expect(readFileSync(join(installed, file), 'utf8').split('\n')[Number(line) - 1]).to.include('badArguments')
     })
 })

@@ -1,14 +1,14 @@
 // A user's folder, outside of the repository, with the packed package and the tools that users have.
 import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { runAtExit } from '../support/at-exit.ts'
 import { installPackage, nodeBinary, npm, root } from '../support/packed-package.ts'
 
-/** The tools of users. Those of types.test.ts are the compilers that the README names. */
+/** The tools of users, with the oldest TypeScript that the README names, and the newest. */
 const dependencies = {
   ...{ 'node-20': nodeBinary('~20.19.0'), 'node-22': nodeBinary('^22.0.0'), 'node-24': nodeBinary('^24.0.0') },
   ...{ jest: '^30.0.0', 'babel-jest': '^30.0.0', '@babel/preset-env': '^7.0.0', 'ts-jest': '^29.4.0' },
@@ -16,15 +16,21 @@ const dependencies = {
   ...{ esbuild: '^0.28.0', rollup: '^4.0.0', '@rollup/plugin-node-resolve': '^16.0.0', vite: '^8.0.0' },
   ...{ '@rollup/plugin-commonjs': '^29.0.0', webpack: '^5.0.0', 'webpack-cli': '^7.0.0' },
   ...{ publint: '^0.3.0', '@arethetypeswrong/cli': '^0.18.0' },
-  ...{ typescript: '~6.0.0' },
+  ...{
+    typescript: '~6.0.0',
+    'typescript-oldest': 'npm:typescript@~5.2.0',
+    'typescript-newest': 'npm:typescript@^7.0.0',
+  },
 }
 
 /** Each Node that users may have, with the folder of its binary in the tools. */
 export const nodes = { 'Node 20': 'node-20', 'Node 22': 'node-22', 'Node 24': 'node-24' } as const
 
 export interface User {
-  /** The folder with the tarball and an installed package. Tools are found from there. */
+  /** The folder with the tarball and an installed package. Tools and @types/node are found from there. */
   directory: string
+  /** A folder with a copy of the package. Nothing else is found from there. */
+  bare: string
   tarball: string
 }
 
@@ -40,9 +46,12 @@ async function install(): Promise<User> {
   const tools = await installTools()
   const temporary = await realpath(await mkdtemp(join(tmpdir(), 'zkwire-package-')))
   runAtExit(() => rmSync(temporary, { recursive: true, force: true }))
-  await symlink(tools, join(temporary, 'node_modules'))
-  const directory = join(temporary, 'user')
-  return { directory, tarball: await installPackage(directory) }
+  const directory = join(temporary, 'project', 'user')
+  const bare = join(temporary, 'bare')
+  const tarball = await installPackage(directory)
+  await symlink(tools, join(temporary, 'project', 'node_modules'))
+  await cp(join(directory, 'node_modules'), join(bare, 'node_modules'), { recursive: true })
+  return { directory, bare, tarball }
 }
 
 /** Installs the tools, unless the last run has installed the same ones. Returns their node_modules. */

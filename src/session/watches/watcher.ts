@@ -53,7 +53,7 @@ const DONE = { value: undefined, done: true } as const
  * because the server keeps no events for a client without a connection (setWatches2). It is also sent if the reader was
  * too slow. When the session or the view ends, the last event is of type `Session`.
  */
-export class Watcher implements AsyncIterableIterator<WatchEvent, undefined>, AsyncDisposable {
+export class Watcher implements AsyncIterator<WatchEvent, undefined>, AsyncDisposable {
   /** The path as it was passed to addWatch(). */
   readonly path: string
   /** True if the watcher also gets the events of all nodes below the path. */

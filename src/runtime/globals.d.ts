@@ -1,0 +1,39 @@
+// The types of the runtime that the declarations of the package use. `build.ts` adds an import of this file to each
+// declaration file that needs it, because a user may have no types of Node.js, or may not list them in `types`.
+// oxlint-disable typescript/ban-ts-comment -- Whether the next line is an error depends on what the user has installed.
+/// <reference lib="esnext.disposable" />
+// @ts-ignore: without @types/node, the fallbacks below apply.
+/// <reference types="node" />
+// @ts-ignore: as above.
+import type { ConnectionOptions } from 'node:tls'
+
+/**
+ * The global Buffer. Without the types of Node.js: what a program needs to read the bytes. The parameter is not used,
+ * because Buffer is not generic before TypeScript 5.7.
+ */
+export type Buffer<_ArrayBuffer = unknown> = typeof globalThis extends {
+  Buffer: { isBuffer(value: unknown): value is infer B }
+}
+  ? B
+  : Bytes
+
+interface Bytes extends Uint8Array {
+  /** @param encoding `utf8` (the default), `hex`, `base64`, `latin1` or another one that Node.js knows */
+  toString(encoding?: string, start?: number, end?: number): string
+}
+
+/** The global AbortSignal. Without the types of Node.js and of the DOM: what a program needs to listen to it. */
+export type AbortSignal = typeof globalThis extends { AbortSignal: { prototype: infer S } } ? S : Signal
+
+interface Signal {
+  readonly aborted: boolean
+  readonly reason: unknown
+  throwIfAborted(): void
+  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
+/** The options of node:tls. Without the types of Node.js they are not checked. */
+export type TlsConnectionOptions = typeof globalThis extends { Buffer: unknown }
+  ? ConnectionOptions
+  : Readonly<Record<string, unknown>>
