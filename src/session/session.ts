@@ -277,12 +277,14 @@ export class Session implements ConnectionOwner, RequestsOwner {
 
   /** The connection is ready. Sends credentials first, then watches, then the queued requests. */
   #onReady(connection: Connection, readOnly: boolean): void {
+    this.hosts.onConnected(readOnly)
+    if (this.#closing === undefined && connection.version.lacks(this.watches.since))
+      return this.#moveAway('the server has no persistent watches')
+    this.#credentials?.resend(connection)
+    // Started after the credentials, because a ping may be due, and a server may require authentication before it.
     connection.startHeartbeat()
     this.#lease.hasExternalTimer = true
-    this.hosts.onConnected(readOnly)
     if (this.#closing !== undefined) return this.#sendClose(connection)
-    if (connection.version.lacks(this.watches.since)) return this.#moveAway('the server has no persistent watches')
-    this.#credentials?.resend(connection)
     const state = readOnly ? 'connectedReadOnly' : 'connected'
     this.watches.setAgain(connection, this.#lastZxid, state)
     this.requests.sendQueued(connection)

@@ -7,7 +7,15 @@ import type { Dial } from '../../src/transport/transport.ts'
 import { seed, seededRandom } from '../support/seeded-random.ts'
 import { failureOf, outcomeOf } from '../support/settled.ts'
 import { PASSWORD, pongFrame, replyFrame, SESSION_ID, statOf } from '../support/scripted-server.ts'
-import { dataReply, reconnect, redial, scriptedSession, scriptedConnect, T } from '../support/scripted-session.ts'
+import {
+  closeCleanly,
+  dataReply,
+  reconnect,
+  redial,
+  scriptedSession,
+  scriptedConnect,
+  T,
+} from '../support/scripted-session.ts'
 
 describe('reconnecting', () => {
   it('sends the session id, the password and the last zxid in the connect request', async () => {
@@ -85,6 +93,17 @@ describe('reconnecting', () => {
       ['getData', { path: '/queued', watch: false }],
     ])
     expect(second.received.map(({ xid }) => xid).slice(0, 3)).to.deep.equal([-4, -4, -8])
+  })
+
+  it('sends credentials before the first ping, even if the handshake took so long that a ping is due', async () => {
+    const { opening, server, clock } = scriptedConnect({ auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
+    const connection = await server.next()
+    connection.open()
+    await clock.advance(0.32 * T)
+    connection.handshake()
+    const client = await opening
+    expect(connection.received.map(({ op }) => op.name)).to.deep.equal(['auth', 'ping'])
+    await closeCleanly({ client, connection })
   })
 
   it('discards a partial frame of the previous connection', async () => {
