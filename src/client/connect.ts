@@ -47,16 +47,20 @@ export function openSession<O extends CommonOptions>(
       onSession?.(client, session, settings)
       resolve(client)
     }
-    const timer = clock.setTimeout(() => cancel(failure(session, 'CONNECTTIMEOUT')), connectTimeout)
+    const onTimeout = () => {
+      const detail = `${connectTimeout} ms; ${session.hosts.describeFailures()}`
+      cancel(failure(session, 'CONNECTTIMEOUT', detail))
+    }
+    const timer = clock.setTimeout(onTimeout, connectTimeout)
     const stopListening = onAbort(signal, () => cancel(signal?.reason))
     session.states.on(onState)
     session.hosts.dialNext()
   })
 }
 
-/** Returns why no session was established. Here the state is `closed` only if every host has failed permanently. */
+/** Returns why no session was established. Here the state is `closed` only if the session has given up. */
 const failureOf = (session: Session, state: TerminalState): ZooKeeperError =>
   (state === 'closed' ? session.lastCause : undefined) ?? failure(session, terminalCodes[state])
 
-const failure = (session: Session, code: ErrorCode): ZooKeeperError =>
-  new ZooKeeperError(code, { op: 'connect', fate: 'notSent', cause: session.lastCause })
+const failure = (session: Session, code: ErrorCode, detail = ''): ZooKeeperError =>
+  new ZooKeeperError(code, { op: 'connect', fate: 'notSent', detail, cause: session.lastCause })

@@ -54,16 +54,19 @@ const checks: Checks<ConnectOptions> = {
 }
 
 /**
- * Opens a session. Tries the servers in random order, again and again, until one of them accepts.
+ * Opens a session. Tries the servers in random order until one of them accepts, again and again if a server may accept
+ * soon, or if `connectTimeout` is set.
  * @param servers hosts and an optional chroot: `zk1:2181,zk2:2181,[::1]:2181/app`. The default port is 2181. Or a name
  * whose SRV records name the hosts: `dns-srv://_zookeeper._tcp.example.org/app`. The records are looked up before each
  * attempt
  * @returns a client that is connected
  * @throws ZooKeeperError BADARGUMENTS if the connect string or an option is invalid
+ * @throws ZooKeeperError NOSERVER if no host has a server and `connectTimeout` is not set: each of them has refused the
+ * connection, is an unknown name, or belongs to a server of another kind
  * @throws ZooKeeperError CONNECTTIMEOUT if no server accepted within `connectTimeout`; its `cause` is the error of the
  * last attempt
- * @throws ZooKeeperError PROTOCOL if every host has failed in turn for a permanent reason, such as an invalid
- * certificate, a missing client certificate, or TLS on one side only
+ * @throws ZooKeeperError PROTOCOL if every host has failed for a permanent reason, such as an invalid certificate, a
+ * missing client certificate, or TLS on one side only
  * @throws ZooKeeperError SESSIONEXPIRED if the session to resume has expired; AUTHFAILED if a server rejected the
  * credentials
  * @throws the reason of `options.signal` if it aborts

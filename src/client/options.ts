@@ -20,8 +20,10 @@ export interface CommonOptions {
    */
   sessionTimeout?: number
   /**
-   * How long connect() may take in all, in milliseconds. Then it rejects with CONNECTTIMEOUT. Default: the session
-   * timeout.
+   * How long connect() keeps trying, in milliseconds. Then it rejects with CONNECTTIMEOUT. Set it to wait for servers
+   * that are not started yet. Default: the session timeout, but connect() rejects with NOSERVER as soon as no host has a
+   * server, that is, if each of them has refused the connection, is an unknown name, or belongs to a server of another
+   * kind.
    */
   connectTimeout?: number
   /**
@@ -156,6 +158,7 @@ export function settingsOf(options: CommonOptions, chosen: Chosen): Settings {
     srvRefreshInterval,
     sessionTimeout,
     connectTimeout: options.connectTimeout ?? sessionTimeout,
+    waitsForServers: options.connectTimeout != null,
     attemptTimeout: options.attemptTimeout ?? Math.min(sessionTimeout / 3, 5000),
     sharesTime: options.attemptTimeout == null,
     readOnly: options.readOnly ?? false,

@@ -58,7 +58,7 @@ export async function superviseWith<O extends CommonOptions, T>(
 }
 
 function undefinedIfUnreachable(error: unknown): undefined {
-  if (!isCode(error, 'CONNECTTIMEOUT', 'SESSIONEXPIRED')) throw error
+  if (!isCode(error, 'CONNECTTIMEOUT', 'NOSERVER', 'SESSIONEXPIRED')) throw error
 }
 
 const ignore = (): void => undefined

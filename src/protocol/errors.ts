@@ -57,6 +57,7 @@ const ownErrors = {
     'the request exceeds maxRequestBytes; servers close the connection if a request exceeds their jute.maxbuffer',
   REPLYTOOLARGE: 'the reply exceeds maxReplyBytes; raise it to receive such replies',
   TOOMANYPENDING: 'the limit maxPending is reached; wait until some of the pending requests have settled',
+  NOSERVER: 'no server accepted the session',
   CONNECTTIMEOUT: 'no server accepted the session within connectTimeout',
   UNKNOWN: 'the server replied with an error number that this client does not know',
 } as const

@@ -36,6 +36,7 @@ import { encodeAhead } from './requests/backlog.ts'
 import { Inflight } from './requests/inflight.ts'
 import type { Request } from './requests/request.ts'
 import type { ServerVersion } from './requests/server-version.ts'
+import { failureOfHandshake, failureToOpen, nameOf, temporary, type AttemptFailure } from './servers/failed-attempts.ts'
 
 /** The parts of a session that its connection uses. */
 export interface ConnectionOwner {
@@ -61,9 +62,8 @@ export interface ConnectionOwner {
   /**
    * The connection has ended. Called once; the connection makes no calls afterwards. The owner must settle the requests
    * of {@link Connection.drainInFlight}.
-   * @param isPermanent true if another attempt at the same host would fail in the same way
    */
-  onConnectionLost(cause: ZooKeeperError, isPermanent: boolean): void
+  onConnectionLost(cause: ZooKeeperError, failure: AttemptFailure): void
 }
 
 export interface ConnectionSettings {
@@ -103,6 +103,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   #connectSentAt: Timestamp | undefined
   /** The session timeout that the server chose, in milliseconds; 0 before the handshake. */
   #timeout = 0
+  #isOpen = false
   #isEstablished = false
   #isDead = false
 
@@ -139,6 +140,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
 
   opened(): void {
     if (this.#isDead) return
+    this.#isOpen = true
     this.#isProven = this.#settings.dial.mismatch?.provenByOpening ?? true
     this.#owner.checkLease()
     this.#connectSentAt = readClocks(this.#settings.clock)
@@ -158,7 +160,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
       this.#heartbeat.onChunkEnd(this.#framer.isInFrame)
     } catch (error) {
       if (!(error instanceof JuteError)) throw error
-      this.#failProtocol(error)
+      this.#failProtocol(error, chunk)
     }
   }
 
@@ -343,7 +345,11 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   }
 
   onAttemptTimeout(): void {
-    const missing = this.#isEstablished ? 'not authenticated' : 'no session'
+    const missing = this.#isEstablished
+      ? 'not authenticated'
+      : this.#isOpen
+        ? 'connected, but no session'
+        : 'no connection'
     this.#fail(`${missing} within ${this.#attemptTimeout} ms`)
   }
 
@@ -354,18 +360,21 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   // The end
 
   #failClosed(cause?: Error): void {
+    if (!this.#isOpen && cause !== undefined) return this.#endWith(failureToOpen(cause), cause)
     const when = this.#isEstablished ? '' : ' before the end of the handshake'
     this.#fail(`the server closed the connection${when}`, cause)
   }
 
-  #failProtocol(error: JuteError): void {
+  #failProtocol(error: JuteError, chunk: Buffer): void {
     if (error instanceof FrameTooLong)
       this.#inflight.oldest?.fail('REPLYTOOLARGE', 'unknown', { detail: error.message })
-    this.#end('PROTOCOL', { fate: 'unknown', detail: `${this.#peer} sent ${error.message}`, cause: error })
+    const { message } = error
+    const failure = this.#isEstablished ? temporary(`the server sent ${message}`) : failureOfHandshake(chunk, message)
+    this.#endWith(failure, error, 'PROTOCOL')
   }
 
   #fail(detail: string, cause?: Error): void {
-    this.#end('CONNECTIONLOSS', { fate: 'unknown', detail: `${this.#peer}: ${detail}`, cause })
+    this.#endWith(temporary(detail), cause)
   }
 
   #failMismatch(cause?: Error): void {
@@ -373,7 +382,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   }
 
   #failPermanently(cause: PermanentError): void {
-    this.#end('PROTOCOL', { op: 'connect', fate: 'notSent', detail: `${this.#peer}: ${cause.message}`, cause }, true)
+    this.#endWith({ detail: cause.message, outlook: 'permanent' }, cause, 'PROTOCOL')
   }
 
   /** A method, because the compiler assumes that a field read twice has not changed. */
@@ -381,14 +390,15 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     return this.#isDead
   }
 
-  get #peer(): string {
-    return `${this.address.host}:${this.address.port}`
-  }
-
-  #end(code: ErrorCode, context: ErrorContext, isPermanent = false): void {
+  #endWith(failure: AttemptFailure, cause?: Error, code?: ErrorCode): void {
     if (this.#isDead) return
     this.destroy()
-    this.#owner.onConnectionLost(new ZooKeeperError(code, context), isPermanent)
+    const detail = `${nameOf(this.address)}: ${failure.detail}`
+    const context: ErrorContext = this.#isEstablished
+      ? { fate: 'unknown', detail, cause }
+      : { op: 'connect', fate: 'notSent', detail, cause }
+    const error = new ZooKeeperError(code ?? (this.#isEstablished ? 'CONNECTIONLOSS' : 'NOSERVER'), context)
+    this.#owner.onConnectionLost(error, failure)
   }
 }
 

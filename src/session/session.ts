@@ -29,6 +29,7 @@ import type { FrameObserver, ObservedFrame } from './observed-frame.ts'
 import type { Request } from './requests/request.ts'
 import { Requests, type RequestLimits, type RequestsOwner } from './requests/requests.ts'
 import { ServerVersions } from './requests/server-version.ts'
+import { temporary, type AttemptFailure } from './servers/failed-attempts.ts'
 import { HostProvider, type HostProviderSettings, type Servers } from './servers/host-provider.ts'
 import { keyOf } from './servers/hosts.ts'
 import { WatchManager } from './watches/watch-manager.ts'
@@ -84,7 +85,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
         this.state === 'connecting' ? Math.min(this.#timeout, settings.connectTimeout) : this.#timeout,
       dial: (host, timeout) => this.#dial(host, timeout),
       moveAway: reason => this.#moveAway(reason),
-      onLookupFailed: cause => this.onConnectionLost(cause, false),
+      onLookupFailed: (cause, failure) => this.onConnectionLost(cause, failure),
     })
     this.#lease = new Lease(settings.clock, () => this.#onLeaseExpired())
     this.#identity = new Identity(settings)
@@ -214,7 +215,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     else this.#terminate('authFailed')
   }
 
-  onConnectionLost(cause: ZooKeeperError, isPermanent: boolean): void {
+  onConnectionLost(cause: ZooKeeperError, failure: AttemptFailure): void {
     const connection = this.#connection
     this.#connection = undefined
     this.#lastCause = cause
@@ -223,9 +224,9 @@ export class Session implements ConnectionOwner, RequestsOwner {
     if (this.#isConnected) this.#enter('suspended')
     this.requests.failInFlight(connection, 'CONNECTIONLOSS', cause)
     if (this.#lease.expired) this.#onLeaseExpired()
-    const allHostsFailed = this.hosts.onConnectionLost(isPermanent)
+    const givesUp = this.hosts.onConnectionLost(failure)
     // A session that exists is kept: its servers may be getting new certificates at this moment.
-    if (allHostsFailed && this.state === 'connecting') return this.#terminate('closed')
+    if (givesUp !== undefined && this.state === 'connecting') return this.#giveUp(givesUp, cause)
     this.hosts.retry()
   }
 
@@ -248,10 +249,17 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.#connection = new Connection(host, version, timeout, this.#settings, this)
   }
 
+  /** No server is worth another attempt. */
+  #giveUp(code: ErrorCode, { cause }: ZooKeeperError): void {
+    const detail = this.hosts.describeFailures()
+    this.#terminate('closed', new ZooKeeperError(code, { op: 'connect', fate: 'notSent', detail, cause }))
+  }
+
   #moveAway(reason: string): void {
     if (this.#connection === undefined || this.#closing !== undefined) return
     this.#connection.destroy()
-    this.onConnectionLost(new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason }), false)
+    const cause = new ZooKeeperError('CONNECTIONLOSS', { fate: 'unknown', detail: reason })
+    this.onConnectionLost(cause, temporary(reason))
   }
 
   /** A server reports that the session is gone. If the session was never authenticated, a new one replaces it. */

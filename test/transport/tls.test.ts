@@ -331,7 +331,7 @@ describe('TLS', function () {
       const options = { tls: true, attemptTimeout: 200, connectTimeout: 700 }
       const error = await failure(`127.0.0.1:${portOf(proxy)}`, options)
       expect(error).to.include({ code: 'CONNECTTIMEOUT' })
-      expect(String(error.cause)).to.match(/no session within 200 ms/)
+      expect(String(error.cause)).to.match(/no connection within 200 ms/)
       expect(
         received.every(chunk => chunk[0] === 22),
         'nothing but handshakes of TLS',

@@ -7,8 +7,6 @@ export class Backoff {
   #failedAttempts = 0
   /** Connections in a row that a server accepted, and that ended soon. */
   #shortConnections = 0
-  /** Permanent failures in a row, which another attempt at the same host would not mend. */
-  #permanentFailures = 0
   /**
    * Attempts in a row that took all their time, because the host was silent. An attempt that fails earlier takes one of
    * them back.
@@ -46,20 +44,14 @@ export class Backoff {
     this.#attempt = this.#connectedAt = undefined
   }
 
-  /**
-   * The connection was lost, or the attempt failed.
-   * @param isPermanent another attempt at the same host would fail in the same way
-   * @returns the number of permanent failures in a row
-   */
-  onConnectionLost(now: number, isPermanent: boolean): number {
+  /** The connection was lost, or the attempt failed. */
+  onConnectionLost(now: number): void {
     this.#spent = 0
     if (this.#connectedAt === undefined) this.#onAttemptFailed(now)
     // A short connection is a failure too, because two clients may be taking one session from each other.
     else if (now - this.#connectedAt < LONGEST_PAUSE) this.#shortConnections++
     else this.#shortConnections = 0
     this.#connectedAt = undefined
-    this.#permanentFailures = isPermanent ? this.#permanentFailures + 1 : 0
-    return this.#permanentFailures
   }
 
   #onAttemptFailed(now: number): void {

@@ -7,6 +7,7 @@ import { badArguments, ZooKeeperError } from '../../protocol/index.ts'
 import type { Address, Dial } from '../../transport/transport.ts'
 import { Backoff } from './backoff.ts'
 import type { ConnectString } from './connect-string.ts'
+import { FailedAttempts, failureToOpen, nameOf, type AttemptFailure } from './failed-attempts.ts'
 import { HostList } from './hosts.ts'
 import type { SrvLookup } from './srv.ts'
 import { WritableSearch } from './writable-search.ts'
@@ -20,7 +21,7 @@ export interface HostProviderOwner {
   /** Drops the connection, or the attempt at one, and then calls {@link HostProvider.retry}. */
   moveAway(reason: string): void
   /** The SRV records could not be looked up, so there is no host to dial. */
-  onLookupFailed(cause: ZooKeeperError): void
+  onLookupFailed(cause: ZooKeeperError, failure: AttemptFailure): void
 }
 
 export interface HostProviderSettings {
@@ -31,6 +32,8 @@ export interface HostProviderSettings {
   attemptTimeout: number
   /** True if the time for one attempt depends on the number of hosts too. */
   sharesTime: boolean
+  /** True if the first connection is tried again when no host has a server. */
+  waitsForServers: boolean
   /** Looks up the hosts of a `dns-srv://` connect string. If undefined, such a connect string is rejected. */
   lookUpSrv: SrvLookup | undefined
   /** How often SRV records are looked up again while connected, in milliseconds. */
@@ -50,6 +53,7 @@ export class HostProvider {
   readonly #owner: HostProviderOwner
   readonly #hosts: HostList
   readonly #backoff = new Backoff()
+  readonly #failed = new FailedAttempts()
   #servers: Servers
   /** True after the ensemble's configuration has named the hosts for the first time. */
   #isConfigured = false
@@ -92,26 +96,42 @@ export class HostProvider {
   onConnected(isReadOnly: boolean): void {
     this.#backoff.onConnected(this.#settings.clock.now())
     if (this.#current !== undefined) this.#hosts.onConnected(this.#current)
+    this.#failed.clear()
     if (isReadOnly) this.#searchWritable()
     this.#scheduleRefresh()
   }
 
   /**
    * The connection was lost, or the attempt failed.
-   * @param isPermanent true if another attempt at the same host would fail in the same way
-   * @returns true if all hosts have failed permanently, one after another
+   * @returns the code of the error to give up with, if the session has never been connected; undefined if another
+   * attempt may succeed
    */
-  onConnectionLost(isPermanent: boolean): boolean {
-    const { clock } = this.#settings
+  onConnectionLost(failure: AttemptFailure): 'PROTOCOL' | 'NOSERVER' | undefined {
+    const { clock, waitsForServers } = this.#settings
     this.#search?.stop()
     clock.clearTimeout(this.#refreshTimer)
     if (this.#isMoving) {
       this.#backoff.onLeft()
-      return false
+      return undefined
     }
     if (!this.#backoff.isConnected && this.#current !== undefined) this.#hosts.onFailed(this.#current)
-    const failures = this.#backoff.onConnectionLost(clock.now(), isPermanent)
-    return isPermanent && failures >= this.#hosts.all.length
+    this.#backoff.onConnectionLost(clock.now())
+    const names = this.#names
+    this.#failed.add(this.#current === undefined ? (names[0] ?? '') : nameOf(this.#current), failure)
+    const outlook = this.#failed.outlookOf(names)
+    if (outlook === 'permanent') return 'PROTOCOL'
+    return outlook === 'absent' && !waitsForServers ? 'NOSERVER' : undefined
+  }
+
+  /** Returns a text that names each server and why it was not used. */
+  describeFailures(): string {
+    return this.#failed.describe(this.#names, this.#current && nameOf(this.#current))
+  }
+
+  /** The names of all servers that are tried. */
+  get #names(): readonly string[] {
+    const { round } = this.#hosts
+    return round.length > 0 ? round.map(nameOf) : [`dns-srv://${this.#servers.srv}`]
   }
 
   /** Connects again after a pause, or at once if this provider made the session leave its connection. */
@@ -216,7 +236,8 @@ export class HostProvider {
       if (this.#hasEnded) return
       if (this.#hosts.all.length === 0) {
         const detail = `the SRV records of ${srv} could not be looked up`
-        this.#owner.onLookupFailed(new ZooKeeperError('CONNECTIONLOSS', { fate: 'notSent', detail, cause }))
+        const error = new ZooKeeperError('NOSERVER', { op: 'connect', fate: 'notSent', detail, cause })
+        this.#owner.onLookupFailed(error, failureToOpen(cause as Error))
         return
       }
     }

@@ -40,6 +40,11 @@ export class HostList {
     return Math.max(1, this.#queue.length + this.#fallback.length)
   }
 
+  /** The hosts, followed by those that are tried only if all others fail. */
+  get round(): readonly Address[] {
+    return [...this.#hosts, ...this.#fallback]
+  }
+
   get all(): readonly Address[] {
     return this.#hosts
   }

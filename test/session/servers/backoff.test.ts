@@ -7,7 +7,7 @@ const random = () => 0.5
 describe('the pause between connection attempts', () => {
   const fail = (attempts: Backoff, times: number, hosts = 1) =>
     Array.from({ length: times }, () => {
-      attempts.onConnectionLost(0, false)
+      attempts.onConnectionLost(0)
       return attempts.pause(hosts, 30_000, random)
     })
 
@@ -16,7 +16,7 @@ describe('the pause between connection attempts', () => {
     expect(attempts.pause(1, 30_000, random)).to.equal(37.5)
     expect(fail(attempts, 7)).to.deep.equal([75, 150, 300, 600, 750, 750, 750])
     attempts.onConnected(0)
-    attempts.onConnectionLost(2000, false)
+    attempts.onConnectionLost(2000)
     expect(attempts.pause(1, 30_000, random)).to.equal(37.5)
     expect(fail(new Backoff(), 7, 3)).to.deep.equal([37.5, 37.5, 75, 75, 75, 150, 150])
   })
@@ -32,18 +32,18 @@ describe('the pause between connection attempts', () => {
     const attempts = new Backoff()
     fail(attempts, 9)
     attempts.onAttempt(1000, 5000)
-    attempts.onConnectionLost(1500, false)
+    attempts.onConnectionLost(1500)
     expect(attempts.pause(1, 30_000, random)).to.equal(250)
     attempts.onAttempt(2000, 5000)
-    attempts.onConnectionLost(4000, false)
+    attempts.onConnectionLost(4000)
     expect(attempts.pause(1, 30_000, random)).to.equal(0)
-    attempts.onConnectionLost(9000, false)
+    attempts.onConnectionLost(9000)
     expect(attempts.pause(1, 30_000, random), 'after a failed lookup').to.equal(750)
     attempts.onAttempt(10_000, 5000)
     attempts.onConnected(10_001)
-    attempts.onConnectionLost(20_000, false)
+    attempts.onConnectionLost(20_000)
     expect(attempts.pause(1, 30_000, random), 'after a connection').to.equal(37.5)
-    attempts.onConnectionLost(30_000, false)
+    attempts.onConnectionLost(30_000)
     expect(attempts.pause(1, 30_000, random), 'after a failed lookup').to.equal(75)
   })
 
@@ -51,7 +51,7 @@ describe('the pause between connection attempts', () => {
     const attempts = new Backoff()
     const pauseAfter = (ms: number) => {
       attempts.onConnected(1000)
-      attempts.onConnectionLost(1000 + ms, false)
+      attempts.onConnectionLost(1000 + ms)
       return attempts.pause(3, 30_000, random)
     }
     expect([1999, 1999, 0, 1999].map(pauseAfter)).to.deep.equal([37.5, 75, 150, 300])
@@ -65,12 +65,6 @@ describe('the pause between connection attempts', () => {
     fail(attempts, 9)
     expect(attempts.pause(1, 2000, random)).to.equal(375)
   })
-
-  it('does not depend on permanent failures: onConnectionLost() returns how many occurred in a row', () => {
-    const attempts = new Backoff()
-    const ends = [true, true, false, true, true, true]
-    expect(ends.map(isPermanent => attempts.onConnectionLost(0, isPermanent))).to.deep.equal([1, 2, 0, 1, 2, 3])
-  })
 })
 
 describe('the time for one attempt', () => {
@@ -79,7 +73,7 @@ describe('the time for one attempt', () => {
     Array.from({ length: count }, () => {
       const time = attempts.attemptTimeout(hosts, 3000)
       attempts.onAttempt(0, time)
-      attempts.onConnectionLost(time * share, false)
+      attempts.onConnectionLost(time * share)
       return time
     })
 
@@ -88,7 +82,7 @@ describe('the time for one attempt', () => {
     expect(timesOf(attempts, 8, 1)).to.deep.equal([500, 500, 500, 1000, 1000, 1000, 2000, 2000])
     attempts.onConnected(0)
     expect(attempts.attemptTimeout(3, 3000)).to.equal(500)
-    attempts.onConnectionLost(1, false)
+    attempts.onConnectionLost(1)
     expect(attempts.attemptTimeout(3, 3000), 'after a short connection').to.equal(500)
   })
 

@@ -1,0 +1,89 @@
+// The failed attempts to connect: why each server was not used, and whether another attempt may succeed. Pure.
+import type { Address } from '../../transport/transport.ts'
+
+/**
+ * When another attempt at the same server may succeed. `temporary`: at any time. `absent`: when a ZooKeeper server is
+ * started there, because the address refused the connection, is unknown, or belongs to a server of another kind.
+ * `permanent`: when a configuration has changed.
+ */
+export type Outlook = 'temporary' | 'absent' | 'permanent'
+
+/** Why an attempt failed. */
+export interface AttemptFailure {
+  /** What happened, without the server's name. */
+  readonly detail: string
+  readonly outlook: Outlook
+}
+
+export const temporary = (detail: string): AttemptFailure => ({ detail, outlook: 'temporary' })
+
+/** The codes of node:net and node:dns for an address without a server, and what they mean. */
+const absentCodes: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  ENOTFOUND: 'unknown host name',
+  EAI_AGAIN: 'the host name could not be looked up',
+  ENODATA: 'no such records',
+}
+
+/** Describes a connection that could not be opened. A name may have several addresses, and then has several errors. */
+export function failureToOpen(cause: Error): AttemptFailure {
+  const errors = ('errors' in cause ? cause.errors : [cause]) as (Error & { code?: string })[]
+  const [meaning, ...others] = new Set(errors.map(({ code = '' }) => absentCodes[code]))
+  const reasons = errors.map(({ message }) => message).join(', ')
+  const isAbsent = errors.every(({ code = '' }) => code in absentCodes)
+  const what = meaning !== undefined && others.length === 0 ? meaning : 'the connection could not be opened'
+  return { detail: `${what} (${reasons})`, outlook: isAbsent ? 'absent' : 'temporary' }
+}
+
+/**
+ * Describes an answer to the handshake that is not ZooKeeper's. Text comes from a server of another kind, such as HTTP.
+ * @param problem what is wrong with the answer as a frame
+ */
+export function failureOfHandshake(chunk: Buffer, problem: string): AttemptFailure {
+  const text = /^[ -~]{4,}/.exec(chunk.toString('latin1', 0, LONGEST_QUOTE))?.[0]
+  if (text === undefined) return temporary(`the server sent ${problem}`)
+  return { detail: `not a ZooKeeper server: it answered ${JSON.stringify(text)}`, outlook: 'absent' }
+}
+
+const LONGEST_QUOTE = 60
+
+export const nameOf = ({ host, port }: Address): string => `${host}:${port}`
+
+/** The last failure of each server since a server has accepted the session. */
+export class FailedAttempts {
+  readonly #byServer = new Map<string, AttemptFailure & { count: number }>()
+
+  add(server: string, { detail, outlook }: AttemptFailure): void {
+    const count = (this.#byServer.get(server)?.count ?? 0) + 1
+    this.#byServer.set(server, { detail, outlook, count })
+  }
+
+  clear(): void {
+    this.#byServer.clear()
+  }
+
+  /** Returns the best outlook of these servers: `temporary` if one of them was not tried, or may accept soon. */
+  outlookOf(servers: readonly string[]): Outlook {
+    const outlooks = servers.map(server => this.#byServer.get(server)?.outlook ?? 'temporary')
+    if (outlooks.includes('temporary')) return 'temporary'
+    return outlooks.includes('absent') ? 'absent' : 'permanent'
+  }
+
+  /**
+   * Returns a text that names each server and what it answered.
+   * @param servers names of all servers that are to be tried
+   * @param current the name of the server that is being tried
+   */
+  describe(servers: readonly string[], current: string | undefined): string {
+    const all = new Set([...this.#byServer.keys(), ...servers])
+    return Array.from(all, server => `${server}: ${this.#describeOne(server, server === current)}`).join('; ')
+  }
+
+  #describeOne(server: string, isCurrent: boolean): string {
+    const failure = this.#byServer.get(server)
+    if (failure === undefined) return isCurrent ? 'no answer yet' : 'not tried yet'
+    return failure.count === 1 ? failure.detail : `${failure.detail}, ${failure.count} attempts`
+  }
+}

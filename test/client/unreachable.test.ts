@@ -1,0 +1,134 @@
+// connect() while no server accepts the session: when it gives up, and what its error says.
+import { expect } from 'chai'
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer, type AddressInfo, type Server as TcpServer } from 'node:net'
+import { connect, PermanentError, ZooKeeperError, type ConnectOptions } from '../../src/index.ts'
+import { freePort } from '../support/free-port.ts'
+import { redial, scriptedConnect, scriptedSession, T } from '../support/scripted-session.ts'
+import { failureOf, trackSettled } from '../support/settled.ts'
+
+const refused = () => Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:2181'), { code: 'ECONNREFUSED' })
+
+/** Closes the server at the end of its scope. */
+async function listening(server: TcpServer): Promise<AsyncDisposable & { address: string }> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    address: `127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function failure(servers: string, options?: ConnectOptions): Promise<ZooKeeperError> {
+  const error = await failureOf(connect(servers, options))
+  expect(error).to.be.instanceOf(ZooKeeperError).and.to.include({ op: 'connect', fate: 'notSent' })
+  return error as ZooKeeperError
+}
+
+describe('connect() without a server', () => {
+  describe('on sockets', () => {
+    it('rejects at once on a wrong port, and names the addresses that refused the connection', async () => {
+      const port = await freePort()
+      const { code, message, cause } = await failure(`127.0.0.1:${port}`)
+      expect(code).to.equal('NOSERVER')
+      expect(message).to.equal(
+        `NOSERVER: connect: no server accepted the session (127.0.0.1:${port}: connection refused (connect ECONNREFUSED 127.0.0.1:${port}))`,
+      )
+      expect(cause).to.have.property('code', 'ECONNREFUSED')
+    })
+
+    it('rejects at once for an unknown host, and names it', async () => {
+      const { code, message } = await failure('zk1.invalid')
+      expect(code).to.equal('NOSERVER')
+      expect(message).to.match(/\(zk1\.invalid:2181: .*host name.* \(getaddrinfo E\w+ zk1\.invalid\)\)$/)
+    })
+
+    it('rejects at once for an HTTP server, and quotes its answer', async () => {
+      await using http = await listening(createHttpServer())
+      const { code, message } = await failure(http.address)
+      expect(code).to.equal('NOSERVER')
+      expect(message).to.contain(`(${http.address}: not a ZooKeeper server: it answered "HTTP/1.1 400 Bad Request")`)
+    })
+
+    it('rejects at connectTimeout if a server accepts the connection but does not answer, as one that is starting', async () => {
+      await using silent = await listening(createServer(socket => socket.on('error', () => undefined).resume()))
+      const { code, message } = await failure(silent.address, { attemptTimeout: 100, connectTimeout: 150 })
+      expect(code).to.equal('CONNECTTIMEOUT')
+      expect(message).to.contain(`(150 ms; ${silent.address}: connected, but no session within 100 ms)`)
+    })
+  })
+
+  describe('in virtual time', () => {
+    it('tries every host once before it rejects, and names each with its answer', async () => {
+      const { opening, server, clock } = scriptedConnect({}, 'a,b,c')
+      const isSettled = trackSettled(opening)
+      const failing = failureOf(opening)
+      for (let attempt = 1; attempt <= 3; attempt++) {
+        const connection = attempt === 1 ? await server.next() : await redial({ server, clock })
+        expect(isSettled()).to.equal(false)
+        connection.close(refused())
+      }
+      const { code, message } = (await failing) as ZooKeeperError
+      expect(code).to.equal('NOSERVER')
+      for (const host of ['a', 'b', 'c']) expect(message).to.contain(`${host}:2181: connection refused`)
+      expect(server.connections).to.have.length(3)
+      expect(clock.pendingTimers).to.equal(0)
+    })
+
+    it('keeps trying until the session timeout if one host may accept the session later', async () => {
+      const { opening, server, clock } = scriptedConnect({}, 'a,b')
+      const failing = failureOf(opening)
+      const startedAt = clock.now()
+      const isSettled = trackSettled(opening)
+      for (let answered = 0; clock.now() - startedAt < T;) {
+        expect(isSettled()).to.equal(false)
+        await clock.advance(10)
+        for (; answered < server.connections.length; answered++) {
+          const connection = server.connections[answered]
+          if (connection?.address.host === 'a') connection.open()
+          connection?.close(connection.address.host === 'a' ? undefined : refused())
+        }
+      }
+      const { code, message } = (await failing) as ZooKeeperError
+      expect(code).to.equal('CONNECTTIMEOUT')
+      expect(message).to.match(/a:2181: the server closed the connection before the end of the handshake, \d+ attempts/)
+      expect(message).to.match(/b:2181: connection refused \(.*\), \d+ attempts/)
+    })
+
+    it('waits for a server until connectTimeout if that is set', async () => {
+      const { opening, server, clock } = scriptedConnect({ connectTimeout: 60_000 })
+      ;(await server.next()).close(refused())
+      for (let attempt = 2; attempt <= 10; attempt++) (await redial({ server, clock })).close(refused())
+      const connection = await redial({ server, clock })
+      connection.open()
+      connection.handshake()
+      expect((await opening).state).to.equal('connected')
+    })
+
+    it('rejects with PROTOCOL only if all hosts have failed permanently', async () => {
+      const failing = async (ends: readonly Error[]) => {
+        const { opening, server, clock } = scriptedConnect({}, 'a,b')
+        const caught = failureOf(opening)
+        const [first, second] = ends
+        ;(await server.next()).close(first)
+        ;(await redial({ server, clock })).close(second)
+        return caught
+      }
+      const misconfigured = () => new PermanentError('wrong certificate')
+      expect(await failing([misconfigured(), misconfigured()])).to.have.property('code', 'PROTOCOL')
+      expect(await failing([misconfigured(), refused()])).to.have.property('code', 'NOSERVER')
+    })
+
+    it('keeps a session that exists, although all hosts refuse the connection', async () => {
+      const all = await scriptedSession({}, 'a,b')
+      all.connection.close()
+      for (let attempt = 1; attempt <= 5; attempt++) (await redial(all)).close(refused())
+      expect(all.client.state).to.equal('suspended')
+    })
+  })
+})
