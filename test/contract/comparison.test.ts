@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { Server } from '../../src/server/index.ts'
 import type { Address } from '../support/wire-session.ts'
+import { has } from '../support/server-version.ts'
 import { sharedServer } from '../support/shared-server.ts'
 import { compare } from './compare.ts'
 import { scenarios } from './scenario.ts'
@@ -19,13 +20,19 @@ describe(`the embedded server compared with Apache ZooKeeper (SEED=${seed})`, fu
   let apache: Address
   let embedded: Server
 
+  let version: string
+
   before(async () => {
-    apache = await sharedServer()
+    const shared = await sharedServer()
+    apache = shared
+    version = await shared.version()
     embedded = await Server.start({ extendedTypes: true })
   })
   after(() => embedded.close())
 
-  it(`sends the same replies and events in ${runs} random scenarios`, async () => {
+  it(`sends the same replies and events in ${runs} random scenarios`, async function () {
+    // The embedded server copies 3.8.0. Later versions differ: ZOOKEEPER-4026, 2590, 2623, 4466, 4471 and 4655.
+    if (has(version, 'ZOOKEEPER-4026') || !has(version, 'CVE-2024-23944')) return this.skip()
     await fc.assert(
       fc.asyncProperty(scenarios, steps => compare(embedded, apache, steps)),
       { seed, numRuns: runs, plugins: [fc.interruptAfterTimeLimit(timeLimit, { failOnInterrupt: true })] },

@@ -1,6 +1,8 @@
 // The contract: test cases that every ZooKeeper server must pass.
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import { operations, type Encodable, type Operation } from '../../src/protocol/index.ts'
+import { fourLetterWord } from '../support/four-letter-word.ts'
+import { has, versionIn, type Change } from '../support/server-version.ts'
 import { expireSession } from '../support/shared-server.ts'
 import { WireSession, type Address, type WireSessionOptions } from '../support/wire-session.ts'
 
@@ -22,6 +24,15 @@ export function suite(title: string, define: (it: (title: string, run: Case['run
 
 let worlds = 0
 
+const versions = new WeakMap<Address, Promise<string>>()
+
+function versionOf(server: Address): Promise<string> {
+  let version = versions.get(server)
+  if (version === undefined)
+    versions.set(server, (version = fourLetterWord(server.host, server.port, 'srvr').then(versionIn)))
+  return version
+}
+
 /** Runs a case on a server, and then deletes its nodes and closes its sessions. */
 export async function runCase(server: Address, { run }: Case): Promise<void> {
   const world = new World(server)
@@ -41,14 +52,25 @@ export class World {
   readonly #clients: Client[] = []
   readonly #sessions: WireSession[] = []
   #zk: Client | undefined
+  #version = ''
 
   constructor(server: Address) {
     this.server = server
   }
 
   async begin(): Promise<void> {
+    this.#version = await versionOf(this.server)
     this.#zk = await this.client()
     await this.#zk.ensurePath('/')
+  }
+
+  /** The server's version; of the embedded server, the one that it copies. */
+  get version(): string {
+    return this.#version
+  }
+
+  has(change: Change): boolean {
+    return has(this.version, change)
   }
 
   /** A client whose chroot is the node of this case. */

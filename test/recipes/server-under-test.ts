@@ -15,6 +15,8 @@ export interface ServerUnderTest {
   readonly options: ConnectOptions
   /** Additional options for a client that often loses its connection. */
   readonly fastRetryOptions: ConnectOptions
+  /** The version of Apache ZooKeeper that the server is, or copies. */
+  version(): string | Promise<string>
   watchCount(): number | Promise<number>
   /** Ends the client's session at the server. */
   expire(client: Client): unknown
@@ -53,6 +55,10 @@ export class EmbeddedServer implements ServerUnderTest {
     return this.server.dial
   }
 
+  version(): string {
+    return '3.8.0'
+  }
+
   watchCount(): number {
     return this.server.snapshot().watches.length
   }
@@ -80,6 +86,7 @@ export async function apacheServer(): Promise<ServerUnderTest> {
     clock: systemClock,
     options: {},
     fastRetryOptions: fastRetry,
+    version: () => server.version(),
     watchCount: () => server.watchCount(),
     expire: ({ sessionId, sessionPassword }) => expireSession(server, sessionId, sessionPassword),
     run: async work => work(),

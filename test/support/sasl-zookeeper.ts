@@ -17,7 +17,13 @@ export async function startSaslZooKeeper(
     // The server reads the file only when it starts.
     return await startApacheZooKeeper({
       config: { 'authProvider.1': 'org.apache.zookeeper.server.auth.SASLAuthenticationProvider' },
-      jvm: [`-Djava.security.auth.login.config=${file}`, '-Dfile.encoding=UTF-8', ...jvm],
+      // Since ZOOKEEPER-5043, DIGEST-MD5 is off by default, as FIPS 140 requires.
+      jvm: [
+        '-Dzookeeper.fips-mode=false',
+        `-Djava.security.auth.login.config=${file}`,
+        '-Dfile.encoding=UTF-8',
+        ...jvm,
+      ],
     })
   } finally {
     await rm(directory, { recursive: true, force: true })

@@ -1,6 +1,7 @@
 // Sets the next sequence number of a directory in the newest snapshot of a stopped server.
 // Otherwise a test would need two thousand million creates.
-// FileSnap of Apache ZooKeeper 3.8 writes the tree, its checksum, the digest, and a checksum of all that.
+// FileSnap of Apache ZooKeeper writes the tree, its checksum, the digest, and a checksum of all that. Since ZOOKEEPER-4570
+// the last zxid and a third checksum follow.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -8,6 +9,7 @@ import { join } from 'node:path'
 const CHECKSUM_SIZE = 8 + 4 + 1
 /** The size of a zxid, the digest's version, and the digest. */
 const DIGEST_SIZE = 8 + 4 + 8
+const ZXID_SIZE = 8
 /** The offset of cversion after a node's data: the ACL's number, two zxids, two times, and the version precede it. */
 const CVERSION_OFFSET = 8 + 4 * 8 + 4
 
@@ -23,10 +25,13 @@ export function setCounters(dataDir: string, counters: Readonly<Record<string, n
   if (newest === undefined) throw new Error(`${directory} contains no snapshot`)
   const file = join(directory, newest)
   const bytes = readFileSync(file)
-  const checksums = [bytes.length - CHECKSUM_SIZE - DIGEST_SIZE - CHECKSUM_SIZE, bytes.length - CHECKSUM_SIZE]
-  for (const at of checksums)
-    if (bytes.readBigInt64BE(at) !== adler32(bytes.subarray(0, at)))
-      throw new Error(`${file} has an unexpected checksum`)
+  const isChecksum = (at: number) => bytes.readBigInt64BE(at) === adler32(bytes.subarray(0, at))
+  const last = bytes.length - CHECKSUM_SIZE
+  const withoutZxid = [last, last - DIGEST_SIZE - CHECKSUM_SIZE]
+  const beforeZxid = last - ZXID_SIZE - CHECKSUM_SIZE
+  const withZxid = [last, beforeZxid, beforeZxid - DIGEST_SIZE - CHECKSUM_SIZE]
+  const checksums = [withoutZxid, withZxid].find(positions => positions.every(isChecksum))?.toReversed()
+  if (checksums === undefined) throw new Error(`${file} has an unexpected checksum`)
   for (const [path, counter] of Object.entries(counters)) bytes.writeInt32BE(counter, cversionOf(bytes, path))
   for (const at of checksums) bytes.writeBigInt64BE(adler32(bytes.subarray(0, at)), at)
   writeFileSync(file, bytes)

@@ -9,6 +9,31 @@ export function versionIn(reply: string): string {
   return version
 }
 
+/** Changes of ZooKeeper that a client can see, each with the first version of every branch that has it. */
+export const changes = {
+  'creates with a Stat, containers, removal of watches, TLS': ['3.5.0'],
+  'persistent watches, multiRead, getEphemerals, getAllChildrenNumber': ['3.6.0'],
+  whoAmI: ['3.7.0'],
+  /** A session that may not read a node gets no events of it. Debian's 3.8.0 has the fix of 3.8.4. */
+  'CVE-2024-23944': ['3.8.0', '3.9.2'],
+  /** A create in a multi is answered with its Stat. */
+  'ZOOKEEPER-4026': ['3.7.2', '3.8.2', '3.9.0'],
+  /** A check outside a multi closes the connection. */
+  'ZOOKEEPER-2623': ['3.8.5', '3.9.3'],
+  /** A session can have watches of several kinds on one path. */
+  'ZOOKEEPER-4466': ['3.9.0'],
+  /** checkWatches looks for the watches of the caller only. */
+  'ZOOKEEPER-4471': ['3.9.0'],
+  /** A snapshot ends with the last zxid. */
+  'ZOOKEEPER-4570': ['3.9.0'],
+  /** Events have the zxid of their transaction. */
+  'ZOOKEEPER-4655': ['3.9.0'],
+} as const satisfies Readonly<Record<string, readonly string[]>>
+
+export type Change = keyof typeof changes
+
+export const has = (version: string, change: Change): boolean => hasChange(version, ...changes[change])
+
 export function isAtLeast(version: string, minimum: string): boolean {
   const [mine, other] = [numbersOf(version), numbersOf(minimum)]
   const differing = mine.findIndex((number, i) => number !== (other[i] ?? 0))

@@ -29,7 +29,7 @@ export function operationsSuite(subject: Subject): void {
     const { client, path } = subject
     const [created, set] = await client.multi([{ create: `${path}/a` }, { setData: path, data: 'x' }])
     expect(created.path).to.equal(`${path}/a`)
-    expect(created.stat !== null).to.equal(subject.has('Stat of a create in a multi (ZOOKEEPER-4026)'))
+    expect(created.stat !== null).to.equal(subject.has('ZOOKEEPER-4026'))
     expect(set.version).to.equal(1)
     const failed = client.multi([{ delete: `${path}/a` }, { check: path, version: 9 }])
     expect(await failureOf(failed)).to.include({ code: 'BADVERSION', op: 'check' })

@@ -3,18 +3,8 @@ import { expect } from 'chai'
 import type { Client } from '../../src/index.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import type { ApacheZooKeeper } from '../support/apache-zookeeper.ts'
-import { hasChange } from '../support/server-version.ts'
+import { has, type Change } from '../support/server-version.ts'
 import { failureOf } from '../support/settled.ts'
-
-/** The first versions that have what some versions lack. */
-export const firsts = {
-  /** create2, containers, removeWatches, checkWatches, the configuration, TLS. */
-  'creates with a Stat, containers, removal of watches, TLS': ['3.5.0'],
-  'persistent watches, multiRead, getEphemerals, getAllChildrenNumber': ['3.6.0'],
-  whoAmI: ['3.7.0'],
-  'Stat of a create in a multi (ZOOKEEPER-4026)': ['3.7.2', '3.8.2', '3.9.0'],
-  'zxid of events (ZOOKEEPER-4655)': ['3.9.0'],
-} as const
 
 export class Subject {
   readonly home: string | undefined
@@ -29,8 +19,8 @@ export class Subject {
     this.home = home
   }
 
-  has(what: keyof typeof firsts): boolean {
-    return hasChange(this.version, ...firsts[what])
+  has(change: Change): boolean {
+    return has(this.version, change)
   }
 
   async makePath(): Promise<void> {
@@ -48,8 +38,8 @@ export class Subject {
   }
 
   /** Expects that a call works if the version has it, and is rejected with UNIMPLEMENTED otherwise. */
-  async expectIf(what: keyof typeof firsts, call: () => Promise<unknown>): Promise<void> {
-    if (this.has(what)) await call()
+  async expectIf(change: Change, call: () => Promise<unknown>): Promise<void> {
+    if (this.has(change)) await call()
     else expect(await failureOf(call())).to.have.property('code', 'UNIMPLEMENTED')
   }
 }

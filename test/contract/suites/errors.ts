@@ -132,11 +132,13 @@ export const errors = suite('errors', it => {
     await zk.create('/ephemeral', '', { mode: 'ephemeral' })
     await zk.setACL('/closed', owner)
     const results: string[] = []
-    for (const [, title, send] of rows) {
+    // A server with ZOOKEEPER-2623 closes the connection after a check outside a multi.
+    const here = rows.filter(([, title]) => !title.startsWith('check: ') || !world.has('ZOOKEEPER-2623'))
+    for (const [, title, send] of here) {
       const err = await send(session, path => world.at(path))
       results.push(`${Object.entries(errnos).find(([, errno]) => errno === err)?.[0] ?? err} ${title}`)
     }
-    expect(results).to.deep.equal(rows.map(([code, title]) => `${code} ${title}`))
+    expect(results).to.deep.equal(here.map(([code, title]) => `${code} ${title}`))
     expect((await zk.getChildren('/')).children, 'nothing has changed').to.have.members(['open', 'closed', 'ephemeral'])
   })
 })

@@ -28,14 +28,14 @@ export const fourLetterWords = suite('four-letter words:', it => {
   })
 
   it('envi: the version', async world => {
-    expect(await answerTo(world, 'envi')).to.match(/^Environment:\nzookeeper\.version=3\.8\.\d\S*, .*\n/)
+    expect(await answerTo(world, 'envi')).to.match(/^Environment:\nzookeeper\.version=3\.\d+\.\d\S*, .*\n/)
   })
 
   it('srvr: the version, counts and mode', async world => {
     const { zxid } = await (await sessionWithNode(world)).requestReply(operations.ping, {})
     const answer = await answerTo(world, 'srvr')
     const shapes = [
-      ...[/^Zookeeper version: 3\.8\.\d\S*, /, /^Latency min\/avg\/max: \d+\/[\d.]+\/\d+$/, /^Received: [1-9]\d*$/],
+      ...[/^Zookeeper version: 3\.\d+\.\d\S*, /, /^Latency min\/avg\/max: \d+\/[\d.]+\/\d+$/, /^Received: [1-9]\d*$/],
       // ZooKeeperServer.submitRequestNow counts a request after passing it on, so the reply may be subtracted first.
       ...[/^Sent: [1-9]\d*$/, /^Connections: [1-9]\d*$/, /^Outstanding: -?\d+$/, /^Zxid: 0x[0-9a-f]+$/],
       ...[/^Mode: standalone$/, /^Node count: [1-9]\d*$/, /^$/],
@@ -73,7 +73,7 @@ export const fourLetterWords = suite('four-letter words:', it => {
     expect(grown('zk_num_alive_connections')).to.be.at.least(1)
     expect(grown('zk_packets_received')).to.be.at.least(3)
     expect(after.get('zk_server_state')).to.equal('standalone')
-    expect(after.get('zk_version')).to.match(/^3\.8\./)
+    expect(after.get('zk_version')).to.contain(world.version)
     const names = [
       'avg_latency',
       'min_latency',
@@ -103,12 +103,15 @@ export const fourLetterWords = suite('four-letter words:', it => {
 
   it('wchc: connections that have watched, even if no watch is left', async world => {
     const session = await sessionWithNode(world)
+    const isListedWithoutWatch = async () =>
+      new RegExp(`(^|\n)${hex(session)}\n(?!\t)`).test(await answerTo(world, 'wchc'))
     await session.request(operations.setData, { path: world.at('/e'), data: '', version: -1 })
-    expect(await answerTo(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n(?!\t)`))
+    expect(await isListedWithoutWatch()).to.equal(true)
     await session.request(operations.addWatch, { path: world.at('/e'), mode: 0 })
     expect(await answerTo(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n\t${world.at('/e')}\n`))
     await session.request(operations.removeWatches, { path: world.at('/e'), type: 3 })
-    expect(await answerTo(world, 'wchc')).to.match(new RegExp(`(^|\n)${hex(session)}\n(?!\t)`))
+    // Since ZOOKEEPER-4471, a removal ends the entry with its last watch.
+    expect(await isListedWithoutWatch()).to.equal(!world.has('ZOOKEEPER-4471'))
     expect(await answerTo(world, 'wchp')).not.to.include(world.at('/e'))
   })
 

@@ -173,7 +173,7 @@ export const watches = suite('watches:', it => {
     expect(await pendingEvents(world, session)).to.deep.equal(['NodeCreated /a'])
   })
 
-  it('a session has one watch on a path in each of the server’s tables: the last one set (ZOOKEEPER-4466)', async world => {
+  it('before ZOOKEEPER-4466, a session has one watch on a path in each of the server’s tables: the last one set', async world => {
     const session = await world.session()
     const path = world.at('/a')
     await world.zk.create('/a')
@@ -183,11 +183,12 @@ export const watches = suite('watches:', it => {
     await world.zk.create('/a/b')
     await world.zk.create('/a/c')
     expect(await pendingEvents(world, session)).to.deep.equal([
-      ...['NodeDataChanged /a', 'NodeChildrenChanged /a', 'NodeChildrenChanged /a'],
+      ...Array<string>(world.has('ZOOKEEPER-4466') ? 2 : 1).fill('NodeDataChanged /a'),
+      ...['NodeChildrenChanged /a', 'NodeChildrenChanged /a'],
     ])
   })
 
-  it('a session that may not read a node is not notified of it (CVE-2024-23944)', async world => {
+  it('since CVE-2024-23944, a session that may not read a node is not notified of it', async world => {
     const session = await world.session()
     const { zk } = world
     await zk.addAuth('digest', 'ann:secret')
@@ -197,7 +198,9 @@ export const watches = suite('watches:', it => {
     await zk.create('/a', '', { acl })
     await zk.create('/a/b')
     await zk.setData('/a', '')
-    expect(await pendingEvents(world, session)).to.deep.equal(['NodeCreated /a/b'])
+    expect(await pendingEvents(world, session)).to.deep.equal(
+      world.has('CVE-2024-23944') ? ['NodeCreated /a/b'] : ['NodeCreated /a', 'NodeCreated /a/b', 'NodeDataChanged /a'],
+    )
     await session.request(operations.auth, { type: 0, scheme: 'digest', auth: 'ann:secret' })
     await zk.setData('/a', '')
     expect(await pendingEvents(world, session)).to.deep.equal(['NodeDataChanged /a'])
