@@ -73,7 +73,8 @@ export class Backoff {
    * @param time within this time a server must accept the session, in milliseconds
    */
   pause(hosts: number, time: number, random: Random): number {
-    const fights = Math.max(0, this.#shortConnections - 1)
+    // If all hosts have failed, their servers ended the short connections, and no other client did.
+    const fights = this.#failedAttempts < hosts ? Math.max(0, this.#shortConnections - 1) : 0
     const longest = Math.min(fights > 0 ? LONGEST_PAUSE : LONGEST_DELAY / hosts, time / 4)
     return Math.max(0, backoff(rounds(this.#failedAttempts, hosts) + fights, random, longest) - this.#spent)
   }

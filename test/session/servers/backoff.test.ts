@@ -60,6 +60,16 @@ describe('the pause between connection attempts', () => {
     expect(pauseAfter(1999)).to.equal(75)
   })
 
+  it('is as long after short connections as after others if all hosts fail, because their servers are down', () => {
+    const attempts = new Backoff()
+    for (let connections = 0; connections < 9; connections++) {
+      attempts.onConnected(0)
+      attempts.onConnectionLost(1000)
+    }
+    expect(attempts.pause(2, 30_000, random)).to.equal(1500)
+    expect(fail(attempts, 6, 2)).to.deep.equal([1500, 75, 75, 150, 150, 300])
+  })
+
   it('is at most a quarter of the session timeout, so that the session can be saved after it', () => {
     const attempts = new Backoff()
     fail(attempts, 9)
