@@ -3,7 +3,8 @@ import { inspect } from 'node:util'
 import { errnos, xids } from '../../src/protocol/index.ts'
 import { connect, type ConnectOptions } from '../../src/client/index.ts'
 import { Server } from '../../src/server/index.ts'
-import { failureOf } from '../support/settled.ts'
+import { PermanentError } from '../../src/transport/transport.ts'
+import { failureOf, trackSettled } from '../support/settled.ts'
 import { replyFrame } from '../support/scripted-server.ts'
 import { redial, scriptedSession, scriptedConnect, T } from '../support/scripted-session.ts'
 
@@ -95,6 +96,34 @@ describe('connect', () => {
     second.open()
     second.handshake()
     expect((await opening).state).to.equal('connected')
+  })
+
+  it('tries the next host if one has failed permanently, and rejects with PROTOCOL when all have', async () => {
+    const { opening, server, clock } = scriptedConnect({}, 'a,b')
+    const isSettled = trackSettled(opening)
+    const first = await server.next()
+    first.close(new PermanentError('wrong certificate'))
+    const second = await redial({ server, clock })
+    expect(isSettled()).to.equal(false)
+    expect(second.address.host).not.to.equal(first.address.host)
+    second.close(new PermanentError('wrong certificate'))
+    expect(await failureOf(opening)).to.include({ code: 'PROTOCOL', op: 'connect' })
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('treats a dial that throws as a failed attempt, and tries again', async () => {
+    let dials = 0
+    const dial = () => {
+      dials++
+      throw new Error('no such network')
+    }
+    const { opening, clock } = scriptedConnect({ connectTimeout: 500, dial })
+    const failure = failureOf(opening)
+    await clock.advance(500)
+    expect(inspect(await failure))
+      .to.contain('CONNECTTIMEOUT')
+      .and.to.contain('no such network')
+    expect(dials).to.be.above(1)
   })
 
   for (const [what, servers, options] of [

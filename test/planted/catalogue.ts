@@ -1,7 +1,17 @@
 // All planted bugs. A file of the folder bugs/ holds those of one area of src.
+import { connectionBugs } from './bugs/connection.ts'
 import { life } from './bugs/life.ts'
 import { queue } from './bugs/queue.ts'
+import { requestBugs } from './bugs/requests.ts'
+import { servers } from './bugs/servers.ts'
 import { watches } from './bugs/watches.ts'
 import type { PlantedBug } from './planted-bug.ts'
 
-export const catalogue: readonly PlantedBug[] = [...life, ...watches, ...queue]
+export const catalogue: readonly PlantedBug[] = [
+  ...life,
+  ...connectionBugs,
+  ...requestBugs,
+  ...servers,
+  ...watches,
+  ...queue,
+]

@@ -10,6 +10,7 @@ import {
   type WatchMessage,
 } from '../../src/index.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
+import { dataReply, reconnect, scriptedSession } from '../support/scripted-session.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 interface Messages {
@@ -37,6 +38,19 @@ async function published(work: () => Promise<void>): Promise<Messages> {
 }
 
 describe('a session', () => {
+  it('counts connections, replies and events without a subscriber too', async () => {
+    const all = await scriptedSession()
+    const { client, connection } = all
+    const read = client.getData('/a')
+    connection.reply(await connection.next(), dataReply())
+    await read
+    connection.event(1, '/nobody')
+    expect(client.stats).to.deep.equal({ connects: 1, disconnects: 0, replies: 1, events: 1 })
+    connection.close()
+    await reconnect(all)
+    expect(client.stats).to.deep.equal({ connects: 2, disconnects: 1, replies: 1, events: 1 })
+  })
+
   it('publishes its events on channels of node:diagnostics_channel and counts them', async () => {
     const server = await sharedServer()
     const faultyDial = new FaultyDial()

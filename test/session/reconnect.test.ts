@@ -114,6 +114,7 @@ describe('reconnecting', () => {
     connection.close()
     expect(await lost).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
     const second = await reconnect(all)
+    expect(client.state).to.equal('connected')
     const read = client.getData('/a')
     second.reply(await second.next(), dataReply('whole'))
     expect((await read).data?.toString()).to.equal('whole')

@@ -103,6 +103,7 @@ describe('close', () => {
     await clock.advance(T / 3 - 1)
     expect(isClosed).to.equal(false)
     await clock.advance(1)
+    expect(isClosed).to.equal(true)
     await closing
     expect(await read).to.include({ code: 'CLOSED', fate: 'unknown', path: '/a' })
     expect(connection.dropped).to.equal(true)

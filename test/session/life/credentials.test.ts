@@ -3,7 +3,7 @@ import { operations, xids } from '../../../src/protocol/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { outcomeOf, trackSettled } from '../../support/settled.ts'
 import { replyFrame } from '../../support/scripted-server.ts'
-import { reconnect, scriptedSession } from '../../support/scripted-session.ts'
+import { reconnect, scriptedSession, T } from '../../support/scripted-session.ts'
 
 const accepted = replyFrame(xids.auth, 1n)
 
@@ -44,6 +44,50 @@ describe('credentials', () => {
     await adding
     const third = await (second.close(), reconnect(all))
     expect(third.received.map(({ op }) => op)).to.deep.equal([operations.auth])
+  })
+
+  it('resolve each addAuth() with its own reply after a reconnect too', async () => {
+    const all = await scriptedSession()
+    const done: string[] = []
+    void all.client.addAuth('digest', 'ann:1').then(() => done.push('ann'))
+    void all.client.addAuth('digest', 'bob:2').then(() => done.push('bob'))
+    await settle()
+    all.connection.send(accepted)
+    await settle()
+    all.connection.close()
+    const second = await reconnect(all)
+    second.send(accepted)
+    await settle()
+    expect(done).to.deep.equal(['ann'])
+    second.send(accepted)
+    await settle()
+    expect(done).to.deep.equal(['ann', 'bob'])
+  })
+
+  it('are rejected when the session ends', async () => {
+    const all = await scriptedSession()
+    const adding = outcomeOf(all.client.addAuth('digest', 'ann:1'))
+    const isSettled = trackSettled(adding)
+    all.connection.close()
+    await reconnect(all, { timeOut: 0, sessionId: 0n })
+    expect(all.client.state).to.equal('expired')
+    expect(isSettled()).to.equal(true)
+    expect(await adding).to.include({ code: 'SESSIONEXPIRED', op: 'auth' })
+  })
+
+  it('are rejected when the connection is lost after the lease has ended', async () => {
+    const { client, connection, clock } = await scriptedSession()
+    const adding = outcomeOf(client.addAuth('digest', 'ann:1'))
+    const isSettled = trackSettled(adding)
+    await connection.next()
+    clock.stall(T)
+    expect(client.leaseSignal.aborted).to.equal(true)
+    await settle()
+    expect(isSettled(), 'while the connection may still survive').to.equal(false)
+    connection.close()
+    await settle()
+    expect(isSettled()).to.equal(true)
+    expect(await adding).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown', op: 'auth' })
   })
 
   it('are rejected when the lease ends without a reply, and are not sent later', async () => {

@@ -259,11 +259,33 @@ describe('the lease of a session', () => {
     const read = client.getData('/a')
     const request = await connection.next()
     clock.stall(T)
-    expect(client.validFor()).to.equal(0)
     const held = read.then(() => leaseSignal.aborted)
     connection.reply(request, dataReply())
     expect(leaseSignal.aborted).to.equal(true)
     expect(await held).to.equal(true)
+  })
+
+  it('is checked when leaseSignal is read, so that a stall is noticed before a timer fires', async () => {
+    const { client, clock } = await scriptedSession()
+    clock.stall(T - 1)
+    expect(client.leaseSignal.aborted).to.equal(false)
+    clock.stall(1)
+    expect(client.leaseSignal.aborted).to.equal(true)
+  })
+
+  it('ends on time while connected, between two pings', async () => {
+    const { client, connection, clock } = await scriptedSession()
+    const { leaseSignal } = client
+    for (let i = 1; i < 10; i++) {
+      await clock.advance(T / 10)
+      connection.event(1, '/nobody')
+    }
+    expect(pings(connection)).to.have.length(3)
+    await clock.advance(T / 10 - 1)
+    expect(leaseSignal.aborted).to.equal(false)
+    await clock.advance(1)
+    expect(leaseSignal.aborted).to.equal(true)
+    expect(client.state).to.equal('connected')
   })
 
   it('is renewed with a new signal after a stall if the connection survived', async () => {

@@ -68,6 +68,18 @@ describe('a state listener', () => {
     expect(all.client.state).to.equal('connected')
   })
 
+  it('is not called after off(), even if the state has changed before', async () => {
+    const { client, connection } = await scriptedSession()
+    const changes: State[] = []
+    const listener = (state: State) => void changes.push(state)
+    client.on('state', listener)
+    connection.close()
+    expect(client.state).to.equal('suspended')
+    client.off('state', listener)
+    await settle()
+    expect(changes).to.deep.equal([])
+  })
+
   it('is the only kind of listener: on() and off() throw for another event name', async () => {
     const { client } = await scriptedSession()
     for (const method of ['on', 'off'] as const)

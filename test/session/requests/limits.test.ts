@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { operations } from '../../../src/protocol/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { replyFrame } from '../../support/scripted-server.ts'
+import { trackSettled } from '../../support/settled.ts'
 import { dataReply, reconnect, scriptedSession } from '../../support/scripted-session.ts'
 
 describe('maxPending', () => {
@@ -10,6 +11,11 @@ describe('maxPending', () => {
     const { client, connection } = all
     const calls = ['/1', '/2', '/3'].map(path => client.getData(path).catch((error: unknown) => error))
     const refusal = { code: 'TOOMANYPENDING', fate: 'notSent', op: 'getData', path: '/4' }
+    await settle()
+    expect(connection.requests).to.have.length(3)
+    const isRefused = trackSettled(client.getData('/4'))
+    await settle()
+    expect(isRefused()).to.equal(true)
     expect(await client.getData('/4').catch((error: unknown) => error)).to.include(refusal)
     connection.reply(await connection.next(), dataReply())
     await calls[0]
@@ -56,6 +62,8 @@ describe('maxPending', () => {
     }
     controller.abort()
     const settled = client.settled()
+    await settle()
+    expect(connection.requests.slice(paths.length)).to.have.length(paths.length)
     for (const path of paths) {
       const request = await connection.next()
       expect(request).to.deep.include({ op: operations.removeWatches, body: { path, type: 2 } })

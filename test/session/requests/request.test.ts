@@ -1,7 +1,8 @@
 // The class Request on its own: how it settles, when it listens to its signal, and the numbering of requests (xids).
 import { expect } from 'chai'
-import { operations } from '../../../src/protocol/index.ts'
+import { errnos, operations, Reader } from '../../../src/protocol/index.ts'
 import { Request, xidAfter } from '../../../src/session/requests/request.ts'
+import { failureOf } from '../../support/settled.ts'
 
 const requestOf = (signal?: AbortSignal) =>
   new Request({ op: operations.ping, body: {}, path: '/a', result: () => undefined, signal })
@@ -31,6 +32,20 @@ describe('a request', () => {
       op: 'ping',
       path: '/a',
     })
+  })
+
+  it('has the fate "unknown" after an error that leaves open whether it was executed, and "refused" after others', async () => {
+    for (const [code, fate] of [
+      ['CONNECTIONLOSS', 'unknown'],
+      ['OPERATIONTIMEOUT', 'unknown'],
+      ['REQUESTTIMEOUT', 'unknown'],
+      ['NONODE', 'refused'],
+      ['THROTTLEDOP', 'refused'],
+    ] as const) {
+      const request = requestOf()
+      request.answer(errnos[code], new Reader(), { arm: () => undefined })
+      expect(await failureOf(request.promise)).to.include({ code, fate })
+    }
   })
 
   it('listens to its signal until it is settled', async () => {

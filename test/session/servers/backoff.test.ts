@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Backoff } from '../../../src/session/servers/backoff.ts'
+import { Backoff, backoff, LONGEST_DELAY } from '../../../src/session/servers/backoff.ts'
 
 /** Makes each pause three quarters of its maximum, which doubles from 50 ms to 1 s. */
 const random = () => 0.5
@@ -45,6 +45,14 @@ describe('the pause between connection attempts', () => {
     expect(attempts.pause(1, 30_000, random), 'after a connection').to.equal(37.5)
     attempts.onConnectionLost(30_000)
     expect(attempts.pause(1, 30_000, random), 'after a failed lookup').to.equal(75)
+  })
+
+  it('is between half of its maximum and all of it, at random, so that clients do not reconnect at the same time', () => {
+    for (const failures of [0, 1, 5, 100]) {
+      const longest = Math.min(LONGEST_DELAY, 50 * 2 ** failures)
+      expect(backoff(failures, () => 0)).to.equal(longest / 2)
+      expect(backoff(failures, () => 0.999)).to.be.within(longest * 0.99, longest)
+    }
   })
 
   it('grows if connections last less than 2 s one after another, even if the servers answered', () => {

@@ -108,6 +108,22 @@ describe('a read-only server', () => {
   })
 
   describe('makes the client ask other servers whether they accept writes', () => {
+    it('and tries others again if the one that did fails before it has accepted the session', async () => {
+      const all = await scriptedSession(readOnly, 'a,b,c', readOnly)
+      await all.clock.advance(100)
+      const probe = await all.server.next()
+      probe.open()
+      probe.send(Buffer.from('rw'))
+      const tried: string[] = []
+      for (let i = 0; i < 3; i++) {
+        const next = await redial(all)
+        tried.push(next.address.host)
+        next.close(new Error('refused'))
+      }
+      expect(tried[0]).to.equal(probe.address.host)
+      expect(new Set(tried).size).to.be.above(1)
+    })
+
     it('and moves the session to the first one that does', async () => {
       const all = await scriptedSession(readOnly, 'a,b,c', readOnly)
       const { client, clock, server, connection } = all

@@ -14,6 +14,7 @@ describe('updateServerList', () => {
     all.client.updateServerList('new:2182')
     expect(all.connection.dropped).to.equal(true)
     await all.clock.advance(1)
+    expect(all.server.connections).to.have.length(2)
     const second = await all.server.next()
     expect(second.address).to.deep.equal({ host: 'new', port: 2182 })
     second.open()

@@ -4,7 +4,7 @@ import { connect, type ConnectOptions } from '../../../src/client/index.ts'
 import type { SrvRecord } from '../../../src/transport/srv.ts'
 import { VirtualClock, settle } from '../../../src/testing/virtual-clock.ts'
 import { ScriptedServer, SESSION_ID, type ScriptedConnection } from '../../support/scripted-server.ts'
-import { reconnect, redial } from '../../support/scripted-session.ts'
+import { closeCleanly, reconnect, redial } from '../../support/scripted-session.ts'
 
 const NAME = '_zookeeper._tcp.example.org'
 const hosts = (...names: string[]): SrvRecord[] => names.map(name => ({ name, port: 2181 }))
@@ -123,6 +123,12 @@ describe('SRV records', () => {
     const second = await reconnect(all)
     expect(second.address.host).to.equal('zk3')
     expect(second.connectRequest?.sessionId).to.equal(SESSION_ID)
+  })
+
+  it('are not looked up after close(), which leaves no timer', async () => {
+    const all = await opened(hosts('zk1'))
+    await closeCleanly(all)
+    expect(all.clock.pendingTimers).to.equal(0)
   })
 
   it('can be replaced by a list, and a list by SRV records', async () => {

@@ -153,6 +153,18 @@ describe('a view', () => {
     expect(log).to.deep.equal(['client NodeDeleted /app/a'])
   })
 
+  it('that is closed reports no end to a watch that has fired', async () => {
+    const all = await scriptedSession()
+    const log: string[] = []
+    const view = all.client.chroot('/')
+    await arm({ ...all, client: view }, 'getData', '/a', ({ type }) => log.push(type))
+    all.connection.event(eventTypes.NodeDataChanged, '/a')
+    await settle()
+    await view.close()
+    await settle()
+    expect(log).to.deep.equal(['NodeDataChanged'])
+  })
+
   it('that is closed while it sets a watch removes it after the reply', async () => {
     const all = await scriptedSession()
     const log: string[] = []
