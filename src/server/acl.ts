@@ -85,12 +85,16 @@ export function fixupACL(acl: readonly ACL[] | null, identities: readonly Id[]):
   })
 }
 
+/** The scheme of the identity that may do everything. No ACL can contain it. */
+const SUPER = 'super'
+
 /**
  * Returns true if the ACL grants at least one bit of `permission` to one of the identities.
- * An empty ACL grants everything.
+ * An empty ACL grants everything, and a superuser may do everything.
  */
 export const allows = (acl: readonly ACL[], permission: number, identities: readonly Id[]): boolean =>
   acl.length === 0 ||
+  identities.some(({ scheme }) => scheme === SUPER) ||
   acl.some(
     ({ perms: granted, id: listed }) =>
       (granted & permission) !== 0 &&
@@ -114,14 +118,23 @@ export const redactACL = (acl: readonly ACL[], identities: readonly Id[]): ACL[]
   )
 
 /**
- * Returns the identity that an auth packet proves, or undefined if it proves none.
+ * Returns the identities that an auth packet proves, or none if it proves nothing.
  * @param address the address of the client
+ * @param superDigest the digest id of the superuser; '' if there is none
  */
-export function authenticate(scheme: string | null, auth: Buffer | null, address: string): Id | undefined {
-  if (scheme === 'ip') return { scheme, id: address }
-  if (scheme !== 'digest' || auth === null) return undefined
+export function authenticate(
+  scheme: string | null,
+  auth: Buffer | null,
+  address: string,
+  superDigest: string,
+): readonly Id[] {
+  if (scheme === 'ip') return [{ scheme, id: address }]
+  if (scheme !== 'digest' || auth === null) return []
   const [user = ''] = auth.toString().split(':', 1)
-  return { scheme, id: `${user}:${sha1(Buffer.from(auth.toString())).toString('base64')}` }
+  const id = `${user}:${sha1(Buffer.from(auth.toString())).toString('base64')}`
+  return id === superDigest ? [superIdentity, { scheme, id }] : [{ scheme, id }]
 }
+
+const superIdentity: Id = { scheme: SUPER, id: '' }
 
 export const userOf = ({ scheme, id }: Id): string => schemeOf(scheme)?.userOf(id) ?? ''

@@ -36,7 +36,7 @@ export interface ConnectionOwner {
   readonly database: Database
   readonly sessions: Sessions<ServerConnection>
   readonly faults: FaultPlan
-  readonly settings: WriteSettings & { readonly maxRequestBytes: number }
+  readonly settings: WriteSettings & { readonly maxRequestBytes: number; readonly superDigest: string }
   readonly isPaused: boolean
   /** Returns the answer to a four-letter word, or undefined if the word is unknown. */
   answerWord(word: string): string | undefined
@@ -259,9 +259,10 @@ export class ServerConnection implements WatchOwner, InboxOwner {
 
   #authenticate(reader: Reader): Body {
     const { scheme, auth } = operations.auth.request.read(reader)
-    const id = authenticate(scheme, auth, this.remote.host)
-    if (id === undefined) throw new RequestError('AUTHFAILED')
-    if (!this.#identities.some(each => each.scheme === id.scheme && each.id === id.id)) this.#identities.push(id)
+    const proved = authenticate(scheme, auth, this.remote.host, this.#owner.settings.superDigest)
+    if (proved.length === 0) throw new RequestError('AUTHFAILED')
+    for (const id of proved)
+      if (!this.#identities.some(each => each.scheme === id.scheme && each.id === id.id)) this.#identities.push(id)
     return emptyBody
   }
 

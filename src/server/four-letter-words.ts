@@ -1,25 +1,35 @@
 // The four-letter words: commands of operators and monitoring tools (org.apache.zookeeper.server.command).
 import { hex64 } from '../protocol/index.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { BACKLOG } from '../transport/listen.ts'
 import type { Address } from '../transport/transport.ts'
-import type { ServerStats } from './stats.ts'
+import type { ServerStats, WordStats } from './stats.ts'
 import type { Database } from './database.ts'
 import type { ServerSession } from './sessions.ts'
+import { digestOf } from './tree-digest.ts'
 
 /** The state that the four-letter words and snapshots report. */
 export interface ServerView {
   readonly database: Database
   readonly sessions: { readonly all: Iterable<ServerSession<unknown>>; readonly size: number }
-  readonly connections: Iterable<{
-    readonly remote: Address
-    readonly session: ServerSession<unknown> | undefined
-    readonly stats: ServerStats
-    readonly lastOperation: string
-  }>
-  readonly settings: { readonly clock: Clock; readonly tickTime: number }
+  readonly connections: Iterable<ConnectionView>
+  readonly settings: { readonly clock: Clock } & Readonly<Record<ConfiguredSetting, number>> & { dataFile?: string }
   readonly startedAt: number
   /** Totals of all connections, open and closed. */
   readonly stats: ServerStats
+  /** What the words count from. */
+  readonly wordStats: WordStats
+  /** The port that the server listens on, or 0. */
+  readonly port: number
+}
+
+type ConfiguredSetting = 'tickTime' | 'minSessionTimeout' | 'maxSessionTimeout'
+
+interface ConnectionView {
+  readonly remote: Address
+  readonly session: ServerSession<unknown> | undefined
+  readonly stats: ServerStats
+  readonly lastOperation: string
 }
 
 /**
@@ -36,14 +46,36 @@ const words: Readonly<Record<string, (view: ServerView) => string>> = {
   srvr: view => versionLine + summary(view),
   stat: view => `${versionLine}Clients:\n${connections(view, false)}\n${summary(view)}`,
   cons: view => `${connections(view, true)}\n`,
+  conf: ({ settings, port }) =>
+    Object.entries({
+      ...{ clientPort: port, secureClientPort: -1, dataDir: settings.dataFile ?? 'memory', dataDirSize: 0 },
+      ...{ dataLogDir: settings.dataFile ?? 'memory', dataLogSize: 0, tickTime: settings.tickTime, maxClientCnxns: 0 },
+      ...{ minSessionTimeout: settings.minSessionTimeout, maxSessionTimeout: settings.maxSessionTimeout },
+      ...{ clientPortListenBacklog: BACKLOG, serverId: 0 },
+    })
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  dirs: () => 'datadir_size: 0\nlogdir_size: 0\n',
+  // The default mask of Apache's server. This server has no trace.
+  gtmk: () => '306',
+  // Apache's server prints the digests of every 128th zxid, and this server the digest of the last one.
+  hash: ({ database: { tree, zxid } }) => `${zxid.toString(16)}: ${digestOf(tree)}\n`,
+  srst(view) {
+    view.wordStats.resetServer(view.stats)
+    return 'Server stats reset.\n'
+  },
+  crst(view) {
+    view.wordStats.resetConnections(view.connections)
+    return 'Connection stats reset.\n'
+  },
   mntr: view =>
     Object.entries({
       version: VERSION,
       server_state: 'standalone',
       ...{ avg_latency: '0.0', max_latency: 0, min_latency: 0 },
-      packets_received: view.stats.received,
-      packets_sent: view.stats.sent,
-      bytes_received_count: view.stats.bytesReceived,
+      packets_received: served(view).received,
+      packets_sent: served(view).sent,
+      bytes_received_count: served(view).bytesReceived,
       num_alive_connections: [...view.connections].length,
       outstanding_requests: 0,
       znode_count: nodeCount(view),
@@ -98,13 +130,15 @@ const words: Readonly<Record<string, (view: ServerView) => string>> = {
 export const answerWord = (word: string, view: ServerView): string | undefined =>
   Object.hasOwn(words, word) ? words[word]?.(view) : undefined
 
+const served = ({ stats, wordStats }: ServerView): ServerStats => wordStats.ofServer(stats)
+
 const versionLine = `Zookeeper version: ${VERSION}\n`
 
 const summary = (view: ServerView): string =>
   [
     'Latency min/avg/max: 0/0.0/0',
-    `Received: ${view.stats.received}`,
-    `Sent: ${view.stats.sent}`,
+    `Received: ${served(view).received}`,
+    `Sent: ${served(view).sent}`,
     `Connections: ${[...view.connections].length}`,
     'Outstanding: 0',
     `Zxid: ${hex64(view.database.zxid)}`,
@@ -115,7 +149,9 @@ const summary = (view: ServerView): string =>
 
 const connections = (view: ServerView, isDetailed: boolean): string =>
   [...view.connections]
-    .map(({ remote, session, stats, lastOperation }) => {
+    .map(connection => {
+      const { remote, session, lastOperation } = connection
+      const stats = view.wordStats.ofConnection(connection)
       const details =
         isDetailed && session !== undefined
           ? `,sid=${hex64(session.id)},lop=${lastOperation},to=${session.timeout}`

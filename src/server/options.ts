@@ -45,6 +45,12 @@ export interface ServerOptions {
    */
   createdStatInMulti?: boolean
   /**
+   * The digest id of the superuser, as `digest('super', password)` returns it
+   * (zookeeper.DigestAuthenticationProvider.superDigest). A client that has authenticated as this user may do
+   * everything, whatever the ACLs say. Default '': there is no superuser.
+   */
+  superDigest?: string
+  /**
    * The path of a file. The server starts with the nodes, sessions and sequence numbers in it, if the file exists, and
    * `close()` writes them there. The file is JSON, and nodes can be written by hand: see docs/testing.md. Default: none.
    */
@@ -81,6 +87,7 @@ const checks: Checks<ServerOptions> = {
   enforceQuota: boolean,
   containerCheckInterval: positive,
   createdStatInMulti: boolean,
+  superDigest: mustBe('a string', value => typeof value === 'string'),
   dataFile: mustBe('the path of a file', value => typeof value === 'string' && value !== ''),
   onTransaction: callable,
   clock: mustBe('a Clock', isClock),
@@ -110,6 +117,7 @@ export function settingsOf(options: ServerOptions): Settings {
     enforceQuota: false,
     containerCheckInterval: 60_000,
     createdStatInMulti: false,
+    superDigest: '',
     onTransaction: () => undefined,
     clock: systemClock,
     random: systemRandom,

@@ -7,7 +7,7 @@ import { answerWord } from './four-letter-words.ts'
 import type { Settings } from './options.ts'
 import { restoreState } from './saved-state.ts'
 import { Sessions, type ServerSession } from './sessions.ts'
-import { emptyStats, totalStats, type ServerStats } from './stats.ts'
+import { emptyStats, totalStats, WordStats, type ServerStats } from './stats.ts'
 
 export class ServerCore implements ConnectionOwner {
   readonly settings: Settings
@@ -15,6 +15,9 @@ export class ServerCore implements ConnectionOwner {
   readonly sessions: Sessions<ServerConnection>
   readonly faults: FaultPlan
   readonly connections = new Set<ServerConnection>()
+  readonly wordStats = new WordStats()
+  /** The port that the server listens on, or 0. */
+  port = 0
   #startedAt = 0
   #closedConnectionStats = emptyStats()
   #isPaused = false

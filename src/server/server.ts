@@ -63,7 +63,9 @@ export class Server {
     const settings = settingsOf(options)
     const core = await coreOf(settings)
     try {
-      return new Server(core, settings.listen ? await listenTcp(settings, core.accept) : undefined)
+      const listener = settings.listen ? await listenTcp(settings, core.accept) : undefined
+      core.port = listener?.address.port ?? 0
+      return new Server(core, listener)
     } catch (error) {
       core.close()
       throw error

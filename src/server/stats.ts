@@ -19,3 +19,31 @@ export const totalStats = (all: Iterable<ServerStats>): ServerStats => {
   for (const stats of all) for (const key of Object.keys(total) as (keyof ServerStats)[]) total[key] += stats[key]
   return total
 }
+
+const difference = (stats: ServerStats, from: ServerStats): ServerStats => {
+  const result = { ...stats }
+  for (const key of Object.keys(result) as (keyof ServerStats)[]) result[key] -= from[key]
+  return result
+}
+
+/** The counts that four-letter words report: those since the last srst or crst. */
+export class WordStats {
+  #server = emptyStats()
+  #connections = new WeakMap<object, ServerStats>()
+
+  ofServer(stats: ServerStats): ServerStats {
+    return difference(stats, this.#server)
+  }
+
+  ofConnection(connection: { readonly stats: ServerStats }): ServerStats {
+    return difference(connection.stats, this.#connections.get(connection) ?? emptyStats())
+  }
+
+  resetServer(stats: ServerStats): void {
+    this.#server = stats
+  }
+
+  resetConnections(connections: Iterable<{ readonly stats: ServerStats }>): void {
+    for (const each of connections) this.#connections.set(each, { ...each.stats })
+  }
+}

@@ -10,6 +10,9 @@ export interface Listener {
   close(): Promise<void>
 }
 
+/** The number of connections that the system may hold before they are accepted. A thousand clients may connect at once. */
+export const BACKLOG = 4096
+
 /**
  * Listens on an address and calls `accept` for each connection.
  * @throws Error of node:net if it cannot listen on the address
@@ -40,8 +43,7 @@ export async function listenTcp({ host, port }: Address, accept: Accept): Promis
       .on('error', error => (failure = error))
       .on('close', () => handler.closed(failure))
   })
-  // A thousand clients may connect at once.
-  server.listen({ host, port, backlog: 4096 })
+  server.listen({ host, port, backlog: BACKLOG })
   await once(server, 'listening')
   return {
     address: { host, port: (server.address() as AddressInfo).port },

@@ -7,6 +7,7 @@ import { sharedServer } from '../support/shared-server.ts'
 import { runCase, type Suite } from './suite.ts'
 import { counterSuites, quotaSuites, suites, timeSuites } from './suites.ts'
 import { counterStarts } from './suites/counters.ts'
+import { superDigest } from './suites/superuser.ts'
 import { shortIntervals } from './suites/time.ts'
 
 const leaveRunning = () => Promise.resolve()
@@ -47,11 +48,13 @@ runContract('Apache ZooKeeper with short intervals', timeSuites, () =>
   }),
 )
 
-runContract('the embedded server that enforces quotas', quotaSuites, () =>
-  Server.start({ ...options, enforceQuota: true }),
+runContract('the embedded server with quotas and a superuser', quotaSuites, () =>
+  Server.start({ ...options, enforceQuota: true, superDigest }),
 )
-runContract('Apache ZooKeeper that enforces quotas', quotaSuites, () =>
-  startApacheZooKeeper({ jvm: ['-Dzookeeper.enforceQuota=true'] }),
+runContract('Apache ZooKeeper with quotas and a superuser', quotaSuites, () =>
+  startApacheZooKeeper({
+    jvm: ['-Dzookeeper.enforceQuota=true', `-Dzookeeper.DigestAuthenticationProvider.superDigest=${superDigest}`],
+  }),
 )
 
 async function createCounterNodes({ connectString }: Server | ApacheZooKeeper): Promise<void> {

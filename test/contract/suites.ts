@@ -7,6 +7,7 @@ import { multi } from './suites/multi.ts'
 import { modes, nodes } from './suites/nodes.ts'
 import { enforcedQuotas, quotas } from './suites/quotas.ts'
 import { sessions } from './suites/sessions.ts'
+import { superuser } from './suites/superuser.ts'
 import { time } from './suites/time.ts'
 import { watchLifetime } from './suites/watch-lifetime.ts'
 import { watches } from './suites/watches.ts'
@@ -17,8 +18,8 @@ export const suites = [nodes, modes, errors, multi, acl, sessions, watches, watc
 /** Suites for a server with `shortIntervals`. */
 export const timeSuites = [time]
 
-/** Suites for a server that enforces quotas. */
-export const quotaSuites = [enforcedQuotas]
+/** Suites for a server that enforces quotas and has the superuser `superDigest`. */
+export const quotaSuites = [enforcedQuotas, superuser]
 
 /** Suites for a server whose sequence counters are set to `counterStarts`. */
 export const counterSuites = [counters]

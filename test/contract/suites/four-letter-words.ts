@@ -53,6 +53,53 @@ export const fourLetterWords = suite('four-letter words:', it => {
     expect(await answerTo(world, 'mntr')).to.include(`\nzk_znode_count\t${totalNumber + 2}\n`)
   })
 
+  it('conf: the ports, limits and directories, one to a line', async world => {
+    const lines = (await answerTo(world, 'conf')).split('\n')
+    expect(lines.map(line => line.replace(/=.*/, ''))).to.deep.equal([
+      ...['clientPort', 'secureClientPort', 'dataDir', 'dataDirSize', 'dataLogDir', 'dataLogSize', 'tickTime'],
+      ...['maxClientCnxns', 'minSessionTimeout', 'maxSessionTimeout', 'clientPortListenBacklog', 'serverId', ''],
+    ])
+    expect(lines).to.include.members([`clientPort=${world.server.port}`, 'tickTime=500', 'minSessionTimeout=1000'])
+    expect(lines).to.include.members([
+      'secureClientPort=-1',
+      'maxSessionTimeout=10000',
+      'maxClientCnxns=0',
+      'serverId=0',
+    ])
+  })
+
+  it('dirs: the sizes of the directories', async world => {
+    expect(await answerTo(world, 'dirs')).to.match(/^datadir_size: \d+\nlogdir_size: \d+\n$/)
+  })
+
+  it('gtmk: the trace mask', async world => {
+    expect(await answerTo(world, 'gtmk')).to.equal('306')
+  })
+
+  it('hash: no line, or lines with a zxid and a digest', async world => {
+    expect(await answerTo(world, 'hash')).to.match(/^([0-9a-f]+: -?\d+\n)*$/)
+  })
+
+  it('srst: counts the frames of the server from now on', async world => {
+    const session = await sessionWithNode(world)
+    for (let i = 0; i < 20; i++) await session.request(operations.ping, {})
+    const received = async () => Number(/^Received: (\d+)$/m.exec(await answerTo(world, 'srvr'))?.[1])
+    const before = await received()
+    expect(await answerTo(world, 'srst')).to.equal('Server stats reset.\n')
+    expect(await received()).to.be.below(before - 15)
+  })
+
+  it('crst: counts the frames of each connection from now on', async world => {
+    const session = await sessionWithNode(world)
+    const counts = async () =>
+      new RegExp(`recved=(\\d+),sent=(\\d+),sid=${hex(session)}`).exec(await answerTo(world, 'cons'))
+    expect(Number((await counts())?.[1])).to.be.above(1)
+    expect(await answerTo(world, 'crst')).to.equal('Connection stats reset.\n')
+    expect((await counts())?.slice(1)).to.deep.equal(['0', '0'])
+    await session.request(operations.ping, {})
+    expect((await counts())?.slice(1)).to.deep.equal(['1', '1'])
+  })
+
   it('stat: srvr, and the connections', async world => {
     await sessionWithNode(world)
     expect(await answerTo(world, 'stat')).to.match(
