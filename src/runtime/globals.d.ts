@@ -5,7 +5,7 @@
 // @ts-ignore: without @types/node, the fallbacks below apply.
 /// <reference types="node" />
 // @ts-ignore: as above.
-import type { ConnectionOptions } from 'node:tls'
+import type { ConnectionOptions, TlsOptions } from 'node:tls'
 
 /**
  * The global Buffer. Without the types of Node.js: what a program needs to read the bytes. The parameter is not used,
@@ -36,4 +36,9 @@ interface Signal {
 /** The options of node:tls. Without the types of Node.js they are not checked. */
 export type TlsConnectionOptions = typeof globalThis extends { Buffer: unknown }
   ? ConnectionOptions
+  : Readonly<Record<string, unknown>>
+
+/** The options of node:tls for a server. Without the types of Node.js they are not checked. */
+export type TlsServerOptions = typeof globalThis extends { Buffer: unknown }
+  ? TlsOptions
   : Readonly<Record<string, unknown>>

@@ -2,9 +2,10 @@
 // The mechanism is obsolete (RFC 6331), but the only one of ZooKeeper apart from Kerberos. It does not encrypt the
 // connection, so use it over TLS.
 import { badArguments } from '../protocol/index.ts'
-import { isSameSecret, md5 } from '../runtime/hash.ts'
+import { isSameSecret } from '../runtime/hash.ts'
 import type { Random } from '../runtime/random.ts'
 import type { Exchange, Mechanism } from '../session/life/sasl.ts'
+import { DIGEST_URI, FIRST_USE, proofsOf } from './digest-proof.ts'
 import { parseDirectives, quoted } from './directives.ts'
 import { SaslError } from './sasl-error.ts'
 
@@ -16,17 +17,11 @@ export interface DigestCredentials {
 }
 
 /**
- * The fixed digest-uri of Java's client and server. It does not contain the server's host name
- * (SecurityUtils.createSaslClient).
- */
-const DIGEST_URI = 'zookeeper/zk-sasl-md5'
-/**
  * The longest messages, in bytes. A client must abort if a challenge is longer than 2048 bytes (RFC 2831, 2.1.1). A
  * response is limited to 4096 bytes (2.1.2).
  */
 const LONGEST_CHALLENGE = 2048
 const LONGEST_RESPONSE = 4096
-const FIRST_USE = '00000001'
 
 const RULE = 'must be a string without control characters and unpaired surrogates'
 
@@ -105,13 +100,7 @@ function respond(
   cnonce: string,
   digestUri: string,
 ): { token: Buffer; rspauth: Buffer } {
-  const name = encodeForHash(username, isUtf8)
-  const secret = encodeForHash(password, isUtf8)
-  // The realm and the nonce are hashed byte for byte, as the server sent them.
-  const owner = hash(name, latin1(`:${realm ?? ''}:`), secret)
-  const a1 = hex(owner, latin1(`:${nonce}:${cnonce}`))
-  const proof = (method: string) =>
-    hex(latin1(`${a1}:${nonce}:${FIRST_USE}:${cnonce}:auth:${hex(latin1(`${method}:${digestUri}`))}`))
+  const proofs = proofsOf({ username, password, realm, nonce, cnonce, digestUri, isUtf8 })
   const token = latin1(
     [
       ...(isUtf8 ? ['charset=utf-8'] : []),
@@ -121,38 +110,15 @@ function respond(
       `nc=${FIRST_USE}`,
       `cnonce=${quoted(cnonce)}`,
       `digest-uri=${quoted(digestUri)}`,
-      `response=${proof('AUTHENTICATE')}`,
+      `response=${proofs.response}`,
       'qop=auth',
     ].join(','),
   )
   if (token.length > LONGEST_RESPONSE)
     throw new SaslError(`the response has ${token.length} bytes, the limit is ${LONGEST_RESPONSE}`)
-  return { token, rspauth: latin1(proof('')) }
+  return { token, rspauth: latin1(proofs.rspauth) }
 }
 
-/**
- * Encodes text for hashing. Text that fits into ISO 8859-1 is encoded in ISO 8859-1, even if the charset is utf-8 (RFC
- * 2831, 2.1.2.1).
- * @throws SaslError if the text does not fit and the server does not support utf-8
- */
-function encodeForHash(text: string, isUtf8: boolean): Buffer {
-  if (/^[\0-\xff]*$/.test(text)) return latin1(text)
-  if (!isUtf8)
-    throw new SaslError(
-      'the name or the password has characters outside ISO 8859-1, and the server does not support utf-8',
-    )
-  return Buffer.from(text)
-}
-
-function hash(...parts: Uint8Array[]): Buffer {
-  try {
-    return md5(Buffer.concat(parts))
-  } catch (cause) {
-    throw new SaslError('this runtime has no MD5, which DIGEST-MD5 needs', { cause })
-  }
-}
-
-const hex = (...parts: Uint8Array[]): string => hash(...parts).toString('hex')
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')
 
 /** Returns 128 random bits in hexadecimal. */

@@ -25,6 +25,13 @@ const schemes: Readonly<Record<string, Scheme>> = {
     isAuthenticated: true,
     userOf: id => id.slice(0, id.indexOf(':')),
   },
+  sasl: {
+    // A Kerberos principal, or a name without a realm (KerberosName).
+    isValid: id => /^[^/@]*(\/[^/@]*)?@[^/@]*$/.test(id) || !id.includes('@'),
+    matches: (proved, listed) => proved === listed || proved === 'super',
+    isAuthenticated: true,
+    userOf: id => id,
+  },
   ip: {
     isValid: id => networkOf(id) !== undefined,
     matches(proved, listed) {
@@ -67,10 +74,11 @@ const isAnyone = ({ scheme, id }: Id): boolean => scheme === 'world' && id === '
 
 /**
  * Returns the ACL to store: without duplicates, and with the caller's proved identities instead of 'auth'.
+ * @param hasSasl true if the server knows the scheme 'sasl'
  * @throws RequestError INVALIDACL if it is empty, contains an invalid id, or contains 'auth' from a client that has not
  * authenticated
  */
-export function fixupACL(acl: readonly ACL[] | null, identities: readonly Id[]): ACL[] {
+export function fixupACL(acl: readonly ACL[] | null, identities: readonly Id[], hasSasl: boolean): ACL[] {
   const entries = new Map((acl ?? []).map(each => [JSON.stringify(each), each]))
   if (entries.size === 0) throw new RequestError('INVALIDACL')
   return [...entries.values()].flatMap(entry => {
@@ -80,6 +88,7 @@ export function fixupACL(acl: readonly ACL[] | null, identities: readonly Id[]):
       if (proved.length === 0) throw new RequestError('INVALIDACL')
       return proved.map(id => ({ perms: entry.perms, id }))
     }
+    if (entry.id.scheme === 'sasl' && !hasSasl) throw new RequestError('INVALIDACL')
     if (schemeOf(entry.id.scheme)?.isValid(entry.id.id) !== true) throw new RequestError('INVALIDACL')
     return entry
   })

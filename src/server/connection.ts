@@ -15,13 +15,13 @@ import {
   WatcherEvent,
   xids,
   type ACL,
-  type Id,
   type Writer,
 } from '../protocol/index.ts'
 import type { ServerTransport, Address } from '../transport/transport.ts'
-import { allows, authenticate } from './acl.ts'
+import { allows } from './acl.ts'
 import type { Database } from './database.ts'
 import type { FaultPlan, PlannedFault } from './fault-plan.ts'
+import { Identities, type AuthenticationSettings } from './identities.ts'
 import { Inbox, type InboxOwner } from './inbox.ts'
 import { handlerOf, type Handler } from './operations.ts'
 import { LENGTH_BYTES, Outbox } from './outbox.ts'
@@ -36,7 +36,7 @@ export interface ConnectionOwner {
   readonly database: Database
   readonly sessions: Sessions<ServerConnection>
   readonly faults: FaultPlan
-  readonly settings: WriteSettings & { readonly maxRequestBytes: number; readonly superDigest: string }
+  readonly settings: WriteSettings & AuthenticationSettings & { readonly maxRequestBytes: number }
   readonly isPaused: boolean
   /** Returns the answer to a four-letter word, or undefined if the word is unknown. */
   answerWord(word: string): string | undefined
@@ -59,8 +59,7 @@ export class ServerConnection implements WatchOwner, InboxOwner {
   readonly #inbox: Inbox
   readonly #outbox: Outbox
   readonly #reader = new Reader()
-  /** The identities that the client has proved on this connection. */
-  readonly #identities: Id[]
+  readonly #identities: Identities
   #session: ServerSession<ServerConnection> | undefined
   /** Releases the outbox. Undefined while the server is not paused. */
   #releaseOutbox: (() => void) | undefined
@@ -72,7 +71,7 @@ export class ServerConnection implements WatchOwner, InboxOwner {
     this.remote = remote
     this.#outbox = new Outbox(transport, () => this.#inbox.proceed())
     this.#inbox = new Inbox(transport, owner.settings.maxRequestBytes, this)
-    this.#identities = [{ scheme: 'ip', id: remote.host }]
+    this.#identities = new Identities(owner.settings, remote.host)
     if (owner.isPaused) this.pause()
   }
 
@@ -129,7 +128,7 @@ export class ServerConnection implements WatchOwner, InboxOwner {
   }
 
   notify(type: number, path: string, acl: readonly ACL[] = []): void {
-    if (!allows(acl, perms.read, this.#identities)) return
+    if (!allows(acl, perms.read, this.#identities.all)) return
     const fault = this.#matchFault(['event'], this.#session?.id)
     this.#reply(fault, xids.notification, NO_ZXID, 0, writer =>
       WatcherEvent.write(writer, { type, state: keeperStates.SyncConnected, path }),
@@ -190,6 +189,11 @@ export class ServerConnection implements WatchOwner, InboxOwner {
     const { database, sessions } = this.#owner
     const { xid, type } = RequestHeader.read(reader)
     const isAuthentication = type === opcodes.auth || type === opcodes.sasl
+    if (!isAuthentication && this.#identities.needSasl) {
+      this.#reply(undefined, xid, 0n, errnos.SESSIONCLOSEDREQUIRESASLAUTH, emptyBody)
+      this.end()
+      return
+    }
     const handler = this.#handlerOf(type, session)
     if (handler === undefined) {
       sessions.touch(session)
@@ -212,7 +216,7 @@ export class ServerConnection implements WatchOwner, InboxOwner {
     const { err, body } = outcome
     // The reply to a ping has the xid of pings even if the request has another one (FinalRequestProcessor).
     this.#reply(fault, type === opcodes.ping ? xids.ping : xid, isAuthentication ? 0n : database.zxid, err, body)
-    if (type === opcodes.closeSession || err === errnos.AUTHFAILED) this.end()
+    if (type === opcodes.closeSession || (isAuthentication && err !== 0)) this.end()
   }
 
   /** Executes the request, unless a fault replaces the reply. Returns 'silent' if the server sends no reply. */
@@ -225,7 +229,7 @@ export class ServerConnection implements WatchOwner, InboxOwner {
     if (fault?.effect.is === 'replace') return { err: errnos[fault.effect.code], body: emptyBody }
     const { database, settings } = this.#owner
     try {
-      const body = handler.run({ database, settings, session, identities: this.#identities, watcher: this }, reader)
+      const body = handler.run({ database, settings, session, identities: this.#identities.all, watcher: this }, reader)
       return body === undefined ? 'silent' : { err: 0, body }
     } catch (error) {
       if (error instanceof RequestError) return { err: errnos[error.code], body: emptyBody }
@@ -243,27 +247,14 @@ export class ServerConnection implements WatchOwner, InboxOwner {
   #handlerOf(type: number, session: ServerSession<ServerConnection>): Handler | undefined {
     switch (type) {
       case opcodes.auth:
-        return { operation: operations.auth, run: (_, reader) => this.#authenticate(reader) }
+        return { operation: operations.auth, run: (_, reader) => this.#identities.authenticate(reader) }
       case opcodes.sasl:
-        // A server without a SASL configuration replies with a null token to everything (ZooKeeperServer.processSasl).
-        return {
-          operation: operations.sasl,
-          run: () => writer => operations.sasl.response.write(writer, { token: null }),
-        }
+        return { operation: operations.sasl, run: (_, reader) => this.#identities.sasl(reader) }
       case opcodes.closeSession:
         return { operation: operations.closeSession, run: () => (this.#owner.endSession(session, this), emptyBody) }
       default:
         return handlerOf.get(type)
     }
-  }
-
-  #authenticate(reader: Reader): Body {
-    const { scheme, auth } = operations.auth.request.read(reader)
-    const proved = authenticate(scheme, auth, this.remote.host, this.#owner.settings.superDigest)
-    if (proved.length === 0) throw new RequestError('AUTHFAILED')
-    for (const id of proved)
-      if (!this.#identities.some(each => each.scheme === id.scheme && each.id === id.id)) this.#identities.push(id)
-    return emptyBody
   }
 
   #reply(fault: PlannedFault | undefined, xid: number, zxid: bigint, err: number, body: Body): void {

@@ -1,5 +1,5 @@
 // Entry point `zkwire/server`: an embedded ZooKeeper, in memory, for tests. Re-exports only.
-// May import: testing, transport, protocol, runtime.
+// May import: testing, transport, protocol, runtime, sasl/digest-proof.ts, sasl/directives.ts, sasl/sasl-error.ts.
 export { VirtualClock, type UntilOptions } from '../testing/virtual-clock.ts'
 export type { ServerStats } from './stats.ts'
 export type { TransactionRecord } from './database.ts'

@@ -3,6 +3,7 @@ import { badArguments } from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
 import { systemClock, type Clock } from '../runtime/clock.ts'
 import { systemRandom, type Random } from '../runtime/random.ts'
+import type { TlsServerOptions } from '../runtime/globals.d.ts'
 import type { TransactionRecord } from './database.ts'
 
 /** Options of `Server.start()`. Numbers are whole and from 1 to 2147483647, unless another range is given. */
@@ -51,6 +52,21 @@ export interface ServerOptions {
    */
   superDigest?: string
   /**
+   * The names and passwords of users that authenticate by SASL with DIGEST-MD5, as `digestMd5()` of `zkwire/sasl` does.
+   * Default: the server has no SASL.
+   */
+  saslUsers?: Readonly<Record<string, string>>
+  /**
+   * If true, closes the connection of a client that sends another request before it has authenticated by SASL
+   * (zookeeper.sessionRequireClientSASLAuth). Default false.
+   */
+  requireSasl?: boolean
+  /**
+   * Options of node:tls for a server, such as `cert` and `key`, and `requestCert` with `ca` to require a certificate of
+   * the client. The port then accepts TLS only. `server.dial` never uses TLS. Default: no TLS.
+   */
+  tls?: TlsServerOptions
+  /**
    * The path of a file. The server starts with the nodes, sessions and sequence numbers in it, if the file exists, and
    * `close()` writes them there. The file is JSON, and nodes can be written by hand: see docs/testing.md. Default: none.
    */
@@ -67,7 +83,9 @@ export interface ServerOptions {
   random?: Random
 }
 
-export type Settings = Required<Omit<ServerOptions, 'dataFile'>> & Pick<ServerOptions, 'dataFile'>
+/** The options without which the server lacks a feature. */
+type Feature = 'dataFile' | 'saslUsers' | 'tls'
+export type Settings = Required<Omit<ServerOptions, Feature>> & Pick<ServerOptions, Feature>
 
 const isFrom = (least: number, most: number) => (value: number) =>
   Number.isSafeInteger(value) && value >= least && value <= most
@@ -88,10 +106,17 @@ const checks: Checks<ServerOptions> = {
   containerCheckInterval: positive,
   createdStatInMulti: boolean,
   superDigest: mustBe('a string', value => typeof value === 'string'),
+  saslUsers: mustBe('an object of names and passwords', isStrings),
+  requireSasl: boolean,
+  tls: mustBe('options of node:tls', (value: unknown) => typeof value === 'object' && value !== null),
   dataFile: mustBe('the path of a file', value => typeof value === 'string' && value !== ''),
   onTransaction: callable,
   clock: mustBe('a Clock', isClock),
   random: callable,
+}
+
+function isStrings(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.values(value).every(each => typeof each === 'string')
 }
 
 function isClock(value: unknown): boolean {
@@ -118,6 +143,7 @@ export function settingsOf(options: ServerOptions): Settings {
     containerCheckInterval: 60_000,
     createdStatInMulti: false,
     superDigest: '',
+    requireSasl: false,
     onTransaction: () => undefined,
     clock: systemClock,
     random: systemRandom,

@@ -58,12 +58,13 @@ export class Server {
    * Starts a server, which is empty unless `dataFile` names a file. Resolves when it accepts connections.
    * @throws ZooKeeperError BADARGUMENTS if an option is invalid or does not exist, or the file is malformed
    * @throws Error of node:net if the address is not available, such as EADDRINUSE
+   * @throws Error of node:tls if a key or a certificate of `tls` is invalid
    */
   static async start(options: ServerOptions = {}): Promise<Server> {
     const settings = settingsOf(options)
     const core = await coreOf(settings)
     try {
-      const listener = settings.listen ? await listenTcp(settings, core.accept) : undefined
+      const listener = settings.listen ? await listenTcp(settings, core.accept, settings.tls) : undefined
       core.port = listener?.address.port ?? 0
       return new Server(core, listener)
     } catch (error) {
@@ -148,7 +149,8 @@ export class Server {
       const { host, port } = this
       this.#core.start()
       try {
-        if (this.#listener !== undefined) this.#listener = await listenTcp({ host, port }, this.#core.accept)
+        if (this.#listener !== undefined)
+          this.#listener = await listenTcp({ host, port }, this.#core.accept, this.#core.settings.tls)
       } catch (error) {
         this.#core.stop()
         throw error

@@ -34,6 +34,8 @@ export interface WriteSettings {
   extendedTypes: boolean
   /** Rejects a write that exceeds the hard limit of a quota. */
   enforceQuota: boolean
+  /** Undefined if the server has no SASL. */
+  saslUsers?: unknown
   /** The reply to a multi contains the Stat of each create2. */
   createdStatInMulti: boolean
 }
@@ -61,7 +63,7 @@ export function create(
   requireMode(settings, opcode, request)
   const kind = kindOf(session, opcode, request)
   const parentPath = checkedParent(request.path)
-  const acl = fixupACL(request.acl, identities)
+  const acl = fixupACL(request.acl, identities, settings.saslUsers !== undefined)
   const parent = tree.get(parentPath)
   requirePermission(parent.acl, perms.create, identities)
   const path = isSequential(request.flags) ? request.path + sequenceSuffix(tree.counter(tx, parent)) : request.path
@@ -122,9 +124,14 @@ export function setData(
   return statOf(tree.setData(tx, path, data))
 }
 
-export function setACL({ tree, tx, identities }: WriteContext, path: string, acl: ACL[] | null, version: number): Stat {
+export function setACL(
+  { tree, tx, identities, settings }: WriteContext,
+  path: string,
+  acl: ACL[] | null,
+  version: number,
+): Stat {
   requirePath(path)
-  const fixedACL = fixupACL(acl, identities)
+  const fixedACL = fixupACL(acl, identities, settings.saslUsers !== undefined)
   const node = tree.get(path)
   requirePermission(node.acl, perms.admin, identities)
   requireVersion(node.aversion, version)

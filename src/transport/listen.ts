@@ -1,6 +1,8 @@
-// Accepts TCP connections, through node:net.
+// Accepts TCP connections, through node:net or node:tls.
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import type { TlsServerOptions } from '../runtime/globals.d.ts'
 import type { Accept, Address } from './transport.ts'
 
 export interface Listener {
@@ -15,10 +17,12 @@ export const BACKLOG = 4096
 
 /**
  * Listens on an address and calls `accept` for each connection.
+ * @param tls options of node:tls: accepts TLS only. Default: plaintext only.
  * @throws Error of node:net if it cannot listen on the address
+ * @throws Error of node:tls if a key, a certificate or a passphrase is invalid
  */
-export async function listenTcp({ host, port }: Address, accept: Accept): Promise<Listener> {
-  const server = createServer({ noDelay: true }, socket => {
+export async function listenTcp({ host, port }: Address, accept: Accept, tls?: TlsServerOptions): Promise<Listener> {
+  const onSocket = (socket: Socket) => {
     const handler = accept(
       {
         write: bytes => void socket.write(bytes),
@@ -42,12 +46,27 @@ export async function listenTcp({ host, port }: Address, accept: Accept): Promis
       .on('drain', () => handler.drained?.())
       .on('error', error => (failure = error))
       .on('close', () => handler.closed(failure))
-  })
+  }
+  const server =
+    tls === undefined
+      ? createServer({ noDelay: true }, onSocket)
+      : createTlsServer({ minVersion: 'TLSv1.2', noDelay: true, ...tls }, onSocket)
+  // The owner cannot close a connection whose TLS handshake is not complete.
+  const sockets = new Set<Socket>()
+  if (tls !== undefined)
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket)
+      socket.on('close', () => sockets.delete(socket))
+    })
   server.listen({ host, port, backlog: BACKLOG })
   await once(server, 'listening')
   return {
     address: { host, port: (server.address() as AddressInfo).port },
-    close: () => new Promise(resolve => server.close(() => resolve())),
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
   }
 }
 

@@ -1,4 +1,4 @@
-// TLS. Only this file uses node:tls.
+// TLS for clients.
 import { connect, createSecureContext } from 'node:tls'
 import type { TlsConnectionOptions } from '../runtime/globals.d.ts'
 import { PermanentError, type Address, type Dial } from './transport.ts'

@@ -95,7 +95,8 @@ describe('in the architecture,', () => {
         'node:net transport/listen.ts', // for the embedded server
         'node:net transport/tcp.ts', // for clients
         'node:tls runtime/globals.d.ts',
-        'node:tls transport/tls.ts',
+        'node:tls transport/listen.ts', // for the embedded server
+        'node:tls transport/tls.ts', // for clients
         'node:stream/web transport/cloudflare-sockets.d.ts', // types only
       ])
     })

@@ -43,7 +43,9 @@ export const superuser = suite('a superuser:', it => {
     const other = await world.client()
     await zk.addAuth('digest', `super:${password}`)
     await other.addAuth('digest', 'ann:secret')
-    const changed = new Promise(resolve => void zk.exists('/secret', { watch: ({ type }) => resolve(type) }))
+    let notify: (type: string) => void = () => undefined
+    const changed = new Promise<string>(resolve => (notify = resolve))
+    await zk.exists('/secret', { watch: ({ type }) => notify(type) })
     await other.create('/secret', '', { acl: [aclOf('digest', digest('ann', 'secret'))] })
     expect(await changed).to.equal('NodeCreated')
   })
