@@ -38,7 +38,7 @@ export function herdPage(result: Result): string {
 
 ${n} clients contend for one lock. The client that holds it releases it, and then queues for it again. What does that cost the other clients
 and the ZooKeeper server? This page compares four locks. Each of them solves the main problem of the one before it. The figures come from
-[one run](herd.json) on Apache ZooKeeper ${result.server.version} (\`${result.commandLine.replace(/ --(json|report) \S+/g, '')}\`,
+one run (\`docs/herd.json\` in the repository) on Apache ZooKeeper ${result.server.version} (\`${result.commandLine.replace(/ --(json|report) \S+/g, '')}\`,
 ${result.date.slice(0, 10)}). A script generates this page from the result file, and a test compares the two. \`npm start\` measures the
 figures again. Its report shows one release of each lock, frame by frame.
 

@@ -21,6 +21,20 @@ describe('docs/herd.md', () => {
     expect(herdPage(other)).not.to.equal(herdPage(result))
   })
 
+  it('has the figures that the picture of the README shows', () => {
+    const picture = readDocument('docs/herd.svg')
+    const page = readDocument('docs/herd.md').replaceAll('\n', ' ')
+    for (const [lock, unit] of [
+      ['HerdMutex', 'MB'],
+      ['Mutex', 'kB'],
+    ] as const) {
+      const release = new RegExp(`\\(\`${lock}\`.*?One release: \\*\\*(\\d+ notifications?), ([\\d.]+)[kM] bytes read`)
+      const [, notifications, bytes] = release.exec(page) ?? expect.fail(lock)
+      expect(picture).to.include(`>${notifications}, ${Math.round(Number(bytes))} ${unit} read<`)
+      expect(readDocument('README.md').slice(0, 1000)).to.match(new RegExp(`${Math.round(Number(bytes))}\\s${unit}`))
+    }
+  })
+
   it('is based on a complete run on Apache ZooKeeper whose exponents match the theory', () => {
     expect(result).to.include({ ended: 'complete' })
     expect(result.server.kind).to.equal('apache')

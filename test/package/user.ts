@@ -1,9 +1,9 @@
 // A user's folder, outside of the repository, with the packed package and the tools that users have.
 import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { runAtExit } from '../support/at-exit.ts'
 import { installPackage, nodeBinary, npm, root } from '../support/packed-package.ts'
@@ -32,6 +32,8 @@ export interface User {
   /** A folder with a copy of the package. Nothing else is found from there. */
   bare: string
   tarball: string
+  /** The paths of the files in the package. */
+  files: readonly string[]
 }
 
 let user: Promise<User> | undefined
@@ -51,7 +53,11 @@ async function install(): Promise<User> {
   const tarball = await installPackage(directory)
   await symlink(tools, join(temporary, 'project', 'node_modules'))
   await cp(join(directory, 'node_modules'), join(bare, 'node_modules'), { recursive: true })
-  return { directory, bare, tarball }
+  const installed = await readdir(join(directory, 'node_modules', 'zkwire'), { recursive: true, withFileTypes: true })
+  const files = installed
+    .filter(each => each.isFile())
+    .map(each => relative(join(directory, 'node_modules', 'zkwire'), join(each.parentPath, each.name)))
+  return { directory, bare, tarball, files }
 }
 
 /** Installs the tools, unless the last run has installed the same ones. Returns their node_modules. */
@@ -91,7 +97,7 @@ export async function run(directory: string, folder: string, node: string, comma
   const path = [join(tools, node, 'bin'), join(tools, '.bin'), process.env['PATH']].join(delimiter)
   const env = { PATH: path, HOME: process.env['HOME'], NO_COLOR: '1', CI: '1' }
   const [program = '', ...args] = command.split(' ')
-  return promisify(execFile)(program, args, { cwd: join(directory, folder), env, timeout: 60_000 }).then(
+  return promisify(execFile)(program, args, { cwd: join(directory, folder), env, timeout: 110_000 }).then(
     ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
     (error: unknown) => {
       const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
