@@ -1,4 +1,5 @@
 // connect() and supervise() of `zkwire`, for Node, Bun and Deno: TCP, TLS, SRV records, the ensemble's configuration.
+import { debuglog } from 'node:util'
 import { systemRandom } from '../runtime/random.ts'
 import { badArguments } from '../protocol/index.ts'
 import { mustBe, type Checks } from '../protocol/option-checks.ts'
@@ -118,8 +119,13 @@ export function nodeSettingsOf(options: ConnectOptions): Settings {
     dial: dialOf(options),
     lookUpSrv: srvLookup(options.resolveSrv ?? resolveSrv),
     srvRefreshInterval: options.srvRefreshInterval ?? 60_000,
+    debugLog: log.enabled ? logLine : undefined,
   })
 }
+
+/** Writes to stderr if the environment variable NODE_DEBUG contains `zkwire`. */
+const log = debuglog('zkwire')
+const logLine = (line: string): void => log('%s', line)
 
 /** Shared by all sessions that use the system's randomness. */
 const dialTcpShuffled = tcp({ random: systemRandom })

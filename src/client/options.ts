@@ -1,7 +1,7 @@
 // The options of connect(), checked and completed once.
 import { LONGEST_TIMER, systemClock, type Clock } from '../runtime/clock.ts'
 import { systemRandom, type Random } from '../runtime/random.ts'
-import { badArguments } from '../protocol/index.ts'
+import { badArguments, type ZooKeeperError } from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Check, type Checks } from '../protocol/option-checks.ts'
 import type { Mechanism } from '../session/life/sasl.ts'
 import type { ObservedFrame } from '../session/observed-frame.ts'
@@ -88,6 +88,12 @@ export interface CommonOptions {
    */
   onFrame?: (frame: ObservedFrame) => void
   /**
+   * Called with an error each time that an attempt to connect fails, or a connection is lost, also before connect() or
+   * supervise() has connected. The message names the host and its answer. The code is NOSERVER or PROTOCOL for an
+   * attempt, and CONNECTIONLOSS for a connection. Default: none.
+   */
+  onConnectionError?: (error: ZooKeeperError) => void
+  /**
    * Called with errors of your callbacks: those that they throw, and the reasons that their promises reject with. Also
    * called if `followEnsemble` cannot read the configuration. An error that it throws becomes an uncaught exception.
    * Default: console.error.
@@ -132,6 +138,7 @@ export const commonChecks: Checks<CommonOptions> = {
   clock: orNull(mustBe('a clock', (value: unknown) => hasMethod(value, 'wallNow'))),
   random: orNull(aFunction),
   onFrame: orNull(aFunction),
+  onConnectionError: orNull(aFunction),
   onUncaughtError: orNull(aFunction),
 }
 
@@ -145,17 +152,18 @@ export function checkOptions<O extends object>(options: O, checks: Checks<O>): v
 }
 
 /** The settings that an entry point chooses, not the caller. */
-export type Chosen = Pick<SessionSettings, 'lookUpSrv' | 'srvRefreshInterval'> & { dial: Dial }
+export type Chosen = Pick<SessionSettings, 'lookUpSrv' | 'srvRefreshInterval' | 'debugLog'> & { dial: Dial }
 
 /** Fills in the defaults of options that were checked. */
 export function settingsOf(options: CommonOptions, chosen: Chosen): Settings {
   const sessionTimeout = options.sessionTimeout ?? 30_000
-  const { dial, lookUpSrv, srvRefreshInterval } = chosen
+  const { dial, lookUpSrv, srvRefreshInterval, debugLog } = chosen
   // Not spread: V8 makes a slow object of a literal with a spread, and each session reads its settings often.
   return {
     dial,
     lookUpSrv,
     srvRefreshInterval,
+    debugLog,
     sessionTimeout,
     connectTimeout: options.connectTimeout ?? sessionTimeout,
     waitsForServers: options.connectTimeout != null,
@@ -172,6 +180,7 @@ export function settingsOf(options: CommonOptions, chosen: Chosen): Settings {
     sasl: options.sasl ?? undefined,
     session: options.session ?? undefined,
     onFrame: options.onFrame ?? undefined,
+    onConnectionError: options.onConnectionError ?? undefined,
   }
 }
 

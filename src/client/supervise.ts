@@ -26,7 +26,7 @@ export async function superviseWith<O extends CommonOptions, T>(
   task: SessionTask<T>,
 ): Promise<T> {
   if (typeof task !== 'function') throw badArguments('supervise', '', 'the task must be a function')
-  const { clock, random } = settingsOf(options)
+  const { clock, random, connectTimeout } = settingsOf(options)
   const stop = options.signal ?? undefined
   let target: Target = parseConnectString(servers)
   let next = options
@@ -41,7 +41,13 @@ export async function superviseWith<O extends CommonOptions, T>(
   }
   for (;;) {
     const startedAt = clock.now()
-    const client = await open(target, next).catch(undefinedIfUnreachable)
+    const client = await open(target, next).catch((error: unknown) => {
+      if (!isCode(error, 'CONNECTTIMEOUT', 'NOSERVER', 'SESSIONEXPIRED')) throw error
+      // Otherwise nobody would learn that a service with a wrong port waits for ever.
+      const isFirst = next === options && !isCode(error, 'SESSIONEXPIRED')
+      if (isFirst && options.onConnectionError == null) warn(error as ZooKeeperError)
+      return undefined
+    })
     if (client !== undefined) {
       const outcome = await run(client, stop, taskAfterLost)
       if (outcome !== LOST) return outcome
@@ -51,15 +57,14 @@ export async function superviseWith<O extends CommonOptions, T>(
     }
     // Includes the time to open the session, even if that failed.
     failures = clock.now() - startedAt > LONGEST_DELAY ? 0 : failures + 1
-    // A session to resume is for the first run only.
-    next = { ...options, session: undefined }
+    // A session to resume is for the first run only. With connectTimeout, a session waits for servers that are down.
+    next = { ...options, session: undefined, connectTimeout }
     await pause(backoff(failures, random), clock, stop)
   }
 }
 
-function undefinedIfUnreachable(error: unknown): undefined {
-  if (!isCode(error, 'CONNECTTIMEOUT', 'NOSERVER', 'SESSIONEXPIRED')) throw error
-}
+const warn = ({ message }: ZooKeeperError): void =>
+  process.emitWarning(`supervise() keeps trying to connect. ${message}`, { code: 'ZKWIRE_UNREACHABLE' })
 
 const ignore = (): void => undefined
 

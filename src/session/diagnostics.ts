@@ -1,11 +1,15 @@
-// Counters, and channels of node:diagnostics_channel, for observers outside this package. Only this file imports that
-// module.
+// Counters, channels of node:diagnostics_channel and lines of a debug log, for observers outside this package. Only
+// this file imports that module.
 import type { Clock } from '../runtime/clock.ts'
 import { channel } from 'node:diagnostics_channel'
-import type { TypeOf, WatcherEvent } from '../protocol/index.ts'
+import { hex64, type TypeOf, type WatcherEvent } from '../protocol/index.ts'
 import type { Address } from '../transport/transport.ts'
 import type { Request } from './requests/request.ts'
 import type { State } from './life/states.ts'
+import { nameOf } from './servers/failed-attempts.ts'
+
+/** Writes one line to a debug log. Lines contain no secrets. */
+export type DebugLog = (line: string) => void
 
 const channels = {
   connect: channel('zkwire:connect'),
@@ -66,10 +70,15 @@ export interface SessionStats {
 }
 
 export class Diagnostics {
+  readonly #log: DebugLog | undefined
   #connects = 0
   #disconnects = 0
   #replies = 0
   #events = 0
+
+  constructor(log: DebugLog | undefined) {
+    this.#log = log
+  }
 
   get stats(): SessionStats {
     return {
@@ -78,19 +87,26 @@ export class Diagnostics {
     }
   }
 
+  onAttempt(address: Address, sessionId: bigint): void {
+    this.#log?.(`${hex64(sessionId)}: connecting to ${nameOf(address)}`)
+  }
+
   onConnected(address: Address, sessionId: bigint, readOnly: boolean): void {
     this.#connects++
+    this.#log?.(`${hex64(sessionId)}: accepted by ${nameOf(address)}${readOnly ? ', which is read-only' : ''}`)
     if (channels.connect.hasSubscribers)
       channels.connect.publish({ address, sessionId, readOnly } satisfies ConnectMessage)
   }
 
   onDisconnected(sessionId: bigint, cause: Error): void {
     this.#disconnects++
+    this.#log?.(`${hex64(sessionId)}: ${cause.message}`)
     if (channels.disconnect.hasSubscribers)
       channels.disconnect.publish({ sessionId, cause } satisfies DisconnectMessage)
   }
 
   onStateChanged(sessionId: bigint, state: State, previous: State): void {
+    this.#log?.(`${hex64(sessionId)}: state ${previous} -> ${state}`)
     if (channels.state.hasSubscribers) channels.state.publish({ sessionId, state, previous } satisfies StateMessage)
   }
 

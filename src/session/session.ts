@@ -19,7 +19,7 @@ import * as operations from '../protocol/operations.ts'
 import type { Address } from '../transport/transport.ts'
 import { Background } from './background.ts'
 import { Connection, type ConnectionOwner, type ConnectionSettings } from './connection.ts'
-import { Diagnostics } from './diagnostics.ts'
+import { Diagnostics, type DebugLog } from './diagnostics.ts'
 import { Credentials, type Credential } from './life/credentials.ts'
 import { Identity, type IdentitySettings } from './life/identity.ts'
 import { Lease } from './life/lease.ts'
@@ -42,7 +42,9 @@ export interface SessionSettings extends ConnectionSettings, HostProviderSetting
   auth: readonly Credential[]
   sasl: Mechanism | undefined
   onFrame: ((frame: ObservedFrame) => void) | undefined
+  onConnectionError: ((error: ZooKeeperError) => void) | undefined
   onUncaughtError: (error: unknown) => void
+  debugLog: DebugLog | undefined
 }
 
 /** The longest time that close() takes by default, in milliseconds. */
@@ -52,7 +54,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
   readonly #settings: SessionSettings
   readonly callbacks: CallbackRunner
   readonly background = new Background()
-  readonly diagnostics = new Diagnostics()
+  readonly diagnostics: Diagnostics
   readonly states: StateMachine
   readonly requests: Requests
   readonly watches: WatchManager
@@ -77,6 +79,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
   constructor(servers: Servers, settings: SessionSettings) {
     this.#settings = settings
     this.callbacks = new CallbackRunner(settings.onUncaughtError)
+    this.diagnostics = new Diagnostics(settings.debugLog)
     this.states = new StateMachine(this.callbacks)
     this.requests = new Requests(this, settings)
     this.watches = new WatchManager(this)
@@ -220,6 +223,9 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.#connection = undefined
     this.#lastCause = cause
     this.diagnostics.onDisconnected(this.id, cause)
+    const { onConnectionError } = this.#settings
+    // The server closes the connection of a session that is being closed, which is no error.
+    if (onConnectionError !== undefined && this.#closing === undefined) this.callbacks.later(onConnectionError, cause)
     this.#lease.hasExternalTimer = false
     if (this.#isConnected) this.#enter('suspended')
     this.requests.failInFlight(connection, 'CONNECTIONLOSS', cause)
@@ -245,6 +251,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
   #dial(host: Address, timeout: number): void {
     this.checkLease()
     if (isTerminal(this.state)) return
+    this.diagnostics.onAttempt(host, this.id)
     const version = this.#versions.of(keyOf(host), this.#settings.clock.now())
     this.#connection = new Connection(host, version, timeout, this.#settings, this)
   }

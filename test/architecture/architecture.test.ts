@@ -94,6 +94,7 @@ describe('in the architecture,', () => {
         'node:events transport/listen.ts',
         'node:net transport/listen.ts', // for the embedded server
         'node:net transport/tcp.ts', // for clients
+        'node:util client/node.ts', // debuglog
         'node:tls runtime/globals.d.ts',
         'node:tls transport/listen.ts', // for the embedded server
         'node:tls transport/tls.ts', // for clients

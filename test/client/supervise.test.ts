@@ -78,6 +78,29 @@ onBothServers('supervise', (fixture, { it }) => {
     expect(clock.now()).to.be.above(600_000)
   })
 
+  it('warns once, with the hosts and their answers, if no server is there at the start and nobody else is told', async () => {
+    const warnings: (Error & { code?: string })[] = []
+    const onWarning = (warning: Error) => void warnings.push(warning)
+    process.on('warning', onWarning)
+    const errors: Error[] = []
+    for (const onConnectionError of [undefined, (error: Error) => void errors.push(error)]) {
+      let refusals = 0
+      const dial: Dial = (address, handler) => {
+        if (++refusals > 5) return fixture.server.dial(address, handler)
+        const cause = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
+        queueMicrotask(() => handler.closed(cause))
+        return { write: () => undefined, destroy: () => undefined }
+      }
+      expect(await run(() => 42, { dial, onConnectionError: onConnectionError as never })).to.equal(42)
+      expect(refusals).to.equal(6)
+    }
+    await new Promise(setImmediate)
+    process.off('warning', onWarning)
+    expect(warnings.map(({ code }) => code)).to.deep.equal(['ZKWIRE_UNREACHABLE'])
+    expect(warnings[0]?.message).to.match(/^supervise\(\) keeps trying to connect\. NOSERVER: .*connect ECONNREFUSED/)
+    expect(errors).to.have.length(5)
+  })
+
   it('treats null as an omitted signal', async () => {
     const faultyDial = new FaultyDial(fixture.server.dial)
     faultyDial.refuse()

@@ -138,6 +138,43 @@ describe('connect() without a server', () => {
       expect(await failing([misconfigured(), refused()])).to.have.property('code', 'NOSERVER')
     })
 
+    it('calls onConnectionError for each failed attempt and each lost connection', async () => {
+      const errors: ZooKeeperError[] = []
+      const thrown = new Error('thrown by the callback')
+      const { opening, server, clock, callbackErrors } = scriptedConnect(
+        {
+          connectTimeout: 10_000,
+          onConnectionError: error => {
+            errors.push(error)
+            if (errors.length === 3) throw thrown
+          },
+        },
+        'a,b',
+      )
+      const first = await server.next()
+      first.close(refused())
+      const second = await redial({ server, clock })
+      second.open()
+      second.close()
+      const third = await redial({ server, clock })
+      third.open()
+      third.handshake()
+      const client = await opening
+      expect(client.state).to.equal('connected')
+      third.close()
+      await clock.advance(0)
+      const names = [first, second, third].map(({ address: { host } }) => `${host}:2181`)
+      expect(errors.map(({ code, fate }) => [code, fate])).to.deep.equal([
+        ['NOSERVER', 'notSent'],
+        ['NOSERVER', 'notSent'],
+        ['CONNECTIONLOSS', 'unknown'],
+      ])
+      expect(errors[0]?.message).to.contain(`(${names[0]}: connection refused (connect ECONNREFUSED 10.0.0.1:2181))`)
+      expect(errors[1]?.message).to.contain(`(${names[1]}: the server closed the connection before the end of the`)
+      expect(errors[2]?.message).to.contain(`(${names[2]}: the server closed the connection)`)
+      expect(callbackErrors).to.deep.equal([thrown])
+    })
+
     it('keeps a session that exists, although all hosts refuse the connection', async () => {
       const all = await scriptedSession({}, 'a,b')
       all.connection.close()
