@@ -1,7 +1,12 @@
 // All planted bugs. A file of the folder bugs/ holds those of one area of src.
 import { connectionBugs } from './bugs/connection.ts'
+import { coordination } from './bugs/coordination.ts'
+import { helds } from './bugs/held.ts'
 import { life } from './bugs/life.ts'
+import { locks } from './bugs/locks.ts'
+import { node } from './bugs/node.ts'
 import { queue } from './bugs/queue.ts'
+import { reentrants } from './bugs/reentrant.ts'
 import { requestBugs } from './bugs/requests.ts'
 import { servers } from './bugs/servers.ts'
 import { watches } from './bugs/watches.ts'
@@ -14,4 +19,9 @@ export const catalogue: readonly PlantedBug[] = [
   ...servers,
   ...watches,
   ...queue,
+  ...node,
+  ...helds,
+  ...locks,
+  ...reentrants,
+  ...coordination,
 ]

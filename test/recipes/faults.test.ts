@@ -1,7 +1,8 @@
 // Every lock with a fault at each step of acquire() and release(): it recovers its node, and leaves no node and no
 // watch.
 import { expect } from 'chai'
-import { parentOf } from '../../src/protocol/index.ts'
+import type { ObservedFrame } from '../../src/index.ts'
+import { opcodes, parentOf, RequestHeader } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
 import { kindsUnderFaults, type Step } from './locks/exclusive-kinds.ts'
@@ -119,6 +120,21 @@ for (const {
         await held?.release()
       })
     }
+
+    it('makes its server catch up before it looks for a node whose create had no reply', async () => {
+      const sent: number[] = []
+      const { faultyDial, client } = await fixture.openWithFaults({
+        onFrame({ from, first, bytes }: ObservedFrame) {
+          if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
+        },
+      })
+      await fixture.observer.ensurePath(isQueue ? path : parentOf(path))
+      const lost = faultyDial.dropReply(opcodes.create2).then(() => (sent.length = 0))
+      const held = await new Lock(client, path).acquire()
+      await lost
+      expect(sent[0]).to.equal(opcodes.sync)
+      await held.release()
+    })
 
     it('leaves no node and no watch if its signal aborts while it waits', async () => {
       const { client, held } = await prepare(TAKEN)

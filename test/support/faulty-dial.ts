@@ -3,7 +3,7 @@ import { dialTcp } from '../../src/transport/tcp.ts'
 import type { Dial, Transport, TransportHandler } from '../../src/transport/transport.ts'
 import { Framer, RequestHeader, xids } from '../../src/protocol/index.ts'
 
-type Fault = 'dropRequest' | 'dropReply' | 'holdReply' | 'holdEvent'
+type Fault = 'dropRequest' | 'holdRequest' | 'dropReply' | 'holdReply' | 'holdEvent'
 
 interface Plan {
   fault: Fault
@@ -37,6 +37,13 @@ export class FaultyDial {
   }
 
   /**
+   * Holds the k-th such request from now, and all later ones, until {@link deliver}. Resolves when it is to be sent.
+   */
+  holdRequest(opcode: number, k = 1): Promise<void> {
+    return this.#plan('holdRequest', opcode, k)
+  }
+
+  /**
    * Sends the k-th such request from now, and cuts the connection instead of delivering its reply. Resolves when that
    * has happened.
    */
@@ -60,7 +67,7 @@ export class FaultyDial {
     return this.#plan('holdEvent', xids.notification, 1)
   }
 
-  /** Delivers the frames that are held. */
+  /** Delivers the frames that are held, in both directions. */
   deliver(): void {
     this.#transport?.deliver()
   }
@@ -98,6 +105,7 @@ class FaultyTransport implements Transport, TransportHandler {
   readonly #planByXid = new Map<number, Plan>()
   #transport: Transport | undefined
   #isFirst = true
+  #heldRequests: Buffer[] | undefined
   #held: Buffer[] | undefined
   #holdsClose = false
   #heldClose: { cause?: Error } | undefined
@@ -132,10 +140,15 @@ class FaultyTransport implements Transport, TransportHandler {
         plan.onInjected()
         return
       }
-      if (plan !== undefined) this.#planByXid.set(xid, plan)
+      if (plan?.fault === 'holdRequest') {
+        this.#heldRequests ??= []
+        plan.onInjected()
+      } else if (plan !== undefined) this.#planByXid.set(xid, plan)
     }
     this.#isFirst = false
-    this.#transport?.write(frame)
+    // Copied, because the client reuses the memory.
+    if (this.#heldRequests !== undefined) this.#heldRequests.push(Buffer.from(frame))
+    else this.#transport?.write(frame)
   }
 
   /** Counts a request and removes and returns the plan that is due at it. */
@@ -192,6 +205,8 @@ class FaultyTransport implements Transport, TransportHandler {
   }
 
   deliver(): void {
+    for (const frame of this.#heldRequests ?? []) this.#transport?.write(frame)
+    this.#heldRequests = undefined
     const held = this.#held ?? []
     const end = this.#heldClose
     this.#held = this.#heldClose = undefined

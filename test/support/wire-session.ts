@@ -27,7 +27,7 @@ export interface WireSessionOptions {
   timeout?: number
   /** The id of an existing session to reattach to. */
   sessionId?: bigint
-  password?: Uint8Array
+  password?: Uint8Array | null
   /** A server whose last zxid is smaller closes the connection. */
   lastZxidSeen?: bigint
 }

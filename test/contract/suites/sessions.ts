@@ -61,8 +61,10 @@ export const sessions = suite('sessions', it => {
 
   it('cannot be resumed with a wrong password', async world => {
     const { sessionId, password } = await world.session()
-    const wrong = Buffer.from(password.map(byte => byte ^ 1))
-    for (const each of [wrong, Buffer.alloc(0), Buffer.alloc(16)])
+    const wrong = (from: number, to: number) =>
+      Buffer.from(password.map((byte, i) => (i >= from && i < to ? byte ^ 1 : byte)))
+    const longer = Buffer.concat([password, Buffer.alloc(1)])
+    for (const each of [wrong(0, 16), wrong(0, 1), wrong(15, 16), longer, Buffer.alloc(0), Buffer.alloc(16), null])
       expect(await failureOf(world.session({ sessionId, password: each }))).to.include(expired)
     expect((await world.session({ sessionId, password })).sessionId).to.equal(sessionId)
   })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { openACL, readOnlyACL } from '../../../src/index.ts'
+import { openACL, readOnlyACL, type ObservedFrame } from '../../../src/index.ts'
 import { Barrier, DoubleBarrier } from '../../../src/recipes/index.ts'
-import { opcodes } from '../../../src/protocol/index.ts'
+import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
 import { leaveStep } from '../../../src/recipes/coordination/barrier.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
@@ -182,6 +182,35 @@ onBothServers('DoubleBarrier', (fixture, { it, itEverywhere }) => {
     await entering
     expect(await fixture.ephemeralNodes()).to.have.length(2)
     await Promise.all([barrier.leave(), other.leave()])
+  })
+
+  it('is left without waiting for members that entered meanwhile', async () => {
+    const [a, b, c] = [await fixture.open(), await fixture.open(), await fixture.open()]
+    const [first, second, third] = [a, b, c].map(client => new DoubleBarrier(client, fixture.path, 2))
+    await Promise.all([first?.enter(), second?.enter()])
+    const leaving = first?.leave()
+    await fixture.waitForWatches(1)
+    await third?.enter()
+    await fixture.expire(b)
+    await leaving
+    expect(await fixture.ephemeralNodes()).to.have.length(1)
+    await third?.leave()
+  })
+
+  it('makes its server catch up before it looks for a member’s node whose create had no reply', async () => {
+    const sent: number[] = []
+    const { faultyDial, client } = await fixture.openWithFaults({
+      onFrame({ from, first, bytes }: ObservedFrame) {
+        if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
+      },
+    })
+    await client.ensurePath(fixture.path)
+    const lost = faultyDial.dropReply(opcodes.create2).then(() => (sent.length = 0))
+    const barrier = new DoubleBarrier(client, fixture.path, 1)
+    await barrier.enter()
+    await lost
+    expect(sent[0]).to.equal(opcodes.sync)
+    await barrier.leave()
   })
 
   for (const opcode of [opcodes.create2, opcodes.getChildren2, opcodes.exists] as const) {

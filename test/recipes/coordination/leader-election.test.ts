@@ -142,13 +142,28 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
     expect(reasons[1]).to.equal(reasons[0])
   })
 
+  it('rejects with the error of the callback although it has a signal, and resigns', async () => {
+    const stop = new AbortController()
+    const election = new LeaderElection(await fixture.open(), fixture.path)
+    let terms = 0
+    const leading = election.lead(
+      () => {
+        if (++terms === 1) throw new Error('mine')
+        stop.abort()
+      },
+      { signal: stop.signal },
+    )
+    expect(await failureOf(leading)).to.have.property('message', 'mine')
+    expect([terms, await election.leader()]).to.deep.equal([1, null])
+  })
+
   it('leaves no listener on lead()’s signal, however many terms there were', async () => {
     const { signal } = new AbortController()
     const client = await fixture.open()
     let terms = 0
     const leading = new LeaderElection(client, fixture.path).lead(
       held => {
-        if (++terms === 50) throw new Error('enough')
+        if (++terms >= 50) throw new Error('enough')
         expect(getEventListeners(signal, 'abort')).to.have.lengthOf(1)
         expect(held.signal.aborted).to.equal(false)
       },
@@ -212,6 +227,21 @@ onBothServers('LeaderElection', (fixture, { it, itEverywhere }) => {
       await untilYielded(null, 'a', 'b', null)
       stop.abort()
       await iterating
+    })
+
+    it('yields the next leader also if it has the same id as the one before', async () => {
+      const [a, b] = [await fixture.open(), await fixture.open()]
+      const first = await new LeaderElection(a, fixture.path, { id: 'same' }).campaign()
+      const next = new LeaderElection(b, fixture.path, { id: 'same' }).campaign()
+      await fixture.until(async () => (await fixture.ephemeralNodes()).length === 2)
+      const sessions: bigint[] = []
+      for await (const leader of new LeaderElection(fixture.observer, fixture.path).leaders()) {
+        sessions.push(leader?.session ?? 0n)
+        if (sessions.length === 2) break
+        await first.release()
+      }
+      expect(sessions).to.deep.equal([a.sessionId, b.sessionId])
+      await (await next).release()
     })
 
     it('removes its watch when the loop ends', async () => {

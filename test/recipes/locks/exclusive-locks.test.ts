@@ -1,6 +1,6 @@
 // The common behaviour of the exclusive locks.
 import { expect } from 'chai'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { aclOf, creatorAllACL, openACL, type Client, type ObservedFrame } from '../../../src/index.ts'
 import { CreateRequest, opcodes, parentOf, perms, RequestHeader } from '../../../src/protocol/index.ts'
 import { LockError, revoke, type AcquireOptions } from '../../../src/recipes/index.ts'
@@ -119,6 +119,13 @@ for (const {
       expect(held.signal.aborted).to.equal(false)
     })
 
+    it('returns empty data from contenders() if its options have no data', async () => {
+      const held = await new Lock(await fixture.open(), path).acquire()
+      const [contender] = await new Lock(fixture.observer, path).contenders()
+      expect(contender?.data).to.deep.equal(Buffer.alloc(0))
+      await held.release()
+    })
+
     it('sends one delete however often release() is called', async () => {
       const client = await fixture.open()
       const held = await new Lock(client, path).acquire()
@@ -194,6 +201,25 @@ for (const {
       await held.release()
     })
 
+    it('has no watch while it is held', async () => {
+      const client = await fixture.open()
+      const held = await new Lock(client, path).acquire()
+      await client.settled()
+      expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
+      await held.release()
+    })
+
+    it('waits without a limit if its timeout is longer than a timer can be', async () => {
+      const held = await new Lock(await fixture.open(), path).acquire()
+      const client = await fixture.open()
+      const timersBefore = fixture.timerCount()
+      const acquiring = new Lock(client, path).acquire({ timeout: 2 ** 31 })
+      await fixture.waitForWatches(1)
+      expect(fixture.timerCount()).to.equal(timersBefore)
+      await held.release()
+      await (await acquiring).release()
+    })
+
     it('rejects invalid timeouts, options and signals with BADARGUMENTS, and creates no node', async () => {
       const client = await fixture.open()
       for (const timeout of [-1, NaN, 'soon', '50', null, 5n] as never[])
@@ -253,6 +279,7 @@ for (const {
       await new Promise(setImmediate)
       process.off('warning', onWarning)
       expect(warnings).to.deep.equal([])
+      expect(getEventListeners(signal, 'abort')).to.deep.equal([])
       await client.settled()
       await client.deleteRecursive(path)
     })
@@ -434,6 +461,9 @@ for (const {
       const [holder, other] = [await fixture.open(), await fixture.open()]
       const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
       const revoked = once(held.revoked, 'abort')
+      await other.setData(held.path, 'not a request')
+      await fixture.sleep(1)
+      expect(held.revoked.aborted).to.equal(false)
       expect(await revoke(other, held.path)).to.equal(true)
       await revoked
       expect(held.signal.aborted).to.equal(false)

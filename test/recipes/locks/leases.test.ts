@@ -1,8 +1,9 @@
 // The timing of each lock, to the millisecond: client, recipe and server run in one process on one virtual clock.
 import { expect } from 'chai'
-import { connect, type Client } from '../../../src/index.ts'
+import { connect, type Client, type ConnectOptions } from '../../../src/index.ts'
 import { LockError } from '../../../src/recipes/index.ts'
 import { Server, VirtualClock } from '../../../src/server/index.ts'
+import { FaultyDial } from '../../support/faulty-dial.ts'
 import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
 import { kindsUnderFaults } from './exclusive-kinds.ts'
 
@@ -11,7 +12,9 @@ const T = 3000
 /** The server's tickTime, ms. */
 const TICK = 500
 
-for (const { Lock, Rival = Lock } of kindsUnderFaults) {
+for (const kind of kindsUnderFaults) {
+  const { Lock, Rival = Lock, isQueue, acquireRequests, tryRequests } = kind
+  const { grantingRequest = acquireRequests.at(-1) } = kind
   describe(`${Lock.name} in virtual time`, () => {
     const path = '/lock'
     let clock: VirtualClock
@@ -31,8 +34,7 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
       expect(clock.pendingTimers, 'timers after the test').to.equal(0)
     })
 
-    async function open(): Promise<Client> {
-      const { dial } = server
+    async function open(dial: ConnectOptions['dial'] = server.dial): Promise<Client> {
       const client = await connect(server.connectString, { dial, clock, random: () => 0.5, sessionTimeout: T })
       clients.push(client)
       return client
@@ -86,6 +88,26 @@ for (const { Lock, Rival = Lock } of kindsUnderFaults) {
       expect(nodes().some(each => each === held.path && held.path !== next.path)).to.equal(false)
       await clock.until(next.release())
     })
+
+    for (const method of ['acquire', 'tryAcquire'] as const)
+      it(`is not granted by ${method}() in a session that is presumed lost since the granting request was sent`, async () => {
+        const faultyDial = new FaultyDial(server.dial)
+        const client = await open(faultyDial.dial)
+        if (isQueue) await client.ensurePath(path)
+        const listsFirst = method === 'tryAcquire' && tryRequests.some(opcode => opcode === grantingRequest)
+        const arrived = faultyDial.holdReply(grantingRequest ?? NaN, listsFirst ? 2 : 1)
+        const lock = new Lock(client, path)
+        const granting = lock[method]().then(held => ({ held, isLost: held?.signal.aborted ?? false }))
+        await arrived
+        // As if the process was stopped, and then finds the reply in the buffer of its socket.
+        clock.stall(T)
+        faultyDial.deliver()
+        const { held, isLost } = await clock.until(granting)
+        expect(isLost).to.equal(false)
+        await clock.until(client.settled())
+        expect(nodes()).to.deep.equal(held === null ? [] : [held.path])
+        await held?.release()
+      })
 
     it('reports a lease that expires during release() only if the release is rejected', async () => {
       for (const isRefused of [true, false]) {

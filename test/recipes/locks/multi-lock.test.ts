@@ -41,6 +41,15 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await Promise.all(clients.map(acquireRepeatedly))
   })
 
+  it('acquires locks of different views in the order of their paths at the server', async () => {
+    const client = await fixture.open()
+    await client.ensurePath(at('z'))
+    const inView = new Mutex(client.chroot(at('z')), '/0')
+    const held = await new MultiLock([inView, new Mutex(client, at('m'))]).acquire()
+    expect(held.held[0]?.path).to.match(/\/m\//)
+    await held.release()
+  })
+
   it('acquires the locks of a nested MultiLock one by one, in the order of all paths', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
     const [a, b, c] = ['a', 'b', 'c'].map(name => new Mutex(client, at(name))) as [Mutex, Mutex, Mutex]
@@ -93,25 +102,41 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await held.release()
   })
 
-  it('starts again if one lock is lost while it waits for another', async () => {
+  it('releases all locks and starts again if one is lost while it waits for another', async () => {
     const [client, other] = [await fixture.open(), await fixture.open()]
-    const taken = await new Mutex(other, at('b')).acquire()
-    const multi = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))])
+    const taken = await new Mutex(other, at('c')).acquire()
+    const multi = new MultiLock(['a', 'b', 'c'].map(name => new Mutex(client, at(name))))
     const acquiring = multi.acquire({ watchOwnNode: true })
-    await fixture.until(async () => (await fixture.ephemeralNodes()).length === 3)
+    const queues = async () =>
+      Promise.all(['/a', '/b', '/c'].map(async name => (await fixture.childPaths(name)).length))
+    const untilQueues = (...lengths: number[]) =>
+      fixture.until(async () => (await queues()).every((length, i) => length === lengths[i]))
+    await untilQueues(1, 1, 2)
     const [first = ''] = await fixture.childPaths('/a')
     await fixture.observer.delete(first)
     const rival = await new Mutex(other, at('a')).acquire()
     const isGranted = trackSettled(acquiring)
+    // It leaves the queue of the third lock, releases the second one, and queues for the first one after the rival.
+    await untilQueues(2, 0, 1)
     await taken.release()
-    // It queues again after the rival and has released the second lock.
-    await fixture.until(
-      async () => (await fixture.childPaths('/a')).length === 2 && (await fixture.childPaths('/b')).length === 0,
-    )
-    expect(isGranted()).to.equal(false)
     await rival.release()
     const held = await acquiring
-    expect([held.signal.aborted, held.validFor() > 0]).to.deep.equal([false, true])
+    expect([isGranted(), held.signal.aborted, held.validFor() > 0]).to.deep.equal([true, false, true])
+    expect(await fixture.ephemeralNodes()).to.have.members(held.held.map(({ path }) => path))
+    await held.release()
+  })
+
+  it('is not granted with a lock that was lost while it waited for another', async () => {
+    const [client, other] = [await fixture.open(), await fixture.open()]
+    const taken = await new Mutex(other, at('b')).acquire()
+    const acquiring = new MultiLock([new Mutex(client, at('a')), new Mutex(client, at('b'))]).acquire({
+      watchOwnNode: true,
+    })
+    await fixture.until(async () => (await fixture.childPaths('/b')).length === 2)
+    const [first = ''] = await fixture.childPaths('/a')
+    await Promise.all([fixture.observer.delete(first), taken.release()])
+    const held = await acquiring
+    expect(held.signal.aborted).to.equal(false)
     expect(await fixture.ephemeralNodes()).to.have.members(held.held.map(({ path }) => path))
     await held.release()
   })
@@ -125,6 +150,17 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     await fixture.expire(client)
     expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
     await taken.release()
+  })
+
+  it('releases the other locks if the release of one is rejected, and rejects with that error', async () => {
+    const client = await fixture.open()
+    const multi = new MultiLock(['a', 'b', 'c'].map(name => new Mutex(client, at(name))))
+    const held = await multi.acquire()
+    await fixture.observer.setACL(at('b'), [aclOf('world', 'anyone', perms.all & ~perms.delete)])
+    expect(await failureOf(held.release())).to.have.property('code', 'NOAUTH')
+    expect(await fixture.ephemeralNodes()).to.deep.equal([held.held[1]?.path])
+    await fixture.observer.setACL(at('b'), openACL)
+    await held.release()
   })
 
   it('aborts its signal when a lock is lost after a rejected release', async () => {

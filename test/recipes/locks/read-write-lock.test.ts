@@ -101,6 +101,18 @@ onBothServers('ReadWriteLock', (fixture, { it, itEverywhere }) => {
     await (await nextReader.acquiring).release()
   })
 
+  itEverywhere('lets tryAcquire() of a reader succeed beside other readers, and fail beside a writer', async () => {
+    const [a, b] = [await fixture.open(), await fixture.open()]
+    const first = await lockOf(a).readLock.acquire()
+    const second = await lockOf(b).readLock.tryAcquire()
+    expect(second?.validFor()).to.be.above(0)
+    expect(await lockOf(b).writeLock.tryAcquire()).to.equal(null)
+    await Promise.all([first.release(), second?.release()])
+    const written = await lockOf(a).writeLock.acquire()
+    expect(await lockOf(b).readLock.tryAcquire()).to.equal(null)
+    await written.release()
+  })
+
   it('reports the contenders of both sides from either side', async () => {
     const [reader, writer] = [await fixture.open(), await fixture.open()]
     const held = await lockOf(reader).readLock.acquire()

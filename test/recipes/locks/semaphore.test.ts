@@ -179,6 +179,23 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     await Promise.all(got.map(held => held.release()))
   })
 
+  it('deletes the node of a tryAcquire() that finds no permit free when it is in the gate', async () => {
+    const { faultyDial, client } = await fixture.openWithFaults()
+    const held = await semaphoreOf(client, 2).acquire()
+    // The first node is that at the gate, the second one is the lease.
+    const creating = faultyDial.holdRequest(opcodes.create2, 2)
+    const trying = semaphoreOf(client, 2).tryAcquire()
+    await creating
+    const other = held.path.replace(/\d+$/, '')
+    const { path } = await fixture.observer.create(other, '', { mode: 'ephemeralSequential' })
+    faultyDial.deliver()
+    expect(await trying).to.equal(null)
+    await client.settled()
+    expect(await leases()).to.have.length(2)
+    await held.release()
+    await fixture.observer.delete(path)
+  })
+
   it('makes a waiter whose node at the gate is deleted release its lease and queue again, last', async () => {
     const [holder, first, second] = [await fixture.open(), await fixture.open(), await fixture.open()]
     const held = await semaphoreOf(holder, 1).acquire()
@@ -269,31 +286,5 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
       expect(() => new Semaphore(fixture.observer, path, 1))
         .to.throw(ZooKeeperError)
         .with.property('code', 'BADARGUMENTS')
-  })
-
-  describe('with different permits per client', () => {
-    it('is acquired by a client with more permits up to its own limit', async () => {
-      const [small, large] = [await fixture.open(), await fixture.open()]
-      const held = await semaphoreOf(small, 1).acquire()
-      const more = await semaphoreOf(large, 2).acquire()
-      expect(await semaphoreOf(small, 1).available()).to.equal(0)
-      expect(await semaphoreOf(large, 3).available()).to.equal(1)
-      await held.release()
-      await more.release()
-    })
-
-    it('makes contenders wait for an earlier one with fewer permits until that one holds a permit', async () => {
-      const [holder, small, large] = [await fixture.open(), await fixture.open(), await fixture.open()]
-      const held = await semaphoreOf(holder, 1).acquire()
-      const first = semaphoreOf(small, 1).acquire()
-      await fixture.waitForWatches(GATE_HOLDER_WATCHES)
-      const second = semaphoreOf(large, 2).acquire()
-      const isGranted = trackSettled(second)
-      await fixture.waitForWatches(GATE_HOLDER_WATCHES + 1)
-      expect(isGranted()).to.equal(false)
-      await held.release()
-      const both = await Promise.all([first, second])
-      for (const each of both) await each.release()
-    })
   })
 })

@@ -1,11 +1,9 @@
 // Behaviour of TicketMutex only: tickets without unique names, in directories that are deleted and recreated.
 import { expect } from 'chai'
-import { aclOf, connect, type Client, type ConnectOptions, type ObservedFrame } from '../../../src/index.ts'
-import { opcodes, perms, ReplyHeader, RequestHeader, xids } from '../../../src/protocol/index.ts'
-import { Mutex, TicketMutex, type Held } from '../../../src/recipes/index.ts'
-import { Server } from '../../../src/server/index.ts'
+import { aclOf, type Client, type ConnectOptions, type ObservedFrame } from '../../../src/index.ts'
+import { opcodes, perms, RequestHeader } from '../../../src/protocol/index.ts'
+import { TicketMutex, type Held } from '../../../src/recipes/index.ts'
 import { failureOf } from '../../support/settled.ts'
-import { until } from '../../support/until.ts'
 import { onBothServers } from '../fixture.ts'
 
 onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
@@ -73,12 +71,16 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
 
   it('skips cancelled waiters, at the end of the queue and in its middle', async () => {
     const { at, order, release } = await queue(5)
-    for (const { abort, granted } of [at(2), at(4)]) {
+    for (const { client, abort, granted } of [at(2), at(4)]) {
       const failing = failureOf(granted)
       abort.abort(new Error('cancelled'))
       await failing
+      await client.settled()
     }
-    await fixture.until(async () => (await numbers()).length === 3)
+    expect(await numbers()).to.deep.equal([0, 1, 3])
+    // The one after it watches the next ticket, and is not granted.
+    await fixture.waitForWatches(2)
+    expect(order).to.deep.equal([0])
     await release(0, 1, 3)
     expect(order).to.deep.equal([0, 1, 3])
   })
@@ -165,6 +167,32 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
       await old.release()
     })
 
+    for (const [read, opcode] of [
+      ['the directory', opcodes.getData],
+      ['its own ticket', opcodes.exists],
+    ] as const)
+      it(`makes the waiter queue again if that happens before it reads ${read} after a watch event`, async () => {
+        const old = await new TicketMutex(await fixture.open(), path).acquire()
+        const { faultyDial, client } = await fixture.openWithFaults()
+        const acquiring = new TicketMutex(client, path).acquire()
+        await fixture.waitForWatches(1)
+        const held = faultyDial.holdRequest(opcode)
+        await old.release()
+        await held
+        await observer.deleteRecursive(path)
+        // In the new directory too, ticket 0 is released and ticket 1 is held.
+        await (await new TicketMutex(observer, path).acquire()).release()
+        const rival = await new TicketMutex(observer, path).acquire()
+        expect(rival.path).to.equal(`${path}/t-0000000001`)
+        let isGranted = false
+        void acquiring.then(() => (isGranted = true))
+        faultyDial.deliver()
+        await fixture.until(async () => isGranted || (await numbers()).includes(2))
+        expect(isGranted).to.equal(false)
+        await rival.release()
+        await (await acquiring).release()
+      })
+
     it('does not delete the new ticket when the old waiter is cancelled', async () => {
       const { faultyDial, client, old, abort, acquiring, newQueue } = await replaceTickets()
       abort.abort(new Error('cancelled'))
@@ -228,53 +256,5 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
     expect(await numbers()).not.to.deep.equal([0, 1, 2])
     await release(0, 1, 2)
     expect(order).to.deep.equal([0, 1, 2])
-  })
-})
-
-describe('TicketMutex on the wire', () => {
-  /**
-   * Returns the bytes of requests, replies and events, without pings, while `count` contenders queue and acquire the
-   * lock in turn.
-   */
-  async function bytesFor(Lock: typeof TicketMutex | typeof Mutex, count: number): Promise<number> {
-    await using server = await Server.start({ listen: false })
-    const { dial, connectString } = server
-    let bytes = 0
-    const onFrame = (frame: ObservedFrame) => {
-      if (frame.first) return
-      const { xid } = (frame.from === 'client' ? RequestHeader : ReplyHeader).decode(frame.bytes)
-      if (xid !== xids.ping) bytes += 4 + frame.bytes.length
-    }
-    await using observer = await connect(connectString, { dial })
-    await observer.ensurePath('/lock')
-    const holder = await new Lock(observer, '/lock').acquire()
-    const clients = await Promise.all(Array.from({ length: 10 }, () => connect(connectString, { dial, onFrame })))
-    const acquiring = clients.flatMap(client =>
-      Array.from({ length: count / clients.length }, async () => {
-        await (await new Lock(client, '/lock').acquire()).release()
-      }),
-    )
-    await until(() => server.snapshot().watches.length >= count)
-    await holder.release()
-    await Promise.all(acquiring)
-    await Promise.all(clients.map(client => client.settled()))
-    const all = bytes
-    await Promise.all(clients.map(client => client.close()))
-    return all
-  }
-
-  it('costs the same bytes per contender for any number of waiters, unlike Mutex, which lists all of them', async function () {
-    const bytesPerContender = async (Lock: typeof TicketMutex | typeof Mutex, count: number) =>
-      (await bytesFor(Lock, count)) / count
-    const few = await bytesPerContender(TicketMutex, 50)
-    expect([await bytesPerContender(TicketMutex, 200), await bytesPerContender(TicketMutex, 500)]).to.deep.equal([
-      few,
-      few,
-    ])
-    const mutex = [await bytesPerContender(Mutex, 50), await bytesPerContender(Mutex, 500)] as const
-    // Each contender lists at least once, on average with half of the others present: 225 more names of over 40 bytes
-    // each.
-    expect(mutex[1] - mutex[0]).to.be.above(225 * 40)
-    if (this.test) this.test.title += ` (${few} bytes; Mutex ${mutex.map(Math.round).join(' and ')} bytes)`
   })
 })

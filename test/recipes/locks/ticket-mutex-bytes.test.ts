@@ -1,0 +1,55 @@
+// The bytes that a TicketMutex costs, compared with those of a Mutex.
+import { expect } from 'chai'
+import { connect, type ObservedFrame } from '../../../src/index.ts'
+import { ReplyHeader, RequestHeader, xids } from '../../../src/protocol/index.ts'
+import { Mutex, TicketMutex } from '../../../src/recipes/index.ts'
+import { Server } from '../../../src/server/index.ts'
+import { until } from '../../support/until.ts'
+
+describe('TicketMutex on the wire', () => {
+  /**
+   * Returns the bytes of requests, replies and events, without pings, while `count` contenders queue and acquire the
+   * lock in turn.
+   */
+  async function bytesFor(Lock: typeof TicketMutex | typeof Mutex, count: number): Promise<number> {
+    await using server = await Server.start({ listen: false })
+    const { dial, connectString } = server
+    let bytes = 0
+    const onFrame = (frame: ObservedFrame) => {
+      if (frame.first) return
+      const { xid } = (frame.from === 'client' ? RequestHeader : ReplyHeader).decode(frame.bytes)
+      if (xid !== xids.ping) bytes += 4 + frame.bytes.length
+    }
+    await using observer = await connect(connectString, { dial })
+    await observer.ensurePath('/lock')
+    const holder = await new Lock(observer, '/lock').acquire()
+    const clients = await Promise.all(Array.from({ length: 10 }, () => connect(connectString, { dial, onFrame })))
+    const acquiring = clients.flatMap(client =>
+      Array.from({ length: count / clients.length }, async () => {
+        await (await new Lock(client, '/lock').acquire()).release()
+      }),
+    )
+    await until(() => server.snapshot().watches.length >= count)
+    await holder.release()
+    await Promise.all(acquiring)
+    await Promise.all(clients.map(client => client.settled()))
+    const all = bytes
+    await Promise.all(clients.map(client => client.close()))
+    return all
+  }
+
+  it('costs the same bytes per contender for any number of waiters, unlike Mutex, which lists all of them', async function () {
+    const bytesPerContender = async (Lock: typeof TicketMutex | typeof Mutex, count: number) =>
+      (await bytesFor(Lock, count)) / count
+    const few = await bytesPerContender(TicketMutex, 50)
+    expect([await bytesPerContender(TicketMutex, 200), await bytesPerContender(TicketMutex, 500)]).to.deep.equal([
+      few,
+      few,
+    ])
+    const mutex = [await bytesPerContender(Mutex, 50), await bytesPerContender(Mutex, 500)] as const
+    // Each contender lists at least once, on average with half of the others present: 225 more names of over 40 bytes
+    // each.
+    expect(mutex[1] - mutex[0]).to.be.above(225 * 40)
+    if (this.test) this.test.title += ` (${few} bytes; Mutex ${mutex.map(Math.round).join(' and ')} bytes)`
+  })
+})
