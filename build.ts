@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import manifest from './package.json' with { type: 'json' }
 
 /** Not `tsc`, because TypeScript 6 has a command of that name too. */
 const COMPILER = 'node_modules/typescript/bin/tsc'
@@ -17,19 +18,33 @@ for (const project of ['tsconfig.build.json', 'tsconfig.commonjs.json']) {
 }
 writeFileSync('dist/cjs/package.json', '{ "type": "commonjs" }\n')
 
-for (const file of readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter(each => each.endsWith('.d.ts')))
-  completeDeclarations(file)
-for (const target of ['dist', 'dist/cjs']) copyFileSync(`src/${GLOBALS}`, join(target, GLOBALS))
+for (const file of readdirSync('dist/cjs', { recursive: true, encoding: 'utf8' }))
+  if (file.endsWith('.d.ts')) completeDeclarations(file)
+copyFileSync(`src/${GLOBALS}`, `dist/cjs/${GLOBALS}`)
+
+// The ES modules have the types of the CommonJS modules. With types of their own, TypeScript would not accept a client
+// of one kind for the other, because classes with private members are compared by name.
+for (const entryPoint of Object.values(manifest.exports))
+  if (typeof entryPoint !== 'string') {
+    const { types } = entryPoint.import
+    writeFileSync(types, `export * from '${pathFrom(dirname(types), entryPoint.require.default)}'\n`)
+  }
 
 /** Makes a declaration file import the types of the runtime, and other files by the names that they have in dist. */
 function completeDeclarations(file: string): void {
-  const text = readFileSync(`dist/${file}`, 'utf8').replaceAll(/(["']\.[^"']+?)(?:\.d)?\.ts(["'])/g, '$1.js$2')
+  const path = join('dist/cjs', file)
+  const text = readFileSync(path, 'utf8').replaceAll(/(["']\.[^"']+?)(?:\.d)?\.ts(["'])/g, '$1.js$2')
   const code = text.replaceAll(/\/\*.*?\*\//gs, '')
   const used = ['AbortSignal', 'Buffer'].filter(name => new RegExp(`\\b${name}\\b`).test(code))
-  const globals = relative(dirname(file), file.startsWith('cjs/') ? `cjs/${GLOBALS}` : GLOBALS).replace('.d.ts', '.js')
-  const path = globals.startsWith('.') ? globals : `./${globals}`
   const needsGlobals = used.length > 0 || code.includes('Symbol.asyncDispose')
-  const imports = needsGlobals ? `import type { ${used.join(', ')} } from '${path}'\n` : ''
+  const globals = pathFrom(dirname(file), GLOBALS).replace('.d.ts', '.js')
+  const imports = needsGlobals ? `import type { ${used.join(', ')} } from '${globals}'\n` : ''
   // At the end, so that the declaration map stays right. Its own comment must be the last line.
-  writeFileSync(`dist/${file}`, text.replace(/\n?(?=\/\/# sourceMappingURL)/, `\n${imports}`))
+  writeFileSync(path, text.replace(/\n?(?=\/\/# sourceMappingURL)/, `\n${imports}`))
+}
+
+/** Returns a path as an import of a file in `directory` writes it. */
+function pathFrom(directory: string, path: string): string {
+  const result = relative(directory, path)
+  return result.startsWith('.') ? result : `./${result}`
 }
