@@ -20,6 +20,8 @@ export class Services implements AsyncDisposable {
   readonly sessions: { readonly id: bigint; readonly ended: AbortSignal }[] = []
   readonly leaders: Term[] = []
   readonly holders: Term[] = []
+  /** The configuration as each service has read it last. */
+  readonly configurations: string[] = []
   readonly #stop = new AbortController()
   readonly #running: Promise<void>[] = []
 
@@ -31,7 +33,7 @@ export class Services implements AsyncDisposable {
     const services = new Services()
     for (let i = 0; i < count; i++)
       services.#running.push(
-        services.#lead(servers, `${path}-leader`, options),
+        services.#lead(servers, path, i, options),
         services.#hold(await connect(servers, options), `${path}-lock`),
       )
     const { sessions, leaders, holders } = services
@@ -39,14 +41,29 @@ export class Services implements AsyncDisposable {
     return services
   }
 
-  async #lead(servers: string, path: string, options: ConnectOptions): Promise<void> {
+  async #lead(servers: string, path: string, service: number, options: ConnectOptions): Promise<void> {
     const { signal } = this.#stop
     const task = async (zk: Client, ended: AbortSignal) => {
       this.sessions.push({ id: zk.sessionId, ended })
-      const election = new LeaderElection(zk, path)
-      await election.lead(held => this.#serve(this.leaders, held, ended), { signal: ended })
+      const election = new LeaderElection(zk, `${path}-leader`)
+      await Promise.all([
+        election.lead(held => this.#serve(this.leaders, held, ended), { signal: ended }),
+        this.#follow(zk, `${path}-configuration`, service, ended),
+      ])
     }
     await supervise(servers, { ...options, signal }, task).catch(unless(signal))
+  }
+
+  /** Reads the configuration whenever it changes. */
+  async #follow(zk: Client, path: string, service: number, signal: AbortSignal): Promise<void> {
+    await zk.ensurePath(path, { signal })
+    const watcher = await zk.retry(() => zk.addWatch(path, { signal }), { signal })
+    const read = async () => {
+      const { data } = await zk.retry(() => zk.getData(path), { signal })
+      this.configurations[service] = data?.toString() ?? ''
+    }
+    await read()
+    for await (const _event of watcher) await read()
   }
 
   async #hold(client: Client, path: string): Promise<void> {
