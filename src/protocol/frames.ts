@@ -79,7 +79,6 @@ export class Framer {
     if (this.#length > this.#maximum)
       this.#failure = new FrameTooLong(`a frame of ${this.#length} bytes, the limit is ${this.#maximum}`)
     if (this.#failure !== undefined) throw this.#failure
-    if (this.#length === 0) this.#complete(chunk, at, at, false)
     return at
   }
 
@@ -93,14 +92,14 @@ export class Framer {
     }
     this.#partial.set(chunk.subarray(from, to), this.#gathered)
     this.#gathered = total
-    if (total === this.#length) this.#complete(this.#partial, 0, total, true)
+    if (total === this.#length) this.#complete(this.#partial)
     return to
   }
 
-  #complete(bytes: Buffer, start: number, end: number, isOwn: boolean): void {
+  #complete(frame: Buffer): void {
     this.#prefixed = 0
     this.#partial = undefined
     this.#gathered = 0
-    this.#onFrame(bytes, start, end, isOwn)
+    this.#onFrame(frame, 0, frame.length, true)
   }
 }

@@ -183,6 +183,25 @@ describe('ensurePath below a node without the permission to create', () => {
   })
 })
 
+describe('a version', () => {
+  it('must be a 32-bit integer, because another one would be sent otherwise, also from the getter of a class', async () => {
+    const { client, connection } = await scriptedSession()
+    const refused: Promise<unknown>[] = []
+    for (const version of [1.5, 2 ** 31, -(2 ** 31) - 1, NaN, '1', null]) {
+      class Expected {
+        get version() {
+          return version as number
+        }
+      }
+      for (const options of [{ version }, new Expected()] as never[])
+        refused.push(failureOf(client.setData('/a', '', options)), failureOf(client.delete('/a', options)))
+    }
+    await settle()
+    expect(connection.requests).to.deep.equal([])
+    for (const error of await Promise.all(refused)) expect(error).to.include({ code: 'BADARGUMENTS', fate: 'notSent' })
+  })
+})
+
 describe('a one-shot watch that shared a persistent one', () => {
   it('gets a resync if the persistent one is rejected before the reply that sets it', async () => {
     const { client, connection } = await scriptedSession()

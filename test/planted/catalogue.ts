@@ -1,14 +1,19 @@
 // All planted bugs. A file of the folder bugs/ holds those of one area of src.
+import { clientBugs } from './bugs/client.ts'
 import { connectionBugs } from './bugs/connection.ts'
 import { coordination } from './bugs/coordination.ts'
 import { helds } from './bugs/held.ts'
 import { life } from './bugs/life.ts'
 import { locks } from './bugs/locks.ts'
 import { node } from './bugs/node.ts'
+import { protocol } from './bugs/protocol.ts'
 import { queue } from './bugs/queue.ts'
 import { reentrants } from './bugs/reentrant.ts'
 import { requestBugs } from './bugs/requests.ts'
+import { runtime } from './bugs/runtime.ts'
+import { sasl } from './bugs/sasl.ts'
 import { servers } from './bugs/servers.ts'
+import { transport } from './bugs/transport.ts'
 import { watches } from './bugs/watches.ts'
 import type { PlantedBug } from './planted-bug.ts'
 
@@ -18,6 +23,11 @@ export const catalogue: readonly PlantedBug[] = [
   ...requestBugs,
   ...servers,
   ...watches,
+  ...clientBugs,
+  ...protocol,
+  ...transport,
+  ...runtime,
+  ...sasl,
   ...queue,
   ...node,
   ...helds,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { getEventListeners } from 'node:events'
-import { onAbort } from '../../src/runtime/abort.ts'
+import { Abort, forwardAbort, onAbort } from '../../src/runtime/abort.ts'
 
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length
 
@@ -53,5 +53,38 @@ describe('onAbort', () => {
 
   it('does nothing without a signal', () => {
     onAbort(undefined, () => expect.fail('there is no signal'))()
+  })
+})
+
+describe('forwardAbort', () => {
+  it('aborts the controller with the reason of the signal, until it is stopped', () => {
+    const [source, other] = [new AbortController(), new AbortController()]
+    const [target, stopped] = [new AbortController(), new AbortController()]
+    forwardAbort(source.signal, target)
+    forwardAbort(other.signal, stopped)()
+    source.abort('enough')
+    other.abort('late')
+    expect([target.signal.aborted, target.signal.reason]).to.deep.equal([true, 'enough'])
+    expect(stopped.signal.aborted).to.equal(false)
+  })
+
+  it('aborts the controller at once if the signal has aborted already', () => {
+    const target = new AbortController()
+    forwardAbort(AbortSignal.abort('before'), target)
+    expect([target.signal.aborted, target.signal.reason]).to.deep.equal([true, 'before'])
+  })
+})
+
+describe('Abort', () => {
+  it('aborts its signal once, whether that was read before or is read later', () => {
+    for (const isReadBefore of [true, false]) {
+      const abort = new Abort()
+      if (isReadBefore) expect(abort.signal.aborted).to.equal(false)
+      expect(abort.isDone).to.equal(false)
+      abort.abort(() => 'first')
+      abort.abort(() => 'second')
+      expect(abort.isDone).to.equal(true)
+      expect([abort.signal.aborted, abort.signal.reason]).to.deep.equal([true, 'first'])
+    }
   })
 })

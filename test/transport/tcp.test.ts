@@ -50,6 +50,19 @@ describe('TCP through node:net', () => {
     expect(recorder.events).to.deep.equal(['opened', 'received pong', 'closed without a cause'])
   })
 
+  it('reports exactly the bytes of each chunk, whether it is longer or shorter than the last one', async () => {
+    const recorder = recordEvents()
+    const socket = accepted()
+    const transport = dialTcp(address, recorder)
+    const chunks = ['long chunk', 'ab', 'cd', 'longer than all others', 'e']
+    for (const chunk of chunks) {
+      ;(await socket).write(chunk)
+      await recorder.waitFor(`received ${chunk}`)
+    }
+    expect(recorder.events.slice(1)).to.deep.equal(chunks.map(chunk => `received ${chunk}`))
+    transport.destroy()
+  })
+
   it('reports once why it could not be opened', async () => {
     server.close()
     await once(server, 'close')

@@ -4,7 +4,7 @@ import type { WatchEvent } from '../../../src/client/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import type { Received } from '../../support/scripted-server.ts'
 import { dataReply, reconnect, scriptedSession } from '../../support/scripted-session.ts'
-import { failureOf } from '../../support/settled.ts'
+import { failureOf, trackSettled } from '../../support/settled.ts'
 import { answers, arm, removals } from './set-watch.ts'
 
 describe('removeWatches', () => {
@@ -133,6 +133,19 @@ describe('removeWatches', () => {
 })
 
 describe('a view', () => {
+  it('that is closed rejects all calls at once, and neither ends the session nor sends anything', async () => {
+    const { client, connection } = await scriptedSession()
+    const view = client.chroot('/app')
+    const isClosed = trackSettled(view.close())
+    const reading = failureOf(view.getData('/a'))
+    const isRejected = trackSettled(reading)
+    await settle()
+    expect([isClosed(), isRejected()]).to.deep.equal([true, true])
+    expect(await reading).to.include({ code: 'CLOSED', fate: 'notSent', path: '/a' })
+    expect(connection.received).to.deep.equal([])
+    expect(client.state).to.equal('connected')
+  })
+
   it('closes only its own watches, which report the end', async () => {
     const all = await scriptedSession()
     const log: string[] = []

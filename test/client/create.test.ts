@@ -1,0 +1,30 @@
+// create() with a scripted server. test/client/real-server.test.ts has what real servers do.
+import { expect } from 'chai'
+import { errnos, operations } from '../../src/protocol/index.ts'
+import { failureOf } from '../support/settled.ts'
+import { reconnect, scriptedSession } from '../support/scripted-session.ts'
+
+describe('create with parents', () => {
+  it('is not sent again if its reply was lost, because the server may have created the node', async () => {
+    const all = await scriptedSession()
+    const failure = failureOf(all.client.create('/a/b', '', { parents: true }))
+    await all.connection.next()
+    all.connection.close()
+    const second = await reconnect(all)
+    expect(second.received).to.deep.equal([])
+    expect(await failure).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown', op: 'create', path: '/a/b' })
+  })
+
+  it('creates the parents after NONODE, then the node', async () => {
+    const { client, connection } = await scriptedSession()
+    const failure = failureOf(client.create('/a/b', '', { parents: true }))
+    for (const err of [errnos.NONODE, errnos.NODEEXISTS, errnos.NOAUTH]) {
+      const request = await connection.next()
+      expect(request.op).to.equal(operations.create2)
+      connection.reply(request, { err })
+    }
+    expect(await failure).to.include({ code: 'NOAUTH', fate: 'refused', path: '/a/b' })
+    const paths = connection.requests.map(({ body }) => (body as { path: string }).path)
+    expect(paths).to.deep.equal(['/a/b', '/a', '/a/b'])
+  })
+})

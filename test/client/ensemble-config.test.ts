@@ -1,0 +1,56 @@
+// The text of /zookeeper/config, without a server.
+import { expect } from 'chai'
+import { configOf, reconfigRequest } from '../../src/client/ensemble-config.ts'
+import { statOf } from '../support/scripted-server.ts'
+
+const parsed = (text: string | null) => configOf({ data: text === null ? null : Buffer.from(text), stat: statOf() })
+const clientOf = (line: string) => parsed(line).servers[0]?.client
+
+describe('the configuration of an ensemble', () => {
+  it('names each server with its role and addresses, and the version as a hexadecimal number', () => {
+    const text = [
+      'server.1=a:2888:3888:participant;10.0.0.1:2181',
+      'server.2=b:2888:3888|c:2888:3888:observer;2182',
+      'server.12=d:2888:3888',
+      'version=10000001a',
+    ].join('\n')
+    const { servers, version } = parsed(text)
+    expect(version).to.equal(0x1_0000_001an)
+    expect(servers).to.deep.equal([
+      { id: 1, role: 'participant', quorum: ['a:2888:3888'], client: { host: '10.0.0.1', port: 2181 } },
+      { id: 2, role: 'observer', quorum: ['b:2888:3888', 'c:2888:3888'], client: { host: 'b', port: 2182 } },
+      { id: 12, role: 'participant', quorum: ['d:2888:3888'], client: undefined },
+    ])
+  })
+
+  it('leads clients to the address for the other servers if a server listens on all of its addresses', () => {
+    expect(clientOf('server.1=a:2888:3888;0.0.0.0:2181')).to.deep.equal({ host: 'a', port: 2181 })
+    expect(clientOf('server.1=a:2888:3888;[::]:2181')).to.deep.equal({ host: 'a', port: 2181 })
+    expect(clientOf('server.1=[fd00::1]:2888:3888;2181')).to.deep.equal({ host: 'fd00::1', port: 2181 })
+    expect(clientOf('server.1=a:2888:3888;[fd00::2]:2181')).to.deep.equal({ host: 'fd00::2', port: 2181 })
+  })
+
+  it('has no servers and no version on a server without dynamic configuration', () => {
+    for (const text of [null, '', 'something else\nversion=none']) {
+      const { servers, version } = parsed(text)
+      expect([servers, version]).to.deep.equal([[], undefined])
+    }
+  })
+})
+
+describe('a change of the ensemble', () => {
+  it('is sent as lists with commas; a list that is left out is null, and a version that is left out is -1', () => {
+    expect(reconfigRequest({ joining: ['server.4=a', 'server.5=b'], leaving: [1, '2'] })).to.deep.equal({
+      joiningServers: 'server.4=a,server.5=b',
+      leavingServers: '1,2',
+      newMembers: null,
+      curConfigId: -1n,
+    })
+    expect(reconfigRequest({ members: 'server.1=a', version: 7n })).to.deep.equal({
+      joiningServers: null,
+      leavingServers: null,
+      newMembers: 'server.1=a',
+      curConfigId: 7n,
+    })
+  })
+})
