@@ -220,8 +220,8 @@ export const clientBugs: readonly PlantedBug[] = [
   {
     ...supervise,
     bug: 'supervise() offers an expired session again and again',
-    from: 'next = { ...options, session: undefined }',
-    to: 'next = options',
+    from: '...options, session: undefined',
+    to: '...options',
   },
   {
     ...supervise,

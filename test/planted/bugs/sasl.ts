@@ -13,6 +13,7 @@ export const sasl: readonly PlantedBug[] = [
   },
   {
     ...digest,
+    file: 'src/sasl/digest-proof.ts',
     bug: 'a password with umlauts is hashed in UTF-8, and the server refuses it',
     from: 'if (/^[\\0-\\xff]*$/.test(text)) return latin1(text)',
     to: 'if (/^[\\0-\\x7f]*$/.test(text)) return latin1(text)',
