@@ -89,7 +89,7 @@ describe('docs/runtimes.md', () => {
   })
 
   it('is right about what the connect and the supervise of zkwire/cloudflare reject with BADARGUMENTS', async () => {
-    const [, options = ''] = /They take the options .*? except\s+(.*?)\. /s.exec(page) ?? []
+    const [, options = ''] = /They take the same options .*? except\s+(.*?)\. /s.exec(page) ?? []
     const names = [...options.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)
     expect(names).to.have.length(4)
     await writeFile(
