@@ -13,7 +13,7 @@ import type { Contender } from './contender.ts'
 const jar = (name: string) => join(DEBIAN_JARS, `${name}.jar`)
 
 /** Curator, its dependencies, and ZooKeeper's own recipes. */
-const JARS = ['client', 'framework', 'recipes']
+export const CURATOR_JARS = ['client', 'framework', 'recipes']
   .map(name => `curator-${name}`)
   .concat('zookeeper-recipes-lock', 'guava', 'slf4j-api', 'netty-all', 'jackson-core', 'jackson-databind')
   .concat('jackson-annotations', 'metrics-core', 'snappy-java')
@@ -58,7 +58,7 @@ export class Peer {
 
   static async curator(connectString: string): Promise<Peer> {
     const source = new URL('JavaPeer.java', import.meta.url)
-    return new Peer(await JavaProgram.start(source, { jars: JARS, args: [connectString] }))
+    return new Peer(await JavaProgram.start(source, { jars: CURATOR_JARS, args: [connectString] }))
   }
 
   static kazoo(connectString: string): Peer {
