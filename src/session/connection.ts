@@ -294,13 +294,14 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   }
 
   #onReply(header: TypeOf<typeof ReplyHeader>): void {
-    const isUnknown = isUnknownOperation(header.err, header.zxid)
-    const request = isUnknown ? this.#inflight.find(header.xid) : this.#inflight.oldest
+    const unknown = isUnknownOperation(header.err, header.zxid) ? this.#inflight.find(header.xid) : undefined
+    const isOutOfOrder = unknown !== undefined && unknown.since > 0
+    const request = isOutOfOrder ? unknown : this.#inflight.oldest
     // The server answers a session's requests in their order. After any other reply no later one can be trusted.
     if (request?.xid !== header.xid)
       throw new JuteError(`a reply to xid ${header.xid} while ${request?.xid ?? 'none'} is due`)
     if (request.sentAt !== undefined) this.#owner.renewLease(request.sentAt)
-    if (isUnknown) return this.#owner.onUnknownOperation(request)
+    if (isOutOfOrder) return this.#owner.onUnknownOperation(request)
     this.#inflight.shift()
     this.#owner.onReply(request, header, reader)
   }

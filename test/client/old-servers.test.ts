@@ -2,9 +2,11 @@
 // else. test/versions checks the same with real servers.
 import { expect } from 'chai'
 import { errnos, opcodes, operations, type ZooKeeperError } from '../../src/protocol/index.ts'
+import type { Mechanism } from '../../src/sasl/index.ts'
+import { replyFrame } from '../support/scripted-server.ts'
 import { failureOf } from '../support/settled.ts'
 import { oldServers, type OldServers } from '../support/old-servers.ts'
-import { scriptedSession, T } from '../support/scripted-session.ts'
+import { scriptedConnect, scriptedSession, T } from '../support/scripted-session.ts'
 
 const HOUR = 3_600_000
 
@@ -290,5 +292,30 @@ describe('a server that may lack an operation', () => {
       'unknown',
       'notSent',
     ])
+  })
+})
+
+describe('a server that does not know an operation of every version', () => {
+  it('is not asked again and again: only the call is rejected', async () => {
+    const { client, connection, server } = await scriptedSession()
+    const refused = client.getData('/a')
+    const { xid } = await connection.next()
+    connection.send(replyFrame(xid, -1n, errnos.UNIMPLEMENTED))
+    expect(await failureOf(refused)).to.include({ code: 'UNIMPLEMENTED', fate: 'refused' })
+    expect([connection.dropped, server.connections.length]).to.deep.equal([false, 1])
+  })
+
+  it('ends the session if that is SASL', async () => {
+    const sasl: Mechanism = { name: 'PLAIN', start: () => ({ step: () => ({ token: Buffer.from('secret') }) }) }
+    const { opening, server, clock } = scriptedConnect({ sasl })
+    const failed = failureOf(opening)
+    const connection = await server.next()
+    connection.open()
+    connection.handshake()
+    const { xid } = await connection.next()
+    connection.send(replyFrame(xid, -1n, errnos.UNIMPLEMENTED))
+    await clock.advance(10)
+    expect(await failed).to.have.property('code', 'AUTHFAILED')
+    expect(server.connections).to.have.length(1)
   })
 })

@@ -97,7 +97,8 @@ export class Requests {
    * @param connection default: the usable one
    */
   sendQueued(connection = this.#owner.usableConnection): void {
-    if (connection !== undefined) this.#sendWhile(connection, request => mayLeave(connection, request))
+    if (connection === undefined || this.#backlog === undefined || this.#backlog.isEmpty) return
+    this.#sendWhile(connection, request => mayLeave(connection, request))
   }
 
   /** Sends all requests that wait, because the session is about to be closed. */
