@@ -1,34 +1,25 @@
 // Old servers that lack an operation: the client sends a substitute, or rejects with UNIMPLEMENTED, and loses nothing
 // else. test/versions checks the same with real servers.
 import { expect } from 'chai'
-import { errnos, opcodes, operations, type ZooKeeperError } from '../../src/protocol/index.ts'
-import type { Mechanism } from '../../src/sasl/index.ts'
-import { replyFrame } from '../support/scripted-server.ts'
+import { errnos, opcodes, operations } from '../../src/protocol/index.ts'
 import { failureOf } from '../support/settled.ts'
-import { oldServers, type OldServers } from '../support/old-servers.ts'
-import { scriptedConnect, scriptedSession, T } from '../support/scripted-session.ts'
+import { oldServers } from '../support/old-servers.ts'
+import { scriptedSession } from '../support/scripted-session.ts'
 
 const HOUR = 3_600_000
-
-/** Serves until the call is settled. */
-async function served<V>(servers: OldServers, call: Promise<V>): Promise<V> {
-  call.catch(() => undefined)
-  await servers.serve()
-  return call
-}
 
 describe('on a server that lacks an operation,', () => {
   it('create2 is replaced by create and exists on the next connection, and not sent again', async () => {
     const { client, servers } = await oldServers({ zk: 4 })
-    const { path, stat } = await served(servers, client.create('/a'))
+    const { path, stat } = await servers.settle(client.create('/a'))
     expect([path, stat.czxid]).to.deep.equal(['/a', 7n])
-    await served(servers, client.create('/b'))
+    await servers.settle(client.create('/b'))
     expect(servers.received).to.deep.equal(['zk create2', 'zk create exists create exists'])
   })
 
   it('a container becomes a persistent node', async () => {
     const { client, servers } = await oldServers({ zk: 4 })
-    await served(servers, client.create('/a', '', { mode: 'container' }))
+    await servers.settle(client.create('/a', '', { mode: 'container' }))
     expect(servers.received).to.deep.equal(['zk createContainer', 'zk create exists'])
     expect(servers.bodies('create')).to.containSubset([{ path: '/a', flags: 0 }])
   })
@@ -44,7 +35,7 @@ describe('on a server that lacks an operation,', () => {
       client.create('/6'),
       client.delete('/7'),
     ]
-    const results = await served(servers, Promise.all(calls))
+    const results = await servers.settle(Promise.all(calls))
     expect(results).to.have.length(7)
     expect(servers.received).to.deep.equal([
       'zk exists create2 getData',
@@ -55,7 +46,7 @@ describe('on a server that lacks an operation,', () => {
   it('it waits for the replies to the writes before it', async () => {
     const { client, servers } = await oldServers({ zk: 5 })
     const calls = [client.setData('/1', ''), failureOf(client.whoAmI()), client.getData('/2')]
-    const [, refused] = await served(servers, Promise.all(calls))
+    const [, refused] = await servers.settle(Promise.all(calls))
     expect(refused).to.have.property('code', 'UNIMPLEMENTED')
     expect(servers.received).to.deep.equal(['zk setData whoAmI getData', 'zk getData'])
     expect(servers.inFlight).to.deep.equal(['setData', 'whoAmI getData', 'getData'])
@@ -63,7 +54,7 @@ describe('on a server that lacks an operation,', () => {
 
   it('the other operations of its version and of later ones are not sent either', async () => {
     const { client, servers } = await oldServers({ zk: 5 })
-    const first = await failureOf(served(servers, client.addWatch('/a')))
+    const first = await failureOf(servers.settle(client.addWatch('/a')))
     expect(first).to.include({ code: 'UNIMPLEMENTED', op: 'addWatch', path: '/a', fate: 'refused', errno: -6 })
     const later = [client.getEphemerals(), client.multiRead([{ getData: '/' }]), client.whoAmI()]
     for (const failure of await Promise.all(later.map(failureOf))) {
@@ -72,14 +63,14 @@ describe('on a server that lacks an operation,', () => {
         .to.have.property('message')
         .that.matches(/zk:2181 has no \w+, which came with 3\.[67]/)
     }
-    await served(servers, client.create('/a', '', { mode: 'container' }))
+    await servers.settle(client.create('/a', '', { mode: 'container' }))
     expect(servers.received).to.deep.equal(['zk addWatch', 'zk createContainer'])
   })
 
   it('earlier operations stay in use after a later one was refused', async () => {
     const { client, servers } = await oldServers({ zk: 6 })
-    await failureOf(served(servers, client.whoAmI()))
-    await served(servers, client.getEphemerals())
+    await failureOf(servers.settle(client.whoAmI()))
+    await servers.settle(client.getEphemerals())
     expect(servers.received).to.deep.equal(['zk whoAmI', 'zk getEphemerals'])
   })
 
@@ -92,7 +83,7 @@ describe('on a server that lacks an operation,', () => {
     })
     const before = clock.now()
     let connectedAt = Infinity
-    await served(servers, Promise.all(Array.from({ length: 20 }, (_, i) => client.create(`/${i}`))))
+    await servers.settle(Promise.all(Array.from({ length: 20 }, (_, i) => client.create(`/${i}`))))
     const [first = '', second = ''] = servers.received
     expect(servers.received).to.have.length(2)
     expect(second[0]).to.equal(first[0])
@@ -102,11 +93,11 @@ describe('on a server that lacks an operation,', () => {
 
   it('each server of an ensemble is asked for itself', async () => {
     const { client, servers } = await oldServers({ a: 4, b: 7 })
-    await served(servers, client.create('/1'))
+    await servers.settle(client.create('/1'))
     await servers.close()
-    await served(servers, client.create('/2'))
+    await servers.settle(client.create('/2'))
     await servers.close()
-    await served(servers, client.create('/3'))
+    await servers.settle(client.create('/3'))
     expect(servers.received.map(line => line.slice(2)).sort()).to.deep.equal(
       ['create2', 'create exists', 'create2', 'create exists'].sort(),
     )
@@ -114,13 +105,13 @@ describe('on a server that lacks an operation,', () => {
 
   it('it is sent again after an hour, on the next connection', async () => {
     const { client, clock, servers } = await oldServers({ zk: 4 })
-    await served(servers, client.create('/1'))
+    await servers.settle(client.create('/1'))
     servers.upgrade('zk', 7)
     await servers.serve(HOUR)
-    await served(servers, client.create('/2'))
+    await servers.settle(client.create('/2'))
     expect(clock.now()).to.be.at.least(HOUR)
     await servers.close()
-    await served(servers, client.create('/3'))
+    await servers.settle(client.create('/3'))
     expect(servers.received.map(line => line.replace(/ ping/g, ''))).to.deep.equal([
       'zk create2',
       'zk create exists create exists',
@@ -133,7 +124,7 @@ describe('on a server that lacks an operation,', () => {
     const data = Buffer.from('mine')
     const created = client.create('/a', data)
     data.fill(0)
-    await served(servers, created)
+    await servers.settle(created)
     expect(servers.bodies('create')).to.containSubset([{ data: Buffer.from('mine') }])
   })
 
@@ -149,14 +140,14 @@ describe('on a server that lacks an operation,', () => {
     const failures = Promise.all(calls.map(failureOf))
     await servers.receive()
     controller.abort(new Error('enough'))
-    await served(servers, failures)
+    await servers.settle(failures)
     expect((await failures).map(error => (error as Error).message)).to.deep.equal(['enough', 'enough', 'enough'])
     expect(servers.received).to.deep.equal(['zk create2 exists', 'zk '])
   })
 
   it('a node with a TTL is rejected', async () => {
     const { client, servers } = await oldServers({ zk: 4 })
-    const refused = served(servers, client.create('/a', '', { mode: 'persistentTTL', ttl: 1000 }))
+    const refused = servers.settle(client.create('/a', '', { mode: 'persistentTTL', ttl: 1000 }))
     expect(await failureOf(refused)).to.deep.include({
       code: 'UNIMPLEMENTED',
       op: 'create',
@@ -170,7 +161,7 @@ describe('on a server that lacks an operation,', () => {
     const refused = client.addWatch('/a')
     const events: string[] = []
     const read = client.exists('/a', { watch: ({ type }) => events.push(type) })
-    expect(await failureOf(served(servers, refused))).to.deep.include({
+    expect(await failureOf(servers.settle(refused))).to.deep.include({
       code: 'UNIMPLEMENTED',
       op: 'addWatch',
       path: '/a',
@@ -185,9 +176,9 @@ describe('on a server that lacks an operation,', () => {
 
   it('persistent watches of another server are not set there again: the session goes to a server that can', async () => {
     const { client, servers } = await oldServers({ a: 7, b: 5 }, 'a')
-    await served(servers, client.addWatch('/a'))
+    await servers.settle(client.addWatch('/a'))
     await servers.close()
-    await served(servers, client.create('/b'))
+    await servers.settle(client.create('/b'))
     await servers.close()
     await servers.serve()
     expect(servers.received).to.deep.equal([
@@ -236,86 +227,5 @@ describe('in a multi on a server that lacks an operation,', () => {
     const second = client.multi([{ create: '/b' }])
     connection.reply(await connection.next(), { err: errnos.MARSHALLINGERROR })
     expect(await failureOf(second)).to.include({ code: 'MARSHALLINGERROR', fate: 'refused' })
-  })
-})
-
-describe('a server that may lack an operation', () => {
-  const answered = async (servers: OldServers, calls: Promise<unknown>[]) => {
-    await served(servers, Promise.all(calls))
-    return servers.inFlight
-  }
-
-  it('gets no other write beside the first such operation, until it has answered that', async () => {
-    const { client, servers } = await oldServers({ zk: 5 })
-    const calls = [client.create('/a'), client.getChildren('/a'), client.setData('/a', ''), client.exists('/a')]
-    expect(await answered(servers, calls)).to.deep.equal(['create2 getChildren2', 'setData exists'])
-    const later = [client.create('/b'), client.setData('/b', ''), client.create('/c')]
-    expect((await answered(servers, later)).slice(2)).to.deep.equal(['create2 setData create2'])
-  })
-
-  it('gets the writes that wait before the end of the session', async () => {
-    const { client, servers } = await oldServers({ zk: 5 })
-    const created = Promise.all([client.create('/a'), client.setData('/a', '')])
-    await served(servers, Promise.all([created, client.close()]))
-    expect(servers.received).to.deep.equal(['zk create2 setData closeSession'])
-  })
-
-  it('keeps its connection if it knows the operation and has disabled it', async () => {
-    const { client, connection, server } = await scriptedSession()
-    const refused = client.create('/a', '', { mode: 'persistentTTL', ttl: 1000 })
-    connection.reply(await connection.next(), { err: errnos.UNIMPLEMENTED })
-    expect(await failureOf(refused)).to.include({ code: 'UNIMPLEMENTED', fate: 'refused' })
-    client.create('/b').catch(() => undefined)
-    client.create('/c').catch(() => undefined)
-    await connection.next()
-    await connection.next()
-    expect([connection.dropped, server.connections.length]).to.deep.equal([false, 1])
-  })
-
-  it('gets the writes that wait on the next connection, if the present one is lost', async () => {
-    const { client, servers } = await oldServers({ zk: 5 })
-    const created = failureOf(client.create('/a'))
-    const set = client.setData('/a', '')
-    await servers.receive()
-    await servers.close()
-    await served(servers, set)
-    expect(await created).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown' })
-    expect(servers.received).to.deep.equal(['zk create2', 'zk setData'])
-  })
-
-  it('leaves no write waiting if the session must be presumed lost', async () => {
-    const { client, clock, servers } = await oldServers({ zk: 5 })
-    const calls = [client.create('/a'), client.setData('/a', '')].map(failureOf)
-    await servers.receive()
-    await clock.advance(2 * T)
-    expect((await Promise.all(calls)).map(error => (error as ZooKeeperError).fate)).to.deep.equal([
-      'unknown',
-      'notSent',
-    ])
-  })
-})
-
-describe('a server that does not know an operation of every version', () => {
-  it('is not asked again and again: only the call is rejected', async () => {
-    const { client, connection, server } = await scriptedSession()
-    const refused = client.getData('/a')
-    const { xid } = await connection.next()
-    connection.send(replyFrame(xid, -1n, errnos.UNIMPLEMENTED))
-    expect(await failureOf(refused)).to.include({ code: 'UNIMPLEMENTED', fate: 'refused' })
-    expect([connection.dropped, server.connections.length]).to.deep.equal([false, 1])
-  })
-
-  it('ends the session if that is SASL', async () => {
-    const sasl: Mechanism = { name: 'PLAIN', start: () => ({ step: () => ({ token: Buffer.from('secret') }) }) }
-    const { opening, server, clock } = scriptedConnect({ sasl })
-    const failed = failureOf(opening)
-    const connection = await server.next()
-    connection.open()
-    connection.handshake()
-    const { xid } = await connection.next()
-    connection.send(replyFrame(xid, -1n, errnos.UNIMPLEMENTED))
-    await clock.advance(10)
-    expect(await failed).to.have.property('code', 'AUTHFAILED')
-    expect(server.connections).to.have.length(1)
   })
 })

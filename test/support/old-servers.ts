@@ -77,6 +77,13 @@ export class OldServers {
     await this.#script.clock.advance(0)
   }
 
+  /** Serves, as {@link serve}, and then returns the call. */
+  async settle<V>(call: Promise<V>): Promise<V> {
+    call.catch(() => undefined)
+    await this.serve()
+    return call
+  }
+
   /** Answers until the client has sent nothing but pings for a time in milliseconds. */
   async serve(ms = 5000): Promise<void> {
     const { clock } = this.#script
