@@ -127,10 +127,11 @@ export class ServerConnection implements WatchOwner, InboxOwner {
     else this.#outbox.end()
   }
 
-  notify(type: number, path: string, acl: readonly ACL[] = []): void {
+  notify(type: number, path: string, acl: readonly ACL[] = [], zxid = NO_ZXID): void {
     if (!allows(acl, perms.read, this.#identities.all)) return
     const fault = this.#matchFault(['event'], this.#session?.id)
-    this.#reply(fault, xids.notification, NO_ZXID, 0, writer =>
+    const shown = this.#owner.settings.behaviour.zxidInEvents ? zxid : NO_ZXID
+    this.#reply(fault, xids.notification, shown, 0, writer =>
       WatcherEvent.write(writer, { type, state: keeperStates.SyncConnected, path }),
     )
   }
@@ -253,7 +254,7 @@ export class ServerConnection implements WatchOwner, InboxOwner {
       case opcodes.closeSession:
         return { operation: operations.closeSession, run: () => (this.#owner.endSession(session, this), emptyBody) }
       default:
-        return handlerOf.get(type)
+        return handlerOf(type, this.#owner.settings.behaviour)
     }
   }
 

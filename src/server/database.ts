@@ -3,6 +3,7 @@ import type { Clock } from '../runtime/clock.ts'
 import { opcodes } from '../protocol/index.ts'
 import { TreeTransaction, type TreeChange } from './transaction.ts'
 import { Tree } from './tree.ts'
+import type { Behaviour } from './version.ts'
 import { Watches } from './watches.ts'
 
 /** The origin of a transaction: a request, or the server itself. */
@@ -25,12 +26,13 @@ export interface TransactionRecord extends TransactionCause {
 
 export class Database {
   readonly tree = new Tree()
-  readonly watches = new Watches()
+  readonly watches: Watches
   readonly #clock: Clock
   readonly #onCommit: (transaction: TransactionRecord) => void
   #zxid = 0n
 
-  constructor(clock: Clock, onCommit: (transaction: TransactionRecord) => void) {
+  constructor(clock: Clock, behaviour: Behaviour, onCommit: (transaction: TransactionRecord) => void) {
+    this.watches = new Watches(behaviour)
     this.#clock = clock
     this.#onCommit = onCommit
   }
@@ -61,7 +63,7 @@ export class Database {
     const { zxid, time, changes } = tx
     // A rejected multi does not throw, because its reply has a body. It is rolled back nevertheless.
     if (!tx.rolledBack) this.#onCommit({ ...cause, zxid, time, changes })
-    for (const each of changes) this.watches.fire(each)
+    for (const each of changes) this.watches.fire(each, zxid)
     return result
   }
 

@@ -13,7 +13,10 @@ export interface ServerView {
   readonly database: Database
   readonly sessions: { readonly all: Iterable<ServerSession<unknown>>; readonly size: number }
   readonly connections: Iterable<ConnectionView>
-  readonly settings: { readonly clock: Clock } & Readonly<Record<ConfiguredSetting, number>> & { dataFile?: string }
+  readonly settings: { readonly clock: Clock } & Readonly<Record<ConfiguredSetting, number>> & {
+      dataFile?: string
+      readonly version: string
+    }
   readonly startedAt: number
   /** Totals of all connections, open and closed. */
   readonly stats: ServerStats
@@ -33,18 +36,18 @@ interface ConnectionView {
 }
 
 /**
- * The version in the answers. It starts with a number, which clients parse, and then says that this is not Apache's
- * server.
+ * Returns the version in the answers. It starts with a number, which clients parse, and then says that this is not
+ * Apache's server.
  */
-const VERSION = '3.8.0-zkwire, an embedded server for tests'
+const versionOf = ({ settings }: ServerView): string => `${settings.version}-zkwire, an embedded server for tests`
 
 const words: Readonly<Record<string, (view: ServerView) => string>> = {
   ruok: () => 'imok',
   isro: () => 'rw',
   // kazoo's server_version() parses this answer.
-  envi: () => `Environment:\nzookeeper.version=${VERSION}\n`,
-  srvr: view => versionLine + summary(view),
-  stat: view => `${versionLine}Clients:\n${connections(view, false)}\n${summary(view)}`,
+  envi: view => `Environment:\nzookeeper.version=${versionOf(view)}\n`,
+  srvr: view => versionLine(view) + summary(view),
+  stat: view => `${versionLine(view)}Clients:\n${connections(view, false)}\n${summary(view)}`,
   cons: view => `${connections(view, true)}\n`,
   conf: ({ settings, port }) =>
     Object.entries({
@@ -70,7 +73,7 @@ const words: Readonly<Record<string, (view: ServerView) => string>> = {
   },
   mntr: view =>
     Object.entries({
-      version: VERSION,
+      version: versionOf(view),
       server_state: 'standalone',
       ...{ avg_latency: '0.0', max_latency: 0, min_latency: 0 },
       packets_received: served(view).received,
@@ -132,7 +135,7 @@ export const answerWord = (word: string, view: ServerView): string | undefined =
 
 const served = ({ stats, wordStats }: ServerView): ServerStats => wordStats.ofServer(stats)
 
-const versionLine = `Zookeeper version: ${VERSION}\n`
+const versionLine = (view: ServerView): string => `Zookeeper version: ${versionOf(view)}\n`
 
 const summary = (view: ServerView): string =>
   [

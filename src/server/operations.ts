@@ -12,6 +12,7 @@ import { userOf } from './acl.ts'
 import type { Database } from './database.ts'
 import * as reads from './reads.ts'
 import { RequestError } from './request-error.ts'
+import type { Behaviour } from './version.ts'
 import type { WatchOwner } from './watches.ts'
 import * as writes from './writes.ts'
 
@@ -74,7 +75,7 @@ const handlers: readonly Handler[] = [
   write(o.delete, (context, { path, version }) => (writes.remove(context, path, version), {})),
   write(o.setData, (context, { path, data, version }) => ({ stat: writes.setData(context, path, data, version) })),
   write(o.setACL, (context, { path, acl, version }) => ({ stat: writes.setACL(context, path, acl, version) })),
-  // 3.8.0 sends no reply to a successful check outside a multi.
+  // A version that accepts a check outside a multi sends no reply to a successful one.
   write(o.check, (context, { path, version }) => (writes.check(context, path, version), undefined)),
   write(o.multi, writes.multi),
   write(o.reconfig, () => {
@@ -96,7 +97,10 @@ const handlers: readonly Handler[] = [
     database.watches.add(path, watcher, mode)
     return { err: 0 }
   }),
-  read(o.checkWatches, ({ database }, { path, type }) => (database.watches.requireWatch(path, type), {})),
+  read(
+    o.checkWatches,
+    ({ database, watcher }, { path, type }) => (database.watches.requireWatch(path, watcher, type), {}),
+  ),
   read(o.removeWatches, ({ database, watcher }, { path, type }) => (database.watches.remove(path, watcher, type), {})),
   // A single server is always up to date.
   read(o.sync, (_, { path }) => ({ path })),
@@ -106,5 +110,8 @@ const handlers: readonly Handler[] = [
   })),
 ]
 
-/** The handlers by opcode. */
-export const handlerOf: ReadonlyMap<number, Handler> = new Map(handlers.map(each => [each.operation.opcode, each]))
+const byOpcode: ReadonlyMap<number, Handler> = new Map(handlers.map(each => [each.operation.opcode, each]))
+
+/** Returns the handler of an opcode, or undefined if the server does not know it. */
+export const handlerOf = (opcode: number, { checkOnlyInMulti }: Behaviour): Handler | undefined =>
+  checkOnlyInMulti && opcode === opcodes.check ? undefined : byOpcode.get(opcode)

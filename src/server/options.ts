@@ -5,6 +5,7 @@ import { systemClock, type Clock } from '../runtime/clock.ts'
 import { systemRandom, type Random } from '../runtime/random.ts'
 import type { TlsServerOptions } from '../runtime/globals.d.ts'
 import type { TransactionRecord } from './database.ts'
+import { behaviourOf, isVersion, type Behaviour } from './version.ts'
 
 /** Options of `Server.start()`. Numbers are whole and from 1 to 2147483647, unless another range is given. */
 export interface ServerOptions {
@@ -41,10 +42,10 @@ export interface ServerOptions {
    */
   containerCheckInterval?: number
   /**
-   * If true, the reply to a multi contains the Stat of each create2, as from 3.7.2, 3.8.2 and 3.9.0 on
-   * (ZOOKEEPER-4026). Default false, as in 3.8.0.
+   * The version of Apache ZooKeeper that the server copies where versions differ: 3.8.n or 3.9.n. docs/testing.md lists
+   * the differences. Default '3.8.0'.
    */
-  createdStatInMulti?: boolean
+  version?: string
   /**
    * The digest id of the superuser, as `digest('super', password)` returns it
    * (zookeeper.DigestAuthenticationProvider.superDigest). A client that has authenticated as this user may do
@@ -85,7 +86,8 @@ export interface ServerOptions {
 
 /** The options without which the server lacks a feature. */
 type Feature = 'dataFile' | 'saslUsers' | 'tls'
-export type Settings = Required<Omit<ServerOptions, Feature>> & Pick<ServerOptions, Feature>
+export type Settings = Required<Omit<ServerOptions, Feature>> &
+  Pick<ServerOptions, Feature> & { readonly behaviour: Behaviour }
 
 const isFrom = (least: number, most: number) => (value: number) =>
   Number.isSafeInteger(value) && value >= least && value <= most
@@ -104,7 +106,7 @@ const checks: Checks<ServerOptions> = {
   extendedTypes: boolean,
   enforceQuota: boolean,
   containerCheckInterval: positive,
-  createdStatInMulti: boolean,
+  version: mustBe("a version '3.8.n' or '3.9.n'", isVersion),
   superDigest: mustBe('a string', value => typeof value === 'string'),
   saslUsers: mustBe('an object of names and passwords', isStrings),
   requireSasl: boolean,
@@ -141,7 +143,7 @@ export function settingsOf(options: ServerOptions): Settings {
     extendedTypes: false,
     enforceQuota: false,
     containerCheckInterval: 60_000,
-    createdStatInMulti: false,
+    version: '3.8.0',
     superDigest: '',
     requireSasl: false,
     onTransaction: () => undefined,
@@ -158,7 +160,7 @@ export function settingsOf(options: ServerOptions): Settings {
   }
   if (minSessionTimeout > maxSessionTimeout)
     throw invalid(`minSessionTimeout ${minSessionTimeout} is greater than maxSessionTimeout ${maxSessionTimeout}`)
-  return settings
+  return { ...settings, behaviour: behaviourOf(settings.version) }
 }
 
 const invalid = (detail: string) => badArguments('Server.start', '', detail)

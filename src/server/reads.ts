@@ -1,5 +1,6 @@
 // Operations that read the tree, and that set and replay watches (FinalRequestProcessor).
 import {
+  addWatchModes,
   errnos,
   eventTypes,
   opcodes,
@@ -15,12 +16,14 @@ import { requirePermission, redactACL } from './acl.ts'
 import type { Database } from './database.ts'
 import { RequestError } from './request-error.ts'
 import { statOf } from './tree.ts'
+import type { Behaviour } from './version.ts'
 import type { WatchOwner } from './watches.ts'
 
 export interface ReadContext {
   database: Database
   identities: readonly Id[]
   watcher: WatchOwner
+  settings: { readonly behaviour: Behaviour }
 }
 
 interface WatchableRead {
@@ -28,12 +31,13 @@ interface WatchableRead {
   watch: boolean
 }
 
-/** Reads the Stat of a node. Sets the watch even if the node does not exist. Checks no permission. */
+/** Reads the Stat of a node. Sets the watch even if the node does not exist. */
 export function exists(
-  { database: { tree, watches }, watcher }: ReadContext,
+  { database: { tree, watches }, watcher, identities, settings }: ReadContext,
   { path, watch }: WatchableRead,
 ): { stat: Stat } {
   if (path.includes('\0')) throw new RequestError('BADARGUMENTS')
+  if (settings.behaviour.existsNeedsRead) requirePermission(tree.find(path)?.acl ?? [], perms.read, identities)
   if (watch) watches.data.add(path, watcher, 'once')
   return { stat: statOf(tree.get(path)) }
 }
@@ -118,10 +122,9 @@ export function setWatches({ database: { tree, watches }, watcher }: ReadContext
     else if (node.pzxid > request.relativeZxid) watcher.notify(NodeChildrenChanged, path)
     else watches.children.add(path, watcher, 'once')
   }
-  for (const table of [watches.children, watches.data]) {
-    for (const path of request.persistentWatches ?? []) table.add(path, watcher, 'persistent')
-    for (const path of request.persistentRecursiveWatches ?? []) table.add(path, watcher, 'recursive')
-  }
+  for (const path of request.persistentWatches ?? []) watches.add(path, watcher, addWatchModes.persistent)
+  for (const path of request.persistentRecursiveWatches ?? [])
+    watches.add(path, watcher, addWatchModes.persistentRecursive)
 }
 
 function readable({ database, identities }: ReadContext, path: string) {

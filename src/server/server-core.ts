@@ -30,7 +30,7 @@ export class ServerCore implements ConnectionOwner {
    */
   constructor(settings: Settings, state?: string) {
     this.settings = settings
-    this.database = new Database(settings.clock, transaction => this.#onTransaction(transaction))
+    this.database = new Database(settings.clock, settings.behaviour, transaction => this.#onTransaction(transaction))
     this.faults = new FaultPlan(settings.clock)
     this.sessions = new Sessions(settings, session => this.endSession(session))
     if (state !== undefined) restoreState(this, state, settings.clock.wallNow())

@@ -32,10 +32,12 @@ export function snapshotOf({ database: { tree, watches, zxid }, sessions }: Serv
     })
   // Persistent watches are in both tables.
   const entries = [
-    ...watches.data.entries.map(({ mode, ...each }) => ({ ...each, kind: mode === 'once' ? ('data' as const) : mode })),
+    ...watches.data.entries.flatMap(({ modes, path, watcher }) =>
+      Array.from(modes, mode => ({ path, watcher, kind: mode === 'once' ? ('data' as const) : mode })),
+    ),
     ...watches.children.entries
-      .filter(({ mode }) => mode === 'once')
-      .map(each => ({ ...each, kind: 'children' as const })),
+      .filter(({ modes }) => modes.has('once'))
+      .map(({ path, watcher }) => ({ path, watcher, kind: 'children' as const })),
   ]
   return {
     zxid,

@@ -3,6 +3,7 @@ import { SweepingMap } from '../runtime/sweeping-map.ts'
 import { addWatchModes, eventTypes, JuteError, parentOf, watcherTypes, type ACL } from '../protocol/index.ts'
 import { RequestError } from './request-error.ts'
 import type { TreeChange } from './transaction.ts'
+import type { Behaviour } from './version.ts'
 
 /** The connection that set a watch. */
 export interface WatchOwner {
@@ -10,46 +11,72 @@ export interface WatchOwner {
   /**
    * Sends an event.
    * @param acl the connection sends the event only if this ACL allows its client to read; default: no check
+   * @param zxid the transaction that caused the event; default: none
    */
-  notify(type: number, path: string, acl?: readonly ACL[]): void
+  notify(type: number, path: string, acl?: readonly ACL[], zxid?: bigint): void
 }
 
 export type Mode = 'once' | 'persistent' | 'recursive'
 
 class WatchTable {
-  readonly #byPath = new SweepingMap<Map<WatchOwner, Mode>>()
+  readonly #byPath = new SweepingMap<Map<WatchOwner, ReadonlySet<Mode>>>()
   /**
    * The watched paths by connection. A connection stays here until `forget`, even if it has no watch any more
-   * (WatchManager.watch2Paths).
+   * (WatchManager.watch2Paths). With separate watches, the removal of its last one by request removes it too.
    */
-  readonly #byWatcher = new Map<WatchOwner, SweepingMap<Mode>>()
+  readonly #byWatcher = new Map<WatchOwner, SweepingMap<ReadonlySet<Mode>>>()
+  readonly #separate: boolean
   #recursiveCount = 0
 
-  /** Adds a watch. A connection has one watch on a path: a later one replaces it, in any mode (ZOOKEEPER-4466). */
-  add(path: string, watcher: WatchOwner, mode: Mode): void {
-    this.remove(path, watcher)
-    const watchers = this.#byPath.get(path)
-    if (watchers === undefined) this.#byPath.set(path, new Map([[watcher, mode]]))
-    else watchers.set(watcher, mode)
-    const paths = this.#byWatcher.get(watcher) ?? new SweepingMap()
-    this.#byWatcher.set(watcher, paths)
-    paths.set(path, mode)
-    if (mode === 'recursive') this.#recursiveCount++
+  /** @param separate a connection can have watches of several modes on one path; otherwise a later one replaces it */
+  constructor(separate: boolean) {
+    this.#separate = separate
   }
 
-  remove(path: string, watcher: WatchOwner): boolean {
-    const watchers = this.#byPath.get(path)
-    const mode = watchers?.get(watcher)
-    if (watchers === undefined || mode === undefined) return false
-    watchers.delete(watcher)
-    if (watchers.size === 0) this.#byPath.delete(path)
-    this.#byWatcher.get(watcher)?.delete(path)
-    if (mode === 'recursive') this.#recursiveCount--
+  add(path: string, watcher: WatchOwner, mode: Mode): void {
+    const modes = this.#separate ? this.#modesOf(path, watcher) : NO_MODES
+    this.#set(path, watcher, plus(modes, mode))
+  }
+
+  /** Removes the watches of a mode, or of all modes. Returns false if there were none. */
+  remove(path: string, watcher: WatchOwner, mode?: Mode): boolean {
+    const modes = this.#modesOf(path, watcher)
+    const left = mode === undefined ? NO_MODES : minus(modes, mode)
+    if (left.size === modes.size) return false
+    this.#set(path, watcher, left)
+    if (this.#separate && this.#byWatcher.get(watcher)?.size === 0) this.#byWatcher.delete(watcher)
     return true
   }
 
+  /** Returns true if the connection has a watch of a mode, or of any mode. */
+  has(path: string, watcher: WatchOwner, mode?: Mode): boolean {
+    const modes = this.#modesOf(path, watcher)
+    return mode === undefined ? modes.size > 0 : modes.has(mode)
+  }
+
+  #modesOf(path: string, watcher: WatchOwner): ReadonlySet<Mode> {
+    return this.#byPath.get(path)?.get(watcher) ?? NO_MODES
+  }
+
+  #set(path: string, watcher: WatchOwner, modes: ReadonlySet<Mode>): void {
+    const before = this.#modesOf(path, watcher)
+    this.#recursiveCount += Number(modes.has('recursive')) - Number(before.has('recursive'))
+    const watchers = this.#byPath.get(path) ?? new Map<WatchOwner, ReadonlySet<Mode>>()
+    const paths = this.#byWatcher.get(watcher) ?? new SweepingMap<ReadonlySet<Mode>>()
+    // Deleted first, because a replaced watch becomes the last one.
+    watchers.delete(watcher)
+    paths.delete(path)
+    if (modes.size > 0) {
+      watchers.set(watcher, modes)
+      paths.set(path, modes)
+      this.#byWatcher.set(watcher, paths)
+    }
+    if (watchers.size > 0) this.#byPath.set(path, watchers)
+    else this.#byPath.delete(path)
+  }
+
   forget(watcher: WatchOwner): void {
-    for (const [path] of [...(this.#byWatcher.get(watcher) ?? [])]) this.remove(path, watcher)
+    for (const [path] of [...(this.#byWatcher.get(watcher) ?? [])]) this.#set(path, watcher, NO_MODES)
     this.#byWatcher.delete(watcher)
   }
 
@@ -58,21 +85,23 @@ class WatchTable {
     type: number,
     path: string,
     acl: readonly ACL[],
+    zxid: bigint,
     notified?: ReadonlySet<WatchOwner>,
   ): ReadonlySet<WatchOwner> {
     const watchers = new Set<WatchOwner>()
-    for (const [watcher, mode] of this.#byPath.get(path) ?? []) {
+    for (const [watcher, modes] of [...(this.#byPath.get(path) ?? [])]) {
       // A recursive watch gets an event for each child, so NodeChildrenChanged would report the same change again.
-      if (mode === 'recursive' && type === eventTypes.NodeChildrenChanged) continue
+      if (modes.size === 1 && modes.has('recursive') && type === eventTypes.NodeChildrenChanged) continue
       watchers.add(watcher)
-      if (mode === 'once') this.remove(path, watcher)
+      if (modes.has('once')) this.#set(path, watcher, minus(modes, 'once'))
     }
     if (this.#recursiveCount > 0 && type !== eventTypes.NodeChildrenChanged)
       for (let ancestor = path; ancestor !== '/';) {
         ancestor = parentOf(ancestor)
-        for (const [watcher, mode] of this.#byPath.get(ancestor) ?? []) if (mode === 'recursive') watchers.add(watcher)
+        for (const [watcher, modes] of this.#byPath.get(ancestor) ?? [])
+          if (modes.has('recursive')) watchers.add(watcher)
       }
-    for (const watcher of watchers) if (notified?.has(watcher) !== true) watcher.notify(type, path, acl)
+    for (const watcher of watchers) if (notified?.has(watcher) !== true) watcher.notify(type, path, acl, zxid)
     return watchers
   }
 
@@ -84,20 +113,27 @@ class WatchTable {
     return this.#byPath.size
   }
 
-  get watchers(): ReadonlyMap<WatchOwner, Iterable<readonly [path: string, mode: Mode]>> {
+  get watchers(): ReadonlyMap<WatchOwner, Iterable<readonly [path: string, unknown]>> {
     return this.#byWatcher
   }
 
-  get entries(): { path: string; watcher: WatchOwner; mode: Mode }[] {
+  get entries(): { path: string; watcher: WatchOwner; modes: ReadonlySet<Mode> }[] {
     return [...this.#byPath].flatMap(([path, watchers]) =>
-      [...watchers].map(([watcher, mode]) => ({ path, watcher, mode })),
+      [...watchers].map(([watcher, modes]) => ({ path, watcher, modes })),
     )
   }
 }
 
 export class Watches {
-  readonly data = new WatchTable()
-  readonly children = new WatchTable()
+  readonly data: WatchTable
+  readonly children: WatchTable
+  readonly #separate: boolean
+
+  constructor({ separateWatches }: Behaviour) {
+    this.#separate = separateWatches
+    this.data = new WatchTable(separateWatches)
+    this.children = new WatchTable(separateWatches)
+  }
 
   /**
    * Adds a persistent watch.
@@ -107,7 +143,7 @@ export class Watches {
     const name = modeNames.get(mode)
     if (name === undefined) throw new JuteError(`there is no watch mode ${mode}`)
     this.data.add(path, watcher, name)
-    this.children.add(path, watcher, name)
+    if (!this.#separate || name !== 'recursive') this.children.add(path, watcher, name)
   }
 
   /**
@@ -116,16 +152,19 @@ export class Watches {
    * @throws JuteError if the type does not exist
    */
   remove(path: string, watcher: WatchOwner, type: number): void {
-    const removed = this.#tablesOf(type).filter(table => table.remove(path, watcher))
+    const { tables, mode } = this.#selection(type)
+    const removed = tables.filter(table => table.remove(path, watcher, mode))
     if (removed.length === 0) throw new RequestError('NOWATCHER')
   }
 
   /**
-   * Throws NOWATCHER if no client has set such a watch. Like 3.8.0, does not look for the caller's own watch
+   * Throws NOWATCHER if this connection has no such watch. 3.8 also accepts a watch of another client
    * (WatchManager.containsWatcher).
    */
-  requireWatch(path: string, type: number): void {
-    if (!this.#tablesOf(type).some(table => table.isWatched(path))) throw new RequestError('NOWATCHER')
+  requireWatch(path: string, watcher: WatchOwner, type: number): void {
+    const { tables, mode } = this.#selection(type)
+    const isSet = (table: WatchTable) => (this.#separate ? table.has(path, watcher, mode) : table.isWatched(path))
+    if (!tables.some(isSet)) throw new RequestError('NOWATCHER')
   }
 
   forget(watcher: WatchOwner): void {
@@ -133,22 +172,43 @@ export class Watches {
     this.children.forget(watcher)
   }
 
-  fire({ type, path, acl, parentACL }: TreeChange): void {
-    const notified = this.data.trigger(type, path, acl)
+  fire({ type, path, acl, parentACL }: TreeChange, zxid: bigint): void {
+    const notified = this.data.trigger(type, path, acl, zxid)
     if (type === eventTypes.NodeDataChanged) return
     // A connection that watches both the data and the children of a node gets one event for its deletion.
-    if (type === eventTypes.NodeDeleted) this.children.trigger(type, path, acl, notified)
-    this.children.trigger(eventTypes.NodeChildrenChanged, parentOf(path), parentACL)
+    if (type === eventTypes.NodeDeleted) this.children.trigger(type, path, acl, zxid, notified)
+    this.children.trigger(eventTypes.NodeChildrenChanged, parentOf(path), parentACL, zxid)
   }
 
-  /** Returns the tables of a watch type. Knows the types of 3.8, which has none for persistent watches. */
-  #tablesOf(type: number): WatchTable[] {
-    if (type === watcherTypes.children) return [this.children]
-    if (type === watcherTypes.data) return [this.data]
-    if (type === watcherTypes.any) return [this.children, this.data]
+  /**
+   * Returns the tables of a watch type, and the mode that it selects in them. 3.8 has no type for persistent watches,
+   * and its other types select every mode.
+   */
+  #selection(type: number): { tables: readonly WatchTable[]; mode?: Mode } {
+    const { children, data } = this
+    if (type === watcherTypes.any) return { tables: [children, data] }
+    const table = type === watcherTypes.children ? children : type === watcherTypes.data ? data : undefined
+    if (table !== undefined) return this.#separate ? { tables: [table], mode: 'once' } : { tables: [table] }
+    if (this.#separate && type === watcherTypes.persistent) return { tables: [children, data], mode: 'persistent' }
+    if (this.#separate && type === watcherTypes.persistentRecursive) return { tables: [data], mode: 'recursive' }
     throw new JuteError(`there is no watch type ${type}`)
   }
 }
+
+const NO_MODES: ReadonlySet<Mode> = new Set()
+
+/** The sets of one mode, which nearly all watches have. There can be very many watches. */
+const SINGLE: Readonly<Record<Mode, ReadonlySet<Mode>>> = {
+  once: new Set(['once']),
+  persistent: new Set(['persistent']),
+  recursive: new Set(['recursive']),
+}
+
+const plus = (modes: ReadonlySet<Mode>, mode: Mode): ReadonlySet<Mode> =>
+  modes.size === 0 ? SINGLE[mode] : new Set([...modes, mode])
+
+const minus = (modes: ReadonlySet<Mode>, mode: Mode): ReadonlySet<Mode> =>
+  modes.size === 1 && modes.has(mode) ? NO_MODES : new Set([...modes].filter(each => each !== mode))
 
 const modeNames: ReadonlyMap<number, Mode> = new Map([
   [addWatchModes.persistent, 'persistent'],

@@ -19,6 +19,7 @@ import { requirePermission, fixupACL } from './acl.ts'
 import { requireQuota } from './quotas.ts'
 import { RequestError } from './request-error.ts'
 import type { TreeTransaction } from './transaction.ts'
+import type { Behaviour } from './version.ts'
 import { sequenceSuffix, specialPaths, statOf, type NodeKind, type Tree } from './tree.ts'
 
 export interface WriteContext {
@@ -36,8 +37,7 @@ export interface WriteSettings {
   enforceQuota: boolean
   /** Undefined if the server has no SASL. */
   saslUsers?: unknown
-  /** The reply to a multi contains the Stat of each create2. */
-  createdStatInMulti: boolean
+  behaviour: Behaviour
 }
 
 export interface CreateRequest {
@@ -150,6 +150,9 @@ type Outcome = Outcomes[number]
 
 /** Executes all operations atomically. If one fails, returns one error for each operation. */
 export function multi(context: WriteContext, items: TypeOf<typeof MultiRequest>): Outcomes {
+  // The server parses all operations before it executes the first.
+  for (const { type, body } of items)
+    if ('flags' in body) opcodeInMulti(context.settings.behaviour, type as CreateOpcode, body)
   const outcomes: Outcome[] = []
   for (const item of items) {
     try {
@@ -179,21 +182,30 @@ function runItem(context: WriteContext, { type, body }: TypeOf<typeof MultiReque
   }
 }
 
-/** In a multi, the flags and not the opcode decide what is created (Op.Create of the server). */
 function createInMulti(context: WriteContext, type: CreateOpcode, body: CreateRequest): Outcome {
-  // Unknown flags count as persistent here, and are rejected later.
-  const opcode = isTTL(body.flags)
-    ? opcodes.createTTL
-    : body.flags === createModes.container
-      ? opcodes.createContainer
-      : opcodes.create
-  // The server parses such an operation as one with a ttl, and the ttl is missing.
-  if (opcode === opcodes.createTTL && type !== opcodes.createTTL)
-    throw new JuteError('the ttl of a node with a ttl is missing')
+  const opcode = opcodeInMulti(context.settings.behaviour, type, body)
   const created = create(context, opcode, opcode === opcodes.createTTL ? body : { ...body, ttl: NO_TTL })
-  // 3.8.0 omits the Stat of a create2 (ZOOKEEPER-4026).
-  const omitsStat = opcode === opcodes.create && !(context.settings.createdStatInMulti && type === opcodes.create2)
-  return omitsStat ? { type: opcodes.create, body: created } : { type: opcodes.create2, body: created }
+  return opcode === opcodes.create ? { type: opcodes.create, body: created } : { type: opcodes.create2, body: created }
+}
+
+/**
+ * Returns the opcode that decides what an operation of a multi creates, and whether the reply contains a Stat.
+ * Before ZOOKEEPER-4026, the flags decide it, and unknown flags count as persistent until they are rejected
+ * (Op.Create). Since then, the operation's own opcode decides it, and unknown flags or a null ACL are
+ * malformed.
+ * @throws JuteError if the operation is malformed
+ */
+function opcodeInMulti({ statInMulti }: Behaviour, type: CreateOpcode, { flags, acl }: CreateRequest): CreateOpcode {
+  if (isTTL(flags)) {
+    if (type === opcodes.createTTL) return type
+    // The server parses such an operation as one with a ttl, and the ttl is missing.
+    throw new JuteError('the ttl of a node with a ttl is missing')
+  }
+  const isContainer = flags === createModes.container
+  if (!statInMulti || type === opcodes.createTTL) return isContainer ? opcodes.createContainer : opcodes.create
+  if (!Object.values<number>(createModes).includes(flags)) throw new JuteError(`there is no create mode ${flags}`)
+  if (acl === null) throw new JuteError('the ACL is missing')
+  return isContainer ? opcodes.createContainer : type
 }
 
 const failure = (code: ServerErrorCode | 'OK'): Outcome => ({

@@ -8,6 +8,7 @@ import { Database } from '../../src/server/database.ts'
 import { Server } from '../../src/server/index.ts'
 import { TreeTransaction } from '../../src/server/transaction.ts'
 import { Tree } from '../../src/server/tree.ts'
+import { behaviourOf } from '../../src/server/version.ts'
 import { Watches } from '../../src/server/watches.ts'
 import type { Address } from '../support/wire-session.ts'
 import { sharedServer } from '../support/shared-server.ts'
@@ -31,7 +32,7 @@ function patch<T extends object, K extends keyof T>(
 }
 
 type Table = Watches['data']
-const table = Object.getPrototypeOf(new Watches().data) as Table
+const table = Object.getPrototypeOf(new Watches(behaviourOf('3.8.0')).data) as Table
 
 interface Rule {
   /** Patches the server, and returns a function that restores it. */
@@ -96,8 +97,8 @@ const rules: Readonly<Record<string, Rule>> = {
         table,
         'trigger',
         original =>
-          function (this: Table, type, path, list) {
-            return original.call(this, type, path, list)
+          function (this: Table, type, path, list, zxid) {
+            return original.call(this, type, path, list, zxid)
           },
       ),
   },

@@ -26,13 +26,13 @@ describe(`the embedded server compared with Apache ZooKeeper (SEED=${seed})`, fu
     const shared = await sharedServer()
     apache = shared
     version = await shared.version()
-    embedded = await Server.start({ extendedTypes: true })
+    // The embedded server copies 3.8 and 3.9 only.
+    embedded = await Server.start({ extendedTypes: true, ...(/^3\.[89]\./.test(version) && { version }) })
   })
   after(() => embedded.close())
 
   it(`sends the same replies and events in ${runs} random scenarios`, async function () {
-    // The embedded server copies 3.8.0. Later versions differ: ZOOKEEPER-4026, 2590, 2623, 4466, 4471 and 4655.
-    if (has(version, 'ZOOKEEPER-4026') || !has(version, 'CVE-2024-23944')) return this.skip()
+    if (!/^3\.[89]\./.test(version) || !has(version, 'CVE-2024-23944')) return this.skip()
     await fc.assert(
       fc.asyncProperty(scenarios, steps => compare(embedded, apache, steps)),
       { seed, numRuns: runs, plugins: [fc.interruptAfterTimeLimit(timeLimit, { failOnInterrupt: true })] },

@@ -35,6 +35,8 @@ function runContract<S extends Server | ApacheZooKeeper>(
 
 const options: ServerOptions = { tickTime: 500, minSessionTimeout: 1000, extendedTypes: true }
 runContract('the embedded server', suites, () => Server.start(options))
+for (const version of ['3.8.6', '3.9.5'])
+  runContract(`the embedded server, version ${version},`, suites, () => Server.start({ ...options, version }))
 runContract('Apache ZooKeeper', suites, sharedServer, leaveRunning)
 
 const { containerCheckInterval, ...ticks } = shortIntervals

@@ -9,11 +9,24 @@ import { enforcedQuotas, quotas } from './suites/quotas.ts'
 import { sessions } from './suites/sessions.ts'
 import { superuser } from './suites/superuser.ts'
 import { time } from './suites/time.ts'
+import { versions } from './suites/versions.ts'
 import { watchLifetime } from './suites/watch-lifetime.ts'
 import { watches } from './suites/watches.ts'
 
 /** Suites for a server with the configuration of {@link sharedServer}. */
-export const suites = [nodes, modes, errors, multi, acl, sessions, watches, watchLifetime, quotas, fourLetterWords]
+export const suites = [
+  nodes,
+  modes,
+  errors,
+  multi,
+  acl,
+  sessions,
+  watches,
+  watchLifetime,
+  quotas,
+  fourLetterWords,
+  versions,
+]
 
 /** Suites for a server with `shortIntervals`. */
 export const timeSuites = [time]

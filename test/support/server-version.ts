@@ -18,6 +18,8 @@ export const changes = {
   'CVE-2024-23944': ['3.8.0', '3.9.2'],
   /** A create in a multi is answered with its Stat. */
   'ZOOKEEPER-4026': ['3.7.2', '3.8.2', '3.9.0'],
+  /** exists needs the READ permission. */
+  'ZOOKEEPER-2590': ['3.8.4', '3.9.2'],
   /** A check outside a multi closes the connection. */
   'ZOOKEEPER-2623': ['3.8.5', '3.9.3'],
   /** A session can have watches of several kinds on one path. */

@@ -81,6 +81,8 @@ export class WireSession {
   timeout = 0
   /** Events that arrived before replies to {@link request}. */
   readonly events: Event[] = []
+  /** The zxids in the headers of all events. */
+  readonly eventZxids: bigint[] = []
 
   private constructor(socket: Socket) {
     this.#socket = socket
@@ -176,7 +178,10 @@ export class WireSession {
   async #nextMessage(): Promise<ServerMessage> {
     const frame = await this.#nextFrame()
     const { xid, zxid, err } = ReplyHeader.read(frame)
-    if (xid === xids.notification) return { event: WatcherEvent.read(frame) }
+    if (xid === xids.notification) {
+      this.eventZxids.push(zxid)
+      return { event: WatcherEvent.read(frame) }
+    }
     const expected = this.#pending.shift()
     if (expected?.xid !== xid) throw new Error(`received a reply with xid ${xid} instead of ${expected?.xid}`)
     return { reply: { zxid, err, body: err === 0 ? expected.call.read(frame) : undefined } }
