@@ -10,6 +10,7 @@ const multi = { file: 'src/client/multi.ts', caughtBy: 'test/client/real-server.
 const operations = { file: 'src/client/operations.ts', caughtBy: 'test/client/operations.test.ts' }
 const recursive = { file: 'src/client/recursive.ts', caughtBy: 'test/client/validation.test.ts' }
 const states = { file: 'src/client/state-iterator.ts', caughtBy: 'test/client/interface.test.ts' }
+const lostSessions = { file: 'src/client/lost-sessions.ts', caughtBy: 'test/client/lost-sessions.test.ts' }
 const supervise = { file: 'src/client/supervise.ts', caughtBy: 'test/client/supervise.test.ts' }
 const transaction = { file: 'src/client/transaction.ts', caughtBy: 'test/client/interface.test.ts' }
 const validation = { file: 'src/client/validation.ts', caughtBy: 'test/client/validation.test.ts' }
@@ -228,6 +229,32 @@ export const clientBugs: readonly PlantedBug[] = [
     bug: 'supervise() asks the old servers after updateServerList()',
     from: 'target = { ...client[internals].session.hosts.servers, chroot: target.chroot }',
     to: '',
+  },
+  {
+    ...supervise,
+    caughtBy: 'test/client/lost-sessions.test.ts',
+    bug: 'supervise() runs its task before the lost session is closed, whose nodes block it',
+    from: "if (client.state !== 'connectedReadOnly') await closing",
+    to: '',
+  },
+  {
+    ...supervise,
+    caughtBy: 'test/client/lost-sessions.test.ts',
+    bug: 'supervise() runs nothing on a read-only server until a lost session is closed',
+    from: "if (client.state !== 'connectedReadOnly') await closing",
+    to: 'await closing',
+  },
+  {
+    ...lostSessions,
+    bug: 'a lost session is forgotten if the next one is lost before it is closed',
+    from: 'if (!signal.aborted) this.#sessions.delete(lost)',
+    to: 'this.#sessions.delete(lost)',
+  },
+  {
+    ...lostSessions,
+    bug: 'a lost session is closed on a read-only server, which cannot do that',
+    from: 'connectTimeout, readOnly: false',
+    to: 'connectTimeout, readOnly: true',
   },
   {
     ...transaction,

@@ -29,6 +29,30 @@ export const servers: readonly PlantedBug[] = [
     to: 'delay',
   },
   {
+    ...backoff,
+    bug: 'with many hosts, a client notices late that a server is up again',
+    from: 'LONGEST_DELAY / hosts',
+    to: 'LONGEST_DELAY',
+  },
+  {
+    ...backoff,
+    bug: 'a client waits for a silent host, and then for a whole pause',
+    from: 'random, longest) - this.#spent)',
+    to: 'random, longest))',
+  },
+  {
+    ...backoff,
+    bug: 'the time for an attempt grows while hosts refuse the connection',
+    from: 'wasSilent ? 1 : -1',
+    to: '1',
+  },
+  {
+    ...backoff,
+    bug: 'a client whose servers restart often reconnects as late as one that fights with another for its session',
+    from: 'this.#failedAttempts < hosts ?',
+    to: 'hosts > 0 ?',
+  },
+  {
     ...failed,
     bug: 'connect() gives up when one of several hosts has failed permanently',
     from: "if (outlooks.includes('temporary')) return 'temporary'",
