@@ -73,6 +73,12 @@ function networkOf(text: string): { address: bigint; bits: number } | undefined 
 const isAnyone = ({ scheme, id }: Id): boolean => scheme === 'world' && id === 'anyone'
 
 /**
+ * The largest number of entries that the entries of the scheme 'auth' may become. A client can prove a thousand
+ * identities, and a request of a megabyte has room for tens of thousands of entries.
+ */
+const MAX_PROVED = 10_000
+
+/**
  * Returns the ACL to store: without duplicates, and with the caller's proved identities instead of 'auth'.
  * @param hasSasl true if the server knows the scheme 'sasl'
  * @throws RequestError INVALIDACL if it is empty, contains an invalid id, or contains 'auth' from a client that has not
@@ -81,11 +87,13 @@ const isAnyone = ({ scheme, id }: Id): boolean => scheme === 'world' && id === '
 export function fixupACL(acl: readonly ACL[] | null, identities: readonly Id[], hasSasl: boolean): ACL[] {
   const entries = new Map((acl ?? []).map(each => [JSON.stringify(each), each]))
   if (entries.size === 0) throw new RequestError('INVALIDACL')
+  let size = 0
   return [...entries.values()].flatMap(entry => {
     if (isAnyone(entry.id)) return entry
     if (entry.id.scheme === 'auth') {
       const proved = identities.filter(({ scheme }) => schemeOf(scheme)?.isAuthenticated === true)
-      if (proved.length === 0) throw new RequestError('INVALIDACL')
+      size += proved.length
+      if (proved.length === 0 || size > MAX_PROVED) throw new RequestError('INVALIDACL')
       return proved.map(id => ({ perms: entry.perms, id }))
     }
     if (entry.id.scheme === 'sasl' && !hasSasl) throw new RequestError('INVALIDACL')

@@ -16,6 +16,9 @@ export interface AuthenticationSettings {
   readonly random: Random
 }
 
+/** The largest number of identities of a connection, because each request compares them with the entries of an ACL. */
+const MAX_IDENTITIES = 1000
+
 export class Identities {
   readonly #settings: AuthenticationSettings
   readonly #address: string
@@ -40,12 +43,12 @@ export class Identities {
 
   /**
    * Executes an auth packet.
-   * @throws RequestError AUTHFAILED if it proves nothing
+   * @throws RequestError AUTHFAILED if it proves nothing, or the client has proved too many identities
    */
   authenticate(request: Reader): (writer: Writer) => void {
     const { scheme, auth } = operations.auth.request.read(request)
     const proved = authenticate(scheme, auth, this.#address, this.#settings.superDigest)
-    if (proved.length === 0) throw new RequestError('AUTHFAILED')
+    if (proved.length === 0 || this.#all.length >= MAX_IDENTITIES) throw new RequestError('AUTHFAILED')
     for (const each of proved) this.#add(each)
     return () => undefined
   }

@@ -1,7 +1,6 @@
 // Accepts TCP connections, through node:net or node:tls.
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import { createServer as createTlsServer } from 'node:tls'
 import type { TlsServerOptions } from '../runtime/globals.d.ts'
 import type { Accept, Address } from './transport.ts'
 
@@ -50,7 +49,8 @@ export async function listenTcp({ host, port }: Address, accept: Accept, tls?: T
   const server =
     tls === undefined
       ? createServer({ noDelay: true }, onSocket)
-      : createTlsServer({ minVersion: 'TLSv1.2', noDelay: true, ...tls }, onSocket)
+      : // Imported only if it is used, because not every runtime has TLS servers.
+        (await import('node:tls')).createServer({ minVersion: 'TLSv1.2', noDelay: true, ...tls }, onSocket)
   // The owner cannot close a connection whose TLS handshake is not complete.
   const sockets = new Set<Socket>()
   if (tls !== undefined)

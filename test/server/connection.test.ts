@@ -177,6 +177,22 @@ describe('a connection to the embedded server', () => {
     expect(user).to.be.below(2_000_000)
   })
 
+  it('limits the identities of a client, and the ACL that they become', async () => {
+    await using wide = await Server.start()
+    const session = await WireSession.open(wide)
+    const auth = (user: string) =>
+      session.requestReply(operations.auth, { type: 0, scheme: 'digest', auth: `${user}:x` })
+    for (let i = 0; i < 999; i++) expect((await auth(`user${i}`)).err).to.equal(0)
+    const entry = (id: string) => ({ perms: 31, id: { scheme: 'auth', id } })
+    const acl = Array.from({ length: 20_000 }, (_, i) => entry(String(i)))
+    const creation = { path: '/a', data: '', acl, flags: 0 }
+    expect(await failureOf(session.request(operations.create, creation))).to.have.property('code', 'INVALIDACL')
+    await session.request(operations.create, { ...creation, acl: [entry('')] })
+    expect(wide.snapshot().nodes.get('/a')?.acl).to.have.length(999)
+    expect((await auth('last')).err).to.equal(errnos.AUTHFAILED)
+    await session.whenClosed()
+  })
+
   describe('with a client that does not read', () => {
     let other: WireSession
     let socket: Socket
