@@ -82,10 +82,10 @@ export const MultiReadRequest = taggedList('MultiReadRequest', -1, {
 })
 
 /**
- * The results of a multi or a multiRead. Each is decoded by the type in its own header, not by the operation: 3.8.0
- * answers a create2 with type create and no Stat (ZOOKEEPER-4026). If one operation of a multi fails, all results are
- * errors: those before it have number 0, and those after it RUNTIMEINCONSISTENCY. Each read of a multiRead fails on its
- * own.
+ * The results of a multi or a multiRead. Each is decoded by the type in its own header, not by the operation. Servers
+ * before 3.7.2, and 3.8.0 and 3.8.1, answer a create2 with type create and no Stat (ZOOKEEPER-4026). If one operation of
+ * a multi fails, all results are errors: those before it have number 0, and those after it RUNTIMEINCONSISTENCY. Each
+ * read of a multiRead fails on its own.
  */
 export const MultiResponse = taggedList('MultiResponse', 0, {
   [opcodes.create]: CreateResponse,

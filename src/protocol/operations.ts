@@ -43,7 +43,10 @@ export const getChildren2 = operation(
 )
 export const sync = operation('sync', opcodes.sync, r.SyncRequest, r.SyncResponse)
 export const ping = operation('ping', opcodes.ping, r.EmptyRecord, r.EmptyRecord)
-/** Use it only in a multi. A 3.8.0 server does not reply to a successful check that is sent alone. */
+/**
+ * Use it only in a multi. To a successful check that is sent alone, servers do not reply. From 3.8.5 and 3.9.3 on they
+ * close the connection instead (ZOOKEEPER-2623).
+ */
 export const check = operation('check', opcodes.check, r.CheckVersionRequest, r.SetDataResponse)
 export const multi = operation('multi', opcodes.multi, MultiRequest, MultiResponse, { isWrite })
 export const multiRead = operation('multiRead', opcodes.multiRead, MultiReadRequest, MultiResponse, { since: 6 })
