@@ -270,7 +270,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
       case xids.setWatches:
         return this.#onSetWatchesReply(header)
       default:
-        if (header.xid >= 0) this.#onReply(header)
+        this.#onReply(header)
     }
   }
 
@@ -300,6 +300,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     // The server answers a session's requests in their order. After any other reply no later one can be trusted.
     if (request?.xid !== header.xid)
       throw new JuteError(`a reply to xid ${header.xid} while ${request?.xid ?? 'none'} is due`)
+    this.#heartbeat.onAnswer()
     if (request.sentAt !== undefined) this.#owner.renewLease(request.sentAt)
     if (isOutOfOrder) return this.#owner.onUnknownOperation(request)
     this.#inflight.shift()

@@ -29,11 +29,13 @@ export class Heartbeat {
   /** When the first part of an incomplete frame was received; undefined if no frame is incomplete. */
   #partialFrameSince: number | undefined
   readonly #pings: Timestamp[] = []
+  /** When the server last answered a request or a ping. */
+  #lastAnswered = 0
   /**
-   * The server was silent for too long. But after a stall its reply may already be in the socket buffer, so wait one
-   * more turn of the event loop.
+   * The server has sent or answered nothing for too long. But after a stall its reply may already be in the socket
+   * buffer, so wait one more turn of the event loop.
    */
-  #suspicious = false
+  #suspicion: 'sent' | 'answered' | undefined
   /** The timer may fire early, which is harmless. */
   #timer: unknown
   #firesAt = Infinity
@@ -51,6 +53,7 @@ export class Heartbeat {
    */
   start(timeout: number): void {
     this.#timeout = timeout
+    this.#lastAnswered = this.#clock.now()
     this.#beat()
   }
 
@@ -65,7 +68,7 @@ export class Heartbeat {
 
   onReceived(now: number): void {
     this.#lastReceived = now
-    this.#suspicious = false
+    if (this.#suspicion === 'sent') this.#suspicion = undefined
   }
 
   onFrame(): void {
@@ -77,8 +80,15 @@ export class Heartbeat {
     else this.#partialFrameSince ??= this.#lastReceived
   }
 
+  /** The server answered a request or a ping. */
+  onAnswer(): void {
+    this.#lastAnswered = this.#lastReceived
+    this.#suspicion = undefined
+  }
+
   /** The server answered a ping. Returns the time at which that ping was sent, or undefined if none is unanswered. */
   onPong(): Timestamp | undefined {
+    if (this.#pings.length > 0) this.onAnswer()
     return this.#pings.shift()
   }
 
@@ -99,7 +109,8 @@ export class Heartbeat {
   /**
    * Ends the connection under two conditions: the server has sent nothing for 2/3 of the session timeout, and a request
    * or ping has had no reply for 1/3 of it. After a stall of the process the silence alone proves nothing, because no
-   * ping was sent meanwhile. So if no reply is due, a ping is sent first.
+   * ping was sent meanwhile. So if no reply is due, a ping is sent first. Also ends the connection if the server sends
+   * events, but answers nothing for the session timeout while a reply is due.
    */
   #beat(): void {
     const leaseCheckIn = this.#owner.checkLease()
@@ -109,14 +120,19 @@ export class Heartbeat {
     const silentUntil = Math.max(this.#lastReceived + (this.#timeout * 2) / 3, oldestSentAt + this.#timeout / 3)
     if (this.#partialFrameSince !== undefined && now - this.#partialFrameSince > this.#timeout)
       return this.#owner.onSilence('a frame took longer than the session timeout')
-    if (now >= silentUntil) {
-      if (this.#suspicious)
-        return this.#owner.onSilence(`the server sent nothing for ${Math.round(now - this.#lastReceived)} ms`)
-      this.#suspicious = true
+    const unansweredUntil = Math.max(this.#lastAnswered, oldestSentAt) + this.#timeout
+    const isSilent = now >= silentUntil
+    if (isSilent || now >= unansweredUntil) {
+      const [missing, since] = isSilent
+        ? (['sent', this.#lastReceived] as const)
+        : (['answered', this.#lastAnswered] as const)
+      if (this.#suspicion === missing)
+        return this.#owner.onSilence(`the server ${missing} nothing for ${Math.round(now - since)} ms`)
+      this.#suspicion = missing
       return this.#fireIn(0, now)
     }
     if (now >= this.#lastSent + this.#timeout * PING_SHARE) this.#pings.push(this.#owner.sendPing())
-    const next = Math.min(silentUntil, this.#lastSent + this.#timeout * PING_SHARE, now + leaseCheckIn)
+    const next = Math.min(silentUntil, unansweredUntil, this.#lastSent + this.#timeout * PING_SHARE, now + leaseCheckIn)
     this.#fireIn(Math.max(1, next - now), now)
   }
 }

@@ -140,7 +140,7 @@ export const malformedReplies: MalformedReply[] = [
   dropped('a reply with the greatest xid', () => good(0x7fff_ffff)),
   dropped('replies out of order', xid => Buffer.concat([good(xid + 1), good(xid)])),
   dropped('the last reply first', xid => good(xid + 2)),
-  ...[-3, -5, -7, -0x8000_0000].map(xid => ignored(`an xid of ${xid}`, replyFrame(xid, 1n, -999))),
+  ...[-3, -5, -7, -0x8000_0000].map(xid => dropped(`an xid of ${xid}`, () => replyFrame(xid, 1n, -999))),
   {
     what: 'an unknown error number',
     bytes: xid => replyFrame(xid, 1n, -999),

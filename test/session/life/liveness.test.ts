@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { opcodes } from '../../../src/protocol/index.ts'
+import { opcodes, xids } from '../../../src/protocol/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
 import { trackSettled } from '../../support/settled.ts'
-import { pongFrame, type ScriptedConnection } from '../../support/scripted-server.ts'
+import { pongFrame, replyFrame, type ScriptedConnection } from '../../support/scripted-server.ts'
 import { dataReply, reconnect, redial, scriptedSession, T } from '../../support/scripted-session.ts'
 
 const pings = (connection: ScriptedConnection) => connection.received.filter(({ opcode }) => opcode === opcodes.ping)
@@ -63,6 +63,41 @@ describe('silence', () => {
     expect(connection.dropped).to.equal(false)
     await clock.advance(1)
     expect(connection.dropped).to.equal(true)
+  })
+
+  it('ends a connection also if the server sends events and answers nothing for the session timeout', async () => {
+    const { client, connection, clock } = await scriptedSession()
+    const read = client.getData('/a').catch((error: unknown) => error)
+    await connection.next()
+    const sendEvents = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 10) {
+        connection.event(1, '/nobody')
+        connection.send(replyFrame(xids.auth, 1n))
+        await clock.advance(10)
+      }
+    }
+    await sendEvents(T - 10)
+    expect(connection.dropped).to.equal(false)
+    await sendEvents(20)
+    expect(connection.dropped).to.equal(true)
+    expect(((await read) as Error).cause)
+      .to.have.property('message')
+      .that.contains('the server answered nothing for')
+  })
+
+  it('does not end a connection if the server sends events and answers late, but within the session timeout', async () => {
+    const { connection, clock } = await scriptedSession()
+    const answerAt: number[] = []
+    for (let passed = 0, answered = 0; passed < 10 * T; passed += 10) {
+      connection.event(1, '/nobody')
+      for (const count = pings(connection).length; answerAt.length < count;) answerAt.push(clock.now() + 0.6 * T)
+      while ((answerAt[answered] ?? Infinity) <= clock.now()) {
+        answered++
+        connection.send(pongFrame())
+      }
+      await clock.advance(10)
+    }
+    expect(connection.dropped).to.equal(false)
   })
 
   it('is named as the cause of lost calls', async () => {
