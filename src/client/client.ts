@@ -90,6 +90,8 @@ export class Client extends Operations implements AsyncDisposable {
    */
   #listeners: Map<StateListener, StateListener> | undefined
   #isClosed = false
+  /** The client that made this one for a call of its own. If it is closed, this client rejects calls too. */
+  #caller: Client | undefined
   /**
    * Makes structuredClone() and postMessage() throw: symbols cannot be cloned, and a client would silently become an
    * empty object.
@@ -174,9 +176,15 @@ export class Client extends Operations implements AsyncDisposable {
     if (problem !== undefined) return refuse('ensurePath', path, problem)
     const { mode = 'persistent', acl, signal } = options
     // Starts at the server's root, because the nodes of the chroot itself may be missing too.
-    const root = this.root.prefix === '' ? this : new Client(this.#session, this.#settings, '', true)
+    const root = this.root.prefix === '' ? this : this.#atServerRoot()
     const newPace = () => this.newPace()
     if (this.root.add(path) !== '/') await ensurePath(root, this.root.add(path), { mode, acl, signal, newPace })
+  }
+
+  #atServerRoot(): Client {
+    const root = new Client(this.#session, this.#settings, '', true)
+    root.#caller = this
+    return root
   }
 
   protected override async ensureParent(path: string, signal: AbortSignal | undefined): Promise<void> {
@@ -413,7 +421,8 @@ export class Client extends Operations implements AsyncDisposable {
   }
 
   protected override submit<Q, R, V>(call: Call<Q, R, V>): Promise<V> {
-    if (this.#isClosed) return Promise.reject(closed(call.op.method, call.path))
+    const isClosed = this.#isClosed || this.#caller?.state === 'closed'
+    if (isClosed) return Promise.reject(closed(call.op.method, call.path))
     return this.#session.requests.submit(call)
   }
 }

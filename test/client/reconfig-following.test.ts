@@ -59,6 +59,19 @@ describe('followEnsemble', () => {
     expect(tried[2]).to.equal('seed')
   })
 
+  it('takes linear time, also for 40,000 servers that all change', async () => {
+    const all = await follow('a0:2181')
+    const hosts = (prefix: string) => Array.from({ length: 40_000 }, (_, i) => `${prefix}${i}:2181`)
+    const [before, after] = [config(...hosts('a')), config(...hosts('b'), ...hosts('a').slice(30_000))]
+    const started = process.cpuUsage()
+    await answerConfig(all.connection, before)
+    await change(all.connection, after)
+    expect(all.connection.dropped).to.equal(true)
+    expect((await redial(all)).address.host).to.match(/^[ab]\d+$/)
+    const { user, system } = process.cpuUsage(started)
+    expect((user + system) / 1e6, 'seconds of CPU time').to.be.below(1.5)
+  })
+
   it('is off by default', async () => {
     const { connection } = await scriptedSession()
     await settle()

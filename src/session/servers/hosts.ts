@@ -7,11 +7,12 @@ import type { Address } from '../../transport/transport.ts'
 /** Returns the same key for equal hosts. Host names are equal regardless of case (RFC 4343). */
 export const keyOf = ({ host, port }: Address): string => `${host.toLowerCase()} ${port}`
 
-const isIn = (hosts: readonly Address[], host: Address): boolean => hosts.some(each => keyOf(each) === keyOf(host))
+const keysOf = (hosts: readonly Address[]): Set<string> => new Set(hosts.map(keyOf))
 
+/** Removes duplicates: keeps the first host of each key. */
 function distinct(hosts: readonly Address[]): Address[] {
-  const keys = hosts.map(keyOf)
-  return hosts.filter((host, i) => keys.indexOf(keyOf(host)) === i)
+  const keys = keysOf(hosts)
+  return hosts.filter(host => keys.delete(keyOf(host)))
 }
 
 /**
@@ -21,6 +22,7 @@ function distinct(hosts: readonly Address[]): Address[] {
 export class HostList {
   readonly #random: Random
   #hosts: readonly Address[]
+  #keys: ReadonlySet<string>
   /** The hosts in the order of their next attempts. */
   #queue: Address[]
   /** The hosts that are tried if none of the others can be reached, in the order of their next attempts. */
@@ -32,6 +34,7 @@ export class HostList {
   constructor(hosts: readonly Address[], random: Random) {
     this.#random = random
     this.#hosts = hosts.length > 1 ? shuffle(distinct(hosts), random) : hosts
+    this.#keys = keysOf(this.#hosts)
     this.#queue = [...this.#hosts]
   }
 
@@ -50,7 +53,7 @@ export class HostList {
   }
 
   has(host: Address): boolean {
-    return isIn(this.#hosts, host)
+    return this.#keys.has(keyOf(host))
   }
 
   /** Returns all hosts except one, or that one if there is no other. */
@@ -105,7 +108,7 @@ export class HostList {
    * @param isComplete true if `hosts` names all servers
    */
   mayBeAliasOf(hosts: readonly Address[], current: Address, isComplete: boolean): boolean {
-    return !this.has(current) || (!isComplete && !isIn(hosts, current))
+    return !this.has(current) || (!isComplete && !keysOf(hosts).has(keyOf(current)))
   }
 
   /**
@@ -123,6 +126,7 @@ export class HostList {
 
   #set(hosts: readonly Address[], fallback: readonly Address[]): void {
     this.#hosts = hosts
+    this.#keys = keysOf(hosts)
     this.#queue = [...hosts]
     this.setFallback(fallback)
     this.#failed.clear()
@@ -169,9 +173,9 @@ export function rebalance(
  * `share`.
  */
 function interleave<T>(first: readonly T[], second: readonly T[], share: number, random: Random): T[] {
-  const [a, b] = [[...first], [...second]]
   const result: T[] = []
-  for (let left = a.length + b.length; left > 0; left--)
-    result.push((b.length === 0 || (a.length > 0 && random() < share) ? a.shift() : b.shift()) as T)
+  let [i, j] = [0, 0]
+  while (i < first.length || j < second.length)
+    result.push((j === second.length || (i < first.length && random() < share) ? first[i++] : second[j++]) as T)
   return result
 }

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { errnos, eventTypes, operations, watcherTypes } from '../../../src/protocol/index.ts'
-import type { WatchEvent } from '../../../src/client/index.ts'
+import type { Client, WatchEvent } from '../../../src/client/index.ts'
 import { settle } from '../../../src/testing/virtual-clock.ts'
-import type { Received } from '../../support/scripted-server.ts'
+import { statOf, type Answer, type Received } from '../../support/scripted-server.ts'
 import { dataReply, reconnect, scriptedSession } from '../../support/scripted-session.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { answers, arm, removals } from './set-watch.ts'
@@ -176,6 +176,26 @@ describe('a view', () => {
     await view.close()
     await settle()
     expect(log).to.deep.equal(['NodeDataChanged'])
+  })
+
+  it('that is closed creates and deletes no node, also not in a call that began before', async () => {
+    const absent = { err: errnos.NONODE }
+    const calls: [call: (view: Client) => Promise<unknown>, reply: Answer][] = [
+      [view => view.ensurePath('/a/b'), absent],
+      [view => view.create('/a/b', '', { parents: true }), absent],
+      [view => view.deleteRecursive('/a'), { body: { children: ['child'], stat: statOf() } }],
+    ]
+    for (const [call, reply] of calls) {
+      const { client, connection } = await scriptedSession()
+      const view = client.chroot('/app')
+      const began = call(view)
+      const request = await connection.next()
+      await view.close()
+      expect(await failureOf(call(view))).to.include({ code: 'CLOSED' })
+      connection.reply(request, reply)
+      expect(await failureOf(began)).to.include({ code: 'CLOSED', fate: 'notSent' })
+      expect(connection.requests).to.have.length(1)
+    }
   })
 
   it('that is closed while it sets a watch removes it after the reply', async () => {
