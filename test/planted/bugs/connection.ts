@@ -7,6 +7,13 @@ const observed = { file: 'src/session/observed-frame.ts', caughtBy: 'test/sessio
 
 export const connectionBugs: readonly PlantedBug[] = [
   {
+    bug: 'a ping that is due leaves before the credentials',
+    file: 'src/session/session.ts',
+    from: '    this.#credentials?.resend(connection)\n',
+    to: '    connection.startHeartbeat()\n    this.#credentials?.resend(connection)\n',
+    caughtBy: 'test/session/reconnect.test.ts',
+  },
+  {
     ...connection,
     bug: 'the lease counts from the reply to the connect request, not from the time at which that was sent',
     from: 'const sentAt = this.#connectSentAt ?? readClocks(this.#settings.clock)',

@@ -63,8 +63,14 @@ export const life: readonly PlantedBug[] = [
   {
     ...heartbeat,
     bug: 'a stall of the process ends a connection whose reply is already in the socket buffer',
-    from: 'if (this.#suspicious)',
-    to: 'if (!this.#suspicious)',
+    from: 'if (this.#suspicion === missing)',
+    to: 'if (this.#suspicion !== missing)',
+  },
+  {
+    ...heartbeat,
+    bug: 'a server that sends events and answers nothing is never given up',
+    from: 'if (isSilent || now >= unansweredUntil)',
+    to: 'if (isSilent)',
   },
   {
     ...heartbeat,

@@ -9,6 +9,13 @@ const serverVersion = { file: 'src/session/requests/server-version.ts', caughtBy
 
 export const requestBugs: readonly PlantedBug[] = [
   {
+    bug: 'a server that refuses at once is asked again without a pause',
+    file: 'src/client/pace.ts',
+    from: 'this.#rounds > FREE_ROUNDS)',
+    to: 'this.#rounds > 1e9)',
+    caughtBy: 'test/faults/refusals.test.ts',
+  },
+  {
     ...requests,
     bug: 'a call is sent although its signal has aborted already',
     caughtBy: 'test/client/interface.test.ts',

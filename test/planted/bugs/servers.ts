@@ -18,6 +18,25 @@ const search = { file: 'src/session/servers/writable-search.ts', caughtBy: 'test
 export const servers: readonly PlantedBug[] = [
   {
     ...backoff,
+    bug: 'a round through all hosts takes as long as the session lives',
+    from: 'time / 2 / hosts',
+    to: 'time / hosts',
+  },
+  {
+    ...backoff,
+    bug: 'two busy clients take one session from each other without a pause',
+    from: 'else if (now - this.#connectedAt < LONGEST_PAUSE) this.#shortConnections++',
+    to: 'else if (now < this.#connectedAt) this.#shortConnections++',
+  },
+  {
+    ...hosts,
+    bug: 'hosts that stayed silent are tried before the one that answered',
+    from: 'findIndex(host => !this.#failed.has(keyOf(host)))',
+    to: 'findIndex(() => true)',
+    caughtBy: 'test/session/servers/silent-hosts.test.ts',
+  },
+  {
+    ...backoff,
     bug: 'the pause before an attempt grows to hours',
     from: 'Math.min(longest, FIRST_DELAY',
     to: 'Math.max(0, FIRST_DELAY',

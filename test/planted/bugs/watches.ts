@@ -23,6 +23,20 @@ const views = { file: 'src/session/watches/views.ts', caughtBy: 'test/session/wa
 
 export const watches: readonly PlantedBug[] = [
   {
+    ...oneShot,
+    bug: 'removeWatches takes the watch at the server that a call of another view is just setting',
+    from: 'entry === undefined || (entry.pending === undefined && entry.armed === undefined)',
+    to: 'entry?.armed === undefined',
+    caughtBy: 'test/session/watches/removed-watches.test.ts',
+  },
+  {
+    ...oneShot,
+    bug: 'removeWatches leaves the watch at the server if the call of another view in flight then fails',
+    from: 'if (taken.length > 0) entry.removalDeferred = entry.pending !== undefined',
+    to: 'if (taken.length > 0) entry.removalDeferred = false',
+    caughtBy: 'test/session/watches/removed-watches.test.ts',
+  },
+  {
     ...setWatches,
     bug: 'the watches of a session are set again in one request that is too long for the server',
     from: 'bytes > 0 && bytes + size > BATCH_BYTES',

@@ -61,11 +61,12 @@ describe('removeWatches', () => {
       const log: string[] = []
       await arm(all, read, '/a', () => void log.push('removed'))
       const setting = all.client.chroot('/')[read]('/a', { watch: ({ type }) => log.push(type) })
-      await all.client.removeWatches('/a', kind)
+      const removing = all.client.removeWatches('/a', kind)
       connection.reply(await connection.next(), answers[read]())
       await setting
       await settle()
       expect(removals(connection.requests), `${kind} of ${read}`).to.deep.equal([])
+      await removing
       connection.event(eventTypes.NodeDeleted, '/a')
       await settle()
       expect(log, `${kind} of ${read}`).to.deep.equal(['NodeDeleted'])
