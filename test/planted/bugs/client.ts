@@ -67,7 +67,7 @@ export const clientBugs: readonly PlantedBug[] = [
     ...client,
     bug: 'a closed view sends calls nevertheless',
     caughtBy: 'test/session/watches/removed-watches.test.ts',
-    from: 'if (this.#isClosed) return Promise.reject(closed(call.op.method, call.path))',
+    from: 'if (isClosed) return Promise.reject(closed(call.op.method, call.path))',
     to: '',
   },
   {
