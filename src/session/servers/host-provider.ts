@@ -220,17 +220,16 @@ export class HostProvider {
 
   // SRV records
 
-  #lookUp(srv: string): Promise<readonly Address[]> {
-    return (
-      this.#settings.lookUpSrv?.(srv, { clock: this.#settings.clock, attemptTimeout: this.#attemptTimeout }) ??
-      Promise.resolve([])
-    )
+  #lookUp(srv: string, attemptTimeout: number): Promise<readonly Address[]> {
+    return this.#settings.lookUpSrv?.(srv, { clock: this.#settings.clock, attemptTimeout }) ?? Promise.resolve([])
   }
 
   /** Looks up the records, then dials. If the lookup fails, the hosts of the last successful lookup are used. */
   async #lookUpAndDial(srv: string): Promise<void> {
+    const timeout = this.#attemptTimeout
+    this.#backoff.onAttempt(this.#settings.clock.now(), timeout)
     try {
-      const hosts = await this.#lookUp(srv)
+      const hosts = await this.#lookUp(srv, timeout)
       if (this.#servers.srv === srv) this.#onLookedUp(hosts, undefined)
     } catch (cause) {
       if (this.#hasEnded) return
@@ -267,7 +266,7 @@ export class HostProvider {
       if (!this.#hasEnded && this.#servers.srv === srv && this.#onLookedUp(hosts, this.#current))
         this.#moveAway(SERVERS_CHANGED)
     }
-    this.#lookUp(srv)
+    this.#lookUp(srv, this.#settings.attemptTimeout)
       .then(replace, () => undefined)
       .finally(() => {
         if (!this.#hasEnded) this.#scheduleRefresh()

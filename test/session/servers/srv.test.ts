@@ -110,6 +110,23 @@ describe('SRV records', () => {
     expect(lookups.length).to.be.within(2, 3)
   })
 
+  it('are waited for longer in each attempt, and as long as attemptTimeout while connected, for slow name servers', async () => {
+    let records = hosts('zk1')
+    const resolveSrv = () =>
+      new Promise<SrvRecord[]>(resolve => void all.clock.setTimeout(() => resolve(records), 3000))
+    const all = opening([], { resolveSrv, sessionTimeout: 30_000, srvRefreshInterval: 10_000 })
+    // Lookups of 1, 2 and 4 s.
+    await all.clock.advance(7000)
+    expect(all.server.connections).to.have.length(1)
+    const connection = await all.server.next()
+    connection.open()
+    connection.handshake()
+    await all.opening
+    records = hosts('zk2')
+    await advanceWithReplies(all.clock, 13_500, connection)
+    expect(connection.dropped).to.equal(true)
+  })
+
   it('are looked up regularly while connected; the client moves if its server is no longer listed', async () => {
     const all = await opened(hosts('zk1', 'zk2'), { srvRefreshInterval: 10_000 })
     const { host } = all.connection.address
