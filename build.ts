@@ -10,6 +10,7 @@ const COMPILER = 'node_modules/typescript/bin/tsc'
 
 /** The types of the runtime that declarations use, and that a user's compiler may not know. */
 const GLOBALS = 'runtime/globals.d.ts'
+const HANDWRITTEN = [GLOBALS, 'runtime/node-types.d.ts']
 
 rmSync('dist', { recursive: true, force: true })
 for (const project of ['tsconfig.build.json', 'tsconfig.commonjs.json']) {
@@ -20,7 +21,7 @@ writeFileSync('dist/cjs/package.json', '{ "type": "commonjs" }\n')
 
 for (const file of readdirSync('dist/cjs', { recursive: true, encoding: 'utf8' }))
   if (file.endsWith('.d.ts')) completeDeclarations(file)
-copyFileSync(`src/${GLOBALS}`, `dist/cjs/${GLOBALS}`)
+for (const file of HANDWRITTEN) copyFileSync(`src/${file}`, `dist/cjs/${file}`)
 
 // The ES modules have the types of the CommonJS modules. With types of their own, TypeScript would not accept a client
 // of one kind for the other, because classes with private members are compared by name.

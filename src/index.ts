@@ -1,5 +1,5 @@
 // Entry point `zkwire`: the client. Re-exports only.
-// May import: client/index.ts, protocol/index.ts, transport.
+// May import: client/index.ts, protocol/index.ts, runtime/node-types.d.ts, transport.
 export * from './client/index.ts'
 export {
   codeOf,
@@ -32,3 +32,4 @@ export {
   type TransportHandler,
 } from './transport/transport.ts'
 export type { ResolveSrv, SrvRecord } from './transport/srv.ts'
+export type {} from './runtime/node-types.d.ts'

@@ -1,11 +1,14 @@
 // The types of the runtime that the declarations of the package use. `build.ts` adds an import of this file to each
 // declaration file that needs it, because a user may have no types of Node.js, or may not list them in `types`.
-// oxlint-disable typescript/ban-ts-comment -- Whether the next line is an error depends on what the user has installed.
 /// <reference lib="esnext.disposable" />
-// @ts-ignore: without @types/node, the fallbacks below apply.
-/// <reference types="node" />
-// @ts-ignore: as above.
+// oxlint-disable-next-line typescript/ban-ts-comment -- It is an error only without the types of Node.js.
+// @ts-ignore: without them, the options are not checked.
 import type { ConnectionOptions, TlsOptions } from 'node:tls'
+
+declare global {
+  // oxlint-disable-next-line typescript/no-empty-object-type -- Merged with that of Node.js, the DOM or a worker, if any.
+  interface AbortSignal {}
+}
 
 /**
  * The global Buffer. Without the types of Node.js: what a program needs to read the bytes. The parameter is not used,
@@ -22,8 +25,8 @@ interface Bytes extends Uint8Array {
   toString(encoding?: string, start?: number, end?: number): string
 }
 
-/** The global AbortSignal. Without the types of Node.js and of the DOM: what a program needs to listen to it. */
-export type AbortSignal = typeof globalThis extends { AbortSignal: { prototype: infer S } } ? S : Signal
+/** The global AbortSignal. Without the types of a runtime: what a program needs to listen to it. */
+export type AbortSignal = keyof globalThis.AbortSignal extends never ? Signal : globalThis.AbortSignal
 
 interface Signal {
   readonly aborted: boolean

@@ -44,6 +44,20 @@ export async function use(zk: Client, held: Held): Promise<void> {
   void [date, number]
 }
 `
+/** A worker, in a project that has only the types of workers. */
+const worker = `
+import { connect } from 'zkwire/cloudflare'
+import { Mutex } from 'zkwire/recipes'
+
+export default {
+  async fetch() {
+    const zk = await connect('localhost')
+    const answer = await new Mutex(zk, '/lock').use(({ signal }) => fetch('http://localhost', { signal }))
+    await zk.close()
+    return answer
+  },
+} satisfies ExportedHandler
+`
 /** Needs the types of Node.js, which the declarations load if they are installed. */
 const withNode = `
 export async function read(zk: Client): Promise<Buffer | null> {
@@ -127,6 +141,11 @@ describe('the type declarations of the package', () => {
         expect(await compile(compiler, { ...resolutions[resolution], ...options }, { code, isBare: true })).to.equal('')
       })
   }
+
+  it('load no types of Node.js into a worker, because they contradict those of workers', async () => {
+    const options = { ...resolutions.bundler, types: ['@cloudflare/workers-types'] }
+    expect(await compile(newest, options, { code: worker })).to.equal('')
+  })
 
   it('are the same for import and for require, so one module may pass a client to a module of the other kind', async () => {
     const code = `

@@ -12,7 +12,7 @@ import { installPackage, nodeBinary, npm, root } from '../support/packed-package
 const dependencies = {
   ...{ 'node-20': nodeBinary('~20.19.0'), 'node-22': nodeBinary('^22.0.0'), 'node-24': nodeBinary('^24.0.0') },
   ...{ jest: '^30.0.0', 'babel-jest': '^30.0.0', '@babel/preset-env': '^7.0.0', 'ts-jest': '^29.4.0' },
-  ...{ '@types/jest': '^30.0.0', '@types/node': '^20.19.0', vitest: '^4.1.0' },
+  ...{ '@types/jest': '^30.0.0', '@types/node': '^20.19.0', '@cloudflare/workers-types': '^5.0.0', vitest: '^4.1.0' },
   ...{ esbuild: '^0.28.0', rollup: '^4.0.0', '@rollup/plugin-node-resolve': '^16.0.0', vite: '^8.0.0' },
   ...{ '@rollup/plugin-commonjs': '^29.0.0', webpack: '^5.0.0', 'webpack-cli': '^7.0.0' },
   ...{ publint: '^0.3.0', '@arethetypeswrong/cli': '^0.18.0' },
