@@ -296,8 +296,8 @@ export class Client extends Operations implements AsyncDisposable {
   /**
    * Aborts when the session ends, begins to close or must be presumed lost: no server has confirmed it for the session
    * timeout. If a server confirms the session later, this property holds a new signal.
-   * After a stall of the process, a signal read before aborts within one turn of the event loop. Reading this property
-   * or calling {@link validFor} makes it abort at once.
+   * After a stall of the process, a signal read before aborts within one turn of the event loop; after the machine was
+   * suspended, within a second. Reading this property or calling {@link validFor} makes it abort at once.
    */
   get leaseSignal(): AbortSignal {
     return this.#session.leaseSignal

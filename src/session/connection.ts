@@ -312,8 +312,12 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   /** Starts the batch of this turn, unless it has started. A microtask sends it. Returns the time of its start. */
   #startBatch(): Timestamp {
     if (this.#batchStart === undefined) {
-      this.#batchStart = readClocks(this.#settings.clock)
-      void Promise.resolve().then(() => this.#flush())
+      const start = (this.#batchStart = readClocks(this.#settings.clock))
+      void Promise.resolve().then(() => {
+        // After a stall, this may be the first code of the client that runs.
+        this.#owner.checkLease(start)
+        this.#flush()
+      })
     }
     return this.#batchStart
   }

@@ -24,7 +24,10 @@ export abstract class Held implements AsyncDisposable {
   abstract readonly path: string
   /** The fencing token: the transaction that created the node. It grows from each exclusive holder to the next. */
   abstract readonly token: bigint
-  /** Aborts with a LockError LOST when the lock is lost or must be presumed lost. A release does not abort it. */
+  /**
+   * Aborts with a LockError LOST when the lock is lost or must be presumed lost. Reading it after a stall makes it abort
+   * at once. A release does not abort it.
+   */
   abstract readonly signal: AbortSignal
   /**
    * Aborts when a client asks the holder to release the lock, by `revoke()` or Curator's Revoker. Never aborts without

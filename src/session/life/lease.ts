@@ -16,6 +16,13 @@ import { readClocks, type Clock, type Timestamp } from '../../runtime/clock.ts'
 export const remaining = (since: Timestamp, timeout: number, { now, wall }: Timestamp): number =>
   Math.max(0, timeout - Math.max(now - since.now, wall - since.wall))
 
+/**
+ * The longest time between two checks of a lease, in milliseconds. While a machine is suspended, timers stop with the
+ * monotonic clock. So no timer is due when it wakes up, and the first one to fire must notice that the wall clock has
+ * advanced.
+ */
+const LONGEST_UNCHECKED = 1000
+
 export class Lease {
   readonly #clock: Clock
   readonly #onExpired: () => void
@@ -83,7 +90,7 @@ export class Lease {
   check(now?: Timestamp): number {
     if (this.#since === undefined || this.expired) return Infinity
     const left = this.remaining(now)
-    if (left > 0) return left
+    if (left > 0) return Math.min(left, LONGEST_UNCHECKED)
     this.#clock.clearTimeout(this.#timer)
     const timeout = this.#timeout
     this.#lost.abort(() => new Error(`no server has confirmed the session for ${timeout} ms`))
@@ -106,15 +113,12 @@ export class Lease {
     this.#schedule()
   }
 
-  /**
-   * Sets a timer for the time at which the lease expires if it is not renewed. A renewal need not change the timer,
-   * because the timer then sets the next one.
-   */
+  /** Sets a timer for the next check. Renewals need not change the timer. */
   #schedule(): void {
     const onTimer = () => {
       this.check()
       if (!this.expired) this.#schedule()
     }
-    this.#timer = this.#clock.setTimeout(onTimer, Math.ceil(this.remaining()))
+    this.#timer = this.#clock.setTimeout(onTimer, Math.min(Math.ceil(this.remaining()), LONGEST_UNCHECKED))
   }
 }

@@ -1,7 +1,7 @@
 // The timing of each lock, to the millisecond: client, recipe and server run in one process on one virtual clock.
 import { expect } from 'chai'
 import { connect, type Client, type ConnectOptions } from '../../../src/index.ts'
-import { LockError } from '../../../src/recipes/index.ts'
+import { LockError, type Held } from '../../../src/recipes/index.ts'
 import { Server, VirtualClock } from '../../../src/server/index.ts'
 import { FaultyDial } from '../../support/faulty-dial.ts'
 import { failureOf, outcomeOf, trackSettled } from '../../support/settled.ts'
@@ -34,8 +34,11 @@ for (const kind of kindsUnderFaults) {
       expect(clock.pendingTimers, 'timers after the test').to.equal(0)
     })
 
-    async function open(dial: ConnectOptions['dial'] = server.dial): Promise<Client> {
-      const client = await connect(server.connectString, { dial, clock, random: () => 0.5, sessionTimeout: T })
+    async function open({
+      dial = server.dial,
+      sessionTimeout = T,
+    }: Pick<ConnectOptions, 'dial' | 'sessionTimeout'> = {}): Promise<Client> {
+      const client = await connect(server.connectString, { dial, clock, random: () => 0.5, sessionTimeout })
       clients.push(client)
       return client
     }
@@ -74,6 +77,67 @@ for (const kind of kindsUnderFaults) {
       await clock.until((await next).release())
     })
 
+    describe('after the machine was suspended for ten minutes, when no timer is due,', () => {
+      const LONG_T = 10_000
+
+      /** The wall clock advances meanwhile, and the monotonic clock and the timers do not. */
+      async function suspend(): Promise<{ client: Client; held: Held; signal: AbortSignal }> {
+        const client = await open({ sessionTimeout: LONG_T })
+        const held = await new Lock(client, path).acquire()
+        const { signal } = held
+        // Between two pings.
+        await clock.advance(4000)
+        clock.jumpWall(600_000)
+        expect(signal.aborted).to.equal(false)
+        return { client, held, signal }
+      }
+
+      afterEach(async () => {
+        await clock.until(Promise.all(clients.map(client => client.whenConnected())))
+      })
+
+      for (const [what, look] of [
+        ['its signal is read', held => held.signal],
+        ['validFor() is called', held => held.validFor()],
+        ['it is released', held => void held.release()],
+        ['the client’s leaseSignal is read', (_held, client) => client.leaseSignal],
+      ] as [string, (held: Held, client: Client) => unknown][])
+        it(`is lost at once when ${what}`, async () => {
+          const { client, held, signal } = await suspend()
+          look(held, client)
+          expect(signal.aborted).to.equal(true)
+          expect(signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
+          expect([held.validFor(), held.signal === signal]).to.deep.equal([0, true])
+        })
+
+      it('is lost before any other code runs when its client sends a request', async () => {
+        const { client, signal } = await suspend()
+        const reading = client.exists('/')
+        await Promise.resolve()
+        expect(signal.aborted).to.equal(true)
+        await clock.until(reading)
+      })
+
+      it('is lost within a second if the process does nothing', async () => {
+        const { signal } = await suspend()
+        await clock.advance(1000)
+        expect(signal.aborted).to.equal(true)
+      })
+
+      it('is lost within a second also if the connection was lost before', async () => {
+        const client = await open({ sessionTimeout: LONG_T })
+        const { signal } = await new Lock(client, path).acquire()
+        server.faults.ignore('connect', { session: client.sessionId, times: Infinity })
+        server.dropConnections()
+        await clock.advance(2500)
+        expect(client.state).to.equal('suspended')
+        clock.jumpWall(600_000)
+        await clock.advance(1000)
+        expect(signal.aborted).to.equal(true)
+        server.faults.clear()
+      })
+    })
+
     it('stays lost when its session reconnects too late, and its node is deleted', async () => {
       const [holder, rival] = [await open(), await open()]
       const held = await new Lock(holder, path).acquire()
@@ -92,7 +156,7 @@ for (const kind of kindsUnderFaults) {
     for (const method of ['acquire', 'tryAcquire'] as const)
       it(`is not granted by ${method}() in a session that is presumed lost since the granting request was sent`, async () => {
         const faultyDial = new FaultyDial(server.dial)
-        const client = await open(faultyDial.dial)
+        const client = await open({ dial: faultyDial.dial })
         if (isQueue) await client.ensurePath(path)
         const listsFirst = method === 'tryAcquire' && tryRequests.some(opcode => opcode === grantingRequest)
         const arrived = faultyDial.holdReply(grantingRequest ?? NaN, listsFirst ? 2 : 1)
