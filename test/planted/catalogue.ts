@@ -12,6 +12,10 @@ import { reentrants } from './bugs/reentrant.ts'
 import { requestBugs } from './bugs/requests.ts'
 import { runtime } from './bugs/runtime.ts'
 import { sasl } from './bugs/sasl.ts'
+import { serverControl } from './bugs/server-control.ts'
+import { serverSessions } from './bugs/server-sessions.ts'
+import { serverTree } from './bugs/server-tree.ts'
+import { serverWatches } from './bugs/server-watches.ts'
 import { servers } from './bugs/servers.ts'
 import { transport } from './bugs/transport.ts'
 import { watches } from './bugs/watches.ts'
@@ -26,7 +30,6 @@ export const catalogue: readonly PlantedBug[] = [
   ...clientBugs,
   ...protocol,
   ...transport,
-  ...runtime,
   ...sasl,
   ...queue,
   ...node,
@@ -34,4 +37,9 @@ export const catalogue: readonly PlantedBug[] = [
   ...locks,
   ...reentrants,
   ...coordination,
+  ...runtime,
+  ...serverControl,
+  ...serverSessions,
+  ...serverTree,
+  ...serverWatches,
 ]

@@ -46,6 +46,19 @@ describe('faults of an embedded server', () => {
     expect(clock.now() - before).to.equal(1000)
   })
 
+  it('hold a reply also if the session ends meanwhile, and close the connection after its release', async () => {
+    const fault = server.faults.hold('getData')
+    const reading = outcomeOf(zk.getData('/'))
+    await clock.until(fault.triggered)
+    server.expireSession(zk.sessionId)
+    await clock.advance(100)
+    expect(zk.state).to.equal('connected')
+    fault.release()
+    expect(await clock.until(reading)).to.have.property('stat')
+    await clock.advance(5000)
+    expect(zk.state).to.equal('expired')
+  })
+
   it('delay the replies of two connections independently', async () => {
     const other = await connect(server.connectString, { dial: server.dial, clock })
     server.faults.delay('exists', 500, { times: 2 })

@@ -29,7 +29,7 @@ describe('an embedded server that is closed, or whose callback throws,', () => {
     const events: string[] = []
     const uncaught = await uncaughtDuring(async () => {
       await zk.exists('/a', { watch: event => events.push(event.type) })
-      expect((await zk.create('/a')).path).to.equal('/a')
+      expect((await clock.until(zk.create('/a'), { within: 1000 })).path).to.equal('/a')
     })
     expect(uncaught).to.deep.equal([failure])
     expect(events).to.deep.equal(['NodeCreated'])

@@ -1,9 +1,11 @@
 // The embedded server on a virtual clock, with a client in the same process.
 import { expect } from 'chai'
 import { connect, type Client } from '../../src/index.ts'
+import { ConnectRequest, opcodes, operations, RequestHeader, xids } from '../../src/protocol/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { Server, type ServerOptions } from '../../src/server/index.ts'
 import { VirtualClock, settle } from '../../src/testing/virtual-clock.ts'
+import { frameOf } from '../support/scripted-server.ts'
 import { trackSettled } from '../support/settled.ts'
 
 describe('an embedded server on a virtual clock', () => {
@@ -60,6 +62,29 @@ describe('an embedded server on a virtual clock', () => {
     await clock.advance(1)
     expect(server.snapshot().sessions).to.have.length(0)
     expect(server.snapshot().nodes.has('/here')).to.equal(false)
+  })
+
+  it('expires a session that sends nothing but credentials', async () => {
+    await start()
+    let isClosed = false
+    const nothing = () => undefined
+    const transport = server.dial(
+      { host: server.host, port: server.port },
+      { opened: nothing, received: nothing, closed: () => void (isClosed = true) },
+    )
+    await settle()
+    const handshake = { protocolVersion: 0, lastZxidSeen: 0n, timeOut: 4000, sessionId: 0n, readOnly: false }
+    transport.write(frameOf(writer => ConnectRequest.write(writer, { ...handshake, passwd: Buffer.alloc(16) })))
+    await settle()
+    const credentials = frameOf(writer => {
+      RequestHeader.write(writer, { xid: xids.auth, type: opcodes.auth })
+      operations.auth.request.write(writer, { type: 0, scheme: 'digest', auth: 'ann:secret' })
+    })
+    for (let i = 0; i < 6; i++) {
+      expect([server.snapshot().sessions.length, isClosed], `${i} s`).to.deep.equal([Number(i < 5), i >= 5])
+      transport.write(credentials)
+      await clock.advance(1000)
+    }
   })
 
   it('lets the next contender acquire a lock only after the silent holder has noticed the loss', async () => {

@@ -17,6 +17,7 @@ import {
 } from '../../../src/protocol/index.ts'
 import type { Address } from '../../support/wire-session.ts'
 import { failureOf } from '../../support/settled.ts'
+import { until } from '../../support/until.ts'
 import { frameOf } from '../../support/scripted-server.ts'
 import { openACL, suite } from '../suite.ts'
 
@@ -84,6 +85,19 @@ export const sessions = suite('sessions', it => {
 
   it('with an unknown id are rejected as expired', async world => {
     expect(await failureOf(world.session({ sessionId: 0x1234_5678_9abcn }))).to.include(expired)
+  })
+
+  it('with an unknown id lose their connection', async ({ server: { host, port } }) => {
+    let isClosed = false
+    const socket = connect({ host, port, noDelay: true })
+      .on('close', () => (isClosed = true))
+      .resume()
+    socket.write(frameOf(writer => ConnectRequest.write(writer, { ...connectRequest, sessionId: 0x1234_5678_9abcn })))
+    try {
+      await until(() => isClosed, { within: 5000 })
+    } finally {
+      socket.destroy()
+    }
   })
 
   it('are refused by a server with an earlier zxid than they have seen', async world => {

@@ -35,8 +35,9 @@ export const watchLifetime = suite('the lifetime of watches:', it => {
 
   it('setWatches sends missed events for each kind of watch, and sets the other watches', async world => {
     const { zk } = world
-    for (const path of ['/same', '/changed', '/gone', '/parent', '/childless']) await zk.create(path)
     const session = await world.session()
+    // The last one is created in the transaction that the client has seen last.
+    for (const path of ['/same', '/changed', '/gone', '/parent', '/childless', '/last']) await zk.create(path)
     const { zxid } = await session.requestReply(operations.ping, {})
     await zk.setData('/changed', '')
     await zk.delete('/gone')
@@ -46,9 +47,9 @@ export const watchLifetime = suite('the lifetime of watches:', it => {
     const received = await session.exchange([
       call(operations.setWatches, {
         relativeZxid: zxid,
-        dataWatches: all('/same', '/changed', '/gone', '/parent'),
+        dataWatches: all('/last', '/same', '/changed', '/gone', '/parent'),
         existWatches: all('/absent', '/new'),
-        childWatches: all('/childless', '/parent', '/gone', '/changed'),
+        childWatches: all('/last', '/childless', '/parent', '/gone', '/changed'),
       }),
     ])
     expect(namesOf(world, received)).to.deep.equal([

@@ -1,0 +1,145 @@
+// Bugs of the embedded server’s sessions and connections.
+import type { PlantedBug } from '../planted-bug.ts'
+
+const contract = 'test/contract/contract.test.ts'
+const sessions = { file: 'src/server/sessions.ts', caughtBy: 'test/server/virtual-time.test.ts' }
+const connection = { file: 'src/server/connection.ts', caughtBy: contract }
+const core = { file: 'src/server/server-core.ts', caughtBy: 'test/server/virtual-time.test.ts' }
+
+export const serverSessions: readonly PlantedBug[] = [
+  {
+    ...sessions,
+    bug: 'a session can be taken over without its password',
+    from: 'password?.equals(session.password) !== true',
+    to: '(password !== null && !password.equals(session.password))',
+    caughtBy: contract,
+  },
+  {
+    ...sessions,
+    bug: 'only the first half of a session’s password is compared',
+    from: 'password?.equals(session.password) !== true',
+    to: 'password?.subarray(0, 8).equals(session.password.subarray(0, 8)) !== true',
+    caughtBy: contract,
+  },
+  {
+    ...sessions,
+    bug: 'a session expires up to a tick before its timeout',
+    from: '/ tickTime) + 1) * tickTime',
+    to: '/ tickTime)) * tickTime',
+  },
+  {
+    ...sessions,
+    bug: 'a session gets a shorter timeout than the server allows',
+    from: 'Math.max(timeout, minSessionTimeout)',
+    to: 'timeout',
+  },
+  {
+    ...sessions,
+    bug: 'a session expires late if another one with a longer timeout was opened first',
+    from: 'at >= this.#timerAt',
+    to: 'this.#timer !== undefined',
+  },
+  {
+    ...sessions,
+    bug: 'a session that reconnects keeps its old timeout',
+    from: '    this.#negotiate(session, timeout)\n    return session\n  }\n\n  /** Postpones',
+    to: '    this.touch(session)\n    return session\n  }\n\n  /** Postpones',
+    caughtBy: contract,
+  },
+  {
+    ...connection,
+    bug: 'a client that has seen a later zxid is accepted, and sees the past',
+    from: ' || request.lastZxidSeen > database.zxid',
+    to: '',
+  },
+  {
+    ...connection,
+    bug: 'a session that moves to a new connection keeps the old one too',
+    from: 'sessions.get(request.sessionId)?.connection?.close()',
+    to: '',
+  },
+  {
+    ...connection,
+    bug: 'a session that may not read a node gets its events',
+    from: 'if (!allows(acl, perms.read, this.#identities.all)) return',
+    to: '',
+  },
+  {
+    ...connection,
+    bug: 'the watches of a closed connection stay',
+    from: 'this.#owner.database.watches.forget(this)',
+    to: '',
+  },
+  {
+    ...connection,
+    bug: 'a request does not keep its session alive',
+    from: 'if (!isAuthentication) sessions.touch(session)',
+    to: '',
+    caughtBy: 'test/server/virtual-time.test.ts',
+  },
+  {
+    ...connection,
+    bug: 'credentials alone keep a session alive',
+    from: 'if (!isAuthentication) sessions.touch(session)',
+    to: 'sessions.touch(session)',
+    caughtBy: 'test/server/virtual-time.test.ts',
+  },
+  {
+    ...connection,
+    bug: 'the connection stays open after credentials were refused',
+    from: ' || (isAuthentication && err !== 0)',
+    to: '',
+    caughtBy: 'test/server/connection.test.ts',
+  },
+  {
+    ...connection,
+    bug: 'the reply to a ping has the xid of its request',
+    from: 'type === opcodes.ping ? xids.ping : xid',
+    to: 'xid',
+  },
+  {
+    ...connection,
+    bug: 'a client from before 3.4 gets a reply that it cannot parse',
+    from: 'isLegacy ? Legacy',
+    to: 'isLegacy && fault ? Legacy',
+  },
+  {
+    ...connection,
+    bug: 'an unknown session is replied to, and its connection stays open for ever',
+    from: 'if (session === undefined) this.end()',
+    to: '',
+  },
+  {
+    ...core,
+    bug: 'resume() expires sessions before it executes the requests that kept them alive',
+    from: '    for (const connection of [...this.connections]) connection.resume()\n    this.sessions.resumeExpiry()',
+    to: '    this.sessions.resumeExpiry()\n    for (const connection of [...this.connections]) connection.resume()',
+  },
+  {
+    ...core,
+    bug: 'sessions expire as soon as a stopped server starts again',
+    from: 'for (const session of this.sessions.all) this.sessions.touch(session)',
+    to: '',
+    caughtBy: 'test/server/stop-and-start.test.ts',
+  },
+  {
+    ...core,
+    bug: 'a paused server expires sessions',
+    from: '    this.#isPaused = true\n    this.sessions.pauseExpiry()',
+    to: '    this.#isPaused = true',
+  },
+  {
+    ...core,
+    bug: 'the server closes the connection of a closing session before it replies',
+    from: 'if (connection !== requester) connection?.end()',
+    to: 'connection?.end()',
+    caughtBy: contract,
+  },
+  {
+    ...core,
+    bug: 'an error of the callback onTransaction undoes half of a transaction',
+    from: '      queueMicrotask(() => {\n        throw error\n      })',
+    to: '      throw error',
+    caughtBy: 'test/server/transactions-and-close.test.ts',
+  },
+]
