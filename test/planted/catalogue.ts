@@ -13,6 +13,7 @@ import { requestBugs } from './bugs/requests.ts'
 import { runtime } from './bugs/runtime.ts'
 import { sasl } from './bugs/sasl.ts'
 import { serverControl } from './bugs/server-control.ts'
+import { serverFeatures } from './bugs/server-features.ts'
 import { serverSessions } from './bugs/server-sessions.ts'
 import { serverTree } from './bugs/server-tree.ts'
 import { serverWatches } from './bugs/server-watches.ts'
@@ -39,6 +40,7 @@ export const catalogue: readonly PlantedBug[] = [
   ...coordination,
   ...runtime,
   ...serverControl,
+  ...serverFeatures,
   ...serverSessions,
   ...serverTree,
   ...serverWatches,

@@ -87,6 +87,8 @@ for (const [name, start] of Object.entries(kinds))
       expect(await allowed.exists('/zookeeper')).not.to.equal(null)
       await allowed.close()
       const session = await WireSession.open(demanding)
+      // Credentials of another scheme do not count.
+      await session.request(operations.auth, { type: 0, scheme: 'digest', auth: 'ann:secret' })
       const { err } = await session.requestReply(operations.exists, { path: '/', watch: false })
       expect(err).to.equal(errnos.SESSIONCLOSEDREQUIRESASLAUTH)
       await session.whenClosed()
