@@ -85,7 +85,7 @@ export const serverControl: readonly PlantedBug[] = [
   {
     ...snapshot,
     bug: 'a snapshot lists a persistent watch twice',
-    from: "      .filter(({ mode }) => mode === 'once')\n",
+    from: "      .filter(({ modes }) => modes.has('once'))\n",
     to: '',
   },
   {

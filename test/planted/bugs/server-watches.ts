@@ -8,32 +8,32 @@ export const serverWatches: readonly PlantedBug[] = [
   {
     ...watches,
     bug: 'a one-shot watch is notified of every change',
-    from: "if (mode === 'once') this.remove(path, watcher)",
+    from: "if (modes.has('once')) this.#set(path, watcher, minus(modes, 'once'))",
     to: '',
   },
   {
     ...watches,
     bug: 'a recursive watch is notified of the same change twice, by NodeChildrenChanged too',
-    from: "if (mode === 'recursive' && type === eventTypes.NodeChildrenChanged) continue",
+    from: "if (modes.size === 1 && modes.has('recursive') && type === eventTypes.NodeChildrenChanged) continue",
     to: '',
   },
   {
     ...watches,
     bug: 'a session that watches the data and the children of a node gets two events for its deletion',
-    from: 'this.children.trigger(type, path, acl, notified)',
-    to: 'this.children.trigger(type, path, acl)',
+    from: 'path, acl, zxid, notified)',
+    to: 'path, acl, zxid)',
   },
   {
     ...watches,
     bug: 'recursive watches fall silent after another watch was removed',
-    from: "if (mode === 'recursive') this.#recursiveCount--",
-    to: 'this.#recursiveCount--',
+    from: "Number(before.has('recursive'))",
+    to: 'Number(before.size > 0)',
   },
   {
     ...watches,
     bug: 'removeWatches with the type any leaves the watch on the data',
-    from: 'return [this.children, this.data]',
-    to: 'return [this.children]',
+    from: '{ tables: [children, data] }\n    const',
+    to: '{ tables: [children] }\n    const',
   },
   {
     ...watches,
@@ -44,8 +44,8 @@ export const serverWatches: readonly PlantedBug[] = [
   {
     ...watches,
     bug: 'the parent’s watches do not notice a deleted child',
-    from: 'this.children.trigger(eventTypes.NodeChildrenChanged, parentOf(path), parentACL)',
-    to: 'if (type !== eventTypes.NodeDeleted) this.children.trigger(eventTypes.NodeChildrenChanged, parentOf(path), parentACL)',
+    from: 'this.children.trigger(eventTypes.NodeChildrenChanged, parentOf(path), parentACL, zxid)',
+    to: 'if (type !== eventTypes.NodeDeleted)\n      this.children.trigger(eventTypes.NodeChildrenChanged, parentOf(path), parentACL, zxid)',
   },
   {
     ...watches,
