@@ -252,6 +252,11 @@ public final class JuteEcho {
             open.peek().add(Arrays.asList(tag, kinds ? kind : value));
         }
 
+        /** Since 3.9.0 the interface has this method too, so there is no annotation here. */
+        public long getDataSize() {
+            return 0;
+        }
+
         @Override
         public void writeByte(byte b, String tag) {
             note(tag, "byte", b);

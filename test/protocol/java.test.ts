@@ -277,15 +277,20 @@ type Item = TypeOf<typeof MultiRequest>[number]
 function withFittingMode(item: Item): Item {
   switch (item.type) {
     case opcodes.create:
-      return { type: item.type, body: { ...item.body, flags: item.body.flags & 3 } }
+      return { type: item.type, body: { ...withACL(item.body), flags: item.body.flags & 3 } }
     case opcodes.createContainer:
-      return { type: item.type, body: { ...item.body, flags: createModes.container } }
-    case opcodes.createTTL:
-      return { type: item.type, body: { ...item.body, flags: createModes.persistentTTL + (item.body.flags & 1) } }
+      return { type: item.type, body: { ...withACL(item.body), flags: createModes.container } }
+    case opcodes.createTTL: {
+      const flags = createModes.persistentTTL + (item.body.flags & 1)
+      return { type: item.type, body: { ...withACL(item.body), flags } }
+    }
     default:
       return item
   }
 }
+
+/** Since ZOOKEEPER-4026, a create in a multi must have an ACL. */
+const withACL = <T extends { acl: unknown[] | null }>(body: T): T => ({ ...body, acl: body.acl ?? [] })
 
 /** Returns the layout in the form that JuteEcho uses. */
 function layoutOf({ layout }: Codec<unknown>): Tagged {
