@@ -246,6 +246,28 @@ for (const {
       expect(await contenders()).to.deep.equal([])
     })
 
+    it('is granted to the next contender within 2 s after an outage, and stays lost for its holder, whose session lived on', async () => {
+      const [holder, waiter] = [
+        await fixture.open({ sessionTimeout: 6000 }),
+        await fixture.open({ sessionTimeout: 6000 }),
+      ]
+      const { sessionId } = holder
+      const held = await new Rival(holder, path).acquire()
+      const next = new Lock(waiter, path).acquire()
+      await untilWaiting()
+      await fixture.embedded.stop()
+      await fixture.sleep(20_000)
+      expect(held.signal.aborted).to.equal(true)
+      await fixture.embedded.start()
+      const startedAt = fixture.server.clock.now()
+      const granted = await next
+      expect(fixture.server.clock.now() - startedAt).to.be.below(2000)
+      await holder.whenConnected()
+      expect(holder.sessionId).to.equal(sessionId)
+      expect([held.signal.aborted, held.validFor()]).to.deep.equal([true, 0])
+      await granted.release()
+    })
+
     it('leaves no node and no watch if the connection is lost during tryAcquire()', async () => {
       for (const opcode of new Set(acquireRequests)) {
         const { faultyDial, client } = await prepare(FREE)
