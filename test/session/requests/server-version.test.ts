@@ -28,6 +28,16 @@ describe('a server that may lack an operation', () => {
     expect(servers.received).to.deep.equal(['zk create2 setData closeSession'])
   })
 
+  it('gets a write only once if it was sent with the end of the session, because the server may have executed it', async () => {
+    const { client, servers } = await oldServers({ zk: 4 })
+    const created = failureOf(client.create('/a'))
+    const set = failureOf(client.setData('/b', ''))
+    await servers.settle(client.close())
+    expect(await set).to.include({ code: 'CONNECTIONLOSS', fate: 'unknown', op: 'setData' })
+    expect(servers.received).to.deep.equal(['zk create2 setData closeSession', 'zk closeSession'])
+    expect(await created).to.include({ fate: 'notSent', op: 'create' })
+  })
+
   it('keeps its connection if it knows the operation and has disabled it', async () => {
     const { client, connection, server } = await scriptedSession()
     const refused = client.create('/a', '', { mode: 'persistentTTL', ttl: 1000 })
