@@ -8,6 +8,7 @@ const config = { file: 'src/client/ensemble-config.ts', caughtBy: 'test/client/r
 const connect = { file: 'src/client/connect.ts', caughtBy: 'test/client/connect.test.ts' }
 const multi = { file: 'src/client/multi.ts', caughtBy: 'test/client/real-server.test.ts' }
 const operations = { file: 'src/client/operations.ts', caughtBy: 'test/client/operations.test.ts' }
+const pace = { file: 'src/client/pace.ts', caughtBy: 'test/client/pace.test.ts' }
 const recursive = { file: 'src/client/recursive.ts', caughtBy: 'test/client/validation.test.ts' }
 const states = { file: 'src/client/state-iterator.ts', caughtBy: 'test/client/interface.test.ts' }
 const lostSessions = { file: 'src/client/lost-sessions.ts', caughtBy: 'test/client/lost-sessions.test.ts' }
@@ -255,6 +256,25 @@ export const clientBugs: readonly PlantedBug[] = [
     bug: 'a lost session is closed on a read-only server, which cannot do that',
     from: 'connectTimeout, readOnly: false',
     to: 'connectTimeout, readOnly: true',
+  },
+  {
+    ...supervise,
+    caughtBy: 'test/client/lost-sessions.test.ts',
+    bug: 'the next session of supervise() finds the nodes of the lost one',
+    from: 'lost.add(client)',
+    to: '',
+  },
+  {
+    ...pace,
+    bug: 'a loop goes on asking twenty times a second a server that cannot help',
+    from: 'backoff(this.#rounds - FREE_ROUNDS - 1, random)',
+    to: 'backoff(0, random)',
+  },
+  {
+    ...pace,
+    bug: 'each pause of a loop leaves a listener to the states',
+    from: "client.off('state', end)",
+    to: '',
   },
   {
     ...transaction,

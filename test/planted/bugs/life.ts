@@ -240,6 +240,13 @@ export const life: readonly PlantedBug[] = [
     to: '',
   },
   {
+    ...session,
+    caughtBy: 'test/session/reconnect.test.ts',
+    bug: 'after a slow handshake a ping leaves before the credentials, and the server closes the connection',
+    from: 'this.#credentials?.resend(connection)\n',
+    to: 'connection.startHeartbeat()\n    this.#credentials?.resend(connection)\n',
+  },
+  {
     ...background,
     bug: 'settled() resolves before work that was started meanwhile has ended',
     from: 'while (this.#running',

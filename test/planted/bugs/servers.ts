@@ -72,6 +72,18 @@ export const servers: readonly PlantedBug[] = [
     to: 'hosts > 0 ?',
   },
   {
+    ...backoff,
+    bug: 'one silent host uses up the time in which another could have saved the session',
+    from: 'time / 2 / hosts',
+    to: 'time / 2',
+  },
+  {
+    ...backoff,
+    bug: 'two clients take one session from each other without a pause',
+    from: 'now - this.#connectedAt < LONGEST_PAUSE',
+    to: 'now === this.#connectedAt',
+  },
+  {
     ...failed,
     bug: 'connect() gives up when one of several hosts has failed permanently',
     from: "if (outlooks.includes('temporary')) return 'temporary'",
@@ -125,6 +137,20 @@ export const servers: readonly PlantedBug[] = [
     caughtBy: 'test/session/servers/srv.test.ts',
     from: 'if (isSame && (current === undefined || this.has(current))) return false',
     to: '',
+  },
+  {
+    ...hosts,
+    bug: 'hosts that have just failed are tried first after the next loss of the connection',
+    caughtBy: 'test/session/servers/hosts.test.ts',
+    from: 'this.#failed.add(keyOf(host))',
+    to: '',
+  },
+  {
+    ...hosts,
+    bug: 'the servers of the connect string are tried before those of the configuration',
+    caughtBy: 'test/session/servers/hosts.test.ts',
+    from: 'this.#takeFrom(this.#queue) ?? this.#takeFrom(this.#fallback)',
+    to: 'this.#takeFrom(this.#fallback) ?? this.#takeFrom(this.#queue)',
   },
   {
     ...provider,

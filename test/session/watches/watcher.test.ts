@@ -15,6 +15,15 @@ describe('the queue of a watcher', () => {
     expect(values).to.deep.equal(['/1', '/2', '/3'])
   })
 
+  it('replaces all events by one resync if one more than its capacity is queued', async () => {
+    const queue = new EventQueue('/a', 2)
+    for (const path of ['/1', '/2', '/3', '/4']) queue.push(change(path))
+    queue.end()
+    expect((await queue.next()).value).to.deep.equal({ type: 'resync', state: 'connected', path: '/a' })
+    expect((await queue.next()).value).to.include({ path: '/4' })
+    expect((await queue.next()).done).to.equal(true)
+  })
+
   it('reports the end of the session even if it is full', async () => {
     const queue = new EventQueue('/a', 2)
     for (const path of ['/1', '/2']) queue.push(change(path))
