@@ -18,6 +18,7 @@ import { serverSessions } from './bugs/server-sessions.ts'
 import { serverTree } from './bugs/server-tree.ts'
 import { serverWatches } from './bugs/server-watches.ts'
 import { servers } from './bugs/servers.ts'
+import { supervised } from './bugs/supervise.ts'
 import { transport } from './bugs/transport.ts'
 import { watches } from './bugs/watches.ts'
 import type { PlantedBug } from './planted-bug.ts'
@@ -29,6 +30,7 @@ export const catalogue: readonly PlantedBug[] = [
   ...servers,
   ...watches,
   ...clientBugs,
+  ...supervised,
   ...protocol,
   ...transport,
   ...sasl,

@@ -243,6 +243,11 @@ describe('jute', () => {
       expect(() => Names.decode(vector('ffffffff'))).to.throw(JuteError, 'a string of length -1 at 13')
       expect(() => Names.decode(vector('00000003'))).to.throw(JuteError, '3 bytes wanted at 17')
     })
+
+    it('throws at a number of strings that the frame cannot hold, before it makes room for them', () => {
+      const vector = Buffer.from('0000005a' + '00000003' + '0000000161' + '000000', 'hex')
+      expect(() => Names.decode(vector)).to.throw(JuteError, 'a vector of 3 elements with 8 bytes left')
+    })
   })
 
   describe('a connect frame without its last byte', () => {
