@@ -1,6 +1,7 @@
 // Opens a session and makes its client, for all entry points.
 import { onAbort } from '../runtime/abort.ts'
 import { ZooKeeperError, type ErrorCode } from '../protocol/index.ts'
+import { SaslFailure } from '../session/life/sasl.ts'
 import { isTerminal, terminalCodes, type TerminalState } from '../session/life/states.ts'
 import type { Servers } from '../session/servers/host-provider.ts'
 import { Session } from '../session/session.ts'
@@ -59,8 +60,11 @@ export function openSession<O extends CommonOptions>(
 }
 
 /** Returns why no session was established. Here the state is `closed` only if the session has given up. */
-const failureOf = (session: Session, state: TerminalState): ZooKeeperError =>
-  (state === 'closed' ? session.lastCause : undefined) ?? failure(session, terminalCodes[state])
+function failureOf(session: Session, state: TerminalState): ZooKeeperError {
+  const { lastCause } = session
+  if (state === 'closed' && lastCause !== undefined) return lastCause
+  return failure(session, terminalCodes[state], lastCause instanceof SaslFailure ? lastCause.reason : '')
+}
 
 const failure = (session: Session, code: ErrorCode, detail = ''): ZooKeeperError =>
   new ZooKeeperError(code, { op: 'connect', fate: 'notSent', detail, cause: session.lastCause })

@@ -105,6 +105,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
   #timeout = 0
   #isOpen = false
   #isEstablished = false
+  /** True if SASL is complete, or the session does not use it. */
+  #isReady = false
   #isDead = false
 
   /** @param attemptTimeout longest time from dialling to {@link startHeartbeat}, in milliseconds */
@@ -190,6 +192,7 @@ export class Connection implements TransportHandler, HeartbeatOwner {
 
   /** Starts the heartbeat. From now on the connection is kept alive. */
   startHeartbeat(): void {
+    this.#isReady = true
     if (!this.#isDead) this.#heartbeat.start(this.#timeout)
   }
 
@@ -367,6 +370,8 @@ export class Connection implements TransportHandler, HeartbeatOwner {
 
   #failClosed(cause?: Error): void {
     if (!this.#isOpen && cause !== undefined) return this.#endWith(failureToOpen(cause), cause)
+    if (this.#isEstablished && !this.#isReady)
+      return this.#endWith({ ...temporary('the server closed the connection during SASL'), isDuringSasl: true }, cause)
     const when = this.#isEstablished ? '' : ' before the end of the handshake'
     this.#fail(`the server closed the connection${when}`, cause)
   }

@@ -23,7 +23,7 @@ import { Diagnostics, type DebugLog } from './diagnostics.ts'
 import { Credentials, type Credential } from './life/credentials.ts'
 import { Identity, type IdentitySettings } from './life/identity.ts'
 import { Lease } from './life/lease.ts'
-import { authenticate, type Mechanism } from './life/sasl.ts'
+import { authenticate, closedDuringSasl, SaslFailure, type Mechanism } from './life/sasl.ts'
 import { isConnected, isTerminal, StateMachine, terminalCodes, type State, type TerminalState } from './life/states.ts'
 import type { FrameObserver, ObservedFrame } from './observed-frame.ts'
 import type { Request } from './requests/request.ts'
@@ -50,6 +50,9 @@ export interface SessionSettings extends ConnectionSettings, HostProviderSetting
 /** The longest time that close() takes by default, in milliseconds. */
 const CLOSE_TIMEOUT = 2000
 
+/** After so many attempts in a row that a server ended during SASL, connect() rejects with AUTHFAILED. */
+const MOST_CLOSED_DURING_SASL = 3
+
 export class Session implements ConnectionOwner, RequestsOwner {
   readonly #settings: SessionSettings
   readonly callbacks: CallbackRunner
@@ -71,6 +74,8 @@ export class Session implements ConnectionOwner, RequestsOwner {
   #connection: Connection | undefined
   /** The error that ended the last connection or attempt. */
   #lastCause: ZooKeeperError | undefined
+  /** How many attempts in a row ended because a server closed the connection during SASL. */
+  #closedDuringSasl = 0
   #closing: Deferred | undefined
   #closeTimer: unknown
   /** When {@link #closeTimer} fires. */
@@ -230,6 +235,11 @@ export class Session implements ConnectionOwner, RequestsOwner {
     if (this.#isConnected) this.#enter('suspended')
     this.requests.failInFlight(connection, 'CONNECTIONLOSS', cause)
     if (this.#lease.expired) this.#onLeaseExpired()
+    const { sasl } = this.#settings
+    this.#closedDuringSasl = failure.isDuringSasl === true ? this.#closedDuringSasl + 1 : 0
+    // One such end may be a fault of the network. A session that exists is kept.
+    if (sasl !== undefined && this.#closedDuringSasl === MOST_CLOSED_DURING_SASL && this.state === 'connecting')
+      return this.#terminate('authFailed', new SaslFailure(closedDuringSasl(sasl), cause))
     const givesUp = this.hosts.onConnectionLost(failure)
     // A session that exists is kept: its servers may be getting new certificates at this moment.
     if (givesUp !== undefined && this.state === 'connecting') return this.#giveUp(givesUp, cause)

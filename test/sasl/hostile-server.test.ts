@@ -47,6 +47,36 @@ describe('a server that', () => {
     })
   }
 
+  it('closes the connection during SASL three times in a row, as 3.4 does for a wrong password, makes connect() reject', async () => {
+    const { opening, server, clock } = scriptedConnect({ sasl, connectTimeout: 30_000 })
+    const caught = opening.catch((error: unknown) => error)
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const connection = attempt === 1 ? await server.next() : await redial({ server, clock })
+      await challenged(connection)
+      await connection.next()
+      connection.close()
+    }
+    const error = (await caught) as ZooKeeperError
+    expect(error).to.include({ code: 'AUTHFAILED', op: 'connect' })
+    expect(error.message).to.match(/\(DIGEST-MD5: the server closed the connection; .* the password is wrong\)$/)
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('closes the connection during SASL twice, and then once before, does not make connect() reject', async () => {
+    const { opening, server, clock } = scriptedConnect({ sasl, connectTimeout: 30_000 })
+    for (let attempt = 1; attempt <= 5; attempt++) {
+      const connection = attempt === 1 ? await server.next() : await redial({ server, clock })
+      if (attempt !== 3) await challenged(connection)
+      connection.close()
+    }
+    const last = await redial({ server, clock })
+    last.open()
+    last.handshake()
+    last.reply(await last.next(), { err: errnos.AUTHFAILED })
+    const error = (await opening.catch((caught: unknown) => caught)) as ZooKeeperError
+    expect(error.message).to.match(/\(DIGEST-MD5: the server refused it before a challenge; .*FIPS mode/)
+  })
+
   it('rejects authentication on a reconnect ends the session and makes all pending calls reject', async () => {
     const { opening, server, clock } = scriptedConnect({ sasl: plain })
     const connection = await server.next()

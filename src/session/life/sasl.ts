@@ -39,6 +39,21 @@ export interface Step {
   complete?: boolean
 }
 
+/** The error of a session that could not authenticate. */
+export class SaslFailure extends ZooKeeperError {
+  /** What happened. */
+  readonly reason: string
+
+  constructor(reason: string, cause: unknown) {
+    super('AUTHFAILED', { op: 'sasl', fate: 'refused', detail: reason, cause })
+    this.reason = reason
+  }
+}
+
+/** The reason if a server closes the connection several times in a row instead of answering. */
+export const closedDuringSasl = ({ name }: Mechanism): string =>
+  `${name}: the server closed the connection; servers before 3.5 do so if the name or the password is wrong`
+
 /**
  * Resolves to undefined if the exchange is complete and the server has accepted every token. Otherwise resolves to an
  * AUTHFAILED error, whose `cause` is the error of the mechanism or of the server. Never rejects.
@@ -48,7 +63,8 @@ export async function authenticate(
   mechanism: Mechanism,
   context: MechanismContext,
   ask: (token: Uint8Array) => Promise<Buffer | null>,
-): Promise<ZooKeeperError | undefined> {
+): Promise<SaslFailure | undefined> {
+  let isChallenged = false
   try {
     const exchange = mechanism.start(context)
     let challenge: Buffer | null = null
@@ -59,11 +75,16 @@ export async function authenticate(
       if (token === undefined) throw new Error('the mechanism returned no token although the exchange is not complete')
       // A server without a SASL login fails internally, but replies OK with a null token (ZooKeeperServer.processSasl).
       if (challenge === null) throw new Error('the server is not set up for SASL')
+      isChallenged = true
     }
   } catch (cause) {
     const isRefused = cause instanceof ZooKeeperError && cause.fate === 'refused'
-    const reason = isRefused ? 'the server refused it' : cause instanceof Error ? cause.message : 'it failed'
-    const detail = `${mechanism.name}: ${reason}`
-    return new ZooKeeperError('AUTHFAILED', { op: 'sasl', fate: 'refused', detail, cause })
+    const refusal = isChallenged ? REFUSED_PROOF : REFUSED_MECHANISM
+    const reason = isRefused ? refusal : cause instanceof Error ? cause.message : 'it failed'
+    return new SaslFailure(`${mechanism.name}: ${reason}`, cause)
   }
 }
+
+const REFUSED_PROOF = 'the server refused it; the name or the password is wrong'
+const REFUSED_MECHANISM =
+  'the server refused it before a challenge; from 3.10 on, its FIPS mode, on by default, refuses DIGEST-MD5 (ZOOKEEPER-5043)'

@@ -13,6 +13,8 @@ export interface AttemptFailure {
   /** What happened, without the server's name. */
   readonly detail: string
   readonly outlook: Outlook
+  /** True if the server closed the connection while the client authenticated with SASL. */
+  readonly isDuringSasl?: boolean
 }
 
 export const temporary = (detail: string): AttemptFailure => ({ detail, outlook: 'temporary' })
