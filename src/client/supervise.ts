@@ -1,5 +1,5 @@
 // Runs a function once in each session, one session after another.
-import { onAbort } from '../runtime/abort.ts'
+import { forwardAbort, onAbort } from '../runtime/abort.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { badArguments, isCode, ZooKeeperError } from '../protocol/index.ts'
 import { backoff, LONGEST_DELAY } from '../session/servers/backoff.ts'
@@ -75,8 +75,11 @@ async function run<T>(client: Client, stop: AbortSignal | undefined, task: Sessi
   const { leaseSignal } = client
   const endings = stop === undefined ? [leaseSignal] : [leaseSignal, stop]
   const stopListening = closeWhenStoppedOffline(client, stop)
+  // Not AbortSignal.any(): in Node 20 the caller's signal would keep an entry for each session.
+  const ending = new AbortController()
+  const forwarding = endings.map(signal => forwardAbort(signal, ending))
   try {
-    const value = await task(client, AbortSignal.any(endings))
+    const value = await task(client, ending.signal)
     // The task may have closed the session itself, or have begun to close it.
     const hasClosed = client.state === 'closed' || isCode(leaseSignal.reason, 'CLOSED')
     if (!endings.some(signal => signal.aborted) || hasClosed) {
@@ -88,6 +91,7 @@ async function run<T>(client: Client, stop: AbortSignal | undefined, task: Sessi
   } finally {
     stopListening()
     await client.close()
+    for (const stopForwarding of forwarding) stopForwarding()
   }
   stop?.throwIfAborted()
   if (client.state === 'authFailed') throw new ZooKeeperError('AUTHFAILED', { op: 'supervise', fate: 'notSent' })

@@ -4,6 +4,7 @@ import { supervise, type Client, type ConnectOptions, type Dial, type SessionTas
 import { Server } from '../../src/server/index.ts'
 import { Mutex } from '../../src/recipes/index.ts'
 import { onBothServers } from '../recipes/fixture.ts'
+import { dependentSignalCount } from '../support/dependent-signals.ts'
 import { failureOf } from '../support/settled.ts'
 import { FaultyDial } from '../support/faulty-dial.ts'
 
@@ -59,6 +60,18 @@ onBothServers('supervise', (fixture, { it }) => {
     }
     await run(work, { dial: faultyDial.dial })
     expect(runs).to.equal(2)
+  })
+
+  it('keeps nothing of earlier sessions at the signal of its caller', async () => {
+    const stop = new AbortController()
+    let runs = 0
+    const work: SessionTask<void> = async (zk, signal) => {
+      if (++runs === 10) return
+      await Promise.all([aborted(signal), fixture.expire(zk)])
+    }
+    await run(work, { signal: stop.signal })
+    expect(runs).to.equal(10)
+    expect(dependentSignalCount(stop.signal)).to.be.below(5)
   })
 
   it('rejects with the error of the task while the session lives', async () => {

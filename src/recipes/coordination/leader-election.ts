@@ -187,51 +187,54 @@ export class LeaderElection {
    */
   async *leaders(options: SignalOption = {}): AsyncGenerator<Participant | null, void, undefined> {
     const { signal } = checked('leaders', this.path, options, signalChecks)
-    const watching = new AbortController()
-    const stop = signal ? AbortSignal.any([signal, watching.signal]) : watching.signal
-    let lastPath: string | null | undefined
-    try {
-      for (;;) {
-        const read = () => this.#watchLeader(stop)
-        const { leader, changed } = await this.#leadership.queue.client.retry(read, { signal: stop })
-        if (lastPath !== (leader?.path ?? null)) yield leader
-        lastPath = leader?.path ?? null
-        await changed
-      }
-    } catch (error) {
-      if (!signal?.aborted) throw error
-    } finally {
-      watching.abort()
-    }
-  }
-
-  async #watchLeader(signal: AbortSignal): Promise<{ leader: Participant | null; changed: Promise<void> }> {
-    const { queue } = this.#leadership
-    const { client, directory, names } = queue
+    const { client } = this.#leadership.queue
     const pace = newPace(client)
+    let lastPath: string | null | undefined
     for (;;) {
-      const attempt = new AbortController()
-      const watching = AbortSignal.any([signal, attempt.signal])
-      const first = firstOf(await childNames(queue, { signal }), names)
-      if (first !== undefined) {
-        const path = join(directory, first)
-        const node = await unlessMissing(readWatched(watching, options => client.getData(path, options)))
-        if (node === undefined) {
+      // Not AbortSignal.any(): in Node 20 the caller's signal would keep an entry for each round.
+      const round = new AbortController()
+      const stopListening = forwardAbort(signal, round)
+      try {
+        const watched = await client.retry(() => this.#watchLeader(round.signal), { signal: round.signal })
+        if (watched === undefined) {
           await pace.wait(signal)
           continue
         }
-        const { data, stat } = node.value
-        const leader = { id: data?.toString() ?? '', isLeader: true, path, session: stat.ephemeralOwner }
-        return { leader, changed: node.changed }
+        const { leader, changed } = watched
+        if (lastPath !== (leader?.path ?? null)) yield leader
+        lastPath = leader?.path ?? null
+        await changed
+      } catch (error) {
+        if (signal?.aborted) return
+        throw error
+      } finally {
+        stopListening()
+        round.abort()
       }
-      const list = await unlessMissing(readWatched(watching, options => client.getChildren(directory, options)))
-      const { value, changed } = list ?? (await readWatched(watching, options => client.exists(directory, options)))
-      const isEmpty = value === null || ('children' in value && firstOf(value.children, names) === undefined)
-      if (isEmpty) return { leader: null, changed }
-      // A participant has joined since the first list: remove this watch, and watch only the leader's node.
-      attempt.abort()
-      await pace.wait(signal)
     }
+  }
+
+  /**
+   * Reads and watches the leader, or the directory if there is no leader. Returns undefined if the leader changed during
+   * the call: the caller must then abort the signal, which removes the watch, and call again.
+   */
+  async #watchLeader(signal: AbortSignal): Promise<{ leader: Participant | null; changed: Promise<void> } | undefined> {
+    const { queue } = this.#leadership
+    const { client, directory, names } = queue
+    const first = firstOf(await childNames(queue, { signal }), names)
+    if (first !== undefined) {
+      const path = join(directory, first)
+      const node = await unlessMissing(readWatched(signal, options => client.getData(path, options)))
+      if (node === undefined) return undefined
+      const { data, stat } = node.value
+      const leader = { id: data?.toString() ?? '', isLeader: true, path, session: stat.ephemeralOwner }
+      return { leader, changed: node.changed }
+    }
+    const list = await unlessMissing(readWatched(signal, options => client.getChildren(directory, options)))
+    const { value, changed } = list ?? (await readWatched(signal, options => client.exists(directory, options)))
+    const isEmpty = value === null || ('children' in value && firstOf(value.children, names) === undefined)
+    // If a participant has joined since the first list, only the leader's node must be watched.
+    return isEmpty ? { leader: null, changed } : undefined
   }
 }
 

@@ -83,14 +83,14 @@ export const coordination: readonly PlantedBug[] = [
   {
     ...election,
     bug: 'leaders() leaves its watch when the loop ends',
-    from: 'watching.abort()',
+    from: 'round.abort()',
     to: '',
   },
   {
     ...election,
-    bug: 'leaders() sets a second watch if a participant joins just after the list',
-    from: 'attempt.abort()',
-    to: '',
+    bug: 'leaders() reports no leader if a participant joins just after the list',
+    from: 'return isEmpty ? { leader: null, changed } : undefined',
+    to: 'return { leader: null, changed }',
   },
   {
     ...election,

@@ -1,0 +1,33 @@
+// What leaders() keeps in memory while leaders change.
+import { expect } from 'chai'
+import { LeaderElection } from '../../../src/recipes/index.ts'
+import { dependentSignalCount } from '../../support/dependent-signals.ts'
+import { onBothServers } from '../fixture.ts'
+
+onBothServers('leaders()', (fixture, { it }) => {
+  it('keeps nothing of earlier leaders: neither signals nor listeners', async () => {
+    const [client, observer] = [await fixture.open(), await fixture.open()]
+    const stop = new AbortController()
+    const election = new LeaderElection(client, fixture.path)
+    const leaders = new LeaderElection(observer, fixture.path).leaders({ signal: stop.signal })
+    const made: AbortSignal[] = []
+    const any = AbortSignal.any.bind(AbortSignal)
+    AbortSignal.any = signals => {
+      made.push(...signals)
+      return any(signals)
+    }
+    try {
+      for (let change = 0; change < 20; change++) {
+        expect((await leaders.next()).value, `change ${change}`).to.equal(null)
+        const held = await election.campaign()
+        expect((await leaders.next()).value).to.include({ isLeader: true })
+        await held.release()
+      }
+    } finally {
+      AbortSignal.any = any
+    }
+    for (const signal of [...made, stop.signal]) expect(dependentSignalCount(signal)).to.be.below(5)
+    stop.abort()
+    await leaders.next()
+  })
+})
