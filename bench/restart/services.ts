@@ -2,7 +2,7 @@
 // Arguments: connect string, path, number of services, session timeout in ms. Answers the commands of library.ts.
 import { createInterface } from 'node:readline'
 import { supervise, type Client } from '../../src/index.ts'
-import { LeaderElection, Mutex } from '../../src/recipes/index.ts'
+import { LeaderElection, Mutex, type Held } from '../../src/recipes/index.ts'
 import { INSTANCES, type Event, type Kind } from './figures.ts'
 
 const [servers = '', root = '', count = '', timeout = ''] = process.argv.slice(2)
@@ -22,21 +22,18 @@ async function run(service: number, instance: number): Promise<void> {
   const path = `${root}/${service}`
   const task = async (zk: Client, ended: AbortSignal) => {
     record('session', String(zk.sessionId))
-    await Promise.all([lead(zk, ended), lock(zk, ended), follow(zk, ended)])
+    const options = { signal: ended }
+    await Promise.all([
+      hold(new LeaderElection(zk, `${path}/leader`).campaign(options), ['leads', 'stops'], ended),
+      hold(new Mutex(zk, `${path}/lock`).acquire(options), ['locks', 'unlocks'], ended),
+      follow(zk, ended),
+    ])
   }
-  const lead = async (zk: Client, ended: AbortSignal) => {
-    const held = await new LeaderElection(zk, `${path}/leader`).campaign({ signal: ended })
-    record('leads')
+  const hold = async (acquiring: Promise<Held>, [begins, ends]: readonly [Kind, Kind], ended: AbortSignal) => {
+    const held = await acquiring
+    record(begins)
     await abortOf(AbortSignal.any([held.signal, release.signal, ended]))
-    record('stops')
-    await held.release()
-    await abortOf(ended)
-  }
-  const lock = async (zk: Client, ended: AbortSignal) => {
-    const held = await new Mutex(zk, `${path}/lock`).acquire({ signal: ended })
-    record('locks')
-    await abortOf(AbortSignal.any([held.signal, release.signal, ended]))
-    record('unlocks')
+    record(ends)
     await held.release()
     await abortOf(ended)
   }

@@ -1,8 +1,7 @@
 // Services with a leader, a lock and a watched configuration each, while the servers of an ensemble are restarted.
 // test/soak/outages.ts measures how long they take.
 import { expect } from 'chai'
-import { connect, type ObservedFrame } from '../../src/index.ts'
-import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
+import { connect } from '../../src/index.ts'
 import { Ensemble } from '../support/ensemble.ts'
 import { Services } from '../support/services.ts'
 import { until } from '../support/until.ts'
@@ -54,13 +53,8 @@ describe('services on three servers', () => {
   it('wait for no node of their own after an outage that is longer than the session timeout', async function () {
     this.timeout(120_000)
     const { servers, connectString } = ensemble
-    const closed = new Set<bigint>()
-    const onFrame = ({ from, first, bytes, sessionId }: ObservedFrame) => {
-      if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.closeSession)
-        closed.add(sessionId)
-    }
-    await using services = await Services.start(connectString, '/outage', 3, { sessionTimeout: 2000, onFrame })
-    const { sessions, leaders, holders } = services
+    await using services = await Services.start(connectString, '/outage', 3, { sessionTimeout: 2000 })
+    const { sessions, closed, leaders, holders } = services
     const lost = [...sessions]
     await Promise.all(servers.map(server => server.kill()))
     await until(

@@ -1,7 +1,5 @@
 // Outages of a real server that last longer than the session timeout. test/soak/outages.ts measures them.
 import { expect } from 'chai'
-import type { ObservedFrame } from '../../src/index.ts'
-import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { Services } from '../support/services.ts'
 import { until } from '../support/until.ts'
@@ -9,13 +7,8 @@ import { until } from '../support/until.ts'
 describe('an outage that is longer than the session timeout', () => {
   it('ends all leases, and then no process waits for a node of its own, because the server has kept the sessions', async () => {
     await using server = await startApacheZooKeeper()
-    const closed = new Set<bigint>()
-    const onFrame = ({ from, first, bytes, sessionId }: ObservedFrame) => {
-      if (from === 'client' && !first && RequestHeader.decode(bytes).type === opcodes.closeSession)
-        closed.add(sessionId)
-    }
-    await using services = await Services.start(server.connectString, '/outage', 3, { sessionTimeout: 2000, onFrame })
-    const { sessions, leaders, holders } = services
+    await using services = await Services.start(server.connectString, '/outage', 3, { sessionTimeout: 2000 })
+    const { sessions, closed, leaders, holders } = services
     const lost = [...sessions]
     await server.kill()
     await until(() => [...lost.map(({ ended }) => ended), leaders[0]?.held.signal].every(signal => signal?.aborted))

@@ -1,5 +1,6 @@
 // Services that lead in turn, and clients that hold a lock in turn, through outages and restarts of their servers.
-import { connect, supervise, type Client, type ConnectOptions } from '../../src/index.ts'
+import { connect, supervise, type Client, type ConnectOptions, type ObservedFrame } from '../../src/index.ts'
+import { opcodes, RequestHeader } from '../../src/protocol/index.ts'
 import { LeaderElection, Mutex, type Held } from '../../src/recipes/index.ts'
 import { onAbort } from '../../src/runtime/abort.ts'
 import { until } from './until.ts'
@@ -18,6 +19,8 @@ export const abortOf = (...signals: AbortSignal[]) =>
 export class Services implements AsyncDisposable {
   /** The sessions of the services, each with a signal that aborts when supervise() gives it up. */
   readonly sessions: { readonly id: bigint; readonly ended: AbortSignal }[] = []
+  /** The sessions that a client has asked a server to close. */
+  readonly closed = new Set<bigint>()
   readonly leaders: Term[] = []
   readonly holders: Term[] = []
   /** The configuration as each service has read it last. */
@@ -31,10 +34,11 @@ export class Services implements AsyncDisposable {
    */
   static async start(servers: string, path: string, count: number, options: ConnectOptions): Promise<Services> {
     const services = new Services()
+    const observed = { ...options, onFrame: (frame: ObservedFrame) => services.#onFrame(frame) }
     for (let i = 0; i < count; i++)
       services.#running.push(
-        services.#lead(servers, path, i, options),
-        services.#hold(await connect(servers, options), `${path}-lock`),
+        services.#lead(servers, path, i, observed),
+        services.#hold(await connect(servers, observed), `${path}-lock`),
       )
     const { sessions, leaders, holders } = services
     await until(() => sessions.length === count && leaders.length === 1 && holders.length === 1)
@@ -78,6 +82,11 @@ export class Services implements AsyncDisposable {
   async #serve(terms: Term[], held: Held, ended: AbortSignal): Promise<void> {
     terms.push({ at: performance.now(), held })
     await abortOf(held.signal, ended)
+  }
+
+  #onFrame({ from, first, bytes, sessionId }: ObservedFrame): void {
+    const isRequest = from === 'client' && !first
+    if (isRequest && RequestHeader.decode(bytes).type === opcodes.closeSession) this.closed.add(sessionId)
   }
 
   async close(): Promise<void> {
