@@ -55,19 +55,41 @@ const ROUNDS = 100
 /** The most children of one node that are deleted at once, so that other callers of the session do not wait long. */
 const AT_ONCE = 100
 
-export async function deleteRecursive(client: Tree, path: string, signal: AbortSignal | undefined): Promise<void> {
+export const deleteRecursive = (client: Tree, path: string, signal: AbortSignal | undefined): Promise<void> =>
+  deleteBranch(client, { name: path, parent: undefined }, signal)
+
+/**
+ * A node of the subtree. Its path is made anew for each request, because the paths of all nodes above a deep node would
+ * together need memory in proportion to the square of its depth.
+ */
+interface Branch {
+  /** The name of the node; of the top, its path. */
+  readonly name: string
+  readonly parent: Branch | undefined
+}
+
+function pathOf(branch: Branch): string {
+  const names: string[] = []
+  for (let each: Branch | undefined = branch; each !== undefined; each = each.parent) names.push(each.name)
+  const [top = '', ...below] = names.reverse()
+  return below.length === 0 ? top : join(top, below.join('/'))
+}
+
+async function deleteBranch(client: Tree, branch: Branch, signal: AbortSignal | undefined): Promise<void> {
   for (let round = 1; ; round++) {
     try {
-      const { children } = await client.retry(() => client.getChildren(path, { signal }), { signal })
-      for (let i = 0; i < children.length; i += AT_ONCE)
-        await all(children.slice(i, i + AT_ONCE).map(name => deleteRecursive(client, join(path, name), signal)))
-      await client.retry(() => client.delete(path, { signal }), { signal })
+      const { children } = await client.retry(() => client.getChildren(pathOf(branch), { signal }), { signal })
+      for (let i = 0; i < children.length; i += AT_ONCE) {
+        const some = children.slice(i, i + AT_ONCE)
+        await all(some.map(name => deleteBranch(client, { name, parent: branch }, signal)))
+      }
+      await client.retry(() => client.delete(pathOf(branch), { signal }), { signal })
       return
     } catch (error) {
       if (isCode(error, 'NONODE')) return
       // NOTEMPTY of a child means that its own rounds were not enough. That ends everything, or each level would repeat
       // the rounds of the level below.
-      const isOwn = error instanceof ZooKeeperError && error.path === path
+      const isOwn = error instanceof ZooKeeperError && error.path === pathOf(branch)
       if (!isCode(error, 'NOTEMPTY') || !isOwn || round === ROUNDS) throw error
     }
   }
