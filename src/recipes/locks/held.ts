@@ -161,6 +161,8 @@ export class NodeHeld extends Held {
     if (this.#lease.aborted) this.lose(this.#lease.reason)
     else this.#stopListening = onAbort(this.#lease, () => this.lose(this.#lease.reason))
     if (watchOwnNode) this.watchOwnNode()
+    // The transaction that deleted the predecessor may have deleted this node too. Its event then comes next.
+    ownNode.onGone(() => this.lose(undefined))
   }
 
   /** Starts to watch the lock's own node, as the option does. Does nothing if it is watched already. */

@@ -3,7 +3,7 @@ import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { watchDirectory } from '../queue/wait-strategies.ts'
-import { ExclusiveLock, mutexOptionChecks, type MutexOptions } from './queue-lock.ts'
+import { ExclusiveLock, herdMutexOptionChecks, type HerdMutexOptions } from './queue-lock.ts'
 
 /**
  * An exclusive lock that shares its queue with {@link Mutex}, but in which each waiter watches the directory. Every
@@ -12,8 +12,8 @@ import { ExclusiveLock, mutexOptionChecks, type MutexOptions } from './queue-loc
  */
 export class HerdMutex extends ExclusiveLock {
   /** @throws ZooKeeperError BADARGUMENTS */
-  constructor(client: Client, path: string, options: MutexOptions = {}) {
-    checkArguments('HerdMutex', client, path, optionsProblem(options, mutexOptionChecks))
+  constructor(client: Client, path: string, options: HerdMutexOptions = {}) {
+    checkArguments('HerdMutex', client, path, optionsProblem(options, herdMutexOptionChecks))
     super(client, path, options, watchDirectory)
   }
 }

@@ -1,6 +1,6 @@
 // A lock whose contenders queue as nodes of a directory. Such locks differ in the node that a waiter watches, and in
 // the contenders that it waits for.
-import { aFunction, anACL, dataProblem } from '../../client/recipe-support.ts'
+import { aBoolean, aFunction, anACL, dataProblem } from '../../client/recipe-support.ts'
 import { mustBe, type Checks } from '../../protocol/option-checks.ts'
 import type { ACL } from '../../protocol/index.ts'
 import type { Client, Data } from '../../client/index.ts'
@@ -35,13 +35,24 @@ export interface LockOptions {
   onForeignContenders?: OnForeignContenders
 }
 
-/** Options of Mutex, HerdMutex and ReentrantMutex. */
-export interface MutexOptions extends LockOptions {
+/** Options of HerdMutex. */
+export interface HerdMutexOptions extends LockOptions {
   /**
    * The names of the nodes. They decide which libraries can share the lock. All users of a lock must choose the same.
    * Default: 'curator'.
    */
   dialect?: DialectName | Dialect
+}
+
+/** Options of Mutex and ReentrantMutex. */
+export interface MutexOptions extends HerdMutexOptions {
+  /**
+   * Makes each waiter watch also the contender before its predecessor, and its own node. It then lists the queue while
+   * its predecessor holds the lock, and not after. So the next holder has the lock one round trip after the release,
+   * and not two. With false, a release notifies one waiter only, as in Curator and kazoo. Both kinds of contenders can
+   * share a queue. Default: true.
+   */
+  lookAhead?: boolean
 }
 
 export const lockOptionChecks: Checks<LockOptions> = {
@@ -50,7 +61,8 @@ export const lockOptionChecks: Checks<LockOptions> = {
   onForeignContenders: aFunction,
 }
 
-export const mutexOptionChecks: Checks<MutexOptions> = { ...lockOptionChecks, dialect: dialectCheck }
+export const herdMutexOptionChecks: Checks<HerdMutexOptions> = { ...lockOptionChecks, dialect: dialectCheck }
+export const mutexOptionChecks: Checks<MutexOptions> = { ...herdMutexOptionChecks, lookAhead: aBoolean }
 
 /** A lock whose contenders queue as nodes of one directory. */
 export abstract class QueueLock<H extends Held = Held> extends Lock<H> {
@@ -104,7 +116,7 @@ export class ExclusiveLock extends QueueLock {
   protected constructor(
     client: Client,
     path: string,
-    options: LockOptions & { dialect?: MutexOptions['dialect'] | Naming },
+    options: LockOptions & { dialect?: HerdMutexOptions['dialect'] | Naming },
     strategy: WaitStrategy,
   ) {
     const { dialect = 'curator', onForeignContenders, ...rest } = options
@@ -112,6 +124,8 @@ export class ExclusiveLock extends QueueLock {
   }
 
   protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
+    // A release must know that a name that can return is still that of the own node.
+    if (!ownNode.isUnique) ownNode.watch()
     return new NodeHeld(this.queue.client, this.path, ownNode, options)
   }
 }

@@ -4,6 +4,7 @@
 import { isTerminal, newPace, type Pace } from '../../client/recipe-support.ts'
 import { isCode, nameOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
 import type { Client, ReadOptions } from '../../client/index.ts'
+import { NodeWatch } from './node-watch.ts'
 import { retryUntilDone } from './retry-until-done.ts'
 
 export interface Node {
@@ -43,6 +44,7 @@ export class OwnNode {
   /** True if the outcome of a create is unknown: a node of ours may exist. */
   #isUncertain = false
   #removing: Promise<void> | undefined
+  #watch: NodeWatch | undefined
 
   /** @param node the node, if it exists already */
   constructor(factory: NodeFactory, { node, remove = deleteNode }: { node?: Node; remove?: DeleteNode } = {}) {
@@ -68,6 +70,35 @@ export class OwnNode {
   /** Returns true if the Stat is that of this node, and not of a later node with the same name. */
   owns({ czxid, ephemeralOwner }: Stat): boolean {
     return czxid === this.#node?.czxid && ephemeralOwner === this.#factory.client.sessionId
+  }
+
+  /**
+   * Sets a watch on this node, unless there is one that would tell of its end. Sends the request before it returns.
+   * @param onChange called after each change of the watch's status
+   */
+  watch(onChange: () => void = () => undefined): NodeWatch {
+    const known = this.#watch
+    if (known?.isPending === true && known.isCurrent) known.onChange = onChange
+    else this.#watch = new NodeWatch(this.#factory.client, this.node.path, onChange, stat => this.owns(stat))
+    // Only now, so that the server's watch stays.
+    if (known !== this.#watch) known?.stop()
+    return this.#watch as NodeWatch
+  }
+
+  /** Calls back, at once or later, if a watch on this node reports its deletion. Sets no watch. */
+  onGone(callback: () => void): void {
+    const watch = this.#watch
+    if (watch === undefined) return
+    watch.onChange = () => {
+      if (watch.status === 'gone') callback()
+    }
+    watch.onChange()
+  }
+
+  /** Removes the watch on this node. */
+  stopWatching(): void {
+    this.#watch?.stop()
+    this.#watch = undefined
   }
 
   /**
@@ -136,6 +167,7 @@ export class OwnNode {
       if (this.#isUncertain) await retryUntilDone(client, () => this.#find())
       if (this.#node !== undefined) await this.#delete(client, this.#node)
       this.#node = undefined
+      this.stopWatching()
     } catch (error) {
       if (!isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) throw error
       // A client that is being closed refuses calls before its nodes are deleted.
@@ -144,12 +176,12 @@ export class OwnNode {
   }
 
   /**
-   * Deletes the node. If another node may get the same name, first checks that the node is still ours. That read
-   * follows a sync, because a server that lags behind may still have the old node.
+   * Deletes the node. If another node may get the same name, first checks that the node is still ours, unless its watch
+   * shows that. The read follows a sync, because a server that lags behind may still have the old node.
    */
   async #delete(client: Client, { path }: Node): Promise<void> {
     await retryUntilDone(client, async () => {
-      if (!this.isUnique) {
+      if (!this.isUnique && this.#watch?.isThere !== true) {
         const [, isThere] = await Promise.all([client.sync(path), this.isThere()])
         if (!isThere) return
       }

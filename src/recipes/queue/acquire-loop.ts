@@ -1,12 +1,13 @@
 // The queue of a lock: nodes in one directory. This file: wait until a contender is first in the queue.
-// May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol.
+// May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
 import { inBackground, newPace } from '../../client/recipe-support.ts'
 import { cancellable, type Call } from '../node/cancellable.ts'
 import type { Client } from '../../client/index.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { childNames, type Children, type LockQueue } from './queue.ts'
 import type { Snapshot, WaitStrategy } from './wait-strategies.ts'
-import { turnOf, type Turn } from './turn.ts'
+import { LookAhead, type Wake } from './look-ahead.ts'
+import { turnOf, type Ahead, type Turn } from './turn.ts'
 
 /**
  * One attempt to hold something by means of a node, which is removed if the attempt fails or is cancelled.
@@ -36,11 +37,18 @@ export async function waitForTurn(
   signal: AbortSignal,
 ): Promise<void> {
   const { client } = queue
+  let ahead: LookAhead | undefined
+  const wake = async ({ predecessor, second, changed }: Position): Promise<Wake> => {
+    if (strategy.looksAhead === true)
+      return (ahead ??= new LookAhead(queue, ownNode, signal)).wake({ predecessor, ...(second && { second }) }, signal)
+    const hasWaited = await strategy.wake(queue, { ...(changed && { changed }) }, predecessor, signal)
+    return hasWaited ? 'event' : 'atOnce'
+  }
   const read = () => strategy.snapshot(queue, signal)
   const pace = newPace(client)
   let position = positionIn(queue, ownNode, await ownNode.create(read, signal))
   for (;;) {
-    const { status, predecessor } = position
+    const { status } = position
     if (status === 'gone') {
       // Another client deleted our node, or the list is older than the node. In the second case the node exists, so
       // remove it. Then queue again at the end.
@@ -50,8 +58,10 @@ export async function waitForTurn(
       continue
     }
     if (status === 'waiting') {
-      const wake = () => strategy.wake(queue, position, predecessor, signal)
-      if (!(await client.retry(wake, { signal }))) await pace.wait(signal)
+      const present = position
+      const woken = await client.retry(() => wake(present), { signal })
+      if (woken === 'turn' && !client.leaseSignal.aborted) return
+      if (woken === 'atOnce') await pace.wait(signal)
     } else if (client.leaseSignal.aborted) await client.whenConnected({ signal })
     else return
     position = positionIn(queue, ownNode, await client.retry(read, { signal }))
@@ -59,17 +69,23 @@ export async function waitForTurn(
 }
 
 /** What a waiter keeps in memory. The list of children is not kept, because the wait may be long. */
-interface Position extends Pick<Snapshot, 'changed'> {
+interface Position extends Pick<Snapshot, 'changed'>, Ahead {
   status: Turn['status']
-  predecessor: string
 }
 
 function positionIn(queue: LockQueue, ownNode: OwnNode, { changed, ...list }: Snapshot): Position {
   const turn = turnIn(queue, ownNode, list)
-  // Copied, because in V8 a slice keeps the string of the whole reply in memory.
-  const predecessor = turn.status === 'waiting' ? Buffer.from(turn.predecessor).toString() : ''
-  return { status: turn.status, predecessor, ...(changed && { changed }) }
+  if (turn.status !== 'waiting') return { status: turn.status, predecessor: '' }
+  const { status, predecessor, second } = turn
+  return {
+    ...{ status, predecessor: copyOf(predecessor) },
+    ...(second !== undefined && { second: copyOf(second) }),
+    ...(changed && { changed }),
+  }
 }
+
+/** Copies a name out of a list, because in V8 a slice keeps the string of the whole reply in memory. */
+const copyOf = (name: string): string => Buffer.from(name).toString()
 
 /**
  * Enters the queue if no contender blocks this one, and returns true. Does not wait. Writes nothing if the first list

@@ -6,14 +6,18 @@ export interface Contender {
   readonly sequence: number
 }
 
+/** The names of the contenders ahead that block one contender. */
+export interface Ahead {
+  /** The nearest one. The contender must wait until that node is deleted. */
+  readonly predecessor: string
+  /** The nearest one before the predecessor; undefined if the predecessor is the only one. */
+  readonly second?: string
+}
+
 export type Turn =
   /** No contender ahead blocks this one. */
   | { status: 'first' }
-  /**
-   * `predecessor` is the nearest contender ahead that blocks this one. This contender must wait until that node is
-   * deleted.
-   */
-  | { status: 'waiting'; predecessor: string }
+  | ({ status: 'waiting' } & Ahead)
   /** This contender's node is not in the list. */
   | { status: 'gone' }
 
@@ -36,6 +40,7 @@ export function turnOf(
   const self = { name: own, sequence: names.sequenceOf(own) ?? NaN }
   let isPresent = false
   let nearest: Contender | undefined
+  let second: Contender | undefined
   for (const name of children) {
     if (name === own) {
       isPresent = true
@@ -44,12 +49,16 @@ export function turnOf(
     const sequence = names.sequenceOf(name)
     if (sequence === undefined) continue
     const other = { name, sequence }
-    if (isBefore(other, self) && (nearest === undefined || isBefore(nearest, other)) && blocks(other, self))
-      nearest = other
+    if (!isBefore(other, self) || !isAfter(other, second) || !blocks(other, self)) continue
+    if (isAfter(other, nearest)) [nearest, second] = [other, nearest]
+    else second = other
   }
   if (!isPresent) return { status: 'gone' }
-  return nearest === undefined ? { status: 'first' } : { status: 'waiting', predecessor: nearest.name }
+  if (nearest === undefined) return { status: 'first' }
+  return { status: 'waiting', predecessor: nearest.name, ...(second && { second: second.name }) }
 }
+
+const isAfter = (a: Contender, b: Contender | undefined): boolean => b === undefined || isBefore(b, a)
 
 const isBefore = (a: Contender, b: Contender): boolean =>
   a.sequence < b.sequence || (a.sequence === b.sequence && a.name < b.name)

@@ -10,6 +10,8 @@ export interface Snapshot extends Children {
 }
 
 export interface WaitStrategy {
+  /** True if waiters wait with `LookAhead` and not with `wake`. */
+  readonly looksAhead?: boolean
   /** Lists the contenders. */
   snapshot(queue: LockQueue, signal: AbortSignal): Promise<Snapshot>
   /**
@@ -31,6 +33,12 @@ export const watchPredecessor: WaitStrategy = {
   wake: ({ client, directory }, _snapshot, predecessor, signal) =>
     nextChange(client, join(directory, predecessor), signal),
 }
+
+/**
+ * The same, and each waiter looks ahead: a release also wakes the one after the next, which then lists the contenders
+ * while the next one holds the lock. So the next one need not list them.
+ */
+export const watchAhead: WaitStrategy = { ...watchPredecessor, looksAhead: true }
 
 /** Every waiter watches the directory: each release and each new contender wakes all waiters. */
 export const watchDirectory: WaitStrategy = {

@@ -63,12 +63,15 @@ const queueKind = {
   directoryRequest: createContainer,
   releaseSteps: [{ name: 'its node is being deleted', opcode: opcodes.delete }],
 }
-const listSteps: readonly Step[] = [
+const firstListSteps: readonly Step[] = [
   { name: 'the directory is being created', opcode: createContainer, isDirectoryMissing: true },
   { name: 'its node is being created', opcode: create2 },
   { name: 'the contenders are being listed', opcode: getChildren2 },
   { name: 'its node is being created (another session holds the lock)', opcode: create2, isTaken: true },
   { name: 'the contenders are being listed (another session holds the lock)', opcode: getChildren2, isTaken: true },
+]
+const listSteps: readonly Step[] = [
+  ...firstListSteps,
   {
     name: 'the contenders are being listed again after a watch event',
     opcode: getChildren2,
@@ -77,7 +80,19 @@ const listSteps: readonly Step[] = [
     isWoken: true,
   },
 ]
+/** The steps of a lock that looks ahead. */
+const watchSteps: readonly Step[] = [
+  { name: 'the watch on its own node is being set', opcode: getData, isTaken: true },
+  { name: 'the predecessor’s watch is being set', opcode: getData, nth: 2, isTaken: true },
+]
 const watchStep: Step = { name: 'the predecessor’s watch is being set', opcode: getData, isTaken: true }
+
+/** The lock of which a waiter watches its predecessor only. */
+class TextbookMutex extends Mutex {
+  constructor(client: Client, path: string, options?: LockOptions) {
+    super(client, path, { ...options, lookAhead: false })
+  }
+}
 
 /** Returns a constructor for one side of a ReadWriteLock, so that tests construct it like the other locks. */
 function side(name: 'readLock' | 'writeLock'): LockConstructor {
@@ -89,7 +104,8 @@ function side(name: 'readLock' | 'writeLock'): LockConstructor {
 const [readLock, writeLock] = [side('readLock'), side('writeLock')]
 
 export const kinds: readonly Kind[] = [
-  { Lock: Mutex, ...queueKind, acquireSteps: [...listSteps, watchStep] },
+  { Lock: Mutex, ...queueKind, acquireSteps: [...firstListSteps, ...watchSteps] },
+  { Lock: TextbookMutex, ...queueKind, acquireSteps: [...listSteps, watchStep] },
   { Lock: HerdMutex, ...queueKind, acquireSteps: listSteps },
   {
     Lock: writeLock,

@@ -44,9 +44,12 @@ describe('turnOf()', () => {
     expect(turnOf([named(7), named(5), named(6)], named(5), curator)).to.deep.equal({ status: 'first' })
   })
 
-  it('waits for the nearest smaller number', () => {
-    const children = [named(7), named(3), named(6), named(5)]
-    expect(turnOf(children, named(6), curator)).to.deep.equal({ status: 'waiting', predecessor: named(5) })
+  it('waits for the nearest smaller number, and names the one before that', () => {
+    const children = [named(7), named(3), named(6), named(1), named(5)]
+    const waiting = { status: 'waiting', predecessor: named(5), second: named(3) }
+    expect(turnOf(children, named(6), curator)).to.deep.equal(waiting)
+    expect(turnOf(children.reverse(), named(6), curator)).to.deep.equal(waiting)
+    expect(turnOf(children, named(3), curator)).to.deep.equal({ status: 'waiting', predecessor: named(1) })
   })
 
   it('returns gone if the own node is not in the list', () => {
@@ -87,7 +90,7 @@ describe('turnOf()', () => {
   it('waits only for contenders that block the own node', () => {
     const children = [named(1), named(2), named(3), named(4)]
     const odd = turnOf(children, named(4), curator, earlier => earlier.sequence % 2 === 1)
-    expect(odd).to.deep.equal({ status: 'waiting', predecessor: named(3) })
+    expect(odd).to.deep.equal({ status: 'waiting', predecessor: named(3), second: named(1) })
   })
 
   it('grants the turn to exactly one contender, and has each other one wait for its predecessor', () => {
@@ -98,9 +101,9 @@ describe('turnOf()', () => {
         children.sort((a, b) => ((a.length * seed) % 7) - ((b.length * seed) % 7))
         const inOrder = [...sequences].sort((a, b) => a - b)
         inOrder.forEach((sequence, i) => {
-          const before = inOrder[i - 1]
-          const expected =
-            before === undefined ? { status: 'first' } : { status: 'waiting', predecessor: named(before) }
+          const [before, second] = [inOrder[i - 1], inOrder[i - 2]]
+          const ahead = { predecessor: named(before ?? NaN), ...(second !== undefined && { second: named(second) }) }
+          const expected = before === undefined ? { status: 'first' } : { status: 'waiting', ...ahead }
           expect(turnOf(children, named(sequence), curator)).to.deep.equal(expected)
         })
       }),

@@ -1,0 +1,78 @@
+// A watch on one node, and what is known of the node by it.
+import { isCode, type Stat } from '../../protocol/index.ts'
+import { Abort } from '../../runtime/abort.ts'
+import type { Client, WatchEvent } from '../../client/index.ts'
+
+/**
+ * What is known of a watched node. `unknown`: no reply yet. `there`: it exists, and its watch is armed. `changed`: an
+ * event used up the watch, but did not say that the node was deleted. `gone`: it was deleted. `hidden`: the session may
+ * not read it, and then gets no events of it either (ZOOKEEPER-2590: since 3.8.4, 3.9.2). `failed`: the read failed for
+ * another reason.
+ */
+type Status = 'unknown' | 'there' | 'changed' | 'gone' | 'hidden' | 'failed'
+
+/** A one-shot watch on one node. */
+export class NodeWatch {
+  status: Status = 'unknown'
+  /** Why the node is `hidden`, or the read `failed`. */
+  error: Error | undefined
+  /** Called after each change of the status. */
+  onChange: () => void
+  readonly #client: Client
+  /** The number of connections when the request was sent. Events of one connection are in the order of transactions. */
+  readonly #connects: number
+  /** Aborts if the session must be presumed lost, even if it is found alive later. */
+  readonly #lease: AbortSignal
+  readonly #stop = new Abort()
+
+  /**
+   * Sends the request before it returns.
+   * @param isIt returns true for the Stat of the node that is meant, and not of a later one with its name
+   */
+  constructor(client: Client, path: string, onChange: () => void, isIt: (stat: Stat) => boolean = () => true) {
+    this.#client = client
+    this.#connects = client.stats.connects
+    this.#lease = client.leaseSignal
+    this.onChange = onChange
+    const watch = ({ type }: WatchEvent) => this.#become(type === 'NodeDeleted' ? 'gone' : 'changed')
+    client.getData(path, { watch, signal: this.#stop.signal }).then(
+      ({ stat }) => {
+        // The event may have come before this callback runs.
+        if (this.status === 'unknown') this.#become(isIt(stat) ? 'there' : 'gone')
+      },
+      (error: unknown) => {
+        this.error = error as Error
+        this.#become(isCode(error, 'NONODE') ? 'gone' : isCode(error, 'NOAUTH') ? 'hidden' : 'failed')
+      },
+    )
+  }
+
+  /** True if the reply and all events since then came on the present connection, and the session was never in doubt. */
+  get isCurrent(): boolean {
+    return this.#connects === this.#client.stats.connects && !this.#lease.aborted
+  }
+
+  /** True if the node exists, as far as the events that have arrived tell: an earlier deletion would have been reported. */
+  get isThere(): boolean {
+    return this.status === 'there' && this.isCurrent
+  }
+
+  /** True if a reply or an event is still to come. */
+  get isPending(): boolean {
+    return this.status === 'unknown' || this.status === 'there'
+  }
+
+  /** Removes the watch. */
+  stop(): void {
+    this.onChange = () => undefined
+    this.#stop.abort(() => STOPPED)
+  }
+
+  #become(status: Status): void {
+    this.status = status
+    this.onChange()
+  }
+}
+
+/** No caller sees this reason. It is shared, because creating an error takes as long as sending a request. */
+const STOPPED = new Error('the watch is not needed any more')
