@@ -74,7 +74,8 @@ export class LookAhead {
     }
   }
 
-  #nextChange(signal: AbortSignal): Promise<void> {
+  async #nextChange(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
     return new Promise((resolve, reject) => {
       const stopListening = onAbort(signal, () => reject(signal.reason as Error))
       this.#onChange = () => {
