@@ -28,6 +28,13 @@ export const scenarios: readonly Scenario[] = [
   lock('mutex', 'a queue: each watches its predecessor', (client, path) => new Mutex(client, path), [0, 1, 2], {
     isPrimary: true,
   }),
+  lock(
+    'ahead',
+    'the same, and each also looks ahead',
+    (client, path) => new Mutex(client, path, { lookAhead: true }),
+    [0, 1, 2],
+    { isExtra: true },
+  ),
   lock('ticket', 'a queue of numbers, without lists', (client, path) => new TicketMutex(client, path), [0, 0, 1], {
     isPrimary: true,
   }),

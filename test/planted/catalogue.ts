@@ -21,9 +21,11 @@ import { servers } from './bugs/servers.ts'
 import { supervised } from './bugs/supervise.ts'
 import { transport } from './bugs/transport.ts'
 import { watches } from './bugs/watches.ts'
+import { lookAheadBugs } from './bugs/look-ahead.ts'
 import type { PlantedBug } from './planted-bug.ts'
 
 export const catalogue: readonly PlantedBug[] = [
+  ...lookAheadBugs,
   ...life,
   ...connectionBugs,
   ...requestBugs,

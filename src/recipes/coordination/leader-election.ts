@@ -9,7 +9,7 @@ import { waitOptionChecks } from '../node/cancellable.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 import { sequenceAfter, type Names, type Naming } from '../queue/dialect.ts'
 import { childNames, type LockQueue } from '../queue/queue.ts'
-import { watchAhead } from '../queue/wait-strategies.ts'
+import { watchPredecessor } from '../queue/wait-strategies.ts'
 import { Held, runWhileHeld, watchingOwnNode } from '../locks/held.ts'
 import { acquireOptionChecks, type AcquireOptions } from '../locks/lock.ts'
 import { ExclusiveLock, lockOptionChecks, type LockOptions } from '../locks/queue-lock.ts'
@@ -54,7 +54,7 @@ class Leadership extends ExclusiveLock {
   declare readonly queue: LockQueue
 
   constructor(client: Client, path: string, { id = '', ...options }: LeaderElectionOptions) {
-    super(client, path, { ...options, data: id, dialect: latch }, watchAhead)
+    super(client, path, { ...options, data: id, dialect: latch }, watchPredecessor)
   }
 }
 

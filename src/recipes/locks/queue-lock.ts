@@ -49,8 +49,8 @@ export interface MutexOptions extends HerdMutexOptions {
   /**
    * Makes each waiter watch also the contender before its predecessor, and its own node. It then lists the queue while
    * its predecessor holds the lock, and not after. So the next holder has the lock one round trip after the release,
-   * and not two. With false, a release notifies one waiter only, as in Curator and kazoo. Both kinds of contenders can
-   * share a queue. Default: true.
+   * and not two. Without it, a release notifies one waiter only, as in Curator and kazoo. Both kinds of contenders can
+   * share a queue. Default: false.
    */
   lookAhead?: boolean
 }
@@ -103,6 +103,10 @@ export abstract class QueueLock<H extends Held = Held> extends Lock<H> {
     return contendersIn(this.queue)
   }
 
+  protected get looksAhead(): boolean {
+    return this.#strategy.looksAhead === true
+  }
+
   protected call(op: string, options: AcquireOptions): Call<AcquireOptions> {
     return callOf(op, this.path, options)
   }
@@ -125,7 +129,7 @@ export class ExclusiveLock extends QueueLock {
 
   protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
     // A release must know that a name that can return is still that of the own node.
-    if (!ownNode.isUnique) ownNode.watch()
+    if (this.looksAhead && !ownNode.isUnique) ownNode.watch()
     return new NodeHeld(this.queue.client, this.path, ownNode, options)
   }
 }

@@ -20,8 +20,8 @@ export const queue: readonly PlantedBug[] = [
   {
     ...turn,
     bug: 'a contender waits for the first contender and not for its predecessor',
-    from: 'isBefore(nearest, other)',
-    to: 'isBefore(other, nearest)',
+    from: 'predecessor: nearest.name',
+    to: 'predecessor: (second ?? nearest).name',
   },
   {
     ...turn,
@@ -32,7 +32,7 @@ export const queue: readonly PlantedBug[] = [
   {
     ...turn,
     bug: 'a reader waits for the readers ahead of it',
-    from: ' && blocks(other, self)',
+    from: ' || !blocks(other, self)',
     to: '',
     caughtBy: 'test/recipes/locks/read-write-lock.test.ts',
   },

@@ -87,10 +87,9 @@ const watchSteps: readonly Step[] = [
 ]
 const watchStep: Step = { name: 'the predecessor’s watch is being set', opcode: getData, isTaken: true }
 
-/** The lock of which a waiter watches its predecessor only. */
-class TextbookMutex extends Mutex {
+class LookAheadMutex extends Mutex {
   constructor(client: Client, path: string, options?: LockOptions) {
-    super(client, path, { ...options, lookAhead: false })
+    super(client, path, { ...options, lookAhead: true })
   }
 }
 
@@ -104,8 +103,8 @@ function side(name: 'readLock' | 'writeLock'): LockConstructor {
 const [readLock, writeLock] = [side('readLock'), side('writeLock')]
 
 export const kinds: readonly Kind[] = [
-  { Lock: Mutex, ...queueKind, acquireSteps: [...firstListSteps, ...watchSteps] },
-  { Lock: TextbookMutex, ...queueKind, acquireSteps: [...listSteps, watchStep] },
+  { Lock: Mutex, ...queueKind, acquireSteps: [...listSteps, watchStep] },
+  { Lock: LookAheadMutex, ...queueKind, acquireSteps: [...firstListSteps, ...watchSteps] },
   { Lock: HerdMutex, ...queueKind, acquireSteps: listSteps },
   {
     Lock: writeLock,

@@ -1,7 +1,7 @@
 // The time from a release to the next holder, in round trips, counted in virtual time: each packet takes 5 ms.
 import { expect } from 'chai'
 import { connect, type Client } from '../../../src/index.ts'
-import { LeaderElection, Mutex, ReentrantMutex, type Held } from '../../../src/recipes/index.ts'
+import { Mutex, ReentrantMutex, type Held } from '../../../src/recipes/index.ts'
 import { Server } from '../../../src/server/index.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { dialects } from '../../../src/recipes/queue/dialect.ts'
@@ -16,10 +16,7 @@ interface Queueing {
 
 type Recipe = (client: Client) => Queueing
 
-const election: Recipe = client => {
-  const election = new LeaderElection(client, '/lock')
-  return { acquire: options => election.campaign(options) }
-}
+const ahead: Recipe = client => new Mutex(client, '/lock', { lookAhead: true })
 
 describe('from a release to the next holder', () => {
   let clock: VirtualClock
@@ -86,11 +83,10 @@ describe('from a release to the next holder', () => {
 
   const recipes: [string, Recipe][] = [
     ...Object.keys(dialects).map((name): [string, Recipe] => [
-      `a Mutex with the dialect ${name}`,
-      client => new Mutex(client, '/lock', { dialect: name as keyof typeof dialects }),
+      `a Mutex that looks ahead, with the dialect ${name}`,
+      client => new Mutex(client, '/lock', { dialect: name as keyof typeof dialects, lookAhead: true }),
     ]),
-    ['a ReentrantMutex of each session', client => new ReentrantMutex(client, '/lock')],
-    ['a LeaderElection', election],
+    ['a ReentrantMutex that looks ahead', client => new ReentrantMutex(client, '/lock', { lookAhead: true })],
   ]
   for (const [name, recipe] of recipes)
     for (const size of [2, 3, 20])
@@ -99,12 +95,11 @@ describe('from a release to the next holder', () => {
       })
 
   it('it takes a Mutex that does not look ahead two round trips', async () => {
-    const textbook: Recipe = client => new Mutex(client, '/lock', { lookAhead: false })
-    expect(await handOvers(textbook, 4)).to.deep.equal([2, 2, 2])
+    expect(await handOvers(client => new Mutex(client, '/lock'), 4)).to.deep.equal([2, 2, 2])
   })
 
   it('it takes one round trip behind waiters that gave up two round trips before', async () => {
-    const attempts = await queueUp(client => new Mutex(client, '/lock'), 6)
+    const attempts = await queueUp(ahead, 6)
     for (const i of [1, 3, 4]) attempts[i]?.controller.abort()
     await clock.advance(2 * ROUND_TRIP)
     const [first, , third, , , sixth] = attempts
@@ -115,11 +110,11 @@ describe('from a release to the next holder', () => {
     expect(await roundTrips(() => next.release(), sixth?.held as Promise<Held>)).to.equal(1)
   })
 
-  it('it takes the next leader one notification if the session of the leader ends', async () => {
-    const attempts = await queueUp(election, 3)
-    const [leader, next] = attempts
-    await clock.until(leader?.held as Promise<Held>)
-    const expired = () => Promise.resolve(server.expireSession(leader?.client.sessionId as bigint))
+  it('it takes the next holder one notification if the session of the holder ends', async () => {
+    const attempts = await queueUp(ahead, 3)
+    const [holder, next] = attempts
+    await clock.until(holder?.held as Promise<Held>)
+    const expired = () => Promise.resolve(server.expireSession(holder?.client.sessionId as bigint))
     expect(await roundTrips(expired, next?.held as Promise<Held>)).to.equal(0.5)
   })
 })

@@ -1,0 +1,47 @@
+// Bugs of waiters that look ahead.
+import type { PlantedBug } from '../planted-bug.ts'
+
+const lookAhead = { file: 'src/recipes/queue/look-ahead.ts', caughtBy: 'test/recipes/queue/look-ahead.test.ts' }
+const nodeWatch = { ...lookAhead, file: 'src/recipes/node/node-watch.ts' }
+const handOver = { ...lookAhead, caughtBy: 'test/recipes/locks/hand-over.test.ts' }
+
+export const lookAheadBugs: readonly PlantedBug[] = [
+  {
+    ...lookAhead,
+    bug: 'a waiter that looks ahead takes the end of any predecessor for its turn',
+    from: 'next === undefined && own.isThere',
+    to: 'own.isThere',
+  },
+  {
+    ...lookAhead,
+    bug: 'a waiter that looks ahead holds the lock although its own node has changed and may be deleted',
+    from: 'next === undefined && own.isThere',
+    to: 'next === undefined',
+  },
+  {
+    ...nodeWatch,
+    bug: 'a waiter that looks ahead trusts the order of events across a reconnect',
+    from: 'this.#connects === this.#client.stats.connects && ',
+    to: '',
+  },
+  {
+    ...lookAhead,
+    file: 'src/recipes/locks/held.ts',
+    bug: 'a holder does not notice that one transaction deleted its predecessor and its own node',
+    from: 'ownNode.onGone(() => this.lose(undefined))',
+    to: '',
+  },
+  {
+    ...handOver,
+    bug: 'a waiter that looks ahead does not look when the contender before its predecessor leaves',
+    from: '[own, nearest, next].some(watch',
+    to: '[own, nearest].some(watch',
+  },
+  {
+    ...handOver,
+    file: 'src/recipes/node/own-node.ts',
+    bug: 'the release of a name that can return asks the server first although a watch shows the node',
+    from: '!this.isUnique && this.#watch?.isThere !== true',
+    to: '!this.isUnique',
+  },
+]
