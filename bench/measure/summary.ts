@@ -132,7 +132,7 @@ const LARGE = 50
 
 /** Fits the exponents of N for the phase of the theory. */
 export function growthOf({ name, theory }: Scenario, summaries: readonly Summary[]): Growth {
-  const own = summaries.filter(({ scenario }) => scenario === name)
+  const own = summaries.filter(({ scenario }) => scenario === name).sort((a, b) => a.size - b.size)
   const large = own.filter(({ size }) => size >= LARGE)
   const fitted = large.length > 1 ? large : own
   const points = (key: keyof Counts) =>
