@@ -407,8 +407,11 @@ export class Client extends Operations implements AsyncDisposable {
     return `Client ${inspect({ ...shown, chroot: this.root.prefix || '/' }, options)}`
   }
 
-  /** @internal See recipe-support.ts. */
-  get [internals](): ClientInternals {
+  /**
+   * A method, because util.inspect() can be told to call getters, and would show credentials.
+   * @internal See recipe-support.ts.
+   */
+  [internals](): ClientInternals {
     return { session: this.#session, settings: this.#settings, root: this.root }
   }
 

@@ -13,27 +13,27 @@ export const isClient = (value: unknown): value is Client =>
   typeof value === 'object' && value !== null && internals in value
 
 /** Returns the clock that the client was opened with. */
-export const clockOf = (client: Client): Clock => client[internals].settings.clock
+export const clockOf = (client: Client): Clock => client[internals]().settings.clock
 
 /** Returns the pauses of a new loop, which must not ask the server again and again without a pause. */
-export const newPace = (client: Client): Pace => new Pace(client, client[internals].settings)
+export const newPace = (client: Client): Pace => new Pace(client, client[internals]().settings)
 
 /** Returns a new version 4 UUID, made from the random source that the client was opened with. */
-export const newUuid = (client: Client): string => uuidFrom(client[internals].settings.random)
+export const newUuid = (client: Client): string => uuidFrom(client[internals]().settings.random)
 
 /** Returns the same object for all views of one session, for use as a key of a WeakMap. */
-export const sessionKey = (client: Client): object => client[internals].session
+export const sessionKey = (client: Client): object => client[internals]().session
 
 /** Returns the path at the server: the client's root, followed by the path. */
-export const serverPath = (client: Client, path: string): string => client[internals].root.add(path)
+export const serverPath = (client: Client, path: string): string => client[internals]().root.add(path)
 
 /** Makes `client.settled()` wait for work that outlives its call. A rejection of the work is ignored. */
 export const inBackground = (client: Client, work: Promise<unknown>): void =>
-  client[internals].session.background.run(work)
+  client[internals]().session.background.run(work)
 
 /**
  * Calls back in a microtask, in order with watch callbacks. Errors and rejections of the callback are passed to
  * `onUncaughtError`.
  */
 export const callLater = (client: Client, callback: () => unknown): void =>
-  client[internals].session.callbacks.later(callback, undefined)
+  client[internals]().session.callbacks.later(callback, undefined)

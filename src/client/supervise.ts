@@ -53,7 +53,7 @@ export async function superviseWith<O extends CommonOptions, T>(
       if (outcome !== LOST) return outcome
       lost.add(client)
       // The task may have called updateServerList(), and the ensemble's configuration may have changed.
-      target = { ...client[internals].session.hosts.servers, chroot: target.chroot }
+      target = { ...client[internals]().session.hosts.servers, chroot: target.chroot }
     }
     // Includes the time to open the session, even if that failed.
     failures = clock.now() - startedAt > LONGEST_DELAY ? 0 : failures + 1

@@ -27,7 +27,7 @@ export const supervised: readonly PlantedBug[] = [
   {
     ...supervise,
     bug: 'supervise() asks the old servers after updateServerList()',
-    from: 'target = { ...client[internals].session.hosts.servers, chroot: target.chroot }',
+    from: 'target = { ...client[internals]().session.hosts.servers, chroot: target.chroot }',
     to: '',
   },
   {

@@ -56,6 +56,17 @@ describe('a secret', () => {
     expectNoSecret(printed(client))
   })
 
+  it('is in no getter of a client but sessionPassword, even if util.inspect() shows all that it can', async () => {
+    const { client } = await scriptedSession({ auth })
+    client.addAuth('digest', 'bob:canary-added').catch(() => undefined)
+    const everything = { depth: 9, showHidden: true, getters: true }
+    for (const value of [client, client.chroot('/view'), client.transaction()]) {
+      expectNoSecret(inspect(value, everything))
+      Object.defineProperty(value, 'sessionPassword', { value: 'left out' })
+      expectNoSecret(inspect(value, { ...everything, customInspect: false }))
+    }
+  })
+
   it('is not in an error or its causes', async () => {
     const errors: unknown[] = []
     const keep = (error: unknown) => void errors.push(error)
