@@ -46,10 +46,8 @@ export class OwnNode {
   #removing: Promise<void> | undefined
   #watch: NodeWatch | undefined
 
-  /** @param node the node, if it exists already */
-  constructor(factory: NodeFactory, { node, remove = deleteNode }: { node?: Node; remove?: DeleteNode } = {}) {
+  constructor(factory: NodeFactory, { remove = deleteNode }: { remove?: DeleteNode } = {}) {
     this.#factory = factory
-    this.#node = node
     this.#sendDelete = remove
   }
 
