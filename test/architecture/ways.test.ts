@@ -5,7 +5,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from '@typescript/typescript6'
 
-const WAYS = ['The steps of an acquire()', 'The steps of a watch event', 'The steps of a request through the embedded server']
+const WAYS = [
+  'The steps of an acquire()',
+  'The steps of a watch event',
+  'The steps of a request through the embedded server',
+]
 
 /** A step such as: 1. `src/path/file.ts` `Owner.member` — a description. */
 const STEP = /^\d+\. `(src\/[^`]+\.ts)` `([^`]+)` — \S.*$/
