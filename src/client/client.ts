@@ -90,7 +90,7 @@ export class Client extends Operations implements AsyncDisposable {
    */
   #listeners: Map<StateListener, StateListener> | undefined
   #isClosed = false
-  /** The client that made this one for a call of its own. If it is closed, this client rejects calls too. */
+  /** The client that made this one for one of its own calls. If it is closed, this client rejects calls too. */
   #caller: Client | undefined
   /**
    * Makes structuredClone() and postMessage() throw: symbols cannot be cloned, and a client would silently become an
@@ -327,7 +327,7 @@ export class Client extends Operations implements AsyncDisposable {
   /**
    * Runs the task, and runs it again on the next connection each time it fails with CONNECTIONLOSS. The task may
    * therefore be executed twice, and must do no harm then. Resolves to the result of the task. If the task fails again
-   * and again although the connection is not lost, pauses of up to 2 s follow.
+   * and again although the connection is not lost, pauses of up to 1 s follow.
    * @throws any other error of the task; ZooKeeperError SESSIONEXPIRED, AUTHFAILED or CLOSED if the session ends first
    */
   async retry<T>(task: () => Promise<T>, options: SignalOption = {}): Promise<T> {

@@ -8,8 +8,8 @@ import type { CommonOptions } from './options.ts'
 export type ResumeOptions = Required<Pick<CommonOptions, 'session' | 'connectTimeout' | 'readOnly' | 'signal'>>
 
 /**
- * The sessions of one process that were presumed lost. A server that starts again gives each session that it finds its
- * whole timeout, so such a session may still exist. Its nodes would then block the next session of the same process.
+ * The sessions of one process that were presumed lost. A restarted server gives each saved session its whole timeout
+ * again, so such a session may still exist. Its nodes would then block the next session of the same process.
  */
 export class LostSessions {
   readonly #resume: (options: ResumeOptions) => Promise<Client>
@@ -20,11 +20,12 @@ export class LostSessions {
     this.#resume = resume
   }
 
-  /** @param client a client that was closed here, maybe without an answer of a server */
+  /** @param client a client that was closed, maybe without an answer from a server */
   add({ state, sessionId, sessionPassword, sessionTimeout }: Client): void {
     if (state === 'expired') return
     const session = { id: sessionId, password: sessionPassword }
-    // Twice its timeout, because the next session must be lost first if no server can be reached.
+    // Twice the session timeout: if no server can be reached, the next session is then lost first, and its signal
+    // aborts.
     const connectTimeout = Math.min(2 * sessionTimeout, LONGEST_TIMER)
     // A read-only server can close no session.
     this.#sessions.add({ session, connectTimeout, readOnly: false })
@@ -37,7 +38,7 @@ export class LostSessions {
    */
   async closeAll(signal: AbortSignal): Promise<void> {
     const close = async (lost: Omit<ResumeOptions, 'signal'>) => {
-      // A failure means that the session has expired.
+      // Unless the signal has aborted, a failure means that the session has expired.
       const client = await this.#resume({ ...lost, signal }).catch(() => undefined)
       const stopListening = onAbort(signal, () => void client?.close({ timeout: 1 }))
       await client?.close({ timeout: signal.aborted ? 1 : lost.connectTimeout })

@@ -90,7 +90,7 @@ export interface CommonOptions {
   /**
    * Called with an error each time that an attempt to connect fails, or a connection is lost, also before connect() or
    * supervise() has connected. The message names the host and its answer. The code is NOSERVER or PROTOCOL for an
-   * attempt, and CONNECTIONLOSS for a connection. Default: none.
+   * attempt, and CONNECTIONLOSS or PROTOCOL for a connection. Default: none.
    */
   onConnectionError?: (error: ZooKeeperError) => void
   /**

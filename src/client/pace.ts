@@ -24,7 +24,7 @@ interface Sources {
 /** The first rounds do not pause, because most loops end soon: another client has deleted a node, for example. */
 const FREE_ROUNDS = 5
 
-/** Makes a loop pause if its rounds end at once, longer and longer up to 2 s. */
+/** Makes a loop pause if its rounds end at once. The pauses grow to at most 1 s. */
 export class Pace {
   readonly #client: PacedClient
   readonly #sources: Sources

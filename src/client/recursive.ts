@@ -59,11 +59,11 @@ export const deleteRecursive = (client: Tree, path: string, signal: AbortSignal 
   deleteBranch(client, { name: path, parent: undefined }, signal)
 
 /**
- * A node of the subtree. Its path is made anew for each request, because the paths of all nodes above a deep node would
- * together need memory in proportion to the square of its depth.
+ * A node of the subtree. Its path is built again for each request. If each node kept its path, the nodes above a deep
+ * node would need memory in proportion to the square of its depth.
  */
 interface Branch {
-  /** The name of the node; of the top, its path. */
+  /** The name of the node, or the path if it is the top node. */
   readonly name: string
   readonly parent: Branch | undefined
 }

@@ -43,7 +43,7 @@ export async function superviseWith<O extends CommonOptions, T>(
     const startedAt = clock.now()
     const client = await open(target, next).catch((error: unknown) => {
       if (!isCode(error, 'CONNECTTIMEOUT', 'NOSERVER', 'SESSIONEXPIRED')) throw error
-      // Otherwise nobody would learn that a service with a wrong port waits for ever.
+      // Otherwise a service with a wrong port would wait for ever without any message.
       const isFirst = next === options && !isCode(error, 'SESSIONEXPIRED')
       if (isFirst && options.onConnectionError == null) warn(error as ZooKeeperError)
       return undefined

@@ -11,8 +11,8 @@ declare global {
 }
 
 /**
- * The global Buffer. Without the types of Node.js: what a program needs to read the bytes. The parameter is not used,
- * because Buffer is not generic before TypeScript 5.7.
+ * The global Buffer. Without the types of Node.js, it has only what a program needs to read the bytes. The parameter is
+ * not used, because Buffer is not generic before TypeScript 5.7.
  */
 export type Buffer<_ArrayBuffer = unknown> = typeof globalThis extends {
   Buffer: { isBuffer(value: unknown): value is infer B }
@@ -25,7 +25,7 @@ interface Bytes extends Uint8Array {
   toString(encoding?: string, start?: number, end?: number): string
 }
 
-/** The global AbortSignal. Without the types of a runtime: what a program needs to listen to it. */
+/** The global AbortSignal. Without the types of a runtime, it has only what a program needs to listen to it. */
 export type AbortSignal = keyof globalThis.AbortSignal extends never ? Signal : globalThis.AbortSignal
 
 interface Signal {

@@ -81,7 +81,7 @@ function countAll(tree: QuotaTree, tx: QuotaTransaction, path: string): void {
   if (node !== undefined) store(tx, node, new Map(Object.entries({ count, bytes })))
 }
 
-/** Returns the node of the nearest ancestor's quota, or of the path's own. */
+/** Returns the path of the quota's node: for the path itself, or else for its nearest ancestor that has a quota. */
 function quotaOf(tree: QuotaTree, path: string): string | undefined {
   // Nearly all trees have no quota.
   if (tree.find(ROOT)?.children.size === 0) return undefined

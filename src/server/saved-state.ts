@@ -16,7 +16,7 @@ const FORMAT = 'zkwire-server-1'
 
 interface SavedSession {
   id: string
-  /** In base64. */
+  /** The password in base64. */
   password: string
   timeout: number
 }

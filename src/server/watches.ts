@@ -22,13 +22,17 @@ class WatchTable {
   readonly #byPath = new SweepingMap<Map<WatchOwner, ReadonlySet<Mode>>>()
   /**
    * The watched paths by connection. A connection stays here until `forget`, even if it has no watch any more
-   * (WatchManager.watch2Paths). With separate watches, the removal of its last one by request removes it too.
+   * (WatchManager.watch2Paths). With separate watches, a connection is also removed when a request removes its last
+   * watch.
    */
   readonly #byWatcher = new Map<WatchOwner, SweepingMap<ReadonlySet<Mode>>>()
   readonly #separate: boolean
   #recursiveCount = 0
 
-  /** @param separate a connection can have watches of several modes on one path; otherwise a later one replaces it */
+  /**
+   * @param separate true if a connection can have watches of several modes on one path; otherwise a later watch
+   * replaces the earlier one
+   */
   constructor(separate: boolean) {
     this.#separate = separate
   }

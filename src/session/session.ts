@@ -266,7 +266,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     this.#connection = new Connection(host, version, timeout, this.#settings, this)
   }
 
-  /** No server is worth another attempt. */
+  /** Ends the session, which was never connected, because no server is likely to accept it soon. */
   #giveUp(code: ErrorCode, { cause }: ZooKeeperError): void {
     const detail = this.hosts.describeFailures()
     this.#terminate('closed', new ZooKeeperError(code, { op: 'connect', fate: 'notSent', detail, cause }))

@@ -91,7 +91,7 @@ onBothServers('supervise', (fixture, { it }) => {
     expect(clock.now()).to.be.above(600_000)
   })
 
-  it('warns once, with the hosts and their answers, if no server is there at the start and nobody else is told', async () => {
+  it('warns once, with the hosts and their answers, if no server is there at the start and onConnectionError is not set', async () => {
     const warnings: (Error & { code?: string })[] = []
     const onWarning = (warning: Error) => void warnings.push(warning)
     process.on('warning', onWarning)

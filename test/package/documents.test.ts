@@ -1,4 +1,4 @@
-// The documents of the package, as a user reads them who has only the package.
+// The documents of the package, for a user who has only the package.
 import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'

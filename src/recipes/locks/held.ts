@@ -25,8 +25,8 @@ export abstract class Held implements AsyncDisposable {
   /** The fencing token: the transaction that created the node. It grows from each exclusive holder to the next. */
   abstract readonly token: bigint
   /**
-   * Aborts with a LockError LOST when the lock is lost or must be presumed lost. Reading it after a stall makes it abort
-   * at once. A release does not abort it.
+   * Aborts with a LockError LOST when the lock is lost or must be presumed lost. Reading this property after a stall of
+   * the process makes the signal abort at once. A release does not abort it.
    */
   abstract readonly signal: AbortSignal
   /**

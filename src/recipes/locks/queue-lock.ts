@@ -128,7 +128,7 @@ export class ExclusiveLock extends QueueLock {
   }
 
   protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
-    // A release must know that a name that can return is still that of the own node.
+    // Another node may later get this name, so a release must know that the own node still has it.
     if (this.looksAhead && !ownNode.isUnique) ownNode.watch()
     return new NodeHeld(this.queue.client, this.path, ownNode, options)
   }

@@ -52,7 +52,7 @@ export class NodeWatch {
     return this.#connects === this.#client.stats.connects && !this.#lease.aborted
   }
 
-  /** True if the node exists, as far as the events that have arrived tell: an earlier deletion would have been reported. */
+  /** True if the node was there, no event has reported a change since, and both are known from the present connection. */
   get isThere(): boolean {
     return this.status === 'there' && this.isCurrent
   }

@@ -71,14 +71,15 @@ export class OwnNode {
   }
 
   /**
-   * Sets a watch on this node, unless there is one that would tell of its end. Sends the request before it returns.
+   * Sets a watch on this node, unless a current one will still report its deletion. Sends the request before it
+   * returns.
    * @param onChange called after each change of the watch's status
    */
   watch(onChange: () => void = () => undefined): NodeWatch {
     const known = this.#watch
     if (known?.isPending === true && known.isCurrent) known.onChange = onChange
     else this.#watch = new NodeWatch(this.#factory.client, this.node.path, onChange, stat => this.owns(stat))
-    // Only now, so that the server's watch stays.
+    // Stops the old watch only now, because otherwise the server would remove its watch.
     if (known !== this.#watch) known?.stop()
     return this.#watch as NodeWatch
   }

@@ -1,5 +1,5 @@
-// Waiting with look-ahead: a waiter reads before its predecessor's end what it would otherwise read after it. So from a
-// release to the next holder it takes one round trip.
+// Waiting with look-ahead: a waiter lists the queue before its predecessor's node is deleted, and not after. So the
+// next holder has the lock one round trip after the release.
 import { join } from '../../protocol/index.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import { NodeWatch } from '../node/node-watch.ts'
@@ -13,13 +13,13 @@ export type Wake = 'turn' | 'event' | 'atOnce'
 /**
  * The watches of one waiter: on its own node, on its predecessor, and on the contender before that.
  *
- * Sequence numbers only grow, so the contenders ahead of a waiter only become fewer. If a list showed that the
- * predecessor was the only one ahead, then its end is the waiter's turn, whatever ended it. The waiter's own node must
- * still exist then. Its watch tells: on one connection the events come in the order of their transactions, so a deletion
- * of the own node would have been reported first.
+ * Sequence numbers only grow, so the contenders ahead of a waiter only become fewer. If a list showed only the
+ * predecessor ahead, it is the waiter's turn when that node is deleted, for whatever reason. The waiter's own node must
+ * still exist then, so it is watched too. On one connection the events come in the order of their transactions, so an
+ * earlier deletion of the own node would have been reported.
  *
- * The contender before the predecessor is watched so that the waiter lists the queue when it leaves, and not later,
- * when its own turn comes.
+ * The contender before the predecessor is watched too. When it leaves, the waiter lists the queue, so that it need not
+ * do so when its own turn comes.
  */
 export class LookAhead {
   readonly #queue: LockQueue
@@ -57,7 +57,7 @@ export class LookAhead {
     }
   }
 
-  /** Returns the watch on a node. Sets a new one unless there is one that will tell of the node's end. */
+  /** Returns the watch on a node. Sets a new one unless the present one will still report the node's deletion. */
   #watch(name: string, onChange: () => void): NodeWatch {
     const known = this.#watches.get(name)
     if (known?.isPending === true) return known

@@ -8,9 +8,9 @@ export interface Contender {
 
 /** The names of the contenders ahead that block one contender. */
 export interface Ahead {
-  /** The nearest one. The contender must wait until that node is deleted. */
+  /** The nearest of them. The contender must wait until that node is deleted. */
   readonly predecessor: string
-  /** The nearest one before the predecessor; undefined if the predecessor is the only one. */
+  /** The nearest of them before the predecessor; undefined if only the predecessor blocks the contender. */
   readonly second?: string
 }
 

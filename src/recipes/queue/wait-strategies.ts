@@ -35,8 +35,8 @@ export const watchPredecessor: WaitStrategy = {
 }
 
 /**
- * The same, and each waiter looks ahead: a release also wakes the one after the next, which then lists the contenders
- * while the next one holds the lock. So the next one need not list them.
+ * Like {@link watchPredecessor}, but each waiter looks ahead. A release also wakes the second waiter, which lists the
+ * contenders while the first one holds the lock. So it need not list them when its own turn comes.
  */
 export const watchAhead: WaitStrategy = { ...watchPredecessor, looksAhead: true }
 

@@ -45,7 +45,7 @@ export class ServerVersion {
 export class ServerVersions {
   readonly #entries = new Map<string, { version: ServerVersion; createdAt: number }>()
 
-  /** Returns what is known of a host. The same connection keeps it, because its server cannot change. */
+  /** Returns what is known of a host. A connection keeps the same object, because its server cannot change. */
   of(host: string, now: number): ServerVersion {
     for (const [key, { createdAt }] of this.#entries) if (now - createdAt >= LIFETIME) this.#entries.delete(key)
     let entry = this.#entries.get(host)

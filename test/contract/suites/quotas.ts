@@ -33,7 +33,7 @@ class Quota {
     await this.create(`${this.#base}/zookeeper_stats`, 'count=0,bytes=0')
   }
 
-  /** Reads the counts, and whether the node looks as if nobody had written it since its creation. */
+  /** Reads the counts, and whether the node looks as if it was not written since its creation. */
   async stats(): Promise<string> {
     const { data, stat } = await this.session.request(operations.getData, {
       path: `${this.#base}/zookeeper_stats`,

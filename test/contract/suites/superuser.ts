@@ -9,7 +9,7 @@ const password = 'root of all'
 export const superDigest = digest('super', password)
 
 export const superuser = suite('a superuser:', it => {
-  it('may do everything, also where an ACL grants nothing to anybody', async world => {
+  it('may do everything, even if an ACL grants nothing', async world => {
     const { zk } = world
     const closed = [aclOf('digest', digest('nobody', 'knows'), perms.all)]
     await zk.create('/closed')
@@ -50,7 +50,7 @@ export const superuser = suite('a superuser:', it => {
     expect(await changed).to.equal('NodeCreated')
   })
 
-  it('is nobody with a wrong password, and its scheme is not for ACLs', async ({ zk }) => {
+  it('is not recognized with a wrong password, and its scheme is not for ACLs', async ({ zk }) => {
     await zk.create('/closed', '', { acl: [aclOf('digest', digest('nobody', 'knows'))] })
     await zk.addAuth('digest', 'super:wrong')
     expect(await failureOf(zk.getData('/closed'))).to.include({ code: 'NOAUTH' })

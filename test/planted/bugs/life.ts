@@ -209,7 +209,7 @@ export const life: readonly PlantedBug[] = [
   },
   {
     ...session,
-    bug: 'the holder of a lock believes in it while the session is being closed',
+    bug: 'a lock still counts as held while the session is being closed',
     from: "this.#lease.end(() => new ZooKeeperError('CLOSED', { fate: 'notSent' }))",
     to: '',
   },

@@ -68,7 +68,7 @@ export const locks: readonly PlantedBug[] = [
   },
   {
     ...ticketMutex,
-    bug: 'a ticket is granted that was in a directory deleted since, because it looks at its ticket before the directory',
+    bug: 'a ticket of a deleted directory is granted, because the waiter looks for its ticket before it reads the directory',
     from: 'const [{ released }, isOurs] = await Promise.all([this.#readDirectory(signal), this.ownNode.isThere({ signal })])',
     to: 'const [isOurs, { released }] = await Promise.all([this.ownNode.isThere({ signal }), this.#readDirectory(signal)])',
   },

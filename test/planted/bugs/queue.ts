@@ -179,7 +179,7 @@ export const queue: readonly PlantedBug[] = [
   },
   {
     ...acquireLoop,
-    bug: 'a waiter takes a node of the same name in a directory that was created again for its own',
+    bug: 'a waiter mistakes a node for its own, because it has the same name in a directory that was created again',
     from: "node.czxid < directoryCzxid ? { status: 'gone' } : ",
     to: '',
     caughtBy: 'test/recipes/queue/dialects.test.ts',

@@ -48,7 +48,7 @@ export const serverSessions: readonly PlantedBug[] = [
   },
   {
     ...connection,
-    bug: 'a client that has seen a later zxid is accepted, and sees the past',
+    bug: 'a client that has seen a later zxid is accepted, and reads an older state',
     from: ' || request.lastZxidSeen > database.zxid',
     to: '',
   },

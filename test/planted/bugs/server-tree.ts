@@ -152,7 +152,7 @@ export const serverTree: readonly PlantedBug[] = [
   },
   {
     ...acl,
-    bug: 'one of the permissions of an entry is enough only if it grants nothing else',
+    bug: 'an entry of an ACL grants a permission only if it grants no other one',
     from: '(granted & permission) !== 0',
     to: 'granted === permission',
   },

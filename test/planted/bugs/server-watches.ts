@@ -25,7 +25,7 @@ export const serverWatches: readonly PlantedBug[] = [
   },
   {
     ...watches,
-    bug: 'recursive watches fall silent after another watch was removed',
+    bug: 'recursive watches are not notified any more after another watch was removed',
     from: "Number(before.has('recursive'))",
     to: 'Number(before.size > 0)',
   },
