@@ -24,7 +24,7 @@ describe('on a server that lacks an operation,', () => {
     expect(servers.bodies('create')).to.containSubset([{ path: '/a', flags: 0 }])
   })
 
-  it('the calls before and after it are not lost: reads are sent again, and writes wait', async () => {
+  it('the calls before and after the operation are not lost: reads are sent again, and writes wait', async () => {
     const { client, servers } = await oldServers({ zk: 4 })
     const calls = [
       client.exists('/1'),
@@ -43,7 +43,7 @@ describe('on a server that lacks an operation,', () => {
     ])
   })
 
-  it('it waits for the replies to the writes before it', async () => {
+  it('the operation waits for the replies to the writes before it', async () => {
     const { client, servers } = await oldServers({ zk: 5 })
     const calls = [client.setData('/1', ''), failureOf(client.whoAmI()), client.getData('/2')]
     const [, refused] = await servers.settle(Promise.all(calls))
@@ -103,7 +103,7 @@ describe('on a server that lacks an operation,', () => {
     )
   })
 
-  it('it is sent again after an hour, on the next connection', async () => {
+  it('the operation is sent again after an hour, on the next connection', async () => {
     const { client, clock, servers } = await oldServers({ zk: 4 })
     await servers.settle(client.create('/1'))
     servers.upgrade('zk', 7)
@@ -219,7 +219,7 @@ describe('in a multi on a server that lacks an operation,', () => {
     expect((await connection.next()).op).to.equal(operations.create)
   })
 
-  it('it is not replaced if the server has shown that it knows the items', async () => {
+  it('nothing is replaced if the server has shown that it knows the items', async () => {
     const { client, connection } = await scriptedSession()
     const first = client.multi([{ create: '/a' }])
     connection.reply(await connection.next(), { body: [{ type: opcodes.create, body: { path: '/a' } }] })

@@ -104,7 +104,7 @@ describe('a call that the server refuses at once, again and again,', () => {
     await (await clock.until(done as ReturnType<Mutex['acquire']>)).release()
   })
 
-  it('and waits for its next attempt ends when its signal aborts, and leaves no timer', async () => {
+  it('ends when its signal aborts while it waits for its next attempt, and leaves no timer', async () => {
     refuse(all, 'CONNECTIONLOSS')
     const controller = new AbortController()
     const { signal } = controller

@@ -62,7 +62,7 @@ describe('a server that', () => {
     expect(clock.pendingTimers).to.equal(0)
   })
 
-  it('closes the connection during SASL twice, and then once before, does not make connect() reject', async () => {
+  it('closes the connection twice during SASL, and then once before SASL, does not make connect() reject', async () => {
     const { opening, server, clock } = scriptedConnect({ sasl, connectTimeout: 30_000 })
     for (let attempt = 1; attempt <= 5; attempt++) {
       const connection = attempt === 1 ? await server.next() : await redial({ server, clock })

@@ -28,7 +28,7 @@ async function majorityOf(starts: readonly Promise<void>[]): Promise<number> {
   return performance.now()
 }
 
-/** Returns how long after `servedAt` the term began that lasts now. */
+/** Returns how long after `servedAt` the present term began. */
 async function gapOf(terms: readonly Term[], { killedAt, servedAt }: { killedAt: number; servedAt: number }) {
   const present = () => terms.find(({ at, held }) => at > killedAt && !held.signal.aborted)
   await until(() => present() !== undefined, { within: 120_000 })
