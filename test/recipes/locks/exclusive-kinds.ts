@@ -40,6 +40,8 @@ export interface Kind {
   isQueue: boolean
   /** True if no two nodes ever have the same name. */
   hasUniqueNames: boolean
+  /** The number of watches that this many waiters set. Default: one each. */
+  watchesOf?: (waiters: number) => number
   /** The requests that acquire a free lock, sent together. */
   acquireRequests: readonly number[]
   /** The requests by which tryAcquire() finds out that the lock is held. */
@@ -104,7 +106,13 @@ const [readLock, writeLock] = [side('readLock'), side('writeLock')]
 
 export const kinds: readonly Kind[] = [
   { Lock: Mutex, ...queueKind, acquireSteps: [...listSteps, watchStep] },
-  { Lock: LookAheadMutex, ...queueKind, acquireSteps: [...firstListSteps, ...watchSteps] },
+  {
+    Lock: LookAheadMutex,
+    ...queueKind,
+    // On its own node, its predecessor and the contender before that, which the first waiter does not have.
+    watchesOf: waiters => 3 * waiters - 1,
+    acquireSteps: [...firstListSteps, ...watchSteps],
+  },
   { Lock: HerdMutex, ...queueKind, acquireSteps: listSteps },
   {
     Lock: writeLock,
