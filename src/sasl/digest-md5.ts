@@ -5,7 +5,7 @@ import { badArguments } from '../protocol/index.ts'
 import { isSameSecret } from '../runtime/hash.ts'
 import type { Random } from '../runtime/random.ts'
 import type { Exchange, Mechanism } from '../session/life/sasl.ts'
-import { DIGEST_URI, FIRST_USE, proofsOf } from './digest-proof.ts'
+import { DIGEST_URI, FIRST_USE, latin1, proofsOf } from './digest-proof.ts'
 import { parseDirectives, quoted } from './directives.ts'
 import { SaslError } from './sasl-error.ts'
 
@@ -118,8 +118,6 @@ function respond(
     throw new SaslError(`the response has ${token.length} bytes, the limit is ${LONGEST_RESPONSE}`)
   return { token, rspauth: latin1(proofs.rspauth) }
 }
-
-const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')
 
 /** Returns 128 random bits in hexadecimal. */
 const nonceFrom = (random: Random): string =>

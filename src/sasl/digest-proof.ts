@@ -62,4 +62,4 @@ function hash(...parts: Uint8Array[]): Buffer {
 }
 
 const hex = (...parts: Uint8Array[]): string => hash(...parts).toString('hex')
-const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')
+export const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')

@@ -55,8 +55,9 @@ export class Inbox {
   /** Executes the frames that were received while the client was throttled, until it is throttled again. */
   proceed(): void {
     this.#guard(() => {
-      while (this.#isOpen && this.#frames.length > 0) {
-        const frame = this.#frames.shift() ?? Buffer.alloc(0)
+      while (this.#isOpen) {
+        const frame = this.#frames.shift()
+        if (frame === undefined) return
         this.#owner.onFrame(frame, 0, frame.length)
       }
     })

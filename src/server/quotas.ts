@@ -38,7 +38,7 @@ const COUNTS = 'zookeeper_stats'
  */
 export function requireQuota(tree: QuotaTree, tx: QuotaTransaction, path: string, { nodes, bytes }: Difference): void {
   const base = quotaOf(tree, path)
-  const countsNode = base === undefined ? undefined : tree.find(`${base}/${COUNTS}`)
+  const countsNode = countsIn(tree, base)
   if (countsNode === undefined) return
   const limits = parse(tree.find(`${base}/${LIMITS}`)?.data)
   const counts = tx.quotaCounts.get(countsNode) ?? parse(countsNode.data)
@@ -53,8 +53,7 @@ export function requireQuota(tree: QuotaTree, tx: QuotaTransaction, path: string
 /** Counts a change that has been made. Changes no Stat and fires no watch. */
 export function countChange(tree: QuotaTree, tx: QuotaTransaction, path: string, { nodes, bytes }: Difference): void {
   if (nodes > 0 && path.startsWith(`${ROOT}/`) && path.endsWith(`/${COUNTS}`)) countAll(tree, tx, path)
-  const base = quotaOf(tree, path)
-  const node = base === undefined ? undefined : tree.find(`${base}/${COUNTS}`)
+  const node = countsIn(tree, quotaOf(tree, path))
   if (node === undefined) return
   const counts = parse(node.data)
   if (!tx.quotaCounts.has(node)) tx.quotaCounts.set(node, counts)
@@ -89,6 +88,10 @@ function quotaOf(tree: QuotaTree, path: string): string | undefined {
     if (tree.find(`${ROOT}${each}/${LIMITS}`) !== undefined) return ROOT + each
   return undefined
 }
+
+/** Returns the node with the counts of a quota. */
+const countsIn = (tree: QuotaTree, quota: string | undefined): QuotaNode | undefined =>
+  quota === undefined ? undefined : tree.find(`${quota}/${COUNTS}`)
 
 function store(tx: QuotaTransaction, node: QuotaNode, counts: Counts): void {
   const { data } = node

@@ -1,7 +1,7 @@
 // The server's side of DIGEST-MD5 (RFC 2831), as Java's server does it with a DigestLoginModule.
 import { isSameSecret } from '../runtime/hash.ts'
 import type { Random } from '../runtime/random.ts'
-import { DIGEST_URI, FIRST_USE, proofsOf } from '../sasl/digest-proof.ts'
+import { DIGEST_URI, FIRST_USE, latin1, proofsOf } from '../sasl/digest-proof.ts'
 import { parseDirectives, quoted } from '../sasl/directives.ts'
 import { SaslError } from '../sasl/sasl-error.ts'
 
@@ -46,5 +46,3 @@ export class SaslExchange {
     return { reply: latin1(`rspauth=${rspauth}`), user: username }
   }
 }
-
-const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')

@@ -38,10 +38,9 @@ export async function waitForTurn(
 ): Promise<void> {
   const { client } = queue
   let ahead: LookAhead | undefined
-  const wake = async ({ predecessor, second, changed }: Position): Promise<Wake> => {
-    if (strategy.looksAhead === true)
-      return (ahead ??= new LookAhead(queue, ownNode, signal)).wake({ predecessor, ...(second && { second }) }, signal)
-    const hasWaited = await strategy.wake(queue, { ...(changed && { changed }) }, predecessor, signal)
+  const wake = async (position: Position): Promise<Wake> => {
+    if (strategy.looksAhead === true) return (ahead ??= new LookAhead(queue, ownNode, signal)).wake(position, signal)
+    const hasWaited = await strategy.wake(queue, position, position.predecessor, signal)
     return hasWaited ? 'event' : 'atOnce'
   }
   const read = () => strategy.snapshot(queue, signal)

@@ -16,8 +16,8 @@ export const serverFeatures: readonly PlantedBug[] = [
   {
     ...quotas,
     bug: 'a quota does not count the nodes that exist when it is set',
-    from: 'countAll(tree, tx, path)\n  const base',
-    to: 'undefined\n  const base',
+    from: 'countAll(tree, tx, path)\n  const node',
+    to: 'undefined\n  const node',
   },
   {
     ...quotas,
