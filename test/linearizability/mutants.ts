@@ -39,10 +39,13 @@ export class TakesWakeUpForGrant extends Mutant {
         const later = children.filter(name => behind === undefined || numberOf(name) > numberOf(behind))
         return { children: later, directoryCzxid }
       },
-      async wake(queue, look, behind, signal) {
-        const hasWaited = await watchPredecessor.wake(queue, look, behind, signal)
-        gone.set(signal, behind)
-        return hasWaited
+      waiter(queue, ownNode, signal) {
+        const wait = watchPredecessor.waiter(queue, ownNode, signal)
+        return async position => {
+          const woken = await wait(position)
+          gone.set(signal, position.predecessor)
+          return woken
+        }
       },
     })
   }
@@ -96,13 +99,15 @@ export class LeavesItsWatch extends Mutant {
   constructor(client: Client, path: string) {
     super(client, path, {
       ...watchPredecessor,
-      wake: ({ client, directory }, _look, behind) =>
-        new Promise((resolve, reject) => {
-          const watch = () => resolve(true)
-          client.exists(join(directory, behind), { watch }).then(stat => {
-            if (stat === null) resolve(false)
-          }, reject)
-        }),
+      waiter:
+        ({ client, directory }) =>
+        ({ predecessor }) =>
+          new Promise((resolve, reject) => {
+            const watch = () => resolve('event')
+            client.exists(join(directory, predecessor), { watch }).then(stat => {
+              if (stat === null) resolve('atOnce')
+            }, reject)
+          }),
     })
   }
 }
@@ -115,12 +120,14 @@ export class MissesTheDelete extends Mutant {
   constructor(client: Client, path: string) {
     super(client, path, {
       ...watchPredecessor,
-      async wake({ client, directory }, _look, behind, signal) {
-        await (
-          await readWatched(signal, options => client.exists(join(directory, behind), options))
-        ).changed
-        return true
-      },
+      waiter:
+        ({ client, directory }, _ownNode, signal) =>
+        async ({ predecessor }) => {
+          const path = join(directory, predecessor)
+          const { changed } = await readWatched(signal, options => client.exists(path, options))
+          await changed
+          return 'event'
+        },
     })
   }
 }

@@ -2,7 +2,11 @@
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
-import { watchAhead, watchPredecessor } from '../queue/wait-strategies.ts'
+import type { OwnNode } from '../node/own-node.ts'
+import { watchAhead } from '../queue/look-ahead.ts'
+import { watchPredecessor } from '../queue/wait-strategies.ts'
+import type { Held } from './held.ts'
+import type { AcquireOptions } from './lock.ts'
 import { ExclusiveLock, mutexOptionChecks, type MutexOptions } from './queue-lock.ts'
 
 /**
@@ -11,10 +15,20 @@ import { ExclusiveLock, mutexOptionChecks, type MutexOptions } from './queue-loc
  * takes one round trip.
  */
 export class Mutex extends ExclusiveLock {
+  readonly #looksAhead: boolean
+
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: MutexOptions = {}) {
     checkArguments('Mutex', client, path, optionsProblem(options, mutexOptionChecks))
     const { lookAhead = false, ...rest } = options
     super(client, path, rest, lookAhead ? watchAhead : watchPredecessor)
+    this.#looksAhead = lookAhead
+  }
+
+  protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
+    // Another node may later get this name. The watch shows that the own node still has it, so that a release need not
+    // ask the server first.
+    if (this.#looksAhead && !ownNode.isUnique) ownNode.watch()
+    return super.hold(ownNode, options)
   }
 }

@@ -103,10 +103,6 @@ export abstract class QueueLock<H extends Held = Held> extends Lock<H> {
     return contendersIn(this.queue)
   }
 
-  protected get looksAhead(): boolean {
-    return this.#strategy.looksAhead === true
-  }
-
   protected call(op: string, options: AcquireOptions): Call<AcquireOptions> {
     return callOf(op, this.path, options)
   }
@@ -128,8 +124,6 @@ export class ExclusiveLock extends QueueLock {
   }
 
   protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {
-    // Another node may later get this name, so a release must know that the own node still has it.
-    if (this.looksAhead && !ownNode.isUnique) ownNode.watch()
     return new NodeHeld(this.queue.client, this.path, ownNode, options)
   }
 }

@@ -16,6 +16,8 @@ export class NodeWatch {
   status: Status = 'unknown'
   /** Why the node is `hidden`, or the read `failed`. */
   error: Error | undefined
+  /** True if an event has used up the watch. False if the reply says that the node is `gone`. */
+  hasFired = false
   /** Called after each change of the status. */
   onChange: () => void
   readonly #client: Client
@@ -34,7 +36,10 @@ export class NodeWatch {
     this.#connects = client.stats.connects
     this.#lease = client.leaseSignal
     this.onChange = onChange
-    const watch = ({ type }: WatchEvent) => this.#become(type === 'NodeDeleted' ? 'gone' : 'changed')
+    const watch = ({ type }: WatchEvent) => {
+      this.hasFired = true
+      this.#become(type === 'NodeDeleted' ? 'gone' : 'changed')
+    }
     client.getData(path, { watch, signal: this.#stop.signal }).then(
       ({ stat }) => {
         // The event may have come before this callback runs.

@@ -5,9 +5,8 @@ import { cancellable, type Call } from '../node/cancellable.ts'
 import type { Client } from '../../client/index.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { childNames, type Children, type LockQueue } from './queue.ts'
-import type { Snapshot, WaitStrategy } from './wait-strategies.ts'
-import { LookAhead, type Wake } from './look-ahead.ts'
-import { turnOf, type Ahead, type Turn } from './turn.ts'
+import type { Position, Snapshot, WaitStrategy } from './wait-strategies.ts'
+import { turnOf, type Turn } from './turn.ts'
 
 /**
  * One attempt to hold something by means of a node, which is removed if the attempt fails or is cancelled.
@@ -37,42 +36,37 @@ export async function waitForTurn(
   signal: AbortSignal,
 ): Promise<void> {
   const { client } = queue
-  let ahead: LookAhead | undefined
-  const wake = async (position: Position): Promise<Wake> => {
-    if (strategy.looksAhead === true) return (ahead ??= new LookAhead(queue, ownNode, signal)).wake(position, signal)
-    const hasWaited = await strategy.wake(queue, position, position.predecessor, signal)
-    return hasWaited ? 'event' : 'atOnce'
-  }
+  const wait = strategy.waiter(queue, ownNode, signal)
   const read = () => strategy.snapshot(queue, signal)
   const pace = newPace(client)
-  let position = positionIn(queue, ownNode, await ownNode.create(read, signal))
+  let place = placeIn(queue, ownNode, await ownNode.create(read, signal))
   for (;;) {
-    const { status } = position
+    const { status } = place
     if (status === 'gone') {
       // Another client deleted our node, or the list is older than the node. In the second case the node exists, so
       // remove it. Then queue again at the end.
       await ownNode.remove()
       await pace.wait(signal)
-      position = positionIn(queue, ownNode, await ownNode.create(read, signal))
+      place = placeIn(queue, ownNode, await ownNode.create(read, signal))
       continue
     }
     if (status === 'waiting') {
-      const present = position
-      const woken = await client.retry(() => wake(present), { signal })
+      const present = place
+      const woken = await client.retry(() => wait(present), { signal })
       if (woken === 'turn' && !client.leaseSignal.aborted) return
       if (woken === 'atOnce') await pace.wait(signal)
     } else if (client.leaseSignal.aborted) await client.whenConnected({ signal })
     else return
-    position = positionIn(queue, ownNode, await client.retry(read, { signal }))
+    place = placeIn(queue, ownNode, await client.retry(read, { signal }))
   }
 }
 
 /** What a waiter keeps in memory. The list of children is not kept, because the wait may be long. */
-interface Position extends Pick<Snapshot, 'changed'>, Ahead {
+interface Place extends Position {
   status: Turn['status']
 }
 
-function positionIn(queue: LockQueue, ownNode: OwnNode, { changed, ...list }: Snapshot): Position {
+function placeIn(queue: LockQueue, ownNode: OwnNode, { changed, ...list }: Snapshot): Place {
   const turn = turnIn(queue, ownNode, list)
   if (turn.status !== 'waiting') return { status: turn.status, predecessor: '' }
   const { status, predecessor, second } = turn

@@ -2,13 +2,24 @@
 // next holder has the lock one round trip after the release.
 import { join } from '../../protocol/index.ts'
 import { onAbort } from '../../runtime/abort.ts'
+import type { Client } from '../../client/index.ts'
 import { NodeWatch } from '../node/node-watch.ts'
-import type { OwnNode } from '../node/own-node.ts'
-import type { LockQueue } from './queue.ts'
+import type { Node, OwnNode } from '../node/own-node.ts'
 import type { Ahead } from './turn.ts'
+import { watchPredecessor, type WaitStrategy, type Wake } from './wait-strategies.ts'
 
-/** `turn`: it is this contender's turn. `event`: its turn may have come. `atOnce`: the same, without any waiting. */
-export type Wake = 'turn' | 'event' | 'atOnce'
+/**
+ * Like {@link watchPredecessor}, but each waiter looks ahead. A release also wakes the second waiter, which lists the
+ * contenders while the first one holds the lock. So it need not list them when its own turn comes.
+ */
+export const watchAhead: WaitStrategy = {
+  ...watchPredecessor,
+  waiter({ client, directory }, ownNode, signal) {
+    // Most contenders of a free lock never wait.
+    let lookAhead: LookAhead | undefined
+    return ahead => (lookAhead ??= new LookAhead(client, directory, ownNode, signal)).wake(ahead)
+  },
+}
 
 /**
  * The watches of one waiter: on its own node, on its predecessor, and on the contender before that.
@@ -22,16 +33,22 @@ export type Wake = 'turn' | 'event' | 'atOnce'
  * do so when its own turn comes.
  */
 export class LookAhead {
-  readonly #queue: LockQueue
+  readonly #client: Client
+  readonly #directory: string
   readonly #ownNode: OwnNode
+  readonly #signal: AbortSignal
+  /** The node for which this contender waits. It changes if another client deletes the node. */
+  #node: Node | undefined
   /** The watches on other nodes, by name. */
   readonly #watches = new Map<string, NodeWatch>()
   #onChange: () => void = () => undefined
 
   /** @param signal removes the watches on other nodes when it aborts */
-  constructor(queue: LockQueue, ownNode: OwnNode, signal: AbortSignal) {
-    this.#queue = queue
+  constructor(client: Client, directory: string, ownNode: OwnNode, signal: AbortSignal) {
+    this.#client = client
+    this.#directory = directory
     this.#ownNode = ownNode
+    this.#signal = signal
     onAbort(signal, () => this.#keepOnly([]))
   }
 
@@ -40,20 +57,25 @@ export class LookAhead {
    * @param ahead the contenders ahead in a list that contained the own node
    * @throws the error of the read of a node
    */
-  async wake({ predecessor, second }: Ahead, signal: AbortSignal): Promise<Wake> {
+  async wake({ predecessor, second }: Ahead): Promise<Wake> {
+    // Watches of an earlier node prove nothing about the place of the present one.
+    if (this.#node !== this.#ownNode.node) this.#keepOnly([])
+    this.#node = this.#ownNode.node
     const onChange = () => this.#onChange()
+    // The own node is read first: the server answers in order, so it is known to exist when the predecessor is watched.
     const own = this.#ownNode.watch(onChange)
     const nearest = this.#watch(predecessor, onChange)
     const next = second === undefined ? undefined : this.#watch(second, onChange)
     this.#keepOnly([predecessor, second])
-    for (let hasWaited = false; ; hasWaited = true) {
-      const failed = [own, nearest, next].find(watch => watch?.status === 'failed') ?? nearest
+    const watches = next === undefined ? [own, nearest] : [own, nearest, next]
+    for (;;) {
+      const failed = watches.find(({ status }) => status === 'failed') ?? nearest
       if (failed.status === 'failed' || failed.status === 'hidden') throw failed.error as Error
       // The predecessor was the only one ahead.
       if (nearest.status === 'gone' && next === undefined && own.isThere) return 'turn'
-      if ([own, nearest, next].some(watch => watch?.status === 'gone' || watch?.status === 'changed'))
-        return hasWaited ? 'event' : 'atOnce'
-      await this.#nextChange(signal)
+      const changed = watches.filter(({ status }) => status === 'gone' || status === 'changed')
+      if (changed.length > 0) return changed.some(({ hasFired }) => hasFired) ? 'event' : 'atOnce'
+      await this.#nextChange()
     }
   }
 
@@ -61,7 +83,7 @@ export class LookAhead {
   #watch(name: string, onChange: () => void): NodeWatch {
     const known = this.#watches.get(name)
     if (known?.isPending === true) return known
-    const watch = new NodeWatch(this.#queue.client, join(this.#queue.directory, name), onChange)
+    const watch = new NodeWatch(this.#client, join(this.#directory, name), onChange)
     this.#watches.set(name, watch)
     return watch
   }
@@ -74,7 +96,8 @@ export class LookAhead {
     }
   }
 
-  async #nextChange(signal: AbortSignal): Promise<void> {
+  async #nextChange(): Promise<void> {
+    const signal = this.#signal
     signal.throwIfAborted()
     return new Promise((resolve, reject) => {
       const stopListening = onAbort(signal, () => reject(signal.reason as Error))

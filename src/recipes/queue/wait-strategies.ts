@@ -1,7 +1,9 @@
 // Strategies for waiting: they differ in the node that a waiter watches, and so in the waiters that a release wakes.
 import { join } from '../../protocol/index.ts'
 import { nextChange, readWatched } from '../node/read-with-watch.ts'
+import type { OwnNode } from '../node/own-node.ts'
 import { listChildren, type Children, type LockQueue } from './queue.ts'
+import type { Ahead } from './turn.ts'
 
 /** The contenders at one moment. */
 export interface Snapshot extends Children {
@@ -9,36 +11,36 @@ export interface Snapshot extends Children {
   changed?: Promise<void>
 }
 
+/** The contenders ahead of one that waits, in the latest snapshot. */
+export interface Position extends Ahead, Pick<Snapshot, 'changed'> {}
+
+/**
+ * How a wait has ended. `turn`: it is the contender's turn. `event`: its turn may have come, so the next snapshot
+ * decides. `atOnce`: the same, but the server has answered at once that there is nothing to wait for.
+ */
+export type Wake = 'turn' | 'event' | 'atOnce'
+
+/** Waits until the turn of one contender has come, or may have come. */
+export type Wait = (position: Position) => Promise<Wake>
+
 export interface WaitStrategy {
-  /** True if waiters wait with `LookAhead` and not with `wake`. */
-  readonly looksAhead?: boolean
   /** Lists the contenders. */
   snapshot(queue: LockQueue, signal: AbortSignal): Promise<Snapshot>
   /**
-   * Resolves when the turn of this contender may have come. That is only a hint: the next snapshot decides. Resolves
-   * with false, at once, if there is nothing to wait for any more.
-   * @param predecessor name of the nearest contender that blocks this one
+   * Returns the function by which one contender waits, again and again.
+   * @param signal ends the wait when it aborts, and removes the contender's watches on other nodes
    */
-  wake(
-    queue: LockQueue,
-    snapshot: Pick<Snapshot, 'changed'>,
-    predecessor: string,
-    signal: AbortSignal,
-  ): Promise<boolean>
+  waiter(queue: LockQueue, ownNode: OwnNode, signal: AbortSignal): Wait
 }
 
 /** Each waiter watches the nearest contender that blocks it. So in an exclusive lock, a release wakes one waiter. */
 export const watchPredecessor: WaitStrategy = {
   snapshot: (queue, signal) => listChildren(queue, { signal }),
-  wake: ({ client, directory }, _snapshot, predecessor, signal) =>
-    nextChange(client, join(directory, predecessor), signal),
+  waiter:
+    ({ client, directory }, _ownNode, signal) =>
+    async ({ predecessor }) =>
+      (await nextChange(client, join(directory, predecessor), signal)) ? 'event' : 'atOnce',
 }
-
-/**
- * Like {@link watchPredecessor}, but each waiter looks ahead. A release also wakes the second waiter, which lists the
- * contenders while the first one holds the lock. So it need not list them when its own turn comes.
- */
-export const watchAhead: WaitStrategy = { ...watchPredecessor, looksAhead: true }
 
 /** Every waiter watches the directory: each release and each new contender wakes all waiters. */
 export const watchDirectory: WaitStrategy = {
@@ -46,8 +48,10 @@ export const watchDirectory: WaitStrategy = {
     const { value, changed } = await readWatched(signal, options => listChildren(queue, options))
     return { ...value, changed }
   },
-  async wake(_queue, { changed }) {
-    await changed
-    return true
-  },
+  waiter:
+    () =>
+    async ({ changed }) => {
+      await changed
+      return 'event'
+    },
 }

@@ -19,6 +19,12 @@ export const lookAheadBugs: readonly PlantedBug[] = [
     to: 'next === undefined',
   },
   {
+    ...lookAhead,
+    bug: 'a waiter that looks ahead asks again without a pause if the server says that its predecessor does not exist',
+    from: "changed.some(({ hasFired }) => hasFired) ? 'event' : 'atOnce'",
+    to: "'event'",
+  },
+  {
     ...nodeWatch,
     bug: 'a waiter that looks ahead trusts the order of events across a reconnect',
     from: 'this.#connects === this.#client.stats.connects && ',
@@ -34,8 +40,8 @@ export const lookAheadBugs: readonly PlantedBug[] = [
   {
     ...handOver,
     bug: 'a waiter that looks ahead does not look when the contender before its predecessor leaves',
-    from: '[own, nearest, next].some(watch',
-    to: '[own, nearest].some(watch',
+    from: 'const watches = next === undefined ? [own, nearest] : [own, nearest, next]',
+    to: 'const watches = [own, nearest]',
   },
   {
     ...handOver,

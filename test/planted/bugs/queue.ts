@@ -160,7 +160,7 @@ export const queue: readonly PlantedBug[] = [
   {
     ...acquireLoop,
     bug: 'a waiter that is woken holds the lock without looking again whose turn it is',
-    from: 'position = positionIn(queue, ownNode, await client.retry(read, { signal }))',
+    from: 'place = placeIn(queue, ownNode, await client.retry(read, { signal }))',
     to: 'return',
   },
   {

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { connect, type Client } from '../../../src/index.ts'
 import { Mutex, type Held } from '../../../src/recipes/index.ts'
-import { Server } from '../../../src/server/index.ts'
+import { Server, type FaultKind } from '../../../src/server/index.ts'
 import { settle, VirtualClock } from '../../../src/testing/virtual-clock.ts'
 
 describe('a waiter that looks ahead', () => {
@@ -48,6 +48,17 @@ describe('a waiter that looks ahead', () => {
   const nodes = async () => {
     const names = (await (clients[0] as Client).getChildren('/lock')).children
     return names.sort((a, b) => a.slice(-10).localeCompare(b.slice(-10))).map(name => `/lock/${name}`)
+  }
+  /** Returns a function that counts the replies to an operation from now on, in all sessions. */
+  function countOf(operation: FaultKind): () => number {
+    let count = 0
+    const wait = async (): Promise<void> => {
+      await server.faults.delay(operation, 0).triggered
+      count++
+      await wait()
+    }
+    wait().catch(() => undefined)
+    return () => count
   }
   /** Lets all frames pass. */
   const turns = async () => {
@@ -111,5 +122,19 @@ describe('a waiter that looks ahead', () => {
     const held = await clock.until(second?.held as Promise<Held>)
     await clock.until(lists.triggered)
     await clock.until(held.release())
+  })
+
+  it('pauses if the server says again and again that a node of the list does not exist', async () => {
+    const [first] = await queueUp(1)
+    const client = await clock.until(connect(server.connectString, { dial: server.dial, clock }))
+    clients.push(client)
+    const lists = countOf('getChildren')
+    server.faults.replace('getData', 'NONODE', { session: client.sessionId, times: Infinity })
+    const waiting = new Mutex(client, '/lock', { lookAhead: true }).acquire()
+    await clock.advance(10_000)
+    expect(lists()).to.be.within(10, 40)
+    server.faults.clear()
+    await clock.until((await first.held).release())
+    await clock.until((await clock.until(waiting)).release())
   })
 })
