@@ -49,13 +49,17 @@ export function optionsProblem<O extends object>(options: unknown, checks: Check
  * Returns the message for an unknown option. It names the most similar option, and lists all options if there are few.
  */
 function unknownOption(name: string, known: readonly string[]): string {
-  const [nearest, ...others] = known.toSorted((a, b) => difference(name, a) - difference(name, b))
+  const [nearest, ...others] = bySimilarity(name, known)
   if (nearest === undefined) return `there is no option '${name}'`
   const list = others.length < LONGEST_LIST ? ` (the options are ${known.join(', ')})` : ''
   return `there is no option '${name}'; did you mean '${nearest}'?${list}`
 }
 
 const LONGEST_LIST = 8
+
+/** Returns the known names, the most similar one first. */
+export const bySimilarity = (name: string, known: readonly string[]): string[] =>
+  known.toSorted((a, b) => difference(name, a) - difference(name, b))
 
 /** A name that contains the other one counts as nearer than any name that merely shares letters with it. */
 function difference(name: string, known: string): number {

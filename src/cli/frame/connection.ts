@@ -1,0 +1,143 @@
+// The options of a connection, from the command line, the environment and files, so that no secret has to be in a list
+// of processes.
+import { readFileSync } from 'node:fs'
+import type { Client, ConnectOptions } from '../../client/index.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { ParsedValues, Host, Options, Sessions } from './command.ts'
+import { UsageError } from './failure.ts'
+import { secondsOf } from './values.ts'
+
+export const connectionOptions = {
+  server: {
+    type: 'string',
+    short: 's',
+    value: 'HOSTS',
+    help: 'connect string, as zk1:2181,zk2:2181/app; or $ZKWIRE_SERVER, $ZK_HOSTS; default localhost:2181',
+  },
+  timeout: { type: 'string', value: 'SECONDS', help: 'session timeout; default 10' },
+  auth: {
+    type: 'string',
+    multiple: true,
+    value: 'SCHEME:CRED',
+    help: 'credentials, as digest:user:password; @FILE reads one a line; or $ZKWIRE_AUTH',
+  },
+  sasl: {
+    type: 'string',
+    value: 'USER:PASSWORD',
+    help: 'authenticates by SASL with DIGEST-MD5; @FILE reads a file; or $ZKWIRE_SASL',
+  },
+  tls: { type: 'boolean', help: 'uses TLS, as do --ca, --cert and --key' },
+  ca: { type: 'string', value: 'FILE', help: 'certificates of the authorities to trust' },
+  cert: { type: 'string', value: 'FILE', help: 'own certificate' },
+  key: { type: 'string', value: 'FILE', help: 'private key of --cert; its passphrase is $ZKWIRE_KEY_PASSPHRASE' },
+  'read-only': { type: 'boolean', help: 'also accepts a server that has lost its quorum' },
+} as const satisfies Options
+
+/** The session timeout if none is given, in seconds. A killed holder of a lock blocks its successor for this time. */
+const TIMEOUT = 10
+
+/** A connect string, and the options for connect(). */
+export interface Target {
+  readonly servers: string
+  readonly options: ConnectOptions
+}
+
+/** @throws UsageError if a value is malformed, or a file cannot be read */
+export async function targetOf(values: ParsedValues, env: Host['env'], clock: Clock): Promise<Target> {
+  const text = (name: keyof typeof connectionOptions) => values[name] as string | undefined
+  const servers = text('server') ?? (env['ZKWIRE_SERVER'] || env['ZK_HOSTS'] || 'localhost:2181')
+  const auth = [...((values['auth'] as readonly string[] | undefined) ?? []), env['ZKWIRE_AUTH'] ?? '']
+  const sasl = text('sasl') ?? env['ZKWIRE_SASL']
+  return {
+    servers,
+    options: {
+      clock,
+      sessionTimeout: 1000 * (secondsOf('timeout', text('timeout')) ?? TIMEOUT),
+      auth: auth.flatMap(each => linesOf('auth', each)).map(credentialsOf),
+      ...(sasl ? { sasl: await mechanismOf(sasl) } : {}),
+      ...tlsOf(text, values['tls'] === true, env),
+      readOnly: values['read-only'] === true,
+      // Failures of callbacks are bugs of a command. They must not print a stack trace into a table.
+      onConnectionError: () => undefined,
+    },
+  }
+}
+
+/** Returns the lines of a value, or of the file that it names after `@`, without empty ones. */
+function linesOf(option: string, value: string): string[] {
+  const text = value.startsWith('@') ? contentsOf(option, value.slice(1)).toString() : value
+  return text.split(/\r?\n/).filter(line => line.trim() !== '')
+}
+
+function credentialsOf(line: string): { scheme: string; auth: string } {
+  const colon = line.indexOf(':')
+  // The value may be a secret, so the message does not show it.
+  if (colon < 1)
+    throw new UsageError('--auth: a line of credentials has no scheme: write SCHEME:CRED, as digest:ann:secret')
+  return { scheme: line.slice(0, colon), auth: line.slice(colon + 1) }
+}
+
+async function mechanismOf(value: string): Promise<NonNullable<ConnectOptions['sasl']>> {
+  const [line = '', ...others] = linesOf('sasl', value)
+  const colon = line.indexOf(':')
+  if (colon < 1 || others.length > 0) throw new UsageError('--sasl: write USER:PASSWORD, or @FILE with one such line')
+  const { digestMd5 } = await import('../../sasl/index.ts')
+  return digestMd5({ username: line.slice(0, colon), password: line.slice(colon + 1) })
+}
+
+function tlsOf(
+  text: (name: 'ca' | 'cert' | 'key') => string | undefined,
+  isWanted: boolean,
+  env: Host['env'],
+): Pick<ConnectOptions, 'tls'> {
+  const files = (['ca', 'cert', 'key'] as const).flatMap(name => {
+    const file = text(name)
+    return file === undefined ? [] : [[name, contentsOf(name, file)] as const]
+  })
+  if (files.length === 0) return isWanted ? { tls: true } : {}
+  const passphrase = env['ZKWIRE_KEY_PASSPHRASE']
+  return { tls: { ...Object.fromEntries(files), ...(passphrase ? { passphrase } : {}) } }
+}
+
+function contentsOf(option: string, file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new UsageError(`--${option}: cannot read ${file} (${(error as { code?: string }).code ?? 'unknown'})`)
+  }
+}
+
+/** The sessions of a command that opens its own. */
+export class OwnSessions implements Sessions {
+  readonly #target: () => Promise<Target>
+  readonly #signal: AbortSignal
+  #client: Promise<Client> | undefined
+
+  /** @param signal ends the attempts to connect */
+  constructor(target: () => Promise<Target>, signal: AbortSignal) {
+    this.#target = target
+    this.#signal = signal
+  }
+
+  open(): Promise<Client> {
+    return (this.#client ??= this.#open())
+  }
+
+  async #open(): Promise<Client> {
+    const { servers, options } = await this.#target()
+    const { connect } = await import('../../client/index.ts')
+    return connect(servers, { ...options, signal: this.#signal })
+  }
+
+  async supervise<T>(task: (client: Client, signal: AbortSignal) => T | Promise<T>, signal: AbortSignal): Promise<T> {
+    const { servers, options } = await this.#target()
+    const { supervise } = await import('../../client/index.ts')
+    return supervise(servers, { ...options, signal }, task)
+  }
+
+  /** Closes the session, which deletes its ephemeral nodes. Resolves after two seconds at most. */
+  async close(): Promise<void> {
+    const client = await this.#client?.catch(() => undefined)
+    await client?.close()
+  }
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env node
+// The program `zkwire`. Nothing in the library imports this folder. It gives the commands a process: arguments, streams,
+// signals, and a session that ends with the command.
+// May import: cli/commands, cli/frame, runtime/clock.ts.
+import { readFileSync } from 'node:fs'
+import { systemClock } from '../runtime/clock.ts'
+import type { Host } from './frame/command.ts'
+import { OwnSessions, targetOf } from './frame/connection.ts'
+import { messageOf, statuses, statusOf, unknownCommand } from './frame/failure.ts'
+import { runCommand } from './frame/run.ts'
+import { Signals } from './frame/signals.ts'
+import { commands } from './table.ts'
+
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+async function main([name = 'help', ...args]: readonly string[]): Promise<number> {
+  if (name === '--version' || name === '-V') {
+    const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+    process.stdout.write(`${(JSON.parse(manifest) as { version: string }).version}\n`)
+    return statuses.ok
+  }
+  const load = commands.get(name === '--help' || name === '-h' ? 'help' : name)
+  if (load === undefined) throw unknownCommand(name, commands.keys())
+  // An error that comes after the command has ended must not become an uncaught exception.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+  const signals = new Signals()
+  for (const each of ENDING)
+    process.on(each, (name: NodeJS.Signals, number: number) => {
+      // The second Ctrl-C does not wait until the session is closed.
+      if (signals.ending.aborted) process.exit(128 + number)
+      signals.deliver(name)
+    })
+  let sessions: OwnSessions | undefined
+  const { stdout, stderr, env } = process
+  const host: Host = {
+    // Opened only by commands that read it.
+    get stdin() {
+      return process.stdin
+    },
+    stdout,
+    stderr,
+    env,
+    signals,
+    commands,
+    clock: systemClock,
+    hasConnectionOptions: true,
+    resolve: text => text,
+    sessions: values => (sessions ??= new OwnSessions(() => targetOf(values, env, systemClock), signals.ending)),
+  }
+  const status = await runCommand(await load(), args, host)
+  await sessions?.close()
+  return status
+}
+
+let status: number
+try {
+  status = await main(process.argv.slice(2))
+} catch (error) {
+  process.stderr.write(`zkwire: ${messageOf(error)} (see zkwire help)\n`)
+  status = statusOf(error)
+}
+// Pipes may be asynchronous. What a command has printed must be written before the process ends.
+await new Promise<void>(resolve => {
+  if (process.stdout.destroyed) resolve()
+  else process.stdout.write('', () => resolve())
+})
+process.exit(status)
