@@ -15,6 +15,9 @@ export const isClient = (value: unknown): value is Client =>
 /** Returns the clock that the client was opened with. */
 export const clockOf = (client: Client): Clock => client[internals]().settings.clock
 
+/** Returns the random source that the client was opened with: numbers in [0, 1). */
+export const randomOf = (client: Client): (() => number) => client[internals]().settings.random
+
 /** Returns the pauses of a new loop, which must not ask the server again and again without a pause. */
 export const newPace = (client: Client): Pace => new Pace(client, client[internals]().settings)
 

@@ -1,7 +1,9 @@
-// Entry point `zkwire/recipes`: locks, semaphores, barriers, leader election. Re-exports only.
-// May import: recipes/coordination, recipes/locks, recipes/queue, recipes/node.
+// Entry point `zkwire/recipes`: locks, semaphores, barriers, leader election, shared data. Re-exports only.
+// May import: recipes/coordination, recipes/data, recipes/locks, recipes/queue, recipes/node.
 export type { WaitOptions } from './node/cancellable.ts'
 export { Barrier, DoubleBarrier, type BarrierOptions } from './coordination/barrier.ts'
+export { Counter, type CounterOptions, type Integer } from './data/counter.ts'
+export type { CounterFormat } from './data/counter-format.ts'
 export type { Dialect, DialectName } from './queue/dialect.ts'
 export { EphemeralMutex, type EphemeralMutexOptions } from './locks/ephemeral-mutex.ts'
 export type { Held, HoldOptions } from './locks/held.ts'
@@ -27,3 +29,4 @@ export { revoke } from './locks/revoke.ts'
 export { Semaphore } from './locks/semaphore.ts'
 export type { OnForeignContenders } from './queue/foreign-contenders.ts'
 export { TicketMutex } from './locks/ticket-mutex.ts'
+export { SharedValue, type ChangesOptions, type SharedValueOptions, type VersionedData } from './data/shared-value.ts'

@@ -2,6 +2,7 @@
 import { clientBugs } from './bugs/client.ts'
 import { connectionBugs } from './bugs/connection.ts'
 import { coordination } from './bugs/coordination.ts'
+import { dataBugs } from './bugs/data.ts'
 import { helds } from './bugs/held.ts'
 import { life } from './bugs/life.ts'
 import { locks } from './bugs/locks.ts'
@@ -42,6 +43,7 @@ export const catalogue: readonly PlantedBug[] = [
   ...locks,
   ...reentrants,
   ...coordination,
+  ...dataBugs,
   ...runtime,
   ...serverControl,
   ...serverFeatures,

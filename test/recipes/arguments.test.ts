@@ -7,6 +7,7 @@ import { failureOf } from '../support/settled.ts'
 
 const {
   Barrier,
+  Counter,
   DoubleBarrier,
   EphemeralMutex,
   HerdMutex,
@@ -17,6 +18,7 @@ const {
   ReentrantMutex,
   revoke,
   Semaphore,
+  SharedValue,
   TicketMutex,
 } = recipes
 
@@ -24,6 +26,7 @@ type Make = (client: never, path: never, options?: never) => unknown
 
 const constructors: Readonly<Record<string, Make>> = {
   Barrier: (...args) => new Barrier(...args),
+  Counter: (...args) => new Counter(...args),
   DoubleBarrier: (client, path, options) => new DoubleBarrier(client, path, 2, options),
   EphemeralMutex: (...args) => new EphemeralMutex(...args),
   HerdMutex: (...args) => new HerdMutex(...args),
@@ -32,12 +35,14 @@ const constructors: Readonly<Record<string, Make>> = {
   ReadWriteLock: (...args) => new ReadWriteLock(...args),
   ReentrantMutex: (...args) => new ReentrantMutex(...args),
   Semaphore: (client, path, options) => new Semaphore(client, path, 2, options),
+  SharedValue: (...args) => new SharedValue(...args),
   TicketMutex: (...args) => new TicketMutex(...args),
 }
 
 /** Valid options for each class. */
 const valid: Readonly<Record<string, object>> = {
   Barrier: { acl: undefined },
+  Counter: { format: 'decimal', initial: -1n },
   DoubleBarrier: { acl: undefined },
   EphemeralMutex: { data: null },
   HerdMutex: { data: 'me', dialect: 'kazoo', onForeignContenders: () => undefined },
@@ -46,6 +51,7 @@ const valid: Readonly<Record<string, object>> = {
   ReadWriteLock: { data: '', dialect: 'kazoo', herd: true, onForeignContenders: () => undefined },
   ReentrantMutex: { byContext: false, data: '', dialect: 'zookeeper', onForeignContenders: undefined },
   Semaphore: { data: '', onForeignContenders: () => undefined },
+  SharedValue: { initial: null },
   TicketMutex: { data: '', onForeignContenders: () => undefined },
 }
 

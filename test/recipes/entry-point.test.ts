@@ -12,6 +12,7 @@ describe('zkwire/recipes', () => {
   it('exports the recipes, LockError and revoke, and nothing else', () => {
     expect(Object.keys(recipes).sort()).to.deep.equal([
       'Barrier',
+      'Counter',
       'DoubleBarrier',
       'EphemeralMutex',
       'HerdMutex',
@@ -22,6 +23,7 @@ describe('zkwire/recipes', () => {
       'ReadWriteLock',
       'ReentrantMutex',
       'Semaphore',
+      'SharedValue',
       'TicketMutex',
       'revoke',
     ])
