@@ -1,6 +1,5 @@
-// The server's data: the tree, its watches, and the zxid of the last transaction.
+// The data of a server: the tree, its watches, and the zxid of the last transaction.
 import type { Clock } from '../runtime/clock.ts'
-import { opcodes } from '../protocol/index.ts'
 import { TreeTransaction, type TreeChange } from './transaction.ts'
 import { Tree } from './tree.ts'
 import type { Behaviour } from './version.ts'
@@ -24,17 +23,20 @@ export interface TransactionRecord extends TransactionCause {
   changes: readonly TreeChange[]
 }
 
+/** Receives each transaction, also a rejected one, before its watches fire. */
+export type OnTransaction = (tx: TreeTransaction, cause: TransactionCause) => void
+
 export class Database {
   readonly tree = new Tree()
   readonly watches: Watches
   readonly #clock: Clock
-  readonly #onCommit: (transaction: TransactionRecord) => void
+  readonly #onTransaction: OnTransaction
   #zxid = 0n
 
-  constructor(clock: Clock, behaviour: Behaviour, onCommit: (transaction: TransactionRecord) => void) {
+  constructor(clock: Clock, behaviour: Behaviour, onTransaction: OnTransaction = () => undefined) {
     this.watches = new Watches(behaviour)
     this.#clock = clock
-    this.#onCommit = onCommit
+    this.#onTransaction = onTransaction
   }
 
   /** The zxid of the last transaction, which may be a rejected one. */
@@ -58,27 +60,24 @@ export class Database {
       result = change(tx)
     } catch (error) {
       tx.rollBack()
+      this.#onTransaction(tx, cause)
       throw error
     }
-    const { zxid, time, changes } = tx
     // A rejected multi does not throw, because its reply has a body. It is rolled back nevertheless.
-    if (!tx.rolledBack) this.#onCommit({ ...cause, zxid, time, changes })
-    for (const each of changes) this.watches.fire(each, zxid)
+    this.#onTransaction(tx, cause)
+    this.#fire(tx)
     return result
   }
 
-  /** Deletes the ephemeral nodes of a session that has ended. */
-  closeSession(session: bigint): void {
-    this.transact({ session, opcode: opcodes.closeSession }, tx => {
-      for (const path of this.tree.ephemeralsOf(session)) this.tree.delete(tx, path)
-      this.tree.forget(session)
-    })
+  /** Makes the changes of a transaction of another server, and fires the watches of this one. */
+  apply({ zxid, time, replays }: TreeTransaction): void {
+    const tx = new TreeTransaction(zxid, time)
+    for (const replay of replays) replay(this.tree, tx)
+    this.#zxid = zxid
+    this.#fire(tx)
   }
 
-  /** Deletes empty containers and expired nodes with a ttl, each in its own transaction. */
-  checkContainers(): void {
-    const cause = { session: 0n, opcode: opcodes.deleteContainer }
-    for (const path of this.tree.removable(this.#clock.wallNow()))
-      this.transact(cause, tx => this.tree.delete(tx, path))
+  #fire({ changes, zxid }: TreeTransaction): void {
+    for (const each of changes) this.watches.fire(each, zxid)
   }
 }

@@ -101,7 +101,16 @@ export class PlannedFault implements Fault {
   }
 }
 
-export class FaultPlan implements Faults {
+/** Finds the planned fault that affects a reply or an event. */
+export interface FaultMatcher {
+  /**
+   * Counts an occurrence, and returns the fault that affects it, or undefined.
+   * @param names the names of its kind: of the operation and of the client's method
+   */
+  match(names: readonly string[], session: bigint | undefined): PlannedFault | undefined
+}
+
+export class FaultPlan implements Faults, FaultMatcher {
   readonly #clock: Clock
   /** Faults that can still happen or hold something, in the order of planning. `match` removes the others. */
   readonly #planned = new Set<PlannedFault>()
@@ -142,10 +151,6 @@ export class FaultPlan implements Faults {
     this.#planned.clear()
   }
 
-  /**
-   * Counts an occurrence, and returns the fault that affects it, or undefined.
-   * @param names the names of its kind: of the operation and of the client's method
-   */
   match(names: readonly string[], session: bigint | undefined): PlannedFault | undefined {
     let first: PlannedFault | undefined
     for (const fault of this.#planned)

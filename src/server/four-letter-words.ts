@@ -11,7 +11,7 @@ import { digestOf } from './tree-digest.ts'
 /** The state that the four-letter words and snapshots report. */
 export interface ServerView {
   readonly database: Database
-  readonly sessions: { readonly all: Iterable<ServerSession<unknown>>; readonly size: number }
+  readonly sessions: { readonly all: Iterable<ServerSession>; readonly size: number }
   readonly connections: Iterable<ConnectionView>
   readonly settings: { readonly clock: Clock } & Readonly<Record<ConfiguredSetting, number>> & {
       dataFile?: string
@@ -30,7 +30,7 @@ type ConfiguredSetting = 'tickTime' | 'minSessionTimeout' | 'maxSessionTimeout'
 
 interface ConnectionView {
   readonly remote: Address
-  readonly session: ServerSession<unknown> | undefined
+  readonly session: ServerSession | undefined
   readonly stats: ServerStats
   readonly lastOperation: string
 }

@@ -1,11 +1,14 @@
 // The handlers of all operations that read or change the database.
 import {
+  errnos,
+  JuteError,
   opcodes,
   operations,
   type Encodable,
   type Id,
   type Operation,
   type Reader,
+  type ServerErrorCode,
   type Writer,
 } from '../protocol/index.ts'
 import { userOf } from './acl.ts'
@@ -23,8 +26,12 @@ export interface Caller {
   watcher: WatchOwner
 }
 
+/** What a request needs: only this server ('read'), the leader ('write', 'close'), or to have caught up ('sync'). */
+export type RequestKind = 'read' | 'write' | 'sync' | 'close'
+
 /** Executes an operation. */
 export interface Handler {
+  readonly kind: RequestKind
   readonly operation: Pick<Operation<unknown, unknown>, 'name' | 'method' | 'opcode'>
   /**
    * Parses and executes the request. Returns a function that writes the body of the reply, or undefined if the server
@@ -43,7 +50,9 @@ export interface OperationContext extends Caller {
 const read = <Q, R>(
   operation: Operation<Q, R>,
   run: (context: OperationContext, request: Q) => Encodable<R>,
+  kind: RequestKind = 'read',
 ): Handler => ({
+  kind,
   operation,
   run(context, request) {
     const response = run(context, operation.request.read(request))
@@ -56,6 +65,7 @@ const write = <Q, R>(
   operation: Operation<Q, R>,
   run: (context: writes.WriteContext, request: Q) => Encodable<R> | undefined,
 ): Handler => ({
+  kind: 'write',
   operation,
   run({ database, ...caller }, request) {
     const response = database.transact({ session: caller.session, opcode: operation.opcode }, tx =>
@@ -64,6 +74,8 @@ const write = <Q, R>(
     return response && (writer => operation.response.write(writer, response))
   },
 })
+
+const noBody = () => undefined
 
 const o = operations
 
@@ -102,8 +114,9 @@ const handlers: readonly Handler[] = [
     ({ database, watcher }, { path, type }) => (database.watches.requireWatch(path, watcher, type), {}),
   ),
   read(o.removeWatches, ({ database, watcher }, { path, type }) => (database.watches.remove(path, watcher, type), {})),
-  // A single server is always up to date.
-  read(o.sync, (_, { path }) => ({ path })),
+  read(o.sync, (_, { path }) => ({ path }), 'sync'),
+  // The role of the server ends the session.
+  { kind: 'close', operation: o.closeSession, run: () => noBody },
   read(o.ping, () => ({})),
   read(o.whoAmI, ({ identities }) => ({
     clientInfo: identities.map(id => ({ authScheme: id.scheme, user: userOf(id) })),
@@ -111,6 +124,27 @@ const handlers: readonly Handler[] = [
 ]
 
 const byOpcode: ReadonlyMap<number, Handler> = new Map(handlers.map(each => [each.operation.opcode, each]))
+
+/** The error number and the body of a reply; or 'silent' if the server sends no reply. */
+export type Outcome = { err: number; body: (writer: Writer) => void } | 'silent'
+
+export const failed = (code: ServerErrorCode): Outcome => ({ err: errnos[code], body: noBody })
+
+/**
+ * Executes a request, and turns its errors into error numbers.
+ * @throws JuteError if an auth packet is malformed. It closes the connection, as a malformed handshake does
+ * (ZooKeeperServer.processPacket).
+ */
+export function execute(handler: Handler, context: OperationContext, request: Reader): Outcome {
+  try {
+    const body = handler.run(context, request)
+    return body === undefined ? 'silent' : { err: 0, body }
+  } catch (error) {
+    if (error instanceof RequestError) return failed(error.code)
+    if (error instanceof JuteError && handler.operation !== o.auth) return failed('MARSHALLINGERROR')
+    throw error
+  }
+}
 
 /** Returns the handler of an opcode, or undefined if the server does not know it. */
 export const handlerOf = (opcode: number, { checkOnlyInMulti }: Behaviour): Handler | undefined =>

@@ -4,12 +4,12 @@ import { hex64, pathProblem, perms, type ACL } from '../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../protocol/option-checks.ts'
 import type { Database } from './database.ts'
 import type { Sessions } from './sessions.ts'
-import type { Node, NodeKind } from './tree.ts'
+import type { Node, NodeKind } from './node.ts'
 
 /** The parts of a server that its saved state contains. */
 export interface StateOwner {
   readonly database: Database
-  readonly sessions: Pick<Sessions<unknown>, 'all' | 'get' | 'restore'>
+  readonly sessions: Pick<Sessions, 'all' | 'get' | 'restore'>
 }
 
 const FORMAT = 'zkwire-server-1'

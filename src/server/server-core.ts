@@ -1,40 +1,39 @@
-// The server without its sockets. Its caller passes in the clock, and the transport of each connection.
+// One server without its sockets: its connections and its copy of the data. Its caller passes in the clock, and the
+// transport of each connection.
 import type { Accept } from '../transport/transport.ts'
 import { ServerConnection, type ConnectionOwner } from './connection.ts'
-import { Database, type TransactionRecord } from './database.ts'
-import { FaultPlan } from './fault-plan.ts'
+import type { Database } from './database.ts'
+import type { FaultMatcher } from './fault-plan.ts'
 import { answerWord } from './four-letter-words.ts'
 import type { Settings } from './options.ts'
-import { restoreState } from './saved-state.ts'
-import { Sessions, type ServerSession } from './sessions.ts'
+import type { Role } from './role.ts'
+import type { Sessions } from './sessions.ts'
 import { emptyStats, totalStats, WordStats, type ServerStats } from './stats.ts'
 
 export class ServerCore implements ConnectionOwner {
   readonly settings: Settings
+  /** The number of the server in its ensemble (myid); 0 for a single server. */
+  readonly id: number
   readonly database: Database
-  readonly sessions: Sessions<ServerConnection>
-  readonly faults: FaultPlan
+  readonly sessions: Sessions
+  readonly faults: FaultMatcher
   readonly connections = new Set<ServerConnection>()
   readonly wordStats = new WordStats()
   /** The port that the server listens on, or 0. */
   port = 0
+  readonly #bySession = new Map<bigint, ServerConnection>()
+  #role: Role | undefined
   #startedAt = 0
   #closedConnectionStats = emptyStats()
   #isPaused = false
   #isRunning = false
-  #containerCheckTimer: unknown
 
-  /**
-   * @param state the nodes and sessions of an earlier server, as text; default: none
-   * @throws Error if the state is malformed
-   */
-  constructor(settings: Settings, state?: string) {
+  constructor(settings: Settings, id: number, database: Database, sessions: Sessions, faults: FaultMatcher) {
     this.settings = settings
-    this.database = new Database(settings.clock, settings.behaviour, transaction => this.#onTransaction(transaction))
-    this.faults = new FaultPlan(settings.clock)
-    this.sessions = new Sessions(settings, session => this.endSession(session))
-    if (state !== undefined) restoreState(this, state, settings.clock.wallNow())
-    this.start()
+    this.id = id
+    this.database = database
+    this.sessions = sessions
+    this.faults = faults
   }
 
   readonly accept: Accept = (transport, remote) => {
@@ -49,8 +48,23 @@ export class ServerCore implements ConnectionOwner {
     return this.#startedAt
   }
 
+  get isRunning(): boolean {
+    return this.#isRunning
+  }
+
   get isPaused(): boolean {
     return this.#isPaused
+  }
+
+  /** Undefined while the server looks for a leader: it then closes each connection at its handshake. */
+  get role(): Role | undefined {
+    return this.#role
+  }
+
+  /** Changes the role, and closes all connections. */
+  become(role: Role | undefined): void {
+    this.#role = role
+    this.dropConnections()
   }
 
   get stats(): ServerStats {
@@ -61,18 +75,30 @@ export class ServerCore implements ConnectionOwner {
     return answerWord(word, this)
   }
 
-  endSession(session: ServerSession<ServerConnection>, requester?: ServerConnection): void {
-    const { connection } = session
-    this.sessions.end(session)
-    this.database.closeSession(session.id)
-    // Before the connection closes, its own watches may send events of the deleted nodes (on 3.8.0, those of 28
-    // of 40 sessions did).
-    if (connection !== requester) connection?.end()
+  connectionOf(session: bigint): ServerConnection | undefined {
+    return this.#bySession.get(session)
+  }
+
+  onAttached(connection: ServerConnection): void {
+    this.#bySession.set(connection.sessionId, connection)
+  }
+
+  onDetached(connection: ServerConnection): void {
+    if (this.connectionOf(connection.sessionId) === connection) this.#bySession.delete(connection.sessionId)
   }
 
   onClosed(connection: ServerConnection): void {
     if (this.connections.delete(connection))
       this.#closedConnectionStats = totalStats([this.#closedConnectionStats, connection.stats])
+  }
+
+  /**
+   * Closes the connection of a session that has ended.
+   * Before the connection closes, its own watches may send events of the deleted nodes (on 3.8.0, those of 28
+   * of 40 sessions did).
+   */
+  onSessionEnded(session: bigint): void {
+    this.connectionOf(session)?.sessionEnded()
   }
 
   dropConnections(): void {
@@ -81,63 +107,23 @@ export class ServerCore implements ConnectionOwner {
 
   pause(): void {
     this.#isPaused = true
-    this.sessions.pauseExpiry()
     for (const connection of this.connections) connection.pause()
   }
 
-  /**
-   * Executes the requests received during the pause, and only then expires sessions, because a request keeps its
-   * session alive.
-   */
+  /** Executes the requests received during the pause. */
   resume(): void {
-    if (!this.#isRunning) return
     this.#isPaused = false
     for (const connection of [...this.connections]) connection.resume()
-    this.sessions.resumeExpiry()
   }
 
-  /** Closes every connection, like the end of the process. The nodes and the sessions stay. */
   stop(): void {
     this.#isRunning = false
     this.#isPaused = false
-    this.settings.clock.clearTimeout(this.#containerCheckTimer)
-    this.sessions.pauseExpiry()
     this.dropConnections()
   }
 
-  /** Accepts connections again. Each session gets its whole timeout again, as if a request had just arrived. */
   start(): void {
     this.#isRunning = true
     this.#startedAt = this.settings.clock.now()
-    for (const session of this.sessions.all) this.sessions.touch(session)
-    this.sessions.resumeExpiry()
-    this.#scheduleContainerCheck()
-  }
-
-  close(): void {
-    // Before faults.clear(), so that held replies are not sent.
-    this.stop()
-    this.sessions.close()
-    this.faults.clear()
-  }
-
-  /** Reports an error of the callback as an uncaught exception, so that the transaction completes. */
-  #onTransaction(transaction: TransactionRecord): void {
-    try {
-      this.settings.onTransaction(transaction)
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error
-      })
-    }
-  }
-
-  #scheduleContainerCheck(): void {
-    // onTransaction can stop the server during a check.
-    if (!this.#isRunning) return
-    this.#containerCheckTimer = this.settings.clock.setTimeout(() => {
-      if (!this.#isPaused) this.database.checkContainers()
-      this.#scheduleContainerCheck()
-    }, this.settings.containerCheckInterval)
   }
 }

@@ -8,17 +8,17 @@ import type { Faults } from './faults.ts'
 import { readData, writeData } from './data-file.ts'
 import { settingsOf, type ServerOptions, type Settings } from './options.ts'
 import { encodeState } from './saved-state.ts'
-import { ServerCore } from './server-core.ts'
 import { snapshotOf, type Snapshot } from './snapshot.ts'
+import { Standalone } from './standalone.ts'
 import type { ServerStats } from './stats.ts'
 
 /** Returns a server with the state of its file, if there is one. Does not wait if no file is given. */
-function coreOf(settings: Settings): ServerCore | Promise<ServerCore> {
+function coreOf(settings: Settings): Standalone | Promise<Standalone> {
   const { dataFile } = settings
-  if (dataFile === undefined) return new ServerCore(settings)
+  if (dataFile === undefined) return new Standalone(settings)
   return readData(dataFile).then(state => {
     try {
-      return new ServerCore(settings, state)
+      return new Standalone(settings, state)
     } catch (error) {
       throw badArguments('Server.start', '', `${dataFile} is not a state of this server: ${(error as Error).message}`)
     }
@@ -27,7 +27,7 @@ function coreOf(settings: Settings): ServerCore | Promise<ServerCore> {
 
 /** An embedded ZooKeeper server in memory, for tests. `Server.start()` creates one, and `close()` must end it. */
 export class Server {
-  readonly #core: ServerCore
+  readonly #standalone: Standalone
   #listener: Listener | undefined
   #isRunning = true
   #closing: Promise<void> | undefined
@@ -45,10 +45,10 @@ export class Server {
    */
   readonly faults: Faults
 
-  private constructor(core: ServerCore, listener: Listener | undefined) {
-    this.#core = core
+  private constructor(core: Standalone, listener: Listener | undefined) {
+    this.#standalone = core
     this.#listener = listener
-    this.dial = memoryDial(core.accept)
+    this.dial = memoryDial(core.core.accept)
     this.host = listener?.address.host ?? 'memory'
     this.port = listener?.address.port ?? 0
     this.faults = core.faults
@@ -64,8 +64,8 @@ export class Server {
     const settings = settingsOf(options)
     const core = await coreOf(settings)
     try {
-      const listener = settings.listen ? await listenTcp(settings, core.accept, settings.tls) : undefined
-      core.port = listener?.address.port ?? 0
+      const listener = settings.listen ? await listenTcp(settings, core.core.accept, settings.tls) : undefined
+      core.core.port = listener?.address.port ?? 0
       return new Server(core, listener)
     } catch (error) {
       core.close()
@@ -81,12 +81,12 @@ export class Server {
 
   /** Frames and bytes received and sent since `Server.start()`. */
   get stats(): ServerStats {
-    return this.#core.stats
+    return this.#standalone.core.stats
   }
 
   /** Returns a copy of the current nodes, watches and sessions. */
   snapshot(): Snapshot {
-    return snapshotOf(this.#core)
+    return snapshotOf(this.#standalone.core)
   }
 
   /**
@@ -94,14 +94,14 @@ export class Server {
    * session.
    */
   expireSession(id: bigint): boolean {
-    const session = this.#core.sessions.get(id)
-    if (session !== undefined) this.#core.endSession(session)
+    const session = this.#standalone.leader.sessions.get(id)
+    if (session !== undefined) this.#standalone.endSession(session)
     return session !== undefined
   }
 
   /** Closes every connection. The sessions continue until they expire. */
   dropConnections(): void {
-    this.#core.dropConnections()
+    this.#standalone.core.dropConnections()
   }
 
   /**
@@ -109,7 +109,7 @@ export class Server {
    * nothing. No session expires. Does nothing if the server is paused already.
    */
   pause(): void {
-    this.#core.pause()
+    this.#standalone.pause()
   }
 
   /**
@@ -117,7 +117,7 @@ export class Server {
    * none.
    */
   resume(): void {
-    this.#core.resume()
+    this.#standalone.resume()
   }
 
   /**
@@ -130,7 +130,7 @@ export class Server {
       if (!this.#isRunning) return
       this.#isRunning = false
       const closed = this.#listener?.close()
-      this.#core.stop()
+      this.#standalone.stop()
       await closed
     })
   }
@@ -147,12 +147,16 @@ export class Server {
         throw badArguments('start', '', 'the server is closed: start another one with Server.start()')
       if (this.#isRunning) return
       const { host, port } = this
-      this.#core.start()
+      this.#standalone.start()
       try {
         if (this.#listener !== undefined)
-          this.#listener = await listenTcp({ host, port }, this.#core.accept, this.#core.settings.tls)
+          this.#listener = await listenTcp(
+            { host, port },
+            this.#standalone.core.accept,
+            this.#standalone.leader.settings.tls,
+          )
       } catch (error) {
-        this.#core.stop()
+        this.#standalone.stop()
         throw error
       }
       this.#isRunning = true
@@ -168,14 +172,14 @@ export class Server {
   setSequenceCounter(path: string, next: number): void {
     const fail = (problem: string) => badArguments('setSequenceCounter', path, problem)
     if (!Number.isInteger(next) || (next | 0) !== next) throw fail(`next must be a 32-bit integer, not ${String(next)}`)
-    const node = this.#core.database.tree.find(path)
+    const node = this.#standalone.leader.database.tree.find(path)
     if (node === undefined) throw fail('the node does not exist')
     node.created = next
   }
 
   /** Deletes at once the containers and the nodes with a ttl that the next periodic check would delete. */
   runContainerCheck(): void {
-    this.#core.database.checkContainers()
+    this.#standalone.leader.checkContainers()
   }
 
   /**
@@ -188,10 +192,10 @@ export class Server {
   }
 
   #close(): Promise<void> {
-    const { dataFile } = this.#core.settings
-    const state = dataFile === undefined ? '' : encodeState(this.#core)
+    const { dataFile } = this.#standalone.leader.settings
+    const state = dataFile === undefined ? '' : encodeState(this.#standalone.leader)
     const stopped = this.stop()
-    this.#core.close()
+    this.#standalone.close()
     return dataFile === undefined ? stopped : stopped.then(() => writeData(dataFile, state))
   }
 

@@ -2,15 +2,17 @@
 import { LONGEST_TIMER, type Clock } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
 
-export interface ServerSession<Connection> {
+export interface ServerSession {
   readonly id: bigint
   readonly password: Buffer
   /** The session timeout in milliseconds, as negotiated in the last handshake. */
   timeout: number
   /** The time at which the session expires unless a request arrives before, in milliseconds of {@link Clock.now}. */
   expiresAt: number
-  /** The only connection that may send requests for the session. */
-  connection: Connection | undefined
+  /** The connection that the session was attached to last, while it is open. */
+  connection: object | undefined
+  /** The server that the session was attached to last. The leader executes no write through another one. */
+  owner: object | undefined
 }
 
 export interface SessionsOptions {
@@ -21,27 +23,29 @@ export interface SessionsOptions {
   maxSessionTimeout: number
 }
 
-export class Sessions<Connection> {
+const DETACHED = { connection: undefined, owner: undefined }
+
+export class Sessions {
   readonly #options: SessionsOptions
-  readonly #onExpiry: (session: ServerSession<Connection>) => void
-  readonly #byId = new Map<bigint, ServerSession<Connection>>()
+  readonly #onExpiry: (session: ServerSession) => void
+  readonly #byId = new Map<bigint, ServerSession>()
   #nextId: bigint
   #timer: unknown
   #timerAt = Infinity
   #isPaused = false
 
   /** @param onExpiry must call `end` for the session */
-  constructor(options: SessionsOptions, onExpiry: (session: ServerSession<Connection>) => void) {
+  constructor(options: SessionsOptions, onExpiry: (session: ServerSession) => void) {
     this.#options = options
     this.#onExpiry = onExpiry
-    // A session id starts with the server's number, here always 1. A time in milliseconds follows
+    // A session id starts with the number of a server. A time in milliseconds follows
     // (SessionTrackerImpl.initializeNextSessionId). The time has a random offset, because two servers started together
     // must not issue the same session ids.
     const elapsed = options.clock.wallNow() - options.random() * 2 ** 32
-    this.#nextId = (1n << 56n) | BigInt.asUintN(56, BigInt(Math.floor(elapsed)) << 16n)
+    this.#nextId = BigInt.asUintN(56, BigInt(Math.floor(elapsed)) << 16n)
   }
 
-  get all(): Iterable<ServerSession<Connection>> {
+  get all(): Iterable<ServerSession> {
     return this.#byId.values()
   }
 
@@ -49,13 +53,15 @@ export class Sessions<Connection> {
     return this.#byId.size
   }
 
-  get(id: bigint): ServerSession<Connection> | undefined {
+  get(id: bigint): ServerSession | undefined {
     return this.#byId.get(id)
   }
 
-  open(timeout: number): ServerSession<Connection> {
+  /** @param server the number of the server that the client has connected to, from 1 to 127 */
+  open(timeout: number, server: number): ServerSession {
     const password = Buffer.from(Array.from({ length: 16 }, () => Math.floor(this.#options.random() * 256)))
-    const session = { id: this.#nextId++, password, timeout: 0, expiresAt: 0, connection: undefined }
+    const id = (BigInt(server) << 56n) | this.#nextId++
+    const session = { id, password, timeout: 0, expiresAt: 0, ...DETACHED }
     this.#byId.set(session.id, session)
     this.#negotiate(session, timeout)
     return session
@@ -63,11 +69,11 @@ export class Sessions<Connection> {
 
   /** Adds a session of an earlier server. */
   restore(id: bigint, password: Buffer, timeout: number): void {
-    this.#byId.set(id, { id, password, timeout, expiresAt: Infinity, connection: undefined })
+    this.#byId.set(id, { id, password, timeout, expiresAt: Infinity, ...DETACHED })
   }
 
   /** Returns the session with a newly negotiated timeout, or undefined if it has ended or the password is wrong. */
-  resume(id: bigint, password: Buffer | null, timeout: number): ServerSession<Connection> | undefined {
+  resume(id: bigint, password: Buffer | null, timeout: number): ServerSession | undefined {
     const session = this.#byId.get(id)
     if (session === undefined || password?.equals(session.password) !== true) return undefined
     this.#negotiate(session, timeout)
@@ -75,13 +81,18 @@ export class Sessions<Connection> {
   }
 
   /** Postpones the expiry of the session, because a request has arrived. */
-  touch(session: ServerSession<Connection>): void {
+  touch(session: ServerSession): void {
     // Sessions expire in groups, at whole ticks: up to one tick later than their timeout.
     const { clock, tickTime } = this.#options
     session.expiresAt = (Math.floor((clock.now() + session.timeout) / tickTime) + 1) * tickTime
   }
 
-  end(session: ServerSession<Connection>): void {
+  /** Takes back an `end`. */
+  revive(session: ServerSession): void {
+    this.#byId.set(session.id, session)
+  }
+
+  end(session: ServerSession): void {
     this.#byId.delete(session.id)
     if (this.#byId.size === 0) this.#clearTimer()
   }
@@ -114,7 +125,7 @@ export class Sessions<Connection> {
     this.#scheduleExpiry(next)
   }
 
-  #negotiate(session: ServerSession<Connection>, timeout: number): void {
+  #negotiate(session: ServerSession, timeout: number): void {
     const { minSessionTimeout, maxSessionTimeout } = this.#options
     session.timeout = Math.min(Math.max(timeout, minSessionTimeout), maxSessionTimeout)
     this.touch(session)

@@ -1,7 +1,8 @@
 // A copy of the server's state, as plain values that a test can compare.
 import type { ACL, Stat } from '../protocol/index.ts'
 import type { ServerView } from './four-letter-words.ts'
-import { statOf, type NodeKind } from './tree.ts'
+import type { NodeKind } from './node.ts'
+import { statOf } from './tree.ts'
 
 /** A copy of the state of a server: changing it does not change the server. */
 export interface Snapshot {

@@ -1,5 +1,6 @@
 // An atomic change of the tree.
 import type { ACL, eventTypes } from '../protocol/index.ts'
+import type { NodeContent } from './node.ts'
 
 /** A change of a node. For a created or deleted node, watches on the children of its parent fire too. */
 export interface TreeChange {
@@ -12,6 +13,19 @@ export interface TreeChange {
   parentACL: readonly ACL[]
 }
 
+/** The changes that can be made again on the tree of another server. */
+export interface ReplayedTree {
+  create(tx: TreeTransaction, path: string, content: NodeContent): unknown
+  delete(tx: TreeTransaction, path: string): void
+  setData(tx: TreeTransaction, path: string, data: Buffer | null): unknown
+  setACL(tx: TreeTransaction, path: string, acl: readonly ACL[]): unknown
+  setCounter(tx: TreeTransaction, path: string, next: number): void
+  forget(session: bigint): void
+}
+
+/** Makes a change of a transaction on the tree of another server, which has the state before it. */
+export type Replay = (tree: ReplayedTree, tx: TreeTransaction) => void
+
 export class TreeTransaction {
   readonly zxid: bigint
   /** Milliseconds since 1970: the ctime or mtime of the nodes that it changes. */
@@ -22,6 +36,7 @@ export class TreeTransaction {
   readonly quotaCounts = new Map<object, ReadonlyMap<string, number>>()
   readonly #changes: TreeChange[] = []
   readonly #undo: (() => void)[] = []
+  readonly #replays: Replay[] = []
   #rolledBack = false
 
   constructor(zxid: bigint, time: number) {
@@ -34,9 +49,18 @@ export class TreeTransaction {
     return this.#changes
   }
 
-  /** Records a change that has been made, and how to undo it. */
-  record(undo: () => void, change?: TreeChange): void {
+  /** How to make the changes again, in order. */
+  get replays(): readonly Replay[] {
+    return this.#replays
+  }
+
+  /**
+   * Records a change that has been made, and how to undo it.
+   * @param replay how to make the change again. Default: another change of this transaction has the same effect.
+   */
+  record(undo: () => void, replay?: Replay, change?: TreeChange): void {
     this.#undo.push(undo)
+    if (replay !== undefined) this.#replays.push(replay)
     if (change !== undefined) this.#changes.push(change)
   }
 
@@ -48,6 +72,7 @@ export class TreeTransaction {
   rollBack(): void {
     this.#rolledBack = true
     for (const undo of this.#undo.splice(0).reverse()) undo()
+    this.#replays.length = 0
     this.#changes.length = 0
   }
 }

@@ -1,6 +1,7 @@
 // A digest of the whole tree, as Apache's server computes it: the sum of the CRC-32 of each node (DigestCalculator).
 import { Writer } from '../protocol/index.ts'
-import type { NodeKind, Tree } from './tree.ts'
+import type { NodeKind } from './node.ts'
+import type { Tree } from './tree.ts'
 
 /** Returns the digest of the tree, a signed 64-bit integer. The nodes below /zookeeper do not count. */
 export function digestOf(tree: Tree): bigint {

@@ -1,38 +1,14 @@
 // The tree of nodes (DataTree). It keeps versions and zxids; the operations check permissions.
 import { eventTypes, nameOf, parentOf, perms, type ACL, type Stat } from '../protocol/index.ts'
+import type { Node, NodeContent } from './node.ts'
 import { countChange } from './quotas.ts'
 import { RequestError } from './request-error.ts'
-import type { TreeTransaction } from './transaction.ts'
-
-/** The kind of a node, which decides when the server deletes it. */
-export type NodeKind =
-  | { is: 'persistent' }
-  | { is: 'ephemeral'; session: bigint }
-  /** Deleted by a periodic check after its last child was deleted. */
-  | { is: 'container' }
-  /** Deleted by a periodic check if it has no children and its data has not changed for `ttl` milliseconds. */
-  | { is: 'ttl'; ttl: number }
-
-export interface Node {
-  data: Buffer | null
-  acl: readonly ACL[]
-  readonly kind: NodeKind
-  readonly children: Set<string>
-  /** The number of children ever created, as a 32-bit integer: the next sequence number. */
-  created: number
-  czxid: bigint
-  mzxid: bigint
-  pzxid: bigint
-  ctime: number
-  mtime: number
-  version: number
-  aversion: number
-}
+import type { Replay, ReplayedTree, TreeTransaction } from './transaction.ts'
 
 /** The nodes of a new server, which cannot be deleted (DataTree.isSpecialPath). */
 export const specialPaths: ReadonlySet<string> = new Set(['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'])
 
-export class Tree {
+export class Tree implements ReplayedTree {
   readonly #nodes = new Map<string, Node>()
   /**
    * The paths of ephemeral nodes by session. A session stays here until `forget`, even if it owns no node any more
@@ -101,7 +77,8 @@ export class Tree {
       if (isFirst) this.forget(owner)
       Object.assign(parent, { created, pzxid })
     }
-    tx.record(undo, { type: eventTypes.NodeCreated, path, acl: node.acl, parentACL: parent.acl })
+    const replay: Replay = (tree, tx) => void tree.create(tx, path, content)
+    tx.record(undo, replay, { type: eventTypes.NodeCreated, path, acl: node.acl, parentACL: parent.acl })
     countChange(this, tx, path, { nodes: 1, bytes: sizeOf(node) })
     return node
   }
@@ -116,7 +93,8 @@ export class Tree {
       this.#add(path, node)
       parent.pzxid = pzxid
     }
-    tx.record(undo, { type: eventTypes.NodeDeleted, path, acl: node.acl, parentACL: parent.acl })
+    const replay: Replay = (tree, tx) => tree.delete(tx, path)
+    tx.record(undo, replay, { type: eventTypes.NodeDeleted, path, acl: node.acl, parentACL: parent.acl })
     countChange(this, tx, path, { nodes: -1, bytes: -sizeOf(node) })
   }
 
@@ -146,7 +124,8 @@ export class Tree {
     const { data: before, version, mzxid, mtime } = node
     Object.assign(node, { data, version: (version + 1) | 0, mzxid: tx.zxid, mtime: tx.time })
     const undo = () => void Object.assign(node, { data: before, version, mzxid, mtime })
-    tx.record(undo, { type: eventTypes.NodeDataChanged, path, acl: node.acl, parentACL: [] })
+    const replay: Replay = (tree, tx) => void tree.setData(tx, path, data)
+    tx.record(undo, replay, { type: eventTypes.NodeDataChanged, path, acl: node.acl, parentACL: [] })
     countChange(this, tx, path, { nodes: 0, bytes: sizeOf(node) - (before?.length ?? 0) })
     return node
   }
@@ -156,17 +135,36 @@ export class Tree {
     const node = this.get(path)
     const { acl: before, aversion } = node
     Object.assign(node, { acl, aversion: (aversion + 1) | 0 })
-    tx.record(() => void Object.assign(node, { acl: before, aversion }))
+    const undo = () => void Object.assign(node, { acl: before, aversion })
+    tx.record(undo, (tree, tx) => void tree.setACL(tx, path, acl))
     return node
   }
 
-  ephemeralsOf(session: bigint): string[] {
-    return [...(this.#ephemerals.get(session) ?? [])]
+  /** Deletes the ephemeral nodes of a session that has ended. */
+  endSession(tx: TreeTransaction, session: bigint): void {
+    for (const path of this.ephemeralsOf(session)) this.delete(tx, path)
+    this.forget(session)
+    // To undo the deletions is enough.
+    const undo = () => undefined
+    tx.record(undo, tree => tree.forget(session))
+  }
+
+  /** Sets the number of the next sequential child. */
+  setCounter(tx: TreeTransaction, path: string, next: number): void {
+    const node = this.get(path)
+    const { created } = node
+    node.created = next
+    const undo = () => void (node.created = created)
+    tx.record(undo, (tree, tx) => tree.setCounter(tx, path, next))
   }
 
   /** Removes a session that owns no nodes and will own none. */
   forget(session: bigint): void {
     this.#ephemerals.delete(session)
+  }
+
+  ephemeralsOf(session: bigint): string[] {
+    return [...(this.#ephemerals.get(session) ?? [])]
   }
 
   /** Sessions that own nodes or have owned some, with the paths that they own now. */
@@ -214,8 +212,6 @@ export class Tree {
     if (kind.is === 'ephemeral') this.#ephemerals.get(kind.session)?.delete(path)
   }
 }
-
-type NodeContent = Pick<Node, 'data' | 'acl' | 'kind'>
 
 function nodeOf({ zxid = 0n, time = 0, ...content }: NodeContent & { zxid?: bigint; time?: number }): Node {
   return {

@@ -16,11 +16,12 @@ import {
 } from '../protocol/index.ts'
 import type { MultiRequest, MultiResponse, TypeOf } from '../protocol/index.ts'
 import { requirePermission, fixupACL } from './acl.ts'
+import type { NodeKind } from './node.ts'
 import { requireQuota } from './quotas.ts'
 import { RequestError } from './request-error.ts'
 import type { TreeTransaction } from './transaction.ts'
 import type { Behaviour } from './version.ts'
-import { sequenceSuffix, specialPaths, statOf, type NodeKind, type Tree } from './tree.ts'
+import { sequenceSuffix, specialPaths, statOf, type Tree } from './tree.ts'
 
 export interface WriteContext {
   tree: Tree

@@ -4,7 +4,6 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { parentOf } from '../../src/protocol/index.ts'
 import { ServerConnection } from '../../src/server/connection.ts'
-import { Database } from '../../src/server/database.ts'
 import { Server } from '../../src/server/index.ts'
 import { TreeTransaction } from '../../src/server/transaction.ts'
 import { Tree } from '../../src/server/tree.ts'
@@ -149,7 +148,7 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   'ephemeral nodes stay when their session is closed': {
     suite: modes,
-    breakIt: () => patch(Database.prototype, 'closeSession', () => () => undefined),
+    breakIt: () => patch(Tree.prototype, 'endSession', () => () => undefined),
   },
   'only the first entry of an ACL is stored': {
     suite: acl,

@@ -4,7 +4,8 @@ import type { PlantedBug } from '../planted-bug.ts'
 const contract = 'test/contract/contract.test.ts'
 const sessions = { file: 'src/server/sessions.ts', caughtBy: 'test/server/virtual-time.test.ts' }
 const connection = { file: 'src/server/connection.ts', caughtBy: contract }
-const core = { file: 'src/server/server-core.ts', caughtBy: 'test/server/virtual-time.test.ts' }
+const leader = { file: 'src/server/leader.ts', caughtBy: 'test/server/virtual-time.test.ts' }
+const standalone = { file: 'src/server/standalone.ts', caughtBy: 'test/server/virtual-time.test.ts' }
 
 export const serverSessions: readonly PlantedBug[] = [
   {
@@ -49,13 +50,13 @@ export const serverSessions: readonly PlantedBug[] = [
   {
     ...connection,
     bug: 'a client that has seen a later zxid is accepted, and reads an older state',
-    from: ' || request.lastZxidSeen > database.zxid',
-    to: '',
+    from: 'lastZxidSeen > this.#owner.database.zxid',
+    to: 'false',
   },
   {
     ...connection,
     bug: 'a session that moves to a new connection keeps the old one too',
-    from: 'sessions.get(request.sessionId)?.connection?.close()',
+    from: 'this.#owner.connectionOf(sessionId)?.close()',
     to: '',
   },
   {
@@ -73,15 +74,15 @@ export const serverSessions: readonly PlantedBug[] = [
   {
     ...connection,
     bug: 'a request does not keep its session alive',
-    from: 'if (!isAuthentication) sessions.touch(session)',
+    from: 'if (!isAuthentication) role.touch(session)',
     to: '',
     caughtBy: 'test/server/virtual-time.test.ts',
   },
   {
     ...connection,
     bug: 'credentials alone keep a session alive',
-    from: 'if (!isAuthentication) sessions.touch(session)',
-    to: 'sessions.touch(session)',
+    from: 'if (!isAuthentication) role.touch(session)',
+    to: 'role.touch(session)',
     caughtBy: 'test/server/virtual-time.test.ts',
   },
   {
@@ -98,10 +99,11 @@ export const serverSessions: readonly PlantedBug[] = [
     to: 'xid',
   },
   {
-    ...connection,
+    file: 'src/server/handshake.ts',
+    caughtBy: contract,
     bug: 'a client from before 3.4 gets a reply that it cannot parse',
-    from: 'isLegacy ? Legacy',
-    to: 'isLegacy && fault ? Legacy',
+    from: 'if (isLegacy)',
+    to: 'if (isLegacy && session === undefined)',
   },
   {
     ...connection,
@@ -110,36 +112,36 @@ export const serverSessions: readonly PlantedBug[] = [
     to: '',
   },
   {
-    ...core,
+    ...standalone,
     bug: 'resume() expires sessions before it executes the requests that kept them alive',
-    from: '    for (const connection of [...this.connections]) connection.resume()\n    this.sessions.resumeExpiry()',
-    to: '    this.sessions.resumeExpiry()\n    for (const connection of [...this.connections]) connection.resume()',
+    from: '    this.core.resume()\n    this.leader.resume()',
+    to: '    this.leader.resume()\n    this.core.resume()',
   },
   {
-    ...core,
+    ...leader,
     bug: 'sessions expire as soon as a stopped server starts again',
     from: 'for (const session of this.sessions.all) this.sessions.touch(session)',
     to: '',
     caughtBy: 'test/server/stop-and-start.test.ts',
   },
   {
-    ...core,
+    ...leader,
     bug: 'a paused server expires sessions',
     from: '    this.#isPaused = true\n    this.sessions.pauseExpiry()',
     to: '    this.#isPaused = true',
   },
   {
-    ...core,
+    ...connection,
     bug: 'the server closes the connection of a closing session before it replies',
-    from: 'if (connection !== requester) connection?.end()',
-    to: 'connection?.end()',
+    from: 'if (!this.#isClosing) this.end()',
+    to: 'this.end()',
     caughtBy: contract,
   },
   {
-    ...core,
+    ...leader,
     bug: 'an error of the callback onTransaction undoes half of a transaction',
-    from: '      queueMicrotask(() => {\n        throw error\n      })',
-    to: '      throw error',
+    from: '    queueMicrotask(() => {\n      throw error\n    })',
+    to: '    throw error',
     caughtBy: 'test/server/transactions-and-close.test.ts',
   },
 ]

@@ -4,7 +4,6 @@ import type { PlantedBug } from '../planted-bug.ts'
 const contract = 'test/contract/contract.test.ts'
 const tree = { file: 'src/server/tree.ts', caughtBy: contract }
 const transaction = { file: 'src/server/transaction.ts', caughtBy: contract }
-const database = { file: 'src/server/database.ts', caughtBy: contract }
 const writes = { file: 'src/server/writes.ts', caughtBy: contract }
 const reads = { file: 'src/server/reads.ts', caughtBy: contract }
 const acl = { file: 'src/server/acl.ts', caughtBy: contract }
@@ -77,16 +76,16 @@ export const serverTree: readonly PlantedBug[] = [
     to: '',
   },
   {
-    ...database,
+    file: 'src/server/standalone.ts',
     bug: 'a rejected multi is reported as a transaction',
-    from: 'if (!tx.rolledBack) this.#onCommit',
-    to: 'this.#onCommit',
+    from: 'if (!tx.rolledBack) report',
+    to: 'report',
     caughtBy: 'test/server/transactions-and-close.test.ts',
   },
   {
-    ...database,
+    ...tree,
     bug: 'the ephemeral nodes of an ended session stay',
-    from: 'for (const path of this.tree.ephemeralsOf(session)) this.tree.delete(tx, path)',
+    from: 'for (const path of this.ephemeralsOf(session)) this.delete(tx, path)',
     to: '',
     caughtBy: 'test/server/control.test.ts',
   },
@@ -184,7 +183,7 @@ export const serverTree: readonly PlantedBug[] = [
     file: 'src/server/operations.ts',
     caughtBy: contract,
     bug: 'sync fails if its node does not exist',
-    from: 'read(o.sync, (_, { path }) => ({ path }))',
-    to: 'read(o.sync, ({ database }, { path }) => (database.tree.get(path), { path }))',
+    from: 'read(o.sync, (_, { path }) => ({ path }),',
+    to: 'read(o.sync, ({ database }, { path }) => (database.tree.get(path), { path }),',
   },
 ]

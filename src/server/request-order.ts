@@ -1,0 +1,53 @@
+// The requests of one connection, in order. A request that waits for the leader delays those after it
+// (CommitProcessor).
+
+interface Place {
+  task: (() => void) | undefined
+}
+
+/** More requests than this do not wait (globalOutstandingLimit). */
+const FULL = 1000
+
+export class RequestOrder {
+  readonly #places: Place[] = []
+  readonly #onRoom: () => void
+
+  /** @param onRoom called when the order is no longer full */
+  constructor(onRoom: () => void) {
+    this.#onRoom = onRoom
+  }
+
+  get isEmpty(): boolean {
+    return this.#places.length === 0
+  }
+
+  get isFull(): boolean {
+    return this.#places.length >= FULL
+  }
+
+  /** Runs the task when those before it have run. */
+  run(task: () => void): void {
+    if (this.isEmpty) task()
+    else this.reserve()(task)
+  }
+
+  /** Returns a function that sets the task of this place. The task runs when those of all places before it have run. */
+  reserve(): (task: () => void) => void {
+    const place: Place = { task: undefined }
+    this.#places.push(place)
+    return task => {
+      place.task = task
+      this.#proceed()
+    }
+  }
+
+  clear(): void {
+    this.#places.length = 0
+  }
+
+  #proceed(): void {
+    const before = this.#places.length
+    while (this.#places[0]?.task !== undefined) this.#places.shift()?.task?.()
+    if (before >= FULL && !this.isFull) this.#onRoom()
+  }
+}

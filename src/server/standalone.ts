@@ -1,0 +1,94 @@
+// A single server. It is its own leader, and executes each request at once.
+import { FaultPlan } from './fault-plan.ts'
+import type { Handshake } from './handshake.ts'
+import { Leader, reportTransaction } from './leader.ts'
+import type { Outcome } from './operations.ts'
+import type { Settings } from './options.ts'
+import type { ClientRequest, Role } from './role.ts'
+import { ServerCore } from './server-core.ts'
+import type { ServerSession } from './sessions.ts'
+
+export class Standalone implements Role {
+  readonly mode = 'standalone'
+  readonly isImmediate = true
+  readonly leader: Leader
+  readonly core: ServerCore
+  readonly faults: FaultPlan
+
+  /**
+   * @param state the nodes and sessions of an earlier server, as text; default: none
+   * @throws Error if the state is malformed
+   */
+  constructor(settings: Settings, state?: string) {
+    this.leader = new Leader(
+      settings,
+      (tx, cause) => {
+        if (!tx.rolledBack) reportTransaction(settings, tx, cause)
+      },
+      session => this.endSession(session),
+      state,
+    )
+    const { database, sessions } = this.leader
+    this.faults = new FaultPlan(settings.clock)
+    this.core = new ServerCore(settings, 0, database, sessions, this.faults)
+    this.core.become(this)
+    this.start()
+  }
+
+  refuses(): boolean {
+    return false
+  }
+
+  attach({ sessionId, passwd, timeOut }: Handshake, done: (session: ServerSession | undefined) => void): void {
+    const { leader } = this
+    done(sessionId === 0n ? leader.openSession(timeOut, 1) : leader.sessions.resume(sessionId, passwd, timeOut))
+  }
+
+  touch(session: ServerSession): void {
+    this.leader.sessions.touch(session)
+  }
+
+  execute({ kind, session, run }: ClientRequest, done: (outcome: Outcome) => void): void {
+    if (kind === 'close') this.endSession(session)
+    done(run(this.leader.database))
+  }
+
+  endSession(session: ServerSession): void {
+    this.leader.closeSession(session)
+    this.core.onSessionEnded(session.id)
+  }
+
+  pause(): void {
+    this.leader.pause()
+    this.core.pause()
+  }
+
+  /**
+   * Executes the requests received during the pause, and only then expires sessions, because a request keeps its
+   * session alive.
+   */
+  resume(): void {
+    if (!this.core.isRunning) return
+    this.core.resume()
+    this.leader.resume()
+  }
+
+  /** Closes every connection, like the end of the process. The nodes and the sessions stay. */
+  stop(): void {
+    this.leader.stop()
+    this.core.stop()
+  }
+
+  /** Accepts connections again. */
+  start(): void {
+    this.core.start()
+    this.leader.start()
+  }
+
+  close(): void {
+    // Before faults.clear(), so that held replies are not sent.
+    this.stop()
+    this.leader.sessions.close()
+    this.faults.clear()
+  }
+}
