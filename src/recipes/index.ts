@@ -1,5 +1,5 @@
-// Entry point `zkwire/recipes`: locks, semaphores, barriers, leader election, shared data. Re-exports only.
-// May import: recipes/coordination, recipes/data, recipes/locks, recipes/queue, recipes/node.
+// Entry point `zkwire/recipes`: locks, semaphores, barriers, leader election, shared data, members. Re-exports only.
+// May import: recipes/coordination, recipes/data, recipes/members, recipes/locks, recipes/queue, recipes/node.
 export type { WaitOptions } from './node/cancellable.ts'
 export { Barrier, DoubleBarrier, type BarrierOptions } from './coordination/barrier.ts'
 export { Counter, type CounterOptions, type Integer } from './data/counter.ts'
@@ -13,6 +13,9 @@ export type { Lock, AcquireOptions } from './locks/lock.ts'
 export { LockError, type LockErrorCode } from './node/lock-error.ts'
 export { MultiLock, type MultiHeld } from './locks/multi-lock.ts'
 export { Mutex } from './locks/mutex.ts'
+export { Membership, type Member, type MembershipChange, type MembershipOptions } from './members/membership.ts'
+export type { MembershipDialect } from './members/member-names.ts'
+export { PersistentEphemeral, type PersistentEphemeralOptions } from './members/persistent-ephemeral.ts'
 export type { ContenderNode } from './queue/queue.ts'
 export type { HerdMutexOptions, LockOptions, MutexOptions } from './locks/queue-lock.ts'
 export { ReentrantMutex, type ReentrantAcquireOptions, type ReentrantMutexOptions } from './locks/reentrant-mutex.ts'

@@ -18,8 +18,11 @@ describe('zkwire/recipes', () => {
       'HerdMutex',
       'LeaderElection',
       'LockError',
+      'Membership',
       'MultiLock',
       'Mutex',
+      'PersistentEphemeral',
+
       'ReadWriteLock',
       'ReentrantMutex',
       'Semaphore',

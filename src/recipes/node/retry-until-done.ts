@@ -6,7 +6,7 @@ import type { Client } from '../../client/index.ts'
 /**
  * The codes of temporary refusals. A clean-up that gave up at one would leave a node that blocks all other contenders.
  */
-const TEMPORARY = ['TOOMANYPENDING', 'THROTTLEDOP', 'NOTREADONLY', 'REQUESTTIMEOUT', 'OPERATIONTIMEOUT'] as const
+export const TEMPORARY = ['TOOMANYPENDING', 'THROTTLEDOP', 'NOTREADONLY', 'REQUESTTIMEOUT', 'OPERATIONTIMEOUT'] as const
 /** The pause after the first refusal, in milliseconds. It doubles up to DOUBLINGS times. */
 const FIRST_PAUSE = 20
 const DOUBLINGS = 6

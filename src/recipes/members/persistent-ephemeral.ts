@@ -1,0 +1,202 @@
+// Recipes about who is there: a node that comes back, groups and their members, items that members share, services.
+// They go on in the next session. This file: the node that comes back.
+// May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
+import { anACL, aBoolean, clockOf, inBackground, newDataProblem, newPace, pause } from '../../client/recipe-support.ts'
+import type { Pace } from '../../client/recipe-support.ts'
+import { badArguments, isCode, longestTtl, pathProblem, ZooKeeperError, type ACL } from '../../protocol/index.ts'
+import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { forwardAbort } from '../../runtime/abort.ts'
+import { LONGEST_TIMER } from '../../runtime/clock.ts'
+import type { Client, Data } from '../../client/index.ts'
+import { checkArguments } from '../node/arguments.ts'
+import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { retryUntilDone } from '../node/retry-until-done.ts'
+import { closed, SessionLoop } from './session-loop.ts'
+import { nodeModes, WantedNode, type NodeMode, type NodeRead } from './wanted-node.ts'
+
+/** Options of a {@link PersistentEphemeral}. */
+export interface PersistentEphemeralOptions {
+  /** The node's data. Default: an empty string. */
+  data?: Data
+  /**
+   * `ephemeral`: the server deletes the node when the process is gone. `ephemeralSequential`: the same, with a name
+   * that begins with `_c_` and a UUID, and ends with a number. The node always comes back with the same name.
+   * `persistent`: the node stays when the process is killed. `persistentTTL`: the server deletes it `ttl` milliseconds
+   * after the process was killed. Default `ephemeral`.
+   */
+  mode?: NodeMode
+  /**
+   * For mode `persistentTTL`: the time to live in milliseconds, from 1 to 2^40 - 1. A child `touch` of the node is
+   * written twice in that time, as by Curator's PersistentTtlNode. So watchers of the node are not notified.
+   */
+  ttl?: number
+  /** ACL of the node, and of a missing parent. Default: openACL. The session needs READ, WRITE and DELETE. */
+  acl?: readonly ACL[]
+  /**
+   * What happens if another session has an ephemeral node at the path, for example the session that this process had
+   * before a crash. True: the node is replaced, in one transaction. This happens only at the start of a session, so two
+   * processes with the same path do not replace each other's node for ever: the one that started last has the node.
+   * False: waits until that node is gone. Default true.
+   */
+  takeOver?: boolean
+}
+
+const checks: Checks<PersistentEphemeralOptions> = {
+  data: mustBe('a Uint8Array, a string or null', value => newDataProblem(value) === undefined),
+  mode: mustBe(`one of ${nodeModes.join(', ')}`, value => nodeModes.includes(value)),
+  ttl: mustBe(
+    `an integer from 1 to ${longestTtl}`,
+    (ttl: number) => Number.isInteger(ttl) && ttl >= 1 && ttl <= longestTtl,
+  ),
+  acl: anACL,
+  takeOver: aBoolean,
+}
+
+/**
+ * A node that is there while the process is. It is created again, with its data, whenever it is deleted, and in each
+ * new session that {@link start} is called with. Data that another client writes to it is replaced.
+ */
+export class PersistentEphemeral implements AsyncDisposable {
+  readonly #node: WantedNode
+  readonly #takesOver: boolean
+  #loop: SessionLoop | undefined
+
+  /** @throws ZooKeeperError BADARGUMENTS */
+  constructor(path: string, options: PersistentEphemeralOptions = {}) {
+    const problem = pathProblem(path) ?? optionsProblem(options, checks) ?? problemWith(path, options)
+    if (problem !== undefined) throw badArguments('PersistentEphemeral', path, problem)
+    const { data = '', mode = 'ephemeral', ttl, acl, takeOver = true } = options
+    this.#node = new WantedNode(path, { data, mode, ttl, acl })
+    this.#takesOver = takeOver
+  }
+
+  /** The path of the node. In mode `ephemeralSequential` it has its number when {@link start} has resolved. */
+  get path(): string {
+    return this.#node.path
+  }
+
+  get data(): Data {
+    return this.#node.data
+  }
+
+  /**
+   * Creates the node in the session of this client, and keeps it there from now on. Resolves when it exists. Call it
+   * again with the client of each new session, for example in the function of `supervise`.
+   *
+   * Errors that occur later, such as NOAUTH, are passed to `onUncaughtError` of the client. The same error is passed
+   * only once, and the failed call is repeated after a pause of up to a second.
+   * @throws ZooKeeperError NODEEXISTS if a node at the path should be ephemeral and is not; NOAUTH, INVALIDACL,
+   * NOCHILDRENFOREPHEMERALS; UNIMPLEMENTED if the server has no nodes with a TTL; the error of the session if that ends
+   * first; LockError TIMEOUT; the signal's reason
+   */
+  start(client: Client, options: WaitOptions = {}): Promise<void> {
+    checkArguments('start', client, this.path)
+    const call = { op: 'start', path: this.path, options, checks: waitOptionChecks }
+    const undo = () => (this.#loop?.isOf(client) === true ? this.close() : Promise.resolve())
+    return cancellable(client, call, () => this.#startIn(client), undo)
+  }
+
+  #startIn(client: Client): Promise<void> {
+    const previous = this.#loop
+    if (previous?.isOf(client) !== true || !previous.isRunning) {
+      this.#loop = new SessionLoop(client, loop => this.#keep(loop))
+      if (previous !== undefined) inBackground(previous.client, this.#end(previous))
+    }
+    return (this.#loop as SessionLoop).when(this.#node.version)
+  }
+
+  /**
+   * Replaces the data. Resolves when the node has it. Without a session it resolves at once, and the node is created
+   * with that data in the next session.
+   * @throws ZooKeeperError BADARGUMENTS, NOAUTH, QUOTAEXCEEDED; the error of the session if that ends first. The data
+   * is written as soon as that is possible nevertheless
+   */
+  async setData(data: Data): Promise<void> {
+    const problem = newDataProblem(data)
+    if (problem !== undefined) throw badArguments('setData', this.path, problem)
+    this.#node.setData(data)
+    if (this.#loop?.isRunning === true) await this.#loop.when(this.#node.version)
+  }
+
+  /**
+   * Deletes the node. Resolves when it is gone or the session has ended. May be called again. {@link start} can follow.
+   * @throws ZooKeeperError NOAUTH if the server refuses to delete the node
+   */
+  async close(): Promise<void> {
+    const loop = this.#loop
+    this.#loop = undefined
+    if (loop !== undefined) await this.#end(loop)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** Ends the work in a session, and deletes its node, unless the next session needs the same node. */
+  async #end(loop: SessionLoop): Promise<void> {
+    await loop.stop(closed(this.path))
+    if (!this.#node.isEphemeral && this.#loop !== undefined) return
+    try {
+      await retryUntilDone(loop.client, () => this.#node.remove(loop.client))
+    } catch (error) {
+      if (!isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) throw error
+    }
+  }
+
+  /** A round of the loop: creates the node, and watches it until the loop is stopped. */
+  async #keep(loop: SessionLoop): Promise<void> {
+    const { client, signal } = loop
+    const pace = newPace(client)
+    let mayExist = await this.#node.prepare(client, signal)
+    for (;;) {
+      // Not AbortSignal.any(): in Node 20 the loop's signal would keep an entry for each step.
+      const step = new AbortController()
+      const stopListening = forwardAbort(signal, step)
+      try {
+        const read = await (mayExist ? this.#node.read(client, step.signal) : this.#node.create(client, step.signal))
+        mayExist = read !== undefined
+        if (read === undefined) await pace.wait(signal)
+        else await this.#settle(loop, read, pace, step.signal)
+      } finally {
+        stopListening()
+        step.abort()
+      }
+      signal.throwIfAborted()
+    }
+  }
+
+  /** Changes the node if it is not as wanted. Otherwise resolves when it may have to be changed. */
+  async #settle(loop: SessionLoop, { value, changed }: NodeRead, pace: Pace, signal: AbortSignal): Promise<void> {
+    const { client } = loop
+    const node = this.#node
+    const { data, stat } = value
+    if (!node.isOurs(client, stat)) {
+      if (stat.ephemeralOwner === 0n) throw new ZooKeeperError('NODEEXISTS', notEphemeral(this.path))
+      if (!this.#takesOver || loop.hasReached(0)) return changed
+      return node.replace(client, stat)
+    }
+    if (!node.hasData(data)) {
+      // Another client has written to the node, and may write again.
+      if (loop.hasReached(node.version)) await pace.wait(signal)
+      return node.write(client, stat)
+    }
+    const { ttl, change } = node
+    loop.reached(node.version)
+    if (ttl === undefined) return Promise.race([changed, change])
+    const due = pause(client, clockOf(client), Math.min(ttl / 2, LONGEST_TIMER), signal).then(() => true)
+    if ((await Promise.race([changed, change, due])) === true) await node.touch(client, ttl)
+  }
+}
+
+function problemWith(path: string, { mode, ttl }: PersistentEphemeralOptions): string | undefined {
+  if (path === '/') return 'the root always exists'
+  return (mode === 'persistentTTL') === (ttl !== undefined) ? undefined : 'mode persistentTTL and ttl need each other'
+}
+
+const notEphemeral = (path: string) =>
+  ({
+    op: 'start',
+    path,
+    fate: 'refused',
+    detail: 'the node is not ephemeral, so it belongs to no session: delete it, or choose another path',
+  }) as const

@@ -1,0 +1,237 @@
+import { expect } from 'chai'
+import { supervise, ZooKeeperError, type Client } from '../../../src/index.ts'
+import { opcodes } from '../../../src/protocol/index.ts'
+import { Membership, type MembershipChange } from '../../../src/recipes/index.ts'
+import { failureOf } from '../../support/settled.ts'
+import { onBothServers } from '../fixture.ts'
+
+const idsOf = (members: readonly { id: string }[]) => members.map(({ id }) => id)
+
+/** Describes a change in one line: `+a` joined, `-b` left, `*c=d` has the new data d. */
+const lineOf = ({ joined, left, updated }: MembershipChange): string =>
+  [
+    ...left.map(({ id }) => `-${id}`),
+    ...joined.map(({ id, data }) => `+${id}=${data?.toString()}`),
+    ...updated.map(({ id, data }) => `*${id}=${data?.toString()}`),
+  ].join(' ')
+
+onBothServers('Membership', (fixture, { it, itEverywhere }) => {
+  let path: string
+
+  beforeEach(() => {
+    path = `${fixture.path}/group`
+  })
+
+  itEverywhere('lists the members with their data, in the order in which they joined', async () => {
+    const [one, two] = await fixture.openMany(2)
+    await using a = new Membership(path, { id: 'a', data: 'host-a' })
+    await using b = new Membership(path, { id: 'b', data: Buffer.from('host-b') })
+    await b.join(one as Client)
+    await a.join(two as Client)
+    expect(a.members.map(({ id, data, session }) => [id, data?.toString(), session])).to.deep.equal([
+      ['b', 'host-b', one?.sessionId],
+      ['a', 'host-a', two?.sessionId],
+    ])
+    await fixture.until(() => b.members.length === 2)
+    await a.leave()
+    expect(a.isMember).to.equal(false)
+    await fixture.until(() => b.members.length === 1 && a.members.length === 1)
+    await a.join(two as Client)
+    await fixture.until(() => b.members.length === 2)
+  })
+
+  itEverywhere('tells every join, leave and change of data, by the iterator and by the callback', async () => {
+    const [one, two] = await fixture.openMany(2)
+    const told: string[] = []
+    const called: string[] = []
+    await using watcher = new Membership(path, { onChange: change => called.push(lineOf(change)) })
+    await watcher.watch(one as Client)
+    const reading = (async () => {
+      for await (const change of watcher.changes()) told.push(lineOf(change))
+    })()
+    const a = new Membership(path, { id: 'a', data: '1' })
+    await a.join(two as Client)
+    await fixture.until(() => told.length === 1)
+    await a.setData('2')
+    await fixture.until(() => told.length === 2)
+    await fixture.observer.delete(`${path}/a`)
+    await fixture.until(() => watcher.members.length === 1 && told.length > 2)
+    await a.close()
+    await fixture.until(() => watcher.members.length === 0)
+    await watcher.close()
+    await reading
+    expect(called.slice(0, 2)).to.deep.equal(['+a=1', '*a=2'])
+    expect(told.slice(0, 2)).to.deep.equal(['+a=1', '*a=2'])
+    // The deletion and the return may be told as one change or as two.
+    expect(told.slice(2, -1).join(' ')).to.equal('-a +a=2')
+    expect(told.at(-1)).to.equal('-a')
+    expect(called.join(' ')).to.equal('+a=1 *a=2 -a +a=2 -a')
+  })
+
+  itEverywhere('a new iterator begins with all members, and ends when its signal aborts', async () => {
+    const client = await fixture.open()
+    await using group = new Membership(path, { id: 'a' })
+    await group.join(client)
+    const stop = new AbortController()
+    const changes = group.changes({ signal: stop.signal })
+    const { value } = await changes.next()
+    expect(value).to.have.property('joined').with.length(1)
+    const next = changes.next()
+    stop.abort()
+    expect(await next).to.deep.equal({ value: undefined, done: true })
+  })
+
+  itEverywhere('goes on in the next session of supervise(), and tells the others', async () => {
+    const told: string[] = []
+    await using other = new Membership(path, { onChange: change => told.push(lineOf(change)) })
+    await other.watch(fixture.observer)
+    const group = new Membership(path, { id: 'a', data: 'x' })
+    const sessions: bigint[] = []
+    const own: string[] = []
+    let reading: Promise<void> | undefined
+    await supervise(fixture.server.connectString, fixture.server.options, async (zk, signal) => {
+      await group.join(zk)
+      reading ??= (async () => {
+        for await (const change of group.changes()) own.push(lineOf(change))
+      })()
+      sessions.push(zk.sessionId)
+      expect(group.members.map(({ session }) => session)).to.deep.equal([zk.sessionId])
+      if (sessions.length === 3) return group.close()
+      await fixture.expire(zk)
+      await new Promise<void>(resolve => {
+        if (signal.aborted) resolve()
+        else signal.addEventListener('abort', () => resolve(), { once: true })
+      })
+    })
+    await reading
+    await fixture.until(() => told.join(' ').split('-a').length === 4)
+    expect(new Set(sessions).size).to.equal(3)
+    expect(own.join(' ')).to.equal('+a=x -a +a=x -a +a=x')
+    expect(told.join(' ').replaceAll(/(-a) (\+a=x)/g, '$1 $2')).to.equal('+a=x -a +a=x -a +a=x -a')
+  })
+
+  itEverywhere('tells what changed while it had no connection, once', async () => {
+    const { faultyDial, client } = await fixture.openWithFaults()
+    const told: string[] = []
+    await using group = new Membership(path, { onChange: change => told.push(lineOf(change)) })
+    await fixture.observer.ensurePath(path)
+    for (const id of ['a', 'b', 'c']) await fixture.observer.create(`${path}/${id}`, '1', { mode: 'ephemeral' })
+    await group.watch(client)
+    faultyDial.refuse()
+    await fixture.observer.delete(`${path}/a`)
+    await fixture.observer.setData(`${path}/b`, '2')
+    await fixture.observer.create(`${path}/d`, '1', { mode: 'ephemeral' })
+    faultyDial.accept()
+    await fixture.until(() => told.join(' ').includes('d'))
+    expect(told).to.deep.equal(['+a=1 +b=1 +c=1', '-a +d=1 *b=2'])
+    for (const id of ['b', 'c', 'd']) await fixture.observer.delete(`${path}/${id}`)
+  })
+
+  it('follows a group that is deleted as a whole and created again', async () => {
+    const [one, two] = await fixture.openMany(2)
+    await using watcher = new Membership(path)
+    await watcher.watch(one as Client)
+    await using a = new Membership(path, { id: 'a' })
+    await a.join(two as Client)
+    await fixture.observer.deleteRecursive(path).catch(() => undefined)
+    await fixture.until(() => watcher.members.length === 1)
+    await a.leave()
+    await fixture.observer.delete(path)
+    await a.join(two as Client)
+    await fixture.until(() => watcher.members.length === 1)
+  })
+
+  it('uses watches of the list and of each member on servers before 3.6', async () => {
+    const [one, two] = await fixture.openMany(2)
+    // A server that does not know addWatch answers UNIMPLEMENTED.
+    for (let i = 0; i < 10; i++) fixture.embedded.faults.replace('addWatch', 'UNIMPLEMENTED', {})
+    const told: string[] = []
+    await using watcher = new Membership(path, { onChange: change => told.push(lineOf(change)) })
+    await watcher.watch(one as Client)
+    const a = new Membership(path, { id: 'a', data: '1' })
+    await a.join(two as Client)
+    await fixture.until(() => told.length === 1)
+    await a.setData('2')
+    await fixture.until(() => told.length === 2)
+    await a.setData('3')
+    await fixture.until(() => told.length === 3)
+    await a.close()
+    await fixture.until(() => told.length === 4)
+    expect(told).to.deep.equal(['+a=1', '*a=2', '*a=3', '-a'])
+  })
+
+  itEverywhere('names its nodes as kazoo’s Party and ShallowParty do', async () => {
+    const [one, two] = await fixture.openMany(2)
+    await using party = new Membership(path, { id: 'host/1', dialect: 'party' })
+    await party.join(one as Client)
+    const [child] = await fixture.childPaths('/group')
+    expect(child?.slice(path.length)).to.match(/^\/[0-9a-f]{32}__party__$/)
+    expect((await fixture.observer.getData(child ?? '')).data?.toString()).to.equal('host/1')
+    expect(idsOf(party.members)).to.deep.equal(['host/1'])
+    await fixture.observer.create(`${path}/stranger`)
+    await fixture.until(() => idsOf(party.members).join() === 'host/1')
+    await party.close()
+    await fixture.observer.deleteRecursive(path)
+    await using shallow = new Membership(path, { id: 'host-1', dialect: 'shallowParty' })
+    await shallow.join(two as Client)
+    expect((await fixture.childPaths('/group'))[0]?.slice(path.length)).to.match(/^\/[0-9a-f]{32}-host-1$/)
+    expect(idsOf(shallow.members)).to.deep.equal(['host-1'])
+  })
+
+  for (const opcode of ['create2', 'addWatch', 'getChildren2', 'getData'] as const)
+    for (const fault of ['dropRequest', 'dropReply'] as const) {
+      const define = fault === 'dropRequest' ? it : itEverywhere
+      define(`joins once if the connection is lost at a ${opcode} (${fault})`, async () => {
+        const { faultyDial, client } = await fixture.openWithFaults()
+        const happened = faultyDial[fault](opcodes[opcode])
+        await using group = new Membership(path, { id: 'a', data: 'x' })
+        await group.join(client)
+        await happened
+        expect(group.members.map(({ id, data, session }) => [id, data?.toString(), session])).to.deep.equal([
+          ['a', 'x', client.sessionId],
+        ])
+      })
+    }
+
+  for (const opcode of ['create2', 'addWatch', 'getChildren2', 'getData'] as const)
+    for (const end of ['deliver', 'cut'] as const) {
+      it(`leaves no node and no watch if join() is cancelled during a ${opcode} (${end})`, async () => {
+        const { faultyDial, client } = await fixture.openWithFaults()
+        await fixture.observer.ensurePath(path)
+        const abort = new AbortController()
+        const held = faultyDial.holdReply(opcodes[opcode])
+        const failing = failureOf(new Membership(path, { id: 'a' }).join(client, { signal: abort.signal }))
+        await held
+        const reason = new Error('cancelled')
+        abort.abort(reason)
+        expect(await failing).to.equal(reason)
+        faultyDial[end]()
+        await client.settled()
+        if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
+      })
+
+      it(`rejects if the session expires during a ${opcode} of join() (${end})`, async () => {
+        const { faultyDial, client } = await fixture.openWithFaults()
+        const held = faultyDial.holdReply(opcodes[opcode])
+        const failing = failureOf(new Membership(path, { id: 'a' }).join(client))
+        await held
+        await fixture.expire(client)
+        faultyDial[end]()
+        expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
+      })
+    }
+
+  it('refuses wrong arguments', async () => {
+    const refused = (make: () => unknown, detail: RegExp) =>
+      expect(make).to.throw(ZooKeeperError, detail).with.property('code', 'BADARGUMENTS')
+    refused(() => new Membership('relative'), /must start with/i)
+    refused(() => new Membership('/g', { id: 'a/b' }), /without '\/'/)
+    refused(() => new Membership('/g', { id: '' }), /without '\/'/)
+    refused(() => new Membership('/g', { id: '..' }), /\.\./)
+    refused(() => new Membership('/g', { dialect: 'kazoo' as never }), /dialect must be one of/)
+    refused(() => new Membership('/g', { dialect: 'party', data: 'x' }), /has no data but its id/)
+    refused(() => new Membership('/g').join({} as never), /must be a client/)
+    refused(() => new Membership('/g').changes({ signal: 1 as never }), /signal must be/)
+    expect(await failureOf(new Membership('/g', { dialect: 'party' }).setData('x'))).to.be.instanceOf(ZooKeeperError)
+  })
+})

@@ -1,0 +1,234 @@
+import { expect } from 'chai'
+import { supervise, ZooKeeperError, type Client } from '../../../src/index.ts'
+import { PersistentEphemeral } from '../../../src/recipes/index.ts'
+import { failureOf } from '../../support/settled.ts'
+import { onBothServers } from '../fixture.ts'
+
+const ends = (signal: AbortSignal) =>
+  new Promise<void>(resolve => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+onBothServers('PersistentEphemeral', (fixture, { it, itEverywhere }) => {
+  let path: string
+
+  beforeEach(() => {
+    path = `${fixture.path}/above/node`
+  })
+
+  const ownerOf = async () => (await fixture.observer.exists(path))?.ephemeralOwner
+  const dataOf = async () => (await fixture.observer.getData(path)).data?.toString()
+
+  itEverywhere('creates the node with its data and its missing parents, and deletes it at close()', async () => {
+    const client = await fixture.open()
+    const node = new PersistentEphemeral(path, { data: 'here' })
+    await node.start(client)
+    expect(await ownerOf()).to.equal(client.sessionId)
+    expect(await dataOf()).to.equal('here')
+    await node.close()
+    expect(await ownerOf()).to.equal(undefined)
+    await node.close()
+  })
+
+  itEverywhere('creates the node again after each deletion', async () => {
+    const client = await fixture.open()
+    await using node = new PersistentEphemeral(path, { data: 'here' })
+    await node.start(client)
+    for (let i = 0; i < 3; i++) {
+      const before = (await fixture.observer.exists(path))?.czxid
+      await fixture.observer.delete(path)
+      await fixture.until(async () => {
+        const stat = await fixture.observer.exists(path)
+        return stat !== null && stat.czxid !== before
+      })
+    }
+    expect(await dataOf()).to.equal('here')
+  })
+
+  it('pauses up to a second between deletions that another client repeats', async () => {
+    const client = await fixture.open()
+    await using node = new PersistentEphemeral(path)
+    await node.start(client)
+    const stop = new AbortController()
+    let deletions = 0
+    const fight = async () => {
+      while (!stop.signal.aborted) {
+        if ((await fixture.observer.exists(path)) === null) await fixture.sleep(1)
+        else {
+          await fixture.observer.delete(path)
+          deletions++
+        }
+      }
+    }
+    const fighting = fight()
+    await fixture.sleep(20_000)
+    stop.abort()
+    await fighting
+    expect(deletions).to.be.within(10, 60)
+  })
+
+  itEverywhere('writes new data, and writes it again when another client overwrites it', async () => {
+    const client = await fixture.open()
+    await using node = new PersistentEphemeral(path, { data: 'one' })
+    await node.start(client)
+    await node.setData('two')
+    expect(await dataOf()).to.equal('two')
+    await fixture.observer.setData(path, 'theirs')
+    await fixture.until(async () => (await dataOf()) === 'two')
+    await Promise.all(['three', 'four'].map(each => node.setData(each)))
+    expect(await dataOf()).to.equal('four')
+    await node.setData(null)
+    expect((await fixture.observer.getData(path)).data).to.equal(null)
+  })
+
+  it('does not delay a hundred changes of the data in a row', async () => {
+    const client = await fixture.open()
+    await using node = new PersistentEphemeral(path)
+    await node.start(client)
+    const before = fixture.server.clock.now()
+    for (let i = 0; i < 100; i++) await node.setData(String(i))
+    expect(fixture.server.clock.now() - before).to.be.below(100)
+    expect(await dataOf()).to.equal('99')
+  })
+
+  itEverywhere('goes on in the next session of supervise(), with data that was set in between', async () => {
+    const node = new PersistentEphemeral(path, { data: 'first' })
+    const owners: bigint[] = []
+    await supervise(fixture.server.connectString, fixture.server.options, async (zk, signal) => {
+      await node.start(zk)
+      owners.push((await ownerOf()) ?? 0n)
+      expect(owners.at(-1)).to.equal(zk.sessionId)
+      if (owners.length === 2) return node.close()
+      await Promise.all([ends(signal), fixture.expire(zk)])
+      return node.setData('second').catch(() => undefined)
+    })
+    expect(new Set(owners).size).to.equal(2)
+    expect(node.data).to.equal('second')
+    expect(await ownerOf()).to.equal(undefined)
+  })
+
+  itEverywhere('replaces the node of an older session when it starts, and the older session then waits', async () => {
+    const [older, newer] = await fixture.openMany(2)
+    await using first = new PersistentEphemeral(path, { data: 'old' })
+    await first.start(older as Client)
+    const second = new PersistentEphemeral(path, { data: 'new' })
+    await second.start(newer as Client)
+    expect(await ownerOf()).to.equal(newer?.sessionId)
+    expect(await dataOf()).to.equal('new')
+    // The older one has noticed: it watches the node of the newer one.
+    await fixture.waitForWatches(2)
+    expect(await ownerOf()).to.equal(newer?.sessionId)
+    await second.close()
+    await fixture.until(async () => (await ownerOf()) === older?.sessionId)
+    expect(await dataOf()).to.equal('old')
+  })
+
+  itEverywhere('waits for the end of an older session with takeOver false', async () => {
+    const [older, newer] = await fixture.openMany(2)
+    await fixture.observer.ensurePath(`${fixture.path}/above`)
+    await older?.create(path, 'old', { mode: 'ephemeral' })
+    await using node = new PersistentEphemeral(path, { data: 'new', takeOver: false })
+    const starting = node.start(newer as Client)
+    await fixture.waitForWatches(1)
+    expect(await dataOf()).to.equal('old')
+    await fixture.expire(older as Client)
+    await starting
+    expect(await ownerOf()).to.equal(newer?.sessionId)
+  })
+
+  it('moves to another session although the first one is still alive', async () => {
+    const [one, two] = await fixture.openMany(2)
+    await using node = new PersistentEphemeral(path)
+    await node.start(one as Client)
+    await node.start(two as Client)
+    await one?.settled()
+    expect(await ownerOf()).to.equal(two?.sessionId)
+  })
+
+  itEverywhere('rejects with NODEEXISTS if the node at the path is not ephemeral', async () => {
+    await fixture.observer.create(path, 'permanent', { parents: true })
+    const client = await fixture.open()
+    const failed = await failureOf(new PersistentEphemeral(path).start(client))
+    expect(failed).to.be.instanceOf(ZooKeeperError).and.to.include({ code: 'NODEEXISTS', path })
+    expect((failed as Error).message).to.match(/not ephemeral.*delete it, or choose another path/)
+    await client.settled()
+    expect(await dataOf()).to.equal('permanent')
+  })
+
+  it('reports an error that occurs later once, and goes on', async () => {
+    const reports: unknown[] = []
+    const client = await fixture.open({ onUncaughtError: error => reports.push(error) })
+    await using node = new PersistentEphemeral(path, { data: 'x' })
+    await node.start(client)
+    const faults = [1, 2, 3].map(() => fixture.embedded.faults.replace('create', 'QUOTAEXCEEDED', {}))
+    await fixture.observer.delete(path)
+    await Promise.all(faults.map(fault => fault.triggered))
+    await fixture.until(async () => (await ownerOf()) === client.sessionId)
+    expect(reports.map(each => (each as ZooKeeperError).code)).to.deep.equal(['QUOTAEXCEEDED'])
+  })
+
+  itEverywhere('keeps the name of a sequential node', async () => {
+    const client = await fixture.open()
+    await using node = new PersistentEphemeral(`${path}-`, { mode: 'ephemeralSequential', data: 's' })
+    await node.start(client)
+    const created = node.path
+    expect(created.slice(fixture.path.length)).to.match(/^\/above\/_c_[0-9a-f-]{36}-node-\d{10}$/)
+    await fixture.observer.delete(created)
+    await fixture.until(async () => (await fixture.observer.exists(created)) !== null)
+    expect(node.path).to.equal(created)
+    const next = await fixture.open()
+    await fixture.expire(client)
+    await node.start(next)
+    expect((await fixture.observer.exists(created))?.ephemeralOwner).to.equal(next.sessionId)
+  })
+
+  itEverywhere('keeps a persistent node, and deletes it at close() unless it has children', async () => {
+    const client = await fixture.open()
+    const node = new PersistentEphemeral(path, { mode: 'persistent', data: 'p' })
+    await node.start(client)
+    expect(await ownerOf()).to.equal(0n)
+    await fixture.observer.delete(path)
+    await fixture.until(async () => (await ownerOf()) === 0n)
+    await fixture.observer.create(`${path}/child`)
+    await node.close()
+    expect(await ownerOf()).to.equal(0n)
+    await fixture.observer.delete(`${path}/child`)
+    await node.start(client)
+    await node.close()
+    expect(await ownerOf()).to.equal(undefined)
+  })
+
+  it('rejects with the signal’s reason or TIMEOUT if start() is cancelled, and leaves no node', async () => {
+    const [older, client] = await fixture.openMany(2)
+    await fixture.observer.ensurePath(`${fixture.path}/above`)
+    await older?.create(path, '', { mode: 'ephemeral' })
+    const node = new PersistentEphemeral(path, { takeOver: false })
+    const abort = new AbortController()
+    const failing = failureOf(node.start(client as Client, { signal: abort.signal }))
+    await fixture.waitForWatches(1)
+    const reason = new Error('cancelled')
+    abort.abort(reason)
+    expect(await failing).to.equal(reason)
+    expect(await failureOf(node.start(client as Client, { timeout: 50 }))).to.have.property('code', 'TIMEOUT')
+    await older?.delete(path)
+    await client?.settled()
+    expect(await ownerOf()).to.equal(undefined)
+  })
+
+  it('refuses wrong arguments', async () => {
+    const refused = (make: () => unknown, detail: RegExp) =>
+      expect(make).to.throw(ZooKeeperError, detail).with.property('code', 'BADARGUMENTS')
+    refused(() => new PersistentEphemeral('relative'), /must start with/i)
+    refused(() => new PersistentEphemeral('/'), /root/)
+    refused(() => new PersistentEphemeral('/a', { mode: 'container' as never }), /mode must be one of/)
+    refused(() => new PersistentEphemeral('/a', { mode: 'persistentTTL' }), /need each other/)
+    refused(() => new PersistentEphemeral('/a', { ttl: 5 }), /need each other/)
+    refused(() => new PersistentEphemeral('/a', { data: 5 as never }), /data must be/)
+    const node = new PersistentEphemeral('/a')
+    refused(() => node.start({} as never), /must be a client/)
+    expect(await failureOf(node.setData(undefined as never))).to.have.property('code', 'BADARGUMENTS')
+    const client = await fixture.open()
+    expect(await failureOf(node.start(client, { timeout: -1 }))).to.have.property('code', 'BADARGUMENTS')
+  })
+})
