@@ -54,7 +54,7 @@ export const lockKinds: LocksUnderTest = new Map<string, LockUnderTest>([
     { make: (client, path) => new Mutex(client, path, { dialect: 'zookeeper' }), kind: kinds.queue, reusesNames: true },
   ],
   ['/herd', { make: (client, path) => new HerdMutex(client, path), kind: kinds.queue }],
-  ['/ticket', { make: (client, path) => new TicketMutex(client, path), kind: kinds.queue, reusesNames: true }],
+  ['/ticket', { make: (client, path) => new TicketMutex(client, path), kind: kinds.tickets }],
   [
     '/ephemeral',
     { make: (client, path) => new EphemeralMutex(client, path), kind: kinds.singleNode, reusesNames: true },

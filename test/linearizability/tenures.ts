@@ -1,5 +1,5 @@
 // Derives from the server's log alone which node had its turn, and from which transaction on.
-import { opcodes } from '../../src/protocol/index.ts'
+import { opcodes, parentOf } from '../../src/protocol/index.ts'
 import type { Transaction } from './transaction-log.ts'
 
 /** The node layout of a kind of lock, and which contenders may hold it concurrently. */
@@ -17,15 +17,17 @@ export interface Kind {
 }
 
 const child = /^\/[^/]*?(\d{10})$/
+const ticket = /^\/[\da-f-]{36}\/t-(\d{10})$/
 const lease = /^\/leases\/[^/]*?(\d{10})$/
 
 const queue: Kind = { contender: child, permits: 1, isFair: true }
+const tickets: Kind = { ...queue, contender: ticket }
 const singleNode: Kind = { contender: /^()$/, permits: 1, isFair: false }
 const readWrite: Kind = { ...queue, shared: /__(?:READ|rlock)__\d{10}$/ }
 const semaphore = (permits: number): Kind => ({ contender: lease, permits, isFair: true })
 const gate: Kind = { ...queue, isInner: true }
 
-export const kinds = { queue, singleNode, readWrite, semaphore, gate }
+export const kinds = { queue, tickets, singleNode, readWrite, semaphore, gate }
 
 /** A position in the server's transaction log. */
 export interface LogPosition {
@@ -84,9 +86,13 @@ export function tenuresIn(log: readonly Transaction[], locks: Locks): Tenure[] {
 
 const isTurnOf = (own: Tenure, living: Iterable<Tenure>): boolean => {
   let earlier = 0
-  for (const each of living) if (each.sequence < own.sequence && excludes(each, own)) earlier++
+  for (const each of living) if (isBefore(each, own) && excludes(each, own)) earlier++
   return earlier < own.kind.permits
 }
+
+/** Each directory counts anew, so the numbers of two directories cannot be compared. */
+const isBefore = (a: Tenure, b: Tenure): boolean =>
+  parentOf(a.path) === parentOf(b.path) ? a.sequence < b.sequence : a.created.zxid < b.created.zxid
 
 /** Returns the lock that a node of this path contends for, or undefined if it is no contender's node. */
 function contenderNodeOf(path: string, locks: Locks) {

@@ -20,6 +20,7 @@ import { serverTree } from './bugs/server-tree.ts'
 import { serverWatches } from './bugs/server-watches.ts'
 import { servers } from './bugs/servers.ts'
 import { supervised } from './bugs/supervise.ts'
+import { ticketBugs } from './bugs/tickets.ts'
 import { transport } from './bugs/transport.ts'
 import { watches } from './bugs/watches.ts'
 import { lookAheadBugs } from './bugs/look-ahead.ts'
@@ -41,6 +42,7 @@ export const catalogue: readonly PlantedBug[] = [
   ...node,
   ...helds,
   ...locks,
+  ...ticketBugs,
   ...reentrants,
   ...coordination,
   ...dataBugs,

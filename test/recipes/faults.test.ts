@@ -1,7 +1,7 @@
 // Every lock with a fault at each step of acquire() and release(): it recovers its node, and leaves no node and no
 // watch.
 import { expect } from 'chai'
-import type { ObservedFrame } from '../../src/index.ts'
+import type { Client, ObservedFrame } from '../../src/index.ts'
 import { opcodes, parentOf, RequestHeader } from '../../src/protocol/index.ts'
 import type { Held } from '../../src/recipes/index.ts'
 import { failureOf, outcomeOf, trackSettled } from '../support/settled.ts'
@@ -18,6 +18,7 @@ for (const {
   acquireRequests,
   grantingRequest = acquireRequests.at(-1),
   watchesPerWaiter = 1,
+  prepare: makeReady = (client: Client, at: string) => client.ensurePath(isQueue ? at : parentOf(at)),
   acquireSteps,
   releaseSteps,
 } of kindsUnderFaults) {
@@ -32,17 +33,21 @@ for (const {
     const untilWaiting = () => fixture.waitForWatches(watchesPerWaiter)
 
     /** Opens a session with a faulty connection, and a holder of the lock if the step needs one. */
-    async function prepare({ isDirectoryMissing = false, isTaken = false, hasGap = false }: Step) {
+    async function prepare({ isDirectoryMissing, isUnborn, isTaken, hasGap }: Step) {
       const { observer } = fixture
       const opened = await fixture.openWithFaults()
-      if (!isDirectoryMissing) await observer.ensurePath(isQueue ? path : parentOf(path))
+      if (isUnborn === true) await observer.ensurePath(path)
+      else if (isDirectoryMissing !== true) await makeReady(observer, path)
       let held: Held | undefined
-      if (isTaken) {
+      if (isTaken === true) {
         const holder = await fixture.open()
         held = await new Rival(holder, path).acquire()
         await holder.settled()
       }
-      if (hasGap) await observer.delete((await observer.create(`${path}/t-`, '', { mode: 'ephemeralSequential' })).path)
+      if (hasGap === true) {
+        const ticket = `${parentOf(held?.path ?? '')}/t-`
+        await observer.delete((await observer.create(ticket, '', { mode: 'ephemeralSequential' })).path)
+      }
       return { ...opened, held }
     }
 
@@ -128,7 +133,7 @@ for (const {
           if (from === 'client' && !first) sent.push(RequestHeader.decode(bytes).type)
         },
       })
-      await fixture.observer.ensurePath(isQueue ? path : parentOf(path))
+      await makeReady(client, path)
       const lost = faultyDial.dropReply(opcodes.create2).then(() => (sent.length = 0))
       const held = await new Lock(client, path).acquire()
       await lost

@@ -28,6 +28,9 @@ const DRAIN_TIMEOUT = 60_000
 /** The longest time, ms, after which a connected contender must know that it has the lock. */
 const MAX_GRANT_DELAY = 3000
 
+/** The data of a lock's node that names a directory which does not exist. */
+const EARLIER_LIFE = '01234567-89ab-4cde-8f01-23456789abcd'
+
 const FAULT_KINDS: readonly FaultKind[] = [
   ...(['create', 'create', 'delete', 'exists', 'getChildren', 'getData', 'multi', 'sync'] as const),
   ...(['removeWatches', 'setWatches', 'ping', 'connect', 'event'] as const),
@@ -293,6 +296,12 @@ class Simulation {
     deleteAll: (_: Host, { random }: FaultParameters) => {
       const node = this.#randomLockNode(random, 'container', 'persistent')
       if (node !== undefined && random() < 0.2) this.#interferer.deleteRecursive(node.path).catch(() => undefined)
+    },
+    /** Writes other data into a lock's own node. */
+    overwrite: (_: Host, { random }: FaultParameters) => {
+      const node = this.#randomLockNode(random, 'container', 'persistent')
+      if (node === undefined || !this.#locks.has(node.path)) return
+      this.#interferer.setData(node.path, oneOf(random, ['', 'other', EARLIER_LIFE])).catch(() => undefined)
     },
     /** Sets a directory's sequence counter close to its maximum. */
     exhaust: (_: Host, { random }: FaultParameters) => {

@@ -1,26 +1,20 @@
 // The lock in which each waiter knows its predecessor's name without a list of the directory. So a release costs the
 // same for any length of the queue.
 import { inBackground, newPace, type Pace } from '../../client/recipe-support.ts'
-import { isCode, join, MultiError } from '../../protocol/index.ts'
+import { isCode, join, MultiError, parentOf } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { withCleanup } from '../queue/acquire-loop.ts'
 import { NodeHeld, type Held } from './held.ts'
 import { callOf, Lock, type AcquireOptions } from './lock.ts'
-import { OwnNode } from '../node/own-node.ts'
-import {
-  contendersIn,
-  nodeFactoryOf,
-  listChildren,
-  childNames,
-  queueOf,
-  type ContenderNode,
-  type LockQueue,
-} from '../queue/queue.ts'
+import { LockError } from '../node/lock-error.ts'
+import { OwnNode, type NodeFactory } from '../node/own-node.ts'
+import { contendersIn, nodeFactoryOf, childNames, queueOf, type ContenderNode, type LockQueue } from '../queue/queue.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
+import { TicketLives } from './ticket-lives.ts'
 import { onDrawn, onGone, onListed, releasedAs, releasedIn, ticketName, tickets, type Next } from './ticket.ts'
-import { foreignContenderReport, type ForeignContenderReport } from '../queue/foreign-contenders.ts'
+import { foreignContenderReport } from '../queue/foreign-contenders.ts'
 import { nextChange } from '../node/read-with-watch.ts'
 
 /**
@@ -29,13 +23,16 @@ import { nextChange } from '../node/read-with-watch.ts'
  * its number into the directory's data. That number shows the next contender that its predecessor held the lock, and
  * was not merely cancelled.
  *
- * No other recipe may use the directory, and contenders need READ and WRITE permission on it. (Without WRITE, the next
- * contender must list the directory after each release.) `guard()` throws UNSUPPORTED, because names repeat in a
- * directory that was deleted and created again.
+ * The tickets are in a directory below the lock's node, which has a random name. The data of the lock's node is that
+ * name. If the directory was deleted, or its numbers are used up, contenders create another one, with a new name. So no
+ * two tickets ever have the same path.
+ *
+ * No other recipe may use the lock's node, and contenders need all permissions on it except ADMIN. (Without WRITE on
+ * the directory, the next contender must list it after each release.)
  */
 export class TicketMutex extends Lock {
   readonly #queue: LockQueue
-  readonly #reportForeign: ForeignContenderReport
+  readonly #lives: TicketLives
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: LockOptions = {}) {
@@ -43,11 +40,15 @@ export class TicketMutex extends Lock {
     super(client, path)
     const { onForeignContenders, ...rest } = options
     this.#queue = queueOf(client, path, tickets, { ...rest, directoryMode: 'persistent' })
-    this.#reportForeign = foreignContenderReport(onForeignContenders)
+    const report = foreignContenderReport(onForeignContenders)
+    this.#lives = new TicketLives(this.#queue.client, path, {
+      acl: this.#queue.acl,
+      onChildren: children => report(this.#queue, children),
+    })
   }
 
   override acquire(options: AcquireOptions = {}): Promise<Held> {
-    const ticket = new Ticket(this.#queue, this.#reportForeign)
+    const ticket = new Ticket(this.#queue, this.#lives)
     return withCleanup(this.#queue.client, callOf('acquire', this.path, options), ticket.ownNode, async signal => {
       for (let next = await ticket.draw(signal); next.do !== 'hold';) next = await ticket.follow(next, signal)
       return ticket.hold(options)
@@ -56,11 +57,12 @@ export class TicketMutex extends Lock {
 
   override tryAcquire(options: AcquireOptions = {}): Promise<Held | null> {
     const { client } = this.#queue
-    const ticket = new Ticket(this.#queue, this.#reportForeign)
+    const ticket = new Ticket(this.#queue, this.#lives)
     return withCleanup(client, callOf('tryAcquire', this.path, options), ticket.ownNode, async signal => {
-      if (await client.retry(() => ticket.isInUse(signal), { signal })) return null
+      if (await client.retry(() => ticket.isTaken(signal), { signal })) return null
       let next = await ticket.draw(signal)
-      if (next.do !== 'hold') next = await ticket.follow({ do: 'list' }, signal)
+      if (next.do === 'renew') next = await ticket.tryRenew(signal)
+      if (next.do === 'watch') next = await ticket.follow({ do: 'list' }, signal)
       if (next.do === 'hold') return ticket.hold(options)
       inBackground(client, ticket.ownNode.remove())
       return null
@@ -71,24 +73,42 @@ export class TicketMutex extends Lock {
    * Reads the holder and the waiters, in the order of the queue. Does not wait through lost connections.
    * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
    */
-  contenders(): Promise<ContenderNode[]> {
-    return contendersIn(this.#queue)
+  async contenders(): Promise<ContenderNode[]> {
+    const life = await this.#lives.present()
+    return life === undefined ? [] : contendersIn({ ...this.#queue, directory: this.#lives.directoryOf(life) })
   }
 }
 
 /** One contender. It carries out the decisions of ticket.ts. */
 class Ticket {
   readonly ownNode: OwnNode
-  readonly #queue: LockQueue
-  readonly #reportForeign: ForeignContenderReport
+  readonly #lock: LockQueue
+  readonly #lives: TicketLives
   readonly #pace: Pace
+  /** The life in which the ticket is drawn, and its directory. */
+  #life = ''
+  #queue: LockQueue
   #isHeld = false
 
-  constructor(queue: LockQueue, reportForeign: ForeignContenderReport) {
-    this.#queue = queue
-    this.#reportForeign = reportForeign
-    this.#pace = newPace(queue.client)
-    this.ownNode = new OwnNode(nodeFactoryOf(queue), { remove: (client, path) => this.#delete(client, path) })
+  constructor(lock: LockQueue, lives: TicketLives) {
+    this.#lock = lock
+    this.#queue = lock
+    this.#lives = lives
+    this.#pace = newPace(lock.client)
+    let inLife = nodeFactoryOf(lock)
+    const factory: NodeFactory = {
+      client: lock.client,
+      isUnique: true,
+      create: () => {
+        inLife = nodeFactoryOf(this.#queue)
+        return inLife.create()
+      },
+      find: () => inLife.find(),
+      // The life has ended.
+      ensureParent: signal => this.#enter(undefined, signal),
+      check: node => inLife.check?.(node),
+    }
+    this.ownNode = new OwnNode(factory, { remove: (client, path) => this.#delete(client, path) })
   }
 
   get #number(): number {
@@ -97,16 +117,25 @@ class Ticket {
 
   hold(options: AcquireOptions): Held {
     this.#isHeld = true
-    return new NodeHeld(this.#queue.client, this.#queue.directory, this.ownNode, options)
+    return new NodeHeld(this.#lock.client, this.#lock.directory, this.ownNode, options)
   }
 
   async draw(signal: AbortSignal): Promise<Next> {
-    const { released, czxid } = await this.ownNode.create(() => this.#readDirectory(signal), signal)
-    return this.#whileConnected(onDrawn(this.#number, { isOurs: this.#isInDirectory(czxid), released }), signal)
+    await this.#enter(this.#lives.known, signal)
+    try {
+      const released = await this.ownNode.create(() => this.#readReleased(signal), signal)
+      return await this.#whileConnected(
+        onDrawn(this.#number, { isOurs: released !== null, released: released ?? undefined }),
+        signal,
+      )
+    } catch (error) {
+      if (error instanceof LockError && error.code === 'EXHAUSTED') return { do: 'renew' }
+      throw error
+    }
   }
 
   async follow(next: Next, signal: AbortSignal): Promise<Next> {
-    const { client } = this.#queue
+    const { client } = this.#lock
     switch (next.do) {
       case 'hold':
         return next
@@ -119,15 +148,38 @@ class Ticket {
         await this.ownNode.remove()
         await this.#pace.wait(signal)
         return this.draw(signal)
+      case 'renew':
+        await this.ownNode.remove()
+        await this.#lives.replaceWhenEmpty(this.#life, signal)
+        await this.#lives.find(signal)
+        return this.draw(signal)
     }
   }
 
-  async isInUse(signal: AbortSignal): Promise<boolean> {
-    const directory = await this.#queue.client.exists(this.#queue.directory, { signal })
-    if (directory === null || directory.numChildren === 0) return false
-    const names = await childNames(this.#queue, { signal })
-    this.#reportForeign(this.#queue, names)
-    return names.some(name => tickets.sequenceOf(name) !== undefined)
+  /** Begins the next life if the present one has no tickets, and draws one there. */
+  async tryRenew(signal: AbortSignal): Promise<Next> {
+    const { client } = this.#lock
+    await this.ownNode.remove()
+    if (!(await client.retry(() => this.#lives.replace(this.#life), { signal }))) return { do: 'renew' }
+    await this.#lives.find(signal)
+    return this.draw(signal)
+  }
+
+  async isTaken(signal: AbortSignal): Promise<boolean> {
+    await this.#enter(this.#lives.known, signal)
+    const { client } = this.#lock
+    for (;;) {
+      const directory = await client.exists(this.#queue.directory, { signal })
+      if (directory !== null) return directory.numChildren > 0
+      await this.#enter(undefined, signal)
+      await this.#pace.wait(signal)
+    }
+  }
+
+  /** @param known the life to enter; undefined if the server must be asked */
+  async #enter(known: string | undefined, signal: AbortSignal): Promise<void> {
+    this.#life = known ?? (await this.#lives.find(signal))
+    this.#queue = { ...this.#lock, directory: this.#lives.directoryOf(this.#life) }
   }
 
   /**
@@ -135,7 +187,7 @@ class Ticket {
    * returns `list`.
    */
   async #whileConnected(next: Next, signal: AbortSignal): Promise<Next> {
-    const { client } = this.#queue
+    const { client } = this.#lock
     if (next.do !== 'hold' || !client.leaseSignal.aborted) return next
     await client.whenConnected({ signal })
     return { do: 'list' }
@@ -149,40 +201,29 @@ class Ticket {
       return { do: 'list' }
     }
     // The order matters: if the node is ours after the directory was read, it was ours during that read too.
-    const [{ released }, isOurs] = await Promise.all([this.#readDirectory(signal), this.ownNode.isThere({ signal })])
-    return onGone(ticket, { isOurs, released })
+    const [released, isOurs] = await Promise.all([this.#readReleased(signal), this.ownNode.isThere({ signal })])
+    return onGone(ticket, { isOurs, released: released ?? undefined })
   }
 
   async #list(signal: AbortSignal): Promise<Next> {
-    const { children, directoryCzxid } = await listChildren(this.#queue, { signal })
-    this.#reportForeign(this.#queue, children)
-    return onListed(this.#number, { isOurs: this.#isInDirectory(directoryCzxid), children })
+    return onListed(this.#number, { isOurs: true, children: await childNames(this.#queue, { signal }) })
   }
 
-  /**
-   * Reads which ticket was released last, and which transaction created the directory. Returns an empty object if there
-   * is no directory.
-   */
-  async #readDirectory(signal: AbortSignal): Promise<{ released?: number | undefined; czxid?: bigint }> {
+  /** Reads which ticket was released last. Returns null if there is no directory. */
+  async #readReleased(signal: AbortSignal): Promise<number | undefined | null> {
     try {
-      const { data, stat } = await this.#queue.client.getData(this.#queue.directory, { signal })
-      return { released: releasedIn(data), czxid: stat.czxid }
+      return releasedIn((await this.#queue.client.getData(this.#queue.directory, { signal })).data)
     } catch (error) {
-      if (isCode(error, 'NONODE')) return {}
+      if (isCode(error, 'NONODE')) return null
       throw error
     }
-  }
-
-  /** Returns true if the ticket is in the directory with this czxid, and not in an earlier one of the same path. */
-  #isInDirectory(czxid: bigint | undefined): boolean {
-    return czxid !== undefined && czxid < this.ownNode.node.czxid
   }
 
   /** Writes the number before the delete, so that a waiter woken by the delete cannot read the old number. */
   async #delete(client: Client, path: string): Promise<unknown> {
     if (!this.#isHeld) return client.delete(path)
     try {
-      return await client.multi([{ setData: this.#queue.directory, data: releasedAs(this.#number) }, { delete: path }])
+      return await client.multi([{ setData: parentOf(path), data: releasedAs(this.#number) }, { delete: path }])
     } catch (error) {
       // The directory cannot be written, for example because of its ACL. The next contender must then list it.
       if (error instanceof MultiError && error.op === 'setData') return client.delete(path)

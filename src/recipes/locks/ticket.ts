@@ -4,6 +4,9 @@ import { turnOf } from '../queue/turn.ts'
 
 export const tickets: Names = { prefix: () => 't-', sequenceOf: matching(/^t-(-?\d{10})$/), areUnique: false }
 
+/** Returns true for the name of a life's directory: a uuid. */
+export const isLife = (name: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name)
+
 const digitsOf = (sequence: number) => String(sequence).padStart(10, '0')
 
 export const ticketName = (sequence: number): string => `t-${digitsOf(sequence)}`
@@ -25,6 +28,8 @@ export type Next =
   | { do: 'list' }
   /** Our ticket does not exist any more: draw another. */
   | { do: 'draw' }
+  /** The numbers of this life are used up: begin the next life, and draw a ticket there. */
+  | { do: 'renew' }
 
 /**
  * Decides after ticket `own` was drawn and the directory's data was read. The owner of a released ticket held the lock,

@@ -5,8 +5,6 @@ const ephemeral = {
   file: 'src/recipes/locks/ephemeral-mutex.ts',
   caughtBy: 'test/recipes/locks/ephemeral-mutex.test.ts',
 }
-const ticket = { file: 'src/recipes/locks/ticket.ts', caughtBy: 'test/recipes/locks/ticket.test.ts' }
-const ticketMutex = { file: 'src/recipes/locks/ticket-mutex.ts', caughtBy: 'test/recipes/locks/ticket-mutex.test.ts' }
 const multi = { file: 'src/recipes/locks/multi-lock.ts', caughtBy: 'test/recipes/locks/multi-lock.test.ts' }
 const semaphore = { file: 'src/recipes/locks/semaphore.ts', caughtBy: 'test/recipes/locks/semaphore.test.ts' }
 const readWrite = {
@@ -41,55 +39,6 @@ export const locks: readonly PlantedBug[] = [
     bug: 'an EphemeralMutex at the root of a view creates that root, and blocks itself for ever',
     from: "if (this.path === '/') throw",
     to: "if (this.path === '') throw",
-  },
-  {
-    ...ticket,
-    bug: 'a ticket is granted as soon as any ticket was released',
-    from: 'released === own - 1',
-    to: 'released !== undefined',
-  },
-  {
-    ...ticket,
-    bug: 'a ticket is granted when the waiter before it cancels, while the lock is held',
-    from: "released === watched ? { do: 'hold' } : { do: 'list' }",
-    to: "{ do: 'hold' }",
-  },
-  {
-    ...ticket,
-    bug: 'a ticket is granted by the number in a directory that was created again',
-    from: "if (!isOurs) return { do: 'draw' }\n  return released",
-    to: 'return released',
-  },
-  {
-    ...ticket,
-    bug: 'other users’ data in the directory counts as the number of a released ticket',
-    from: '/^\\d{10}$/.test(text)',
-    to: '/\\d/.test(text)',
-  },
-  {
-    ...ticketMutex,
-    bug: 'a ticket of a deleted directory is granted, because the waiter looks for its ticket before it reads the directory',
-    from: 'const [{ released }, isOurs] = await Promise.all([this.#readDirectory(signal), this.ownNode.isThere({ signal })])',
-    to: 'const [isOurs, { released }] = await Promise.all([this.ownNode.isThere({ signal }), this.#readDirectory(signal)])',
-  },
-  {
-    ...ticketMutex,
-    bug: 'a waiter that cancels writes its number, and so lets the next one in while the lock is held',
-    from: 'if (!this.#isHeld) return client.delete(path)',
-    to: '',
-  },
-  {
-    ...ticketMutex,
-    bug: 'a ticket cannot be released if its owner may not write the directory',
-    from: "if (error instanceof MultiError && error.op === 'setData') return client.delete(path)",
-    to: '',
-  },
-  {
-    ...ticketMutex,
-    bug: 'a ticket is granted in a session that must be presumed lost',
-    from: "next.do !== 'hold' || !client.leaseSignal.aborted",
-    to: 'signal instanceof AbortSignal',
-    caughtBy: 'test/recipes/locks/leases.test.ts',
   },
   {
     ...multi,

@@ -21,6 +21,8 @@ export interface Step {
   nth?: number
   /** True if the directory and its parents do not exist. */
   isDirectoryMissing?: boolean
+  /** True if the lock's node exists, and no life of the lock has begun. */
+  isUnborn?: boolean
   /** True if another session holds the lock. */
   isTaken?: boolean
   /** True if the contender after the holder has left the queue. */
@@ -46,6 +48,11 @@ export interface Kind {
   acquireRequests: readonly number[]
   /** The requests by which tryAcquire() finds out that the lock is held. */
   tryRequests: readonly number[]
+  /**
+   * Makes a lock ready, so that its next acquire takes one round trip. Default: creates the directory that the lock
+   * creates.
+   */
+  prepare?: (client: Client, path: string) => Promise<unknown>
   /** The request that creates a directory. */
   directoryRequest: number
   /** Every await inside acquire(), except the wait for the lock itself. */
@@ -122,36 +129,39 @@ export const kinds: readonly Kind[] = [
   },
   {
     Lock: TicketMutex,
-    nodeName: /\/lock\/t-\d{10}$/,
+    nodeName: /\/lock\/[\da-f-]{36}\/t-\d{10}$/,
     isQueue: true,
-    hasUniqueNames: false,
+    hasUniqueNames: true,
+    prepare: (client, path) => new TicketMutex(client, path).use(() => undefined),
     acquireRequests: [create2, getData],
-    tryRequests: [exists, getChildren2],
+    tryRequests: [getData, getChildren2, exists],
     directoryRequest: create2,
     acquireSteps: [
-      { name: 'the directory is being created', opcode: create2, nth: 2, isDirectoryMissing: true },
+      { name: 'its parent is being created', opcode: create2, isDirectoryMissing: true },
+      { name: 'its first life is being begun', opcode: multi, nth: 2, isDirectoryMissing: true },
+      { name: 'its claim is being created', opcode: create2, isUnborn: true },
+      { name: 'its life is being read after the claim', opcode: getChildren2, nth: 2, isUnborn: true },
+      { name: 'its life is being begun', opcode: multi, isUnborn: true },
+      { name: 'its life is being read', opcode: getData },
+      { name: 'its older contenders are being listed', opcode: getChildren2 },
       { name: 'its ticket is being created', opcode: create2 },
-      { name: 'the directory is being read', opcode: getData },
+      { name: 'the directory is being read', opcode: getData, nth: 2 },
       { name: 'its ticket is being created (another session holds the lock)', opcode: create2, isTaken: true },
-      { name: 'the directory is being read (another session holds the lock)', opcode: getData, isTaken: true },
-      { name: 'the previous ticket is being watched', opcode: getData, nth: 2, isTaken: true },
-      { name: 'the previous ticket is found deleted', opcode: getData, nth: 2, isTaken: true, hasGap: true },
-      { name: 'the tickets are being listed after a gap', opcode: getChildren2, isTaken: true, hasGap: true },
-      { name: 'the nearest ticket is being watched', opcode: getData, nth: 3, isTaken: true, hasGap: true },
+      { name: 'the directory is being read (another session holds the lock)', opcode: getData, nth: 2, isTaken: true },
+      { name: 'the previous ticket is being watched', opcode: getData, nth: 3, isTaken: true },
+      { name: 'the previous ticket is found deleted', opcode: getData, nth: 3, isTaken: true, hasGap: true },
+      { name: 'the tickets are being listed after a gap', opcode: getChildren2, nth: 2, isTaken: true, hasGap: true },
+      { name: 'the nearest ticket is being watched', opcode: getData, nth: 4, isTaken: true, hasGap: true },
       {
         name: 'the directory is being read after a watch event',
         opcode: getData,
-        nth: 3,
+        nth: 4,
         isTaken: true,
         isWoken: true,
       },
       { name: 'its own ticket is being checked', opcode: exists, isTaken: true, isWoken: true },
     ],
-    releaseSteps: [
-      { name: 'sync is pending', opcode: sync },
-      { name: 'its own ticket is being checked', opcode: exists },
-      { name: 'its ticket is being released', opcode: multi },
-    ],
+    releaseSteps: [{ name: 'its ticket is being released', opcode: multi }],
   },
   {
     Lock: EphemeralMutex,

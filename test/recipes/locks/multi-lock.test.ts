@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { aclOf, openACL, perms } from '../../../src/index.ts'
-import { MultiLock, Mutex, TicketMutex } from '../../../src/recipes/index.ts'
+import { EphemeralMutex, MultiLock, Mutex, TicketMutex } from '../../../src/recipes/index.ts'
 import { failureOf, trackSettled } from '../../support/settled.ts'
 import { onBothServers } from '../fixture.ts'
 
@@ -191,7 +191,7 @@ onBothServers('MultiLock', (fixture, { it, itEverywhere }) => {
     const client = await fixture.open()
     await client.ensurePath(fixture.path)
     const mutex = new Mutex(client, at('a'))
-    for (const other of [new TicketMutex(client, at('b')), new Mutex(client.chroot(fixture.path), '/c')]) {
+    for (const other of [new EphemeralMutex(client, at('b')), new Mutex(client.chroot(fixture.path), '/c')]) {
       const held = await new MultiLock([mutex, other]).acquire()
       expect(() => held.guard())
         .to.throw()
