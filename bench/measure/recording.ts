@@ -118,7 +118,7 @@ async function record(scenario: Scenario, directory: string, sessions: readonly 
   for (const phase of scenario.warmUp)
     for (const who of actorsOf(phase)) {
       act(phase, who)
-      await sessions[laneOf(who)]?.client.sync(recorder.fencePath)
+      await awaitQuiescence(fenced)
     }
   await awaitQuiescence(fenced)
   const [phase] = scenario.phases

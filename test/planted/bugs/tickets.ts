@@ -77,12 +77,6 @@ export const ticketBugs: readonly PlantedBug[] = [
   },
   {
     ...ticketMutex,
-    bug: 'a ticket of a deleted directory is granted, because the waiter looks for its ticket before it reads the directory',
-    from: 'const [released, isOurs] = await Promise.all([this.#readReleased(signal), this.ownNode.isThere({ signal })])',
-    to: 'const [isOurs, released] = await Promise.all([this.ownNode.isThere({ signal }), this.#readReleased(signal)])',
-  },
-  {
-    ...ticketMutex,
     bug: 'a waiter that cancels writes its number, and so lets the next one in while the lock is held',
     from: 'if (!this.#isHeld) return client.delete(path)',
     to: '',

@@ -134,7 +134,7 @@ export const kinds: readonly Kind[] = [
     hasUniqueNames: true,
     prepare: (client, path) => new TicketMutex(client, path).use(() => undefined),
     acquireRequests: [create2, getData],
-    tryRequests: [getData, getChildren2, exists],
+    tryRequests: [exists],
     directoryRequest: create2,
     acquireSteps: [
       { name: 'its parent is being created', opcode: create2, isDirectoryMissing: true },

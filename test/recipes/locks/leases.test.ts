@@ -17,6 +17,7 @@ for (const kind of kindsUnderFaults) {
   const { grantingRequest = acquireRequests.at(-1) } = kind
   describe(`${Lock.name} in virtual time`, () => {
     const path = '/lock'
+    const prepare = (client: Client) => kind.prepare?.(client, path) ?? (isQueue ? client.ensurePath(path) : undefined)
     let clock: VirtualClock
     let server: Server
     let clients: Client[]
@@ -157,7 +158,7 @@ for (const kind of kindsUnderFaults) {
       it(`is not granted by ${method}() in a session that is presumed lost since the granting request was sent`, async () => {
         const faultyDial = new FaultyDial(server.dial)
         const client = await open({ dial: faultyDial.dial })
-        if (isQueue) await client.ensurePath(path)
+        await prepare(client)
         const listsFirst = method === 'tryAcquire' && tryRequests.some(opcode => opcode === grantingRequest)
         const arrived = faultyDial.holdReply(grantingRequest ?? NaN, listsFirst ? 2 : 1)
         const lock = new Lock(client, path)
