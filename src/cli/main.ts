@@ -23,7 +23,7 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
   if (load === undefined) throw unknownCommand(name, commands.keys())
   // An error that comes after the command has ended must not become an uncaught exception.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
-  const signals = new Signals()
+  const signals = new Signals(listen)
   for (const each of ENDING)
     process.on(each, (name: NodeJS.Signals, number: number) => {
       // The second Ctrl-C does not wait until the session is closed.
@@ -50,6 +50,11 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
   const status = await runCommand(await load(), args, host)
   await sessions?.close()
   return status
+}
+
+function listen(name: NodeJS.Signals, listener: (name: NodeJS.Signals) => void): () => void {
+  process.on(name, listener)
+  return () => process.off(name, listener)
 }
 
 let status: number

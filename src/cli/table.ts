@@ -3,6 +3,7 @@
 import type { Command, CommandTable } from './frame/command.ts'
 
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+  lock: async () => (await import('./commands/lock.ts')).lock,
   get: async () => (await import('./commands/get.ts')).get,
   help: async () => (await import('./commands/help.ts')).help,
 }

@@ -1,4 +1,5 @@
 // All planted bugs. A file of the folder bugs/ holds those of one area of src.
+import { cliBugs } from './bugs/cli.ts'
 import { clientBugs } from './bugs/client.ts'
 import { connectionBugs } from './bugs/connection.ts'
 import { coordination } from './bugs/coordination.ts'
@@ -28,6 +29,7 @@ import type { PlantedBug } from './planted-bug.ts'
 
 export const catalogue: readonly PlantedBug[] = [
   ...lookAheadBugs,
+  ...cliBugs,
   ...life,
   ...connectionBugs,
   ...requestBugs,

@@ -1,6 +1,6 @@
 // `zkwire get`. This folder holds the commands, each in a file of its name that exports one Command. To add a command,
 // write its file, and add a line to src/cli/table.ts.
-// May import: cli/frame.
+// May import: cli/frame, client/index.ts, recipes/index.ts.
 import { command } from '../frame/command.ts'
 import { dataText, jsonData } from '../frame/text.ts'
 

@@ -1,0 +1,104 @@
+// Ends the program that a lock protects before another client can have the lock.
+import type { Client } from '../../client/index.ts'
+import { onAbort } from '../../runtime/abort.ts'
+import type { Clock } from '../../runtime/clock.ts'
+
+/** What is known of the lock. Times are in milliseconds. */
+export interface LockView {
+  /** How long the session is certainly alive. */
+  readonly validFor: number
+  readonly isConnected: boolean
+  /** How long ago the lock's node was found missing; undefined if it is there. */
+  readonly lostFor: number | undefined
+}
+
+export interface Verdict {
+  readonly do: 'nothing' | 'terminate' | 'kill'
+  /** When to look again, in milliseconds, if no event comes before; undefined: only after an event. */
+  readonly lookIn: number | undefined
+}
+
+/**
+ * Decides what happens to the program.
+ * @param grace how long the program has to end after it was told to, in milliseconds
+ */
+export function verdictOf({ validFor, isConnected, lostFor }: LockView, grace: number): Verdict {
+  if (validFor <= 0 || (lostFor !== undefined && lostFor >= grace)) return { do: 'kill', lookIn: undefined }
+  if (lostFor !== undefined) return { do: 'terminate', lookIn: Math.min(grace - lostFor, validFor) }
+  // While it is connected, each reply renews the session.
+  if (isConnected) return { do: 'nothing', lookIn: undefined }
+  return validFor <= grace ? { do: 'terminate', lookIn: validFor } : { do: 'nothing', lookIn: validFor - grace }
+}
+
+/** The members of a Held that the guard uses. */
+interface Holding {
+  readonly signal: AbortSignal
+}
+
+/** The members of a program that the guard uses. */
+interface Guarded {
+  kill(signal: 'SIGTERM' | 'SIGKILL'): void
+}
+
+export interface GuardOptions {
+  readonly client: Client
+  readonly held: Holding
+  readonly program: Guarded
+  readonly grace: number
+  readonly clock: Clock
+  /** Called once, before the first signal, with the reason. */
+  readonly onEnding: (reason: string) => void
+}
+
+/** Watches a lock while its program runs. */
+export class Guard {
+  readonly #options: GuardOptions
+  readonly #stopListening: readonly (() => void)[]
+  #lostAt: number | undefined
+  #last: Verdict['do'] = 'nothing'
+  #timer: unknown
+
+  constructor(options: GuardOptions) {
+    this.#options = options
+    const { client, held } = options
+    const look = () => this.look()
+    client.on('state', look)
+    this.#stopListening = [
+      () => void client.off('state', look),
+      onAbort(held.signal, look),
+      onAbort(client.leaseSignal, look),
+    ]
+    look()
+  }
+
+  /** True if the program was told to end, because the lock is lost or no server confirms it. */
+  get hasEnded(): boolean {
+    return this.#last !== 'nothing'
+  }
+
+  /** Looks at the lock now. After a stall of the process, no timer may have fired yet. */
+  look(): void {
+    const { client, held, program, grace, clock, onEnding } = this.#options
+    clock.clearTimeout(this.#timer)
+    if (held.signal.aborted) this.#lostAt ??= clock.now()
+    const lostFor = this.#lostAt === undefined ? undefined : clock.now() - this.#lostAt
+    const isConnected = client.state === 'connected' || client.state === 'connectedReadOnly'
+    const verdict = verdictOf({ validFor: client.validFor(), isConnected, lostFor }, grace)
+    if (verdict.lookIn !== undefined) this.#timer = clock.setTimeout(() => this.look(), verdict.lookIn)
+    if (verdict.do === 'nothing' || verdict.do === this.#last || this.#last === 'kill') return
+    if (this.#last === 'nothing') onEnding(reasonOf(lostFor === undefined, client.validFor() > 0))
+    this.#last = verdict.do
+    program.kill(verdict.do === 'kill' ? 'SIGKILL' : 'SIGTERM')
+  }
+
+  /** Stops watching, because the program has ended. */
+  stop(): void {
+    this.#options.clock.clearTimeout(this.#timer)
+    for (const stop of this.#stopListening) stop()
+  }
+}
+
+function reasonOf(isThere: boolean, isAlive: boolean): string {
+  if (!isAlive) return 'the session has ended, or no server has confirmed it in time'
+  return isThere ? 'no server confirms the session' : "the lock's node was deleted"
+}

@@ -1,0 +1,121 @@
+// The guard of `zkwire lock`: when the program is told to end, and when it is killed, in virtual time.
+import { expect } from 'chai'
+import { Guard, verdictOf } from '../../../src/cli/frame/guard.ts'
+import { connect, type Client } from '../../../src/index.ts'
+import { Mutex, type Held } from '../../../src/recipes/index.ts'
+import { Server } from '../../../src/server/index.ts'
+import { VirtualClock } from '../../../src/testing/index.ts'
+
+/** The session timeout and the grace, ms. */
+const T = 9000
+const GRACE = 3000
+
+describe('the verdict on the program of a lock', () => {
+  const view = { validFor: 5000, isConnected: false, lostFor: undefined }
+
+  it('is to do nothing while the session is connected, however short it is valid', () => {
+    expect(verdictOf({ ...view, validFor: 1, isConnected: true }, GRACE)).to.deep.equal({
+      do: 'nothing',
+      lookIn: undefined,
+    })
+  })
+
+  it('is to wait, to terminate, and to kill, while the session is suspended', () => {
+    expect(verdictOf(view, GRACE)).to.deep.equal({ do: 'nothing', lookIn: 2000 })
+    expect(verdictOf({ ...view, validFor: 3000 }, GRACE)).to.deep.equal({ do: 'terminate', lookIn: 3000 })
+    expect(verdictOf({ ...view, validFor: 0 }, GRACE)).to.deep.equal({ do: 'kill', lookIn: undefined })
+    expect(verdictOf({ ...view, validFor: 0, isConnected: true }, GRACE)).to.deep.equal({
+      do: 'kill',
+      lookIn: undefined,
+    })
+  })
+
+  it('is to terminate at once if the node is missing, and to kill after the grace or at the end of the session', () => {
+    const lost = { ...view, isConnected: true, lostFor: 0 }
+    expect(verdictOf(lost, GRACE)).to.deep.equal({ do: 'terminate', lookIn: 3000 })
+    expect(verdictOf({ ...lost, validFor: 1000 }, GRACE)).to.deep.equal({ do: 'terminate', lookIn: 1000 })
+    expect(verdictOf({ ...lost, lostFor: 3000 }, GRACE)).to.deep.equal({ do: 'kill', lookIn: undefined })
+  })
+
+  it('is to kill at once with a grace of 0', () => {
+    expect(verdictOf({ ...view, lostFor: 0 }, 0).do).to.equal('kill')
+  })
+})
+
+describe('the guard of the program of a lock', () => {
+  let clock: VirtualClock
+  let server: Server
+  let zk: Client
+  let held: Held
+  let guard: Guard
+  let log: string[]
+
+  beforeEach(async () => {
+    clock = new VirtualClock()
+    server = await Server.start({ listen: false, clock })
+    zk = await clock.until(connect(server.connectString, { dial: server.dial, clock, sessionTimeout: T }))
+    held = await clock.until(new Mutex(zk, '/lock').acquire({ watchOwnNode: true }))
+    log = []
+    const startedAt = clock.now()
+    const note = (text: string) => log.push(`${Math.round(clock.now() - startedAt)} ${text}`)
+    guard = new Guard({
+      ...{ client: zk, held, grace: GRACE, clock },
+      program: { kill: note },
+      onEnding: note,
+    })
+  })
+  afterEach(async () => {
+    guard.stop()
+    await clock.until(Promise.all([zk.close(), server.close()]))
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('does nothing while servers confirm the session, and through an outage that ends early enough', async () => {
+    await clock.advance(10 * T)
+    await server.stop()
+    await clock.advance(T - GRACE - T / 3 - 100)
+    await server.start()
+    await clock.advance(10 * T)
+    expect(log).to.deep.equal([])
+    expect(guard.hasEnded).to.equal(false)
+  })
+
+  it('sends SIGTERM when the session is valid for the grace, and SIGKILL before the next client can have the lock', async () => {
+    await server.stop()
+    await clock.advance(T)
+    expect(log).to.deep.equal(['6000 no server confirms the session', '6000 SIGTERM', '9000 SIGKILL'])
+    expect(guard.hasEnded).to.equal(true)
+  })
+
+  it('does not send SIGKILL if a server confirms the session after SIGTERM', async () => {
+    await server.stop()
+    await clock.advance(T - GRACE + 100)
+    await server.start()
+    await clock.advance(T)
+    expect(log).to.deep.equal(['6000 no server confirms the session', '6000 SIGTERM'])
+  })
+
+  it('sends SIGTERM at once if the node is deleted, and SIGKILL after the grace', async () => {
+    await clock.advance(1000)
+    await clock.until(zk.delete(held.path))
+    await clock.advance(T)
+    expect(log).to.deep.equal(["1000 the lock's node was deleted", '1000 SIGTERM', '4000 SIGKILL'])
+  })
+
+  it('sends SIGKILL at once if the server has expired the session', async () => {
+    await clock.advance(1000)
+    server.expireSession(zk.sessionId)
+    await clock.advance(T)
+    // The client learns of it when it reconnects.
+    const [reason, signal, ...others] = log
+    expect(reason).to.match(/^1\d\d\d the session has ended/)
+    expect(signal).to.match(/^1\d\d\d SIGKILL$/)
+    expect(others).to.deep.equal([])
+  })
+
+  it('sends SIGKILL at once when the process continues after a stall', () => {
+    clock.stall(T)
+    guard.look()
+    expect(log).to.deep.equal([`${T} the session has ended, or no server has confirmed it in time`, `${T} SIGKILL`])
+  })
+})

@@ -1,0 +1,49 @@
+// Bugs of the program `zkwire`.
+import type { PlantedBug } from '../planted-bug.ts'
+
+const guard = { file: 'src/cli/frame/guard.ts', caughtBy: 'test/cli/frame/guard.test.ts' }
+
+export const cliBugs: readonly PlantedBug[] = [
+  {
+    ...guard,
+    bug: 'the program of zkwire lock is told to end while the session is connected',
+    from: "if (isConnected) return { do: 'nothing', lookIn: undefined }",
+    to: '',
+  },
+  {
+    ...guard,
+    bug: 'the program of zkwire lock is killed when the session is valid for the grace, without SIGTERM before',
+    from: "return validFor <= grace ? { do: 'terminate', lookIn: validFor }",
+    to: "return validFor <= grace ? { do: 'kill', lookIn: undefined }",
+  },
+  {
+    ...guard,
+    bug: 'the program of zkwire lock is not killed after the grace if its node was deleted',
+    from: '(lostFor !== undefined && lostFor >= grace)',
+    to: 'false',
+  },
+  {
+    ...guard,
+    bug: 'the program of zkwire lock outlives the session if its node was deleted with a long grace',
+    from: 'lookIn: Math.min(grace - lostFor, validFor)',
+    to: 'lookIn: grace - lostFor',
+  },
+  {
+    ...guard,
+    bug: 'the program of zkwire lock is not ended if no server answers any more',
+    from: "client.on('state', look)",
+    to: 'void look',
+  },
+  {
+    ...guard,
+    bug: 'the program of zkwire lock is not ended if its node is deleted',
+    from: 'onAbort(held.signal, look),',
+    to: '',
+  },
+  {
+    ...guard,
+    bug: 'the guard of zkwire lock forgets when the node was found missing, and never kills the program',
+    from: 'this.#lostAt ??= clock.now()',
+    to: 'this.#lostAt = clock.now()',
+  },
+]
