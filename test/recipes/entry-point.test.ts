@@ -22,7 +22,7 @@ describe('zkwire/recipes', () => {
       'MultiLock',
       'Mutex',
       'PersistentEphemeral',
-
+      'Queue',
       'ReadWriteLock',
       'ReentrantMutex',
       'Semaphore',

@@ -1,7 +1,16 @@
 // Data that clients share: values, counters, queues of items, leases; and policies of retries. This file: a value that
 // is updated by its version.
 // May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
-import { anACL, aSignal, checked, dataProblem, inBackground, newPace, type Pace } from '../../client/recipe-support.ts'
+import {
+  anACL,
+  aSignal,
+  checked,
+  dataProblem,
+  inBackground,
+  newDataProblem,
+  newPace,
+  type Pace,
+} from '../../client/recipe-support.ts'
 import { badArguments, isCode, parentOf, type ACL } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
@@ -241,7 +250,7 @@ export class SharedValue {
 }
 
 function checkedData(op: string, path: string, data: unknown): Buffer | null {
-  const problem = data === undefined ? 'the data is missing' : dataProblem(data)
+  const problem = newDataProblem(data)
   if (problem !== undefined) throw badArguments(op, path, problem)
   return bufferOf(data as Data)
 }

@@ -3,6 +3,10 @@ import type { PlantedBug } from '../planted-bug.ts'
 
 const marked = { file: 'src/recipes/data/marked-multi.ts', caughtBy: 'test/recipes/data/shared-value-faults.test.ts' }
 const value = { file: 'src/recipes/data/shared-value.ts', caughtBy: 'test/recipes/data/shared-value.test.ts' }
+const index = { file: 'src/recipes/data/queue-index.ts', caughtBy: 'test/recipes/data/queue-index.test.ts' }
+const watch = { file: 'src/recipes/data/queue-watch.ts', caughtBy: 'test/recipes/data/queue.test.ts' }
+const item = { file: 'src/recipes/data/queue-item.ts', caughtBy: 'test/recipes/data/queue-faults.test.ts' }
+const queue = { file: 'src/recipes/data/queue.ts', caughtBy: 'test/recipes/data/queue.test.ts' }
 const counter = { file: 'src/recipes/data/counter.ts', caughtBy: 'test/recipes/data/counter.test.ts' }
 
 export const dataBugs: readonly PlantedBug[] = [
@@ -91,5 +95,84 @@ export const dataBugs: readonly PlantedBug[] = [
     bug: 'compareAndSet() resolves with true although the value is another one',
     from: 'return isEqual ? value : undefined',
     to: 'return (isEqual ||= current !== present) ? value : undefined',
+  },
+  {
+    ...index,
+    bug: 'an item that is taken is offered to other consumers',
+    from: 'this.#names.entries.has(name) && !this.#names.taken.has(name) &&',
+    to: 'this.#names.entries.has(name) &&',
+  },
+  {
+    ...index,
+    bug: 'two calls of one process try to take the same item',
+    from: 'this.#picked.add(name)\n',
+    to: '',
+  },
+  {
+    ...index,
+    bug: 'a consumer that loses items to others tries less urgent ones',
+    from: 'this.#available[choices]?.startsWith(prefix)',
+    to: 'this.#available[choices] !== undefined && prefix !== undefined',
+  },
+  {
+    ...watch,
+    bug: 'a consumer takes no more items after a reconnect',
+    caughtBy: 'test/recipes/data/queue-faults.test.ts',
+    from: "if (event.type === 'resync') await load()",
+    to: "if (event.type === 'resync') continue",
+  },
+  {
+    ...watch,
+    bug: 'a call that waits for an item does not learn that the session has ended',
+    caughtBy: 'test/recipes/data/queue-faults.test.ts',
+    from: 'await this.#client.whenConnected({ signal })',
+    to: '',
+  },
+  {
+    ...watch,
+    bug: 'an old server is asked for a list after each change of a long queue',
+    from: 'if (!this.index.isEmpty) await pause',
+    to: 'if (signal.aborted) await pause',
+    caughtBy: 'test/recipes/data/queue-consume.test.ts',
+  },
+  {
+    ...item,
+    bug: 'an item is left taken after its call was cancelled',
+    file: 'src/recipes/data/queue.ts',
+    from: '() => claim?.remove(),',
+    to: 'nothing,',
+  },
+  {
+    ...item,
+    bug: 'complete() rejects if its reply was lost, although the item is completed',
+    from: 'if (stat !== null) throw this.lost(',
+    to: 'if (stat !== undefined) throw this.lost(',
+  },
+  {
+    ...item,
+    bug: 'complete() resolves although the item was not taken any more',
+    caughtBy: 'test/recipes/data/queue.test.ts',
+    from: 'if (stat !== null) throw this.lost(',
+    to: 'if (stat === undefined) throw this.lost(',
+  },
+  {
+    ...item,
+    bug: 'a consumer takes the mark of another one of its session for its own',
+    from: 'node !== undefined && String(node.data) === id ?',
+    to: 'node !== undefined && id !== undefined ?',
+  },
+  {
+    ...queue,
+    bug: 'a queue takes no item any more after its watch has failed once',
+    from: 'if (this.#watch?.hasEnded !== false)',
+    to: 'if (this.#watch === undefined)',
+    caughtBy: 'test/recipes/data/queue-faults.test.ts',
+  },
+  {
+    ...queue,
+    bug: 'consume() keeps an item taken after its function has failed',
+    from: 'await item.release().catch(nothing)\n',
+    to: '',
+    caughtBy: 'test/recipes/data/queue-consume.test.ts',
   },
 ]

@@ -1,0 +1,177 @@
+// An item of a queue that this consumer has taken: an ephemeral node marks it as taken.
+import { inBackground, newUuid } from '../../client/recipe-support.ts'
+import { isCode, join, type ACL } from '../../protocol/index.ts'
+import type { Client } from '../../client/index.ts'
+import { ensureDirectory } from '../node/ensure-directory.ts'
+import { LockError } from '../node/lock-error.ts'
+import { OwnNode, type NodeFactory } from '../node/own-node.ts'
+import { retryUntilDone } from '../node/retry-until-done.ts'
+import { priorityOf } from './queue-index.ts'
+
+/** The queue of an item. */
+export interface ItemOwner {
+  readonly client: Client
+  readonly path: string
+  readonly acl: readonly ACL[] | undefined
+  /** The item was given back. */
+  onGivenBack(name: string): void
+}
+
+/**
+ * An item that this consumer has taken. No other consumer gets it until it is given back or the session ends. Complete
+ * it when it is processed; otherwise it stays taken.
+ */
+export class QueueItem implements AsyncDisposable {
+  /** The name of the item's node. */
+  readonly name: string
+  readonly data: Buffer | null
+  /** The priority that it was put with, 0 to 999. Lower numbers are more urgent. */
+  readonly priority: number
+  readonly #claim: ItemClaim
+  readonly #lease: AbortSignal
+  #completed: Promise<void> | undefined
+  #released: Promise<void> | undefined
+
+  /** @internal */
+  constructor(claim: ItemClaim, data: Buffer | null) {
+    this.name = claim.name
+    this.data = data
+    this.priority = priorityOf(claim.name) ?? 0
+    this.#claim = claim
+    this.#lease = claim.owner.client.leaseSignal
+  }
+
+  /**
+   * Aborts when the session has ended or must be presumed lost. Another consumer may then process the item too. Reading
+   * this property after a stall of the process makes it abort at once.
+   */
+  get signal(): AbortSignal {
+    this.#claim.owner.client.validFor()
+    return this.#lease
+  }
+
+  /** True after {@link complete} or {@link release} was called, unless it failed. */
+  get hasEnded(): boolean {
+    return this.#completed !== undefined || this.#released !== undefined
+  }
+
+  /**
+   * Deletes the item from the queue, because it has been processed. Waits through lost connections. May be called again.
+   * @throws LockError LOST if the session has ended, or the item is not taken any more: another consumer may process
+   * the item again, or the item may have been completed; ZooKeeperError NOAUTH if the server refuses the deletion; the
+   * item is then still taken
+   */
+  complete(): Promise<void> {
+    if (this.#released !== undefined) return Promise.reject(this.#claim.lost('the item was released before'))
+    return (this.#completed ??= this.#claim.complete().catch((error: unknown) => {
+      this.#completed = undefined
+      throw error
+    }))
+  }
+
+  /**
+   * Gives the item back to the queue, at its old place. Does nothing if it was completed. Resolves when another consumer
+   * can take it. May be called again.
+   * @throws ZooKeeperError NOAUTH if the server refuses; the item is then still taken
+   */
+  release(): Promise<void> {
+    if (this.#completed !== undefined) return this.#completed.catch(() => undefined)
+    return (this.#released ??= this.#claim.remove().catch((error: unknown) => {
+      this.#released = undefined
+      throw error
+    }))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release()
+  }
+}
+
+/** The node that marks one item as taken. */
+export class ItemClaim {
+  readonly owner: ItemOwner
+  readonly name: string
+  readonly #entry: string
+  readonly #taken: string
+  readonly #ownNode: OwnNode
+
+  constructor(owner: ItemOwner, name: string) {
+    this.owner = owner
+    this.name = name
+    this.#entry = join(join(owner.path, 'entries'), name)
+    this.#taken = join(join(owner.path, 'taken'), name)
+    this.#ownNode = new OwnNode(this.#nodeFactory())
+  }
+
+  /** Takes the item. Returns `taken` if another consumer has taken it, and `gone` if it does not exist any more. */
+  async take(signal: AbortSignal): Promise<QueueItem | 'taken' | 'gone'> {
+    const { client } = this.owner
+    try {
+      const { data } = await this.#ownNode.create(() => client.getData(this.#entry), signal)
+      // The node proves nothing while the session is presumed lost.
+      if (client.leaseSignal.aborted) await client.whenConnected({ signal })
+      return new QueueItem(this, data)
+    } catch (error) {
+      if (isCode(error, 'NODEEXISTS')) return 'taken'
+      if (!isCode(error, 'NONODE') || !this.#ownNode.isKnown) throw error
+      await this.#ownNode.remove()
+      return 'gone'
+    }
+  }
+
+  /** Deletes the item, and the node that marks it. */
+  async complete(): Promise<void> {
+    const { client } = this.owner
+    try {
+      await retryUntilDone(client, async () => {
+        try {
+          // In this order, because a consumer that learns first that the item is not taken would try to take it.
+          await client.multi([{ delete: this.#entry }, { delete: this.#taken }])
+        } catch (error) {
+          if (!isCode(error, 'NONODE')) throw error
+          // An earlier attempt was executed and its reply was lost, or another client has deleted one of the nodes.
+          const [, stat] = await Promise.all([client.sync(this.#entry), client.exists(this.#entry)])
+          if (stat !== null) throw this.lost('its node in "taken" was deleted')
+          inBackground(client, this.#ownNode.remove())
+        }
+      })
+    } catch (error) {
+      if (!isCode(error, 'SESSIONEXPIRED', 'CLOSED', 'AUTHFAILED')) throw error
+      throw this.lost('the session ended before the item was known to be completed', error)
+    }
+  }
+
+  /** Resolves when the item is not taken by this consumer. */
+  async remove(): Promise<void> {
+    await this.#ownNode.remove()
+    this.owner.onGivenBack(this.name)
+  }
+
+  lost(reason: string, cause?: unknown): LockError {
+    const detail = `${reason}. Another consumer may process the item ${this.name} again`
+    return new LockError('LOST', this.owner.path, { detail, cause })
+  }
+
+  #nodeFactory(): NodeFactory {
+    const { client, path, acl } = this.owner
+    // kazoo's consumers write their id, 32 hexadecimal digits. A new one for each attempt identifies the node.
+    const id = newUuid(client).replaceAll('-', '')
+    const taken = this.#taken
+    return {
+      client,
+      isUnique: false,
+      create: () => client.create(taken, id, { mode: 'ephemeral', ...(acl && { acl }) }),
+      async find() {
+        const [, node] = await Promise.all([
+          client.sync(taken),
+          client.getData(taken).catch((error: unknown) => {
+            if (isCode(error, 'NONODE')) return undefined
+            throw error
+          }),
+        ])
+        return node !== undefined && String(node.data) === id ? { path: taken, stat: node.stat } : undefined
+      },
+      ensureParent: signal => ensureDirectory(client, join(path, 'taken'), { mode: 'persistent', acl, signal }),
+    }
+  }
+}

@@ -1,0 +1,157 @@
+// Keeps the index of a queue up to date: by one persistent watch on each directory, or, at servers before 3.6, by
+// one-shot watches and lists.
+import { clockOf, pause } from '../../client/recipe-support.ts'
+import { isCode, join, nameOf, parentOf } from '../../protocol/index.ts'
+import { onAbort } from '../../runtime/abort.ts'
+import type { Client } from '../../client/index.ts'
+import { readWatched } from '../node/read-with-watch.ts'
+import { QueueIndex, type QueueDirectory } from './queue-index.ts'
+
+/** At servers before 3.6: the shortest time between two lists while there are items to take, in milliseconds. */
+const LIST_INTERVAL = 1000
+
+export class QueueWatch {
+  readonly index = new QueueIndex()
+  /** Resolves when both directories have been listed for the first time. Rejects as {@link whenAvailable}. */
+  readonly loaded: Promise<unknown>
+  readonly #client: Client
+  readonly #path: string
+  readonly #stop = new AbortController()
+  readonly #waiting = new Set<() => void>()
+  /** True if the server has no persistent watches. The index then learns what other clients do only by lists. */
+  #lists = false
+
+  constructor(client: Client, path: string) {
+    this.#client = client
+    this.#path = path
+    this.loaded = Promise.all((['entries', 'taken'] as const).map(directory => this.#start(directory)))
+    this.loaded.catch(() => undefined)
+  }
+
+  /** True if the watch was closed or has failed. */
+  get hasEnded(): boolean {
+    return this.#stop.signal.aborted
+  }
+
+  /** Resolves when there may be an item to take. */
+  async whenAvailable(signal: AbortSignal): Promise<void> {
+    while (this.index.isEmpty) {
+      this.#stop.signal.throwIfAborted()
+      signal.throwIfAborted()
+      await new Promise<void>(resolve => {
+        const end = () => {
+          this.#waiting.delete(end)
+          stopListening()
+          resolve()
+        }
+        this.#waiting.add(end)
+        const stopListening = onAbort(signal, end)
+      })
+    }
+  }
+
+  /** Another consumer has taken the item, or it does not exist any more. */
+  lost(name: string, isTaken: boolean): void {
+    if (!isTaken) this.index.change('entries', name, false)
+    // Otherwise the watch reports when the item is taken, and when it is given back.
+    else if (this.#lists) this.index.change('taken', name, true)
+    this.index.putBack(name)
+  }
+
+  /** This process has taken the item. */
+  taken(name: string): void {
+    this.index.change('taken', name, true)
+    this.index.putBack(name)
+  }
+
+  /** This process has given the item back. */
+  givenBack(name: string): void {
+    if (this.#lists) this.index.change('taken', name, false)
+    this.index.putBack(name)
+    this.#wake()
+  }
+
+  /** Removes the watches. Calls that wait reject with the reason. */
+  close(reason: Error): void {
+    this.#stop.abort(reason)
+    this.#wake()
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve()
+  }
+
+  /** Resolves when the directory has been listed for the first time. */
+  #start(directory: QueueDirectory): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onLoaded = () => {
+        this.#wake()
+        resolve()
+      }
+      this.#follow(directory, onLoaded).catch((error: unknown) => {
+        this.close(error as Error)
+        reject(error)
+      })
+    })
+  }
+
+  async #follow(directory: QueueDirectory, onLoaded: () => void): Promise<void> {
+    const { signal } = this.#stop
+    const path = join(this.#path, directory)
+    let watcher
+    try {
+      watcher = await this.#client.retry(() => this.#client.addWatch(path, { recursive: true, signal }), { signal })
+    } catch (error) {
+      if (!isCode(error, 'UNIMPLEMENTED')) throw error
+      this.#lists = true
+      return this.#listAgainAndAgain(directory, onLoaded)
+    }
+    const load = async () => {
+      this.index.load(directory, await this.#client.retry(() => this.#list(path), { signal }))
+      onLoaded()
+    }
+    await load()
+    for await (const event of watcher) {
+      if (event.type === 'resync') await load()
+      else if (event.type !== 'Session' && parentOf(event.path) === path) {
+        this.index.change(directory, nameOf(event.path), event.type !== 'NodeDeleted')
+        this.#wake()
+      }
+    }
+    // The stream has ended, because the session or the watch has ended. This call rejects with the reason.
+    await this.#client.whenConnected({ signal })
+  }
+
+  async #list(path: string): Promise<readonly string[]> {
+    try {
+      return (await this.#client.getChildren(path)).children
+    } catch (error) {
+      if (isCode(error, 'NONODE')) return []
+      throw error
+    }
+  }
+
+  async #listAgainAndAgain(directory: QueueDirectory, onLoaded: () => void): Promise<void> {
+    const { signal } = this.#stop
+    const path = join(this.#path, directory)
+    for (;;) {
+      const { names, changed } = await this.#client.retry(() => this.#listWatched(path, signal), { signal })
+      this.index.load(directory, names)
+      onLoaded()
+      await changed
+      if (!this.index.isEmpty) await pause(this.#client, clockOf(this.#client), LIST_INTERVAL, signal)
+    }
+  }
+
+  async #listWatched(path: string, signal: AbortSignal): Promise<{ names: readonly string[]; changed: Promise<void> }> {
+    try {
+      const { value, changed } = await readWatched(signal, options => this.#client.getChildren(path, options))
+      return { names: value.children, changed }
+    } catch (error) {
+      if (!isCode(error, 'NONODE')) throw error
+    }
+    const { value, changed } = await readWatched(signal, options => this.#client.exists(path, options))
+    // If the directory was created meanwhile, lists it at once.
+    return { names: [], changed: value === null ? changed : Promise.resolve() }
+  }
+}

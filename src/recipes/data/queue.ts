@@ -1,0 +1,264 @@
+// A queue of items for several consumers, with the nodes of kazoo's LockingQueue.
+import {
+  aSignal,
+  anACL,
+  checked,
+  newDataProblem,
+  inBackground,
+  newPace,
+  randomOf,
+} from '../../client/recipe-support.ts'
+import { badArguments, isCode, join, ZooKeeperError, type ACL } from '../../protocol/index.ts'
+import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { forwardAbort } from '../../runtime/abort.ts'
+import type { Client, Data } from '../../client/index.ts'
+import { checkArguments, checkFunction } from '../node/arguments.ts'
+import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { ensureDirectory } from '../node/ensure-directory.ts'
+import { LockError } from '../node/lock-error.ts'
+import { MarkedMulti } from './marked-multi.ts'
+import { itemPrefix } from './queue-index.ts'
+import { ItemClaim, type ItemOwner, type QueueItem } from './queue-item.ts'
+import { QueueWatch } from './queue-watch.ts'
+
+/** Options of a {@link Queue}. */
+export interface QueueOptions {
+  /** The ACL of all nodes that the queue creates, except missing nodes above it. Default: the world may do anything. */
+  acl?: readonly ACL[]
+}
+
+export interface PutOptions extends WaitOptions {
+  /** An integer from 0 to 999. Items with lower numbers are taken first. Default: 100, as in kazoo. */
+  priority?: number
+}
+
+export interface ConsumeOptions {
+  /** Ends consume() when it aborts, after the functions that are running. Default: no signal. */
+  signal?: AbortSignal | undefined
+  /** How many items are processed at the same time, 1 or more. Default: 1. */
+  concurrency?: number
+}
+
+const queueChecks: Checks<QueueOptions> = { acl: anACL }
+const putChecks: Checks<PutOptions> = {
+  ...waitOptionChecks,
+  priority: mustBe(
+    'an integer from 0 to 999',
+    (value: number) => Number.isInteger(value) && value >= 0 && value <= 999,
+  ),
+}
+const consumeChecks: Checks<ConsumeOptions> = {
+  signal: aSignal,
+  concurrency: mustBe('a positive integer', (value: number) => Number.isSafeInteger(value) && value >= 1),
+}
+
+/**
+ * A queue: each item that was put is processed at least once. A consumer takes an item, processes it and completes it.
+ * If the consumer dies, another one takes the item. Two consumers have the same item at the same time only if the
+ * session of the first has ended. Items of one priority are taken in the order in which they were put, unless several
+ * consumers compete.
+ *
+ * The nodes and bytes are those of kazoo's LockingQueue, so both can share a queue.
+ */
+export class Queue implements AsyncDisposable {
+  readonly path: string
+  readonly #owner: ItemOwner
+  #watch: QueueWatch | undefined
+  /** The calls that need the watch. */
+  #users = 0
+
+  /** @throws ZooKeeperError BADARGUMENTS */
+  constructor(client: Client, path: string, options: QueueOptions = {}) {
+    checkArguments('Queue', client, path, optionsProblem(options, queueChecks))
+    this.path = path
+    this.#owner = {
+      client: client.chroot('/'),
+      path,
+      acl: options.acl,
+      onGivenBack: name => this.#watch?.givenBack(name),
+    }
+  }
+
+  /**
+   * Puts an item at the end of the queue, or before all items of a higher number of priority. It is put exactly once,
+   * also if the connection is lost. If the call is cancelled or the session ends, it may be put nevertheless.
+   * @throws LockError TIMEOUT; LockError EXHAUSTED if the numbers of the directory are used up; the signal's reason;
+   * ZooKeeperError, for example BADARGUMENTS, NOAUTH, SESSIONEXPIRED
+   */
+  put(data: Data, options: PutOptions = {}): Promise<void> {
+    return this.#put('put', [data], options)
+  }
+
+  /**
+   * Puts several items in one transaction: all of them or none. All together must fit into one request.
+   * @throws as {@link put}; ZooKeeperError REQUESTTOOLARGE
+   */
+  async putMany(items: readonly Data[], options: PutOptions = {}): Promise<void> {
+    if (!Array.isArray(items)) throw badArguments('putMany', this.path, 'the first argument must be an array of data')
+    if (items.length > 0) await this.#put('putMany', items, options)
+  }
+
+  /**
+   * Waits for an item and takes it. The first call of take(), tryTake() or consume() sets two watches; they stay until
+   * {@link close}.
+   * @throws LockError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED; CLOSED after
+   * {@link close}
+   */
+  take(options: WaitOptions = {}): Promise<QueueItem> {
+    return this.#take('take', options, true) as Promise<QueueItem>
+  }
+
+  /** Takes an item if there is one. Otherwise resolves with null. Throws as {@link take}. */
+  tryTake(options: WaitOptions = {}): Promise<QueueItem | null> {
+    return this.#take('tryTake', options, false)
+  }
+
+  /**
+   * Runs a function for each item, and completes the item when the function has ended, unless the function itself has
+   * completed or released it. Resolves when the signal has aborted and no function is running.
+   * @throws the function's error, after the item was released and the other functions have ended; LockError LOST if the
+   * session ended while an item was processed; ZooKeeperError at the end of the session (`supervise` can start a new
+   * session), BADARGUMENTS, NOAUTH
+   */
+  async consume(fn: (item: QueueItem) => void | Promise<void>, options: ConsumeOptions = {}): Promise<void> {
+    checkFunction('consume', this.path, fn)
+    const { signal, concurrency = 1 } = checked('consume', this.path, options, consumeChecks)
+    const stop = new AbortController()
+    const stopListening = forwardAbort(signal, stop)
+    const work = async () => {
+      while (!stop.signal.aborted) {
+        const item = await this.take({ signal: stop.signal }).catch((error: unknown) => {
+          if (stop.signal.aborted) return undefined
+          throw error
+        })
+        if (item !== undefined) await processItem(item, fn)
+      }
+    }
+    this.#users++
+    const workers = Array.from({ length: concurrency }, () =>
+      work().catch((error: unknown) => {
+        stop.abort()
+        throw error
+      }),
+    )
+    const outcomes = await Promise.allSettled(workers)
+    stopListening()
+    if (--this.#users === 0) await this.close()
+    const failed = outcomes.find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
+  }
+
+  /**
+   * Reads the number of items, with those that are taken.
+   * @throws ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
+   */
+  async size(): Promise<number> {
+    const { client } = this.#owner
+    return (await client.retry(() => client.exists(join(this.path, 'entries'))))?.numChildren ?? 0
+  }
+
+  /**
+   * Removes the watches of this object. Calls that wait for an item reject with CLOSED. Items that were taken stay taken.
+   * Never rejects. May be called again, and a later take() sets the watches again.
+   */
+  close(): Promise<void> {
+    const detail = 'the queue was closed'
+    this.#watch?.close(new ZooKeeperError('CLOSED', { op: 'take', path: this.path, fate: 'notSent', detail }))
+    this.#watch = undefined
+    return Promise.resolve()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #put(op: string, items: readonly Data[], options: PutOptions): Promise<void> {
+    const { client, acl } = this.#owner
+    const marked = new MarkedMulti(client, this.path, acl)
+    const call = { op, path: this.path, options, checks: putChecks }
+    const removeMarker = () => inBackground(client, marked.remove())
+    return cancellable(
+      client,
+      call,
+      async signal => {
+        for (const [i, data] of items.entries()) {
+          const problem = newDataProblem(data)
+          if (problem !== undefined) throw badArguments(op, this.path, `item ${i}: ${problem}`)
+        }
+        const create = join(join(this.path, 'entries'), itemPrefix(options.priority ?? 100))
+        const mode = 'persistentSequential'
+        const ops = items.map(data => ({ create, data, mode, ...(acl && { acl }) }) as const)
+        const pace = newPace(client)
+        for (;;) {
+          try {
+            await marked.commit(ops, signal)
+            removeMarker()
+            return
+          } catch (error) {
+            // The counter stays at its maximum, and a node has that number already.
+            if (isCode(error, 'NODEEXISTS')) throw new LockError('EXHAUSTED', this.path, { cause: error })
+            if (!isCode(error, 'NONODE')) throw error
+          }
+          await ensureDirectory(client, this.path, { mode: 'persistent', acl, signal })
+          await ensureDirectory(client, join(this.path, 'entries'), { mode: 'persistent', acl, signal })
+          await pace.wait(signal)
+        }
+      },
+      done => done.then(nothing, nothing).then(() => marked.remove()),
+    )
+  }
+
+  #take(op: string, options: WaitOptions, waits: boolean): Promise<QueueItem | null> {
+    const { client } = this.#owner
+    let claim: ItemClaim | undefined
+    this.#users++
+    return cancellable(
+      client,
+      { op, path: this.path, options, checks: waitOptionChecks },
+      async signal => {
+        if (this.#watch?.hasEnded !== false) this.#watch = new QueueWatch(client, this.path)
+        const watch = this.#watch
+        await watch.loaded
+        const pace = newPace(client)
+        for (let losses = 0; ; losses++) {
+          signal.throwIfAborted()
+          const name = watch.index.pick(losses, randomOf(client))
+          if (name === undefined) {
+            if (!waits) return null
+            losses = -1
+            await watch.whenAvailable(signal)
+            continue
+          }
+          claim = new ItemClaim(this.#owner, name)
+          const item = await claim.take(signal).catch((error: unknown) => {
+            watch.index.putBack(name)
+            throw error
+          })
+          if (typeof item !== 'string') {
+            watch.taken(name)
+            return item
+          }
+          watch.lost(name, item === 'taken')
+          await pace.wait(signal)
+        }
+      },
+      done =>
+        done.then(
+          item => item?.release(),
+          () => claim?.remove(),
+        ),
+    ).finally(() => this.#users--)
+  }
+}
+
+async function processItem(item: QueueItem, fn: (item: QueueItem) => void | Promise<void>): Promise<void> {
+  try {
+    await fn(item)
+    if (!item.hasEnded) await item.complete()
+  } catch (error) {
+    await item.release().catch(nothing)
+    throw error
+  }
+}
+
+const nothing = () => undefined

@@ -1,0 +1,245 @@
+// A Queue with a fault at each step: each item is put once and taken by one consumer, and no node and no watch is left.
+import { expect } from 'chai'
+import type { Client } from '../../../src/index.ts'
+import { opcodes } from '../../../src/protocol/index.ts'
+import { Queue, type QueueItem } from '../../../src/recipes/index.ts'
+import { ItemClaim } from '../../../src/recipes/data/queue-item.ts'
+import { failureOf, outcomeOf } from '../../support/settled.ts'
+import { onBothServers } from '../fixture.ts'
+
+onBothServers('Queue under faults', (fixture, { it, itEverywhere }) => {
+  let path: string
+  let producer: Queue
+
+  beforeEach(() => {
+    path = `${fixture.path}/queue`
+    producer = new Queue(fixture.observer, path)
+  })
+
+  const children = async (directory: string) => {
+    const full = `${path}${directory}`
+    return (await fixture.observer.exists(full)) === null ? [] : (await fixture.observer.getChildren(full)).children
+  }
+  /** Opens a session with a faulty connection, and a queue whose watches are set. */
+  const open = async () => {
+    const opened = await fixture.openWithFaults()
+    await fixture.observer.ensurePath(`${path}/taken`)
+    const queue = new Queue(opened.client, path)
+    expect(await queue.tryTake()).to.equal(null)
+    return { ...opened, queue }
+  }
+  /** Closes the queue, and waits until its watches are removed. */
+  const close = async (client: Client, queue: Queue) => {
+    await queue.close()
+    await client.settled()
+    await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
+  }
+
+  for (const fault of ['dropRequest', 'dropReply'] as const) {
+    const define = fault === 'dropRequest' ? it : itEverywhere
+    const what = fault === 'dropRequest' ? 'a request' : 'the reply to a request'
+
+    for (const opcode of ['multi', 'create2', 'delete'] as const)
+      define(`puts once if ${what} ${opcode} is lost`, async () => {
+        const { client, faultyDial } = await fixture.openWithFaults()
+        const queue = new Queue(client, path)
+        const lost = faultyDial[fault](opcodes[opcode])
+        await queue.putMany(['a', 'b'])
+        await lost
+        await client.settled()
+        expect(await children('/entries')).to.have.length(2)
+        expect(await children('')).to.have.members(['entries'])
+      })
+
+    for (const opcode of ['create2', 'getData', 'multi'] as const)
+      define(`takes and completes an item once if ${what} ${opcode} is lost`, async () => {
+        const { client, faultyDial, queue } = await open()
+        await producer.putMany(['a', 'b'])
+        const lost = faultyDial[fault](opcodes[opcode])
+        const item = await queue.take()
+        expect(String(item.data)).to.equal('a')
+        expect(await children('/taken')).to.deep.equal([item.name])
+        await item.complete()
+        await lost
+        expect(await children('/taken')).to.deep.equal([])
+        expect(await producer.size()).to.equal(1)
+        await close(client, queue)
+      })
+
+    for (const opcode of ['sync', 'exists', 'delete'] as const)
+      define(`gives an item back if ${what} ${opcode} is lost`, async () => {
+        const { client, faultyDial, queue } = await open()
+        await producer.put('a')
+        const item = await queue.take()
+        const lost = faultyDial[fault](opcodes[opcode])
+        await item.release()
+        await lost
+        expect(await children('/taken')).to.deep.equal([])
+        await close(client, queue)
+      })
+
+    for (const opcode of ['addWatch', 'getChildren2'] as const)
+      define(`takes an item if ${what} ${opcode} is lost while the watches are set`, async () => {
+        const { client, faultyDial } = await fixture.openWithFaults()
+        await producer.put('a')
+        const queue = new Queue(client, path)
+        const lost = faultyDial[fault](opcodes[opcode])
+        const item = await queue.take()
+        await lost
+        await item.complete()
+        await close(client, queue)
+      })
+  }
+
+  for (const opcode of ['create2', 'getData'] as const)
+    for (const end of ['deliver', 'cut'] as const)
+      it(`take() rejects at once if its signal aborts while ${opcode} is in flight, and gives the item back when the connection is ${end === 'cut' ? 'lost' : 'answered'}`, async () => {
+        const { client, faultyDial, queue } = await open()
+        await producer.put('a')
+        await fixture.sleep(1)
+        const abort = new AbortController()
+        const arrived = faultyDial.holdReply(opcodes[opcode])
+        const taking = failureOf(queue.take({ signal: abort.signal }))
+        await arrived
+        const reason = new Error('cancelled')
+        abort.abort(reason)
+        expect(await taking).to.equal(reason)
+        faultyDial[end]()
+        await client.settled()
+        expect(await children('/taken')).to.deep.equal([])
+        const item = await queue.take()
+        await item.complete()
+        await close(client, queue)
+      })
+
+  for (const end of ['deliver', 'cut'] as const)
+    it(`put() rejects at once if its signal aborts while it is in flight, and leaves no marker when the connection is ${end === 'cut' ? 'lost' : 'answered'}`, async () => {
+      const { client, faultyDial, queue } = await open()
+      await producer.put('a')
+      const abort = new AbortController()
+      const arrived = faultyDial.holdReply(opcodes.multi)
+      const putting = failureOf(queue.put('b', { signal: abort.signal }))
+      await arrived
+      const reason = new Error('cancelled')
+      abort.abort(reason)
+      expect(await putting).to.equal(reason)
+      faultyDial[end]()
+      await client.settled()
+      expect(await children('')).to.have.members(['entries', 'taken'])
+      expect(await producer.size()).to.equal(2)
+      await close(client, queue)
+    })
+
+  it('does not take the mark of another consumer of its session for its own if its request was lost', async () => {
+    const { client, faultyDial, queue } = await open()
+    await producer.put('a')
+    const item = await queue.take()
+    const { signal } = new AbortController()
+    const lost = faultyDial.dropRequest(opcodes.create2)
+    const claim = new ItemClaim({ client, path, acl: undefined, onGivenBack: () => undefined }, item.name)
+    expect(await claim.take(signal)).to.equal('taken')
+    await lost
+    await item.complete()
+    await close(client, queue)
+  })
+
+  it('is either taken or given back if the signal aborts close to the take', async () => {
+    const { client, faultyDial, queue } = await open()
+    const outcomes: boolean[] = []
+    await producer.put('a')
+    for (let turns = 0; turns <= 40; turns++) {
+      const abort = new AbortController()
+      const arrived = faultyDial.holdReply(opcodes.create2)
+      const reason = new Error('cancelled')
+      const taking = outcomeOf(queue.take({ signal: abort.signal }))
+      await arrived
+      faultyDial.deliver()
+      for (let i = 0; i < turns; i++) await Promise.resolve()
+      abort.abort(reason)
+      const outcome = await taking
+      outcomes.push(outcome !== reason)
+      if (outcome !== reason) await (outcome as QueueItem).release()
+      await client.settled()
+      expect(await children('/taken')).to.deep.equal([])
+    }
+    expect([outcomes.at(0), outcomes.at(-1)]).to.deep.equal([false, true])
+    await close(client, queue)
+  })
+
+  it('rejects calls that wait and leaves no watch when the signal aborts or the time is over', async () => {
+    const { client, queue } = await open()
+    const abort = new AbortController()
+    const [cancelled, late] = [queue.take({ signal: abort.signal }), queue.take({ timeout: 50 })].map(failureOf)
+    const reason = new Error('cancelled')
+    abort.abort(reason)
+    expect(await cancelled).to.equal(reason)
+    expect(await late).to.include({ code: 'TIMEOUT', path })
+    await close(client, queue)
+  })
+
+  itEverywhere('rejects with SESSIONEXPIRED if the session expires while take() waits', async () => {
+    const client = await fixture.open()
+    const queue = new Queue(client, path)
+    const waiting = failureOf(queue.take())
+    await fixture.waitForWatches(2)
+    await fixture.expire(client)
+    expect(await waiting).to.have.property('code', 'SESSIONEXPIRED')
+    expect(await failureOf(queue.take())).to.have.property('code', 'SESSIONEXPIRED')
+  })
+
+  it('rejects with SESSIONEXPIRED if the session expires while an item is put or taken', async () => {
+    for (const [opcode, call] of [
+      ['multi', (queue: Queue) => queue.put('a')],
+      ['create2', (queue: Queue) => queue.take()],
+      ['getData', (queue: Queue) => queue.take()],
+    ] as const) {
+      await fixture.observer.deleteRecursive(path)
+      const { client, faultyDial, queue } = await open()
+      await producer.put('b')
+      const arrived = faultyDial.holdReply(opcodes[opcode])
+      const failed = failureOf(call(queue))
+      await arrived
+      await fixture.expire(client)
+      expect(await failed, opcode).to.have.property('code', 'SESSIONEXPIRED')
+      await client.settled()
+      expect(await fixture.ephemeralNodes()).to.deep.equal([])
+    }
+  })
+
+  itEverywhere('learns after a reconnect which items were put, taken and completed meanwhile', async () => {
+    const { client, faultyDial, queue } = await open()
+    const other = new Queue(fixture.observer, path)
+    await producer.putMany(['a', 'b'])
+    await fixture.until(async () => (await producer.size()) === 2)
+    faultyDial.refuse()
+    const a = await other.take()
+    await a.complete()
+    const b = await other.take()
+    await producer.put('c')
+    faultyDial.accept()
+    const item = await queue.take()
+    expect(String(item.data)).to.equal('c')
+    await b.release()
+    const next = await queue.take()
+    expect(String(next.data)).to.equal('b')
+    await Promise.all([item.complete(), next.complete()])
+    await other.close()
+    await close(client, queue)
+  })
+
+  it('rejects with NOAUTH if the session may not read the items, and takes them when it may', async () => {
+    const client = await fixture.open()
+    const queue = new Queue(client, path)
+    await producer.put('a')
+    const { faults } = fixture.embedded
+    faults.replace('getChildren', 'NOAUTH', { session: client.sessionId })
+    expect(await failureOf(queue.take())).to.have.property('code', 'NOAUTH')
+    faults.replace('getData', 'NOAUTH', { session: client.sessionId, times: Infinity })
+    expect(await failureOf(queue.take())).to.have.property('code', 'NOAUTH')
+    await client.settled()
+    faults.clear()
+    const item = await queue.take()
+    await item.complete()
+    await close(client, queue)
+  })
+})

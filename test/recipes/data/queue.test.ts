@@ -1,0 +1,252 @@
+import { expect } from 'chai'
+import { once } from 'node:events'
+import type { Client } from '../../../src/index.ts'
+import { LockError, Queue, type QueueItem } from '../../../src/recipes/index.ts'
+import { failureOf, trackSettled } from '../../support/settled.ts'
+import { onBothServers } from '../fixture.ts'
+
+onBothServers('Queue', (fixture, { it, itEverywhere }) => {
+  let path: string
+  let queues: Queue[]
+
+  beforeEach(() => {
+    path = `${fixture.path}/above/queue`
+    queues = []
+  })
+
+  /** Opens a queue, which {@link close} closes. */
+  const queueOf = (client: Client) => {
+    const queue = new Queue(client, path)
+    queues.push(queue)
+    return queue
+  }
+  /** Closes all queues, so that the test leaves no watch. */
+  const close = async () => {
+    for (const queue of queues) await queue.close()
+  }
+  const textOf = ({ data }: QueueItem) => String(data)
+  const letters = (count: number) => Array.from({ length: count }, (_, i) => `item ${i}`)
+
+  itEverywhere('gives out items in the order of their priority and then of their arrival', async () => {
+    const [producer, consumer] = [queueOf(fixture.observer), queueOf(await fixture.open())]
+    await producer.put('a')
+    await producer.putMany(['b', Buffer.from('c')])
+    await producer.put('urgent', { priority: 0 })
+    await producer.put('late', { priority: 999 })
+    const taken: string[] = []
+    for (let i = 0; i < 5; i++) {
+      const item = await consumer.take()
+      taken.push(`${textOf(item)} ${item.priority}`)
+      await item.complete()
+    }
+    expect(taken).to.deep.equal(['urgent 0', 'a 100', 'b 100', 'c 100', 'late 999'])
+    expect([await consumer.size(), await consumer.tryTake()]).to.deep.equal([0, null])
+    await close()
+  })
+
+  itEverywhere('takes an item that is put later, also into a queue that does not exist yet', async () => {
+    const [producer, consumer] = [queueOf(fixture.observer), queueOf(await fixture.open())]
+    const taking = consumer.take()
+    const isTaken = trackSettled(taking)
+    await fixture.waitForWatches(2)
+    expect(isTaken()).to.equal(false)
+    await producer.put('a')
+    const item = await taking
+    expect(textOf(item)).to.equal('a')
+    await item.complete()
+    await close()
+  })
+
+  itEverywhere('uses the names and bytes of kazoo’s LockingQueue', async () => {
+    const client = await fixture.open()
+    const queue = queueOf(client)
+    await queue.put('a', { priority: 7 })
+    const item = await queue.take()
+    expect(item.name).to.equal('entry-007-0000000000')
+    expect(String((await client.getData(`${path}/entries/${item.name}`)).data)).to.equal('a')
+    const { data, stat } = await client.getData(`${path}/taken/${item.name}`)
+    expect(String(data)).to.match(/^[0-9a-f]{32}$/)
+    expect(stat.ephemeralOwner).to.equal(client.sessionId)
+    await item.complete()
+    await close()
+  })
+
+  itEverywhere('gives each of many items to one consumer', async () => {
+    const clients = await fixture.openMany(4)
+    const all = letters(200)
+    await queueOf(fixture.observer).putMany(all)
+    const stop = new AbortController()
+    const processed: string[] = []
+    const inside = new Set<string>()
+    await Promise.all(
+      clients.map(client =>
+        queueOf(client).consume(
+          async item => {
+            expect(inside.has(item.name)).to.equal(false)
+            inside.add(item.name)
+            await client.exists('/')
+            inside.delete(item.name)
+            if (processed.push(textOf(item)) === all.length) stop.abort()
+          },
+          { signal: stop.signal, concurrency: 3 },
+        ),
+      ),
+    )
+    expect(processed.sort()).to.deep.equal(all.sort())
+    expect(await queueOf(fixture.observer).size()).to.equal(0)
+  })
+
+  it('lists the queue once, and then takes each of thousands of items with three requests', async () => {
+    const client = await fixture.open()
+    const queue = queueOf(client)
+    for (let i = 0; i < 10; i++) await queueOf(fixture.observer).putMany(letters(200))
+    const before = client.stats.replies
+    for (let i = 0; i < 2000; i++) await (await queue.take()).complete()
+    // Two watches and two lists, and the directory "taken" is created.
+    expect(client.stats.replies - before).to.be.within(6000, 6012)
+    expect(await queue.size()).to.equal(0)
+    await close()
+  })
+
+  it('sends nothing for a consumer that waits while another one completes its item', async () => {
+    const [a, b] = [await fixture.open(), await fixture.open()]
+    const [first, second] = [queueOf(a), queueOf(b)]
+    await first.put('a')
+    const item = await first.take()
+    const waiting = failureOf(second.take({ timeout: 100 }))
+    await fixture.waitForWatches(4)
+    await fixture.sleep(1)
+    const before = b.stats.replies
+    await item.complete()
+    expect(await waiting).to.have.property('code', 'TIMEOUT')
+    expect(b.stats.replies).to.equal(before)
+    await close()
+  })
+
+  it('takes an urgent item next, although it has a long list of others', async () => {
+    const queue = queueOf(await fixture.open())
+    await queue.putMany(letters(50))
+    await (await queue.take()).complete()
+    await queueOf(fixture.observer).put('urgent', { priority: 0 })
+    await fixture.sleep(1)
+    const item = await queue.take()
+    expect(textOf(item)).to.equal('urgent')
+    await item.complete()
+    await close()
+  })
+
+  itEverywhere('gives an item that was released, or whose consumer’s session ended, to another consumer', async () => {
+    const [a, b] = [await fixture.open(), await fixture.open()]
+    const [first, second] = [queueOf(a), queueOf(b)]
+    await first.put('a')
+    const item = await first.take()
+    const again = second.take()
+    const isTaken = trackSettled(again)
+    await fixture.waitForWatches(4)
+    expect(isTaken()).to.equal(false)
+    await item.release()
+    await item.release()
+    const released = await again
+    expect(textOf(released)).to.equal('a')
+    const next = first.take()
+    await fixture.expire(b)
+    const last = await next
+    expect(textOf(last)).to.equal('a')
+    await last.complete()
+    expect(await first.size()).to.equal(0)
+    await close()
+  })
+
+  itEverywhere('aborts the signal of an item and rejects its complete() with LOST when the session ends', async () => {
+    const client = await fixture.open()
+    const queue = queueOf(client)
+    await queue.put('a')
+    const item = await queue.take()
+    expect(item.signal.aborted).to.equal(false)
+    const aborted = once(item.signal, 'abort')
+    await fixture.expire(client)
+    await aborted
+    const failed = await failureOf(item.complete())
+    expect(failed).to.be.instanceOf(LockError).and.to.include({ code: 'LOST', path })
+    await item.release()
+    expect(await queueOf(fixture.observer).size()).to.equal(1)
+  })
+
+  it('rejects complete() with LOST if the item was released, or another client has deleted its mark', async () => {
+    const queue = queueOf(await fixture.open())
+    await queue.put('a')
+    const item = await queue.take()
+    await item.release()
+    expect(await failureOf(item.complete())).to.have.property('code', 'LOST')
+    const again = await queue.take()
+    await fixture.observer.delete(`${path}/taken/${again.name}`)
+    expect(await failureOf(again.complete())).to.have.property('code', 'LOST')
+    expect(await queue.size()).to.equal(1)
+    await close()
+  })
+
+  it('completes an item whose node another client has deleted, and removes its mark', async () => {
+    const client = await fixture.open()
+    const queue = queueOf(client)
+    await queue.put('a')
+    const item = await queue.take()
+    await fixture.observer.delete(`${path}/entries/${item.name}`)
+    await item.complete()
+    await item.complete()
+    await close()
+  })
+
+  it('gives an item back when `await using` ends without complete()', async () => {
+    const queue = queueOf(await fixture.open())
+    await queue.put('a')
+    {
+      await using item = await queue.take()
+      expect(textOf(item)).to.equal('a')
+    }
+    const item = await queue.take()
+    await item.complete()
+    await close()
+  })
+
+  it('close() rejects calls that wait, and a later take() works again', async () => {
+    const queue = queueOf(await fixture.open())
+    const waiting = failureOf(queue.take())
+    await fixture.waitForWatches(2)
+    await queue.close()
+    expect(await waiting).to.have.property('code', 'CLOSED')
+    await queue.put('a')
+    await (await queue.take()).complete()
+    await queue.close()
+  })
+
+  it('refuses wrong arguments before it sends a request', async () => {
+    const client = await fixture.open()
+    const queue = queueOf(client)
+    const before = client.stats.replies
+    for (const call of [
+      () => queue.put(5 as never),
+      () => queue.put('a', { priority: 1000 }),
+      () => queue.put('a', { priority: -1 }),
+      () => queue.putMany('abc' as never),
+      () => queue.putMany(['a', undefined as never]),
+      () => queue.take({ timout: 5 } as never),
+      () => queue.consume(5 as never),
+      () => queue.consume(() => undefined, { concurrency: 0 }),
+    ])
+      expect(await failureOf(call())).to.include({ code: 'BADARGUMENTS', path })
+    await queue.putMany([])
+    expect(client.stats.replies).to.equal(before)
+  })
+
+  it('rejects with EXHAUSTED if the numbers of the directory are used up', async () => {
+    const queue = queueOf(await fixture.open())
+    await queue.put('a')
+    fixture.embedded.setSequenceCounter(`${path}/entries`, 0x7fff_fffe)
+    const putAll = async () => {
+      for (const data of ['b', 'c', 'd']) await queue.put(data)
+    }
+    expect(await failureOf(putAll()))
+      .to.be.instanceOf(LockError)
+      .and.to.include({ code: 'EXHAUSTED', path })
+  })
+})

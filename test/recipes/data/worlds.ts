@@ -1,0 +1,136 @@
+// Small random worlds: an embedded server, sessions, and faults, in virtual time. The same seed reproduces a world.
+import { connect, type Client } from '../../../src/index.ts'
+import { Server, VirtualClock, type FaultKind } from '../../../src/server/index.ts'
+import { isTerminal } from '../../../src/session/life/states.ts'
+import { oneOf, seededRandom, type Random } from '../../support/seeded-random.ts'
+
+/** A process: a session that is replaced when it has ended. */
+export interface Host {
+  readonly random: Random
+  client: Client
+}
+
+const FAULT_KINDS: readonly FaultKind[] = [
+  ...(['multi', 'multi', 'create', 'delete', 'exists', 'getChildren', 'getData', 'sync', 'addWatch'] as const),
+  ...(['ping', 'event'] as const),
+]
+
+export class World {
+  readonly random: Random
+  readonly clock = new VirtualClock()
+  readonly hosts: Host[] = []
+  readonly violations: string[] = []
+  /** True while faults are injected. */
+  isFaulty = true
+  /** A session that has no faults. */
+  observer!: Client
+  #server!: Server
+  readonly #clients: Client[] = []
+  readonly #sessionTimeout: number
+
+  private constructor(seed: number) {
+    this.random = seededRandom(seed)
+    this.#sessionTimeout = oneOf(this.random, [200, 500, 2000])
+  }
+
+  get server(): Server {
+    return this.#server
+  }
+
+  /** Runs `work` while faults happen, then `check` without faults, and returns what was wrong. */
+  static async run(
+    seed: number,
+    hosts: number,
+    work: (world: World) => Promise<unknown>,
+    check: (world: World) => Promise<unknown>,
+  ): Promise<readonly string[]> {
+    const world = new World(seed)
+    await world.#open(hosts)
+    await world.#until('the work has ended', Promise.all([work(world), world.#injectFaults()]))
+    await world.#until('the state is checked', check(world))
+    await world.#close()
+    return world.violations
+  }
+
+  /** Opens a new session for a host whose session has ended. */
+  async reopen(host: Host): Promise<void> {
+    const { client } = host
+    if (!isTerminal(client.state)) return
+    const next = await this.#connect(host.random)
+    if (host.client === client) host.client = next
+    else await next.close()
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise(resolve => void this.clock.setTimeout(resolve, ms))
+  }
+
+  async #open(hosts: number): Promise<void> {
+    const { clock, random } = this
+    this.#server = await Server.start({ listen: false, clock, random, tickTime: 50, minSessionTimeout: 100 })
+    this.observer = await this.#connect(random, 60_000)
+    for (let i = 0; i < hosts; i++) this.hosts.push({ random, client: await this.#connect(random) })
+  }
+
+  async #connect(random: Random, sessionTimeout = this.#sessionTimeout): Promise<Client> {
+    const { connectString, dial } = this.#server
+    for (;;)
+      try {
+        const client = await connect(connectString, {
+          ...{ dial, clock: this.clock, random, sessionTimeout, connectTimeout: 1000 },
+          onUncaughtError: error => this.violations.push(`a callback threw ${String(error)}`),
+        })
+        this.#clients.push(client)
+        return client
+      } catch {
+        await this.sleep(10)
+      }
+  }
+
+  async #injectFaults(): Promise<void> {
+    const { random } = this
+    const count = Math.floor(12 * random())
+    for (let i = 0; i < count; i++) {
+      await this.sleep(oneOf(random, [0, 1, 20, 100]))
+      this.#inject(oneOf(random, this.hosts).client)
+    }
+    await this.sleep(200)
+    this.isFaulty = false
+    this.#server.faults.clear()
+  }
+
+  #inject({ sessionId: session }: Client): void {
+    const { random } = this
+    const { faults } = this.#server
+    const kind = oneOf(random, FAULT_KINDS)
+    const chance = random()
+    if (chance < 0.35) faults.drop(kind, { session })
+    else if (chance < 0.55 && kind !== 'event') faults.ignore(kind, { session })
+    else if (chance < 0.65) faults.cutAfter(Math.floor(150 * random()), { session })
+    else if (chance < 0.75) faults.delay(kind, this.#sessionTimeout * oneOf(random, [0.2, 1.5]), { session })
+    else if (chance < 0.9) this.#server.expireSession(session)
+    else this.#server.dropConnections()
+  }
+
+  async #until(what: string, promise: Promise<unknown>): Promise<void> {
+    try {
+      await this.clock.until(promise, { within: 120_000 })
+    } catch (error) {
+      this.violations.push(`${what}: ${String(error)}`)
+    }
+  }
+
+  async #close(): Promise<void> {
+    const settled = Promise.all(this.#clients.map(client => client.settled()))
+    await this.#until('the clean-up has ended', settled)
+    const alive = new Set(this.#clients.filter(({ state }) => !isTerminal(state)).map(({ sessionId }) => sessionId))
+    const { nodes, watches } = this.#server.snapshot()
+    for (const [path, { stat }] of nodes)
+      if (stat.ephemeralOwner !== 0n && alive.has(stat.ephemeralOwner)) this.violations.push(`${path} is left`)
+    for (const { path, session } of watches) if (alive.has(session)) this.violations.push(`a watch on ${path} is left`)
+    await this.#until('the clients are closed', Promise.all(this.#clients.map(client => client.close())))
+    await this.clock.advance(5000)
+    await this.#server.close()
+    if (this.clock.pendingTimers > 0) this.violations.push(`${this.clock.pendingTimers} timers are left`)
+  }
+}
