@@ -44,7 +44,7 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
     commands,
     clock: systemClock,
     hasConnectionOptions: true,
-    resolve: text => text,
+    resolve: text => (text === '.' ? '/' : text),
     sessions: values => (sessions ??= new OwnSessions(() => targetOf(values, env, systemClock), signals.ending)),
   }
   const status = await runCommand(await load(), args, host)

@@ -4,7 +4,19 @@ import type { Command, CommandTable } from './frame/command.ts'
 
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   lock: async () => (await import('./commands/lock.ts')).lock,
+  elect: async () => (await import('./commands/elect.ts')).elect,
+  leader: async () => (await import('./commands/leader.ts')).leader,
+  who: async () => (await import('./commands/who.ts')).who,
+  ls: async () => (await import('./commands/ls.ts')).ls,
   get: async () => (await import('./commands/get.ts')).get,
+  set: async () => (await import('./commands/set.ts')).set,
+  create: async () => (await import('./commands/create.ts')).create,
+  rm: async () => (await import('./commands/rm.ts')).rm,
+  stat: async () => (await import('./commands/stat.ts')).stat,
+  acl: async () => (await import('./commands/acl.ts')).acl,
+  sync: async () => (await import('./commands/sync.ts')).sync,
+  du: async () => (await import('./commands/du.ts')).du,
+  watch: async () => (await import('./commands/watch.ts')).watch,
   help: async () => (await import('./commands/help.ts')).help,
 }
 

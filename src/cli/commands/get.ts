@@ -1,8 +1,12 @@
 // `zkwire get`. This folder holds the commands, each in a file of its name that exports one Command. To add a command,
 // write its file, and add a line to src/cli/table.ts.
-// May import: cli/frame, client/index.ts, recipes/index.ts.
+// May import: cli/frame, client/index.ts, client/recipe-support.ts, protocol/index.ts, recipes/index.ts,
+// recipes/node/owner-tag.ts, recipes/queue/dialect.ts, runtime.
+import type { Client } from '../../client/index.ts'
+import { isCode } from '../../protocol/index.ts'
 import { command } from '../frame/command.ts'
-import { dataText, jsonData } from '../frame/text.ts'
+import { untilAborted } from '../frame/run.ts'
+import { dataText, escaped, jsonData } from '../frame/text.ts'
 
 export const get = command({
   name: 'get',
@@ -13,13 +17,31 @@ export const get = command({
   arguments: [{ name: 'PATH', kind: 'path', help: 'the node' }],
   options: {
     raw: { type: 'boolean', short: 'r', help: 'prints the bytes, and no line break after them' },
+    watch: { type: 'boolean', short: 'w', help: 'prints the data again after each change, until Ctrl-C' },
   },
-  examples: ['zkwire get /app/config', 'zkwire get --raw /app/image > image.png'],
+  examples: ['zkwire get /app/config', 'zkwire get --raw /app/image > image.png', 'zkwire get --watch /app/config'],
   async run(context) {
+    const { values, out, err, signal } = context
     const path = context.argument('PATH')
+    const print = async ({ data, stat }: Awaited<ReturnType<Client['getData']>>) => {
+      if (values.raw) await out.write(data ?? '')
+      else await out.show({ path, ...jsonData(data), stat }, () => dataText(data))
+    }
     const zk = await context.client()
-    const { data, stat } = await zk.getData(path, { signal: context.signal })
-    if (context.values.raw) return context.out.write(data ?? '')
-    await context.out.show({ path, ...jsonData(data), stat }, () => dataText(data))
+    if (!values.watch) return print(await zk.getData(path, { signal }))
+    for (;;) {
+      let watch = () => {}
+      const changed = new Promise<void>(resolve => (watch = resolve))
+      try {
+        await print(await zk.getData(path, { signal, watch }))
+      } catch (error) {
+        if (!isCode(error, 'NONODE')) throw error
+        if (out.isJson) await out.json({ path, stat: null })
+        else await err.line(`zkwire get: there is no node ${escaped(path)}`)
+        // The node may have been created since.
+        if ((await zk.exists(path, { signal, watch })) !== null) continue
+      }
+      await untilAborted(changed, signal)
+    }
   },
 })

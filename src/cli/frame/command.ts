@@ -46,6 +46,8 @@ export interface Argument {
 
 /** How a command gets a session: its own one, or that of the shell. */
 export interface Sessions {
+  /** True if the session is closed when the command has ended. False in a shell. */
+  readonly endsWithCommand: boolean
   /** Returns the client. The same one for each call. */
   open(): Promise<Client>
   /** Runs the task in one session after another, as `supervise`. With the client of a shell, runs it once. */
@@ -68,7 +70,7 @@ export interface Host {
   sessions(values: ParsedValues): Sessions
   /** True if the commands accept the options of a connection. False for a shell, which has one already. */
   readonly hasConnectionOptions: boolean
-  /** Makes the path of a node absolute. A shell has a current node; other hosts return the text unchanged. */
+  /** Makes the path of a node absolute; `.` is the current node, which is / if the host is no shell. */
   resolve(text: string): string
 }
 

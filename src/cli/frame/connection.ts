@@ -112,6 +112,8 @@ export class OwnSessions implements Sessions {
   readonly #target: () => Promise<Target>
   readonly #signal: AbortSignal
   #client: Promise<Client> | undefined
+  #supervised: Promise<unknown> | undefined
+  readonly endsWithCommand = true
 
   /** @param signal ends the attempts to connect */
   constructor(target: () => Promise<Target>, signal: AbortSignal) {
@@ -131,12 +133,18 @@ export class OwnSessions implements Sessions {
 
   async supervise<T>(task: (client: Client, signal: AbortSignal) => T | Promise<T>, signal: AbortSignal): Promise<T> {
     const { servers, options } = await this.#target()
-    const { supervise } = await import('../../client/index.ts')
-    return supervise(servers, { ...options, signal }, task)
+    const { connect, supervise } = await import('../../client/index.ts')
+    // supervise() waits for servers without limit. A command must fail at its start if there is none.
+    await (await connect(servers, { ...options, signal })).close()
+    const supervised = supervise(servers, { ...options, signal }, task)
+    this.#supervised = supervised.catch(() => undefined)
+    return supervised
   }
 
-  /** Closes the session, which deletes its ephemeral nodes. Resolves after two seconds at most. */
+  /** Closes the session, which deletes its ephemeral nodes. */
   async close(): Promise<void> {
+    // Closes its session itself, because the signal has aborted or the task has ended.
+    await this.#supervised
     const client = await this.#client?.catch(() => undefined)
     await client?.close()
   }

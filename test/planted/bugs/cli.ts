@@ -2,6 +2,7 @@
 import type { PlantedBug } from '../planted-bug.ts'
 
 const guard = { file: 'src/cli/frame/guard.ts', caughtBy: 'test/cli/frame/guard.test.ts' }
+const who = { file: 'src/cli/commands/who.ts', caughtBy: 'test/cli/commands/who.test.ts' }
 
 export const cliBugs: readonly PlantedBug[] = [
   {
@@ -45,5 +46,17 @@ export const cliBugs: readonly PlantedBug[] = [
     bug: 'the guard of zkwire lock forgets when the node was found missing, and never kills the program',
     from: 'this.#lostAt ??= clock.now()',
     to: 'this.#lostAt = clock.now()',
+  },
+  {
+    ...who,
+    bug: 'zkwire who takes the dash before the number for a minus sign, and prints the queue in reverse',
+    from: '/[-_](-?\\d{9,10})$/',
+    to: '/(-?\\d{9,10})$/',
+  },
+  {
+    ...who,
+    bug: 'zkwire who says that a reader behind a writer holds the lock',
+    from: 'const shared = firstOther === -1 ? contenders.length : firstOther',
+    to: "const shared = contenders.filter(({ role }) => role !== 'exclusive').length",
   },
 ]

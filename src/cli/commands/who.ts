@@ -1,0 +1,151 @@
+// `zkwire who`.
+import type { Client } from '../../client/index.ts'
+import { hex64, isCode, join } from '../../protocol/index.ts'
+import { untag } from '../../recipes/node/owner-tag.ts'
+import { foreignContendersIn } from '../../recipes/queue/dialect.ts'
+import { forwardAbort } from '../../runtime/abort.ts'
+import { command } from '../frame/command.ts'
+import { untilAborted } from '../frame/run.ts'
+import { aligned } from '../frame/stat-text.ts'
+import { dataText, escaped, timeText } from '../frame/text.ts'
+
+/** The role of a contender, as its name says. */
+type Role = 'reader' | 'permit' | 'exclusive'
+
+interface Contender {
+  readonly node: string
+  readonly role: Role
+  readonly sequence: number
+  readonly session: string
+  readonly since: string
+  /** The data of the node, which says who it is. */
+  readonly id: string
+}
+
+/** The directories of a semaphore: its permits, and the gate in which contenders wait (InterProcessSemaphoreV2). */
+const PERMITS = 'leases'
+const GATE = 'locks'
+
+export const who = command({
+  name: 'who',
+  summary: 'prints who holds a lock and who waits for it, in order',
+  details: [
+    'Knows the locks of zkwire, Curator, kazoo and ZooKeeper, their read-write locks and semaphores, and elections. ' +
+      'Prints for each contender since when it has queued, its session, and the data of its node: zkwire lock writes ' +
+      'user, host and process there, and Curator the address of the host. The last holder of a semaphore may still wait.',
+  ],
+  arguments: [{ name: 'PATH', kind: 'path', help: 'the node of the lock' }],
+  options: { follow: { type: 'boolean', short: 'f', help: 'prints the queue again after each change, until Ctrl-C' } },
+  examples: ['zkwire who /locks/backup', 'zkwire who --follow /locks/backup'],
+  async run({ argument, values, sessions, client, out, signal }) {
+    const path = argument('PATH')
+    const print = (contenders: readonly Contender[]) => {
+      const holders = holdersOf(contenders)
+      return out.show(
+        contenders.map((each, i) => ({ holds: i < holders, ...each })),
+        () => [
+          ...aligned(
+            contenders.map(({ since, session, id }, i) => [
+              i < holders ? 'holds' : 'waits',
+              since,
+              session,
+              escaped(id),
+            ]),
+          ),
+          ...(contenders.length === 0 ? ['free'] : []),
+          ...(values.follow ? [''] : []),
+        ],
+      )
+    }
+    if (!values.follow) return print(await contendersAt(await client(), path, { signal }))
+    await sessions.supervise(async (zk, ended) => {
+      for (;;) {
+        // Its end removes the watches that are left.
+        const round = new AbortController()
+        const stopForwarding = forwardAbort(ended, round)
+        try {
+          let watch = () => {}
+          const changed = new Promise<void>(resolve => (watch = resolve))
+          await print(await contendersAt(zk, path, { watch, signal: round.signal }))
+          await untilAborted(changed, ended)
+        } finally {
+          stopForwarding()
+          round.abort()
+        }
+      }
+    }, signal)
+  },
+})
+
+/** Returns how many contenders, the first ones, hold the lock. */
+export function holdersOf(contenders: readonly Pick<Contender, 'role'>[]): number {
+  const firstOther = contenders.findIndex(({ role }) => role === 'exclusive')
+  const shared = firstOther === -1 ? contenders.length : firstOther
+  return shared === 0 ? Math.min(1, contenders.length) : shared
+}
+
+interface ReadOptions {
+  readonly watch?: () => void
+  readonly signal: AbortSignal
+}
+
+/** Reads the queue of a lock of any kind. */
+async function contendersAt(zk: Client, path: string, options: ReadOptions): Promise<Contender[]> {
+  const children = await childrenOf(zk, path, options)
+  const isSemaphore = children.includes(PERMITS)
+  const directories = isSemaphore ? [join(path, PERMITS), join(path, GATE)] : [path]
+  const lists = await Promise.all(
+    directories.map(async directory => {
+      const names = isSemaphore ? await childrenOf(zk, directory, options) : children
+      return readAll(zk, directory, names, options.signal)
+    }),
+  )
+  const [first = [], gate = []] = lists
+  // The contender in the gate that has taken a permit is in both.
+  return [...first, ...gate.filter(({ session }) => first.every(each => each.session !== session))]
+}
+
+/** Lists a directory, which need not exist. */
+async function childrenOf(zk: Client, path: string, options: ReadOptions): Promise<readonly string[]> {
+  for (;;) {
+    try {
+      return (await zk.getChildren(path, options)).children
+    } catch (error) {
+      if (!isCode(error, 'NONODE')) throw error
+    }
+    if (options.watch === undefined || (await zk.exists(path, options)) === null) return []
+  }
+}
+
+async function readAll(zk: Client, directory: string, names: readonly string[], signal: AbortSignal) {
+  // All contenders are foreign to a lock that knows no names.
+  const contenders = foreignContendersIn(names, { sequenceOf: () => undefined })
+  const all = await Promise.all(contenders.map(name => read(zk, directory, name, signal)))
+  return all.filter(each => each !== undefined).sort((a, b) => a.sequence - b.sequence)
+}
+
+async function read(zk: Client, directory: string, name: string, signal: AbortSignal): Promise<Contender | undefined> {
+  const node = join(directory, name)
+  try {
+    const { data, stat } = await zk.getData(node, { signal })
+    return {
+      node,
+      role: roleOf(name),
+      sequence: sequenceOf(name),
+      session: hex64(stat.ephemeralOwner),
+      since: timeText(stat.ctime),
+      id: dataText(untag(data)),
+    }
+  } catch (error) {
+    if (isCode(error, 'NONODE')) return undefined
+    throw error
+  }
+}
+
+/** Returns the number that the server appended to the name, which may be negative. */
+export const sequenceOf = (name: string): number => Number(/[-_](-?\d{9,10})$/.exec(name)?.[1])
+
+export function roleOf(name: string): Role {
+  if (/__(READ|rlock)__/.test(name)) return 'reader'
+  return name.includes('-lease-') ? 'permit' : 'exclusive'
+}

@@ -1,0 +1,46 @@
+// Reads a subtree, each node before its children, with many reads in flight.
+import type { Client } from '../../client/index.ts'
+import { isCode, join } from '../../protocol/index.ts'
+
+/** The reads that are in flight at once. More would delay the other requests of the session. */
+const AHEAD = 64
+
+export interface Visited<V> {
+  readonly path: string
+  /** What was read; undefined if the session may not read the node. */
+  readonly value: (V & { readonly children: readonly string[] }) | undefined
+}
+
+/**
+ * Yields the nodes in the order of their paths. Leaves out nodes that are deleted meanwhile.
+ * @param read reads one node, with the names of its children
+ * @throws ZooKeeperError NONODE, NOAUTH if the first node is missing or cannot be read
+ */
+export async function* walk<V>(
+  root: string,
+  read: (path: string) => Promise<V & { readonly children: readonly string[] }>,
+): AsyncGenerator<Visited<V>, void, undefined> {
+  const stack: { path: string; reading?: ReturnType<typeof read> }[] = [{ path: root }]
+  for (;;) {
+    for (const each of stack.slice(-AHEAD)) {
+      each.reading ??= read(each.path)
+      // Awaited below, if the walk gets so far.
+      each.reading.catch(() => undefined)
+    }
+    const next = stack.pop()
+    if (next?.reading === undefined) return
+    const { path, reading } = next
+    try {
+      const value = await reading
+      yield { path, value }
+      for (const name of value.children.toSorted().reverse()) stack.push({ path: join(path, name) })
+    } catch (error) {
+      if (path === root || !isCode(error, 'NONODE', 'NOAUTH')) throw error
+      if (isCode(error, 'NOAUTH')) yield { path, value: undefined }
+    }
+  }
+}
+
+/** Returns a function that reads the children and the Stat of a node. */
+export const readChildren = (client: Client, signal: AbortSignal) => (path: string) =>
+  client.getChildren(path, { signal })
