@@ -21,6 +21,7 @@ describe('zkwire/recipes', () => {
       'Membership',
       'MultiLock',
       'Mutex',
+      'Partitioner',
       'PersistentEphemeral',
       'Queue',
       'ReadWriteLock',

@@ -3,14 +3,15 @@ import { checked, newPace } from '../../client/recipe-support.ts'
 import { isCode, join } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
-import type { Client, Transaction } from '../../client/index.ts'
+import type { Client } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
 import { waitOptionChecks } from '../node/cancellable.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 import { sequenceAfter, type Names, type Naming } from '../queue/dialect.ts'
 import { childNames, type LockQueue } from '../queue/queue.ts'
 import { watchPredecessor } from '../queue/wait-strategies.ts'
-import { Held, runWhileHeld, watchingOwnNode } from '../locks/held.ts'
+import { runWhileHeld, watchingOwnNode, type Held } from '../locks/held.ts'
+import { HeldUntil } from '../locks/held-until.ts'
 import { acquireOptionChecks, type AcquireOptions } from '../locks/lock.ts'
 import { ExclusiveLock, lockOptionChecks, type LockOptions } from '../locks/queue-lock.ts'
 
@@ -58,50 +59,6 @@ class Leadership extends ExclusiveLock {
   }
 }
 
-/** The leadership while the function of lead() runs. Its signal aborts on loss, and when the caller's signal aborts. */
-class Term extends Held {
-  readonly #held: Held
-  readonly #ended = new AbortController()
-  readonly #stopListening: readonly (() => void)[]
-
-  constructor(held: Held, stop: AbortSignal | undefined) {
-    super()
-    this.#held = held
-    this.#stopListening = [held.signal, stop].map(signal => forwardAbort(signal, this.#ended))
-  }
-
-  override get path(): string {
-    return this.#held.path
-  }
-
-  override get token(): bigint {
-    return this.#held.token
-  }
-
-  override get signal(): AbortSignal {
-    // Makes the lock notice an expired lease.
-    this.validFor()
-    return this.#ended.signal
-  }
-
-  override get revoked(): AbortSignal {
-    return this.#held.revoked
-  }
-
-  override validFor(): number {
-    return this.#held.validFor()
-  }
-
-  override guard(): Transaction {
-    return this.#held.guard()
-  }
-
-  override async release(): Promise<void> {
-    await this.#held.release()
-    for (const stop of this.#stopListening) stop()
-  }
-}
-
 /**
  * An election among all participants that campaign in one directory. The first of them leads until it releases its
  * {@link Held} or loses the leadership. `signal` of the Held aborts on loss, and its `token` grows from leader to
@@ -144,9 +101,9 @@ export class LeaderElection {
     checkFunction('lead', this.path, fn)
     const { signal } = checked('lead', this.path, options, signalChecks)
     while (!signal?.aborted) {
-      let term: Term
+      let term: HeldUntil
       try {
-        term = new Term(await this.campaign(signal ? { signal } : {}), signal)
+        term = new HeldUntil(await this.campaign(signal ? { signal } : {}), signal)
       } catch (error) {
         if (signal?.aborted) return
         throw error
