@@ -1,0 +1,259 @@
+import { expect } from 'chai'
+import { supervise, ZooKeeperError, type Client } from '../../../src/index.ts'
+import { opcodes } from '../../../src/protocol/index.ts'
+import { LockError, Partitioner, type Held } from '../../../src/recipes/index.ts'
+import { failureOf } from '../../support/settled.ts'
+import { onBothServers } from '../fixture.ts'
+
+const ends = (signal: AbortSignal) =>
+  new Promise<void>(resolve => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+const items = Array.from({ length: 12 }, (_, i) => `shard ${i}`)
+
+/** A member, and the items that it owns. */
+class Member {
+  readonly owned = new Map<string, Held>()
+  readonly #stop = new AbortController()
+  readonly running: Promise<void>
+
+  constructor(
+    client: Client,
+    path: string,
+    id: string,
+    { list = items, linger = () => Promise.resolve() }: { list?: string[]; linger?: () => Promise<void> } = {},
+  ) {
+    const partitioner = new Partitioner(client, path, list, { id })
+    const own = async (item: string, held: Held) => {
+      this.owned.set(item, held)
+      await ends(held.signal)
+      await linger()
+      this.owned.delete(item)
+    }
+    this.running = partitioner.run(own, { signal: this.#stop.signal })
+    this.running.catch(() => undefined)
+  }
+
+  stop(): Promise<void> {
+    this.#stop.abort()
+    return this.running
+  }
+}
+
+onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
+  let path: string
+
+  beforeEach(() => {
+    path = `${fixture.path}/shared`
+  })
+
+  const untilShared = (...members: Member[]) =>
+    fixture.until(() => {
+      const owned = members.flatMap(({ owned }) => [...owned.keys()])
+      return owned.length === items.length && new Set(owned).size === items.length && members.every(m => m.owned.size)
+    })
+
+  itEverywhere('gives every item one owner, and shares again when a member joins, leaves or dies', async () => {
+    const [one, two, three] = await fixture.openMany(3)
+    const a = new Member(one as Client, path, 'a')
+    await untilShared(a)
+    const before = new Map(a.owned)
+    const b = new Member(two as Client, path, 'b')
+    await untilShared(a, b)
+    // What stays is not released and taken again.
+    for (const [item, held] of a.owned) expect(held).to.equal(before.get(item))
+    for (const [item, held] of b.owned) expect(held.token > (before.get(item)?.token ?? 0n)).to.equal(true)
+    const c = new Member(three as Client, path, 'c')
+    await untilShared(a, b, c)
+    const owners = await new Partitioner(fixture.observer, path, items).owners()
+    for (const [item, owner] of owners) expect({ a, b, c }[owner ?? '']?.owned.has(item), item).to.equal(true)
+    await fixture.expire(three as Client)
+    expect(await failureOf(c.running)).to.have.property('code', 'SESSIONEXPIRED')
+    expect(c.owned.size).to.equal(0)
+    await untilShared(a, b)
+    await b.stop()
+    await untilShared(a)
+    await a.stop()
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
+    expect([...(await new Partitioner(fixture.observer, path, items).owners()).values()]).to.deep.equal(
+      items.map(() => null),
+    )
+  })
+
+  it('passes an item on only when its task has ended', async () => {
+    const [one, two] = await fixture.openMany(2)
+    let finish!: () => void
+    const finished = new Promise<void>(resolve => (finish = resolve))
+    const a = new Member(one as Client, path, 'a', { linger: () => finished })
+    await untilShared(a)
+    const b = new Member(two as Client, path, 'b')
+    await fixture.until(() => [...a.owned.values()].some(({ signal }) => signal.aborted))
+    await fixture.sleep(60_000)
+    expect(b.owned.size).to.equal(0)
+    for (const held of a.owned.values()) expect(held.validFor()).to.be.above(0)
+    const [moving] = [...a.owned.values()].filter(({ signal }) => signal.aborted)
+    expect(String(moving?.signal.reason)).to.match(/^Error: shard \d+ passes to another member/)
+    finish()
+    await untilShared(a, b)
+    await Promise.all([a.stop(), b.stop()])
+  })
+
+  it('keeps an item whose task has returned, and does not run the task again', async () => {
+    const client = await fixture.open()
+    const stop = new AbortController()
+    let runs = 0
+    const running = new Partitioner(client, path, ['one']).run(() => void runs++, { signal: stop.signal })
+    await fixture.until(() => runs === 1)
+    await fixture.sleep(10_000)
+    expect(runs).to.equal(1)
+    expect(await fixture.ephemeralNodes(`${path}/owners`)).to.deep.equal([`${path}/owners/one`])
+    stop.abort()
+    await running
+  })
+
+  it('ends the tasks with LOST when the session must be presumed lost, and takes the items again', async () => {
+    const { faultyDial, client } = await fixture.openWithFaults({ sessionTimeout: 4000 })
+    const a = new Member(client, path, 'a')
+    await untilShared(a)
+    const [held] = [...a.owned.values()]
+    faultyDial.refuse()
+    await ends(held?.signal as AbortSignal)
+    expect(held?.signal.reason).to.be.instanceOf(LockError).with.property('code', 'LOST')
+    expect(held?.validFor()).to.equal(0)
+    faultyDial.accept()
+    await fixture.until(
+      () => a.owned.size === items.length && [...a.owned.values()].every(each => !each.signal.aborted),
+    )
+    for (const each of a.owned.values()) expect(each.token > (held?.token ?? 0n)).to.equal(true)
+    await a.stop()
+  })
+
+  itEverywhere('takes an item again if another client deletes its node, with a larger token', async () => {
+    const client = await fixture.open()
+    const a = new Member(client, path, 'a', { list: ['one'] })
+    await fixture.until(() => a.owned.size === 1)
+    const held = a.owned.get('one')
+    await fixture.observer.delete(`${path}/owners/one`)
+    await fixture.until(() => a.owned.size === 1 && a.owned.get('one') !== held)
+    expect(held?.signal.reason).to.have.property('code', 'LOST')
+    expect((a.owned.get('one')?.token ?? 0n) > (held?.token ?? 0n)).to.equal(true)
+    await a.stop()
+  })
+
+  it('keeps its items while its member node is deleted and created again', async () => {
+    const [one, two] = await fixture.openMany(2)
+    const a = new Member(one as Client, path, 'a')
+    const b = new Member(two as Client, path, 'b')
+    await untilShared(a, b)
+    const before = new Map(a.owned)
+    await fixture.observer.delete(`${path}/members/a`)
+    await fixture.sleep(1000)
+    await untilShared(a, b)
+    expect([...a.owned.values()]).to.have.members([...before.values()])
+    await Promise.all([a.stop(), b.stop()])
+  })
+
+  it('rejects with the error of a task, after it has ended the others and left', async () => {
+    const client = await fixture.open()
+    const failure = new Error('the disk is full')
+    const ended: string[] = []
+    const running = new Partitioner(client, path, ['a', 'b', 'c']).run(async (item, held) => {
+      if (item === 'b') throw failure
+      await ends(held.signal)
+      ended.push(item)
+    })
+    expect(await failureOf(running)).to.equal(failure)
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
+    // A task that had not started yet does not start any more.
+    expect(['a', 'c']).to.include.members(ended)
+  })
+
+  it('goes on in the next session of supervise()', async () => {
+    const stop = new AbortController()
+    const sessions = new Set<bigint>()
+    const options = { ...fixture.server.options, signal: stop.signal }
+    const running = supervise(fixture.server.connectString, options, (zk, signal) =>
+      new Partitioner(zk, path, ['one'], { id: 'a' }).run(
+        async (_, held) => {
+          sessions.add(zk.sessionId)
+          if (sessions.size === 3) stop.abort()
+          else await fixture.expire(zk)
+          await ends(held.signal)
+        },
+        { signal },
+      ),
+    )
+    await failureOf(running)
+    expect(sessions.size).to.equal(3)
+  })
+
+  it('resolves at once if its signal has aborted, without any request', async () => {
+    let frames = 0
+    const client = await fixture.open({ onFrame: () => frames++ })
+    frames = 0
+
+    await new Partitioner(client, path, ['one']).run(() => expect.fail('ran'), { signal: AbortSignal.abort() })
+    expect(frames).to.equal(0)
+  })
+
+  for (const opcode of ['create2', 'getData', 'addWatch', 'getChildren2', 'delete', 'exists'] as const)
+    for (const fault of ['dropRequest', 'dropReply'] as const)
+      for (const nth of [1, 2, 3]) {
+        const define = fault === 'dropRequest' || nth > 1 ? it : itEverywhere
+        define(`owns, passes on and releases if the connection is lost at ${opcode} ${nth} (${fault})`, async () => {
+          const { faultyDial, client } = await fixture.openWithFaults()
+          const other = await fixture.open()
+          void faultyDial[fault](opcodes[opcode], nth)
+          const a = new Member(client, path, 'a')
+          await untilShared(a)
+          const b = new Member(other, path, 'b')
+          await untilShared(a, b)
+          await a.stop()
+          await untilShared(b)
+          await b.stop()
+        })
+      }
+
+  for (const opcode of ['create2', 'getData', 'addWatch', 'getChildren2', 'exists'] as const)
+    for (const end of ['deliver', 'cut'] as const)
+      it(`leaves no node and no watch if its signal aborts during a ${opcode} (${end})`, async () => {
+        const { faultyDial, client } = await fixture.openWithFaults()
+        const held = faultyDial.holdReply(opcodes[opcode])
+        const a = new Member(client, path, 'a')
+        await held
+        const stopping = a.stop()
+        faultyDial[end]()
+        await stopping
+        await client.settled()
+        if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
+        expect(a.owned.size).to.equal(0)
+      })
+
+  it('refuses wrong arguments', async () => {
+    const client = await fixture.open()
+    const refused = (make: () => unknown, detail: RegExp) =>
+      expect(make).to.throw(ZooKeeperError, detail).with.property('code', 'BADARGUMENTS')
+    refused(() => new Partitioner({} as never, '/p', []), /must be a client/)
+    refused(() => new Partitioner(client, '/p', 'abc'), /items must be/)
+    refused(() => new Partitioner(client, '/p', 5 as never), /items must be/)
+    refused(() => new Partitioner(client, '/p', ['a', '']), /items must be/)
+    refused(() => new Partitioner(client, '/p', ['\ud800']), /items must be/)
+    refused(() => new Partitioner(client, '/p', ['a'], { id: 'a/b' }), /without '\/'/)
+    const partitioner = new Partitioner(client, '/p', ['a'])
+    expect(await failureOf(partitioner.run(5 as never))).to.have.property('code', 'BADARGUMENTS')
+    expect(await failureOf(partitioner.run(() => undefined, { signal: 5 as never }))).to.have.property(
+      'code',
+      'BADARGUMENTS',
+    )
+  })
+
+  it('has a node for items with any characters', async () => {
+    const client = await fixture.open()
+    const list = ['.', '..', 'a/b', 'ü', '%2E', 'zookeeper']
+    const a = new Member(client, path, 'a', { list })
+    await fixture.until(() => a.owned.size === list.length)
+    await a.stop()
+  })
+})
