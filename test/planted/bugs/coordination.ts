@@ -94,12 +94,14 @@ export const coordination: readonly PlantedBug[] = [
   },
   {
     ...election,
+    file: 'src/recipes/locks/held-until.ts',
     bug: 'the leader’s signal does not abort when lead() is to stop',
     from: '[held.signal, stop]',
     to: '[held.signal]',
   },
   {
     ...election,
+    file: 'src/recipes/locks/held-until.ts',
     bug: 'each term of lead() leaves a listener on its signal',
     from: 'for (const stop of this.#stopListening) stop()',
     to: '',
