@@ -17,6 +17,8 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   sync: async () => (await import('./commands/sync.ts')).sync,
   du: async () => (await import('./commands/du.ts')).du,
   watch: async () => (await import('./commands/watch.ts')).watch,
+  explain: async () => (await import('./commands/explain.ts')).explain,
+  trace: async () => (await import('./commands/trace.ts')).trace,
   help: async () => (await import('./commands/help.ts')).help,
 }
 

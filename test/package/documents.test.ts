@@ -17,7 +17,7 @@ function paragraphsOf(text: string): string[] {
 const LINK = /\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g
 /** Commands that only a clone can run, and paths of files. */
 const COMMAND = /\bnpm (?:ci|start|test|run [\w:]+)/g
-const PATH = /`((?:test|bench|trace|src|docs|examples)\/[\w./-]+|[A-Z]+\.md)/g
+const PATH = /`((?:test|bench|src|docs|examples)\/[\w./-]+|[A-Z]+\.md)/g
 
 /** The anchors of the headings, as GitHub makes them. */
 const anchorsOf = (text: string): string[] =>

@@ -1,8 +1,9 @@
 // A TCP proxy that forwards all bytes unchanged, and reports each frame.
+// May import: cli/conversation/conversation.ts, transport/transport.ts.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import type { Address } from '../src/transport/transport.ts'
-import { Conversation, type Line } from './conversation.ts'
+import type { Address } from '../../transport/transport.ts'
+import { Conversation, type Line } from '../conversation/conversation.ts'
 
 /** Called with each line, and the number of its connection, counted from 1. */
 export type OnLine = (connection: number, line: Line) => void
@@ -61,6 +62,9 @@ export class TraceProxy {
         sink.destroy()
       })
     }
-    near.on('close', () => report('closed'))
+    near.on('close', () => {
+      conversation.end()
+      report('closed')
+    })
   }
 }

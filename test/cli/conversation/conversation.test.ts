@@ -7,9 +7,9 @@ import {
   WatcherEvent,
   ReplyHeader,
   xids,
-} from '../../src/protocol/index.ts'
-import { Conversation, type End } from '../../trace/conversation.ts'
-import { headerFrame, prefixed, replyFrame, requestFrame } from '../protocol/frame-of.ts'
+} from '../../../src/protocol/index.ts'
+import { Conversation, type End } from '../../../src/cli/conversation/conversation.ts'
+import { headerFrame, prefixed, replyFrame, requestFrame } from '../../protocol/frame-of.ts'
 
 const handshake = { protocolVersion: 0, timeOut: 4000, sessionId: 0n, passwd: Buffer.alloc(16) }
 const hello = prefixed(ConnectRequest.encode({ ...handshake, lastZxidSeen: 0n, readOnly: false }))

@@ -1,22 +1,20 @@
-// `npm run trace` as a process: the sessions of three clients through it, its options, and its errors.
+// `zkwire trace`: the sessions of three clients through it, its options, and its errors.
 import { expect } from 'chai'
-import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { connect } from '../../src/index.ts'
-import { xids } from '../../src/protocol/index.ts'
-import { ensureInstalled } from '../support/debian-package.ts'
-import { findApacheZooKeeper } from '../support/find-apache-zookeeper.ts'
-import { fourLetterWord } from '../support/four-letter-word.ts'
-import { sharedServer } from '../support/shared-server.ts'
-import { until } from '../support/until.ts'
+import { connect } from '../../../src/index.ts'
+import { xids } from '../../../src/protocol/index.ts'
+import { ensureInstalled } from '../../support/debian-package.ts'
+import { findApacheZooKeeper } from '../../support/find-apache-zookeeper.ts'
+import { fourLetterWord } from '../../support/four-letter-word.ts'
+import { freePort } from '../../support/free-port.ts'
+import { sharedServer } from '../../support/shared-server.ts'
+import { until } from '../../support/until.ts'
+import { Program, zkwire } from './program.ts'
 
 const run = promisify(execFile)
-const main = fileURLToPath(new URL('../../trace/main.ts', import.meta.url))
-
-describe('npm run trace', function () {
+describe('zkwire trace', function () {
   this.timeout(60_000)
   // Installing the package takes longer than a test.
   before(function () {
@@ -111,43 +109,68 @@ zk.close()`
     await until(() => trace.sentences.some(each => /^the connection to the server failed: .*ECONNREFUSED/.test(each)))
   })
 
-  it('reports a wrong command line in one line, and prints its help', async () => {
-    const wrong = [[], ['2182'], ['2182', 'a', 'b'], ['70000', 'a:1'], ['1', 'a:1/app'], ['--loud', '1', 'a:1']]
-    const start = (args: string[]): Promise<unknown> =>
-      run(process.execPath, ['--import', 'tsx', main, ...args]).catch((e: unknown) => e)
-    for (const error of await Promise.all(wrong.map(start))) {
-      expect(error).to.include({ code: 2, stdout: '' })
-      expect(error)
-        .to.have.property('stderr')
-        .that.matches(/^[^\n]+\(see npm run trace -- --help\)\n$/)
+  it('prints one JSON document for each frame with --json, and for each connection that opens or ends', async () => {
+    await using trace = await Trace.start('--json', '--hex')
+    await (await connect(trace.listensOn)).close()
+    await until(() => trace.output.includes('closed'))
+    const documents = trace.output
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as Record<string, unknown>)
+    expect(documents[0]).to.have.all.keys('seconds', 'connection', 'sentence')
+    expect(documents[1]).to.include({ connection: 1, from: 'client', op: 'connect' })
+    expect(documents[1]?.['dump']).to.contain('passwd')
+    expect(documents.find(each => each['op'] === 'closeSession')).to.include({ from: 'client', xid: 1 })
+  })
+
+  it('listens on loopback unless it is told an address', async () => {
+    await using trace = await Trace.start()
+    expect(trace.listensOn).to.match(/^127\.0\.0\.1:\d+$/)
+    await using other = await Trace.to((await sharedServer()).connectString, [], `0.0.0.0:${await freePort()}`)
+    expect(other.listensOn).to.match(/^0\.0\.0\.0:\d+$/)
+  })
+
+  it('reports a wrong address or port in one line, and a port that is taken', async () => {
+    for (const args of [
+      ['70000', 'a:1'],
+      ['1', 'a:1/app'],
+      ['1', 'a:1,b:2'],
+      ['here', 'a:b:c'],
+    ]) {
+      const { status, out, err } = await zkwire(['trace', ...args])
+      expect([status, out]).to.deep.equal([64, ''])
+      expect(err).to.match(/^zkwire trace: (LISTEN|TARGET): [^\n]+ \(see zkwire help trace\)\n$/)
     }
-    const { stdout } = await run(process.execPath, ['--import', 'tsx', main, '--help'])
-    expect(stdout).to.contain('LISTEN')
-    expect(stdout.split('\n').filter(line => line.length > 88)).to.deep.equal([])
+    await using trace = await Trace.start()
+    const { status, err } = await zkwire(['trace', trace.listensOn, 'localhost:1'])
+    expect(status).to.equal(1)
+    expect(err).to.match(/^zkwire trace: listen EADDRINUSE: [^\n]+\n$/)
   })
 })
 
 const withoutNumbers = (sentence: string) => sentence.replace(/0x[0-9a-f]+|\d+/g, 'N')
 
 class Trace {
-  readonly #program: ChildProcessWithoutNullStreams
-  output = ''
-  listensOn = ''
+  readonly #program: Program
+  readonly listensOn: string
 
-  private constructor(args: readonly string[]) {
-    this.#program = spawn(process.execPath, ['--import', 'tsx', main, ...args])
-    this.#program.stdout.on('data', chunk => (this.output += String(chunk)))
+  private constructor(program: Program, listensOn: string) {
+    this.#program = program
+    this.listensOn = listensOn
   }
 
   static async start(...options: string[]): Promise<Trace> {
-    return Trace.to((await sharedServer()).connectString, ...options)
+    return Trace.to((await sharedServer()).connectString, options)
   }
 
-  static async to(target: string, ...options: string[]): Promise<Trace> {
-    const trace = new Trace([...options, '0', target])
-    const [announcement] = (await once(trace.#program.stderr, 'data')) as [Buffer]
-    trace.listensOn = /listening on (\S+),/.exec(String(announcement))?.[1] ?? ''
-    return trace
+  static async to(target: string, options: string[] = [], listen = '0'): Promise<Trace> {
+    const program = new Program(['trace', ...options, listen, target])
+    await until(() => program.err.includes('\n'))
+    return new Trace(program, /listening on (\S+),/.exec(program.err)?.[1] ?? expect.fail(program.err))
+  }
+
+  get output(): string {
+    return this.#program.out
   }
 
   /** The printed sentences, without the time and the number of the connection. */
@@ -159,8 +182,7 @@ class Trace {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const closed = once(this.#program, 'close')
-    this.#program.kill()
-    await closed
+    this.#program.kill('SIGINT')
+    expect((await this.#program.ended).status).to.equal(130)
   }
 }

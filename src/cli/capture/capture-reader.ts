@@ -1,0 +1,54 @@
+// Reads captures of `tcpdump -w`: bytes in, the segments of TCP connections put in order, and their bytes out. Pure:
+// no file, no socket, no clock. This file: the bytes of a capture file to packets, as they arrive.
+// May import: cli/conversation/conversation.ts, protocol/index.ts.
+import { CaptureError, type FormatReader, type OnPacket } from './packet.ts'
+import { pcap } from './pcap.ts'
+import { pcapng } from './pcapng.ts'
+
+const FORMATS: Readonly<Record<string, (onPacket: OnPacket) => FormatReader>> = {
+  a1b2c3d4: onPacket => pcap(onPacket, false, 1e6),
+  d4c3b2a1: onPacket => pcap(onPacket, true, 1e6),
+  a1b23c4d: onPacket => pcap(onPacket, false, 1e9),
+  '4d3cb2a1': onPacket => pcap(onPacket, true, 1e9),
+  '0a0d0d0a': onPacket => pcapng(onPacket),
+}
+
+/** True if the first four bytes of a file are those of a capture. */
+export const isCapture = (start: Buffer): boolean => Object.hasOwn(FORMATS, start.toString('hex', 0, 4))
+
+/** Calls back with each packet as soon as its bytes have arrived. */
+export class CaptureReader {
+  readonly #onPacket: OnPacket
+  #format: FormatReader | undefined
+  #pending: Buffer = Buffer.alloc(0)
+  #needed = 4
+
+  constructor(onPacket: OnPacket) {
+    this.#onPacket = onPacket
+  }
+
+  /** True if the bytes so far end within a packet: whoever wrote the capture was interrupted. */
+  get isIncomplete(): boolean {
+    return this.#pending.length > 0
+  }
+
+  /** @throws CaptureError if the bytes are not a capture, or are damaged. Earlier packets have been reported. */
+  push(chunk: Buffer): void {
+    this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk])
+    while (this.#pending.length >= this.#needed) {
+      const bytes = this.#pending.subarray(0, this.#needed)
+      this.#pending = this.#pending.subarray(this.#needed)
+      const { done, value } = this.#feed(bytes)
+      if (done) throw new CaptureError(value)
+      this.#needed = value
+    }
+  }
+
+  #feed(bytes: Buffer): IteratorResult<number, string> {
+    if (this.#format !== undefined) return this.#format.next(bytes)
+    const format = FORMATS[bytes.toString('hex')]
+    if (format === undefined) return { done: true, value: 'the input is not a capture of tcpdump -w' }
+    this.#format = format(this.#onPacket)
+    return this.#format.next(bytes)
+  }
+}

@@ -1,0 +1,63 @@
+// Explains frames that are written in hex, as text.
+import { explain, type ExplainOptions } from '../../protocol/index.ts'
+import type { Line } from '../conversation/conversation.ts'
+import { HexFrames, type HexFrame } from './hex-frames.ts'
+import { CaptureError } from './packet.ts'
+
+/** The longest line. Longer ones are no frames, and must not fill the memory. */
+const LONGEST_LINE = 256 * 1024 * 1024
+
+export class HexExplainer {
+  readonly #onLine: (line: Line) => void
+  readonly #frames = new HexFrames(frame => this.#onFrame(frame))
+  /** The operations of the requests so far, by xid, because a reply does not name its operation. */
+  readonly #opcodes = new Map<number, number>()
+  #rest = ''
+
+  constructor(onLine: (line: Line) => void) {
+    this.#onLine = onLine
+  }
+
+  /** @throws CaptureError if the bytes are not hex */
+  push(chunk: Buffer): void {
+    // A gzip file, because captures are often stored like that.
+    if (chunk[0] === 0x1f && chunk[1] === 0x8b)
+      throw new CaptureError('the input is compressed: pass it through gunzip -c')
+    const lines = (this.#rest + chunk.toString('latin1')).split('\n')
+    this.#rest = lines.pop() ?? ''
+    for (const line of lines) this.#frames.line(line)
+    if (this.#rest.length > LONGEST_LINE) throw new CaptureError('the input has a line that is too long for a frame')
+  }
+
+  finish(): void {
+    this.#frames.line(this.#rest)
+    this.#frames.finish()
+  }
+
+  giveUp(): void {}
+
+  summary(): undefined {}
+
+  #onFrame({ bytes, from, missing }: HexFrame): void {
+    if (missing > 0)
+      return this.#onLine({
+        sentence: `a frame of ${bytes.length - 4 + missing} bytes, of which the input lacks ${missing}`,
+        dump: '',
+        isPing: false,
+      })
+    const known: ExplainOptions = from === undefined ? {} : { from }
+    const first = explain(bytes, known)
+    const opcode = first.from === 'server' && first.xid !== undefined ? this.#opcodes.get(first.xid) : undefined
+    const told = opcode === undefined ? first : explain(bytes, { ...known, opcode })
+    if (told.from === 'client' && told.xid !== undefined) this.#opcodes.set(told.xid, opcodeOf(bytes))
+    this.#onLine({
+      sentence: told.sentence,
+      dump: told.dump,
+      isPing: told.op === 'ping',
+      frame: { from: told.from, op: told.op, xid: told.xid },
+    })
+  }
+}
+
+/** The opcode of a request, which may have its length. */
+const opcodeOf = (bytes: Buffer): number => bytes.readInt32BE(bytes.readInt32BE(0) === bytes.length - 4 ? 8 : 4)

@@ -1,0 +1,100 @@
+// Reads frames that are written in hex, one a line or spread over several, as bare digits or as a dump of xxd or hexdump.
+import { explain } from '../../protocol/index.ts'
+import { CaptureError } from './packet.ts'
+
+export interface HexFrame {
+  bytes: Buffer
+  /** The end that wrote the frame, if the line says it. */
+  from: 'client' | 'server' | undefined
+  /** The number of bytes that the length of the frame promises and the input lacks. */
+  missing: number
+}
+
+/** The largest announced length for which the reader waits. */
+const LONGEST = 64 * 1024 * 1024
+/** The shortest frame: a request without a body. */
+const SHORTEST = 8
+
+const MARKS: Readonly<Record<string, HexFrame['from']>> = {
+  '>': 'client',
+  '<': 'server',
+  client: 'client',
+  server: 'server',
+}
+
+export class HexFrames {
+  readonly #onFrame: (frame: HexFrame) => void
+  #pending: Buffer = Buffer.alloc(0)
+  #from: HexFrame['from']
+  #line = 0
+  /** True if the last line was one of a dump, whose bytes go on in the next line. */
+  #isDump = false
+
+  constructor(onFrame: (frame: HexFrame) => void) {
+    this.#onFrame = onFrame
+  }
+
+  /**
+   * Reads one line. An empty line ends a frame.
+   * @throws CaptureError if the line is not hex
+   */
+  line(text: string): void {
+    this.#line++
+    const [, mark, rest = ''] = /^\s*(>|<|client\b|server\b)?:?\s*(.*)$/s.exec(text.replace(/#.*$/s, '')) ?? []
+    const dump = (XXD.exec(rest) ?? HEXDUMP.exec(rest))?.[1] ?? (this.#isDump && OFFSET.test(rest) ? '' : undefined)
+    this.#isDump = dump !== undefined
+    const digits = (dump ?? rest).replace(/0x|[\s:,]/gi, '')
+    if (/[^\da-f]/i.test(digits))
+      throw new CaptureError(`line ${this.#line} of the input is not hex, and the input is not a capture of tcpdump -w`)
+    if (digits.length % 2 === 1)
+      throw new CaptureError(`line ${this.#line} of the input has an odd number of hex digits`)
+    if (digits === '' || mark !== undefined) this.finish()
+    if (mark !== undefined) this.#from = MARKS[mark]
+    if (digits !== '') this.#push(Buffer.from(digits, 'hex'))
+  }
+
+  /** Reports a frame that lacks bytes. */
+  finish(): void {
+    if (this.#pending.length > 0) this.#report(this.#pending, this.#pending.length < 4 ? 0 : missingOf(this.#pending))
+    this.#pending = Buffer.alloc(0)
+    this.#from = undefined
+  }
+
+  #report(bytes: Buffer, missing = 0): void {
+    this.#onFrame({ bytes, from: this.#from, missing })
+  }
+
+  #push(bytes: Buffer): void {
+    // A line may be a frame without its length. Then its xid stands there, which must not be taken for a length.
+    if (!this.#isDump && this.#pending.length === 0 && explain(bytes, this.#from && { from: this.#from }).op !== '')
+      return this.#report(bytes)
+    let rest = Buffer.concat([this.#pending, bytes])
+    this.#pending = Buffer.alloc(0)
+    while (rest.length > 0) {
+      const missing = missingOf(rest)
+      if (missing === undefined) return this.#report(rest)
+      if (missing > 0) {
+        this.#pending = rest
+        return
+      }
+      this.#report(rest.subarray(0, rest.length + missing))
+      rest = rest.subarray(rest.length + missing)
+    }
+  }
+}
+
+/**
+ * Returns the number of bytes that a frame with its length lacks; negative if more bytes follow it. Returns undefined if
+ * the bytes do not start with a length.
+ */
+function missingOf(bytes: Buffer): number | undefined {
+  if (bytes.length < 4) return 1
+  const length = bytes.readInt32BE(0)
+  return length < SHORTEST || length > LONGEST ? undefined : 4 + length - bytes.length
+}
+
+/** A line of xxd, and one of hexdump -C. */
+const XXD = /^[\da-f]{8}: ((?:[\da-f]{2,8} )+) /i
+const HEXDUMP = /^[\da-f]{8} ((?: {1,2}[\da-f]{2})+)\s*(?:\|.*\|)?$/i
+/** The last line of hexdump. */
+const OFFSET = /^[\da-f]{8}$/i

@@ -1,0 +1,84 @@
+// Recognises a frame in the middle of a stream, by its header and, as far as its bytes are there, by its body.
+import { errnos, explain, opcodes, xids } from '../../protocol/index.ts'
+import { LONGEST_SEARCH } from './frame-stream.ts'
+
+export type End = 'client' | 'server'
+
+/** What the conversation so far says about the next frame of an end. */
+export interface Expectation {
+  /** Returns the opcode of a request in flight. */
+  opcodeOf: (xid: number) => number | undefined
+  /** The zxid of the last reply, or undefined if there was none. */
+  lastZxid: bigint | undefined
+  /** True if the frame may be the first one on the connection. */
+  mayBeFirst: boolean
+}
+
+/** Length, xid and opcode. */
+const REQUEST_START = 12
+/** Length, xid, zxid and error. */
+const REPLY_START = 20
+/** A connect request or response starts with the protocol version after its length. */
+const CONNECT_START = 8
+
+const requestOpcodes = new Set<number>(Object.values(opcodes))
+const errors = new Set<number>([0, ...Object.values(errnos)])
+
+/** How much a zxid may grow between two replies. A new leader adds 2^32. */
+const ZXID_STEP = 2n ** 40n
+
+/** Returns true if a frame of this end starts at the offset, and undefined if more bytes are needed to tell. */
+export function isFrameAt(from: End, bytes: Buffer, at: number, expected: Expectation): boolean | undefined {
+  const available = bytes.length - at
+  if (available < CONNECT_START) return couldStart(bytes, at) ? undefined : false
+  if (!couldStart(bytes, at)) return false
+  const end = at + 4 + bytes.readInt32BE(at)
+  const frame = end <= bytes.length ? bytes.subarray(at, end) : undefined
+  if (expected.mayBeFirst && bytes.readInt32BE(at + 4) === 0) {
+    if (frame === undefined) return undefined
+    if (explain(frame, { from, first: true }).op === 'connect') return true
+  }
+  if (available < startOf(from) && frame === undefined) return undefined
+  if (!isHeader(from, bytes, at, expected)) return false
+  // The header alone does not suffice: bytes within a frame can look like the header of a longer one.
+  if (frame === undefined) return undefined
+  const opcode = from === 'client' ? frame.readInt32BE(8) : expected.opcodeOf(frame.readInt32BE(4))
+  if (explain(frame, { from, first: false, ...(opcode !== undefined && { opcode }) }).from !== from) return false
+  if (bytes.length - end < startOf(from)) return end === bytes.length || couldStart(bytes, end)
+  return isHeader(from, bytes, end, expected)
+}
+
+const startOf = (from: End) => (from === 'client' ? REQUEST_START : REPLY_START)
+
+const isHeader = (from: End, bytes: Buffer, at: number, expected: Expectation): boolean =>
+  couldStart(bytes, at) && (from === 'client' ? isRequest(bytes, at) : isReply(bytes, at, expected))
+
+/** Checks the bytes of the length that are there. */
+function couldStart(bytes: Buffer, at: number): boolean {
+  if (bytes.length - at < 4) return bytes[at] === 0
+  const length = bytes.readInt32BE(at)
+  return length >= 8 && length <= LONGEST_SEARCH - 4
+}
+
+function isRequest(bytes: Buffer, at: number): boolean {
+  const length = bytes.readInt32BE(at)
+  if (length < REQUEST_START - 4) return false
+  const [xid, opcode] = [bytes.readInt32BE(at + 4), bytes.readInt32BE(at + 8)]
+  if (xid === xids.ping) return opcode === opcodes.ping && length === 8
+  if (xid === xids.auth) return opcode === opcodes.auth
+  if (xid === xids.setWatches) return opcode === opcodes.setWatches || opcode === opcodes.setWatches2
+  return xid > 0 && opcode !== opcodes.ping && opcode !== opcodes.notification && requestOpcodes.has(opcode)
+}
+
+function isReply(bytes: Buffer, at: number, { opcodeOf, lastZxid }: Expectation): boolean {
+  const length = bytes.readInt32BE(at)
+  if (length < REPLY_START - 4 || bytes.length - at < REPLY_START) return false
+  const [xid, zxid, error] = [bytes.readInt32BE(at + 4), bytes.readBigInt64BE(at + 8), bytes.readInt32BE(at + 16)]
+  if (!errors.has(error)) return false
+  if (xid === xids.notification) return error === 0 && length > REPLY_START
+  if (xid !== xids.ping && xid !== xids.auth && xid !== xids.setWatches && xid <= 0) return false
+  if (error !== 0 && length !== REPLY_START - 4) return false
+  // A reply to a request that was seen is certain enough; others must continue the zxids.
+  if (xid > 0 && opcodeOf(xid) === undefined && lastZxid === undefined) return zxid > 0n && zxid < 2n ** 62n
+  return zxid === 0n || lastZxid === undefined || (zxid >= lastZxid - ZXID_STEP && zxid <= lastZxid + ZXID_STEP)
+}

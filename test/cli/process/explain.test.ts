@@ -1,0 +1,162 @@
+// `zkwire explain` as a process: captures that tcpdump makes now, frames in hex, and input that is neither.
+import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { CaptureReader } from '../../../src/cli/capture/capture-reader.ts'
+import type { Packet } from '../../../src/cli/capture/packet.ts'
+import { segmentOf } from '../../../src/cli/capture/segment.ts'
+import { runAtExit } from '../../support/at-exit.ts'
+import { sharedServer } from '../../support/shared-server.ts'
+import { until } from '../../support/until.ts'
+import { pcapFile } from '../capture/packet-of.ts'
+import { main, zkwire } from './program.ts'
+import { captureOf, capturing, installClients, runJavaClient, runKazoo } from './tcpdump.ts'
+
+const captured = (name: string) => readFileSync(new URL(`../capture/${name}.pcap`, import.meta.url))
+
+describe('zkwire explain', function () {
+  this.timeout(60_000)
+  before(function () {
+    this.timeout(300_000)
+    return installClients()
+  })
+
+  describe('of a capture that tcpdump makes of a real server', () => {
+    let connectString = ''
+    let port = ''
+    before(async () => {
+      ;({ connectString } = await sharedServer())
+      port = connectString.split(':')[1] ?? ''
+    })
+
+    it("tells the sessions of Java's client and of kazoo", async () => {
+      const java = await zkwire(['explain'], { input: await captureOf(port, () => runJavaClient(connectString)) })
+      expect([java.status, java.err]).to.deep.equal([0, java.err.match(/^packets: \d+; connections: 1\n$/)?.[0]])
+      expect(java.out).to.match(/^ {4}\d\.\d{3} {2}\[1\] {2}client #1 create \{path: "\/captured", data: "data"/m)
+      expect(java.out).not.to.match(/no known frame|does not name|lacks/)
+      const kazoo = await zkwire(['explain'], { input: await captureOf(port, () => runKazoo(connectString)) })
+      expect(kazoo.out).to.match(
+        /\[2\] {2}server answers #\d+ create: OK \{path: "\/captured-by-kazoo\/\w{32}__lock__\d{10}"/,
+      )
+      expect(kazoo.out).to.contain('scheme: "digest", auth: 10 bytes, not shown')
+      expect(kazoo.out).not.to.match(/no known frame|does not name|lacks|s3cret/)
+    })
+
+    it('tells the same if segments are repeated and swapped by hand, and goes on after one that is lost', async () => {
+      const file = await captureOf(port, () => runJavaClient(connectString))
+      const packets: Packet[] = []
+      new CaptureReader(packet => packets.push(packet)).push(file)
+      const { out: whole } = await zkwire(['explain'], { input: file })
+      const swapped = packets.flatMap((each, i) => (i < 3 || i % 2 === 0 ? [] : [each, packets[i - 1] ?? each, each]))
+      const { out, err } = await zkwire(['explain'], {
+        input: pcapFile([...packets.slice(0, 2), ...swapped, ...packets.slice(-1)]),
+      })
+      const sentences = (text: string) => text.replace(/^ +\d+\.\d{3}/gm, '')
+      expect(sentences(out)).to.equal(sentences(whole))
+      expect(err).to.match(/bytes sent again: \d+/)
+      const create = packets.find(each => each.bytes.includes('/captured'))
+      const rest = await zkwire(['explain'], { input: pcapFile(packets.filter(each => each !== create)) })
+      const segment = create === undefined ? 'other' : segmentOf(create)
+      const count = typeof segment === 'string' ? expect.fail(segment) : segment.payload.length
+      expect(rest.out).to.contain(`client sends ${count} bytes that the capture lacks`)
+      expect(rest.out).to.match(/client #2 getChildren2/)
+    })
+
+    it('tells a live capture while it is made', async () => {
+      const tcpdump = capturing(port)
+        .map(each => `'${each}'`)
+        .join(' ')
+      const child = spawn('bash', ['-c', `${tcpdump} | '${process.execPath}' '${main}' explain`])
+      const cancelAtExit = runAtExit(() => child.kill('SIGKILL'))
+      let [out, err] = ['', '']
+      child.stdout.on('data', chunk => (out += String(chunk)))
+      child.stderr.on('data', chunk => (err += String(chunk)))
+      await until(() => err.includes('listening on'))
+      await runJavaClient(connectString)
+      await until(() => out.includes('closed by the client') && out.includes('closed by the server'))
+      expect(out).to.contain('server notifies: NodeChildrenChanged /')
+      expect(child.exitCode).to.equal(null)
+      const closed = new Promise(resolve => child.once('close', resolve))
+      killTcpdump(child.pid ?? 0)
+      await closed
+      cancelAtExit()
+      expect(err).to.match(/packets: \d+; connections: 1\n/)
+    })
+  })
+
+  it('prints bytes with --hex, no pings with --no-pings, and JSON with --json', async () => {
+    const input = captured('java')
+    expect((await zkwire(['explain', '--hex'], { input })).out).to.match(
+      /^ {11}000c {2}[0-9a-f]+ +path +"\/captured"$/m,
+    )
+    const { out } = await zkwire(['explain', '--json'], { input })
+    const documents = out
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as object)
+    expect(documents[1]).to.deep.include({ connection: 1, from: 'client', op: 'connect' })
+    expect(documents[3]).to.include({ from: 'client', op: 'create', xid: 1 })
+    expect(documents[3]).to.have.property('seconds').that.is.above(0)
+    const ping = '00000008fffffffe0000000b\n'
+    expect((await zkwire(['explain'], { input: ping })).out).to.equal('client ping\n')
+    expect((await zkwire(['explain', '--no-pings'], { input: ping })).out).to.equal('')
+  })
+
+  it('reads a file, and frames in hex, of which a reply names the operation of its request', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'zkwire-explain-'))
+    try {
+      const file = join(directory, 'frames')
+      writeFileSync(
+        file,
+        '# a session ends\n> 0000000800000007fffffff5\n< 00000010 00000007 00000000000001a2 00000000\n',
+      )
+      const { out, status } = await zkwire(['explain', file])
+      expect(out).to.equal('client #7 closeSession\nserver answers #7 closeSession: OK, zxid 0x1a2\n')
+      expect(status).to.equal(0)
+      const missing = await zkwire(['explain', join(directory, 'missing')])
+      expect(missing.err).to.match(/^zkwire explain: cannot read the file \S+missing \(ENOENT\) \(see [^\n]+\)\n$/)
+      expect(missing.status).to.equal(64)
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
+  })
+
+  it('prints one line and ends with 64 if the input is neither a capture nor hex', async () => {
+    const inputs: readonly (readonly [string | Buffer, string])[] = [
+      ['', 'the input is empty'],
+      ['x', 'line 1 of the input is not hex, and the input is not a capture of tcpdump -w'],
+      ['GET / HTTP/1.1\r\n', 'line 1 of the input is not hex, and the input is not a capture of tcpdump -w'],
+      [Buffer.alloc(100_000, 0x9b), 'line 1 of the input is not hex, and the input is not a capture of tcpdump -w'],
+      [
+        '12:01:02.345 IP localhost.2181 > x: Flags [P.]',
+        'line 1 of the input is not hex, and the input is not a capture of tcpdump -w',
+      ],
+      [gzipSync(captured('java')), 'the input is compressed: pass it through gunzip -c'],
+    ]
+    for (const [input, message] of inputs) {
+      const { status, out, err } = await zkwire(['explain'], { input })
+      expect([status, out, err]).to.deep.equal([64, '', `zkwire explain: ${message} (see zkwire help explain)\n`])
+    }
+    const { status, err } = await zkwire(['explain', '--port', 'x'], { input: '' })
+    expect([status, err.split(':')[1]]).to.deep.equal([64, ' --port'])
+  })
+
+  it('tells what comes before the damage of a capture, and ends with 64', async () => {
+    const file = captured('java')
+    file.fill(0xff, file.length - 400, file.length - 300)
+    const { status, out, err } = await zkwire(['explain'], { input: file })
+    expect(out).to.contain('client #1 create')
+    expect(err).to.match(/^zkwire explain: the capture is damaged: its packet \d+ claims to have \d+ bytes[^\n]*\n$/)
+    expect(status).to.equal(64)
+  })
+})
+
+/** Ends the tcpdump that a shell has started. */
+function killTcpdump(shell: number): void {
+  const children = readFileSync(`/proc/${shell}/task/${shell}/children`, 'utf8').trim().split(' ').map(Number)
+  const pid = children.find(each => readFileSync(`/proc/${each}/comm`, 'utf8').trim() === 'tcpdump')
+  process.kill(pid ?? expect.fail('tcpdump does not run'), 'SIGINT')
+}

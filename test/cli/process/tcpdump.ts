@@ -1,0 +1,94 @@
+// Captures of tcpdump on the loopback interface.
+import { execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { CaptureExplainer } from '../../../src/cli/capture/capture-explainer.ts'
+import { runAtExit } from '../../support/at-exit.ts'
+import { ensureInstalled } from '../../support/debian-package.ts'
+import { findApacheZooKeeper } from '../../support/find-apache-zookeeper.ts'
+import { until } from '../../support/until.ts'
+
+const TCPDUMP = '/usr/bin/tcpdump'
+
+export async function installClients(): Promise<void> {
+  await ensureInstalled({
+    name: 'tcpdump',
+    package: 'tcpdump',
+    isInstalled: () => existsSync(TCPDUMP),
+    alternatives: 'apt-get install tcpdump',
+  })
+  await ensureInstalled({
+    name: 'kazoo',
+    package: 'python3-kazoo',
+    isInstalled: () => existsSync('/usr/lib/python3/dist-packages/kazoo/client.py'),
+    alternatives: 'apt-get install python3-kazoo',
+  })
+}
+
+export const capturing = (port: string): string[] => [
+  TCPDUMP,
+  ...['-i', 'lo', '--immediate-mode', '-U', '-w', '-', 'tcp', 'port', port],
+]
+
+/** Captures the packets of a server's port while `action` runs, until every connection is closed. */
+export async function captureOf(port: string, action: () => Promise<unknown>): Promise<Buffer> {
+  const [program = '', ...args] = capturing(port)
+  const child = spawn(program, args)
+  const cancelAtExit = runAtExit(() => child.kill('SIGKILL'))
+  const chunks: Buffer[] = []
+  let messages = ''
+  let open = 0
+  const explainer = new CaptureExplainer((_, __, { sentence }) => {
+    if (sentence.startsWith('opened')) open += 2
+    if (sentence.startsWith('closed') || sentence.startsWith('reset')) open--
+  })
+  child.stderr.on('data', chunk => (messages += String(chunk)))
+  child.stdout.on('data', (chunk: Buffer) => {
+    chunks.push(chunk)
+    explainer.push(chunk, 0)
+  })
+  try {
+    await until(() => messages.includes('listening on'))
+    await action()
+    await until(() => chunks.length > 0 && open <= 0)
+  } finally {
+    const closed = new Promise(resolve => child.once('close', resolve))
+    child.kill('SIGINT')
+    await closed
+    cancelAtExit()
+  }
+  return Buffer.concat(chunks)
+}
+
+const run = promisify(execFile)
+
+/** Java's client creates a node, lists the root, reads and deletes the node. */
+export async function runJavaClient(server: string): Promise<void> {
+  const classPath = await findApacheZooKeeper()
+  const commands = 'create /captured data\nls -s -w /\nget /captured\ndelete /captured\nquit\n'
+  const running = run('java', ['-cp', classPath, 'org.apache.zookeeper.ZooKeeperMain', '-server', server])
+  running.child.stdin?.end(commands)
+  await running
+}
+
+/** Python's kazoo takes a lock and releases it, in two sessions at the same time. */
+export async function runKazoo(server: string): Promise<void> {
+  const program = `
+import sys
+from kazoo.client import KazooClient
+one, two = KazooClient(hosts=sys.argv[1]), KazooClient(hosts=sys.argv[1])
+one.start()
+two.start()
+one.add_auth('digest', 'ann:s3cret')
+first, second = one.Lock('/captured-by-kazoo', 'one'), two.Lock('/captured-by-kazoo', 'two')
+first.acquire()
+assert not second.acquire(blocking=False)
+first.release()
+second.acquire()
+second.release()
+two.delete('/captured-by-kazoo')
+for each in (one, two):
+    each.stop()
+    each.close()`
+  await run('/usr/bin/python3', ['-c', program, server])
+}
