@@ -81,21 +81,23 @@ describe('a lock of every kind', function () {
   async function expectGrants(granted: readonly Promise<{ held: Held; at: number }>[], since: number, timeout = T) {
     for (const { held, at } of await Promise.all(granted)) {
       expect(at - since, held.path).to.be.below(timeout + 2 * TICK + LOAD_ALLOWANCE)
-      expect(held.signal.aborted).to.equal(false)
+      expect(held.signal.reason, held.path).to.equal(undefined)
       await held.release()
     }
   }
 
   /**
-   * Deletes a subtree in one transaction. If it took several, a waiter could be granted the lock after the holder's node
-   * was deleted, and lose it when its own node is.
+   * Deletes a subtree in one transaction, the newest nodes first. If a holder's node were deleted before the node of a
+   * waiter that looks ahead, the waiter would be granted the lock and lose it at once.
    */
   async function deleteAtOnce(path: string) {
     const paths = [path]
     for (const parent of paths) {
       for (const name of (await observer.getChildren(parent)).children) paths.push(join(parent, name))
     }
-    await observer.multi(paths.reverse().map(node => ({ delete: node })))
+    const nodes = await Promise.all(paths.map(async node => ({ node, stat: await observer.exists(node) })))
+    nodes.sort((a, b) => Number((b.stat?.czxid ?? 0n) - (a.stat?.czxid ?? 0n)))
+    await observer.multi(nodes.map(({ node }) => ({ delete: node })))
   }
 
   /** Starts a process that holds a lock of every kind. */
@@ -140,7 +142,7 @@ describe('a lock of every kind', function () {
     const since = performance.now()
     for (const held of all) {
       expect((await observer.retry(() => observer.exists(held.path)))?.czxid).to.equal(held.token)
-      expect(held.signal.aborted).to.equal(false)
+      expect(held.signal.reason, held.path).to.equal(undefined)
       await held.release()
     }
     await expectGrants(granted, since, WAITER_TIMEOUT)
