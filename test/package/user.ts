@@ -1,12 +1,13 @@
 // A user's folder, outside of the repository, with the packed package and the tools that users have.
 import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, realpath, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { runAtExit } from '../support/at-exit.ts'
-import { installPackage, nodeBinary, npm, root } from '../support/packed-package.ts'
+import { installTools } from '../support/installed-tools.ts'
+import { installPackage, nodeBinary } from '../support/packed-package.ts'
 
 /** The tools of users, with the oldest TypeScript that the README names, and the newest. */
 const dependencies = {
@@ -45,7 +46,7 @@ export function userWithPackage(): Promise<User> {
 }
 
 async function install(): Promise<User> {
-  const tools = await installTools()
+  const tools = await installTools('package', dependencies)
   const temporary = await realpath(await mkdtemp(join(tmpdir(), 'zkwire-package-')))
   runAtExit(() => rmSync(temporary, { recursive: true, force: true }))
   const directory = join(temporary, 'project', 'user')
@@ -58,21 +59,6 @@ async function install(): Promise<User> {
     .filter(each => each.isFile())
     .map(each => relative(join(directory, 'node_modules', 'zkwire'), join(each.parentPath, each.name)))
   return { directory, bare, tarball, files }
-}
-
-/** Installs the tools, unless the last run has installed the same ones. Returns their node_modules. */
-async function installTools(): Promise<string> {
-  const directory = join(root, '.cache', 'package')
-  const manifest = JSON.stringify({ private: true, dependencies })
-  const complete = join(directory, 'complete.json')
-  if ((await readFile(complete, 'utf8').catch(() => '')) !== manifest) {
-    await rm(directory, { recursive: true, force: true })
-    await mkdir(directory, { recursive: true })
-    await writeFile(join(directory, 'package.json'), manifest)
-    await npm(directory, 'install', '--no-package-lock', '--no-audit', '--no-fund')
-    await writeFile(complete, manifest)
-  }
-  return join(directory, 'node_modules')
 }
 
 /** Writes files into the user's folder, which are named by their paths in it. */

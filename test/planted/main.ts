@@ -1,33 +1,22 @@
 // `npm run test:planted`: plants one bug after the other into copies of the repository, and runs the test file that must
 // catch it. Arguments select the bugs whose sentence or file contains one of them.
-import { execFileSync } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { root } from '../support/packed-package.ts'
+import { copyRepository } from '../support/repository-copy.ts'
 import { catalogue } from './catalogue.ts'
 import { runTestFile, type Outcome } from './mocha-run.ts'
 import { plant, type PlantedBug } from './planted-bug.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const words = process.argv.slice(2)
 const isChosen = ({ bug, file }: PlantedBug) =>
   words.length === 0 || words.some(word => bug.includes(word) || file.includes(word))
 
-/** A copy of the files that git knows, with the installed packages and the build of the repository. */
-async function copyRepository(): Promise<string> {
+/** A copy of the repository with its installed packages and its build. */
+async function copyOfRepository(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'zkwire-planted-'))
-  const options = { cwd: root, encoding: 'utf8' } as const
-  const files = execFileSync(
-    'git',
-    ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate', '-z'],
-    options,
-  )
-  for (const file of files.split('\0').filter(Boolean)) {
-    await mkdir(dirname(join(directory, file)), { recursive: true })
-    await cp(join(root, file), join(directory, file))
-  }
-  for (const shared of ['node_modules', 'dist']) await symlink(join(root, shared), join(directory, shared))
+  await copyRepository(directory, { node_modules: join(root, 'node_modules'), dist: join(root, 'dist') })
   return directory
 }
 
@@ -65,7 +54,7 @@ async function onCopies<T>(tasks: readonly T[], run: (task: T, directory: string
 
 const begun = performance.now()
 const chosen = catalogue.filter(isChosen)
-const copies = await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, copyRepository))
+const copies = await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, copyOfRepository))
 const problems: string[] = []
 let caught = 0
 try {

@@ -1,5 +1,14 @@
 import { expect } from 'chai'
-import { codeOf, errnos, MultiError, ZooKeeperError, type ErrorCode } from '../../src/protocol/index.ts'
+import {
+  badArguments,
+  codeOf,
+  errnos,
+  isCode,
+  JuteError,
+  MultiError,
+  ZooKeeperError,
+  type ErrorCode,
+} from '../../src/protocol/index.ts'
 
 // java.test.ts checks that names and numbers are ZooKeeper's.
 describe('errors', () => {
@@ -30,6 +39,24 @@ describe('errors', () => {
       path: '/a',
       fate: 'refused',
     })
+  })
+
+  it('of invalid arguments say which, and that nothing was sent', () => {
+    const error = badArguments('create', '/a', 'a path is wrong')
+    expect(error).to.include({ code: 'BADARGUMENTS', op: 'create', path: '/a', fate: 'notSent' })
+    expect(error.message).to.equal('BADARGUMENTS: create /a: an argument is invalid (a path is wrong)')
+  })
+
+  it('of malformed bytes have a name of their own', () => {
+    expect(String(new JuteError('a vector of -5 elements'))).to.equal('JuteError: a vector of -5 elements')
+  })
+
+  it('are recognized by one of several codes', () => {
+    const error = new ZooKeeperError('NONODE', { fate: 'refused' })
+    expect(isCode(error, 'NOAUTH', 'NONODE')).to.equal(true)
+    expect(isCode(error, 'NOAUTH')).to.equal(false)
+    expect(isCode(Object.assign(new Error('x'), { code: 'NONODE' }), 'NONODE')).to.equal(false)
+    expect(isCode(undefined, 'NONODE')).to.equal(false)
   })
 
   it('omit the operation, the path, or both from the message if they are missing', () => {

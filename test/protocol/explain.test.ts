@@ -62,6 +62,49 @@ describe('explain', () => {
     expect(lines.at(-1)).to.match(/^[0-9a-f]+ .{32} +rest +\d+ bytes in 490006 fields, not shown$/)
   })
 
+  it('notes at most 10,000 fields, and counts the others', () => {
+    const item = { type: opcodes.delete, body: { path: '/a', version: 0 } }
+    const { sentence, dump } = explain(requestFrame(4, operations.multi, new Array<typeof item>(2500).fill(item)))
+    expect(sentence).to.match(/^client #4 multi \{0 .* 1 .* 2 \{delete [^}]*\}\}, … 2500 in all\}$/)
+    expect(dump.split('\n').slice(-2)).to.deep.equal([
+      `946d  00${' '.repeat(32)}1999.done     false`,
+      `946e${' '.repeat(36)}rest          9523 bytes in 2506 fields, not shown`,
+    ])
+    expect(dump.split('\n')).to.have.length(10_001)
+  })
+
+  it('shows three elements of a list, and whether there are more', () => {
+    const paths = { dataWatches: ['/a', '/b', '/c', '/d'], existWatches: ['/a', '/b', '/c'], childWatches: [] }
+    expect(
+      explain(requestFrame(xids.setWatches, operations.setWatches, { relativeZxid: 1n, ...paths })).sentence,
+    ).to.equal(
+      'client setWatches {relativeZxid: 0x1, dataWatches: [/a, /b, /c, … 4 in all], existWatches: [/a, /b, /c], ' +
+        'childWatches: []}',
+    )
+    const item = { type: opcodes.delete, body: { path: '/a', version: 0 } }
+    expect(explain(requestFrame(4, operations.multi, [item, item, item])).sentence).not.to.contain('in all')
+  })
+
+  it('shows data of up to 40 bytes, and 16 bytes of a field in hex', () => {
+    const explained = (data: string) => explain(requestFrame(2, operations.setData, { path: '/a', data, version: -1 }))
+    expect(explained('x'.repeat(40)).sentence).to.contain(`data: "${'x'.repeat(40)}"`)
+    expect(explained('x'.repeat(41)).sentence).to.contain('data: 41 bytes')
+    expect(explained('twelve bytes').dump).to.contain('  0000000c7477656c7665206279746573  data')
+    expect(explained('thirteen byte').dump).to.contain('  0000000d746869727465656e2062797…  data')
+  })
+
+  it('does not take a negative number of elements for an empty list', () => {
+    const frame = replyFrame(2, operations.getACL, { acl: [], stat })
+    expect(explain(frame, { opcode: opcodes.getACL }).sentence).to.contain('acl: []')
+    frame.writeInt32BE(-5, 20)
+    expect(explain(frame, { opcode: opcodes.getACL }).sentence).not.to.contain('acl')
+  })
+
+  it('shows an empty list in the dump', () => {
+    const { dump } = explain(replyFrame(2, operations.getChildren, { children: [] }), { opcode: opcodes.getChildren })
+    expect(dump).to.match(/children {2}0:$/)
+  })
+
   describe('describes in a sentence', () => {
     const cases: readonly [name: string, frame: Buffer, sentence: string, options?: ExplainOptions][] = [
       [

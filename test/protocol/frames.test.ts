@@ -47,6 +47,15 @@ describe('frames', () => {
     )
   })
 
+  it('are the same if a long one arrives in many chunks of different lengths', () => {
+    for (const sizes of [[50_000], [4, 65_536, 1], [70_000, 3], [4 + 65_536, 131_072, 1000]]) {
+      const sent = [Buffer.from(Uint8Array.from({ length: 300_000 }, (_, i) => i * 7)), Buffer.from('x')]
+      const { framer, received } = collecting()
+      for (const chunk of chunksOf(streamOf(sent), sizes)) framer.push(chunk)
+      expect(received.map(({ copy }, i) => copy.equals(sent[i] ?? Buffer.of()))).to.deep.equal([true, true])
+    }
+  })
+
   it('are the same if the stream arrives in single bytes', () => {
     const sent = [Buffer.from('ab'), Buffer.alloc(0), Buffer.alloc(0), Buffer.from('c'), Buffer.alloc(300, 7)]
     const { framer, received } = collecting()

@@ -61,6 +61,7 @@ describe('turnOf()', () => {
     const early = `_c_ffffffff-0000-4000-8000-000000000000-lock-${digits(1)}`
     const late = `_c_00000000-0000-4000-8000-000000000000-lock-${digits(2)}`
     expect(turnOf([late, early], late, curator)).to.deep.equal({ status: 'waiting', predecessor: early })
+    expect(turnOf([late, early], early, curator)).to.deep.equal({ status: 'first' })
   })
 
   it('includes the nodes that other libraries create for the same lock', () => {

@@ -129,6 +129,7 @@ describe('a lease', () => {
     lease.start(readClocks(clock), 100)
     const reason = new Error('closed')
     lease.end(() => reason)
+    expect(clock.pendingTimers).to.equal(0)
     expect(lease.signal.reason).to.equal(reason)
     lease.renew(readClocks(clock))
     lease.check()
@@ -136,5 +137,89 @@ describe('a lease', () => {
     expect(lease.remaining()).to.equal(0)
     expect(expiries).to.equal(0)
     expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('has a reason that names the session timeout after it expired', async () => {
+    lease.start(readClocks(clock), 100)
+    await clock.advance(100)
+    expect(lease.signal.reason).to.have.property('message', 'no server has confirmed the session for 100 ms')
+  })
+
+  it('asks to be checked again when it expires, or after a second at the latest', async () => {
+    lease.start(readClocks(clock), 10_000)
+    expect(lease.check()).to.equal(1000)
+    await clock.advance(9700)
+    expect(lease.check()).to.equal(300)
+    await clock.advance(300)
+    expect(lease.check()).to.equal(Infinity)
+  })
+
+  it('has one timer again after it expired and was renewed', async () => {
+    lease.start(readClocks(clock), 100)
+    await clock.advance(100)
+    lease.renew(readClocks(clock))
+    expect(clock.pendingTimers).to.equal(1)
+    lease.start(readClocks(clock), 100)
+    expect(clock.pendingTimers).to.equal(1)
+  })
+
+  it('has no timer after a check that found it expired', () => {
+    lease.start(readClocks(clock), 100)
+    const { now, wall } = readClocks(clock)
+    expect(lease.check({ now, wall: wall + 100 })).to.equal(Infinity)
+    expect(expiries).to.equal(1)
+    expect(clock.pendingTimers).to.equal(0)
+  })
+
+  it('keeps its signal if it is renewed before it expires', async () => {
+    const { signal } = lease
+    lease.start(readClocks(clock), 100)
+    await clock.advance(50)
+    lease.renew(readClocks(clock))
+    expect(lease.signal).to.equal(signal)
+  })
+
+  describe('whose owner checks it', () => {
+    it('has no timer of its own', () => {
+      lease.start(readClocks(clock), 100)
+      lease.hasExternalTimer = true
+      expect(clock.pendingTimers).to.equal(0)
+      lease.start(readClocks(clock), 100)
+      expect(clock.pendingTimers).to.equal(0)
+    })
+
+    it('expires when a check finds that its time is over', async () => {
+      lease.hasExternalTimer = true
+      lease.start(readClocks(clock), 100)
+      await clock.advance(150)
+      expect(expiries).to.equal(0)
+      lease.check()
+      expect(expiries).to.equal(1)
+    })
+
+    it('has a timer again when its owner stops, and keeps that one', async () => {
+      lease.hasExternalTimer = true
+      lease.start(readClocks(clock), 100)
+      for (let i = 0; i < 2; i++) {
+        lease.hasExternalTimer = false
+        expect(clock.pendingTimers).to.equal(1)
+      }
+      await clock.advance(100)
+      expect(expiries).to.equal(1)
+    })
+
+    it('has no timer when its owner stops before it starts, or after it expired or ended', async () => {
+      const stop = () => {
+        lease.hasExternalTimer = true
+        lease.hasExternalTimer = false
+        return clock.pendingTimers
+      }
+      expect(stop()).to.equal(0)
+      lease.start(readClocks(clock), 100)
+      await clock.advance(100)
+      expect(stop()).to.equal(0)
+      lease.end(() => new Error('closed'))
+      expect(stop()).to.equal(0)
+    })
   })
 })

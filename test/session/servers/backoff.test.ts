@@ -47,6 +47,26 @@ describe('the pause between connection attempts', () => {
     expect(attempts.pause(1, 30_000, random), 'after a failed lookup').to.equal(75)
   })
 
+  it('ends an attempt that the client itself gave up as if it had not begun', () => {
+    const attempts = new Backoff()
+    attempts.onAttempt(0, 1000)
+    attempts.onLeft()
+    attempts.onConnectionLost(500)
+    expect(attempts.pause(1, 30_000, random)).to.equal(75)
+  })
+
+  it('knows whether a server has accepted the session on the present connection', () => {
+    const attempts = new Backoff()
+    expect(attempts.isConnected).to.equal(false)
+    attempts.onConnected(0)
+    expect(attempts.isConnected).to.equal(true)
+    attempts.onLeft()
+    expect(attempts.isConnected).to.equal(false)
+    attempts.onConnected(0)
+    attempts.onConnectionLost(1)
+    expect(attempts.isConnected).to.equal(false)
+  })
+
   it('is between half of its maximum and all of it, at random, so that clients do not reconnect at the same time', () => {
     for (const failures of [0, 1, 5, 100]) {
       const longest = Math.min(LONGEST_DELAY, 50 * 2 ** failures)

@@ -30,6 +30,8 @@ describe('a connect string', () => {
     ['zk,zk', ['zk 2181', 'zk 2181']],
     ['zk1:2181/app,zk2:2182/app', ['zk1 2181', 'zk2 2182'], '/app'],
     ['zk1/a,b', ['zk1 2181'], '/a,b'],
+    ['zk1/app ,zk2/app', ['zk1 2181', 'zk2 2181'], '/app'],
+    ['zk1:2181/app , zk2:2181/app', ['zk1 2181', 'zk2 2181'], '/app'],
   ]
   for (const [servers, hosts, chroot = ''] of good) {
     it(`${JSON.stringify(servers)} is ${hosts.join(', ')}${chroot && ` below ${chroot}`}`, () => {
@@ -85,10 +87,36 @@ describe('a connect string', () => {
     })
   }
 
+  const records: [servers: string, srv: string, chroot?: string][] = [
+    ['dns-srv://_zookeeper._tcp.example.org', '_zookeeper._tcp.example.org'],
+    ['dns-srv://zk.example.org/app', 'zk.example.org', '/app'],
+    [' dns-srv:// zk /app ', 'zk', '/app'],
+  ]
+  for (const [servers, srv, chroot = ''] of records) {
+    it(`${JSON.stringify(servers)} is the name ${srv} of SRV records${chroot && ` below ${chroot}`}`, () => {
+      expect(parseConnectString(servers)).to.deep.equal({ hosts: [], srv, chroot })
+    })
+  }
+
+  for (const name of ['', 'zk:2181', 'a,b', 'a b', '[::1]', ',b'])
+    it(`dns-srv://${name} is rejected, because it names no SRV records`, () => {
+      expect(() => parseConnectString(`dns-srv://${name}/app`))
+        .to.throw(ZooKeeperError, `the connect string names no SRV records: ${JSON.stringify(name)}`)
+        .that.includes({ code: 'BADARGUMENTS', fate: 'notSent' })
+    })
+
+  it('has no chroot and no SRV records unless it names them', () => {
+    expect(parseConnectString('zk')).to.deep.equal({ hosts: [{ host: 'zk', port: 2181 }], chroot: '' })
+  })
+
+  it('that was parsed before is not parsed again', () => {
+    expect(parseConnectString('zk:1')).to.equal(parseConnectString('zk:1'))
+  })
+
   it('is rejected if it is not a string', () => {
     for (const value of [undefined, null, 2181, ['zk']])
       expect(() => parseConnectString(value as unknown as string))
-        .to.throw(ZooKeeperError)
+        .to.throw(ZooKeeperError, `connect string must be a string, not ${typeof value}`)
         .with.property('code', 'BADARGUMENTS')
   })
 

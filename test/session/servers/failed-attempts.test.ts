@@ -3,6 +3,7 @@ import {
   FailedAttempts,
   failureOfHandshake,
   failureToOpen,
+  nameOf,
   temporary,
   type AttemptFailure,
 } from '../../../src/session/servers/failed-attempts.ts'
@@ -70,6 +71,12 @@ describe('failureToOpen', () => {
   })
 })
 
+describe('the name of a server in messages', () => {
+  it('is its host and port', () => {
+    expect(nameOf({ host: 'zk1', port: 2181 })).to.equal('zk1:2181')
+  })
+})
+
 describe('failureOfHandshake', () => {
   it('quotes the first line of a server of another kind', () => {
     const http = failureOfHandshake(Buffer.from('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n'), '')
@@ -81,9 +88,10 @@ describe('failureOfHandshake', () => {
   })
 
   it('expects a ZooKeeper server to recover from a malformed answer, and shows none of its bytes', () => {
-    expect(failureOfHandshake(Buffer.from([0, 0, 0, 1, 65]), 'a frame of 1 byte')).to.deep.equal({
-      detail: 'the server sent a frame of 1 byte',
-      outlook: 'temporary',
-    })
+    for (const answer of [Buffer.from([0, 0, 0, 1, 65]), Buffer.from('\0\0\0\x04text')])
+      expect(failureOfHandshake(answer, 'a frame of 1 byte')).to.deep.equal({
+        detail: 'the server sent a frame of 1 byte',
+        outlook: 'temporary',
+      })
   })
 })

@@ -49,6 +49,49 @@ describe('a list of hosts', () => {
     expect(list.next()).to.be.oneOf([a, b])
   })
 
+  describe('that is replaced', () => {
+    const [a, b, c, z] = ['a', 'b', 'c', 'z'].map(host => ({ host, port: 1 })) as [Address, Address, Address, Address]
+    const listOf = (...hosts: Address[]) => new HostList(hosts, () => 0)
+
+    it('goes on in its order if the new list names the same hosts, in another order, another case or twice', () => {
+      for (const current of [undefined, a]) {
+        const list = listOf(a, b, c)
+        const first = list.next()
+        expect(list.replace([c, { ...b, host: 'B' }, a, a], current)).to.equal(false)
+        expect([list.next(), list.next(), list.next()].at(-1)).to.equal(first)
+        expect(list.all).to.have.members([a, b, c])
+      }
+    })
+
+    it('has the new hosts if one was added, removed, or exchanged for another', () => {
+      for (const hosts of [[a, b], [a, b, c, z], [a, b, z], [z]]) {
+        const list = listOf(a, b, c)
+        list.replace(hosts, undefined)
+        expect(list.all).to.have.members(hosts)
+        expect(hosts.map(() => list.next())).to.have.members(hosts)
+      }
+    })
+
+    it('makes a client leave a host that is not in the list, even if the list is the same', () => {
+      expect(listOf(a, b).replace([a, b], z)).to.equal(true)
+    })
+
+    it('has a fallback only if one is given', () => {
+      const list = listOf(a, b)
+      list.replace([a], undefined)
+      expect(list.round).to.deep.equal([a])
+      list.replace([b], undefined, [z, b])
+      expect(list.round).to.deep.equal([b, z])
+    })
+
+    it('tries a host again that failed before', () => {
+      const list = listOf(a, b)
+      list.onFailed(a)
+      list.replace([a, c], undefined)
+      expect([list.next(), list.next()]).to.have.members([a, c])
+    })
+  })
+
   it('starts with a random host', () => {
     const hosts = Array.from({ length: 4 }, (_, i) => ({ host: `zk${i}`, port: 2181 }))
     const random = seededRandom(1)

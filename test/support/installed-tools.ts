@@ -1,0 +1,19 @@
+// Installs tools from npm that only one suite needs, in a folder of their own.
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { npm, root } from './packed-package.ts'
+
+/** Installs the tools, unless the last run has installed the same ones. Resolves with the path of their node_modules. */
+export async function installTools(suite: string, dependencies: Readonly<Record<string, string>>): Promise<string> {
+  const directory = join(root, '.cache', suite)
+  const manifest = JSON.stringify({ private: true, dependencies })
+  const complete = join(directory, 'complete.json')
+  if ((await readFile(complete, 'utf8').catch(() => '')) !== manifest) {
+    await rm(directory, { recursive: true, force: true })
+    await mkdir(directory, { recursive: true })
+    await writeFile(join(directory, 'package.json'), manifest)
+    await npm(directory, 'install', '--no-package-lock', '--no-audit', '--no-fund')
+    await writeFile(complete, manifest)
+  }
+  return join(directory, 'node_modules')
+}
