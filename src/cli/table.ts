@@ -19,6 +19,8 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   watch: async () => (await import('./commands/watch.ts')).watch,
   explain: async () => (await import('./commands/explain.ts')).explain,
   trace: async () => (await import('./commands/trace.ts')).trace,
+  export: async () => (await import('./commands/export.ts')).exportNodes,
+  import: async () => (await import('./commands/import.ts')).importNodes,
   help: async () => (await import('./commands/help.ts')).help,
 }
 

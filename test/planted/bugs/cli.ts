@@ -3,6 +3,7 @@ import type { PlantedBug } from '../planted-bug.ts'
 
 const guard = { file: 'src/cli/frame/guard.ts', caughtBy: 'test/cli/frame/guard.test.ts' }
 const who = { file: 'src/cli/commands/who.ts', caughtBy: 'test/cli/commands/who.test.ts' }
+const batches = { file: 'src/cli/frame/import-batches.ts', caughtBy: 'test/cli/frame/import-batches.test.ts' }
 
 export const cliBugs: readonly PlantedBug[] = [
   {
@@ -58,5 +59,23 @@ export const cliBugs: readonly PlantedBug[] = [
     bug: 'zkwire who says that a reader behind a writer holds the lock',
     from: 'const shared = firstOther === -1 ? contenders.length : firstOther',
     to: "const shared = contenders.filter(({ role }) => role !== 'exclusive').length",
+  },
+  {
+    ...batches,
+    bug: 'zkwire import sends batches that exceed the limit of the server',
+    from: '(bytes + size > BATCH_BYTES || batch.length === BATCH_NODES)',
+    to: 'batch.length === BATCH_NODES',
+  },
+  {
+    ...batches,
+    bug: 'zkwire import takes a sibling for a node below the exported one',
+    from: "const prefix = from === '/' ? '/' : `${from}/`",
+    to: 'const prefix = from',
+  },
+  {
+    ...batches,
+    bug: 'zkwire import overwrites nodes that exist without being told to',
+    from: "return existing === 'refuse' ? 'conflict' : existing",
+    to: "return existing === 'refuse' ? 'overwrite' : existing",
   },
 ]

@@ -1,0 +1,71 @@
+// One node as a line of JSON, for `export`, `import`, and the seed of `serve`.
+import { openACL } from '../../client/index.ts'
+import { pathProblem, type ACL } from '../../protocol/index.ts'
+import { aclEntryOf, aclText } from './acl-text.ts'
+import { jsonData } from './text.ts'
+
+export interface ExportedNode {
+  readonly path: string
+  readonly data: Buffer | null
+  readonly acl: readonly ACL[]
+  /** Servers do not tell clients which nodes are containers or have a ttl, so `export` writes neither. */
+  readonly kind: 'persistent' | 'container' | 'ttl'
+  /** In milliseconds, for the kind `ttl`. */
+  readonly ttl: number | undefined
+}
+
+/** Returns the line of a node, without a line break. */
+export const lineOf = ({ path, data, acl }: Pick<ExportedNode, 'path' | 'data' | 'acl'>): string =>
+  JSON.stringify({ path, ...jsonData(data), acl: acl.map(aclText) })
+
+/**
+ * Parses a line. A node may also be written by hand, with a path only.
+ * @throws Error that says what is wrong with the line
+ */
+export function nodeOf(line: string): ExportedNode {
+  const value = parseObject(line)
+  const { path, data = null, hex, acl, kind = 'persistent', ttl, ...others } = value
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw new Error(`there is no field ${JSON.stringify(unknown)}`)
+  const problem = typeof path === 'string' ? pathProblem(path) : 'the path is missing'
+  if (problem !== undefined) throw new Error(problem)
+  if (kind !== 'persistent' && kind !== 'container' && kind !== 'ttl')
+    throw new Error('the kind must be persistent, container or ttl')
+  if ((kind === 'ttl') !== (typeof ttl === 'number'))
+    throw new Error('the kind ttl, and no other, needs a number as ttl')
+  return { path: path as string, data: dataOf(data, hex), acl: aclOf(acl), kind, ttl: ttl as number | undefined }
+}
+
+function parseObject(line: string): Readonly<Record<string, unknown>> {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    value = undefined
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  throw new Error('it is no JSON object')
+}
+
+function dataOf(data: unknown, hex: unknown): Buffer | null {
+  if (hex === undefined && data === null) return null
+  if (hex === undefined && typeof data === 'string') return Buffer.from(data)
+  if (typeof hex === 'string' && /^(?:[\da-f]{2})*$/i.test(hex) && data === null) return Buffer.from(hex, 'hex')
+  throw new Error('data must be a text or null, or hex a text of hexadecimal digits')
+}
+
+function aclOf(value: unknown): readonly ACL[] {
+  if (value === undefined) return openACL
+  const entries = Array.isArray(value)
+    ? value.map(each => (typeof each === 'string' ? aclEntryOf(each) : undefined))
+    : []
+  const valid = entries.filter(each => each !== undefined)
+  if (valid.length === 0 || valid.length < entries.length)
+    throw new Error('acl must be a list of entries, as "world:anyone:cdrwa"')
+  if (valid.some(isHidden))
+    throw new Error('its ACL was hidden from the session that exported it: export it as its admin')
+  return valid
+}
+
+/** The server shows the id user:x to sessions that may not administer the node (PrepRequestProcessor.getACL). */
+export const isHidden = ({ id: { scheme, id } }: ACL): boolean => scheme === 'digest' && id.endsWith(':x')
