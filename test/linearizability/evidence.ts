@@ -44,6 +44,8 @@ export interface IndexedEvidence extends Evidence {
    * names none, it is the last one that the holder can have known.
    */
   tenureOf: ReadonlyMap<Grant, Tenure>
+  /** The last transaction that the holder's session knew of at a grant: from a reply, or from an event. */
+  knownAt: (grant: Grant) => bigint
   /** Grants whose node or session another client removed. */
   removedByOthers: ReadonlySet<Grant>
 }
@@ -62,10 +64,29 @@ export function indexed(evidence: Evidence): IndexedEvidence {
       candidates.findLast(({ created }) => created.zxid <= lastZxid)
     if (tenure !== undefined) tenureOf.set(grant, tenure)
   }
+  const deletions = grouped(
+    evidence.log.flatMap(({ zxid, changes }) =>
+      changes.flatMap(({ is, path }) => (is === 'deleted' ? [{ zxid, path }] : [])),
+    ),
+    ({ path }) => path,
+  )
+  const knownAt = ({ granted: { lastZxid, lastDeletion } }: Grant) => {
+    // The watch was set on the node that existed then, so the event belongs to the first deletion since.
+    const reported = lastDeletion && deletions.get(lastDeletion.path)?.find(({ zxid }) => zxid > lastDeletion.after)
+    return reported !== undefined && reported.zxid > lastZxid ? reported.zxid : lastZxid
+  }
   const killed = new Set(evidence.events.flatMap(event => (event.is === 'killed' ? [event.session] : [])))
   const isRemoved = (grant: Grant) => {
     const until = tenureOf.get(grant)?.until
     return killed.has(grant.session) || (until !== undefined && until.by !== grant.session)
   }
-  return { ...evidence, attempts, grants, tenures, tenureOf, removedByOthers: new Set(grants.filter(isRemoved)) }
+  return {
+    ...evidence,
+    attempts,
+    grants,
+    tenures,
+    tenureOf,
+    knownAt,
+    removedByOthers: new Set(grants.filter(isRemoved)),
+  }
 }

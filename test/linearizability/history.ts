@@ -6,11 +6,11 @@ export const now = (): number => Number(process.hrtime.bigint()) / 1e6
 /**
  * `id` identifies one attempt to hold a lock. The lock is requested, then refused, or granted and later released. A
  * granted lock may be lost before its release. `lastZxid` is the last transaction that the session knew of at that
- * moment.
+ * moment from a reply, and `lastDeletion` the last one that an event reported.
  */
 export type Event = { at: number } & (
   | { is: 'requested'; id: string; lock: string; session: bigint }
-  | { is: 'granted'; id: string; node: string; token: bigint; lastZxid: bigint }
+  | { is: 'granted'; id: string; node: string; token: bigint; lastZxid: bigint; lastDeletion?: ReportedDeletion }
   | { is: 'refused'; id: string; why: string }
   | { is: 'lost'; id: string }
   | { is: 'releasing'; id: string }
@@ -21,6 +21,13 @@ export type Event = { at: number } & (
   /** Another client ended the session at the server. The session's own client does not know yet. */
   | { is: 'killed'; session: bigint }
 )
+
+/** An event that reported a deletion. It has no zxid (before 3.9), but its transaction is later than `after`. */
+export interface ReportedDeletion {
+  path: string
+  /** The last transaction that the session knew of when the event came. */
+  after: bigint
+}
 
 type Of<Is extends Event['is']> = Extract<Event, { is: Is }>
 

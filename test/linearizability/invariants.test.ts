@@ -15,6 +15,10 @@ const node = (n: number, name = 'x-') => `${LOCK}/${name}${String(n).padStart(10
 interface Story {
   requested: number
   granted?: number
+  /** When the session got its last reply before the grant. Default: the moment of the grant. */
+  replied?: number
+  /** The node whose deletion an event reported after that reply. */
+  reported?: number
   lost?: number
   releasing?: number
   released?: number
@@ -34,8 +38,12 @@ function judge(stories: readonly Story[], { kind = kinds.queue, patience = 1000 
     const token = BigInt(10 * story.made)
     const zxidAt = (moment: number) => BigInt(10 * moment + 9)
     events.push({ at: 0, is: 'connected', session }, { at: story.requested, is: 'requested', id, lock: LOCK, session })
-    if (story.granted !== undefined)
-      events.push({ at: story.granted, is: 'granted', id, node: path, token, lastZxid: zxidAt(story.granted) })
+    if (story.granted !== undefined) {
+      const lastZxid = zxidAt(story.replied ?? story.granted)
+      const lastDeletion =
+        story.reported === undefined ? {} : { lastDeletion: { path: node(story.reported), after: lastZxid } }
+      events.push({ at: story.granted, is: 'granted', id, node: path, token, lastZxid, ...lastDeletion })
+    }
     if (story.lost !== undefined) events.push({ at: story.lost, is: 'lost', id })
     if (story.releasing !== undefined) events.push({ at: story.releasing, is: 'releasing', id })
     if (story.released !== undefined)
@@ -79,6 +87,16 @@ describe('a rule for histories', () => {
     const next = { ...holds(25, 40), made: 12 }
     breaks('belief overlap', [first, next])
     isFine([{ ...first, lost: 24 }, next])
+  })
+
+  it('accepts a grant after an event that reported the end of the last contender ahead, and of no other', () => {
+    const first = holds(10, 20)
+    const next = { ...holds(25, 40), made: 12, replied: 15 }
+    breaks('justified grant', [first, next])
+    isFine([first, { ...next, reported: 0 }])
+    const holder = { ...holds(10, 30), releasing: 24 }
+    const gaveUp = { requested: 8, made: 11, deleted: 20 }
+    breaks('justified grant', [holder, gaveUp, { ...next, reported: 1 }])
   })
 
   it('excuses a holder whose node another session deleted, but only for the grace period', () => {

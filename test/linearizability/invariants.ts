@@ -47,23 +47,24 @@ function* settlesOnce({ events, attempts }: IndexedEvidence): Generator<Finding>
 
 /**
  * Each grant has a node that its own session created, and that node had its turn at the last transaction that the
- * session knew of.
+ * session knew of. A waiter that looks ahead knows the transaction that deleted its predecessor only from its event.
  */
-function* justifiedGrant({ grants, tenureOf }: IndexedEvidence): Generator<Finding> {
+function* justifiedGrant({ grants, tenureOf, knownAt }: IndexedEvidence): Generator<Finding> {
   for (const grant of grants) {
     const { id, lock, session } = grant
-    const { node, lastZxid } = grant.granted
-    const problem = grantProblem(tenureOf.get(grant), session, lastZxid)
+    const { node } = grant.granted
+    const known = knownAt(grant)
+    const problem = grantProblem(tenureOf.get(grant), session, known)
     if (problem !== undefined)
-      yield { lock, what: `${id} of ${hex(session)} was granted the lock with ${node} at ${hex(lastZxid)}, ${problem}` }
+      yield { lock, what: `${id} of ${hex(session)} was granted the lock with ${node} at ${hex(known)}, ${problem}` }
   }
 }
 
-function grantProblem(tenure: Tenure | undefined, session: bigint, lastZxid: bigint): string | undefined {
+function grantProblem(tenure: Tenure | undefined, session: bigint, known: bigint): string | undefined {
   if (tenure === undefined) return 'a node that never existed'
   if (tenure.session !== session) return `a node that ${hex(tenure.session)} created`
   if (tenure.since === undefined) return 'a node that never had its turn'
-  return tenure.since.zxid > lastZxid ? `a node that had its turn only from ${hex(tenure.since.zxid)} on` : undefined
+  return tenure.since.zxid > known ? `a node that had its turn only from ${hex(tenure.since.zxid)} on` : undefined
 }
 
 /** The token is the zxid of the transaction that created the node. Tokens of exclusive holders increase. */

@@ -48,6 +48,7 @@ const sides =
 /** All locks under test, keyed by path. */
 export const lockKinds: LocksUnderTest = new Map<string, LockUnderTest>([
   ['/mutex', { make: (client, path) => new Mutex(client, path), kind: kinds.queue }],
+  ['/textbook', { make: (client, path) => new Mutex(client, path, { lookAhead: false }), kind: kinds.queue }],
   ['/kazoo', { make: (client, path) => new Mutex(client, path, { dialect: 'kazoo' }), kind: kinds.queue }],
   [
     '/zookeeper',

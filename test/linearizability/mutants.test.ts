@@ -8,6 +8,7 @@ import type { ExclusiveLock } from '../../src/recipes/locks/queue-lock.ts'
 import type { Violation } from './invariants.ts'
 import {
   AdoptsFirstNode,
+  DoesNotWatchItsNode,
   LeavesItsWatch,
   LeaksItsNode,
   IgnoresItsLoss,
@@ -15,6 +16,7 @@ import {
   IgnoresFailedDelete,
   MissesTheDelete,
   UsesSequenceAsToken,
+  TakesAnyEventForGrant,
   TakesWakeUpForGrant,
 } from './mutants.ts'
 import { kinds } from './tenures.ts'
@@ -31,6 +33,21 @@ async function waiterAborts(open: OpenActor): Promise<void> {
   await last.catchUp()
   await holder.release()
   await last.release()
+}
+
+/** Another client deletes a waiter's node, and then the holder releases the lock. */
+async function waiterIsRemoved(open: OpenActor): Promise<void> {
+  const holder = await (await open()).hold()
+  const waiter = await (await open()).startAcquire().queued()
+  const path = holder.held?.path ?? ''
+  const [directory, own] = [path.slice(0, path.lastIndexOf('/')), path.slice(path.lastIndexOf('/') + 1)]
+  const { children } = await holder.client.getChildren(directory)
+  // One transaction, so that the waiter cannot queue again in between.
+  await holder.client.multi(
+    children.sort((a, b) => Number(a === own) - Number(b === own)).map(name => ({ delete: `${directory}/${name}` })),
+  )
+  await waiter.catchUp()
+  await Promise.all([waiter.release(), holder.release()])
 }
 
 /** The last waiter in the queue cancels its acquire. */
@@ -98,6 +115,8 @@ interface Mutation {
 const mutations: Mutation[] = [
   { Lock: TakesWakeUpForGrant, scenario: waiterAborts, breaks: 'justified grant' },
   { Lock: TakesWakeUpForGrant, scenario: waiterAborts, breaks: 'belief overlap' },
+  { Lock: TakesAnyEventForGrant, scenario: waiterAborts, breaks: 'justified grant' },
+  { Lock: DoesNotWatchItsNode, scenario: waiterIsRemoved, breaks: 'justified grant' },
   { Lock: AdoptsFirstNode, scenario: replyToCreateIsLost, breaks: 'justified grant' },
   { Lock: LeaksItsNode, scenario: lastWaiterAborts, breaks: 'leaked node' },
   { Lock: IgnoresFailedDelete, scenario: deleteRequestIsLost, breaks: 'leaked node' },
@@ -119,9 +138,10 @@ describe('the rules for histories', () => {
     })
 
   for (const scenario of new Set(mutations.map(each => each.scenario)))
-    it(`report nothing for a correct lock in the scenario ${scenario.name}`, async () => {
-      expect(
-        await brokenRules(scenario, (client, path) => new Mutex(client, path, { dialect: sequenceOnly })),
-      ).to.deep.equal([])
-    })
+    for (const lookAhead of [true, false])
+      it(`report nothing for a correct lock in the scenario ${scenario.name}, lookAhead: ${lookAhead}`, async () => {
+        const make: ScenarioLock['make'] = (client, path) =>
+          new Mutex(client, path, { dialect: sequenceOnly, lookAhead })
+        expect(await brokenRules(scenario, make)).to.deep.equal([])
+      })
 })

@@ -2,7 +2,7 @@
 import { join } from '../../src/protocol/index.ts'
 import type { Client } from '../../src/index.ts'
 import { withCleanup, waitForTurn } from '../../src/recipes/queue/acquire-loop.ts'
-import type { WaitStrategy } from '../../src/recipes/queue/wait-strategies.ts'
+import type { Position, WaitStrategy } from '../../src/recipes/queue/wait-strategies.ts'
 import type { AcquireOptions } from '../../src/recipes/locks/lock.ts'
 import { NodeHeld, type Held } from '../../src/recipes/locks/held.ts'
 import { watchPredecessor } from '../../src/recipes/queue/wait-strategies.ts'
@@ -48,6 +48,39 @@ export class TakesWakeUpForGrant extends Mutant {
         }
       },
     })
+  }
+}
+
+/** Takes the event of its predecessor's deletion for the grant, although other contenders may be ahead. */
+export class TakesAnyEventForGrant extends Mutant {
+  constructor(client: Client, path: string) {
+    super(
+      client,
+      path,
+      grantingOnEvent(() => true),
+    )
+  }
+}
+
+/** Looks ahead, but does not watch its own node, which may be deleted before its predecessor's. */
+export class DoesNotWatchItsNode extends Mutant {
+  constructor(client: Client, path: string) {
+    super(
+      client,
+      path,
+      grantingOnEvent(({ second }) => second === undefined),
+    )
+  }
+}
+
+/** Returns a strategy that takes the event for the turn if `isTurn` returns true. */
+function grantingOnEvent(isTurn: (position: Position) => boolean): WaitStrategy {
+  return {
+    ...watchPredecessor,
+    waiter(queue, ownNode, signal) {
+      const wait = watchPredecessor.waiter(queue, ownNode, signal)
+      return async position => ((await wait(position)) === 'event' && isTurn(position) ? 'turn' : 'event')
+    },
   }
 }
 

@@ -1,9 +1,9 @@
 // Records the history of lock attempts: the events of sessions and of the locks that they request.
-import { isCode } from '../../src/protocol/index.ts'
+import { eventTypes, isCode, Reader, WatcherEvent, xids } from '../../src/protocol/index.ts'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import type { AcquireOptions, Held, Lock } from '../../src/recipes/index.ts'
 import { WriteHeld } from '../../src/recipes/locks/read-write-held.ts'
-import { now as sharedNow, type Event } from './history.ts'
+import { now as sharedNow, type Event, type ReportedDeletion } from './history.ts'
 
 /** A reply starts with its xid. The zxid of the server's last transaction follows. */
 const ZXID_OFFSET = 4
@@ -11,6 +11,14 @@ const REPLY_HEADER = 16
 
 /** An event without its time. Distributes over the union. */
 type Untimed<E> = E extends Event ? Omit<E, 'at'> : never
+
+/** What a session has learned about the transactions of its server. */
+interface Knowledge {
+  /** The last transaction, from the headers of replies. (From 3.9 on, events have a zxid too.) */
+  lastZxid: bigint
+  /** The last event that reported a deletion. */
+  lastDeletion?: ReportedDeletion
+}
 
 export class Recorder {
   readonly #write: (event: Event) => void
@@ -33,19 +41,24 @@ export class Recorder {
 
   /** @param name the prefix of the ids of the client's attempts */
   async open(connectString: string, options: ConnectOptions, name = ''): Promise<RecordedClient> {
-    let lastZxid = 0n
+    const known: Knowledge = { lastZxid: 0n }
     const client = await connect(connectString, {
       ...options,
       onFrame({ from, first, bytes }) {
         if (from !== 'server' || first || bytes.length < REPLY_HEADER) return
-        const zxid = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).readBigInt64BE(ZXID_OFFSET)
-        if (zxid > lastZxid) lastZxid = zxid
+        const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+        if (frame.readInt32BE(0) === xids.notification) {
+          const { type, path } = WatcherEvent.read(new Reader(frame, REPLY_HEADER))
+          if (type === eventTypes.NodeDeleted && path !== null) known.lastDeletion = { path, after: known.lastZxid }
+        }
+        const zxid = frame.readBigInt64BE(ZXID_OFFSET)
+        if (zxid > known.lastZxid) known.lastZxid = zxid
       },
     })
     const session = client.sessionId
     client.on('state', state => this.record({ is: state === 'connected' ? 'connected' : 'cutOff', session }))
     this.record({ is: 'connected', session })
-    return new RecordedClient(this, name, client, () => lastZxid)
+    return new RecordedClient(this, name, client, known)
   }
 
   /**
@@ -77,14 +90,14 @@ export class RecordedClient {
   readonly client: Client
   readonly #recorder: Recorder
   readonly #name: string
-  readonly #lastZxid: () => bigint
+  readonly #known: Readonly<Knowledge>
   readonly #releases: Promise<void>[] = []
 
-  constructor(recorder: Recorder, name: string, client: Client, lastZxid: () => bigint) {
+  constructor(recorder: Recorder, name: string, client: Client, known: Readonly<Knowledge>) {
     this.#recorder = recorder
     this.#name = name
     this.client = client
-    this.#lastZxid = lastZxid
+    this.#known = known
   }
 
   /**
@@ -139,7 +152,7 @@ export class RecordedClient {
   async #hold(id: string, held: Held, hold: (held: Held) => Promise<unknown>): Promise<void> {
     const recorder = this.#recorder
     recorder.reportExpiredHolds()
-    recorder.record({ is: 'granted', id, node: held.path, token: held.token, lastZxid: this.#lastZxid() })
+    recorder.record({ is: 'granted', id, node: held.path, token: held.token, ...this.#known })
     let isLost = false
     const lose = () => {
       if (!isLost) recorder.record({ is: 'lost', id })
@@ -158,6 +171,6 @@ export class RecordedClient {
     await held.release()
     const { state, leaseSignal } = this.client
     const isOver = ['expired', 'closed', 'authFailed'].includes(state) || isCode(leaseSignal.reason, 'CLOSED')
-    this.#recorder.record({ is: 'released', id, lastZxid: this.#lastZxid(), isOver })
+    this.#recorder.record({ is: 'released', id, lastZxid: this.#known.lastZxid, isOver })
   }
 }

@@ -17,7 +17,7 @@ for (const {
   isQueue,
   acquireRequests,
   grantingRequest = acquireRequests.at(-1),
-  watchesPerWaiter = 1,
+  watchesOf = (waiters: number) => waiters,
   prepare: makeReady = (client: Client, at: string) => client.ensurePath(isQueue ? at : parentOf(at)),
   acquireSteps,
   releaseSteps,
@@ -30,15 +30,15 @@ for (const {
     })
 
     const contenders = async () => (await new Lock(fixture.observer, path).contenders()).map(each => each.session)
-    const untilWaiting = () => fixture.waitForWatches(watchesPerWaiter)
+    const untilWaiting = (waiters = 1) => fixture.waitForWatches(watchesOf(waiters))
 
     /** Opens a session with a faulty connection, and a holder of the lock if the step needs one. */
-    async function prepare({ isDirectoryMissing, isUnborn, isTaken, hasGap }: Step) {
+    async function prepare({ isDirectoryMissing, isUnborn, isTaken, hasGap, isBehindTwo }: Step) {
       const { observer } = fixture
       const opened = await fixture.openWithFaults()
       if (isUnborn === true) await observer.ensurePath(path)
       else if (isDirectoryMissing !== true) await makeReady(observer, path)
-      let held: Held | undefined
+      let held: Pick<Held, 'path' | 'release'> | undefined
       if (isTaken === true) {
         const holder = await fixture.open()
         held = await new Rival(holder, path).acquire()
@@ -48,6 +48,15 @@ for (const {
         const ticket = `${parentOf(held?.path ?? '')}/t-`
         await observer.delete((await observer.create(ticket, '', { mode: 'ephemeralSequential' })).path)
       }
+      if (isBehindTwo === true) {
+        const [first, second] = [held, new Rival(await fixture.open(), path).acquire()]
+        await untilWaiting()
+        const release = async () => {
+          await first?.release()
+          await (await second).release()
+        }
+        held = { path: held?.path ?? '', release }
+      }
       return { ...opened, held }
     }
 
@@ -55,15 +64,15 @@ for (const {
      * Calls `acquire`, makes the holder release if the step needs it, waits for the fault, and settles like `acquire`.
      */
     async function acquireDuring(
-      { isWoken = false }: Step,
-      held: Held | undefined,
+      { isWoken = false, isBehindTwo = false }: Step,
+      held: { release(): Promise<void> } | undefined,
       happened: Promise<void>,
       acquire: () => Promise<Held>,
     ) {
       const acquiring = acquire()
       acquiring.catch(() => undefined)
       if (isWoken) {
-        await untilWaiting()
+        await untilWaiting(isBehindTwo ? 2 : 1)
         await held?.release()
       }
       await happened
@@ -80,7 +89,7 @@ for (const {
           const acquiring = new Lock(client, path).acquire()
           if (step.isTaken) {
             if (!step.isWoken) await happened
-            await untilWaiting()
+            await untilWaiting(step.isBehindTwo ? 2 : 1)
             await held?.release()
           }
           await happened
@@ -98,6 +107,7 @@ for (const {
       ] as const)
         it(`rejects at once if its signal aborts while ${step.name}, and cleans up when ${after}`, async () => {
           const { faultyDial, client, held } = await prepare(step)
+          const watchesOfOthers = step.isWoken ? fixture.watchesBefore : await fixture.watchCount()
           const abort = new AbortController()
           const arrived = faultyDial.holdReply(step.opcode, step.nth)
           const failing = failureOf(
@@ -110,8 +120,8 @@ for (const {
           faultyDial[end]()
           await client.settled()
           // The server may notice the end of the connection later than the client.
-          if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === fixture.watchesBefore)
-          expect(await fixture.watchCount(), 'watches after the clean-up').to.equal(fixture.watchesBefore)
+          if (end === 'cut') await fixture.until(async () => (await fixture.watchCount()) === watchesOfOthers)
+          expect(await fixture.watchCount(), 'watches after the clean-up').to.equal(watchesOfOthers)
           await held?.release()
         })
 

@@ -51,7 +51,7 @@ describe('a simulation', () => {
     new (client: Client, path: string) => ExclusiveLock,
   ][]
 
-  it('is run with every mutant', () => expect(mutants).to.have.length(8))
+  it('is run with every mutant', () => expect(mutants).to.have.length(10))
 
   for (const [name, Lock] of mutants) {
     it(`finds the bug of the mutant ${name} within five hundred runs`, async function () {

@@ -9,7 +9,7 @@ import { waitOptionChecks } from '../node/cancellable.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 import { sequenceAfter, type Names, type Naming } from '../queue/dialect.ts'
 import { childNames, type LockQueue } from '../queue/queue.ts'
-import { watchPredecessor } from '../queue/wait-strategies.ts'
+import { watchAhead } from '../queue/look-ahead.ts'
 import { runWhileHeld, watchingOwnNode, type Held } from '../locks/held.ts'
 import { HeldUntil } from '../locks/held-until.ts'
 import { acquireOptionChecks, type AcquireOptions } from '../locks/lock.ts'
@@ -55,7 +55,7 @@ class Leadership extends ExclusiveLock {
   declare readonly queue: LockQueue
 
   constructor(client: Client, path: string, { id = '', ...options }: LeaderElectionOptions) {
-    super(client, path, { ...options, data: id, dialect: latch }, watchPredecessor)
+    super(client, path, { ...options, data: id, dialect: latch }, watchAhead)
   }
 }
 

@@ -3,7 +3,7 @@ import { aBoolean, inBackground } from '../../client/recipe-support.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
 import { isCode } from '../../protocol/index.ts'
 import { Abort, onAbort } from '../../runtime/abort.ts'
-import type { Client, Transaction } from '../../client/index.ts'
+import type { Client, ReadOptions, Transaction, WatchEvent } from '../../client/index.ts'
 import { LockError } from '../node/lock-error.ts'
 import type { OwnNode } from '../node/own-node.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
@@ -241,8 +241,13 @@ export class NodeHeld extends Held {
   /** Sets a watch again after each event. The czxid shows whether the node is still ours. */
   async #watch(): Promise<void> {
     const { signal } = this.#watching
+    // At once, and not after another read: the next event may grant another lock to the same caller.
+    const onEvent = ({ type }: WatchEvent) => {
+      if (type === 'NodeDeleted') this.lose(undefined)
+    }
+    const read = (options: ReadOptions) => this.client.exists(this.path, options)
     const isOurs = async () => {
-      const { value: stat, changed } = await readWatched(signal, options => this.client.exists(this.path, options))
+      const { value: stat, changed } = await readWatched(signal, read, onEvent)
       if (stat?.czxid !== this.#ownNode.node.czxid) return false
       if (stat.version > 0 && (await isRevocation(this.client, this.path))) this.#revoked.abort(() => undefined)
       await changed

@@ -1,8 +1,9 @@
-// The lock in which each waiter watches its predecessor: a release wakes one waiter.
+// The lock in which each waiter watches its predecessor, and usually looks ahead.
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import type { OwnNode } from '../node/own-node.ts'
+import { matchesReaders } from '../queue/dialect.ts'
 import { watchAhead } from '../queue/look-ahead.ts'
 import { watchPredecessor } from '../queue/wait-strategies.ts'
 import type { Held } from './held.ts'
@@ -10,8 +11,8 @@ import type { AcquireOptions } from './lock.ts'
 import { ExclusiveLock, mutexOptionChecks, type MutexOptions } from './queue-lock.ts'
 
 /**
- * An exclusive lock. Contenders queue as ephemeral sequential nodes in one directory, and each watches its predecessor:
- * a release wakes one waiter, which then lists the directory once. With `lookAhead`, it need not list it. A free lock
+ * An exclusive lock. Contenders queue as ephemeral sequential nodes in one directory. Each watches its predecessor, and
+ * looks ahead unless `lookAhead` is false: so the next holder has the lock one round trip after the release. A free lock
  * takes one round trip.
  */
 export class Mutex extends ExclusiveLock {
@@ -20,9 +21,10 @@ export class Mutex extends ExclusiveLock {
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: MutexOptions = {}) {
     checkArguments('Mutex', client, path, optionsProblem(options, mutexOptionChecks))
-    const { lookAhead = false, ...rest } = options
-    super(client, path, rest, lookAhead ? watchAhead : watchPredecessor)
-    this.#looksAhead = lookAhead
+    const { lookAhead = true, ...rest } = options
+    const looksAhead = lookAhead && !matchesReaders(rest.dialect)
+    super(client, path, rest, looksAhead ? watchAhead : watchPredecessor)
+    this.#looksAhead = looksAhead
   }
 
   protected override hold(ownNode: OwnNode, options: AcquireOptions): Held {

@@ -47,10 +47,12 @@ export interface HerdMutexOptions extends LockOptions {
 /** Options of Mutex and ReentrantMutex. */
 export interface MutexOptions extends HerdMutexOptions {
   /**
-   * Makes each waiter watch also the contender before its predecessor, and its own node. It then lists the queue while
-   * its predecessor holds the lock, and not after. So the next holder has the lock one round trip after the release,
-   * and not two. Without it, a release notifies one waiter only, as in Curator and kazoo. Both kinds of contenders can
-   * share a queue. Default: false.
+   * Makes each waiter look ahead: it also watches its own node and the contender before its predecessor, and lists the
+   * queue while its predecessor holds the lock, and not after. So the next holder has the lock one round trip after the
+   * release, and not two; but a release notifies three clients, and not one. With `false`, each waiter only watches its
+   * predecessor, as in Curator and kazoo. Both kinds of contenders can share a queue. A dialect that also matches the
+   * readers of a read/write lock never looks ahead, because a downgrade lets a reader in before the waiting writers.
+   * Default: true.
    */
   lookAhead?: boolean
 }

@@ -59,7 +59,7 @@ export class Semaphore extends Lock {
     checkArguments('Semaphore', client, path, ...problems)
     super(client, path)
     this.permits = permits
-    this.#gate = new Mutex(client, join(path, 'locks'), options)
+    this.#gate = new Mutex(client, join(path, 'locks'), { ...options, lookAhead: false })
     this.#queue = queueOf(client, join(path, 'leases'), namesOf(leases), options)
     this.#strategy = reportingForeignContenders(watchDirectory, options.onForeignContenders)
   }

@@ -1,7 +1,7 @@
 // A read with a watch, and a promise of the watch's event.
 import { isCode } from '../../protocol/index.ts'
 import { onAbort } from '../../runtime/abort.ts'
-import type { Client, ReadOptions } from '../../client/index.ts'
+import type { Client, ReadOptions, WatchEvent } from '../../client/index.ts'
 
 export interface WatchedRead<T> {
   value: T
@@ -12,10 +12,14 @@ export interface WatchedRead<T> {
   changed: Promise<void>
 }
 
-/** Reads with a watch. Aborting the signal removes the watch. The request is queued before the function returns. */
+/**
+ * Reads with a watch. Aborting the signal removes the watch. The request is queued before the function returns.
+ * @param onEvent called with the event, before events that come after it
+ */
 export async function readWatched<T>(
   signal: AbortSignal,
   read: (options: ReadOptions) => Promise<T>,
+  onEvent?: (event: WatchEvent) => void,
 ): Promise<WatchedRead<T>> {
   let resolveChanged!: () => void
   let cancel!: () => void
@@ -27,9 +31,10 @@ export async function readWatched<T>(
   changed.catch(() => undefined)
   const stopListening = onAbort(signal, cancel)
   try {
-    const watch = () => {
+    const watch = (event: WatchEvent) => {
       stopListening()
       resolveChanged()
+      onEvent?.(event)
     }
     return { value: await read({ watch, signal }), changed }
   } catch (error) {

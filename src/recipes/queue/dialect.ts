@@ -48,6 +48,18 @@ const withoutDashes = (text: string) => text.replaceAll('-', '')
 /** A contender's name in this dialect, with the number 7. */
 export const sampleName = ({ prefix }: Naming): string => `${prefix(...SAMPLE)}0000000007`
 
+/** Names of readers in the read/write locks of Curator, kazoo and this package. */
+const readerNames = [`_c_${SAMPLE[0]}-__READ__0000000007`, `${withoutDashes(SAMPLE[0])}__rlock__0000000007`]
+
+/**
+ * Returns true if the dialect also counts readers of a read/write lock as contenders. A downgrade creates a reader with
+ * the number of the writer. So it lets a contender in before those that wait already.
+ */
+export function matchesReaders(dialect: DialectName | Dialect = 'curator'): boolean {
+  const { sequenceOf } = namingOf(dialect)
+  return readerNames.some(name => sequenceOf(name) !== undefined)
+}
+
 export const dialectCheck: Check = dialect =>
   typeof dialect === 'string' ? nameProblem(dialect, dialects) : dialectProblem(dialect)
 

@@ -27,6 +27,8 @@ export interface Step {
   isTaken?: boolean
   /** True if the contender after the holder has left the queue. */
   hasGap?: boolean
+  /** True if another session is in the queue between the holder and the contender. */
+  isBehindTwo?: boolean
   /** True if the request follows the holder's release. */
   isWoken?: boolean
 }
@@ -79,6 +81,7 @@ const firstListSteps: readonly Step[] = [
   { name: 'its node is being created (another session holds the lock)', opcode: create2, isTaken: true },
   { name: 'the contenders are being listed (another session holds the lock)', opcode: getChildren2, isTaken: true },
 ]
+/** The steps of a lock whose waiters list the contenders when they are woken. */
 const listSteps: readonly Step[] = [
   ...firstListSteps,
   {
@@ -89,16 +92,32 @@ const listSteps: readonly Step[] = [
     isWoken: true,
   },
 ]
-/** The steps of a lock that looks ahead. */
-const watchSteps: readonly Step[] = [
+/** The steps of a lock whose waiters look ahead. */
+const lookAheadSteps: readonly Step[] = [
+  ...firstListSteps,
   { name: 'the watch on its own node is being set', opcode: getData, isTaken: true },
   { name: 'the predecessor’s watch is being set', opcode: getData, nth: 2, isTaken: true },
+  {
+    name: 'the watch on the contender before its predecessor is being set',
+    opcode: getData,
+    nth: 3,
+    isTaken: true,
+    isBehindTwo: true,
+  },
+  {
+    name: 'the contenders are being listed again while its predecessor holds the lock',
+    opcode: getChildren2,
+    nth: 2,
+    isTaken: true,
+    isBehindTwo: true,
+    isWoken: true,
+  },
 ]
 const watchStep: Step = { name: 'the predecessor’s watch is being set', opcode: getData, isTaken: true }
 
-class LookAheadMutex extends Mutex {
+class TextbookMutex extends Mutex {
   constructor(client: Client, path: string, options?: LockOptions) {
-    super(client, path, { ...options, lookAhead: true })
+    super(client, path, { ...options, lookAhead: false })
   }
 }
 
@@ -112,14 +131,14 @@ function side(name: 'readLock' | 'writeLock'): LockConstructor {
 const [readLock, writeLock] = [side('readLock'), side('writeLock')]
 
 export const kinds: readonly Kind[] = [
-  { Lock: Mutex, ...queueKind, acquireSteps: [...listSteps, watchStep] },
   {
-    Lock: LookAheadMutex,
+    Lock: Mutex,
     ...queueKind,
     // On its own node, its predecessor and the contender before that, which the first waiter does not have.
     watchesOf: waiters => 3 * waiters - 1,
-    acquireSteps: [...firstListSteps, ...watchSteps],
+    acquireSteps: lookAheadSteps,
   },
+  { Lock: TextbookMutex, ...queueKind, acquireSteps: [...listSteps, watchStep] },
   { Lock: HerdMutex, ...queueKind, acquireSteps: listSteps },
   {
     Lock: writeLock,
@@ -209,8 +228,6 @@ class SemaphoreOfOne extends Semaphore {
 interface FaultTestKind extends Kind {
   /** The lock that excludes this one. Default: the lock itself. */
   Rival?: LockConstructor
-  /** The number of watches that a waiter sets. Default 1. */
-  watchesPerWaiter?: number
   /** The request whose reply grants the lock. Default: the last of {@link Kind.acquireRequests}. */
   grantingRequest?: number
 }
@@ -230,7 +247,7 @@ export const kindsUnderFaults: readonly FaultTestKind[] = [
     ...queueKind,
     nodeName: /\/leases\/_c_[\da-f-]{36}-lease-\d{10}$/,
     grantingRequest: opcodes.delete,
-    watchesPerWaiter: 2,
+    watchesOf: waiters => 2 * waiters,
     acquireSteps: [
       { name: 'the gate is being created', opcode: createContainer, nth: 2, isDirectoryMissing: true },
       { name: 'the directory of leases is being created', opcode: createContainer, nth: 3, isDirectoryMissing: true },

@@ -95,7 +95,7 @@ describe('from a release to the next holder', () => {
       })
 
   it('it takes a Mutex that does not look ahead two round trips', async () => {
-    expect(await handOvers(client => new Mutex(client, '/lock'), 4)).to.deep.equal([2, 2, 2])
+    expect(await handOvers(client => new Mutex(client, '/lock', { lookAhead: false }), 4)).to.deep.equal([2, 2, 2])
   })
 
   it('it takes one round trip behind waiters that gave up two round trips before', async () => {
