@@ -1,8 +1,9 @@
 // Checks docs/locks.md: runs its code, and measures its table of costs.
 import { expect } from 'chai'
 import { connect, type Client, type ObservedFrame } from '../../src/index.ts'
-import { EphemeralMutex, HerdMutex, Mutex, TicketMutex } from '../../src/recipes/index.ts'
-import { opcodes, ReplyHeader, RequestHeader } from '../../src/protocol/index.ts'
+import { EphemeralMutex, HerdMutex, Mutex, TicketMutex, type Lock } from '../../src/recipes/index.ts'
+import { opcodes, ReplyHeader, RequestHeader, xids } from '../../src/protocol/index.ts'
+import { DistantServer, type Recipe } from '../recipes/round-trips.ts'
 import { Sessions } from '../recipes/sessions.ts'
 import { readDocument, testCodeBlocks } from '../support/document.ts'
 import { sharedServer } from '../support/shared-server.ts'
@@ -34,8 +35,24 @@ class Requests {
   }
 }
 
-const rows = [...readDocument('docs/locks.md').matchAll(/^\| `(\w+)` \| (\d) \| (\d) \| (\d) \| (\d) \| (1|N) \|/gm)]
-const Locks = { Mutex, TicketMutex, HerdMutex, EphemeralMutex }
+class TextbookMutex extends Mutex {
+  constructor(client: Client, path: string) {
+    super(client, path, { lookAhead: false })
+  }
+}
+
+const page = readDocument('docs/locks.md')
+const rows = [...page.matchAll(/^\| (`.+`) \| (\d) \| (\d) \| (\d) \| (\d) \| (\d|N) \|/gm)]
+const queueRows = [...page.matchAll(/^\| (`.+`) \| (\d \+ \d) \| (\d \+ \d), (\d) round trips? \| (\d \+ \d) \|/gm)]
+const Locks: Readonly<Record<string, new (client: Client, path: string) => Lock>> = {
+  '`Mutex`': Mutex,
+  '`Mutex`, `lookAhead: false`': TextbookMutex,
+  '`TicketMutex`': TicketMutex,
+  '`HerdMutex`': HerdMutex,
+  '`EphemeralMutex`': EphemeralMutex,
+}
+/** The watches of each further waiter; default: one. */
+const watchesOf: Readonly<Record<string, number[]>> = { '`Mutex`': [2, 3, 3] }
 
 describe('docs/locks.md', () => {
   testCodeBlocks('docs/locks.md', [
@@ -53,11 +70,11 @@ describe('docs/locks.md', () => {
     expect(rows.map(([, name]) => name)).to.have.members(Object.keys(Locks))
   })
 
-  for (const [, name, acquire, roundTrips, release, handedOver, notified] of rows)
+  for (const [, name = '', acquire, roundTrips, release, handedOver, notified] of rows)
     it(`lists the measured costs of ${name}`, async () => {
       const server = await sharedServer()
-      const Lock = Locks[name as keyof typeof Locks]
-      const path = `/costs-of-${name}`
+      const Lock = Locks[name] ?? expect.fail(name)
+      const path = `/costs-of-${Lock.name}`
       const counted: Requests[] = []
       await using sessions = new Sessions()
       const open = () => {
@@ -85,8 +102,8 @@ describe('docs/locks.md', () => {
       const acquisitions = []
       for (const [i, client] of waiters.entries()) {
         acquisitions.push(new Lock(client, path).acquire().then(next => (granted.push(String(i)), next)))
-        await until(async () => (await server.watchCount()) === watches + 1)
-        watches++
+        watches += watchesOf[name]?.[i] ?? 1
+        await until(async () => (await server.watchCount()) === watches)
       }
       for (const each of counted) each.reset()
       await held.release()
@@ -94,17 +111,52 @@ describe('docs/locks.md', () => {
       const next = await Promise.race(acquisitions)
       const nth = Number(granted[0]) + 1
       expect(counted[nth]?.count, 'handed over').to.equal(Number(handedOver))
-      const waiting = waiters.length
-      await until(
-        () => counted.slice(1).reduce((sum, each) => sum + each.notifications, 0) >= (notified === 'N' ? waiting : 1),
-      )
-      expect(counted.slice(1).filter(({ notifications }) => notifications > 0)).to.have.length(
-        notified === 'N' ? waiting : 1,
-      )
+      const expected = notified === 'N' ? waiters.length : Number(notified)
+      await until(() => counted.slice(1).reduce((sum, each) => sum + each.notifications, 0) >= expected)
+      expect(counted.slice(1).filter(({ notifications }) => notifications > 0)).to.have.length(expected)
       await next.release()
       await Promise.all(acquisitions.map(async each => (await each).release()))
       await holder.deleteRecursive(path)
     })
+
+  it('lists the costs of contenders in a queue for Mutex, with and without look-ahead', () => {
+    expect(queueRows.map(([, name]) => name)).to.deep.equal(['`Mutex`', '`Mutex`, `lookAhead: false`'])
+  })
+
+  for (const [, name = '', join, handOver, roundTrips, giveUp] of queueRows)
+    for (const size of [10, 100])
+      it(`lists the measured costs of ${name} in a queue of ${size}`, async function () {
+        this.timeout(30_000)
+        let [requests, notifications] = [0, 0]
+        const onFrame = ({ from, first, bytes }: ObservedFrame) => {
+          if (first) return
+          if (from === 'client' && RequestHeader.decode(bytes).type !== opcodes.ping) requests++
+          if (from === 'server' && ReplyHeader.decode(bytes).xid === xids.notification) notifications++
+        }
+        await using distant = await DistantServer.start(onFrame)
+        const recipe: Recipe = client => {
+          const lock = new (Locks[name] ?? expect.fail(name))(client, '/lock')
+          return options => lock.acquire(options)
+        }
+        const costOf = async (begin: () => unknown) => {
+          ;[requests, notifications] = [0, 0]
+          await begin()
+          await distant.pass(4)
+          return `${requests} + ${notifications}`
+        }
+        const [first, second, third, ...others] = await distant.queueUp(recipe, size)
+        // The first holder did not wait, and so has no watch on its own node.
+        await distant.until((await distant.until(first.held)).release())
+        await distant.pass(2)
+        const last = recipe(await distant.open())
+        expect(await costOf(() => void last().catch(() => undefined)), 'join').to.equal(join)
+        expect(await costOf(() => others[3]?.stop.abort()), 'give-up').to.equal(giveUp)
+        const holder = await second.held
+        let taken = 0
+        const release = async () => (taken = await distant.count(() => holder.release(), third?.held))
+        expect(await costOf(release), 'hand-over').to.equal(handOver)
+        expect(taken, 'round trips').to.equal(Number(roundTrips))
+      })
 
   after(async () => {
     const zk = await connect((await sharedServer()).connectString)

@@ -1,6 +1,7 @@
 // Acquires that are cancelled, or whose session expires, just before they are granted, on a real server. Each has
 // exactly one result and leaves no node or watch.
 import { expect } from 'chai'
+import { once } from 'node:events'
 import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
 import { opcodes } from '../../src/protocol/index.ts'
 import { Mutex, type Held } from '../../src/recipes/index.ts'
@@ -61,7 +62,7 @@ describe(`an acquire that is cancelled or loses its session (SEED=${seed})`, fun
     { name: 'it sets its watch', opcode: opcodes.getData, isTaken: true },
     { name: 'it waits', opcode: opcodes.exists, isTaken: true },
     {
-      name: 'it lists the contenders again after a notification',
+      name: 'it lists the contenders again after a notification, without look-ahead',
       opcode: opcodes.getChildren2,
       nth: 2,
       isTaken: true,
@@ -86,10 +87,11 @@ describe(`an acquire that is cancelled or loses its session (SEED=${seed})`, fun
         const holder = isTaken ? await new Mutex(observer, path).acquire() : undefined
         let arrived = nth === 1 ? faultyDial.holdReply(opcode, isReplaced && isMissing ? 2 : 1) : undefined
         const controller = new AbortController()
-        const failing = failureOf(new Mutex(client, path).acquire({ signal: controller.signal }))
+        const mutex = new Mutex(client, path, { lookAhead: !isReleased })
+        const failing = failureOf(mutex.acquire({ signal: controller.signal }))
         if (opcode === opcodes.exists) {
           // The contender sends no request while it waits, so the test sends one.
-          await until(async () => (await server.watchCount()) === watchesBefore + 1)
+          await until(async () => (await server.watchCount()) === watchesBefore + 2)
           client.exists(path).catch(() => undefined)
         } else if (nth > 1) {
           await until(async () => (await server.watchCount()) === watchesBefore + 1)
@@ -130,24 +132,31 @@ describe(`an acquire that is cancelled or loses its session (SEED=${seed})`, fun
     await held.release()
   })
 
-  it('rejects if its session expires after the grant at the server and before its notification', async () => {
-    const faultyDial = new FaultyDial()
-    const client = await sessions.open(server.connectString, { dial: faultyDial.dial })
-    const holder = await new Mutex(observer, path).acquire()
-    const failing = failureOf(new Mutex(client, path).acquire())
-    await until(async () => (await server.watchCount()) === watchesBefore + 1)
-    const granted = faultyDial.holdEvent()
-    await holder.release()
-    await granted
-    expect(await nodesIn(path), 'its node is the first').to.have.length(1)
-    await expireSession(server, client.sessionId, client.sessionPassword)
-    const next = await new Mutex(observer, path).acquire()
-    expect(client.state, 'the client has not noticed the expiry').to.equal('connected')
-    faultyDial.deliver()
-    expect(await failing).to.have.property('code', 'SESSIONEXPIRED')
-    expect(await nodesIn(path)).to.deep.equal([next.path.slice(path.length + 1)])
-    await next.release()
-  })
+  for (const lookAhead of [true, false])
+    it(`${lookAhead ? 'loses the lock' : 'rejects'} if its session expires after the grant at the server and before its notification, with lookAhead: ${lookAhead}`, async () => {
+      const faultyDial = new FaultyDial()
+      const client = await sessions.open(server.connectString, { dial: faultyDial.dial })
+      const holder = await new Mutex(observer, path).acquire()
+      const acquiring = outcomeOf(new Mutex(client, path, { lookAhead }).acquire())
+      await until(async () => (await server.watchCount()) === watchesBefore + (lookAhead ? 2 : 1))
+      const granted = faultyDial.holdEvent()
+      await holder.release()
+      await granted
+      expect(await nodesIn(path), 'its node is the first').to.have.length(1)
+      await expireSession(server, client.sessionId, client.sessionPassword)
+      const next = await new Mutex(observer, path).acquire()
+      expect(client.state, 'the client has not noticed the expiry').to.equal('connected')
+      faultyDial.deliver()
+      const outcome = await acquiring
+      if (lookAhead) {
+        // The notification was sent while the session existed. The end of the session comes after it.
+        const { signal } = outcome as Held
+        if (!signal.aborted) await once(signal, 'abort')
+        expect(signal.reason).to.have.property('code', 'LOST')
+      } else expect(outcome).to.have.property('code', 'SESSIONEXPIRED')
+      expect(await nodesIn(path)).to.deep.equal([next.path.slice(path.length + 1)])
+      await next.release()
+    })
 
   it('in a race with the grant returns either the lock or the reason, in 3,000 rounds', async () => {
     const LANES = 30

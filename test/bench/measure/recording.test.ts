@@ -20,7 +20,7 @@ describe('a recording of one release on a real server', function () {
     (recordings.get(scenario)?.happenings ?? []).filter(({ is }) => is === what)
 
   it('starts with a request of the holder, and shows that the first waiter gets the lock', () => {
-    for (const name of ['herd', 'mutex', 'ticket', 'write', 'write-herd', 'reentrant']) {
+    for (const name of ['herd', 'mutex', 'look-ahead', 'ticket', 'write', 'write-herd', 'reentrant']) {
       const { happenings, actor } = recordings.get(name) as Recording
       expect(happenings[0], name).to.include({ who: 0, is: 'request' })
       expect(actor).to.equal(0)
@@ -37,11 +37,21 @@ describe('a recording of one release on a real server', function () {
       ).to.have.members(waiters)
     const listed = happened('herd', 'answer').filter(({ op }) => op === 'getChildren2')
     expect(listed.map(({ who }) => who)).to.have.members(waiters)
-    for (const name of ['mutex', 'write', 'ticket', 'reentrant'])
+    for (const name of ['mutex', 'write', 'ticket'])
       expect(
         happened(name, 'event').map(({ who }) => who),
         name,
       ).to.deep.equal([1])
+  })
+
+  it('shows that a release also notifies the waiter behind the next holder, which then lists, if waiters look ahead', () => {
+    for (const name of ['look-ahead', 'reentrant'])
+      expect(
+        happened(name, 'event').map(({ who }) => who),
+        name,
+      ).to.have.members([1, 2])
+    const lists = happened('look-ahead', 'request').filter(({ op }) => op === 'getChildren2')
+    expect(lists.map(({ who }) => who)).to.deep.equal([2])
   })
 
   it('shows that all readers are admitted', () => {

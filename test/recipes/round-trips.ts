@@ -1,0 +1,106 @@
+// Counts round trips in virtual time: each packet takes half a round trip. For the tests of hand-overs.
+import { connect, type Client, type ConnectOptions } from '../../src/index.ts'
+import type { Held } from '../../src/recipes/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { Machine } from '../simulation/machine.ts'
+
+/** The time of a round trip, ms. */
+const ROUND_TRIP = 10
+/** Makes a Machine delay every packet by half a round trip. */
+const always = () => 0.999
+
+/** Queues for something. LeaderElection is one by its `campaign`. */
+export type Queueing = (options?: { signal?: AbortSignal }) => Promise<Held>
+
+/** Makes the call by which one client queues. */
+export type Recipe = (client: Client) => Queueing
+
+export interface Contender {
+  readonly client: Client
+  readonly held: Promise<Held>
+  readonly stop: AbortController
+}
+
+/** A server whose clients are half a round trip away. */
+export class DistantServer implements AsyncDisposable {
+  readonly server: Server
+  readonly #clock: VirtualClock
+  readonly #onFrame: ConnectOptions['onFrame']
+  readonly #clients: Client[] = []
+
+  private constructor(clock: VirtualClock, server: Server, onFrame: ConnectOptions['onFrame']) {
+    this.#clock = clock
+    this.server = server
+    this.#onFrame = onFrame
+  }
+
+  /** @param onFrame called for each frame of each client */
+  static async start(onFrame?: ConnectOptions['onFrame']): Promise<DistantServer> {
+    const clock = new VirtualClock()
+    return new DistantServer(clock, await Server.start({ clock, listen: false }), onFrame)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#clock.until(Promise.all(this.#clients.map(client => client.close())))
+    await this.server.close()
+  }
+
+  async open(): Promise<Client> {
+    const dial = new Machine(this.#clock, always).dialThrough(this.server.dial)
+    const onFrame = this.#onFrame
+    const options = { dial, clock: this.#clock, sessionTimeout: 40_000, ...(onFrame && { onFrame }) }
+    const client = await this.#clock.until(connect(this.server.connectString, options))
+    this.#clients.push(client)
+    return client
+  }
+
+  /** Lets this many round trips pass. */
+  pass(roundTrips: number): Promise<void> {
+    return this.#clock.advance(roundTrips * ROUND_TRIP)
+  }
+
+  until<T>(promise: Promise<T>): Promise<T> {
+    return this.#clock.until(promise)
+  }
+
+  /** Queues contenders, each in its own session. The first one holds the lock. */
+  async queueUp(recipe: Recipe, size: number): Promise<[Contender, Contender, ...Contender[]]> {
+    const contenders: Contender[] = []
+    for (let i = 0; i < size; i++) {
+      const client = await this.open()
+      const stop = new AbortController()
+      const held = recipe(client)({ signal: stop.signal })
+      held.catch(() => undefined)
+      contenders.push({ client, held, stop })
+      await this.pass(3)
+    }
+    return contenders as [Contender, Contender, ...Contender[]]
+  }
+
+  /**
+   * Returns the round trips from the call of `begin` until the promise resolves. Then waits until `begin` has ended and
+   * two more round trips have passed.
+   */
+  async count(begin: () => Promise<unknown>, end?: Promise<unknown>): Promise<number> {
+    const begun = this.#clock.now()
+    const started = begin()
+    await this.#clock.until(end ?? started)
+    const taken = (this.#clock.now() - begun) / ROUND_TRIP
+    await this.#clock.until(started)
+    await this.pass(2)
+    return taken
+  }
+
+  /** Lets the contenders hold the lock one after the other. Returns the round trips of each hand-over. */
+  async handOvers(contenders: readonly Contender[]): Promise<number[]> {
+    const taken: number[] = []
+    for (const [i, { held }] of contenders.entries()) {
+      const holder = await this.#clock.until(held)
+      const next = contenders[i + 1]
+      if (next === undefined) await this.#clock.until(holder.release())
+      else taken.push(await this.count(() => holder.release(), next.held))
+    }
+    return taken
+  }
+}
