@@ -102,14 +102,14 @@ describe('the guard of the program of a lock', () => {
     expect(log).to.deep.equal(["1000 the lock's node was deleted", '1000 SIGTERM', '4000 SIGKILL'])
   })
 
-  it('sends SIGKILL at once if the server has expired the session', async () => {
+  it('sends SIGTERM if the server expires the session, and SIGKILL as soon as the client learns of it', async () => {
     await clock.advance(1000)
     server.expireSession(zk.sessionId)
     await clock.advance(T)
-    // The client learns of it when it reconnects.
-    const [reason, signal, ...others] = log
-    expect(reason).to.match(/^1\d\d\d the session has ended/)
-    expect(signal).to.match(/^1\d\d\d SIGKILL$/)
+    // The server deletes the node with the session. The client learns of the session's end when it reconnects.
+    const [reason, first, second, ...others] = log
+    expect([reason, first]).to.deep.equal(["1000 the lock's node was deleted", '1000 SIGTERM'])
+    expect(second).to.match(/^1\d\d\d SIGKILL$/)
     expect(others).to.deep.equal([])
   })
 
