@@ -33,6 +33,9 @@ export {
   type WriteLock,
 } from './locks/read-write-lock.ts'
 export { revoke } from './locks/revoke.ts'
+export { Services, type NewInstance, type Registration, type ServicesOptions } from './members/services.ts'
+export { uriOf, type ServiceInstance, type ServiceType, type UriPart } from './members/service-instance.ts'
+export type { ChoiceStrategy, ServiceProvider, ServiceProviderOptions } from './members/service-provider.ts'
 export { Semaphore } from './locks/semaphore.ts'
 export type { OnForeignContenders } from './queue/foreign-contenders.ts'
 export { TicketMutex } from './locks/ticket-mutex.ts'

@@ -27,9 +27,12 @@ describe('zkwire/recipes', () => {
       'ReadWriteLock',
       'ReentrantMutex',
       'Semaphore',
+      'Services',
+
       'SharedValue',
       'TicketMutex',
       'revoke',
+      'uriOf',
     ])
   })
 

@@ -165,14 +165,19 @@ export class Membership implements AsyncDisposable {
 
   /** Leaves the group, and ends everything. May be called again. {@link join} can follow. Throws as {@link leave}. */
   async close(): Promise<void> {
-    const loop = this.#loop
-    this.#loop = undefined
     this.#view.latest.end()
-    await Promise.all([loop?.stop(closed(this.path)), this.leave()])
+    await this.#stop()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  /** Ends the work in this session. The iterators of {@link changes} wait for the next one. */
+  async #stop(): Promise<void> {
+    const loop = this.#loop
+    this.#loop = undefined
+    await Promise.all([loop?.stop(closed(this.path)), this.leave()])
   }
 
   #begin(
@@ -182,7 +187,7 @@ export class Membership implements AsyncDisposable {
     work: (signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
     checkArguments(op, client, this.path)
-    const undo = () => (this.#loop?.isOf(client) === true ? this.close() : Promise.resolve())
+    const undo = () => (this.#loop?.isOf(client) === true ? this.#stop() : Promise.resolve())
     return cancellable(client, { op, path: this.path, options, checks: waitOptionChecks }, work, undo)
   }
 

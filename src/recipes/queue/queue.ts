@@ -61,8 +61,11 @@ export interface Children {
   readonly directoryCzxid: bigint
 }
 
+/** The part of a queue that reads need. */
+export type Directory = Pick<LockQueue, 'client' | 'directory'>
+
 /** Lists the directory. Returns no children if it does not exist. */
-export async function listChildren({ client, directory }: LockQueue, options: ReadOptions = {}): Promise<Children> {
+export async function listChildren({ client, directory }: Directory, options: ReadOptions = {}): Promise<Children> {
   try {
     const { children, stat } = await client.getChildren(directory, options)
     return { children, directoryCzxid: stat.czxid }
@@ -79,7 +82,7 @@ export const childNames = async (queue: LockQueue, options?: ReadOptions): Promi
 const READS_IN_FLIGHT = 100
 
 /** Reads the nodes of these names, and leaves out those that do not exist any more. */
-export async function readNodes({ client, directory }: LockQueue, names: readonly string[]) {
+export async function readNodes({ client, directory }: Directory, names: readonly string[]) {
   const read = async (name: string) => {
     const path = join(directory, name)
     try {

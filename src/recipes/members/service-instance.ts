@@ -1,0 +1,97 @@
+// One instance of a service, and its JSON: that of JsonInstanceSerializer in Curator's service discovery, which Spring
+// Cloud uses too.
+
+/** One part of a URI: text, or the name of a variable. */
+export interface UriPart {
+  value: string
+  variable: boolean
+}
+
+/** `DYNAMIC` and `DYNAMIC_SEQUENTIAL` instances end with their process, `STATIC` and `PERMANENT` ones do not. */
+export type ServiceType = (typeof serviceTypes)[number]
+export const serviceTypes = ['DYNAMIC', 'STATIC', 'PERMANENT', 'DYNAMIC_SEQUENTIAL'] as const
+
+/** An instance of a service. The names of the properties are those of the JSON. */
+export interface ServiceInstance<P = unknown> {
+  /** The name of the service. */
+  readonly name: string
+  /** The id of the instance, unique within the service. */
+  readonly id: string
+  readonly address: string | null
+  readonly port: number | null
+  readonly sslPort: number | null
+  /** Any JSON value. Java needs the name of a class in its property `@class`, unless it is a string or a number. */
+  readonly payload: P | null
+  /** When the instance was registered, in milliseconds since 1970. */
+  readonly registrationTimeUTC: number
+  readonly serviceType: ServiceType
+  /** See {@link uriOf}. */
+  readonly uriSpec: { readonly parts: readonly UriPart[] } | null
+  /** False for an instance that providers must not choose. Written only if it is false, as old versions of Java need. */
+  readonly enabled: boolean
+}
+
+/** Returns the JSON, with the properties in Java's order. */
+export function encodeInstance(instance: ServiceInstance): string {
+  const { name, id, address, port, sslPort, payload, registrationTimeUTC, serviceType, uriSpec, enabled } = instance
+  const compatible = { name, id, address, port, sslPort, payload, registrationTimeUTC, serviceType, uriSpec }
+  return JSON.stringify(enabled ? compatible : { ...compatible, enabled })
+}
+
+/** @throws Error if the data is not the JSON of an instance */
+export function decodeInstance<P>(data: Uint8Array | null): ServiceInstance<P> {
+  const value: unknown = JSON.parse(Buffer.from(data ?? []).toString())
+  if (typeof value !== 'object' || value === null) throw new Error('the data is not a JSON object')
+  const { name, id, address, port, sslPort, payload, registrationTimeUTC, serviceType, uriSpec, enabled } =
+    value as Readonly<Record<string, unknown>>
+  if (typeof name !== 'string' || typeof id !== 'string') throw new Error('name and id must be strings')
+  return {
+    name,
+    id,
+    address: typeof address === 'string' ? address : null,
+    port: typeof port === 'number' ? port : null,
+    sslPort: typeof sslPort === 'number' ? sslPort : null,
+    payload: (payload ?? null) as P | null,
+    registrationTimeUTC: typeof registrationTimeUTC === 'number' ? registrationTimeUTC : 0,
+    serviceType: serviceTypes.find(type => type === serviceType) ?? 'DYNAMIC',
+    uriSpec: isUriSpec(uriSpec) ? uriSpec : null,
+    enabled: enabled !== false,
+  }
+}
+
+const isUriSpec = (value: unknown): value is { parts: UriPart[] } =>
+  Array.isArray((value as { parts?: unknown } | null | undefined)?.parts)
+
+/** Returns the parts of a URI such as `{scheme}://{address}:{port}/api`; undefined if a brace has no counterpart. */
+export function parseUriSpec(text: string): { parts: UriPart[] } | undefined {
+  const parts: UriPart[] = []
+  for (const [whole, variable] of text.matchAll(/\{([^{}]*)\}|[^{}]+|[{}]/g)) {
+    if (whole === '{' || whole === '}') return undefined
+    parts.push({ value: variable === undefined ? whole : variable.trim(), variable: variable !== undefined })
+  }
+  return { parts }
+}
+
+/**
+ * Returns the URI of an instance by its `uriSpec`; an empty string if it has none. The variables are `scheme` (`https`
+ * if there is an sslPort, otherwise `http`), `name`, `id`, `address`, `port`, `ssl-port`, `registration-time-utc`,
+ * `service-type`, `[` and `]` for braces, and those passed in. An unknown variable becomes an empty string.
+ */
+export function uriOf(instance: ServiceInstance, variables: Readonly<Record<string, string | number>> = {}): string {
+  const { name, id, address, port, sslPort, registrationTimeUTC, serviceType, uriSpec } = instance
+  const values = new Map<string, string | number | null>([
+    ['[', '{'],
+    [']', '}'],
+    ['scheme', sslPort === null ? 'http' : 'https'],
+    ['name', name],
+    ['id', id],
+    ['address', address],
+    ['port', port],
+    ['ssl-port', sslPort],
+    ['registration-time-utc', registrationTimeUTC],
+    ['service-type', serviceType.toLowerCase()],
+    ...Object.entries(variables),
+  ])
+  const parts = uriSpec?.parts ?? []
+  return parts.map(({ value, variable }) => (variable ? String(values.get(value) ?? '') : value)).join('')
+}

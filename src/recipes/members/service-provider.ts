@@ -1,0 +1,163 @@
+// Chooses one of the instances of a service for each call.
+import { aSignal, checked, clockOf, randomOf } from '../../client/recipe-support.ts'
+import { mustBe, type Checks } from '../../protocol/option-checks.ts'
+import type { Client, SignalOption } from '../../client/index.ts'
+import { ChildrenView, type Child } from './children-view.ts'
+import { decodeInstance, type ServiceInstance } from './service-instance.ts'
+import { closed, SessionLoop } from './session-loop.ts'
+
+/**
+ * `roundRobin`: each in turn. `random`: any. `sticky`: a random one, and the same again until it is gone or down. A
+ * function receives the instances that can be chosen, at least one.
+ */
+export type ChoiceStrategy<P = unknown> =
+  'roundRobin' | 'random' | 'sticky' | ((instances: readonly ServiceInstance<P>[]) => ServiceInstance<P>)
+
+/** Options of a provider. */
+export interface ServiceProviderOptions<P = unknown> {
+  /** Default `roundRobin`. */
+  strategy?: ChoiceStrategy<P>
+  /** After this many errors an instance is down: an integer of 1 or more. Default 2, as in Curator. */
+  errorThreshold?: number
+  /** How long errors count from the first one on, in milliseconds, 0 or more. Default 30 000, as in Curator. */
+  downTime?: number
+  /**
+   * Receives the path of a node whose data is no instance, once for each version of the data. Such a node is left out.
+   * Default: a process warning.
+   */
+  onInvalidInstance?: (path: string, error: Error) => void
+}
+
+export const providerChecks: Checks<ServiceProviderOptions<never>> = {
+  strategy: mustBe(
+    'roundRobin, random, sticky or a function',
+    value => typeof value === 'function' || ['roundRobin', 'random', 'sticky'].includes(value),
+  ),
+  errorThreshold: mustBe('a positive integer', (value: number) => Number.isSafeInteger(value) && value >= 1),
+  downTime: mustBe('a number of milliseconds, 0 or more', value => typeof value === 'number' && value >= 0),
+  onInvalidInstance: mustBe('a function', value => typeof value === 'function'),
+}
+const signalChecks: Checks<SignalOption> = { signal: aSignal }
+
+interface Errors {
+  readonly since: number
+  count: number
+}
+
+/** The present instances of one service. `services.provider()` makes it. */
+export class ServiceProvider<P = unknown> implements AsyncDisposable {
+  readonly path: string
+  readonly #options: ServiceProviderOptions<P>
+  readonly #view: ChildrenView
+  readonly #decoded = new WeakMap<Child, ServiceInstance<P> | null>()
+  /** The errors of each instance, by its id. */
+  readonly #errors = new Map<string, Errors>()
+  #client: Client
+  #loop: SessionLoop | undefined
+  #turn = 0
+  #sticky: string | undefined
+  #onClose: () => void
+
+  /** @internal */
+  constructor(client: Client, path: string, options: ServiceProviderOptions<P>, onClose: () => void) {
+    this.path = path
+    this.#client = client
+    this.#options = options
+    this.#onClose = onClose
+    this.#view = new ChildrenView(path, () => undefined)
+  }
+
+  /** All instances, also those that are down or not enabled. The list is kept up to date while the session lasts. */
+  get instances(): ServiceInstance<P>[] {
+    return [...this.#view.latest.value.values()].flatMap(child => this.#decode(child) ?? [])
+  }
+
+  /**
+   * Returns an instance for one call; undefined if there is none that is enabled and not down. Choose again for the next
+   * call, because instances come and go.
+   */
+  choose(): ServiceInstance<P> | undefined {
+    const able = this.instances.filter(({ id, enabled }) => enabled && !this.isDown(id))
+    const { strategy = 'roundRobin' } = this.#options
+    if (able.length === 0) return undefined
+    if (typeof strategy === 'function') return strategy(able)
+    if (strategy === 'roundRobin') return able[this.#turn++ % able.length]
+    const same = strategy === 'sticky' ? able.find(({ id }) => id === this.#sticky) : undefined
+    const chosen = same ?? able[Math.floor(randomOf(this.#client)() * able.length)]
+    this.#sticky = chosen?.id
+    return chosen
+  }
+
+  /** Counts an error of the instance. It is down from the `errorThreshold`-th on, until `downTime` after the first. */
+  noteError({ id }: Pick<ServiceInstance, 'id'>): void {
+    const now = clockOf(this.#client).now()
+    const errors = this.#errorsOf(id) ?? { since: now, count: 0 }
+    errors.count++
+    this.#errors.set(id, errors)
+  }
+
+  isDown(id: string): boolean {
+    return (this.#errorsOf(id)?.count ?? 0) >= (this.#options.errorThreshold ?? 2)
+  }
+
+  /** Returns the errors that count still. Forgets all others, also those of instances that are gone. */
+  #errorsOf(id: string): Errors | undefined {
+    const first = clockOf(this.#client).now() - (this.#options.downTime ?? 30_000)
+    for (const [each, { since }] of this.#errors) if (since <= first) this.#errors.delete(each)
+    return this.#errors.get(id)
+  }
+
+  /**
+   * Yields the present instances, and the latest ones after each change. Goes on in the next session. Ends when the
+   * signal aborts, and at {@link close}.
+   * @throws ZooKeeperError BADARGUMENTS
+   */
+  changes(options: SignalOption = {}): AsyncGenerator<ServiceInstance<P>[], void, undefined> {
+    return this.#changes(checked('changes', this.path, options, signalChecks).signal)
+  }
+
+  async *#changes(signal: AbortSignal | undefined): AsyncGenerator<ServiceInstance<P>[], void, undefined> {
+    for await (const _ of this.#view.latest.values(signal)) yield this.instances
+  }
+
+  /** Ends the watch and all iterators. May be called again. Never rejects. */
+  async close(): Promise<void> {
+    this.#onClose()
+    this.#view.latest.end()
+    await this.#loop?.stop(closed(this.path))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** @internal Follows the service in this session. Resolves when the instances are loaded. */
+  start(client: Client): Promise<void> {
+    const previous = this.#loop
+    this.#client = client
+    if (previous?.isOf(client) !== true || !previous.isRunning) {
+      void previous?.stop(closed(this.path))
+      this.#loop = new SessionLoop(client, loop => this.#view.follow(loop))
+    }
+    return (this.#loop as SessionLoop).when(0)
+  }
+
+  #decode(child: Child): ServiceInstance<P> | null {
+    let instance = this.#decoded.get(child)
+    if (instance !== undefined) return instance
+    try {
+      instance = decodeInstance<P>(child.data)
+    } catch (error) {
+      instance = null
+      const { onInvalidInstance = warn } = this.#options
+      onInvalidInstance(child.path, error as Error)
+    }
+    this.#decoded.set(child, instance)
+    return instance
+  }
+}
+
+export const warn = (path: string, error: Error): void =>
+  process.emitWarning(`${path} is left out, because it is no instance of a service: ${error.message}`, {
+    code: 'ZKWIRE_INVALID_INSTANCE',
+  })

@@ -1,0 +1,265 @@
+// Service discovery, with the nodes of Curator's ServiceDiscovery.
+import { anACL, clockOf, newUuid } from '../../client/recipe-support.ts'
+import { badArguments, join, pathProblem, type ACL } from '../../protocol/index.ts'
+import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import type { Client } from '../../client/index.ts'
+import { checkArguments } from '../node/arguments.ts'
+import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { listChildren, readNodes } from '../queue/queue.ts'
+import { PersistentEphemeral } from './persistent-ephemeral.ts'
+import {
+  decodeInstance,
+  encodeInstance,
+  parseUriSpec,
+  serviceTypes,
+  type ServiceInstance,
+  type ServiceType,
+} from './service-instance.ts'
+import { providerChecks, ServiceProvider, warn, type ServiceProviderOptions } from './service-provider.ts'
+
+/** What {@link Services.register} is given: an instance, of which all but the name has a default. */
+export interface NewInstance<P = unknown> extends Partial<Omit<ServiceInstance<P>, 'uriSpec'>> {
+  readonly name: string
+  /** Text such as `{scheme}://{address}:{port}`, or its parts. Default: none. */
+  readonly uriSpec?: string | ServiceInstance['uriSpec']
+}
+
+const isText = (value: unknown) => typeof value === 'string'
+const isTextOrNull = (value: unknown) => value === null || isText(value)
+const aPort = mustBe('a port number or null', (port: number | null) => port === null || Number.isInteger(port))
+
+const instanceChecks: Checks<NewInstance> = {
+  name: mustBe('a string', isText),
+  id: mustBe('a string', isText),
+  address: mustBe('a string or null', isTextOrNull),
+  port: aPort,
+  sslPort: aPort,
+  payload: () => undefined,
+  registrationTimeUTC: mustBe('a number of milliseconds', value => Number.isSafeInteger(value)),
+  serviceType: mustBe(`one of ${serviceTypes.join(', ')}`, (type: ServiceType) => serviceTypes.includes(type)),
+  uriSpec: mustBe('a string, {parts} or null', value => typeof value === 'string' || typeof value === 'object'),
+  enabled: mustBe('true or false', value => typeof value === 'boolean'),
+}
+
+/** A registered instance. */
+export interface Registration<P = unknown> extends AsyncDisposable {
+  readonly instance: ServiceInstance<P>
+  /** The path of its node. */
+  readonly path: string
+  /**
+   * Replaces properties of the instance, but not its name, id and type. Resolves when its node has them.
+   * @throws ZooKeeperError BADARGUMENTS; otherwise as setData() of PersistentEphemeral
+   */
+  update(changes: Partial<Omit<NewInstance<P>, 'name' | 'id' | 'serviceType'>>): Promise<void>
+  /**
+   * Deletes the node. May be called again.
+   * @throws ZooKeeperError NOAUTH
+   */
+  unregister(): Promise<void>
+}
+
+/** Options of {@link Services}. */
+export interface ServicesOptions {
+  /** ACL of all created nodes. Default: openACL. */
+  acl?: readonly ACL[]
+}
+
+const checks: Checks<ServicesOptions> = { acl: anACL }
+
+/**
+ * Registers instances of services, and finds those of all processes. The nodes and their JSON are those of Curator's
+ * ServiceDiscovery with its JsonInstanceSerializer, which Spring Cloud uses with the path `/services`.
+ */
+export class Services implements AsyncDisposable {
+  readonly path: string
+  readonly #acl: readonly ACL[] | undefined
+  #client: Client | undefined
+  readonly #nodes = new Map<string, PersistentEphemeral>()
+  readonly #providers = new Set<Pick<ServiceProvider, 'start' | 'close'>>()
+
+  /** @throws ZooKeeperError BADARGUMENTS */
+  constructor(path: string, options: ServicesOptions = {}) {
+    const problem = pathProblem(path) ?? optionsProblem(options, checks)
+    if (problem !== undefined) throw badArguments('Services', path, problem)
+    this.path = path
+    this.#acl = options.acl
+  }
+
+  /**
+   * Uses the session of this client from now on. Registered instances and providers go on in it: call it again with the
+   * client of each new session, for example in the function of `supervise`. Resolves when all nodes exist and all
+   * providers are loaded.
+   * @throws ZooKeeperError NOAUTH; the error of the session if that ends first; LockError TIMEOUT; the signal's reason.
+   * The registrations and providers are kept for the next session
+   */
+  start(client: Client, options: WaitOptions = {}): Promise<void> {
+    checkArguments('start', client, this.path)
+    this.#client = client
+    const work = async () => {
+      const all = [...this.#nodes.values(), ...this.#providers]
+      await Promise.all(all.map(each => each.start(client)))
+    }
+    const call = { op: 'start', path: this.path, options, checks: waitOptionChecks }
+    return cancellable(client, call, work, () => Promise.resolve())
+  }
+
+  /**
+   * Registers an instance. Resolves when its node exists. The node comes back if it is deleted, and in each new session,
+   * until the instance is unregistered.
+   * @param instance `id` is a random UUID by default, `registrationTimeUTC` the present time, and `serviceType` DYNAMIC
+   * @throws ZooKeeperError BADARGUMENTS, also before the first {@link start}; otherwise as start() of
+   * PersistentEphemeral. Nothing is registered then
+   */
+  async register<P>(instance: NewInstance<P>, options: WaitOptions = {}): Promise<Registration<P>> {
+    const client = this.#session('register')
+    let present = this.#complete(client, instance)
+    const path = join(join(this.path, present.name), present.id)
+    if (this.#nodes.has(path)) throw badArguments('register', path, 'this instance is registered already')
+    const acl = this.#acl
+    const node = new PersistentEphemeral(path, {
+      mode: modes[present.serviceType],
+      data: encodeInstance(present),
+      ...(acl && { acl }),
+    })
+    this.#nodes.set(path, node)
+    const unregister = async () => {
+      if (this.#nodes.get(path) === node) this.#nodes.delete(path)
+      await node.close()
+    }
+    try {
+      await node.start(client, options)
+    } catch (error) {
+      this.#nodes.delete(path)
+      throw error
+    }
+    return {
+      get instance() {
+        return present
+      },
+      get path() {
+        return node.path
+      },
+      update: async changes => {
+        const { name, id, serviceType } = present
+        present = this.#complete(client, { ...present, ...changes, name, id, serviceType })
+        await node.setData(encodeInstance(present))
+      },
+      unregister,
+      [Symbol.asyncDispose]: unregister,
+    }
+  }
+
+  /**
+   * Reads the names of all services, also of those that have no instance any more.
+   * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED; BADARGUMENTS before {@link start}
+   */
+  async names(): Promise<string[]> {
+    const { children } = await listChildren({ client: this.#session('names'), directory: this.path })
+    return [...children]
+  }
+
+  /**
+   * Reads the present instances of a service. A node whose data is no instance is left out, with a process warning.
+   * Throws as {@link names}.
+   */
+  async instances<P = unknown>(name: string): Promise<ServiceInstance<P>[]> {
+    const queue = { client: this.#session('instances'), directory: this.#pathOf('instances', name) }
+    const { children } = await listChildren(queue)
+    const nodes = await readNodes(queue, children)
+    return nodes.flatMap(({ path, data }) => {
+      try {
+        return [decodeInstance<P>(data)]
+      } catch (error) {
+        warn(path, error as Error)
+        return []
+      }
+    })
+  }
+
+  /**
+   * Follows the instances of a service, and chooses one for each call. Resolves when they are loaded. The provider goes
+   * on in each new session, until it or this object is closed.
+   * @throws ZooKeeperError BADARGUMENTS, also before the first {@link start}; NOAUTH; the error of the session if that
+   * ends first; LockError TIMEOUT; the signal's reason
+   */
+  async provider<P = unknown>(
+    name: string,
+    options: ServiceProviderOptions<P> = {},
+    waitOptions: WaitOptions = {},
+  ): Promise<ServiceProvider<P>> {
+    const client = this.#session('provider')
+    const path = this.#pathOf('provider', name)
+    const problem = optionsProblem(options, providerChecks)
+    if (problem !== undefined) throw badArguments('provider', path, problem)
+    const provider = new ServiceProvider<P>(client, path, options, () => this.#providers.delete(provider))
+    this.#providers.add(provider)
+    const call = { op: 'provider', path, options: waitOptions, checks: waitOptionChecks }
+    await cancellable(
+      client,
+      call,
+      () => provider.start(client),
+      () => provider.close(),
+    )
+    return provider
+  }
+
+  /**
+   * Unregisters all instances and closes all providers. May be called again. {@link start} can follow.
+   * @throws ZooKeeperError NOAUTH if the server refuses to delete a node
+   */
+  async close(): Promise<void> {
+    const all = [...this.#nodes.values(), ...this.#providers]
+    this.#nodes.clear()
+    const outcomes = await Promise.allSettled(all.map(each => each.close()))
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #session(op: string): Client {
+    if (this.#client === undefined) throw badArguments(op, this.path, 'call start(client) first')
+    return this.#client
+  }
+
+  #pathOf(op: string, name: unknown): string {
+    const problem = nameProblem('name', name)
+    if (problem !== undefined) throw badArguments(op, this.path, problem)
+    return join(this.path, name as string)
+  }
+
+  /** Fills in the defaults. */
+  #complete<P>(client: Client, given: NewInstance<P>): ServiceInstance<P> {
+    const problem = optionsProblem(given, instanceChecks)
+    if (problem !== undefined) throw badArguments('register', this.path, problem)
+    const { name, id = newUuid(client), address = null, port = null, sslPort = null, payload = null } = given
+    const {
+      registrationTimeUTC = Math.round(clockOf(client).wallNow()),
+      serviceType = 'DYNAMIC',
+      enabled = true,
+    } = given
+    const { uriSpec = null } = given
+    const wrong = nameProblem('name', name) ?? nameProblem('id', id)
+    if (wrong !== undefined) throw badArguments('register', this.path, wrong)
+    const parts = typeof uriSpec === 'string' ? parseUriSpec(uriSpec) : uriSpec
+    if (parts === undefined)
+      throw badArguments('register', this.path, `the uriSpec has a brace without its counterpart`)
+
+    const rest = { registrationTimeUTC, serviceType, uriSpec: parts, enabled }
+    return { name, id, address, port, sslPort, payload, ...rest }
+  }
+}
+
+const modes = {
+  DYNAMIC: 'ephemeral',
+  DYNAMIC_SEQUENTIAL: 'ephemeralSequential',
+  STATIC: 'persistent',
+  PERMANENT: 'persistent',
+} as const
+
+/** Returns why a name or an id cannot be the name of a node. */
+function nameProblem(what: string, name: unknown): string | undefined {
+  if (typeof name !== 'string' || name === '' || name.includes('/')) return `the ${what} must be a name without '/'`
+  return pathProblem(join('/', name))
+}

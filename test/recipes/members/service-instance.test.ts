@@ -1,0 +1,49 @@
+import { expect } from 'chai'
+import { uriOf } from '../../../src/recipes/index.ts'
+import {
+  decodeInstance,
+  encodeInstance,
+  parseUriSpec,
+  type ServiceInstance,
+} from '../../../src/recipes/members/service-instance.ts'
+
+// Written by ServiceDiscovery of Curator 5.4 with the payload class of Spring Cloud.
+const JAVA =
+  '{"name":"api","id":"8d4c","address":"10.0.0.7","port":8080,"sslPort":8443,"payload":{"@class":"org.example.Payload",' +
+  '"weight":3},"registrationTimeUTC":1700000000000,"serviceType":"DYNAMIC","uriSpec":{"parts":[{"value":"scheme",' +
+  '"variable":true},{"value":"://","variable":false},{"value":"address","variable":true},{"value":":","variable":false},' +
+  '{"value":"port","variable":true}]}}'
+
+describe('The JSON of a service instance', () => {
+  it('is decoded and encoded again without a change', () => {
+    expect(encodeInstance(decodeInstance(Buffer.from(JAVA)))).to.equal(JAVA)
+    const disabled = JAVA.replace(/\}$/, ',"enabled":false}')
+    expect(encodeInstance(decodeInstance(Buffer.from(disabled)))).to.equal(disabled)
+  })
+
+  it('may lack all properties but name and id', () => {
+    expect(decodeInstance(Buffer.from('{"name":"n","id":"i","serviceType":"NEW","uriSpec":5}'))).to.deep.equal({
+      name: 'n',
+      id: 'i',
+      address: null,
+      port: null,
+      sslPort: null,
+      payload: null,
+      registrationTimeUTC: 0,
+      serviceType: 'DYNAMIC',
+      uriSpec: null,
+      enabled: true,
+    })
+  })
+
+  it('gives the URI of the instance', () => {
+    const java = decodeInstance(Buffer.from(JAVA))
+    expect(uriOf(java)).to.equal('https://10.0.0.7:8080')
+    const plain = (spec: string): ServiceInstance => ({ ...java, sslPort: null, uriSpec: parseUriSpec(spec) ?? null })
+    expect(uriOf(plain('{scheme}://{address}:{ port }/{[}{name}{]}{none}?{x}'), { x: 'y' })).to.equal(
+      'http://10.0.0.7:8080/{api}?y',
+    )
+    expect(uriOf({ ...java, uriSpec: null })).to.equal('')
+    for (const spec of ['{', 'a}', '{a{b}}']) expect(parseUriSpec(spec), spec).to.equal(undefined)
+  })
+})
