@@ -89,6 +89,11 @@ export class ServerConnection implements WatchOwner, InboxOwner {
     return this.#isConnecting || this.#replies.isFull || this.#order.isFull
   }
 
+  /** The number of requests that have no reply yet. */
+  get outstanding(): number {
+    return this.#order.length
+  }
+
   get stats(): ServerStats {
     return this.#replies.stats
   }
@@ -199,7 +204,6 @@ export class ServerConnection implements WatchOwner, InboxOwner {
 
   #attach(session: ServerSession): void {
     this.#session = session
-    session.connection = this
     this.#owner.onAttached(this)
   }
 
@@ -292,6 +296,5 @@ export class ServerConnection implements WatchOwner, InboxOwner {
     this.#order.clear()
     this.#owner.database.watches.forget(this)
     this.#owner.onDetached(this)
-    if (this.#session?.connection === this) this.#session.connection = undefined
   }
 }

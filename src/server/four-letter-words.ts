@@ -5,11 +5,16 @@ import { BACKLOG } from '../transport/listen.ts'
 import type { Address } from '../transport/transport.ts'
 import type { ServerStats, WordStats } from './stats.ts'
 import type { Database } from './database.ts'
+import type { Role } from './role.ts'
 import type { ServerSession } from './sessions.ts'
 import { digestOf } from './tree-digest.ts'
 
 /** The state that the four-letter words and snapshots report. */
 export interface ServerView {
+  /** The number of the server in its ensemble; 0 for a single server. */
+  readonly id: number
+  /** Undefined if the server serves no client. */
+  readonly role: Pick<Role, 'mode'> | undefined
   readonly database: Database
   readonly sessions: { readonly all: Iterable<ServerSession>; readonly size: number }
   readonly connections: Iterable<ConnectionView>
@@ -33,6 +38,8 @@ interface ConnectionView {
   readonly session: ServerSession | undefined
   readonly stats: ServerStats
   readonly lastOperation: string
+  /** The number of requests that have no reply yet. */
+  readonly outstanding: number
 }
 
 /**
@@ -43,18 +50,18 @@ const versionOf = ({ settings }: ServerView): string => `${settings.version}-zkw
 
 const words: Readonly<Record<string, (view: ServerView) => string>> = {
   ruok: () => 'imok',
-  isro: () => 'rw',
+  isro: ({ role }) => (role === undefined ? 'null' : role.mode === 'read-only' ? 'ro' : 'rw'),
   // kazoo's server_version() parses this answer.
   envi: view => `Environment:\nzookeeper.version=${versionOf(view)}\n`,
   srvr: view => versionLine(view) + summary(view),
   stat: view => `${versionLine(view)}Clients:\n${connections(view, false)}\n${summary(view)}`,
   cons: view => `${connections(view, true)}\n`,
-  conf: ({ settings, port }) =>
+  conf: ({ settings, port, id }) =>
     Object.entries({
       ...{ clientPort: port, secureClientPort: -1, dataDir: settings.dataFile ?? 'memory', dataDirSize: 0 },
       ...{ dataLogDir: settings.dataFile ?? 'memory', dataLogSize: 0, tickTime: settings.tickTime, maxClientCnxns: 0 },
       ...{ minSessionTimeout: settings.minSessionTimeout, maxSessionTimeout: settings.maxSessionTimeout },
-      ...{ clientPortListenBacklog: BACKLOG, serverId: 0 },
+      ...{ clientPortListenBacklog: BACKLOG, serverId: id },
     })
       .map(([name, value]) => `${name}=${value}\n`)
       .join(''),
@@ -74,13 +81,13 @@ const words: Readonly<Record<string, (view: ServerView) => string>> = {
   mntr: view =>
     Object.entries({
       version: versionOf(view),
-      server_state: 'standalone',
+      server_state: view.role?.mode,
       ...{ avg_latency: '0.0', max_latency: 0, min_latency: 0 },
       packets_received: served(view).received,
       packets_sent: served(view).sent,
       bytes_received_count: served(view).bytesReceived,
       num_alive_connections: [...view.connections].length,
-      outstanding_requests: 0,
+      outstanding_requests: outstanding(view),
       znode_count: nodeCount(view),
       watch_count: view.database.watches.data.entries.length + view.database.watches.children.entries.length,
       ephemerals_count: [...view.database.tree.ephemerals.values()].reduce((sum, { size }) => sum + size, 0),
@@ -131,9 +138,19 @@ const words: Readonly<Record<string, (view: ServerView) => string>> = {
 
 /** Returns the answer to a word, or undefined if the word is unknown. */
 export const answerWord = (word: string, view: ServerView): string | undefined =>
-  Object.hasOwn(words, word) ? words[word]?.(view) : undefined
+  !Object.hasOwn(words, word)
+    ? undefined
+    : view.role === undefined && !wordsWithoutRole.has(word)
+      ? 'This ZooKeeper instance is not currently serving requests\n'
+      : words[word]?.(view)
+
+/** The words that a server answers while it looks for a leader. */
+const wordsWithoutRole: ReadonlySet<string> = new Set(['ruok', 'isro', 'envi', 'gtmk'])
 
 const served = ({ stats, wordStats }: ServerView): ServerStats => wordStats.ofServer(stats)
+
+const outstanding = ({ connections }: ServerView): number =>
+  [...connections].reduce((sum, connection) => sum + connection.outstanding, 0)
 
 const versionLine = (view: ServerView): string => `Zookeeper version: ${versionOf(view)}\n`
 
@@ -143,9 +160,9 @@ const summary = (view: ServerView): string =>
     `Received: ${served(view).received}`,
     `Sent: ${served(view).sent}`,
     `Connections: ${[...view.connections].length}`,
-    'Outstanding: 0',
+    `Outstanding: ${outstanding(view)}`,
     `Zxid: ${hex64(view.database.zxid)}`,
-    'Mode: standalone',
+    `Mode: ${view.role?.mode}`,
     `Node count: ${nodeCount(view)}`,
     '',
   ].join('\n')

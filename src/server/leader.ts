@@ -92,18 +92,20 @@ export class Leader {
   }
 }
 
-/**
- * Reports a committed transaction to the option `onTransaction`. Reports an error of the callback as an uncaught
- * exception, so that the transaction completes.
- */
+/** Reports a committed transaction to the option `onTransaction`. */
 export function reportTransaction(
   { onTransaction }: Pick<Settings, 'onTransaction'>,
   { zxid, time, changes }: TreeTransaction,
   cause: TransactionCause,
 ): void {
   const record: TransactionRecord = { ...cause, zxid, time, changes }
+  reporting(() => onTransaction(record))
+}
+
+/** Reports an error of a user's callback as an uncaught exception, so that the caller can go on. */
+export function reporting(callback: () => void): void {
   try {
-    onTransaction(record)
+    callback()
   } catch (error) {
     queueMicrotask(() => {
       throw error

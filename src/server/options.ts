@@ -5,12 +5,28 @@ import { systemClock, type Clock } from '../runtime/clock.ts'
 import { systemRandom, type Random } from '../runtime/random.ts'
 import type { TlsServerOptions } from '../runtime/globals.d.ts'
 import type { TransactionRecord } from './database.ts'
+import type { MemberState } from './member-state.ts'
 import { behaviourOf, isVersion, type Behaviour } from './version.ts'
 
 /** Options of `Server.start()`. Numbers are whole and from 1 to 2147483647, unless another range is given. */
 export interface ServerOptions {
   /** The TCP port, 0 to 65535. Default 0: a free port. */
   port?: number
+  /**
+   * The number of servers, 1 to 15. With more than one, they are an ensemble with one leader, and `server.members`
+   * controls each of them. If a `port` is given, they listen on this and the next ports. Default 1.
+   */
+  servers?: number
+  /**
+   * The number of ticks for which a server of an ensemble goes on without hearing from its leader, or from a majority.
+   * Default 5, as in the zoo.cfg that comes with ZooKeeper.
+   */
+  syncLimit?: number
+  /**
+   * If true, a server of an ensemble that has had no leader for two seconds serves reads to clients that accept a
+   * read-only server (readonlymode.enabled, with localSessionsEnabled). Default false.
+   */
+  readOnlyMode?: boolean
   /** The address to listen on. Default '127.0.0.1', because the server accepts every client. */
   host?: string
   /** If true, accepts TCP connections. If false, clients can only connect with `server.dial`. Default true. */
@@ -78,6 +94,11 @@ export interface ServerOptions {
    * uncaught exception; the transaction stays committed. Default: none.
    */
   onTransaction?: (transaction: TransactionRecord) => void
+  /**
+   * Called each time a server of an ensemble has another mode, zxid or epoch. An error that it throws becomes an
+   * uncaught exception. Default: none.
+   */
+  onMemberChange?: (member: MemberState) => void
   /** The source of time. Default: the system's clock. */
   clock?: Clock
   /** The source of random numbers, from 0 to less than 1. Default: the system's. */
@@ -98,6 +119,9 @@ const callable = mustBe('a function', value => typeof value === 'function')
 const checks: Checks<ServerOptions> = {
   port: mustBe('a whole number from 0 to 65535', isFrom(0, 0xffff)),
   host: mustBe('a string', value => typeof value === 'string'),
+  servers: mustBe('a whole number from 1 to 15', isFrom(1, 15)),
+  syncLimit: positive,
+  readOnlyMode: boolean,
   listen: boolean,
   tickTime: positive,
   minSessionTimeout: positive,
@@ -113,6 +137,7 @@ const checks: Checks<ServerOptions> = {
   tls: mustBe('options of node:tls', (value: unknown) => typeof value === 'object' && value !== null),
   dataFile: mustBe('the path of a file', value => typeof value === 'string' && value !== ''),
   onTransaction: callable,
+  onMemberChange: callable,
   clock: mustBe('a Clock', isClock),
   random: callable,
 }
@@ -136,6 +161,9 @@ export function settingsOf(options: ServerOptions): Settings {
   const settings = {
     port: 0,
     host: '127.0.0.1',
+    servers: 1,
+    syncLimit: 5,
+    readOnlyMode: false,
     listen: true,
     minSessionTimeout: 2 * tickTime,
     maxSessionTimeout: 20 * tickTime,
@@ -147,6 +175,7 @@ export function settingsOf(options: ServerOptions): Settings {
     superDigest: '',
     requireSasl: false,
     onTransaction: () => undefined,
+    onMemberChange: () => undefined,
     clock: systemClock,
     random: systemRandom,
     ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),

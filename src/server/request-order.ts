@@ -17,6 +17,11 @@ export class RequestOrder {
     this.#onRoom = onRoom
   }
 
+  /** The number of requests that wait. */
+  get length(): number {
+    return this.#places.length
+  }
+
   get isEmpty(): boolean {
     return this.#places.length === 0
   }

@@ -1,57 +1,71 @@
 // An embedded ZooKeeper, in memory: for tests, demos and teaching. It is a single server, and writes its data to a file
 // only when it closes. In production, connect the same client to an Apache ZooKeeper ensemble.
 import { badArguments } from '../protocol/index.ts'
-import { listenTcp, type Listener } from '../transport/listen.ts'
-import { memoryDial } from '../transport/memory.ts'
 import type { Dial } from '../transport/transport.ts'
-import type { Faults } from './faults.ts'
+import type { Cluster } from './cluster.ts'
 import { readData, writeData } from './data-file.ts'
+import { Endpoint } from './endpoint.ts'
+import { Ensemble } from './ensemble.ts'
+import type { Faults } from './faults.ts'
+import { Member } from './member.ts'
 import { settingsOf, type ServerOptions, type Settings } from './options.ts'
 import { encodeState } from './saved-state.ts'
 import { snapshotOf, type Snapshot } from './snapshot.ts'
 import { Standalone } from './standalone.ts'
-import type { ServerStats } from './stats.ts'
+import { totalStats, type ServerStats } from './stats.ts'
 
-/** Returns a server with the state of its file, if there is one. Does not wait if no file is given. */
-function coreOf(settings: Settings): Standalone | Promise<Standalone> {
+const create = (settings: Settings, state?: string): Cluster =>
+  settings.servers > 1 ? new Ensemble(settings, state) : new Standalone(settings, state)
+
+/** Returns servers with the state of their file, if there is one. Does not wait if no file is given. */
+function clusterOf(settings: Settings): Cluster | Promise<Cluster> {
   const { dataFile } = settings
-  if (dataFile === undefined) return new Standalone(settings)
+  if (dataFile === undefined) return create(settings)
   return readData(dataFile).then(state => {
     try {
-      return new Standalone(settings, state)
+      return create(settings, state)
     } catch (error) {
       throw badArguments('Server.start', '', `${dataFile} is not a state of this server: ${(error as Error).message}`)
     }
   })
 }
 
-/** An embedded ZooKeeper server in memory, for tests. `Server.start()` creates one, and `close()` must end it. */
+/**
+ * An embedded ZooKeeper in memory, for tests: one server, or an ensemble of several. `Server.start()` creates one, and
+ * `close()` must end it.
+ */
 export class Server {
-  readonly #standalone: Standalone
-  #listener: Listener | undefined
+  readonly #cluster: Cluster
+  readonly #endpoints: readonly Endpoint[]
   #isRunning = true
   #closing: Promise<void> | undefined
   /** Settles when the last call of start(), stop() or close() is done. Each call waits for the one before. */
   #transition: Promise<void> = Promise.resolve()
   /** Connects to this server without a socket: `connect(server.connectString, { dial: server.dial })`. */
   readonly dial: Dial
-  /** The address that the server listens on, or 'memory' if it does not listen. */
+  /** The address that the server listens on, or 'memory' if it does not listen. In an ensemble, that of the first. */
   readonly host: string
-  /** The TCP port, or 0 if the server does not listen. */
+  /** The TCP port, or 0 if the server does not listen. In an ensemble, that of the first. */
   readonly port: number
   /**
    * Plans faults: replies and events that are held, delayed or lost, errors instead of replies, and connections that
-   * are cut.
+   * are cut. In an ensemble, they affect the connections to all servers.
    */
   readonly faults: Faults
+  /** The servers of an ensemble, by their numbers. Empty for a single server. */
+  readonly members: readonly Member[]
 
-  private constructor(core: Standalone, listener: Listener | undefined) {
-    this.#standalone = core
-    this.#listener = listener
-    this.dial = memoryDial(core.core.accept)
-    this.host = listener?.address.host ?? 'memory'
-    this.port = listener?.address.port ?? 0
-    this.faults = core.faults
+  private constructor(cluster: Cluster, endpoints: readonly Endpoint[]) {
+    const [first] = endpoints as [Endpoint]
+    this.#cluster = cluster
+    this.#endpoints = endpoints
+    this.dial = endpoints.length === 1 ? first.dial : dialOf(first, endpoints)
+    this.host = first.host
+    this.port = first.port
+    this.faults = cluster.faults
+    const inTurn = (change: () => Promise<void>) => this.#inTurn(change)
+    const peers = cluster instanceof Ensemble ? cluster.peers : []
+    this.members = peers.map((peer, i) => new Member(cluster as Ensemble, peer, endpoints[i] as Endpoint, inTurn))
   }
 
   /**
@@ -62,46 +76,81 @@ export class Server {
    */
   static async start(options: ServerOptions = {}): Promise<Server> {
     const settings = settingsOf(options)
-    const core = await coreOf(settings)
+    const cluster = await clusterOf(settings)
+    const endpoints: Endpoint[] = []
     try {
-      const listener = settings.listen ? await listenTcp(settings, core.core.accept, settings.tls) : undefined
-      core.core.port = listener?.address.port ?? 0
-      return new Server(core, listener)
+      for (const [i, core] of cluster.cores.entries())
+        endpoints.push(await Endpoint.open(core, settings, settings.port === 0 ? 0 : settings.port + i))
+      return new Server(cluster, endpoints)
     } catch (error) {
-      core.close()
+      cluster.close()
+      await Promise.all(endpoints.map(endpoint => endpoint.close()))
       throw error
     }
   }
 
-  /** The argument for connect(). If the server does not listen, the address is a placeholder: pass `dial` too. */
+  /**
+   * The argument for connect(), with the addresses of all servers. If they do not listen, the addresses are
+   * placeholders: pass `dial` too.
+   */
   get connectString(): string {
-    const host = this.host.includes(':') ? `[${this.host}]` : this.host
-    return `${host}:${this.port === 0 ? 2181 : this.port}`
+    return this.#endpoints.map(({ connectString }) => connectString).join(',')
   }
 
   /** Frames and bytes received and sent since `Server.start()`. */
   get stats(): ServerStats {
-    return this.#standalone.core.stats
+    return totalStats(this.#cluster.cores.map(({ stats }) => stats))
+  }
+
+  /** The server that leads the ensemble; undefined if there is none, or this is a single server. */
+  get leader(): Member | undefined {
+    return this.members.find(({ mode, epoch }) => mode === 'leader' && epoch === this.#lastEpoch)
+  }
+
+  /** The servers that follow the leader. */
+  get followers(): readonly Member[] {
+    return this.members.filter(({ mode, epoch }) => mode === 'follower' && epoch === this.#lastEpoch)
+  }
+
+  get #lastEpoch(): number {
+    return Math.max(...this.members.map(({ epoch }) => epoch))
+  }
+
+  /**
+   * Ends the leader's term: all servers close their connections and elect a leader, which takes 200 ms. Sessions get
+   * their whole timeout again.
+   * @param member the server that wins, if it takes part in the election; default: the one with the newest data, or else
+   * with the greatest id
+   * @returns resolves when there is a leader. Rejects if the server is closed before; that is never reported as an
+   * unhandled rejection.
+   * @throws ZooKeeperError BADARGUMENTS if this is a single server, or `member` is not one of its members
+   */
+  elect(member?: Member): Promise<void> {
+    const cluster = this.#cluster
+    if (!(cluster instanceof Ensemble)) throw badArguments('elect', '', 'a single server has no elections')
+    const index = member === undefined ? -1 : this.members.indexOf(member)
+    if (member !== undefined && index === -1) throw badArguments('elect', '', 'the member is of another server')
+    return cluster.elect(cluster.peers[index])
   }
 
   /** Returns a copy of the current nodes, watches and sessions. */
   snapshot(): Snapshot {
-    return snapshotOf(this.#standalone.core)
+    const { newest, leader, cores } = this.#cluster
+    return snapshotOf(newest, leader.sessions.all, cores)
   }
 
   /**
    * Expires a session at once, as if its client had been silent for too long. Returns false if there is no such
-   * session.
+   * session, or no leader that could do it.
    */
   expireSession(id: bigint): boolean {
-    const session = this.#standalone.leader.sessions.get(id)
-    if (session !== undefined) this.#standalone.endSession(session)
-    return session !== undefined
+    const session = this.#cluster.leader.sessions.get(id)
+    return session !== undefined && this.#cluster.endSession(session)
   }
 
   /** Closes every connection. The sessions continue until they expire. */
   dropConnections(): void {
-    this.#standalone.core.dropConnections()
+    for (const core of this.#cluster.cores) core.dropConnections()
   }
 
   /**
@@ -109,7 +158,7 @@ export class Server {
    * nothing. No session expires. Does nothing if the server is paused already.
    */
   pause(): void {
-    this.#standalone.pause()
+    this.#cluster.pause()
   }
 
   /**
@@ -117,7 +166,7 @@ export class Server {
    * none.
    */
   resume(): void {
-    this.#standalone.resume()
+    this.#cluster.resume()
   }
 
   /**
@@ -129,9 +178,9 @@ export class Server {
     return this.#inTurn(async () => {
       if (!this.#isRunning) return
       this.#isRunning = false
-      const closed = this.#listener?.close()
-      this.#standalone.stop()
-      await closed
+      const closed = this.#endpoints.map(endpoint => endpoint.close())
+      this.#cluster.stop()
+      await Promise.all(closed)
     })
   }
 
@@ -146,17 +195,11 @@ export class Server {
       if (this.#closing !== undefined)
         throw badArguments('start', '', 'the server is closed: start another one with Server.start()')
       if (this.#isRunning) return
-      const { host, port } = this
-      this.#standalone.start()
+      this.#cluster.start()
       try {
-        if (this.#listener !== undefined)
-          this.#listener = await listenTcp(
-            { host, port },
-            this.#standalone.core.accept,
-            this.#standalone.leader.settings.tls,
-          )
+        for (const endpoint of this.#endpoints) await endpoint.reopen()
       } catch (error) {
-        this.#standalone.stop()
+        this.#cluster.stop()
         throw error
       }
       this.#isRunning = true
@@ -172,14 +215,13 @@ export class Server {
   setSequenceCounter(path: string, next: number): void {
     const fail = (problem: string) => badArguments('setSequenceCounter', path, problem)
     if (!Number.isInteger(next) || (next | 0) !== next) throw fail(`next must be a 32-bit integer, not ${String(next)}`)
-    const node = this.#standalone.leader.database.tree.find(path)
-    if (node === undefined) throw fail('the node does not exist')
-    node.created = next
+    if (this.#cluster.leader.database.tree.find(path) === undefined) throw fail('the node does not exist')
+    this.#cluster.setCounter(path, next)
   }
 
   /** Deletes at once the containers and the nodes with a ttl that the next periodic check would delete. */
   runContainerCheck(): void {
-    this.#standalone.leader.checkContainers()
+    this.#cluster.checkContainers()
   }
 
   /**
@@ -192,10 +234,10 @@ export class Server {
   }
 
   #close(): Promise<void> {
-    const { dataFile } = this.#standalone.leader.settings
-    const state = dataFile === undefined ? '' : encodeState(this.#standalone.leader)
+    const { dataFile } = this.#cluster.leader.settings
+    const state = dataFile === undefined ? '' : encodeState(this.#cluster.leader)
     const stopped = this.stop()
-    this.#standalone.close()
+    this.#cluster.close()
     return dataFile === undefined ? stopped : stopped.then(() => writeData(dataFile, state))
   }
 
@@ -210,3 +252,9 @@ export class Server {
     return this.close()
   }
 }
+
+/** Connects to the server that has the port in the connect string, or else to the first. */
+const dialOf =
+  (first: Endpoint, endpoints: readonly Endpoint[]): Dial =>
+  (address, handler) =>
+    (endpoints.find(endpoint => endpoint.address.port === address.port) ?? first).dial(address, handler)

@@ -9,8 +9,6 @@ export interface ServerSession {
   timeout: number
   /** The time at which the session expires unless a request arrives before, in milliseconds of {@link Clock.now}. */
   expiresAt: number
-  /** The connection that the session was attached to last, while it is open. */
-  connection: object | undefined
   /** The server that the session was attached to last. The leader executes no write through another one. */
   owner: object | undefined
 }
@@ -22,8 +20,6 @@ export interface SessionsOptions {
   minSessionTimeout: number
   maxSessionTimeout: number
 }
-
-const DETACHED = { connection: undefined, owner: undefined }
 
 export class Sessions {
   readonly #options: SessionsOptions
@@ -61,7 +57,7 @@ export class Sessions {
   open(timeout: number, server: number): ServerSession {
     const password = Buffer.from(Array.from({ length: 16 }, () => Math.floor(this.#options.random() * 256)))
     const id = (BigInt(server) << 56n) | this.#nextId++
-    const session = { id, password, timeout: 0, expiresAt: 0, ...DETACHED }
+    const session = { id, password, timeout: 0, expiresAt: 0, owner: undefined }
     this.#byId.set(session.id, session)
     this.#negotiate(session, timeout)
     return session
@@ -69,7 +65,7 @@ export class Sessions {
 
   /** Adds a session of an earlier server. */
   restore(id: bigint, password: Buffer, timeout: number): void {
-    this.#byId.set(id, { id, password, timeout, expiresAt: Infinity, ...DETACHED })
+    this.#byId.set(id, { id, password, timeout, expiresAt: Infinity, owner: undefined })
   }
 
   /** Returns the session with a newly negotiated timeout, or undefined if it has ended or the password is wrong. */

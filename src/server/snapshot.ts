@@ -1,7 +1,8 @@
 // A copy of the server's state, as plain values that a test can compare.
 import type { ACL, Stat } from '../protocol/index.ts'
-import type { ServerView } from './four-letter-words.ts'
+import type { Database } from './database.ts'
 import type { NodeKind } from './node.ts'
+import type { ServerSession } from './sessions.ts'
 import { statOf } from './tree.ts'
 
 /** A copy of the state of a server: changing it does not change the server. */
@@ -23,7 +24,18 @@ export interface WatchEntry {
   kind: 'data' | 'children' | 'persistent' | 'recursive'
 }
 
-export function snapshotOf({ database: { tree, watches, zxid }, sessions }: ServerView): Snapshot {
+/** The part of a server that a snapshot shows. */
+interface SnapshotServer {
+  readonly database: Pick<Database, 'watches'>
+  connectionOf(session: bigint): unknown
+}
+
+/** @param servers the servers whose watches and connections it contains */
+export function snapshotOf(
+  { tree, zxid }: Database,
+  sessions: Iterable<ServerSession>,
+  servers: readonly SnapshotServer[],
+): Snapshot {
   const nodes = [...tree.entries]
     .filter(([path]) => path !== '/zookeeper' && !path.startsWith('/zookeeper/'))
     .map(([path, node]) => {
@@ -33,10 +45,13 @@ export function snapshotOf({ database: { tree, watches, zxid }, sessions }: Serv
     })
   // Persistent watches are in both tables.
   const entries = [
-    ...watches.data.entries.flatMap(({ modes, path, watcher }) =>
-      Array.from(modes, mode => ({ path, watcher, kind: mode === 'once' ? ('data' as const) : mode })),
-    ),
-    ...watches.children.entries
+    ...servers
+      .flatMap(({ database: { watches } }) => watches.data.entries)
+      .flatMap(({ modes, path, watcher }) =>
+        Array.from(modes, mode => ({ path, watcher, kind: mode === 'once' ? ('data' as const) : mode })),
+      ),
+    ...servers
+      .flatMap(({ database: { watches } }) => watches.children.entries)
       .filter(({ modes }) => modes.has('once'))
       .map(({ path, watcher }) => ({ path, watcher, kind: 'children' as const })),
   ]
@@ -46,8 +61,8 @@ export function snapshotOf({ database: { tree, watches, zxid }, sessions }: Serv
     watches: entries
       .map(({ path, watcher, kind }): WatchEntry => ({ path, session: watcher.sessionId, kind }))
       .sort((a, b) => compare(a.path, b.path)),
-    sessions: [...sessions.all].map(({ id, timeout, connection }) => ({
-      ...{ id, timeout, isConnected: connection !== undefined },
+    sessions: [...sessions].map(({ id, timeout }) => ({
+      ...{ id, timeout, isConnected: servers.some(server => server.connectionOf(id) !== undefined) },
       ephemerals: tree.ephemeralsOf(id),
     })),
   }

@@ -1,4 +1,6 @@
 // A single server. It is its own leader, and executes each request at once.
+import type { Cluster } from './cluster.ts'
+import type { Database } from './database.ts'
 import { FaultPlan } from './fault-plan.ts'
 import type { Handshake } from './handshake.ts'
 import { Leader, reportTransaction } from './leader.ts'
@@ -8,7 +10,7 @@ import type { ClientRequest, Role } from './role.ts'
 import { ServerCore } from './server-core.ts'
 import type { ServerSession } from './sessions.ts'
 
-export class Standalone implements Role {
+export class Standalone implements Cluster, Role {
   readonly mode = 'standalone'
   readonly isImmediate = true
   readonly leader: Leader
@@ -35,6 +37,14 @@ export class Standalone implements Role {
     this.start()
   }
 
+  get cores(): readonly ServerCore[] {
+    return [this.core]
+  }
+
+  get newest(): Database {
+    return this.leader.database
+  }
+
   refuses(): boolean {
     return false
   }
@@ -53,9 +63,18 @@ export class Standalone implements Role {
     done(run(this.leader.database))
   }
 
-  endSession(session: ServerSession): void {
+  endSession(session: ServerSession): boolean {
     this.leader.closeSession(session)
     this.core.onSessionEnded(session.id)
+    return true
+  }
+
+  checkContainers(): void {
+    this.leader.checkContainers()
+  }
+
+  setCounter(path: string, next: number): void {
+    this.newest.tree.get(path).created = next
   }
 
   pause(): void {
@@ -63,23 +82,17 @@ export class Standalone implements Role {
     this.core.pause()
   }
 
-  /**
-   * Executes the requests received during the pause, and only then expires sessions, because a request keeps its
-   * session alive.
-   */
   resume(): void {
     if (!this.core.isRunning) return
     this.core.resume()
     this.leader.resume()
   }
 
-  /** Closes every connection, like the end of the process. The nodes and the sessions stay. */
   stop(): void {
     this.leader.stop()
     this.core.stop()
   }
 
-  /** Accepts connections again. */
   start(): void {
     this.core.start()
     this.leader.start()

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { FaultPlan } from '../../src/server/fault-plan.ts'
 import { Server } from '../../src/server/index.ts'
+import { Member } from '../../src/server/member.ts'
 import { readDocument, testCodeBlocks } from '../support/document.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -13,18 +14,19 @@ describe('docs/testing.md', () => {
   testCodeBlocks('docs/testing.md', [
     /^passed$/m,
     /^1\n\/jobs\/job-2147483647\nSESSIONEXPIRED$/m,
+    /^old\nnew\nfalse true\ntrue looking\nfollower follower leader$/m,
     /^colour=blue$/m,
     /^false\ntrue\ntrue\n0$/m,
   ])
 
-  it('documents every method of a server and of its faults', () => {
+  it('documents every method of a server, of its faults and of the members of an ensemble', () => {
     const documented = [...readDocument('docs/testing.md').matchAll(/^\| (.*?) \| .*\|$/gm)].flatMap(([, cell = '']) =>
       [...cell.matchAll(/`(?:faults\.)?(\w+)[(`]/g)].map(([, name]) => name),
     )
-    const isShown = (name: string) => !['constructor', 'close', 'dial', 'connectString', 'faults'].includes(name)
-    const isInternal = (name: string) => name === 'match'
-    const has = [Server, FaultPlan].flatMap(each => Object.getOwnPropertyNames(each.prototype))
-    expect(documented).to.have.members(has.filter(name => isShown(name) && !isInternal(name)))
+    const namesOf = (shown: { prototype: object }, ...hidden: string[]) =>
+      Object.getOwnPropertyNames(shown.prototype).filter(name => !['constructor', ...hidden].includes(name))
+    const has = [...namesOf(Server, 'close', 'connectString'), ...namesOf(FaultPlan, 'match'), ...namesOf(Member)]
+    expect(documented).to.have.members(has)
   })
 
   for (const [runner, command, passed] of [

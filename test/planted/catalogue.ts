@@ -16,6 +16,7 @@ import { requestBugs } from './bugs/requests.ts'
 import { runtime } from './bugs/runtime.ts'
 import { sasl } from './bugs/sasl.ts'
 import { serverControl } from './bugs/server-control.ts'
+import { serverEnsemble } from './bugs/server-ensemble.ts'
 import { serverFeatures } from './bugs/server-features.ts'
 import { serverSessions } from './bugs/server-sessions.ts'
 import { serverTree } from './bugs/server-tree.ts'
@@ -52,6 +53,7 @@ export const catalogue: readonly PlantedBug[] = [
   ...dataBugs,
   ...runtime,
   ...serverControl,
+  ...serverEnsemble,
   ...serverFeatures,
   ...serverSessions,
   ...serverTree,

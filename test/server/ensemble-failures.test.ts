@@ -1,0 +1,282 @@
+// Servers of an embedded ensemble that are cut off, paused or stopped, and elections, in virtual time.
+import { expect } from 'chai'
+import type { Client, State } from '../../src/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { ConnectRequest } from '../../src/protocol/index.ts'
+import type { Member } from '../../src/server/index.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { frameOf } from '../support/scripted-server.ts'
+import { failureOf, trackSettled } from '../support/settled.ts'
+import { ELECTION, TICK, UNAWARE, VirtualEnsemble } from '../support/virtual-ensemble.ts'
+
+const text = async (client: Client, path: string) => (await client.getData(path)).data?.toString()
+
+describe('an embedded ensemble that fails', () => {
+  let ensemble: VirtualEnsemble
+
+  const start = async (options = {}) => (ensemble = await VirtualEnsemble.start(options))
+
+  afterEach(async () => {
+    await ensemble.close()
+    expect(ensemble.clock.pendingTimers).to.equal(0)
+  })
+
+  describe('with a follower that is cut off', () => {
+    it('answers pings and reads for syncLimit ticks, then closes its connections and refuses new ones', async () => {
+      await start()
+      const [lonely, other] = ensemble.others
+      const client = await ensemble.open([lonely], { sessionTimeout: 20_000 })
+      const elsewhere = await ensemble.open([other])
+      await client.create('/x', 'old')
+      const states: [State, number][] = []
+      const cutAt = ensemble.clock.now()
+      client.on('state', state => states.push([state, ensemble.clock.now() - cutAt]))
+      lonely.cutOff()
+      await elsewhere.setData('/x', 'new')
+      await ensemble.clock.advance(UNAWARE - 1)
+      expect(await text(client, '/x')).to.equal('old')
+      expect(states).to.deep.equal([])
+      expect(lonely.mode).to.equal('follower')
+      await ensemble.clock.advance(TICK)
+      expect(states.map(([state]) => state)).to.deep.equal(['suspended'])
+      expect(states[0]?.[1]).to.be.within(UNAWARE - TICK, UNAWARE)
+      expect(lonely.mode).to.equal('looking')
+      const refused = failureOf(ensemble.open([lonely], { connectTimeout: 1000 }))
+      expect(await ensemble.settled(refused)).to.have.property('code', 'CONNECTTIMEOUT')
+      lonely.heal()
+      await ensemble.settled(client.retry(() => client.exists('/x')))
+      expect(await text(client, '/x')).to.equal('new')
+    })
+
+    it('delays its writes, syncs and new sessions until the cut ends, if it ends before that', async () => {
+      await start()
+      const [lonely, other] = ensemble.others
+      const client = await ensemble.open([lonely], { sessionTimeout: 20_000 })
+      const elsewhere = await ensemble.open([other])
+      lonely.cutOff()
+      const calls = [client.create('/x'), client.sync('/')]
+      const isDone = trackSettled(Promise.race(calls))
+      const opening = ensemble.open([lonely])
+      await ensemble.quiet()
+      expect(isDone()).to.equal(false)
+      expect(await elsewhere.exists('/x')).to.equal(null)
+      lonely.heal()
+      await Promise.all(calls)
+      expect(await elsewhere.exists('/x')).not.to.equal(null)
+      expect((await opening).state).to.equal('connected')
+    })
+
+    it('keeps the session of a client that moves to another server in time', async () => {
+      await start()
+      const [lonely, other] = ensemble.others
+      const client = await ensemble.open([lonely, other], { sessionTimeout: 10_000 })
+      const { sessionId } = client
+      lonely.cutOff()
+      await ensemble.clock.advance(UNAWARE + TICK)
+      expect(client.state).to.equal('connected')
+      expect(client.sessionId).to.equal(sessionId)
+      expect(other.snapshot().sessions.map(each => each.isConnected)).to.deep.equal([true])
+    })
+
+    it('lets the leader step down if no majority is left, and serve again after the cuts', async () => {
+      const { server } = await start()
+      const client = await ensemble.open(server.members, { sessionTimeout: 20_000 })
+      await client.create('/x')
+      for (const each of ensemble.others) each.cutOff()
+      await ensemble.clock.advance(UNAWARE + 2 * TICK)
+      expect(ensemble.modes).to.deep.equal(['looking', 'looking', 'looking'])
+      expect(server.leader).to.equal(undefined)
+      expect(client.state).to.equal('suspended')
+      expect(server.expireSession(client.sessionId), 'without a leader').to.equal(false)
+      for (const each of server.members) each.heal()
+      await ensemble.settled(client.whenConnected())
+      expect(server.leader?.epoch).to.equal(2)
+      expect(await client.exists('/x')).not.to.equal(null)
+    })
+  })
+
+  describe('in an election', () => {
+    it('closes all connections, keeps nodes and sessions, and continues with the next epoch', async () => {
+      const { server } = await start()
+      const [next] = ensemble.others
+      const client = await ensemble.open(server.members)
+      await client.create('/mine', '', { mode: 'ephemeral' })
+      const states: State[] = []
+      client.on('state', state => states.push(state))
+      expect(await ensemble.duration(server.elect(next))).to.equal(ELECTION)
+      expect(server.leader).to.equal(next)
+      await ensemble.settled(client.whenConnected())
+      expect(states).to.deep.equal(['suspended', 'connected'])
+      const { stat } = await client.create('/after')
+      expect(stat.czxid >> 32n).to.equal(2n)
+      expect((await client.exists('/mine'))?.ephemeralOwner).to.equal(client.sessionId)
+    })
+
+    it('elects another leader when the leader is stopped, and lets it follow when it is started', async () => {
+      const { server } = await start()
+      const old = ensemble.leader
+      const client = await ensemble.open(server.members)
+      await client.create('/x')
+      await old.stop()
+      expect(old.mode).to.equal('stopped')
+      await ensemble.clock.advance(ELECTION)
+      expect(ensemble.modes).to.deep.equal(['follower', 'leader', 'stopped'])
+      await ensemble.settled(client.retry(() => client.setData('/x', 'new')))
+      await old.start()
+      await ensemble.clock.advance(ELECTION)
+      expect(old.mode).to.equal('follower')
+      expect(old.snapshot().nodes.get('/x')?.data?.toString()).to.equal('new')
+    })
+
+    it('rejects elect() of a single server, of a foreign member, and of one that is closed meanwhile', async () => {
+      const { server } = await start()
+      const clock = new VirtualClock()
+      const single = await Server.start({ listen: false, clock })
+      expect(() => single.elect()).to.throw('a single server has no elections')
+      expect(single.members).to.deep.equal([])
+      const other = await Server.start({ listen: false, clock, servers: 3 })
+      expect(() => server.elect(other.members[0])).to.throw('of another server')
+      const electing = failureOf(other.elect())
+      await other.close()
+      expect(await electing).to.be.an('error')
+      expect(await failureOf(other.members[0]?.start() ?? Promise.resolve())).to.have.property('code', 'BADARGUMENTS')
+      await single.close()
+      expect(clock.pendingTimers).to.equal(0)
+    })
+
+    it('loses what only a leader that is cut off has, and restores the sessions that it had ended', async () => {
+      const { server } = await start()
+      const old = ensemble.leader
+      const [first, second] = ensemble.others
+      const client = await ensemble.open([old], { sessionTimeout: 10_000 })
+      const owner = await ensemble.open([first, second], { sessionTimeout: 10_000 })
+      const transactions: string[] = []
+      await owner.create('/kept', '', { mode: 'ephemeral' })
+      old.cutOff()
+      const lost = failureOf(client.create('/lost'))
+      server.expireSession(owner.sessionId)
+      await ensemble.quiet()
+      expect(old.snapshot().nodes.has('/kept'), 'not committed').to.equal(true)
+      await ensemble.settled(owner.whenConnected())
+      await ensemble.clock.advance(UNAWARE + 2 * TICK)
+      expect(old.mode).to.equal('looking')
+      expect(server.leader?.epoch).to.equal(2)
+      expect(await ensemble.settled(lost)).to.have.property('code', 'CONNECTIONLOSS')
+      expect(await ensemble.settled(owner.retry(() => owner.exists('/kept')))).not.to.equal(null)
+      await ensemble.settled(owner.retry(() => owner.create('/lost', 'again')))
+      old.heal()
+      await ensemble.clock.advance(ELECTION)
+      expect(old.snapshot().nodes.get('/lost')?.data?.toString()).to.equal('again')
+      expect(transactions).to.deep.equal([])
+    })
+
+    it('commits what a server of the new majority has logged, though the old leader could not', async () => {
+      const { server } = await start()
+      const old = ensemble.leader
+      const [first, second] = ensemble.others
+      const client = await ensemble.open([old])
+      first.lag(400)
+      second.lag(400)
+      const failing = failureOf(client.create('/logged'))
+      // The proposal has arrived, and its acknowledgement has not.
+      await ensemble.clock.advance(500)
+      await old.stop()
+      for (const each of [first, second]) each.lag(0)
+      await ensemble.clock.advance(ELECTION)
+      expect(await ensemble.settled(failing)).to.have.property('code', 'CONNECTIONLOSS')
+      expect(server.snapshot().nodes.has('/logged')).to.equal(true)
+      expect(server.leader?.snapshot().nodes.has('/logged')).to.equal(true)
+    })
+
+    it('lets a paused leader serve nobody, and follow when it resumes', async () => {
+      const { server } = await start()
+      const old = ensemble.leader
+      const client = await ensemble.open(server.members, { sessionTimeout: 20_000 })
+      old.pause()
+      await ensemble.clock.advance(UNAWARE + TICK + ELECTION)
+      expect(server.leader).not.to.equal(old)
+      expect(server.leader?.epoch).to.equal(2)
+      await ensemble.settled(client.retry(() => client.create('/x')))
+      old.resume()
+      await ensemble.clock.advance(ELECTION)
+      expect(old.mode).to.equal('follower')
+      expect(old.snapshot().nodes.has('/x')).to.equal(true)
+    })
+  })
+
+  describe('without a majority and with readOnlyMode', () => {
+    const isolate = async () => {
+      await start({ readOnlyMode: true })
+      const [alone, other] = ensemble.others
+      const client = await ensemble.open([alone], { sessionTimeout: 20_000 })
+      await client.create('/kept', 'precious')
+      alone.cutOff()
+      await ensemble.clock.advance(UNAWARE + 3 * TICK)
+      return { alone, other, client }
+    }
+
+    /** Sends a handshake and nothing after it. Resolves with the number of bytes received when it is closed. */
+    const openSilent = (alone: Member, timeOut: number, sessionId = 0n) =>
+      new Promise<number>(resolve => {
+        let received = 0
+        const request = { protocolVersion: 0, lastZxidSeen: 0n, sessionId, passwd: Buffer.alloc(16), timeOut }
+        const transport = alone.dial(alone, {
+          opened: () =>
+            transport.write(frameOf(writer => ConnectRequest.write(writer, { ...request, readOnly: true }))),
+          received: chunk => void (received += chunk.length),
+          closed: () => resolve(received),
+        })
+      })
+
+    it('serves reads after two seconds, and rejects writes with NOTREADONLY', async () => {
+      const { alone } = await isolate()
+      expect(alone.mode).to.equal('read-only')
+      const reader = await ensemble.open([alone], { readOnly: true })
+      expect(reader.state).to.equal('connectedReadOnly')
+      expect(await text(reader, '/kept')).to.equal('precious')
+      for (const call of [reader.setData('/kept', ''), reader.create('/new'), reader.delete('/kept'), reader.sync('/')])
+        expect(await failureOf(call)).to.have.property('code', 'NOTREADONLY')
+    })
+
+    it('accepts neither a client that needs writes nor a session of the ensemble', async () => {
+      const { alone, client } = await isolate()
+      const refused = failureOf(ensemble.open([alone], { connectTimeout: 1000 }))
+      expect(await ensemble.settled(refused)).to.have.property('code', 'CONNECTTIMEOUT')
+      const { sessionId } = client
+      expect(client.state).to.equal('suspended')
+      expect(await ensemble.settled(openSilent(alone, 4000, sessionId)), 'a reply would end the session').to.equal(0)
+      alone.heal()
+      await ensemble.settled(client.whenConnected())
+      expect(client.sessionId).to.equal(sessionId)
+    })
+
+    it('closes its connections when it follows a leader again', async () => {
+      const { alone } = await isolate()
+      const reader = await ensemble.open([alone], { readOnly: true })
+      const { sessionId } = reader
+      alone.heal()
+      await ensemble.settled(reader.whenConnected())
+      expect(reader.state).to.equal('connected')
+      expect(reader.sessionId).not.to.equal(sessionId)
+      await reader.create('/new')
+    })
+
+    it('expires the sessions of its own', async () => {
+      const { alone } = await isolate()
+      expect(await ensemble.duration(openSilent(alone, 4000))).to.be.within(4000, 4000 + TICK)
+    })
+
+    it('discards the sessions of its own when it follows a leader again', async () => {
+      const { server, clock } = await start({ readOnlyMode: true })
+      const [alone] = ensemble.others
+      alone.cutOff()
+      await clock.advance(UNAWARE + 3 * TICK)
+      const closed = openSilent(alone, 20_000)
+      await ensemble.quiet()
+      alone.heal()
+      expect(await ensemble.duration(closed)).to.equal(ELECTION)
+      await server.close()
+      expect(clock.pendingTimers).to.equal(0)
+    })
+  })
+})
