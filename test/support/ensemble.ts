@@ -9,14 +9,7 @@ import { ApacheZooKeeper, type ApacheZooKeeperOptions } from './apache-zookeeper
 import { findApacheZooKeeper } from './find-apache-zookeeper.ts'
 import { freePort } from './free-port.ts'
 import { QuorumLink } from './quorum-link.ts'
-import { until } from './until.ts'
-
-/** The servers' tickTime in milliseconds. */
-export const TICK = 250
-/** The number of ticks for which a follower keeps running without its leader. */
-export const SYNC_LIMIT = 12
-
-export type Mode = 'leader' | 'follower' | 'read-only' | undefined
+import { RunningEnsemble, SYNC_LIMIT, TICK } from './running-ensemble.ts'
 
 export interface EnsembleOptions extends ApacheZooKeeperOptions {
   size?: number
@@ -40,12 +33,12 @@ interface Ports {
 /** The links from the server that connects (outer key) to the server that it connects to (inner key). */
 type LinksByServer = ReadonlyMap<ApacheZooKeeper, ReadonlyMap<ApacheZooKeeper, readonly QuorumLink[]>>
 
-export class Ensemble {
-  readonly servers: readonly ApacheZooKeeper[]
+/** Apache's servers. */
+export class Ensemble extends RunningEnsemble<ApacheZooKeeper> {
   readonly #links: LinksByServer
 
   private constructor(servers: readonly ApacheZooKeeper[], links: LinksByServer) {
-    this.servers = servers
+    super(servers)
     this.#links = links
   }
 
@@ -94,64 +87,21 @@ export class Ensemble {
     return new Ensemble(servers, new Map(byServer))
   }
 
-  get connectString(): string {
-    return this.servers.map(({ connectString }) => connectString).join(',')
-  }
-
-  async mode(server: ApacheZooKeeper): Promise<Mode> {
-    // A server that changes its mode may not reply. Then the mode is undefined, and callers that wait ask again.
-    const answer = await server.command('srvr', 1000).catch(() => '')
-    return /Mode: (\S+)/.exec(answer)?.[1] as Mode
-  }
-
-  /** Waits until there is a leader and returns it. */
-  async leader(): Promise<ApacheZooKeeper> {
-    let leader: ApacheZooKeeper | undefined
-    await until(async () => (leader = (await this.#with('leader'))[0]) !== undefined, { within: 30_000 })
-    return leader as ApacheZooKeeper
-  }
-
-  followers(): Promise<ApacheZooKeeper[]> {
-    return this.#with('follower')
-  }
-
-  /** Drops all bytes between this server and the others. Its clients still reach it. */
   isolate(server: ApacheZooKeeper): void {
     for (const link of this.#linksOf(server)) link.cut()
   }
 
-  /** Delays all bytes between this server and the others by `ms` milliseconds. */
   slow(server: ApacheZooKeeper, ms: number): void {
     for (const link of this.#linksOf(server)) link.delay(ms)
   }
 
-  /** Ends all faults of the links. */
   heal(): void {
     for (const server of this.servers) for (const link of this.#linksOf(server)) link.heal()
-  }
-
-  /** Kills and restarts one server after the other, the leader last, as administrators do. */
-  async rollingRestart(between: () => Promise<void> = () => Promise.resolve()): Promise<void> {
-    const leader = await this.leader()
-    for (const server of [...this.servers.filter(each => each !== leader), leader]) {
-      await server.kill()
-      await server.start()
-      await between()
-    }
   }
 
   async close(): Promise<void> {
     await Promise.all(this.servers.map(server => server.close()))
     for (const server of this.servers) for (const link of this.#linksOf(server)) link.close()
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
-  async #with(mode: Mode): Promise<ApacheZooKeeper[]> {
-    const modes = await Promise.all(this.servers.map(server => this.mode(server)))
-    return this.servers.filter((_, i) => modes[i] === mode)
   }
 
   *#linksOf(server: ApacheZooKeeper): Generator<QuorumLink> {
