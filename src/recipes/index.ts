@@ -1,7 +1,14 @@
-// Entry point `zkwire/recipes`: locks, semaphores, barriers, leader election, shared data, members. Re-exports only.
-// May import: recipes/coordination, recipes/data, recipes/members, recipes/locks, recipes/queue, recipes/node.
+// Entry point `zkwire/recipes`: locks, semaphores, barriers, leader election, copies, shared data, members. Re-exports
+// only.
+// May import: recipes/cache, recipes/coordination, recipes/data, recipes/members, recipes/locks, recipes/queue,
+// recipes/node.
 export type { WaitOptions } from './node/cancellable.ts'
 export { Barrier, DoubleBarrier, type BarrierOptions } from './coordination/barrier.ts'
+export { Cache } from './cache/cache.ts'
+export { CacheError, type CacheErrorCode } from './cache/cache-error.ts'
+export type { CacheOptions, CacheState, PreviousCache } from './cache/cache-options.ts'
+export type { CacheChange, CacheChangesOptions, CacheNode } from './cache/changes.ts'
+export type { CacheCodec } from './cache/content.ts'
 export { Counter, type CounterOptions, type Integer } from './data/counter.ts'
 export type { CounterFormat } from './data/counter-format.ts'
 export type { Dialect, DialectName } from './queue/dialect.ts'

@@ -1,4 +1,5 @@
 // All planted bugs. A file of the folder bugs/ holds those of one area of src.
+import { cacheBugs } from './bugs/cache.ts'
 import { cliCaptureBugs } from './bugs/cli-capture.ts'
 import { cliBugs } from './bugs/cli.ts'
 import { clientBugs } from './bugs/client.ts'
@@ -31,6 +32,7 @@ import type { PlantedBug } from './planted-bug.ts'
 
 export const catalogue: readonly PlantedBug[] = [
   ...lookAheadBugs,
+  ...cacheBugs,
   ...cliBugs,
   ...cliCaptureBugs,
   ...life,

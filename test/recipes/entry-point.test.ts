@@ -12,6 +12,8 @@ describe('zkwire/recipes', () => {
   it('exports the recipes, LockError and revoke, and nothing else', () => {
     expect(Object.keys(recipes).sort()).to.deep.equal([
       'Barrier',
+      'Cache',
+      'CacheError',
       'Counter',
       'DoubleBarrier',
       'EphemeralMutex',

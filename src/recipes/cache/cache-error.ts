@@ -1,0 +1,22 @@
+// Failures of a cache, as opposed to failures of a request.
+import { brand } from '../../protocol/brand.ts'
+
+/** `TOOLARGE`: the copy would need more than `maxBytes`. `LAGGING`: more than `capacity` changes wait for a reader. */
+export type CacheErrorCode = 'TOOLARGE' | 'LAGGING'
+
+/** A failure of a cache. A cache whose session ends, or whose request fails, ends with a ZooKeeperError instead. */
+export class CacheError extends Error {
+  static {
+    brand(this, 'CacheError')
+  }
+  override readonly name = 'CacheError'
+  readonly code: CacheErrorCode
+  /** The cache's path. */
+  readonly path: string
+
+  constructor(code: CacheErrorCode, path: string, detail: string) {
+    super(`${code}: ${path}: ${detail}`)
+    this.code = code
+    this.path = path
+  }
+}

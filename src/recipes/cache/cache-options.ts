@@ -1,0 +1,70 @@
+// The options of a cache and of its changes, and their checks.
+import { aFunction, aSignal } from '../../client/recipe-support.ts'
+import type { Stat } from '../../protocol/index.ts'
+import { mustBe, type Checks } from '../../protocol/option-checks.ts'
+import type { CacheChangesOptions } from './changes.ts'
+import type { CacheCodec } from './content.ts'
+
+/**
+ * `loading`: the copy is not complete yet. `live`: the copy follows the tree. `stale`: the connection is lost, or the
+ * cache reads what has changed meanwhile. `closed`: the cache has ended, and its copy does not change any more.
+ */
+export type CacheState = 'loading' | 'live' | 'stale' | 'closed'
+
+/** A cache whose copy another one can begin with. */
+export interface PreviousCache {
+  readonly path: string
+  readonly state: CacheState
+}
+
+export interface CacheOptions {
+  /** The levels below the path: 0 is the node alone, 1 adds its children. Default Infinity: the whole subtree. */
+  depth?: number
+  /**
+   * Called with each path below the cache's own. If it returns false, the cache has neither that node nor the nodes
+   * below it. Default: all paths.
+   */
+  paths?: (path: string) => boolean
+  /**
+   * Whether the cache keeps the data of a node: true, false, or a function of its path and Stat. Without its data, a node
+   * has `data: undefined`. Default true.
+   */
+  data?: boolean | ((path: string, stat: Stat) => boolean)
+  /** Converts the data that is kept, and back at each read: `{ encode: deflateRawSync, decode: inflateRawSync }`. */
+  codec?: CacheCodec
+  /**
+   * The most bytes of memory that the copy may need: see `bytes` of the cache. With one node more, the cache ends with a
+   * CacheError `TOOLARGE`. Default Infinity.
+   */
+  maxBytes?: number
+  /**
+   * A cache of the same path that has ended, for example with an earlier session. The new cache begins with the copy of
+   * that one, and tells how the tree differs from it. Default: begins empty.
+   */
+  previous?: PreviousCache | undefined
+  /** Closes the cache when it aborts. `ready` and iterations then reject with its reason. Default: no signal. */
+  signal?: AbortSignal
+}
+
+const isLimit = (value: unknown) => typeof value === 'number' && value >= 0
+
+export const cacheOptionChecks: Checks<CacheOptions> = {
+  depth: mustBe(
+    'a whole number from 0 on, or Infinity',
+    (value: unknown) => isLimit(value) && (value === Infinity || Number.isInteger(value)),
+  ),
+  paths: aFunction,
+  data: mustBe('true, false or a function', value => ['boolean', 'function'].includes(typeof value)),
+  codec: mustBe(
+    'an object with the functions encode and decode',
+    (value: Partial<CacheCodec> | null) => typeof value?.encode === 'function' && typeof value.decode === 'function',
+  ),
+  maxBytes: mustBe('a number of bytes, 0 or more', isLimit),
+  previous: mustBe('a Cache', (value: unknown) => typeof value === 'object' && value !== null),
+  signal: aSignal,
+}
+
+export const changesOptionChecks: Checks<CacheChangesOptions> = {
+  signal: aSignal,
+  capacity: mustBe('a number of at least 1', value => isLimit(value) && value >= 1),
+}

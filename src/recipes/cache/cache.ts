@@ -1,0 +1,276 @@
+// Local copies of nodes. This file: the public class, which connects the parts.
+// May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, protocol/option-checks.ts, runtime.
+import { callLater, checked, inBackground, isTerminal, serverPath } from '../../client/recipe-support.ts'
+import { badArguments, isCode, ZooKeeperError } from '../../protocol/index.ts'
+import { optionsProblem } from '../../protocol/option-checks.ts'
+import { onAbort } from '../../runtime/abort.ts'
+import type { Client, State, WatchEvent } from '../../client/index.ts'
+import { checkArguments } from '../node/arguments.ts'
+import { retryUntilDone } from '../node/retry-until-done.ts'
+import { CacheError } from './cache-error.ts'
+import { cacheOptionChecks, changesOptionChecks, type CacheOptions, type CacheState } from './cache-options.ts'
+import { Changes, type CacheChange, type CacheNode, type CacheChangesOptions } from './changes.ts'
+import { Content } from './content.ts'
+import { Copy } from './copy.ts'
+import { Keeper } from './keeper.ts'
+import { Reads } from './reads.ts'
+import { TreeWatch } from './tree-watch.ts'
+
+type Listener = (change: CacheChange) => unknown
+
+/**
+ * A local copy of a node, its children or its subtree, which follows the tree until the cache is closed or the session
+ * ends. It needs one watch on servers from 3.6 on. On older servers it needs one or two watches for each node.
+ *
+ * The node need not exist. After a lost connection, the cache reads the tree again and tells the differences as changes.
+ * The changes of one node are told in their order. Of several changes in quick succession, only the last may be told.
+ */
+export class Cache implements AsyncDisposable, Iterable<CacheNode> {
+  readonly client: Client
+  readonly path: string
+  /**
+   * Resolves when the copy is complete for the first time. Rejects if the cache ends before: with the reason of
+   * `options.signal`, a CacheError TOOLARGE, or a ZooKeeperError, for example SESSIONEXPIRED or CLOSED.
+   */
+  readonly ready: Promise<void>
+  readonly #maxBytes: number
+  readonly #scope = new AbortController()
+  readonly #changes: Changes
+  readonly #keeper: Keeper
+  readonly #reads: Reads
+  readonly #watch: TreeWatch
+  /** The paths that have a watch of exists(). */
+  readonly #existenceWatches = new Set<string>()
+  #isReady = false
+  /** The number of the connection on which the cache has last begun to read the tree. */
+  #connects = 0
+  #settleReady!: { resolve(): void; reject(error: unknown): void }
+  #stopListening: () => void = () => undefined
+  #closed: Promise<void> | undefined
+
+  /**
+   * Begins to load at once. Call {@link changes} or {@link on} in the same turn of the event loop to get all nodes of the
+   * tree as changes too.
+   * @throws ZooKeeperError BADARGUMENTS
+   */
+  constructor(client: Client, path: string, options: CacheOptions = {}) {
+    checkArguments(
+      'Cache',
+      client,
+      path,
+      optionsProblem(options, cacheOptionChecks) ?? previousProblem(client, path, options),
+    )
+    const { depth = Infinity, paths, data = true, codec, maxBytes = Infinity, previous, signal } = options
+    this.client = client
+    this.path = path
+    this.#maxBytes = maxBytes
+    this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }))
+    // Not every caller waits for it.
+    this.ready.catch(() => undefined)
+    const owner = {
+      client,
+      signal: this.#scope.signal,
+      eventsHandled: () => this.#watch.eventsHandled(),
+      onFailure: (error: unknown) => this.#end({ error }),
+    }
+    this.#changes = new Changes(path, callback => callLater(client, callback))
+    this.#reads = new Reads({
+      ...owner,
+      apply: (job, outcome) => this.#keeper.apply(job, outcome),
+      onLoaded: () => this.#onLoaded(),
+    })
+    const copy = previous instanceof Cache ? previous.#keeper.copy.clone() : new Copy(path)
+    const content = new Content(typeof data === 'function' ? data : () => data, codec)
+    this.#keeper = new Keeper(copy, { depth, paths }, content, {
+      reads: this.#reads,
+      changes: this.#changes,
+      onGrown: () => this.#checkSize(),
+      onUnwatched: unwatched => this.#watchExistence(unwatched),
+      onReadAgain: () => (this.#connects = client.stats.connects),
+    })
+    this.#watch = new TreeWatch({ ...owner, onEvent: event => this.#keeper.onEvent(event) })
+    client.on('state', this.#onState)
+    this.#stopListening = onAbort(signal, () => this.#end({ error: signal?.reason as unknown }))
+    if (signal?.aborted) this.#end({ error: signal.reason as unknown })
+    else this.#onState(client.state)
+    if (this.#closed === undefined) this.#start(depth > 0, previous !== undefined).catch(owner.onFailure)
+  }
+
+  async #start(recursive: boolean, isLater: boolean): Promise<void> {
+    const { client, path } = this
+    const { signal } = this.#scope
+    // In a later session, the first server may lag behind the one that the previous cache was read from.
+    if (isLater) await retryUntilDone(client, () => client.sync(path), { signal })
+    if (!(await this.#watch.start(path, recursive))) {
+      this.#keeper.watchesEachNode = true
+      this.#reads.setWatch(this.#watch.onEvent)
+    }
+    if (!signal.aborted) this.#keeper.readAgain()
+  }
+
+  // The copy
+
+  /** Whether the copy follows the tree. */
+  get state(): CacheState {
+    if (this.#closed !== undefined) return 'closed'
+    if (!this.#isReady) return 'loading'
+    const { state, stats } = this.client
+    const isConnected = state === 'connected' || state === 'connectedReadOnly'
+    const isComplete = this.#keeper.watchesEachNode || this.#connects === stats.connects
+    return isConnected && isComplete && !this.#reads.isLoading ? 'live' : 'stale'
+  }
+
+  /** The number of nodes in the copy. */
+  get size(): number {
+    return this.#keeper.copy.size
+  }
+
+  /** About how many bytes of memory the copy needs: per node about 70, and its name, and its data. */
+  get bytes(): number {
+    return this.#keeper.copy.bytes
+  }
+
+  /**
+   * The nodes that the session may not read (NOAUTH), or whose reply exceeds `maxReplyBytes` (REPLYTOOLARGE), with the
+   * errors. The copy contains neither them nor the nodes below them. The cache tries again when they change, and after a
+   * lost connection.
+   */
+  get hidden(): ReadonlyMap<string, Error> {
+    return this.#keeper.hidden
+  }
+
+  /** Returns a node of the copy, or undefined if it is not there. Each call returns new objects. */
+  get(path: string): CacheNode | undefined {
+    const record = this.#keeper.copy.get(path)
+    return record === undefined ? undefined : this.#keeper.node(path, record)
+  }
+
+  /** Returns the names of a node's children in no particular order, or undefined if the node is not in the copy. */
+  children(path: string): string[] | undefined {
+    return this.#keeper.copy.children(path)
+  }
+
+  /** Iterates over all nodes as they are now, each before its children. Later changes have no effect on the iteration. */
+  *[Symbol.iterator](): Generator<CacheNode, undefined> {
+    const copy = this.#keeper.copy.clone()
+    for (const [path, record] of copy.below(this.path)) yield this.#keeper.node(path, record)
+  }
+
+  // Changes
+
+  /**
+   * Iterates over the changes from this call on: `for await (const change of cache.changes())`. Ends when the cache is
+   * closed. If the cache ends otherwise, rejects with the error after the changes before it.
+   * @throws ZooKeeperError BADARGUMENTS; when iterating: the reason of the signal, CacheError LAGGING, TOOLARGE, or a
+   * ZooKeeperError, for example SESSIONEXPIRED
+   */
+  changes(options: CacheChangesOptions = {}): AsyncIterator<CacheChange, undefined> & AsyncIterable<CacheChange> {
+    return this.#changes.read(checked('changes', this.path, options, changesOptionChecks))
+  }
+
+  /**
+   * Calls the listener with each change. Errors that it throws are passed to the option `onUncaughtError` of the client.
+   * Registering the same function again has no effect.
+   * @throws ZooKeeperError BADARGUMENTS
+   */
+  on(event: 'change', listener: Listener): this {
+    this.#checkListener('on', event, listener)
+    this.#changes.on(listener)
+    return this
+  }
+
+  /**
+   * Removes a listener that {@link on} registered.
+   * @throws ZooKeeperError BADARGUMENTS
+   */
+  off(event: 'change', listener: Listener): this {
+    this.#checkListener('off', event, listener)
+    this.#changes.off(listener)
+    return this
+  }
+
+  #checkListener(op: string, event: string, listener: unknown): void {
+    if (event !== 'change')
+      throw badArguments(op, this.path, `there is no event '${event}'; the only event is 'change'`)
+    if (typeof listener !== 'function') throw badArguments(op, this.path, 'the listener must be a function')
+  }
+
+  // The end
+
+  /**
+   * Ends the cache: iterations end, and watches are removed. The copy can still be read. Resolves when the server has
+   * removed the persistent watch, or at once if another watch of the client needs it. May be called again. Never
+   * rejects.
+   */
+  close(): Promise<void> {
+    this.#end({})
+    return this.#closed ?? Promise.resolve()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  readonly #onState = (state: State): void => {
+    if (isTerminal(state)) this.#end({ error: endOf(state, this.path) })
+  }
+
+  #end(end: { error?: unknown }): void {
+    if (this.#closed !== undefined) return
+    const error = 'error' in end ? end.error : endOf('closed', this.path)
+    this.#closed = this.#watch.close()
+    this.#scope.abort(error)
+    this.client.off('state', this.#onState)
+    this.#stopListening()
+    this.#changes.end(end)
+    this.#settleReady.reject(error)
+    inBackground(this.client, this.#closed)
+  }
+
+  // The parts
+
+  #onLoaded(): void {
+    this.#isReady = true
+    this.#settleReady.resolve()
+  }
+
+  #checkSize(): void {
+    if (this.bytes <= this.#maxBytes) return
+    const detail = `the copy needs more than maxBytes, ${this.#maxBytes}: raise it, or leave out data or paths`
+    this.#end({ error: new CacheError('TOOLARGE', this.path, detail) })
+  }
+
+  /** A read that fails sets no watch, but exists() sets one. Servers without persistent watches need no permission for it. */
+  #watchExistence(path: string): void {
+    if (!this.#keeper.watchesEachNode || this.#existenceWatches.has(path)) return
+    this.#existenceWatches.add(path)
+    const { client } = this
+    const { signal } = this.#scope
+    const watch = (event: WatchEvent) => {
+      this.#existenceWatches.delete(path)
+      this.#watch.onEvent(event)
+    }
+    retryUntilDone(client, () => client.exists(path, { watch, signal }), { signal }).then(
+      stat => {
+        if (stat !== null && !this.hidden.has(path)) this.#reads.add('data', path, false)
+      },
+      (error: unknown) => {
+        this.#existenceWatches.delete(path)
+        if (!isCode(error, 'NOAUTH')) this.#end({ error })
+      },
+    )
+  }
+}
+
+const endCodes = { expired: 'SESSIONEXPIRED', authFailed: 'AUTHFAILED', closed: 'CLOSED' } as const
+
+const endOf = (state: keyof typeof endCodes, path: string) =>
+  new ZooKeeperError(endCodes[state], { op: 'Cache', path, fate: 'notSent' })
+
+function previousProblem(client: Client, path: string, { previous }: CacheOptions): string | undefined {
+  if (previous === undefined) return undefined
+  if (!(previous instanceof Cache)) return 'previous must be a Cache of this copy of the package'
+  if (previous.state !== 'closed') return 'the previous cache has not ended: close it first'
+  const isSame = serverPath(previous.client, previous.path) === serverPath(client, path) && previous.path === path
+  return isSame ? undefined : `the previous cache is of another path, ${previous.path}`
+}

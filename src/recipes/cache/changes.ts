@@ -1,0 +1,178 @@
+// The changes that a cache tells, and the readers that wait for them.
+import type { Stat } from '../../protocol/index.ts'
+import { onAbort } from '../../runtime/abort.ts'
+import { CacheError } from './cache-error.ts'
+
+/** A node as the cache has it. */
+export interface CacheNode {
+  readonly path: string
+  /** null: the node has no data. undefined: the option `data` leaves it out. */
+  readonly data: Buffer | null | undefined
+  readonly stat: Stat
+}
+
+/**
+ * A difference between two states of the copy. `hidden`: the server refuses to let the session read the node, so the
+ * node and all nodes below it are not in the copy.
+ */
+export interface CacheChange {
+  readonly type: 'created' | 'changed' | 'deleted' | 'hidden'
+  readonly path: string
+  /** The node now; undefined if it is deleted or hidden. */
+  readonly node: CacheNode | undefined
+  /** The node as it was in the copy before; undefined if it was not there. */
+  readonly old: CacheNode | undefined
+  /** Why the node is hidden. */
+  readonly error?: Error
+}
+
+export interface CacheChangesOptions {
+  /** Ends the iteration when it aborts. `next()` then rejects with the signal's reason. Default: no signal. */
+  signal?: AbortSignal
+  /**
+   * The most changes that wait for the reader, at least 1. With one more, the iteration rejects with a CacheError
+   * `LAGGING`, and the reader must begin again. Default: no limit.
+   */
+  capacity?: number
+}
+
+type Result = IteratorResult<CacheChange, undefined>
+
+interface Waiting {
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+/** How an iteration has ended. The error is told once. */
+interface End {
+  error?: unknown
+}
+
+/** The changes for one reader, in their order. */
+export class ChangeQueue implements AsyncIterator<CacheChange, undefined>, AsyncIterable<CacheChange> {
+  readonly #path: string
+  readonly #capacity: number
+  readonly #onEnd: (queue: ChangeQueue) => void
+  readonly #stopListening: () => void
+  #changes: CacheChange[] = []
+  /** Index of the first change that is not read. */
+  #first = 0
+  readonly #waiting: Waiting[] = []
+  #end: End | undefined
+
+  constructor(path: string, { signal, capacity = Infinity }: CacheChangesOptions, onEnd: (queue: ChangeQueue) => void) {
+    this.#path = path
+    this.#capacity = capacity
+    this.#onEnd = onEnd
+    this.#stopListening = onAbort(signal, () => this.#discard({ error: signal?.reason as unknown }))
+    if (signal?.aborted) this.#discard({ error: signal.reason as unknown })
+  }
+
+  get hasEnded(): boolean {
+    return this.#end !== undefined
+  }
+
+  push(change: CacheChange): void {
+    if (this.#end !== undefined) return
+    const waiting = this.#waiting.shift()
+    if (waiting !== undefined) return waiting.resolve({ value: change, done: false })
+    if (this.#changes.length - this.#first < this.#capacity) return void this.#changes.push(change)
+    const detail = `more than ${this.#capacity} changes wait for their reader: read the copy, and call changes() again`
+    this.#discard({ error: new CacheError('LAGGING', this.#path, detail) })
+  }
+
+  next(): Promise<Result> {
+    const change = this.#changes[this.#first]
+    if (change !== undefined) {
+      this.#first++
+      // Removing each change from the front of a long array would take time in proportion to its length.
+      if (this.#first * 2 > this.#changes.length) {
+        this.#changes = this.#changes.slice(this.#first)
+        this.#first = 0
+      }
+      return Promise.resolve({ value: change, done: false })
+    }
+    if (this.#end === undefined) return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
+    const end = this.#end
+    this.#end = {}
+    return 'error' in end ? Promise.reject(end.error) : Promise.resolve(DONE)
+  }
+
+  /** Ends the iteration. A `for await` loop calls this when it is left. */
+  return(): Promise<Result> {
+    this.#discard({})
+    return Promise.resolve(DONE)
+  }
+
+  /** Ends the iteration after the changes that wait. */
+  end(end: End): void {
+    if (this.#end !== undefined) return
+    this.#end = end
+    this.#stopListening()
+    this.#onEnd(this)
+    const [first, ...others] = this.#waiting.splice(0)
+    if (first === undefined) return
+    this.#end = {}
+    if ('error' in end) first.reject(end.error)
+    else first.resolve(DONE)
+    for (const other of others) other.resolve(DONE)
+  }
+
+  #discard(end: End): void {
+    this.#changes = []
+    this.#first = 0
+    this.end(end)
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+}
+
+const DONE = { value: undefined, done: true } as const
+
+/** All readers of one cache. */
+export class Changes {
+  readonly #path: string
+  readonly #callLater: (callback: () => unknown) => void
+  readonly #queues = new Set<ChangeQueue>()
+  readonly #listeners = new Set<(change: CacheChange) => unknown>()
+  #end: End | undefined
+
+  /** @param callLater calls back in a microtask */
+  constructor(path: string, callLater: (callback: () => unknown) => void) {
+    this.#path = path
+    this.#callLater = callLater
+  }
+
+  /** False if nobody would get a change. */
+  get areHeard(): boolean {
+    return this.#queues.size > 0 || this.#listeners.size > 0
+  }
+
+  on(listener: (change: CacheChange) => unknown): void {
+    this.#listeners.add(listener)
+  }
+
+  off(listener: (change: CacheChange) => unknown): void {
+    this.#listeners.delete(listener)
+  }
+
+  read(options: CacheChangesOptions): ChangeQueue {
+    const queue = new ChangeQueue(this.#path, options, ended => this.#queues.delete(ended))
+    if (this.#end !== undefined) queue.end(this.#end)
+    else if (!queue.hasEnded) this.#queues.add(queue)
+    return queue
+  }
+
+  tell(change: CacheChange): void {
+    for (const queue of this.#queues) queue.push(change)
+    for (const listener of this.#listeners)
+      this.#callLater(() => (this.#listeners.has(listener) ? listener(change) : undefined))
+  }
+
+  end(end: End): void {
+    this.#end = end
+    for (const queue of this.#queues) queue.end(end)
+  }
+}

@@ -1,0 +1,190 @@
+// Keeps a copy equal to what was read: decides what a result or an event changes, what to tell, and what to read next.
+// Synchronous: it asks for reads, and gets their results later.
+import { isCode, join, parentOf, ZooKeeperError, type Stat } from '../../protocol/index.ts'
+import type { WatchEvent } from '../../client/index.ts'
+import type { CacheChange, CacheNode } from './changes.ts'
+import type { Content } from './content.ts'
+import type { Copy } from './copy.ts'
+import type { ReadJob, ReadKind, ReadOutcome } from './reads.ts'
+import { unpack } from './record.ts'
+
+/** The parts of a cache that its keeper uses. */
+export interface KeeperOwner {
+  readonly reads: {
+    add(kind: ReadKind, path: string, isLoad: boolean): void
+    isPending(path: string): boolean
+    isUnderWay(path: string): boolean
+  }
+  readonly changes: { readonly areHeard: boolean; tell(change: CacheChange): void }
+  /** Called after the copy has grown. */
+  onGrown(): void
+  /** Called when all nodes are about to be read. */
+  onReadAgain(): void
+  /** Called if a read has failed and so has set no watch: the root does not exist, or a node cannot be read. */
+  onUnwatched(path: string): void
+}
+
+export interface Scope {
+  /** The most levels below the root. */
+  readonly depth: number
+  /** Returns false for the paths that are left out, with all nodes below them. */
+  readonly paths: ((path: string) => boolean) | undefined
+}
+
+export class Keeper {
+  readonly copy: Copy
+  /** The nodes that could not be read, each with the reason. */
+  readonly hidden = new Map<string, Error>()
+  /** True if each node has a watch of its own. Then the list of each node must be read, even of an empty one. */
+  watchesEachNode = false
+  readonly #owner: KeeperOwner
+  readonly #scope: Scope
+  readonly #content: Content
+
+  constructor(copy: Copy, scope: Scope, content: Content, owner: KeeperOwner) {
+    this.copy = copy
+    this.#scope = scope
+    this.#content = content
+    this.#owner = owner
+    for (const path of [...copy.below(copy.path)].map(([each]) => each))
+      if (!this.#isWanted(path) || !this.#hasParent(path)) this.#remove(path, () => undefined)
+  }
+
+  /** Reads all nodes again, because events may have been lost. */
+  readAgain(): void {
+    const { copy, hidden } = this
+    this.#owner.onReadAgain()
+    this.#read('data', copy.path, true)
+    for (const [path] of copy.below(copy.path)) this.#read('data', path, true)
+    for (const path of hidden.keys()) if (!this.#isTooLarge(path)) this.#read('data', path, true)
+  }
+
+  node(path: string, record: Buffer): CacheNode {
+    return this.#content.node(path, record)
+  }
+
+  // Events
+
+  onEvent({ type, path }: WatchEvent): void {
+    if (type === 'resync' && !this.watchesEachNode) return this.readAgain()
+    if (type === 'Session' || !this.#isWanted(path)) return
+    // If the parent is not in the copy, this node is read after its parent, if at all.
+    if (!this.#hasParent(path) && !this.#owner.reads.isPending(parentOf(path))) return
+    if (type === 'NodeChildrenChanged') {
+      if (this.watchesEachNode) this.#read('children', path, false)
+    } else if (type === 'NodeDeleted' && !this.#owner.reads.isUnderWay(path)) {
+      // All that the copy has of the node was read before this event was sent.
+      this.#onAbsent(path)
+    } else this.#read('data', path, type === 'resync')
+  }
+
+  // Results of reads
+
+  apply({ kind, path, isLoad }: ReadJob, outcome: ReadOutcome): void {
+    if (!this.#hasParent(path)) this.hidden.delete(path)
+    else if (!(outcome instanceof ZooKeeperError)) {
+      if ('children' in outcome) this.#onChildren(path, outcome.children, isLoad)
+      else this.#onNode(path, outcome.stat, outcome.data, isLoad)
+    } else if (outcome.code !== 'NONODE') this.#onHidden(path, outcome)
+    else if (kind === 'data') this.#onAbsent(path)
+    else this.#read('data', path, isLoad)
+  }
+
+  #onNode(path: string, stat: Stat, data: Buffer | null, isLoad: boolean): void {
+    this.hidden.delete(path)
+    const known = this.copy.get(path)
+    const before = known === undefined ? undefined : unpack(known).stat
+    const isNew = before?.czxid !== stat.czxid
+    if (known !== undefined && isNew) {
+      // Its children were deleted before it. Those that were created with or after the new node may be known already.
+      this.#removeOlder(path, stat.czxid)
+      this.#tell('deleted', path, undefined, known)
+    }
+    const record = this.#content.record(path, stat, data)
+    this.copy.set(path, record)
+    this.#owner.onGrown()
+    if (isNew) this.#tell('created', path, record, undefined)
+    else if (before.mzxid !== stat.mzxid) this.#tell('changed', path, record, known)
+    const mayHaveChildren = this.watchesEachNode || stat.numChildren > 0
+    if ((isNew || isLoad) && mayHaveChildren && this.#levelOf(path) < this.#scope.depth)
+      this.#read('children', path, isLoad)
+  }
+
+  #onChildren(path: string, names: readonly string[], isLoad: boolean): void {
+    const known = new Set(this.copy.children(path))
+    for (const name of names) {
+      const child = join(path, name)
+      if (known.delete(name) || !this.#isWanted(child) || this.#isTooLarge(child)) continue
+      this.#read('data', child, isLoad)
+    }
+    // A node that is not in the list was deleted before or after it, or created after it.
+    for (const name of known) this.#read('data', join(path, name), isLoad)
+  }
+
+  #onAbsent(path: string): void {
+    this.hidden.delete(path)
+    this.#remove(path, (each, record) => this.#tell('deleted', each, undefined, record))
+    if (path === this.copy.path) this.#owner.onUnwatched(path)
+  }
+
+  #onHidden(path: string, error: Error): void {
+    const isKnown = this.hidden.has(path)
+    this.hidden.set(path, error)
+    this.#owner.onUnwatched(path)
+    if (this.copy.get(path) === undefined) {
+      if (!isKnown) this.#tell('hidden', path, undefined, undefined, error)
+    } else this.#remove(path, (each, record) => this.#tell('hidden', each, undefined, record, error))
+  }
+
+  // The copy
+
+  /** Removes a node after all nodes below it. */
+  #remove(path: string, removed: (path: string, record: Buffer) => void): void {
+    for (const [each, record] of [...this.copy.below(path)].reverse()) {
+      this.copy.delete(each)
+      removed(each, record)
+    }
+  }
+
+  /** Removes the nodes below a node that were created before a transaction. */
+  #removeOlder(path: string, czxid: bigint): void {
+    for (const [each, record] of [...this.copy.below(path)].reverse()) {
+      // A node with newer nodes below it was created again too. It is about to be read.
+      if (each === path || unpack(record).stat.czxid >= czxid || this.copy.hasChildren(each)) continue
+      this.copy.delete(each)
+      this.#tell('deleted', each, undefined, record)
+    }
+  }
+
+  #read(kind: ReadKind, path: string, isLoad: boolean): void {
+    this.#owner.reads.add(kind, path, isLoad)
+  }
+
+  #tell(type: CacheChange['type'], path: string, record?: Buffer, old?: Buffer, error?: Error): void {
+    if (!this.#owner.changes.areHeard) return
+    const nodeOf = (each: Buffer | undefined) => (each === undefined ? undefined : this.node(path, each))
+    const change = { type, path, node: nodeOf(record), old: nodeOf(old) }
+    this.#owner.changes.tell(error === undefined ? change : { ...change, error })
+  }
+
+  #hasParent(path: string): boolean {
+    return path === this.copy.path || this.copy.get(parentOf(path)) !== undefined
+  }
+
+  /** A reply that was too large has closed the connection. Reading the node again would do so again, without end. */
+  #isTooLarge(path: string): boolean {
+    return isCode(this.hidden.get(path), 'REPLYTOOLARGE')
+  }
+
+  #levelOf(path: string): number {
+    if (path === this.copy.path) return 0
+    let level = 0
+    for (let at = this.copy.path === '/' ? 0 : this.copy.path.length; at !== -1; at = path.indexOf('/', at + 1)) level++
+    return level
+  }
+
+  #isWanted(path: string): boolean {
+    if (path === this.copy.path) return true
+    return this.#levelOf(path) <= this.#scope.depth && this.#scope.paths?.(path) !== false
+  }
+}

@@ -1,0 +1,197 @@
+// The reads of one cache: bounded in number, many in one request where the server can, and coalesced. For each path one
+// read is under way, and at most one follows, however often the path is asked for meanwhile.
+import { isCode, ZooKeeperError, type Stat } from '../../protocol/index.ts'
+import type { Client, ReadOp, WatchCallback } from '../../client/index.ts'
+import { retryUntilDone } from '../node/retry-until-done.ts'
+
+/** The reads of a `children` tell the names of the children, and those of `data` everything else. */
+export type ReadKind = 'data' | 'children'
+
+export type ReadOutcome = { data: Buffer | null; stat: Stat } | { children: string[] } | ZooKeeperError
+
+export interface ReadJob {
+  readonly kind: ReadKind
+  readonly path: string
+  /** True if the cache is not complete before this read is done. */
+  isLoad: boolean
+  isSent: boolean
+  /** Set if the path was asked for after the read was sent. Its reply may be older than that. */
+  again: { isLoad: boolean } | undefined
+}
+
+/** The parts of a cache that its reads use. */
+export interface ReadsOwner {
+  readonly client: Client
+  readonly signal: AbortSignal
+  /** Resolves when all events that were received before this call have been handled. */
+  eventsHandled(): Promise<void>
+  /** Takes a result. NONODE, NOAUTH and REPLYTOOLARGE are results too. */
+  apply(job: ReadJob, outcome: ReadOutcome): void
+  /** Called each time that no read is left that the cache needs to be complete. */
+  onLoaded(): void
+  onFailure(error: unknown): void
+}
+
+/** The most requests in flight. A request that sets watches reads one node only, so there may be more of those. */
+const REQUESTS = 8
+const WATCHING_REQUESTS = 256
+/** The most reads in one request, and about how many bytes its reply should have. */
+const LARGEST_BATCH = 128
+const REPLY_BYTES = 128 * 1024
+const FIRST_BATCH = 16
+/** About how many bytes of a reply a Stat and a header need. */
+const OVERHEAD = 100
+
+interface Reply {
+  readonly jobs: readonly ReadJob[]
+  readonly outcomes: readonly ReadOutcome[]
+}
+
+export class Reads {
+  readonly #owner: ReadsOwner
+  /** All jobs that are queued or sent, by path. */
+  readonly #jobs: Readonly<Record<ReadKind, Map<string, ReadJob>>> = { data: new Map(), children: new Map() }
+  #queue: ReadJob[] = []
+  /** Index of the first job that is not sent. */
+  #first = 0
+  #inFlight = 0
+  #replies: Reply[] = []
+  #isRunning = false
+  /** The number of jobs, present and to follow, with `isLoad`. */
+  #loading = 0
+  #watch: WatchCallback | undefined
+  #batch = FIRST_BATCH
+  /** The most reads that a request may have. It falls when a reply is too large. */
+  #largest = LARGEST_BATCH
+
+  constructor(owner: ReadsOwner) {
+    this.#owner = owner
+  }
+
+  /** Makes all later reads set one-shot watches. */
+  setWatch(watch: WatchCallback): void {
+    this.#watch = watch
+  }
+
+  get isLoading(): boolean {
+    return this.#loading > 0
+  }
+
+  /** True if a read of the node is queued or under way. */
+  isPending(path: string): boolean {
+    return this.#jobs.data.has(path)
+  }
+
+  /** True if the reply to a read of the node is not applied yet. It may be older than events that were handled since. */
+  isUnderWay(path: string): boolean {
+    return this.#jobs.data.get(path)?.isSent === true
+  }
+
+  /** Makes sure that a read is sent after this call. */
+  add(kind: ReadKind, path: string, isLoad: boolean): void {
+    const known = this.#jobs[kind].get(path)
+    if (known === undefined) {
+      const job: ReadJob = { kind, path, isLoad, isSent: false, again: undefined }
+      this.#jobs[kind].set(path, job)
+      this.#queue.push(job)
+      if (isLoad) this.#loading++
+    } else {
+      const next = known.isSent ? (known.again ??= { isLoad: false }) : known
+      if (isLoad && !next.isLoad) this.#loading++
+      next.isLoad ||= isLoad
+    }
+    this.#wake()
+  }
+
+  #wake(): void {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    this.#run().catch((error: unknown) => this.#owner.onFailure(error))
+  }
+
+  /** Applies the replies and sends the jobs. Handles the events before them first, so that no event is late. */
+  async #run(): Promise<void> {
+    do {
+      await this.#owner.eventsHandled()
+      for (const { jobs, outcomes } of this.#replies.splice(0))
+        for (const [i, job] of jobs.entries()) this.#finish(job, outcomes[i] as ReadOutcome)
+      if (this.#owner.signal.aborted) return
+      this.#send()
+    } while (this.#replies.length > 0)
+    this.#isRunning = false
+  }
+
+  #finish(job: ReadJob, outcome: ReadOutcome): void {
+    const { kind, path, isLoad } = job
+    if (this.#owner.signal.aborted) return
+    this.#owner.apply(job, outcome)
+    this.#jobs[kind].delete(path)
+    const { again } = job
+    if (again !== undefined) {
+      this.add(kind, path, again.isLoad)
+      if (again.isLoad) this.#loading--
+    }
+    if (isLoad && --this.#loading === 0) this.#owner.onLoaded()
+  }
+
+  #send(): void {
+    const most = this.#watch === undefined ? REQUESTS : WATCHING_REQUESTS
+    while (this.#inFlight < most && this.#first < this.#queue.length) {
+      const size = this.#watch === undefined ? Math.min(this.#batch, this.#largest) : 1
+      const jobs = this.#queue.slice(this.#first, this.#first + size)
+      this.#first += jobs.length
+      if (this.#first * 2 > this.#queue.length) {
+        this.#queue = this.#queue.slice(this.#first)
+        this.#first = 0
+      }
+      for (const job of jobs) job.isSent = true
+      this.#inFlight++
+      this.#request(jobs).catch((error: unknown) => this.#owner.onFailure(error))
+    }
+  }
+
+  async #request(jobs: readonly ReadJob[]): Promise<void> {
+    const { client, signal } = this.#owner
+    const [job] = jobs as readonly [ReadJob]
+    try {
+      const read = () =>
+        jobs.length === 1 ? this.#readOne(job).then(one => [one]) : client.multiRead(jobs.map(readOpOf))
+      const outcomes = (await retryUntilDone<ReadOutcome[]>(client, read, { signal })) satisfies ReadOutcome[]
+      this.#adapt(jobs, outcomes)
+      this.#replies.push({ jobs, outcomes })
+    } catch (error) {
+      if (jobs.length > 1 && isCode(error, 'REPLYTOOLARGE', 'REQUESTTOOLARGE', 'UNIMPLEMENTED')) {
+        this.#largest = isCode(error, 'UNIMPLEMENTED') ? 1 : Math.ceil(jobs.length / 4)
+        for (const each of jobs) each.isSent = false
+        this.#queue.push(...jobs)
+      } else if (isCode(error, 'NONODE', 'NOAUTH', 'REPLYTOOLARGE')) {
+        this.#replies.push({ jobs, outcomes: [error as ZooKeeperError] })
+      } else throw error
+    } finally {
+      this.#inFlight--
+    }
+    this.#wake()
+  }
+
+  #readOne({ kind, path }: ReadJob): Promise<ReadOutcome> {
+    const { client, signal } = this.#owner
+    const options = this.#watch === undefined ? { signal } : { watch: this.#watch, signal }
+    return kind === 'data' ? client.getData(path, options) : client.getChildren(path, options)
+  }
+
+  /** Chooses the size of the next requests, so that their replies have about the same number of bytes. */
+  #adapt(jobs: readonly ReadJob[], outcomes: readonly ReadOutcome[]): void {
+    if (jobs.length < this.#batch && jobs.length < FIRST_BATCH) return
+    const bytes = outcomes.reduce((sum, outcome) => sum + bytesOf(outcome), 0)
+    const fitting = Math.floor((REPLY_BYTES * jobs.length) / bytes)
+    this.#batch = Math.max(1, Math.min(LARGEST_BATCH, 2 * this.#batch, fitting))
+  }
+}
+
+const readOpOf = ({ kind, path }: ReadJob): ReadOp => (kind === 'data' ? { getData: path } : { getChildren: path })
+
+function bytesOf(outcome: ReadOutcome): number {
+  if (outcome instanceof ZooKeeperError) return OVERHEAD
+  if ('children' in outcome) return outcome.children.reduce((sum, name) => sum + 4 + name.length, OVERHEAD)
+  return OVERHEAD + outcome.stat.dataLength
+}

@@ -1,0 +1,109 @@
+// Checks docs/data.md: runs its code, and measures its tables of costs.
+import { expect } from 'chai'
+import { connect, type Client, type ObservedFrame } from '../../src/index.ts'
+import { ReplyHeader, xids } from '../../src/protocol/index.ts'
+import { Cache } from '../../src/recipes/index.ts'
+import { Server, VirtualClock } from '../../src/server/index.ts'
+import { readDocument, testCodeBlocks } from '../support/document.ts'
+import { seededRandom } from '../support/seeded-random.ts'
+import { sharedServer } from '../support/shared-server.ts'
+
+/** Counts the frames of one client after its handshake. */
+class Costs {
+  requests = 0
+  notifications = 0
+  sent = 0
+  read = 0
+
+  readonly observe = ({ from, first, bytes }: ObservedFrame): void => {
+    if (first) return
+    if (from === 'client') {
+      this.requests++
+      this.sent += 4 + bytes.length
+      return
+    }
+    this.read += 4 + bytes.length
+    if (ReplyHeader.decode(bytes).xid === xids.notification) this.notifications++
+  }
+
+  /** Returns the counts since the last call, as in the table. */
+  take(): string {
+    const { requests, notifications, sent, read } = this
+    this.requests = this.notifications = this.sent = this.read = 0
+    return [requests, notifications, sent, read].join(' | ')
+  }
+}
+
+const DIRECTORIES = 1000
+const data = 'x'.repeat(100)
+
+async function fill(zk: Client): Promise<void> {
+  await zk.create('/tree', data)
+  for (let i = 1; i < DIRECTORIES; i++) {
+    const path = `/tree/directory-${String(i).padStart(4, '0')}`
+    const count = i === DIRECTORIES - 1 ? 18 : 9
+    await zk.multi([
+      { create: path, data },
+      ...Array.from({ length: count }, (_, k) => ({ create: `${path}/node-${k}`, data })),
+    ])
+  }
+}
+
+/** Measures the rows of the table in virtual time, where each run has the same frames. */
+async function measure(hasPersistentWatches: boolean): Promise<string[]> {
+  const clock = new VirtualClock()
+  const server = await Server.start({ listen: false, clock, random: seededRandom(1) })
+  const options = { dial: server.dial, clock, random: seededRandom(1), sessionTimeout: 40_000 }
+  const rows: string[] = []
+  const run = async () => {
+    await using zk = await connect(server.connectString, options)
+    await fill(zk)
+    const costs = new Costs()
+    await using client = await connect(server.connectString, { ...options, onFrame: costs.observe })
+    if (!hasPersistentWatches)
+      server.faults.replace('addWatch', 'UNIMPLEMENTED', { times: Infinity, session: client.sessionId })
+    costs.take()
+    const cache = new Cache(client, '/tree')
+    await cache.ready
+    expect(cache.size).to.equal(10 * DIRECTORIES)
+    const row = async (step: string, change: () => Promise<unknown>) => {
+      await change()
+      await new Promise<void>(resolve => void clock.setTimeout(resolve, 100))
+      rows.push(`${step} | ${costs.take()}`)
+    }
+    const path = '/tree/directory-0001/new'
+    await row('load', () => Promise.resolve())
+    await row('another client creates a node', () => zk.create(path, data))
+    await row('another client changes a node', () => zk.setData(path, data))
+    await row('another client changes a node 1 000 times at once', () =>
+      Promise.all(Array.from({ length: 1000 }, () => zk.setData(path, data))),
+    )
+    await row('another client deletes a node', () => zk.delete(path))
+    server.dropConnections()
+    await client.whenConnected()
+    await row('reconnect', () => Promise.resolve())
+    await row('`close()`', () => cache.close())
+  }
+  await clock.until(run())
+  await server.close()
+  return rows.map(row => `${hasPersistentWatches ? 'from 3.6 on' : '3.4, 3.5'} | ${row}`)
+}
+
+describe('docs/data.md', () => {
+  testCodeBlocks('docs/data.md', [
+    /^blue \[ 'colour' \]\nchanged \/settings\/colour from blue to green\n\/settings 0\n\/settings\/colour 1\n$/,
+    /^created \/settings\ncreated \/settings\/colour\ntrue 2\n$/,
+  ])
+
+  it('lists the measured costs of a Cache', async function () {
+    this.timeout(60_000)
+    const listed = [...readDocument('docs/data.md').matchAll(/^\| ((?:from 3.6 on|3.4, 3.5) \| .*) \|$/gm)]
+    const measured = [...(await measure(true)), ...(await measure(false))]
+    expect(listed.map(([, row]) => row)).to.deep.equal(measured)
+  })
+
+  after(async () => {
+    await using zk = await connect((await sharedServer()).connectString)
+    await zk.deleteRecursive('/settings')
+  })
+})
