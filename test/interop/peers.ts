@@ -22,6 +22,18 @@ export const CURATOR_JARS = ['client', 'framework', 'recipes']
 /** The path is absolute, because another python on the PATH may not see Debian's packages. */
 export const PYTHON = '/usr/bin/python3'
 
+const DISCOVERY_JAR = jar('curator-x-discovery')
+
+async function provideDiscovery(): Promise<void> {
+  await provideCurator()
+  await ensureInstalled({
+    name: "Curator's service discovery",
+    package: 'libcurator-discovery-java',
+    isInstalled: () => existsSync(DISCOVERY_JAR),
+    alternatives: 'install the Debian package libcurator-discovery-java.',
+  })
+}
+
 /** Installs Curator if it is missing. Call it outside a test's timeout. */
 async function provideCurator(): Promise<void> {
   await ensureInstalled({
@@ -61,8 +73,15 @@ export class Peer {
     return new Peer(await JavaProgram.start(source, { jars: CURATOR_JARS, args: [connectString] }))
   }
 
-  static kazoo(connectString: string): Peer {
-    const source = fileURLToPath(new URL('KazooPeer.py', import.meta.url))
+  /** A peer of MembersPeer.java, with groups and services instead of locks. */
+  static async curatorMembers(connectString: string): Promise<Peer> {
+    const source = new URL('MembersPeer.java', import.meta.url)
+    return new Peer(await JavaProgram.start(source, { jars: [...CURATOR_JARS, DISCOVERY_JAR], args: [connectString] }))
+  }
+
+  /** @param program KazooPeer.py has locks, MembersPeer.py has groups */
+  static kazoo(connectString: string, program = 'KazooPeer.py'): Peer {
+    const source = fileURLToPath(new URL(program, import.meta.url))
     return new Peer(new SubprocessRpc(PYTHON, [source, connectString]))
   }
 
@@ -100,4 +119,12 @@ export const curator: Library = { provide: provideCurator, start: connectString 
 export const kazoo: Library = {
   provide: provideKazoo,
   start: connectString => Promise.resolve(Peer.kazoo(connectString)),
+}
+export const curatorMembers: Library = {
+  provide: provideDiscovery,
+  start: connectString => Peer.curatorMembers(connectString),
+}
+export const kazooMembers: Library = {
+  provide: provideKazoo,
+  start: connectString => Promise.resolve(Peer.kazoo(connectString, 'MembersPeer.py')),
 }

@@ -9,6 +9,7 @@ import { dataBugs } from './bugs/data.ts'
 import { helds } from './bugs/held.ts'
 import { life } from './bugs/life.ts'
 import { locks } from './bugs/locks.ts'
+import { membersBugs } from './bugs/members.ts'
 import { node } from './bugs/node.ts'
 import { protocol } from './bugs/protocol.ts'
 import { queue } from './bugs/queue.ts'
@@ -53,6 +54,7 @@ export const catalogue: readonly PlantedBug[] = [
   ...reentrants,
   ...coordination,
   ...dataBugs,
+  ...membersBugs,
   ...runtime,
   ...serverControl,
   ...serverEnsemble,

@@ -189,6 +189,21 @@ onBothServers('Partitioner', (fixture, { it, itEverywhere }) => {
     expect(sessions.size).to.equal(3)
   })
 
+  it('rejects when its session ends, also if it owns no item', async () => {
+    const [one, two] = await fixture.openMany(2)
+    const members = [
+      new Member(one as Client, path, 'a', { list: ['one'] }),
+      new Member(two as Client, path, 'b', { list: ['one'] }),
+    ]
+    await fixture.until(() => members.some(({ owned }) => owned.size === 1))
+    const isOwner = members[0]?.owned.size === 1
+    const [idle, idleClient, owner] = isOwner ? [members[1], two, members[0]] : [members[0], one, members[1]]
+    await fixture.sleep(100)
+    await fixture.expire(idleClient as Client)
+    expect(await failureOf(idle?.running ?? Promise.resolve())).to.have.property('code', 'SESSIONEXPIRED')
+    await owner?.stop()
+  })
+
   it('resolves at once if its signal has aborted, without any request', async () => {
     let frames = 0
     const client = await fixture.open({ onFrame: () => frames++ })
