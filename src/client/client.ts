@@ -21,6 +21,7 @@ import {
   aTimeout,
   checked,
   ensureChecks,
+  hasMethod,
   kindProblem,
   refuse,
   signalChecks,
@@ -58,6 +59,23 @@ export interface CloseOptions {
 }
 
 const closeChecks: Checks<CloseOptions> = { timeout: aTimeout }
+
+/** Decides when {@link Client.retry} repeats a task, and when it gives up. `zkwire/recipes` exports several. */
+export interface RetryPolicy {
+  /** Runs the task, perhaps again and again. */
+  retry<T>(client: Client, task: () => Promise<T>, signal: AbortSignal | undefined): Promise<T>
+}
+
+/** Options of {@link Client.retry}. */
+export interface RetryOptions extends SignalOption {
+  /** Replaces the rule of {@link Client.retry}. Default: none, so the task is repeated until the session ends. */
+  policy?: RetryPolicy
+}
+
+const retryChecks: Checks<RetryOptions> = {
+  ...signalChecks,
+  policy: mustBe('a retry policy', value => hasMethod(value, 'retry')),
+}
 
 const whenConnectedChecks: Checks<WhenConnectedOptions> = { signal: aSignal, readOnly: aBoolean }
 
@@ -327,12 +345,14 @@ export class Client extends Operations implements AsyncDisposable {
   /**
    * Runs the task, and runs it again on the next connection each time it fails with CONNECTIONLOSS. The task may
    * therefore be executed twice, and must do no harm then. Resolves to the result of the task. If the task fails again
-   * and again although the connection is not lost, pauses of up to 1 s follow.
+   * and again although the connection is not lost, pauses of up to 1 s follow. The option `policy` limits the attempts,
+   * and chooses the pauses.
    * @throws any other error of the task; ZooKeeperError SESSIONEXPIRED, AUTHFAILED or CLOSED if the session ends first
    */
-  async retry<T>(task: () => Promise<T>, options: SignalOption = {}): Promise<T> {
-    const { signal } = checked('retry', '', options, signalChecks)
+  async retry<T>(task: () => Promise<T>, options: RetryOptions = {}): Promise<T> {
+    const { signal, policy } = checked('retry', '', options, retryChecks)
     if (typeof task !== 'function') throw badArguments('retry', '', 'the task must be a function')
+    if (policy !== undefined) return policy.retry(this, task, signal)
     let pace: Pace | undefined
     for (;;) {
       try {

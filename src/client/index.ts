@@ -1,7 +1,7 @@
 // The public interface of the client: connect(), the client and its operations, supervise(). Re-exports only.
 // May import: session, session/life, session/requests, session/watches, session/servers, transport, protocol, runtime.
 export { aclOf, creatorAllACL, digest, openACL, readOnlyACL } from './acl.ts'
-export type { Client, CloseOptions, WatcherOptions, WhenConnectedOptions } from './client.ts'
+export type { Client, CloseOptions, RetryOptions, RetryPolicy, WatcherOptions, WhenConnectedOptions } from './client.ts'
 export type { Created } from './create.ts'
 export type { EnsembleConfig, EnsembleServer, Reconfiguration } from './ensemble-config.ts'
 export type { CreatedInMulti, MultiOp, MultiResult, MultiResults } from './multi.ts'

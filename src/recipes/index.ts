@@ -16,6 +16,7 @@ export { EphemeralMutex, type EphemeralMutexOptions } from './locks/ephemeral-mu
 export type { Held, HoldOptions } from './locks/held.ts'
 export { HerdMutex } from './locks/herd-mutex.ts'
 export { LeaderElection, type LeaderElectionOptions, type Participant } from './coordination/leader-election.ts'
+export { Lease, type LeaseOptions, type LeaseTerm } from './data/lease.ts'
 export type { Lock, AcquireOptions } from './locks/lock.ts'
 export { LockError, type LockErrorCode } from './node/lock-error.ts'
 export { MultiLock, type MultiHeld } from './locks/multi-lock.ts'
@@ -39,6 +40,17 @@ export {
   type ReadWriteLockOptions,
   type WriteLock,
 } from './locks/read-write-lock.ts'
+export {
+  exponentialBackoffRetry,
+  kazooRetry,
+  retryForever,
+  retryNTimes,
+  retryPolicy,
+  retryUntilElapsed,
+  type ExponentialBackoffOptions,
+  type KazooRetryOptions,
+  type RetryState,
+} from './data/retry-policies.ts'
 export { revoke } from './locks/revoke.ts'
 export { Services, type NewInstance, type Registration, type ServicesOptions } from './members/services.ts'
 export { uriOf, type ServiceInstance, type ServiceType, type UriPart } from './members/service-instance.ts'

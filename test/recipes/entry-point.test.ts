@@ -9,7 +9,7 @@ import { failureOf } from '../support/settled.ts'
 const { Barrier, LockError, MultiLock, Mutex, ReadWriteLock, ReentrantMutex } = recipes
 
 describe('zkwire/recipes', () => {
-  it('exports the recipes, LockError and revoke, and nothing else', () => {
+  it('exports the recipes, LockError, revoke and the retry policies, and nothing else', () => {
     expect(Object.keys(recipes).sort()).to.deep.equal([
       'Barrier',
       'Cache',
@@ -19,6 +19,7 @@ describe('zkwire/recipes', () => {
       'EphemeralMutex',
       'HerdMutex',
       'LeaderElection',
+      'Lease',
       'LockError',
       'Membership',
       'MultiLock',
@@ -33,6 +34,12 @@ describe('zkwire/recipes', () => {
 
       'SharedValue',
       'TicketMutex',
+      'exponentialBackoffRetry',
+      'kazooRetry',
+      'retryForever',
+      'retryNTimes',
+      'retryPolicy',
+      'retryUntilElapsed',
       'revoke',
       'uriOf',
     ])

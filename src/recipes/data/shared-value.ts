@@ -1,6 +1,6 @@
 // Data that clients share: values, counters, queues of items, leases; and policies of retries. This file: a value that
 // is updated by its version.
-// May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
+// May import: recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
 import {
   anACL,
   aSignal,

@@ -7,6 +7,8 @@ const index = { file: 'src/recipes/data/queue-index.ts', caughtBy: 'test/recipes
 const watch = { file: 'src/recipes/data/queue-watch.ts', caughtBy: 'test/recipes/data/queue.test.ts' }
 const item = { file: 'src/recipes/data/queue-item.ts', caughtBy: 'test/recipes/data/queue-faults.test.ts' }
 const queue = { file: 'src/recipes/data/queue.ts', caughtBy: 'test/recipes/data/queue.test.ts' }
+const lease = { file: 'src/recipes/data/lease.ts', caughtBy: 'test/recipes/data/lease.test.ts' }
+const retry = { file: 'src/recipes/data/retry-policies.ts', caughtBy: 'test/recipes/data/retry-policies.test.ts' }
 const counter = { file: 'src/recipes/data/counter.ts', caughtBy: 'test/recipes/data/counter.test.ts' }
 
 export const dataBugs: readonly PlantedBug[] = [
@@ -174,5 +176,60 @@ export const dataBugs: readonly PlantedBug[] = [
     from: 'await item.release().catch(nothing)\n',
     to: '',
     caughtBy: 'test/recipes/data/queue-consume.test.ts',
+  },
+  {
+    ...lease,
+    bug: 'a lease is written after the node of its lock was deleted',
+    from: 'const transaction = held.guard()',
+    to: 'const transaction = this.#client.transaction()',
+  },
+  {
+    ...lease,
+    bug: 'the renewal of a holder takes a second lease',
+    from: 'return own < 0 ? paths :',
+    to: 'return own < 1000 ? paths :',
+  },
+  {
+    ...lease,
+    bug: 'the lock of a lease stays after the lease was obtained',
+    from: 'await held.release()\n',
+    to: '',
+  },
+  {
+    ...lease,
+    bug: 'release() ends the lease of another holder',
+    from: 'if ((await this.#read(path))?.holder !== this.#options.holder) return\n    await held',
+    to: 'await held',
+  },
+  {
+    ...lease,
+    file: 'src/recipes/data/lease-record.ts',
+    bug: 'a lease of another holder is taken a moment before its end',
+    from: 'now >= record.end',
+    to: 'now + 1000 >= record.end',
+  },
+  {
+    ...retry,
+    bug: 'a policy that limits the attempts waits for a connection without limit',
+    from: "if (client.state !== 'suspended') return task()",
+    to: 'return task()',
+  },
+  {
+    ...retry,
+    bug: 'a long pause goes on after the client is connected again',
+    from: "isTerminal(state) || (before === 'suspended' && state !== before)",
+    to: 'isTerminal(state) && before !== state',
+  },
+  {
+    ...retry,
+    bug: 'a policy repeats a task that has failed with another error',
+    from: "if (!isCode(error, 'CONNECTIONLOSS')) throw error",
+    to: '',
+  },
+  {
+    ...retry,
+    bug: 'kazooRetry() begins an attempt after its deadline',
+    from: 'elapsed + ms >= deadline',
+    to: 'elapsed >= deadline',
   },
 ]

@@ -14,7 +14,8 @@ export class QueueModel {
   readonly #completed = new Set<string>()
   /** Items whose complete() failed because the session ended: the server may have executed it. */
   readonly #perhapsCompleted = new Set<string>()
-  readonly queues: Queue[] = []
+  /** All queues that were opened, each with its session. */
+  readonly #queues = new Map<Queue, bigint>()
   #count = 0
 
   constructor(world: World, happened: (what: string) => void) {
@@ -42,14 +43,14 @@ export class QueueModel {
     let queue = this.open(host)
     while (!(await until())) {
       const item = await queue.take({ timeout: oneOf(world.random, [5, 50, 500]) }).catch(() => undefined)
-      if (item !== undefined) await this.#process(host, item)
+      if (item !== undefined) await this.#process(this.#queues.get(queue) ?? 0n, item)
       queue = await this.#reopened(host, queue)
     }
   }
 
   open({ client }: Host): Queue {
     const queue = new Queue(client, '/queue')
-    this.queues.push(queue)
+    this.#queues.set(queue, client.sessionId)
     return queue
   }
 
@@ -61,15 +62,17 @@ export class QueueModel {
     return this.open(host)
   }
 
-  async #process(host: Host, item: QueueItem): Promise<void> {
+  async #process(session: bigint, item: QueueItem): Promise<void> {
     const world = this.#world
     const data = String(item.data)
+    const isAlive = (id: bigint) => world.server.snapshot().sessions.some(each => each.id === id)
     const other = this.#holders.get(data)
-    const isAlive = (session: bigint) => world.server.snapshot().sessions.some(({ id }) => id === session)
-    if (other !== undefined && isAlive(other.session))
-      world.violations.push(`${data} has two consumers at the same time`)
-    if (this.#completed.has(data)) world.violations.push(`${data} was taken after it was completed`)
-    const holder = { item, session: host.client.sessionId }
+    // If the reply was delayed until after the end of the session, the consumer learns of the end later.
+    if (isAlive(session)) {
+      if (other !== undefined && isAlive(other.session)) world.violations.push(`${data} has two consumers at a time`)
+      if (this.#completed.has(data)) world.violations.push(`${data} was taken after it was completed`)
+    }
+    const holder = { item, session }
     this.#holders.set(data, holder)
     const end = () => {
       if (this.#holders.get(data) === holder) this.#holders.delete(data)
@@ -98,7 +101,7 @@ export class QueueModel {
 
   async check(): Promise<void> {
     const world = this.#world
-    for (const queue of this.queues) await queue.close()
+    for (const queue of this.#queues.keys()) await queue.close()
     for (const name of this.#put)
       if (!this.#completed.has(name) && !this.#perhapsCompleted.has(name)) world.violations.push(`${name} is lost`)
     for (const name of this.#completed)

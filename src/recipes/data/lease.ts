@@ -1,0 +1,180 @@
+// Leases that end at a time of day, with the nodes of kazoo's NonBlockingLease and MultiNonBlockingLease.
+import { anACL, clockOf } from '../../client/recipe-support.ts'
+import { isCode, join, MultiError, type ACL } from '../../protocol/index.ts'
+import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import type { Client } from '../../client/index.ts'
+import { Mutex } from '../locks/mutex.ts'
+import type { Held } from '../locks/held.ts'
+import { checkArguments } from '../node/arguments.ts'
+import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
+import { LockError } from '../node/lock-error.ts'
+import { decodeLease, encodeLease, endAfter, isFree, type LeaseRecord } from './lease-record.ts'
+
+/** Options of a {@link Lease}. */
+export interface LeaseOptions {
+  /** Who obtains the lease. Callers with the same name are one holder, which can renew the lease, also after a restart. */
+  holder: string
+  /** How long the lease lasts, in milliseconds, from 1000 to 100 years. Its end is rounded down to a second. */
+  duration: number
+  /**
+   * How many holders there may be. Each has one of the leases `path/0`, `path/1`, … (kazoo's MultiNonBlockingLease).
+   * Default: one lease, at the path itself (kazoo's NonBlockingLease).
+   */
+  count?: number
+  /** The ACL of all nodes that are created, except missing nodes above the path. Default: the world may do anything. */
+  acl?: readonly ACL[]
+}
+
+/** A lease that was obtained. */
+export interface LeaseTerm {
+  /** The path of the lease: that of the {@link Lease}, or with `count` one below it. */
+  path: string
+  /** When the lease ends. Other holders compare it with their own clocks. */
+  end: Date
+}
+
+const LONGEST = 100 * 365 * 24 * 3600 * 1000
+
+const leaseChecks: Checks<LeaseOptions> = {
+  holder: mustBe('a string that is not empty', value => typeof value === 'string' && value !== ''),
+  duration: mustBe(
+    `a number of milliseconds from 1000 to ${LONGEST}`,
+    (value: unknown) => typeof value === 'number' && value >= 1000 && value <= LONGEST,
+  ),
+  count: mustBe('a positive integer', (value: number) => Number.isSafeInteger(value) && value >= 1),
+  acl: anACL,
+}
+
+/**
+ * A lease: one holder has it until its end, whether the holder's process and session live or not. A job that must run
+ * on one machine stays there, and moves when the machine has not renewed the lease in time.
+ *
+ * The end is a time of day by the clock of the holder, and the others compare it with their clocks. If the clocks
+ * differ by 5 s, two holders may have the lease for 5 s. Use a lock if that does harm.
+ */
+export class Lease {
+  readonly path: string
+  readonly #client: Client
+  readonly #options: LeaseOptions
+
+  /** @throws ZooKeeperError BADARGUMENTS */
+  constructor(client: Client, path: string, options: LeaseOptions) {
+    const isMissing = (name: keyof LeaseOptions) => (options as Partial<LeaseOptions>)[name] === undefined
+    const missing = () => (['holder', 'duration'] as const).find(isMissing)
+    const problem = optionsProblem(options, leaseChecks) ?? (missing() && `the option ${missing()} is missing`)
+    checkArguments('Lease', client, path, problem)
+    this.path = path
+    this.#client = client.chroot('/')
+    this.#options = { ...options }
+  }
+
+  /**
+   * Obtains the lease, or renews it if this holder has it. Resolves with null if another holder has it, and does not
+   * wait for its end. Waits through lost connections, and while another client reads or writes the lease. If the call
+   * is cancelled, the lease may be obtained nevertheless.
+   * @throws LockError TIMEOUT; LockError UNSUPPORTED if the node contains no lease of kazoo; LockError LOST if another
+   * client deleted the node of the lock that protects the lease; the signal's reason; ZooKeeperError, for example
+   * BADARGUMENTS, NOAUTH, SESSIONEXPIRED
+   */
+  obtain(options: WaitOptions = {}): Promise<LeaseTerm | null> {
+    return this.#run('obtain', options, async signal => {
+      for (const path of await this.#ownFirst(signal)) {
+        const term = await this.#locked(path, signal, held => this.#obtain(path, held, signal))
+        if (term !== null) return term
+      }
+      return null
+    })
+  }
+
+  /**
+   * Ends the lease of this holder at once, so that another one can obtain it. Does nothing if this holder has none.
+   * Throws as {@link obtain}.
+   */
+  release(options: WaitOptions = {}): Promise<void> {
+    return this.#run('release', options, async signal => {
+      for (const path of this.#paths)
+        if ((await this.#client.retry(() => this.#read(path), { signal }))?.holder === this.#options.holder)
+          await this.#locked(path, signal, held => this.#remove(path, held, signal))
+    })
+  }
+
+  get #paths(): string[] {
+    const { count } = this.#options
+    return count === undefined ? [this.path] : Array.from({ length: count }, (_, i) => join(this.path, String(i)))
+  }
+
+  /** Returns the paths of all leases, first the one that this holder has. Otherwise a renewal could take a second one. */
+  async #ownFirst(signal: AbortSignal): Promise<string[]> {
+    const paths = this.#paths
+    if (paths.length === 1) return paths
+    const read = (path: string) => this.#client.retry(() => this.#read(path), { signal })
+    const records = await Promise.all(paths.map(read))
+    const now = clockOf(this.#client).wallNow()
+    const own = records.findIndex(record => record?.holder === this.#options.holder && now < record.end)
+    return own < 0 ? paths : [...paths.splice(own, 1), ...paths]
+  }
+
+  /** Runs a task under kazoo's lock of the lease. */
+  async #locked<T>(path: string, signal: AbortSignal, task: (held: Held) => Promise<T>): Promise<T> {
+    const { holder, acl } = this.#options
+    const mutex = new Mutex(this.#client, path, { dialect: 'kazoo', data: holder, ...(acl && { acl }) })
+    const held = await mutex.acquire({ signal })
+    try {
+      return await this.#client.retry(() => task(held), { signal })
+    } catch (error) {
+      const isLost = error instanceof MultiError && isCode(error, 'NONODE') && error.path === held.path
+      throw isLost ? new LockError('LOST', path, { cause: error }) : error
+    } finally {
+      await held.release()
+    }
+  }
+
+  /** May be executed twice, because the second time it renews the lease. */
+  async #obtain(path: string, held: Held, signal: AbortSignal): Promise<LeaseTerm | null> {
+    const { holder, duration, acl } = this.#options
+    const record = await this.#read(path)
+    const now = clockOf(this.#client).wallNow()
+    if (record !== undefined && !isFree(record, holder, now)) return null
+    const end = endAfter(now, duration)
+    const [node, data] = [holderNode(path), encodeLease({ holder, end })]
+    const transaction = held.guard()
+    if (record === undefined) transaction.create(node, data, acl && { acl })
+    else transaction.setData(node, data)
+    await transaction.commit({ signal })
+    return { path, end: new Date(end) }
+  }
+
+  async #remove(path: string, held: Held, signal: AbortSignal): Promise<void> {
+    if ((await this.#read(path))?.holder !== this.#options.holder) return
+    await held.guard().delete(holderNode(path)).commit({ signal })
+  }
+
+  /** Returns undefined if there is no lease. A lease of a newer version never ends, as in kazoo. */
+  async #read(path: string): Promise<LeaseRecord | undefined> {
+    let data
+    try {
+      ;({ data } = await this.#client.getData(holderNode(path)))
+    } catch (error) {
+      if (isCode(error, 'NONODE')) return undefined
+      throw error
+    }
+    const record = decodeLease(String(data))
+    if (record === 'newer') return { holder: '', end: Infinity }
+    if (record !== undefined) return record
+    const detail = `the data of ${holderNode(path)} is no lease of kazoo: delete the node, or use another path`
+    throw new LockError('UNSUPPORTED', path, { detail })
+  }
+
+  #run<T>(op: string, options: WaitOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const call = { op, path: this.path, options, checks: waitOptionChecks }
+    // The lock is released by the work itself, also after the call was cancelled.
+    return cancellable(this.#client, call, work, done =>
+      done.then(
+        () => undefined,
+        () => undefined,
+      ),
+    )
+  }
+}
+
+const holderNode = (path: string): string => join(path, 'lease_holder')

@@ -1,0 +1,199 @@
+import { expect } from 'chai'
+import type { Client } from '../../../src/index.ts'
+import { opcodes } from '../../../src/protocol/index.ts'
+import { Lease, Mutex, type LeaseOptions } from '../../../src/recipes/index.ts'
+import { decodeLease, encodeLease, endAfter, isFree } from '../../../src/recipes/data/lease-record.ts'
+import { failureOf } from '../../support/settled.ts'
+import { onBothServers } from '../fixture.ts'
+
+const HOUR = 3_600_000
+
+describe('the data of a lease', () => {
+  it('is that of kazoo, byte for byte', () => {
+    const record = { holder: 'host "1"', end: Date.UTC(2026, 0, 2, 3, 4, 5) }
+    const bytes = '{"version": 1, "holder": "host \\"1\\"", "end": "2026-01-02T03:04:05"}'
+    expect(encodeLease(record)).to.equal(bytes)
+    expect(decodeLease(bytes)).to.deep.equal(record)
+    expect(endAfter(999, 1500)).to.equal(2000)
+  })
+
+  it('of a newer version is told from data that is no lease', () => {
+    expect(decodeLease('{"version": 2, "until": 5}')).to.equal('newer')
+    for (const data of ['', 'null', '5', '{}', '{"version": 1}', '{"version": 1, "holder": "a", "end": "soon"}'])
+      expect(decodeLease(data), data).to.equal(undefined)
+    expect(decodeLease('{"version": 1, "holder": "a", "end": "2026-13-01T00:00:00"}')).to.equal(undefined)
+  })
+
+  it('can be replaced by the same holder at any time, and by others from its end on', () => {
+    const record = { holder: 'a', end: 5000 }
+    expect([isFree(record, 'a', 0), isFree(record, 'b', 4999), isFree(record, 'b', 5000)]).to.deep.equal([
+      true,
+      false,
+      true,
+    ])
+  })
+})
+
+onBothServers('Lease', (fixture, { it, itEverywhere }) => {
+  let path: string
+
+  beforeEach(() => {
+    path = `${fixture.path}/above/lease`
+  })
+
+  const leaseOf = (client: Client, holder: string, options: Partial<LeaseOptions> = {}) =>
+    new Lease(client, path, { holder, duration: HOUR, ...options })
+  const stored = async (below = '') => String((await fixture.observer.getData(`${path}${below}/lease_holder`)).data)
+
+  itEverywhere('is obtained by one holder, renewed by it, and refused to others', async () => {
+    const [a, b] = [await fixture.open(), await fixture.open()]
+    const before = fixture.server.clock.wallNow()
+    const term = await leaseOf(a, 'a').obtain()
+    expect(term).to.have.property('path', path)
+    expect(term?.end.getTime()).to.be.within(before + HOUR - 1000, fixture.server.clock.wallNow() + HOUR)
+    expect(decodeLease(await stored())).to.deep.equal({ holder: 'a', end: term?.end.getTime() })
+    expect(await leaseOf(b, 'b').obtain()).to.equal(null)
+    expect((await leaseOf(b, 'a', { duration: 2 * HOUR }).obtain())?.end.getTime()).to.be.above(
+      before + 2 * HOUR - 2000,
+    )
+    expect(await leaseOf(b, 'b').obtain()).to.equal(null)
+  })
+
+  it('is free for others from its end on, although the session of its holder lives', async () => {
+    const [a, b] = [await fixture.open(), await fixture.open()]
+    const term = await leaseOf(a, 'a', { duration: 10_000 }).obtain()
+    const { clock } = fixture.server
+    await fixture.sleep((term?.end.getTime() ?? 0) - clock.wallNow() - 100)
+    expect(await leaseOf(b, 'b').obtain()).to.equal(null)
+    await fixture.sleep(200)
+    expect(await leaseOf(b, 'b').obtain()).not.to.equal(null)
+    expect(await leaseOf(a, 'a').obtain()).to.equal(null)
+  })
+
+  itEverywhere('stays with its holder after the end of the session, and release() ends it', async () => {
+    const [a, b] = [await fixture.open(), await fixture.open()]
+    await leaseOf(a, 'a').obtain()
+    await a.close()
+    expect(await leaseOf(b, 'b').obtain()).to.equal(null)
+    await leaseOf(b, 'b').release()
+    expect(await leaseOf(b, 'b').obtain()).to.equal(null)
+    await leaseOf(b, 'a').release()
+    await leaseOf(b, 'a').release()
+    expect(await leaseOf(b, 'b').obtain()).not.to.equal(null)
+  })
+
+  itEverywhere('with count is obtained by as many holders, and each renews its own', async () => {
+    const client = await fixture.open()
+    const obtain = async (holder: string) => (await leaseOf(client, holder, { count: 2 }).obtain())?.path
+    expect(await obtain('a')).to.equal(`${path}/0`)
+    expect(await obtain('b')).to.equal(`${path}/1`)
+    expect(await obtain('c')).to.equal(undefined)
+    await leaseOf(client, 'a', { count: 2 }).release()
+    expect(await obtain('b'), 'a renewal does not take a second lease').to.equal(`${path}/1`)
+    expect(await obtain('c')).to.equal(`${path}/0`)
+  })
+
+  itEverywhere('waits while another client has kazoo’s lock of the lease, and can be cancelled then', async () => {
+    const client = await fixture.open()
+    const held = await new Mutex(fixture.observer, path, { dialect: 'kazoo' }).acquire()
+    const abort = new AbortController()
+    const reason = new Error('cancelled')
+    const failed = failureOf(leaseOf(client, 'a').obtain({ signal: abort.signal }))
+    await fixture.waitForWatches(1)
+    abort.abort(reason)
+    expect(await failed).to.equal(reason)
+    expect(await failureOf(leaseOf(client, 'a').obtain({ timeout: 50 }))).to.include({ code: 'TIMEOUT', path })
+    const obtaining = leaseOf(client, 'a').obtain()
+    await held.release()
+    expect(await obtaining).not.to.equal(null)
+  })
+
+  it('release() leaves the lease of another holder that obtained it meanwhile', async () => {
+    const client = await fixture.open()
+    await leaseOf(client, 'a').obtain()
+    const held = await new Mutex(fixture.observer, path, { dialect: 'kazoo' }).acquire()
+    const releasing = leaseOf(client, 'a').release()
+    await fixture.waitForWatches(1)
+    const other = encodeLease({ holder: 'b', end: endAfter(fixture.server.clock.wallNow(), HOUR) })
+    await fixture.observer.setData(`${path}/lease_holder`, other)
+    await held.release()
+    await releasing
+    expect(await stored()).to.equal(other)
+  })
+
+  for (const fault of ['dropRequest', 'dropReply'] as const)
+    for (const opcode of ['create2', 'getData', 'multi', 'delete'] as const) {
+      const define = fault === 'dropRequest' ? it : itEverywhere
+      define(
+        `is obtained and leaves no lock if ${fault === 'dropReply' ? 'the reply to ' : ''}${opcode} is lost`,
+        async () => {
+          const { client, faultyDial } = await fixture.openWithFaults()
+          const lost = faultyDial[fault](opcodes[opcode])
+          const term = await leaseOf(client, 'a').obtain()
+          await lost
+          expect(decodeLease(await stored())).to.deep.equal({ holder: 'a', end: term?.end.getTime() })
+          expect((await fixture.observer.getChildren(path)).children).to.deep.equal(['lease_holder'])
+        },
+      )
+    }
+
+  for (const opcode of ['create2', 'getData', 'multi', 'delete'] as const)
+    it(`leaves no lock if its signal aborts while ${opcode} is in flight, or the session expires then`, async () => {
+      for (const end of ['abort', 'expiry'] as const) {
+        const { client, faultyDial } = await fixture.openWithFaults()
+        const abort = new AbortController()
+        const reason = new Error('cancelled')
+        const arrived = faultyDial.holdReply(opcodes[opcode])
+        const obtaining = failureOf(leaseOf(client, 'a').obtain({ signal: abort.signal }))
+        await arrived
+        if (end === 'abort') {
+          abort.abort(reason)
+          expect(await obtaining).to.equal(reason)
+          faultyDial.deliver()
+          await client.settled()
+        } else {
+          await fixture.expire(client)
+          if (opcode === 'delete') obtaining.catch(() => undefined)
+          else expect(await obtaining).to.have.property('code', 'SESSIONEXPIRED')
+        }
+        expect(await fixture.ephemeralNodes()).to.deep.equal([])
+      }
+    })
+
+  it('writes nothing and rejects with LOST if another client deletes the node of its lock', async () => {
+    const { client, faultyDial } = await fixture.openWithFaults()
+    const sending = faultyDial.holdRequest(opcodes.multi)
+    const failed = failureOf(leaseOf(client, 'a').obtain())
+    await sending
+    for (const node of await fixture.ephemeralNodes()) await fixture.observer.delete(node)
+    faultyDial.deliver()
+    expect(await failed).to.include({ code: 'LOST', path })
+    expect(await fixture.observer.exists(`${path}/lease_holder`)).to.equal(null)
+  })
+
+  it('is refused while its data has a newer version, and rejects with UNSUPPORTED if the data is no lease', async () => {
+    const client = await fixture.open()
+    await client.create(`${path}/lease_holder`, '{"version": 2}', { parents: true })
+    expect(await leaseOf(client, 'a').obtain()).to.equal(null)
+    await client.setData(`${path}/lease_holder`, 'mine')
+    const failed = await failureOf(leaseOf(client, 'a').obtain())
+    expect(failed).to.include({ code: 'UNSUPPORTED', path })
+    expect(await fixture.ephemeralNodes()).to.deep.equal([])
+  })
+
+  it('refuses options that are missing or invalid', async () => {
+    const client = await fixture.open()
+    for (const options of [
+      {},
+      { holder: 'a' },
+      { duration: HOUR },
+      { holder: '', duration: HOUR },
+      { holder: 'a', duration: 999 },
+      { holder: 'a', duration: Infinity },
+      { holder: 'a', duration: HOUR, count: 0 },
+    ] as never[])
+      expect(() => new Lease(client, path, options))
+        .to.throw()
+        .with.property('code', 'BADARGUMENTS')
+  })
+})
