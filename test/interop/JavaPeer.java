@@ -9,6 +9,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.atomic.AtomicValue;
+import org.apache.curator.framework.recipes.atomic.DistributedAtomicInteger;
+import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
@@ -17,6 +20,7 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Revoker;
+import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.zookeeper.recipes.lock.WriteLock;
 
@@ -72,6 +76,10 @@ public class JavaPeer {
             case "revoke":
                 Revoker.attemptRevoke(client, path);
                 return "asked";
+            case "add":
+                return add(kind, path, Long.parseLong(argument));
+            case "get":
+                return get(kind, path);
             case "leads":
                 return Boolean.toString(latches.get(path).hasLeadership());
             case "leader":
@@ -79,6 +87,48 @@ public class JavaPeer {
             default:
                 throw new IllegalArgumentException(command);
         }
+    }
+
+    private static String add(String kind, String path, long delta) throws Exception {
+        ExponentialBackoffRetry retry = new ExponentialBackoffRetry(5, 20);
+        switch (kind) {
+            case "long":
+                return succeeded(new DistributedAtomicLong(client, path, retry).add(delta));
+            case "integer":
+                return succeeded(new DistributedAtomicInteger(client, path, retry).add((int) delta));
+            case "count":
+                try (SharedCount count = new SharedCount(client, path, 0)) {
+                    count.start();
+                    for (;;) {
+                        int next = count.getVersionedValue().getValue() + (int) delta;
+                        if (count.trySetCount(count.getVersionedValue(), next)) return Integer.toString(next);
+                    }
+                }
+            default:
+                throw new IllegalArgumentException(kind);
+        }
+    }
+
+    private static String get(String kind, String path) throws Exception {
+        ExponentialBackoffRetry retry = new ExponentialBackoffRetry(5, 20);
+        switch (kind) {
+            case "long":
+                return new DistributedAtomicLong(client, path, retry).get().postValue().toString();
+            case "integer":
+                return new DistributedAtomicInteger(client, path, retry).get().postValue().toString();
+            case "count":
+                try (SharedCount count = new SharedCount(client, path, 0)) {
+                    count.start();
+                    return Integer.toString(count.getCount());
+                }
+            default:
+                throw new IllegalArgumentException(kind);
+        }
+    }
+
+    private static String succeeded(AtomicValue<?> value) {
+        if (!value.succeeded()) throw new IllegalStateException("the value was not changed");
+        return value.postValue().toString();
     }
 
     /**

@@ -1,4 +1,5 @@
 # A peer with its own session that uses kazoo. It reads one command per line from stdin and prints one line per command.
+import datetime
 import logging
 import sys
 
@@ -8,6 +9,7 @@ logging.basicConfig(level=logging.ERROR)
 client = KazooClient(hosts=sys.argv[1], timeout=6.0)
 client.start()
 locks = {}
+queues = {}
 
 
 def lock(kind, path):
@@ -17,7 +19,43 @@ def lock(kind, path):
     return locks[kind, path]
 
 
+def counter(kind, path):
+    return client.Counter(path, support_curator=kind == "curator")
+
+
+def lease(kind, path, argument):
+    seconds, holder = argument.split(" ", 1)
+    duration = datetime.timedelta(seconds=float(seconds))
+    if kind == "single":
+        return client.NonBlockingLease(path, duration, identifier=holder)
+    return client.MultiNonBlockingLease(int(kind), path, duration, identifier=holder)
+
+
+def queue(path):
+    if path not in queues:
+        queues[path] = client.LockingQueue(path)
+    return queues[path]
+
+
 def execute(command, kind="", path="", argument=""):
+    if command == "add":
+        changed = counter(kind, path)
+        changed += int(argument)
+        return str(changed.post_value)
+    if command == "get":
+        return str(counter(kind, path).value)
+    if command == "lease":
+        return "obtained" if lease(kind, path, argument) else "refused"
+    if command == "put":
+        queue(path).put(argument.encode(), priority=int(kind))
+        return "put"
+    if command == "take":
+        value = queue(path).get(timeout=float(argument))
+        return "nothing" if value is None else value.decode()
+    if command == "consume":
+        return str(queue(path).consume())
+    if command == "giveBack":
+        return str(queue(path).release())
     if command == "session":
         return str(client.client_id[0])
     if command == "read":
