@@ -35,6 +35,20 @@ describe(`locks in ${simulations} random simulations (SEED=${seed})`, () => {
   })
 })
 
+/** A simulation of three servers takes several times as long. */
+const ofThree = Math.ceil(simulations / 5)
+
+describe(`locks in ${ofThree} random simulations of three servers (SEED=${seed})`, () => {
+  for (const [path, lock] of lockKinds)
+    it(`${path.slice(1)} violates no invariant, whatever one of the servers does`, async function () {
+      this.timeout(20_000 + 2000 * ofThree)
+      for (let i = 0; i < ofThree; i++) {
+        const result = await simulate(seed + i, new Map([[path, lock]]), 3)
+        expect(result.violations, `SEED=${seed + i} SIMULATIONS=1\n${result.trace().join('\n')}`).to.deep.equal([])
+      }
+    })
+})
+
 describe('a simulation', () => {
   it('is reproducible to the last packet by its seed', async () => {
     const [first, again, other] = [
@@ -44,6 +58,8 @@ describe('a simulation', () => {
     ]
     expect(first.trace()).to.deep.equal(again.trace())
     expect(first.trace()).not.to.deep.equal(other.trace())
+    const [three, threeAgain] = [await simulate(seed, lockKinds, 3), await simulate(seed, lockKinds, 3)]
+    expect(three.trace()).to.deep.equal(threeAgain.trace())
   })
 
   const mutants = Object.entries(mutantExports).filter(([, each]) => typeof each === 'function') as [

@@ -9,6 +9,7 @@ import { Recorder, type RecordedClient } from '../linearizability/recorder.ts'
 import { transactionOf, type Transaction } from '../linearizability/transaction-log.ts'
 import { kindsOf, type LocksUnderTest } from '../linearizability/workload.ts'
 import { oneOf, seededRandom, type Random } from '../support/seeded-random.ts'
+import { EnsembleFaults } from './ensemble-faults.ts'
 import { Machine } from './machine.ts'
 
 export interface SimulationResult {
@@ -21,6 +22,10 @@ export interface SimulationResult {
   faults: ReadonlyMap<string, number>
 }
 
+/** The number of ticks for which a server of an ensemble goes on without the others. */
+const SYNC_LIMIT = 4
+/** How long an election takes, ms. */
+const ELECTION = 200
 /** The time during which faults are injected, ms. */
 const FAULT_PERIOD = 2000
 /** The time within which all contenders must finish after the last fault, ms. */
@@ -36,8 +41,9 @@ const FAULT_KINDS: readonly FaultKind[] = [
   ...(['removeWatches', 'setWatches', 'ping', 'connect', 'event'] as const),
 ]
 
-export const simulate = (seed: number, locks: LocksUnderTest): Promise<SimulationResult> =>
-  new Simulation(seed, locks).run()
+/** @param servers the number of servers of the embedded ensemble */
+export const simulate = (seed: number, locks: LocksUnderTest, servers = 1): Promise<SimulationResult> =>
+  new Simulation(seed, locks, servers).run()
 
 /** A simulated machine and its current session. */
 interface Host {
@@ -49,6 +55,7 @@ interface Host {
 class Simulation {
   readonly #seed: number
   readonly #locks: LocksUnderTest
+  readonly #servers: number
   readonly #random: Random
   readonly #clock = new VirtualClock()
   readonly #events: Event[] = []
@@ -65,13 +72,20 @@ class Simulation {
   readonly #exhausted = new Set<bigint>()
   readonly #sessionTimeout: number
   readonly #recorder: Recorder
+  readonly #ensembleFaults = new EnsembleFaults(
+    () => this.#server,
+    this.#clock,
+    () => this.#sessionTimeout + SYNC_LIMIT * this.#tickTime + ELECTION,
+  )
+  #tickTime = 0
   #server!: Server
   #randomSources = 0
   #injectsFaults = true
 
-  constructor(seed: number, locks: LocksUnderTest) {
+  constructor(seed: number, locks: LocksUnderTest, servers: number) {
     this.#seed = seed
     this.#locks = locks
+    this.#servers = servers
     this.#random = this.#newRandom()
     this.#sessionTimeout = oneOf(this.#random, [400, 1000, 2000])
     const onEvent = (event: Event) => {
@@ -84,11 +98,14 @@ class Simulation {
 
   async run(): Promise<SimulationResult> {
     const random = this.#random
+    this.#tickTime = oneOf(random, [50, 200])
     this.#server = await Server.start({
       listen: false,
+      servers: this.#servers,
+      syncLimit: SYNC_LIMIT,
       clock: this.#clock,
       random: this.#newRandom(),
-      tickTime: oneOf(random, [50, 200]),
+      tickTime: this.#tickTime,
       minSessionTimeout: 100,
       // Empty containers are deleted soon, so that sequence numbers restart often.
       containerCheckInterval: oneOf(random, [100, 500]),
@@ -132,6 +149,8 @@ class Simulation {
       wallClockOffset: this.#clock.wallNow() - this.#clock.now(),
       patience: MAX_GRANT_DELAY,
       grace: this.#sessionTimeout + 500,
+      disruptions: this.#ensembleFaults.windows,
+      unaware: this.#ensembleFaults.windows,
     })
   }
 
@@ -143,6 +162,7 @@ class Simulation {
     await this.#sleep(FAULT_PERIOD)
     this.#injectsFaults = false
     await injecting
+    await this.#ensembleFaults.clear()
     this.#clearFaults()
     await Promise.all(workLoops)
     await Promise.all(this.#contestants.map(contestant => contestant.released()))
@@ -225,7 +245,8 @@ class Simulation {
   async #injectFaults(random: Random): Promise<void> {
     const { deleteOne, deleteAll, ...others } = this.#injectors
     const reusesNames = [...this.#locks.values()].some(lock => lock.reusesNames)
-    const kinds = reusesNames ? others : { ...others, deleteOne, deleteAll }
+    const ofEnsemble = this.#servers > 1 ? this.#ensembleFaults.injectors : {}
+    const kinds = { ...(reusesNames ? others : { ...others, deleteOne, deleteAll }), ...ofEnsemble }
     const injectors = Object.entries<(host: Host, parameters: FaultParameters) => void>(kinds).filter(
       () => random() < 0.4,
     )
