@@ -21,6 +21,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   trace: async () => (await import('./commands/trace.ts')).trace,
   export: async () => (await import('./commands/export.ts')).exportNodes,
   import: async () => (await import('./commands/import.ts')).importNodes,
+  doctor: async () => (await import('./commands/doctor.ts')).doctor,
   completion: async () => (await import('./commands/completion.ts')).completion,
   help: async () => (await import('./commands/help.ts')).help,
 }

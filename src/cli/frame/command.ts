@@ -1,7 +1,8 @@
 // What a command is, and what it gets. This folder holds all that the commands share: arguments, output, errors,
 // connections, signals.
-// May import: client/index.ts, protocol/index.ts, protocol/option-checks.ts, recipes/node/lock-error.ts, runtime, sasl/index.ts.
-import type { Client } from '../../client/index.ts'
+// May import: client/index.ts, protocol/index.ts, protocol/option-checks.ts, recipes/node/lock-error.ts, runtime,
+// sasl/index.ts, transport.
+import type { Client, ConnectOptions } from '../../client/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Output } from './output.ts'
 import type { Signals } from './signals.ts'
@@ -44,10 +45,18 @@ export interface Argument {
   readonly isRepeated?: boolean
 }
 
+/** A connect string, and the options for connect(). */
+export interface Target {
+  readonly servers: string
+  readonly options: ConnectOptions
+}
+
 /** How a command gets a session: its own one, or that of the shell. */
 export interface Sessions {
   /** True if the session is closed when the command has ended. False in a shell. */
   readonly endsWithCommand: boolean
+  /** Returns where the session is, or would be, opened. */
+  target(): Promise<Target>
   /** Returns the client. The same one for each call. */
   open(): Promise<Client>
   /** Runs the task in one session after another, as `supervise`. With the client of a shell, runs it once. */

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import type { Client, ConnectOptions } from '../../client/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import type { ParsedValues, Host, Options, Sessions } from './command.ts'
+import type { Host, Options, ParsedValues, Sessions, Target } from './command.ts'
 import { UsageError } from './failure.ts'
 import { secondsOf } from './values.ts'
 
@@ -35,12 +35,6 @@ export const connectionOptions = {
 
 /** The session timeout if none is given, in seconds. A killed holder of a lock blocks its successor for this time. */
 const TIMEOUT = 10
-
-/** A connect string, and the options for connect(). */
-export interface Target {
-  readonly servers: string
-  readonly options: ConnectOptions
-}
 
 /** @throws UsageError if a value is malformed, or a file cannot be read */
 export async function targetOf(values: ParsedValues, env: Host['env'], clock: Clock): Promise<Target> {
@@ -109,7 +103,7 @@ function contentsOf(option: string, file: string): Buffer {
 
 /** The sessions of a command that opens its own. */
 export class OwnSessions implements Sessions {
-  readonly #target: () => Promise<Target>
+  readonly target: () => Promise<Target>
   readonly #signal: AbortSignal
   #client: Promise<Client> | undefined
   #supervised: Promise<unknown> | undefined
@@ -117,7 +111,7 @@ export class OwnSessions implements Sessions {
 
   /** @param signal ends the attempts to connect */
   constructor(target: () => Promise<Target>, signal: AbortSignal) {
-    this.#target = target
+    this.target = target
     this.#signal = signal
   }
 
@@ -126,13 +120,13 @@ export class OwnSessions implements Sessions {
   }
 
   async #open(): Promise<Client> {
-    const { servers, options } = await this.#target()
+    const { servers, options } = await this.target()
     const { connect } = await import('../../client/index.ts')
     return connect(servers, { ...options, signal: this.#signal })
   }
 
   async supervise<T>(task: (client: Client, signal: AbortSignal) => T | Promise<T>, signal: AbortSignal): Promise<T> {
-    const { servers, options } = await this.#target()
+    const { servers, options } = await this.target()
     const { connect, supervise } = await import('../../client/index.ts')
     // supervise() waits for servers without limit. A command must fail at its start if there is none.
     await (await connect(servers, { ...options, signal })).close()

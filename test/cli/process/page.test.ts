@@ -40,6 +40,11 @@ const withoutNumbers = (output: string): string =>
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/0x[\da-f]+/g, 'ID')
     .replaceAll(/\btoken \d+/g, 'token N')
+    .replaceAll(/\b127\.0\.0\.1:\d+/g, 'HOST')
+    .replaceAll(/[+-]?\b\d+(\.\d)? ms/g, 'N ms')
+    .replaceAll(/plain: \d\S+/g, 'plain: VERSION')
+    .replaceAll(/TLS: no \(.*\)/g, 'TLS: no')
+    .replaceAll(/\((ENOTFOUND|EAI_AGAIN)\)/g, '(UNKNOWN)')
     .replaceAll(/ +/g, ' ')
     .replaceAll(/^ /gm, '')
 

@@ -1,0 +1,162 @@
+// `zkwire doctor`.
+import { lookup, resolveSrv } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { Client } from '../../client/index.ts'
+import { isCode, join } from '../../protocol/index.ts'
+import { parseConnectString } from '../../session/servers/connect-string.ts'
+import type { Address } from '../../transport/transport.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { command, type Target } from '../frame/command.ts'
+import {
+  findingsOf,
+  serverReportOf,
+  type Diagnosis,
+  type HostReport,
+  type ServerReport,
+  type SessionReport,
+} from '../frame/diagnosis.ts'
+import { messageOf, statuses } from '../frame/failure.ts'
+import { ask } from '../frame/four-letter-words.ts'
+import { aligned } from '../frame/stat-text.ts'
+import { escaped } from '../frame/text.ts'
+
+/** How long one question may take, ms. */
+const TIMEOUT = 3000
+const READS = 5
+
+export const doctor = command({
+  name: 'doctor',
+  summary: 'tries every server and a session, and says in words what is wrong',
+  details: [
+    'Resolves each host, tries it with and without TLS, asks it for version and mode (srvr), opens a session, and ' +
+      'measures a read and a write: it creates an ephemeral node and deletes it. Ends with 69 if there is no session.',
+  ],
+  arguments: [],
+  options: { 'no-write': { type: 'boolean', help: 'creates no node' } },
+  examples: ['zkwire doctor -s zk1:2181,zk2:2181,zk3:2181'],
+  async run({ values, sessions, client, clock, out, signal }) {
+    const target = await sessions.target()
+    const { hosts, srv } = parseConnectString(target.servers)
+    const addresses =
+      srv === undefined ? hosts : (await resolveSrv(srv)).map(({ name, port }) => ({ host: name, port }))
+    const reports = await Promise.all(addresses.map(address => hostReportOf(address, target, clock)))
+    const tried = await trySession(client, target, !values['no-write'], clock, signal)
+    const diagnosis: Diagnosis = { hosts: reports, usesTls: Boolean(target.options.tls), ...tried }
+    const findings = findingsOf(diagnosis)
+    await out.show({ ...diagnosis, findings }, () => [
+      ...aligned(reports.flatMap(rowsOf)),
+      ...(tried.session === undefined ? [] : sessionLines(tried.session)),
+      ...(findings.length === 0
+        ? [out.paint('green', 'Nothing is wrong.')]
+        : findings.map(each => out.paint('yellow', escaped(each)))),
+    ])
+    return tried.session === undefined ? statuses.noServer : statuses.ok
+  },
+})
+
+async function hostReportOf({ host, port }: Address, target: Target, clock: Clock): Promise<HostReport> {
+  let found: readonly { address: string }[]
+  try {
+    found = await lookup(host, { all: true })
+  } catch (error) {
+    return { host, port, addresses: [], why: (error as { code?: string }).code ?? 'unknown' }
+  }
+  const { tls } = target.options
+  // The certificate is checked when the session is opened. Here only the language matters.
+  const tlsOptions = {
+    ...(typeof tls === 'object' ? tls : {}),
+    rejectUnauthorized: false,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+  }
+  const addresses = await Promise.all(
+    found.map(async ({ address }) => {
+      const at = { host: address, port }
+      const [plain, secure] = await Promise.all([
+        serverReport(at, { tls: undefined, timeout: TIMEOUT, clock }),
+        serverReport(at, { tls: tlsOptions, timeout: TIMEOUT, clock }),
+      ])
+      return { address, plain, tls: secure }
+    }),
+  )
+  return { host, port, addresses }
+}
+
+async function serverReport(address: Address, options: Parameters<typeof ask>[2]): Promise<ServerReport> {
+  const answer = await ask(address, 'srvr', options)
+  return answer.is === 'text' ? serverReportOf(answer.text, answer.ms) : { answers: false, why: answer.why }
+}
+
+async function trySession(
+  open: () => Promise<Client>,
+  { options }: Target,
+  writes: boolean,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Pick<Diagnosis, 'session' | 'failure'>> {
+  let zk: Client
+  try {
+    zk = await open()
+  } catch (error) {
+    if (signal.aborted) throw error
+    return { session: undefined, failure: messageOf(error) ?? '' }
+  }
+  const times: number[] = []
+  for (let i = 0; i < READS; i++) {
+    const startedAt = clock.now()
+    await zk.exists('/', { signal })
+    times.push(clock.now() - startedAt)
+  }
+  const isReadOnly = zk.state === 'connectedReadOnly'
+  const written = writes && !isReadOnly ? await tryWrite(zk, clock) : {}
+  const session: SessionReport = {
+    requestedTimeout: options.sessionTimeout ?? zk.sessionTimeout,
+    timeout: zk.sessionTimeout,
+    // The first read compiles code.
+    readMs: Math.min(...times),
+    isReadOnly,
+    triedWrite: writes,
+    ...written,
+  }
+  return { session }
+}
+
+/** Creates an ephemeral node, whose time shows the clock of the server. */
+async function tryWrite(zk: Client, clock: Clock): Promise<Pick<SessionReport, 'writeMs' | 'clockDifference'>> {
+  const startedAt = clock.now()
+  const wall = clock.wallNow()
+  try {
+    const { path, stat } = await zk.create(join('/', 'zkwire-doctor-'), '', { mode: 'ephemeralSequential' })
+    const writeMs = clock.now() - startedAt
+    await zk.delete(path)
+    return { writeMs, clockDifference: Math.round(stat.ctime - wall - writeMs / 2) }
+  } catch (error) {
+    if (isCode(error, 'NOAUTH', 'NONODE', 'QUOTAEXCEEDED', 'EPHEMERALONLOCALSESSION')) return {}
+    throw error
+  }
+}
+
+function rowsOf({ host, port, addresses }: HostReport): string[][] {
+  const name = escaped(`${host}:${port}`)
+  if (addresses.length === 0) return [[name, 'unknown name']]
+  return addresses.map(({ address, plain, tls }) => [
+    name,
+    address,
+    `plain: ${answerText(plain)}`,
+    `TLS: ${answerText(tls)}`,
+  ])
+}
+
+function answerText({ answers, ms = 0, version, mode, why }: ServerReport): string {
+  if (!answers) return escaped(`no (${why})`)
+  return `${version === undefined ? escaped(why ?? '') : `${version} ${mode}`}, ${ms.toFixed(1)} ms`
+}
+
+function sessionLines({ timeout, readMs, writeMs, clockDifference }: SessionReport): string[] {
+  return [
+    `session: timeout ${timeout / 1000} s, read ${readMs.toFixed(1)} ms` +
+      (writeMs === undefined ? '' : `, write ${writeMs.toFixed(1)} ms`) +
+      (clockDifference === undefined
+        ? ''
+        : `, clock of the server ${clockDifference >= 0 ? '+' : ''}${clockDifference} ms`),
+  ]
+}

@@ -1,0 +1,135 @@
+// What `doctor` has measured, and what is wrong, in sentences.
+
+/** One address of a host, and what it answers. */
+export interface AddressReport {
+  readonly address: string
+  /** The answer to srvr without TLS, or why there is none. */
+  readonly plain: ServerReport
+  /** The same with TLS. */
+  readonly tls: ServerReport
+}
+
+export interface ServerReport {
+  /** The server accepts this kind of connection. */
+  readonly answers: boolean
+  /** In milliseconds; undefined if it does not answer. */
+  readonly ms?: number
+  readonly version?: string
+  readonly mode?: string
+  /** Why there is no version and mode. */
+  readonly why?: string
+}
+
+export interface HostReport {
+  readonly host: string
+  readonly port: number
+  /** Empty if the name is unknown. */
+  readonly addresses: readonly AddressReport[]
+  readonly why?: string
+}
+
+export interface SessionReport {
+  readonly requestedTimeout: number
+  readonly timeout: number
+  readonly readMs: number
+  readonly triedWrite: boolean
+  /** Undefined if no write was tried, or the session may not create a node. */
+  readonly writeMs?: number
+  /** The server's clock minus that of this machine, in milliseconds. */
+  readonly clockDifference?: number
+  readonly isReadOnly: boolean
+}
+
+export interface Diagnosis {
+  readonly hosts: readonly HostReport[]
+  readonly usesTls: boolean
+  readonly session: SessionReport | undefined
+  /** Why there is no session. */
+  readonly failure?: string
+}
+
+/** Reads the answer to srvr. */
+export function serverReportOf(answer: string, ms: number): ServerReport {
+  const version = /^Zookeeper version: ([^,\s-]+)/m.exec(answer)?.[1]
+  const mode = /^Mode: (.+)$/m.exec(answer)?.[1]
+  if (version !== undefined && mode !== undefined) return { answers: true, ms, version, mode }
+  if (answer.includes('not currently serving requests')) return { answers: true, ms, why: 'it has no quorum' }
+  if (answer.includes('not in the whitelist')) return { answers: true, ms, why: 'it does not allow srvr' }
+  return { answers: false, why: answer === '' ? 'closed the connection' : 'no ZooKeeper' }
+}
+
+/** The difference between clocks that is worth a sentence, ms. */
+const CLOCKS = 1000
+/** The latency that is worth a sentence, ms. */
+const SLOW = 100
+
+/** Returns a sentence for each thing that is wrong, and how to mend it. */
+export function findingsOf(diagnosis: Diagnosis): string[] {
+  const { hosts, usesTls, session, failure } = diagnosis
+  const servers = hosts.flatMap(each => each.addresses.map(({ plain, tls }) => (usesTls ? tls : plain)))
+  return [
+    ...hosts.flatMap(host => hostFindings(host, usesTls)),
+    ...ensembleFindings(servers),
+    ...(failure === undefined ? [] : [`No session could be opened: ${failure}`]),
+    ...(session === undefined ? [] : sessionFindings(session)),
+  ]
+}
+
+function hostFindings({ host, port, addresses, why }: HostReport, usesTls: boolean): string[] {
+  const name = `${host}:${port}`
+  if (addresses.length === 0) return [`${host} is an unknown name (${why}): check the spelling and the DNS.`]
+  return addresses.flatMap(({ address, plain, tls }) => {
+    const at = address === host ? name : `${name} (${address})`
+    const [wanted, other] = usesTls ? [tls, plain] : [plain, tls]
+    if (!wanted.answers && other.answers)
+      return usesTls
+        ? [`${at} speaks plaintext, and not TLS, on this port: leave out --tls, or use the secure port.`]
+        : [`${at} speaks TLS on this port: give --tls, or use the port for plaintext.`]
+    if (!wanted.answers)
+      return [`${at} does not answer (${wanted.why}): check that the server runs, its port, and firewalls.`]
+    if (wanted.why === 'it has no quorum')
+      return [`${at} runs, but serves no requests: too few servers of its ensemble are up, or it cannot reach them.`]
+    if (wanted.mode === 'read-only') return [`${at} is read-only, because it has lost its quorum.`]
+    return []
+  })
+}
+
+function ensembleFindings(servers: readonly ServerReport[]): string[] {
+  const modes = servers.flatMap(({ mode }) => mode ?? [])
+  const versions = [...new Set(servers.flatMap(({ version }) => version ?? []))].sort()
+  const count = (mode: string) => modes.filter(each => each === mode).length
+  return [
+    ...(count('standalone') > 0 && modes.length > 1
+      ? ['A standalone server is listed with others: they are no ensemble, and have different nodes.']
+      : []),
+    ...(count('leader') > 1 ? [`${count('leader')} servers lead: they belong to different ensembles.`] : []),
+    ...(versions.length > 1 ? [`The servers have different versions: ${versions.join(', ')}.`] : []),
+  ]
+}
+
+function sessionFindings(session: SessionReport): string[] {
+  const { requestedTimeout, timeout, readMs, writeMs, clockDifference = 0, isReadOnly, triedWrite } = session
+  const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`
+  return [
+    ...(timeout === requestedTimeout
+      ? []
+      : [
+          `The server changed the session timeout from ${seconds(requestedTimeout)} to ${seconds(timeout)}: ` +
+            'its limits are minSessionTimeout and maxSessionTimeout.',
+        ]),
+    ...(isReadOnly ? ['The session is read-only, because its server has lost its quorum.'] : []),
+    ...(triedWrite && writeMs === undefined && !isReadOnly
+      ? ['The session may not create nodes below its root, so the time of a write is unknown.']
+      : []),
+    ...(readMs > SLOW ? [`A read takes ${Math.round(readMs)} ms: the network or the server is slow.`] : []),
+    ...(writeMs !== undefined && writeMs > SLOW
+      ? [`A write takes ${Math.round(writeMs)} ms: the network, a disk, or another server of the ensemble is slow.`]
+      : []),
+    ...(Math.abs(clockDifference) > CLOCKS
+      ? [
+          `The clock of the server is ${seconds(Math.abs(clockDifference))} ${clockDifference > 0 ? 'ahead of' : 'behind'} that of ` +
+            'this machine: times of nodes mislead. Sessions do not depend on it.',
+        ]
+      : []),
+  ]
+}

@@ -1,0 +1,41 @@
+// Four-letter words: commands by which a server reports its state, without a session.
+import { connect as connectTcp } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Clock } from '../../runtime/clock.ts'
+import type { TlsOptions } from '../../transport/tls.ts'
+import type { Address } from '../../transport/transport.ts'
+
+/** What a server answers on its port. */
+export type Answer =
+  | { readonly is: 'text'; readonly text: string; readonly ms: number }
+  /** Nothing answers, or the answer is no ZooKeeper's. */
+  | { readonly is: 'failure'; readonly why: string }
+
+export interface AskOptions {
+  /** Options of node:tls; undefined for plaintext. */
+  readonly tls: TlsOptions | undefined
+  /** In milliseconds. */
+  readonly timeout: number
+  readonly clock: Clock
+}
+
+/**
+ * Sends the word and returns the server's answer.
+ */
+export function ask({ host, port }: Address, word: string, options: AskOptions): Promise<Answer> {
+  const { tls, timeout, clock } = options
+  return new Promise(resolve => {
+    const startedAt = clock.now()
+    const chunks: Buffer[] = []
+    const onOpen = () => void socket.write(word)
+    const socket = tls === undefined ? connectTcp({ host, port }, onOpen) : connectTls({ ...tls, host, port }, onOpen)
+    const end = (answer: Answer) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.setTimeout(timeout, () => end({ is: 'failure', why: `silent for ${timeout / 1000} s` }))
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+    socket.on('error', (error: Error) => end({ is: 'failure', why: error.message }))
+    socket.on('close', () => end({ is: 'text', text: String(Buffer.concat(chunks)), ms: clock.now() - startedAt }))
+  })
+}

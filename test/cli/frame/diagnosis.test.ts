@@ -1,0 +1,87 @@
+// The sentences of `zkwire doctor`.
+import { expect } from 'chai'
+import {
+  findingsOf,
+  serverReportOf,
+  type Diagnosis,
+  type ServerReport,
+  type SessionReport,
+} from '../../../src/cli/frame/diagnosis.ts'
+
+const no: ServerReport = { answers: false, why: 'ECONNREFUSED' }
+const server = (mode: string, version = '3.8.0'): ServerReport => ({ answers: true, ms: 1, mode, version })
+const session: SessionReport = {
+  ...{ requestedTimeout: 10_000, timeout: 10_000, readMs: 1, writeMs: 2, triedWrite: true, isReadOnly: false },
+}
+const diagnosis = (...plain: ServerReport[]): Diagnosis => ({
+  hosts: plain.map((each, i) => ({
+    host: `zk${i + 1}`,
+    port: 2181,
+    addresses: [{ address: `10.0.0.${i + 1}`, plain: each, tls: no }],
+  })),
+  usesTls: false,
+  session,
+})
+const ensemble = diagnosis(server('leader'), server('follower'), server('follower'))
+
+describe('zkwire doctor', () => {
+  it('finds nothing wrong with an ensemble that works', () => {
+    expect(findingsOf(ensemble)).to.deep.equal([])
+  })
+
+  it('says which host does not answer, serves no requests, or is read-only', () => {
+    expect(findingsOf(diagnosis(no, server('follower')))).to.deep.equal([
+      'zk1:2181 (10.0.0.1) does not answer (ECONNREFUSED): check that the server runs, its port, and firewalls.',
+    ])
+    const noQuorum = serverReportOf('This ZooKeeper instance is not currently serving requests\n', 1)
+    expect(findingsOf(diagnosis(noQuorum))[0]).to.match(/^zk1:2181 .* runs, but serves no requests: too few servers/)
+    expect(findingsOf(diagnosis(server('read-only')))[0]).to.contain('is read-only, because it has lost its quorum')
+  })
+
+  it('says that only one side speaks TLS', () => {
+    const [host] = diagnosis(no).hosts
+    const swapped = {
+      ...host,
+      host: 'zk1',
+      port: 2181,
+      addresses: [{ address: 'zk1', plain: no, tls: server('leader') }],
+    }
+    expect(findingsOf({ ...ensemble, hosts: [swapped] })).to.deep.equal([
+      'zk1:2181 speaks TLS on this port: give --tls, or use the port for plaintext.',
+    ])
+    expect(findingsOf({ ...diagnosis(server('standalone')), usesTls: true })[0]).to.contain(
+      'speaks plaintext, and not TLS',
+    )
+  })
+
+  it('says that servers do not belong together', () => {
+    expect(findingsOf(diagnosis(server('leader'), server('leader')))).to.deep.equal([
+      '2 servers lead: they belong to different ensembles.',
+    ])
+    expect(findingsOf(diagnosis(server('standalone'), server('standalone', '3.9.2')))).to.deep.equal([
+      'A standalone server is listed with others: they are no ensemble, and have different nodes.',
+      'The servers have different versions: 3.8.0, 3.9.2.',
+    ])
+  })
+
+  it('says what is wrong with the session', () => {
+    const of = (changes: Partial<SessionReport>) => findingsOf({ ...ensemble, session: { ...session, ...changes } })
+    expect(of({ timeout: 4000 })[0]).to.match(/^The server changed the session timeout from 10 s to 4 s/)
+    expect(of({ clockDifference: -90_000 })[0]).to.match(/^The clock of the server is 90 s behind that of this machine/)
+    expect(of({ readMs: 300, writeMs: 900 })).to.have.length(2)
+    const { writeMs: _, ...unwritten } = session
+    expect(findingsOf({ ...ensemble, session: unwritten })[0]).to.match(/^The session may not create nodes/)
+    expect(findingsOf({ ...ensemble, session: { ...unwritten, triedWrite: false } })).to.deep.equal([])
+    expect(findingsOf({ ...ensemble, session: undefined, failure: 'NOSERVER: x' })).to.deep.equal([
+      'No session could be opened: NOSERVER: x',
+    ])
+  })
+
+  it('reads the answers to srvr, also those that refuse it', () => {
+    const answer = 'Zookeeper version: 3.8.0-5a02a05eddb59aee6ac762f7ea82e92a68eb9c0f, built on x\nMode: follower\n'
+    expect(serverReportOf(answer, 1)).to.deep.equal({ answers: true, ms: 1, version: '3.8.0', mode: 'follower' })
+    const refusal = 'srvr is not executed because it is not in the whitelist.\n'
+    expect(serverReportOf(refusal, 1)).to.deep.equal({ answers: true, ms: 1, why: 'it does not allow srvr' })
+    expect(serverReportOf('', 1).answers).to.equal(false)
+  })
+})
