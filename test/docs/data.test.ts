@@ -1,38 +1,12 @@
 // Checks docs/data.md: runs its code, and measures its tables of costs.
 import { expect } from 'chai'
-import { connect, type Client, type ObservedFrame } from '../../src/index.ts'
-import { ReplyHeader, xids } from '../../src/protocol/index.ts'
+import { connect, type Client } from '../../src/index.ts'
 import { Cache } from '../../src/recipes/index.ts'
 import { Server, VirtualClock } from '../../src/server/index.ts'
 import { readDocument, testCodeBlocks } from '../support/document.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { sharedServer } from '../support/shared-server.ts'
-
-/** Counts the frames of one client after its handshake. */
-class Costs {
-  requests = 0
-  notifications = 0
-  sent = 0
-  read = 0
-
-  readonly observe = ({ from, first, bytes }: ObservedFrame): void => {
-    if (first) return
-    if (from === 'client') {
-      this.requests++
-      this.sent += 4 + bytes.length
-      return
-    }
-    this.read += 4 + bytes.length
-    if (ReplyHeader.decode(bytes).xid === xids.notification) this.notifications++
-  }
-
-  /** Returns the counts since the last call, as in the table. */
-  take(): string {
-    const { requests, notifications, sent, read } = this
-    this.requests = this.notifications = this.sent = this.read = 0
-    return [requests, notifications, sent, read].join(' | ')
-  }
-}
+import { FrameCosts } from './frame-costs.ts'
 
 const DIRECTORIES = 1000
 const data = 'x'.repeat(100)
@@ -58,7 +32,7 @@ async function measure(hasPersistentWatches: boolean): Promise<string[]> {
   const run = async () => {
     await using zk = await connect(server.connectString, options)
     await fill(zk)
-    const costs = new Costs()
+    const costs = new FrameCosts()
     await using client = await connect(server.connectString, { ...options, onFrame: costs.observe })
     if (!hasPersistentWatches)
       server.faults.replace('addWatch', 'UNIMPLEMENTED', { times: Infinity, session: client.sessionId })
@@ -93,6 +67,10 @@ describe('docs/data.md', () => {
   testCodeBlocks('docs/data.md', [
     /^blue \[ 'colour' \]\nchanged \/settings\/colour from blue to green\n\/settings 0\n\/settings\/colour 1\n$/,
     /^created \/settings\ncreated \/settings\/colour\ntrue 2\n$/,
+    /^3n 3n\nab 1\ntrue\n$/,
+    /^urgent\nfirst\nsecond\n0\n$/,
+    /^host-1 at \/leases\/report\nnull\n$/,
+    /^true\n$/,
   ])
 
   it('lists the measured costs of a Cache', async function () {
@@ -104,6 +82,6 @@ describe('docs/data.md', () => {
 
   after(async () => {
     await using zk = await connect((await sharedServer()).connectString)
-    await zk.deleteRecursive('/settings')
+    for (const path of ['/settings', '/counters', '/queues', '/leases']) await zk.deleteRecursive(path)
   })
 })
