@@ -3,6 +3,7 @@ import { connect } from '../../src/index.ts'
 import { startApacheZooKeeper } from '../support/apache-zookeeper.ts'
 import { findApacheZooKeeper } from '../support/find-apache-zookeeper.ts'
 import { accessSuite } from './access.ts'
+import { cacheSuite } from './cache.ts'
 import { connectionSuite } from './connections.ts'
 import { homes } from './homes.ts'
 import { interopSuite } from './interop.ts'
@@ -34,6 +35,7 @@ for (const { name, home } of homes(process.env['ZOOKEEPER_HOMES'])) {
     connectionSuite(subject)
     accessSuite(subject)
     recipesSuite(subject)
+    cacheSuite(subject)
     interopSuite(subject)
   })
 }

@@ -15,6 +15,8 @@ export interface ReadJob {
   /** True if the cache is not complete before this read is done. */
   isLoad: boolean
   isSent: boolean
+  /** True if the reply was too large when the node was read with others. */
+  isAlone: boolean
   /** Set if the path was asked for after the read was sent. Its reply may be older than that. */
   again: { isLoad: boolean } | undefined
 }
@@ -61,8 +63,8 @@ export class Reads {
   #loading = 0
   #watch: WatchCallback | undefined
   #batch = FIRST_BATCH
-  /** The most reads that a request may have. It falls when a reply is too large. */
-  #largest = LARGEST_BATCH
+  /** True if the server reads only one node in a request, or each read sets a watch. */
+  #readsOne = false
 
   constructor(owner: ReadsOwner) {
     this.#owner = owner
@@ -71,6 +73,7 @@ export class Reads {
   /** Makes all later reads set one-shot watches. */
   setWatch(watch: WatchCallback): void {
     this.#watch = watch
+    this.#readsOne = true
   }
 
   get isLoading(): boolean {
@@ -91,7 +94,7 @@ export class Reads {
   add(kind: ReadKind, path: string, isLoad: boolean): void {
     const known = this.#jobs[kind].get(path)
     if (known === undefined) {
-      const job: ReadJob = { kind, path, isLoad, isSent: false, again: undefined }
+      const job: ReadJob = { kind, path, isLoad, isSent: false, isAlone: false, again: undefined }
       this.#jobs[kind].set(path, job)
       this.#queue.push(job)
       if (isLoad) this.#loading++
@@ -137,8 +140,7 @@ export class Reads {
   #send(): void {
     const most = this.#watch === undefined ? REQUESTS : WATCHING_REQUESTS
     while (this.#inFlight < most && this.#first < this.#queue.length) {
-      const size = this.#watch === undefined ? Math.min(this.#batch, this.#largest) : 1
-      const jobs = this.#queue.slice(this.#first, this.#first + size)
+      const jobs = this.#nextJobs()
       this.#first += jobs.length
       if (this.#first * 2 > this.#queue.length) {
         this.#queue = this.#queue.slice(this.#first)
@@ -148,6 +150,13 @@ export class Reads {
       this.#inFlight++
       this.#request(jobs).catch((error: unknown) => this.#owner.onFailure(error))
     }
+  }
+
+  /** Returns the jobs of the next request: at least one. */
+  #nextJobs(): ReadJob[] {
+    const jobs = this.#queue.slice(this.#first, this.#first + (this.#readsOne ? 1 : this.#batch))
+    const end = jobs.findIndex(({ isAlone }) => isAlone)
+    return end === -1 ? jobs : jobs.slice(0, Math.max(1, end))
   }
 
   async #request(jobs: readonly ReadJob[]): Promise<void> {
@@ -161,8 +170,9 @@ export class Reads {
       this.#replies.push({ jobs, outcomes })
     } catch (error) {
       if (jobs.length > 1 && isCode(error, 'REPLYTOOLARGE', 'REQUESTTOOLARGE', 'UNIMPLEMENTED')) {
-        this.#largest = isCode(error, 'UNIMPLEMENTED') ? 1 : Math.ceil(jobs.length / 4)
-        for (const each of jobs) each.isSent = false
+        if (isCode(error, 'UNIMPLEMENTED')) this.#readsOne = true
+        for (const each of jobs) Object.assign(each, { isSent: false, isAlone: true })
+        this.#batch = FIRST_BATCH
         this.#queue.push(...jobs)
       } else if (isCode(error, 'NONODE', 'NOAUTH', 'REPLYTOOLARGE')) {
         this.#replies.push({ jobs, outcomes: [error as ZooKeeperError] })

@@ -4,6 +4,7 @@ import type { PlantedBug } from '../planted-bug.ts'
 const folder = 'src/recipes/cache'
 const model = 'test/recipes/cache/cache-model.test.ts'
 const behaviour = 'test/recipes/cache/cache.test.ts'
+const order = 'test/recipes/cache/event-order.test.ts'
 const underFaults = 'test/recipes/cache/cache-faults.test.ts'
 const keeper = { file: `${folder}/keeper.ts`, caughtBy: model }
 const reads = { file: `${folder}/reads.ts`, caughtBy: model }
@@ -12,6 +13,7 @@ export const cacheBugs: readonly PlantedBug[] = [
   {
     ...keeper,
     bug: 'a cache takes the deletion of a node for done although a read of the node is under way',
+    caughtBy: order,
     from: "type === 'NodeDeleted' && !this.#owner.reads.isUnderWay(path)",
     to: "type === 'NodeDeleted'",
   },
@@ -30,6 +32,7 @@ export const cacheBugs: readonly PlantedBug[] = [
   {
     ...keeper,
     bug: 'a cache tells the children of a node that was created again as deleted although they are new',
+    caughtBy: order,
     from: 'unpack(record).stat.czxid >= czxid || ',
     to: '',
   },
@@ -82,7 +85,7 @@ export const cacheBugs: readonly PlantedBug[] = [
     ...reads,
     bug: 'a cache applies replies before the events that came first',
     file: `${folder}/tree-watch.ts`,
-    caughtBy: 'test/recipes/cache/event-order.test.ts',
+    caughtBy: order,
     from: 'while (handled !== this.#handled)',
     to: 'while (handled === undefined)',
   },

@@ -163,6 +163,7 @@ class World {
     if (this.#shadow.get(path) !== (old && stateOf(old))) fail(`a change from ${this.#shadow.get(path) ?? 'nothing'}`)
     const kind = node === undefined ? ['deleted', 'hidden'] : old === undefined ? ['created'] : ['changed']
     if (!kind.includes(type)) fail('a wrong type')
+    if (type === 'changed' && node?.stat.czxid !== old?.stat.czxid) fail('another node with the same path')
     if (type === 'deleted') {
       const present = this.#server.snapshot().nodes.get(path)
       if (present?.stat.czxid === old?.stat.czxid) fail('a deletion of a node that is there')

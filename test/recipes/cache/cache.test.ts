@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { creatorAllACL, openACL, type Client } from '../../../src/index.ts'
-import { opcodes, RequestHeader } from '../../../src/protocol/index.ts'
+import { opcodes, ReplyHeader, RequestHeader, xids } from '../../../src/protocol/index.ts'
 import { Cache, type CacheChange, type CacheOptions } from '../../../src/recipes/index.ts'
 import { onBothServers } from '../fixture.ts'
 import { CacheUnderTest } from './cache-under-test.ts'
@@ -202,23 +202,30 @@ onBothServers('Cache', (fixture, { it, itEverywhere }) => {
     refused(() => new Cache(client, '/other', { previous: open }), /of another path/)
   })
 
-  it('loads a list of 10 000 nodes with at most 8 requests in flight', async () => {
-    const { observer, path } = fixture
-    for (let i = 0; i < 10; i++)
-      await observer.multi(Array.from({ length: 1000 }, (_, k) => ({ create: `${path}/node-${i * 1000 + k}` })))
-    let [inFlight, most, requests] = [0, 0, 0]
-    const client = await fixture.open({
-      onFrame: ({ from, first }) => {
-        if (first) return
-        inFlight += from === 'client' ? 1 : -1
-        if (from === 'client') requests++
-        most = Math.max(most, inFlight)
-      },
-    })
-    await using cache = tree.open(client)
-    await cache.ready
-    expect(cache.size).to.equal(10_001)
-    expect(most).to.be.within(4, 8)
-    expect(requests).to.be.below(200)
-  })
+  itEverywhere(
+    'loads 10 000 nodes, 1 000 of them with children, with a tenth of a request a node, 8 at a time',
+    async () => {
+      const { observer, path } = fixture
+      const createDirectory = (_: unknown, i: number) => {
+        const paths = ['', ...Array.from({ length: 9 }, (_, k) => `/node-${k}`)]
+        return observer.multi(paths.map(name => ({ create: `${path}/directory-${i}${name}` })))
+      }
+      await Promise.all(Array.from({ length: 1000 }, createDirectory))
+      let [inFlight, most, requests] = [0, 0, 0]
+      const client = await fixture.open({
+        onFrame: ({ from, first, bytes }) => {
+          if (first || (from === 'server' && ReplyHeader.decode(bytes).xid === xids.notification)) return
+          inFlight += from === 'client' ? 1 : -1
+          if (from === 'client') requests++
+          most = Math.max(most, inFlight)
+        },
+      })
+      await using cache = tree.open(client)
+      await cache.ready
+      expect(cache.size).to.equal(10_001)
+      // A ping may be in flight too.
+      expect(most).to.be.within(4, 9)
+      expect(requests).to.be.below(1000)
+    },
+  )
 })

@@ -22,6 +22,7 @@ export class RandomWriter {
   readonly #writer: Client
   /** A session with ephemeral nodes, which expires now and then. */
   #other: Client
+  readonly #ended: Client[] = []
   /** The paths whose nodes were made unreadable. */
   readonly #hidden = new Set<string>()
 
@@ -38,8 +39,7 @@ export class RandomWriter {
   }
 
   async close(): Promise<void> {
-    await this.#writer.close()
-    await this.#other.close()
+    await Promise.all([this.#writer, this.#other, ...this.#ended].map(client => client.close()))
   }
 
   /** Makes random changes, some of them at once. */
@@ -78,9 +78,10 @@ export class RandomWriter {
     if (kind < 0.95) return Promise.all([zk.setACL(path, openACL), zk.setData(path, data)])
     if (kind < 0.98) return this.#other.create(path, data, { mode: 'ephemeral' })
     this.#owner.server.expireSession(this.#other.sessionId)
-    const ended = this.#other
-    this.#other = await this.#owner.open()
-    return ended.close()
+    const next = await this.#owner.open()
+    this.#ended.push(this.#other)
+    this.#other = next
+    return undefined
   }
 
   #storm(path: string): Promise<unknown> {
