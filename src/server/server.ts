@@ -210,12 +210,14 @@ export class Server {
    * Sets the number that the next sequential child of `path` gets. The counter stays at 2147483647 when it has reached
    * it.
    * @param next a 32-bit integer
-   * @throws ZooKeeperError BADARGUMENTS if `next` is not a 32-bit integer, or the node does not exist
+   * @throws ZooKeeperError BADARGUMENTS if `next` is not a 32-bit integer, the node does not exist, or an ensemble has no
+   * leader
    */
   setSequenceCounter(path: string, next: number): void {
     const fail = (problem: string) => badArguments('setSequenceCounter', path, problem)
     if (!Number.isInteger(next) || (next | 0) !== next) throw fail(`next must be a 32-bit integer, not ${String(next)}`)
     if (this.#cluster.leader.database.tree.find(path) === undefined) throw fail('the node does not exist')
+    if (this.members.length > 0 && this.leader === undefined) throw fail('there is no leader')
     this.#cluster.setCounter(path, next)
   }
 

@@ -329,7 +329,11 @@ class Simulation {
       const node = this.#randomLockNode(random, 'container', 'persistent')
       if (node === undefined || this.#exhausted.has(node.czxid) || random() < 0.8) return
       this.#exhausted.add(node.czxid)
-      this.#server.setSequenceCounter(node.path, 0x7fff_ffff - Math.floor(5 * random()))
+      try {
+        this.#server.setSequenceCounter(node.path, 0x7fff_ffff - Math.floor(5 * random()))
+      } catch {
+        // An ensemble has no leader, or its leader has deleted the node already.
+      }
     },
     dropAll: () => this.#server.dropConnections(),
     pause: (_: Host, { ms }: FaultParameters) => {

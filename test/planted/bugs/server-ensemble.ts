@@ -148,4 +148,25 @@ export const serverEnsemble: readonly PlantedBug[] = [
     from: 'tx.record(() => this.sessions.revive(session))',
     to: '',
   },
+  {
+    file: 'src/server/ensemble.ts',
+    caughtBy: 'test/server/ensemble-control.test.ts',
+    bug: 'an ensemble that resumes has forgotten that it was paused as a whole, and elects a leader',
+    from: 'peer.heardAt = peer.answeredAt = now',
+    to: '',
+  },
+  {
+    file: 'src/server/server.ts',
+    caughtBy: 'test/server/ensemble-control.test.ts',
+    bug: 'a server that cannot listen leaves the others open',
+    from: 'await Promise.all(endpoints.map(endpoint => endpoint.close()))\n      throw',
+    to: 'throw',
+  },
+  {
+    file: 'src/server/ensemble.ts',
+    caughtBy: 'test/server/ensemble-control.test.ts',
+    bug: 'only the leader starts with the nodes of the file',
+    from: 'if (state !== undefined) restoreState({ database,',
+    to: 'if (state === null) restoreState({ database,',
+  },
 ]

@@ -1,0 +1,172 @@
+// What a test does with an embedded ensemble as a whole: start, stop, pause, ports, files, four-letter words.
+import { expect } from 'chai'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo, type Server as NetServer } from 'node:net'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from '../../src/index.ts'
+import { Server } from '../../src/server/index.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { fourLetterWord } from '../support/four-letter-word.ts'
+import { failureOf, trackSettled } from '../support/settled.ts'
+import { WireSession } from '../support/wire-session.ts'
+import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
+
+const listenOn = async (port: number) => {
+  const server = createServer().listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+/** Finds two free ports in a row, and listens on the second. */
+async function adjacentPorts(): Promise<{ port: number; blocker: NetServer }> {
+  for (;;) {
+    const first = await listenOn(0)
+    const { port } = first.address() as AddressInfo
+    const blocker = await listenOn(port + 1).catch(() => undefined)
+    first.close()
+    await once(first, 'close')
+    if (blocker !== undefined) return { port, blocker }
+  }
+}
+
+describe('an embedded ensemble, controlled as a whole,', () => {
+  describe('in virtual time', () => {
+    let ensemble: VirtualEnsemble
+
+    beforeEach(async () => (ensemble = await VirtualEnsemble.start()))
+    afterEach(async () => {
+      await ensemble.close()
+      expect(ensemble.clock.pendingTimers).to.equal(0)
+    })
+
+    it('stops and starts all its servers, with their nodes, sessions and zxids, and a leader at once', async () => {
+      const { server, clock } = ensemble
+      const client = await ensemble.open(server.members)
+      const { stat } = await client.create('/mine', '', { mode: 'ephemeral' })
+      await server.stop()
+      expect(ensemble.modes).to.deep.equal(['stopped', 'stopped', 'stopped'])
+      await clock.advance(60_000)
+      await server.start()
+      expect(ensemble.modes).to.deep.equal(['follower', 'follower', 'leader'])
+      await ensemble.settled(client.whenConnected())
+      expect((await client.exists('/mine'))?.czxid).to.equal(stat.czxid)
+      expect((await client.create('/next')).stat.czxid >> 32n).to.equal(2n)
+    })
+
+    it('answers nothing while it is paused, and then everything', async () => {
+      const { server, clock } = ensemble
+      const [follower, slow] = ensemble.others
+      const client = await ensemble.open([follower], { sessionTimeout: 20_000 })
+      // Hears from its leader only a while after the pause.
+      slow.lag(300)
+      server.pause()
+      const creating = client.create('/x')
+      const isDone = trackSettled(creating)
+      await clock.advance(6000)
+      expect(isDone()).to.equal(false)
+      server.resume()
+      await creating
+      expect(ensemble.modes).to.deep.equal(['follower', 'follower', 'leader'])
+      expect(server.leader?.epoch).to.equal(1)
+    })
+
+    it('lets a follower that is paused for a while catch up', async () => {
+      const [paused, other] = ensemble.others
+      const client = await ensemble.open([other])
+      paused.pause()
+      await client.create('/x')
+      expect(paused.snapshot().nodes.has('/x')).to.equal(false)
+      paused.resume()
+      expect(paused.snapshot().nodes.has('/x')).to.equal(true)
+    })
+
+    it('closes the connections to one server or to all', async () => {
+      const { server } = ensemble
+      const [first, second] = ensemble.others
+      const clients = [await ensemble.open([first]), await ensemble.open([second])]
+      first.dropConnections()
+      await ensemble.quiet()
+      expect(clients.map(({ state }) => state)).to.deep.equal(['suspended', 'connected'])
+      await ensemble.settled(clients[0]?.whenConnected() ?? Promise.resolve())
+      server.dropConnections()
+      await ensemble.quiet()
+      expect(clients.map(({ state }) => state)).to.deep.equal(['suspended', 'suspended'])
+    })
+
+    it('refuses a lag that is not a number of milliseconds, and a counter of a node that does not exist', async () => {
+      const { server } = ensemble
+      const [follower] = ensemble.others
+      for (const ms of [-1, NaN, Infinity]) expect(() => follower.lag(ms)).to.throw('ms must be from 0 to 2147483647')
+      expect(() => server.setSequenceCounter('/none', 1)).to.throw('the node does not exist')
+      await server.stop()
+      expect(() => server.setSequenceCounter('/', 1)).to.throw('there is no leader')
+      await server.start()
+    })
+
+    it('has 1 to 15 servers, and two need both of them', async () => {
+      for (const servers of [0, 16, 2.5])
+        expect(await failureOf(Server.start({ servers, listen: false }))).to.have.property('code', 'BADARGUMENTS')
+      const pair = await VirtualEnsemble.start({ servers: 2 })
+      const client = await pair.open(pair.server.members)
+      await client.create('/x')
+      await pair.server.members[0]?.stop()
+      await pair.clock.advance(3000)
+      expect(pair.modes).to.deep.equal(['stopped', 'looking'])
+      await pair.server.members[0]?.start()
+      await pair.settled(client.retry(() => client.setData('/x', '')))
+      await pair.close()
+      expect(pair.clock.pendingTimers).to.equal(0)
+    })
+  })
+
+  describe('on sockets', () => {
+    it('listens on one port for each server, and a server that is stopped refuses connections', async () => {
+      await using server = await Server.start({ servers: 3, tickTime: 200 })
+      const [first, second, third] = server.members as [(typeof server.members)[0] & object, ...typeof server.members]
+      expect(new Set(server.members.map(({ port }) => port)).size).to.equal(3)
+      expect([server.host, server.port]).to.deep.equal([first.host, first.port])
+      await using client = await connect(server.connectString)
+      await client.create('/x')
+      expect(await fourLetterWord(first.host, first.port, 'srvr')).to.contain('Mode: follower')
+      expect(await fourLetterWord(first.host, first.port, 'mntr')).to.contain('zk_server_state\tfollower')
+      expect(await fourLetterWord(first.host, third?.port ?? 0, 'srvr')).to.contain('Mode: leader')
+      expect(await fourLetterWord(first.host, second?.port ?? 0, 'conf')).to.contain('serverId=2')
+      await first.stop()
+      expect(await failureOf(WireSession.open(first))).to.have.property('code', 'ECONNREFUSED')
+      await client.retry(() => client.setData('/x', ''))
+      await first.start()
+      await first.start()
+      expect(first.port).to.equal(server.port)
+    })
+
+    it('listens on the given port and the next ones, or rejects and leaves none open', async () => {
+      const { port, blocker } = await adjacentPorts()
+      expect(await failureOf(Server.start({ servers: 2, port }))).to.have.property('code', 'EADDRINUSE')
+      blocker.close()
+      await once(blocker, 'close')
+      await using server = await Server.start({ servers: 2, port })
+      expect(server.members.map(each => each.port)).to.deep.equal([port, port + 1])
+    })
+
+    it('starts from a file with the same nodes on all servers, and writes it', async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'zkwire-ensemble-'))
+      const dataFile = join(directory, 'data.json')
+      const clock = new VirtualClock()
+      const first = await Server.start({ servers: 3, dataFile, listen: false, clock })
+      const dial = { dial: first.dial, clock, sessionTimeout: 30_000 }
+      const client = await connect(first.connectString, dial)
+      await client.create('/kept', 'data', { mode: 'ephemeral' })
+      await first.close()
+      const second = await Server.start({ servers: 3, dataFile, listen: false, clock })
+      for (const member of second.members)
+        expect(member.snapshot().nodes.get('/kept')?.data?.toString()).to.equal('data')
+      expect(second.leader?.epoch).to.equal(2)
+      expect(second.snapshot().sessions.map(({ id }) => id)).to.deep.equal([client.sessionId])
+      await second.close()
+      await clock.until(client.close({ timeout: 0 }))
+      await rm(directory, { recursive: true })
+    })
+  })
+})
