@@ -22,6 +22,8 @@ export interface RunOptions {
   env?: Record<string, string>
   /** The text or bytes of stdin. Default: none. */
   input?: string | Uint8Array
+  /** Leaves stdin open until it is ended. Default false. */
+  keepsInput?: boolean
 }
 
 /** A process that runs. `ended` resolves when it has ended and its output is read. */
@@ -32,7 +34,7 @@ export class Program {
   out = ''
   err = ''
 
-  constructor(args: readonly string[], { env = {}, input }: RunOptions = {}) {
+  constructor(args: readonly string[], { env = {}, input, keepsInput = false }: RunOptions = {}) {
     expect(existsSync(main), 'dist/ is missing: run npm run build first').to.equal(true)
     const child = spawn(process.execPath, [main, ...args], {
       env: { PATH: process.env['PATH'], ...env },
@@ -40,7 +42,7 @@ export class Program {
     })
     const cancelAtExit = runAtExit(() => child.kill('SIGKILL'))
     child.stdin.on('error', () => undefined)
-    child.stdin.end(input)
+    if (!keepsInput) child.stdin.end(input)
     child.stdout.on('data', chunk => (this.out += String(chunk)))
     child.stderr.on('data', chunk => (this.err += String(chunk)))
     this.child = child
