@@ -35,6 +35,7 @@ class Bench implements AsyncDisposable {
   readonly #client: Client
   readonly #ports: Record<Workload['on'], number>
   readonly #mock: ChildProcess
+  readonly #proxy: ChildProcess
   readonly #curator: Curator | undefined
   #directories = 0
 
@@ -44,6 +45,7 @@ class Bench implements AsyncDisposable {
     client: Client,
     ports: Record<Workload['on'], number>,
     mock: ChildProcess,
+    proxy: ChildProcess,
     curator: Curator | undefined,
   ) {
     this.#options = options
@@ -51,6 +53,7 @@ class Bench implements AsyncDisposable {
     this.#client = client
     this.#ports = ports
     this.#mock = mock
+    this.#proxy = proxy
     this.#curator = curator
   }
 
@@ -65,9 +68,9 @@ class Bench implements AsyncDisposable {
     await client.ensurePath(paths.watched)
     await client.ensurePath(paths.list)
     await Promise.all(Array.from({ length: NAMES }, (_, i) => client.create(`${paths.list}/${nameOf(i)}`)))
-    const mock = fork(fileURLToPath(new URL('mock.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] })
-    const [{ port }] = (await once(mock, 'message')) as [{ port: number }]
-    return new Bench(options, program, client, { server: serverPort, mock: port }, mock, curator)
+    const [mock, proxy] = await Promise.all([helper('mock.ts'), helper('remote.ts', String(serverPort))])
+    const ports = { server: serverPort, mock: mock.port, remote: proxy.port }
+    return new Bench(options, program, client, ports, mock.process, proxy.process, curator)
   }
 
   async measure({ measure, on }: Workload, subject: SubjectName): Promise<Sample> {
@@ -128,8 +131,16 @@ class Bench implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#mock.kill()
+    this.#proxy.kill()
     await this.#client.close()
   }
+}
+
+/** Starts a process that listens on a port and sends its number. */
+async function helper(file: string, ...args: string[]): Promise<{ process: ChildProcess; port: number }> {
+  const process = fork(fileURLToPath(new URL(file, import.meta.url)), args, { execArgv: ['--import', 'tsx'] })
+  const [{ port }] = (await once(process, 'message')) as [{ port: number }]
+  return { process, port }
 }
 
 /** True if a target's ratio needs this subject. */

@@ -3,9 +3,12 @@ import { median } from '../measure/statistics.ts'
 import { figureOf, type Samples, type Verdict } from './verdict.ts'
 import type { Figure, Sample, Workload } from './workloads.ts'
 
+/** The width of the column of workloads, in characters. */
+const NAME_WIDTH = 34
+
 export function tableOf(workloads: readonly Workload[], samples: Samples): string {
   const head = [
-    'workload'.padEnd(26) + 'subject'.padEnd(23) + 'CPU us/op'.padStart(10) + '[least .. most]'.padStart(20),
+    'workload'.padEnd(NAME_WIDTH) + 'subject'.padEnd(23) + 'CPU us/op'.padStart(10) + '[least .. most]'.padStart(20),
     'op/s'.padStart(11) + 'p50 ms'.padStart(9) + 'p99 ms'.padStart(9) + 'KB each'.padStart(9),
   ].join('')
   const lines = workloads.flatMap(({ name, by }) =>
@@ -17,7 +20,7 @@ export function tableOf(workloads: readonly Workload[], samples: Samples): strin
       const middle = (of: (sample: Sample) => number) => figure(median(all.map(of)))
       return [
         [
-          name.padEnd(26) + subject.padEnd(23) + middle(figureOf.cpu).padStart(10) + spread.padStart(20),
+          name.padEnd(NAME_WIDTH) + subject.padEnd(23) + middle(figureOf.cpu).padStart(10) + spread.padStart(20),
           middle(figureOf.rate).padStart(11) + middle(({ p50 = NaN }) => p50).padStart(9),
           middle(({ p99 = NaN }) => p99).padStart(9) + middle(figureOf.kilobytes).padStart(9),
         ].join(''),
@@ -34,13 +37,13 @@ export function verdictTableOf(verdicts: readonly Verdict[]): string {
     const against = 'workload' in by ? `our own ${by.workload}` : by.subject
     const bound = atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`
     return [
-      workload.padEnd(26) + `${NAMES[of]} : ${against}`.padEnd(31) + ratio.middle.toFixed(2).padStart(6),
+      workload.padEnd(NAME_WIDTH) + `${NAMES[of]} : ${against}`.padEnd(31) + ratio.middle.toFixed(2).padStart(6),
       `[${ratio.low.toFixed(2)}, ${ratio.high.toFixed(2)}]`.padStart(16),
       `  ${bound}`.padEnd(16) + (isMet ? 'met' : 'MISSED'),
     ].join('')
   })
   return [
-    'workload'.padEnd(26) + 'ratio of'.padEnd(31) + 'ratio'.padStart(6) + '95 %'.padStart(16) + '  target',
+    'workload'.padEnd(NAME_WIDTH) + 'ratio of'.padEnd(31) + 'ratio'.padStart(6) + '95 %'.padStart(16) + '  target',
     ...lines,
   ].join('\n')
 }

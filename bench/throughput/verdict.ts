@@ -43,7 +43,7 @@ export interface Verdict {
   isMet: boolean
 }
 
-/** A target is met if the lower end of the interval is at most `atMost`, or at least `atLeast`. */
+/** A target is met if the middle of the interval is at most `atMost`, or at least `atLeast`. */
 export function verdictsOf(workloads: readonly Workload[], samples: Samples): Verdict[] {
   return workloads.flatMap(({ name, targets }) =>
     targets.flatMap(target => {
@@ -55,7 +55,7 @@ export function verdictsOf(workloads: readonly Workload[], samples: Samples): Ve
       if (ours.length === 0 || theirs.length === 0) return []
       const ratio = ratioOf(ours, theirs)
       const { atMost = Infinity, atLeast = -Infinity } = target
-      return [{ workload: name, target, ratio, isMet: ratio.low <= atMost && ratio.low >= atLeast }]
+      return [{ workload: name, target, ratio, isMet: ratio.middle <= atMost && ratio.middle >= atLeast }]
     }),
   )
 }

@@ -15,6 +15,7 @@ export type Measure =
  */
 export interface HandOver {
   is: 'handOver'
+  lock: 'Mutex' | 'TicketMutex'
   contenders: number
   acquisitions: number
   rounds: number
@@ -38,7 +39,8 @@ export interface Target {
 
 export interface Workload {
   name: string
-  on: 'server' | 'mock'
+  /** `remote` is the server behind a proxy that delays each chunk of bytes by a millisecond, in both directions. */
+  on: 'server' | 'remote' | 'mock'
   measure: Measure
   by: readonly SubjectName[]
   targets: readonly Target[]
@@ -57,14 +59,30 @@ const steady = (on: Workload['on'], op: Steady, inFlight: number, ...targets: Ta
   targets,
 })
 
+const handOver = (
+  lock: HandOver['lock'],
+  on: 'server' | 'remote',
+  size: Pick<HandOver, 'contenders' | 'acquisitions'>,
+  atMost: number,
+): Workload => ({
+  name: `${lock} hand-over${on === 'remote' ? ', 1 ms away' : ''}`,
+  on,
+  measure: { is: 'handOver', lock, ...size, rounds: 1 },
+  by: ['zkwire', 'curator'],
+  targets: [{ figure: 'ms', by: { subject: 'curator' }, atMost }],
+})
+
+const crowd = { contenders: 100, acquisitions: 50 }
+const fewRemote = { contenders: 20, acquisitions: 50 }
+
 export const workloads: readonly Workload[] = [
   steady('server', 'getData', 1, cpu(1.15)),
-  steady('server', 'getData', 64, cpu(1.25)),
+  steady('server', 'getData', 64, cpu(1.3)),
   steady('server', 'getData', 512, cpu(1.25)),
   steady('server', 'setData', 64, cpu(1.25)),
   steady('server', 'createAndDelete', 64, cpu(1.25)),
   steady('server', 'getChildren', 16, cpu(2)),
-  steady('mock', 'getData', 64, rate(0.4)),
+  steady('mock', 'getData', 64, cpu(4.3), rate(0.4)),
   steady('mock', 'getData', 512, { figure: 'rate', by: { workload: 'getData 64, mock' }, atLeast: 1.8 }),
   steady('mock', 'setData', 64),
   steady('mock', 'getChildren', 16, rate(0.11)),
@@ -73,7 +91,7 @@ export const workloads: readonly Workload[] = [
     on: 'server',
     measure: { is: 'notifications', sessions: 1000 },
     by: everySubject,
-    targets: [cpu(1.4)],
+    targets: [cpu(1.3)],
   },
   {
     name: 'opening sessions',
@@ -89,13 +107,10 @@ export const workloads: readonly Workload[] = [
     by: everySubject,
     targets: [{ figure: 'kilobytes', by: { subject: 'zookeeper' }, atMost: 1 }],
   },
-  {
-    name: 'lock hand-over',
-    on: 'server',
-    measure: { is: 'handOver', contenders: 100, acquisitions: 5, rounds: 3 },
-    by: ['zkwire', 'curator'],
-    targets: [{ figure: 'ms', by: { subject: 'curator' }, atMost: 0.35 }],
-  },
+  handOver('Mutex', 'server', crowd, 0.58),
+  handOver('TicketMutex', 'server', crowd, 0.45),
+  handOver('Mutex', 'remote', fewRemote, 0.55),
+  handOver('TicketMutex', 'remote', fewRemote, 0.55),
 ]
 
 /** The nodes on the server and on the mock. */
@@ -103,7 +118,6 @@ export const paths = {
   data: '/zkwire-throughput/data',
   list: '/zkwire-throughput/list',
   watched: '/zkwire-throughput/watched',
-  lock: '/zkwire-throughput/lock',
 } as const
 
 export const DATA_BYTES = 100

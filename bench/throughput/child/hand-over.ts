@@ -1,18 +1,16 @@
 // Hands a lock over among contenders with separate sessions, each of which acquires it several times.
-import { paths, type HandOver, type Sample, type Task } from '../workloads.ts'
+import type { HandOver, Sample, Task } from '../workloads.ts'
 
 export async function handOver(
   { dist, port, directory }: Task,
-  { contenders, acquisitions, rounds }: HandOver,
+  { lock, contenders, acquisitions, rounds }: HandOver,
 ): Promise<Sample> {
   const { connect } = (await import(`${dist}/index.js`)) as typeof import('../../../src/index.ts')
-  const { Mutex } = (await import(`${dist}/recipes/index.js`)) as typeof import('../../../src/recipes/index.ts')
+  const recipes = (await import(`${dist}/recipes/index.js`)) as typeof import('../../../src/recipes/index.ts')
   const clients = await Promise.all(
     Array.from({ length: contenders }, () => connect(`127.0.0.1:${port}`, { sessionTimeout: 60_000 })),
   )
-  const mutexes = clients.map(
-    client => new Mutex(client, `${directory}${paths.lock.slice(paths.lock.lastIndexOf('/'))}`),
-  )
+  const mutexes = clients.map(client => new recipes[lock](client, `${directory}/lock`))
   let holders = 0
   const round = () =>
     Promise.all(
