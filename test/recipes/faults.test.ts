@@ -17,6 +17,7 @@ for (const {
   isQueue,
   acquireRequests,
   grantingRequest = acquireRequests.at(-1),
+  grantingNth,
   watchesOf = (waiters: number) => waiters,
   prepare: makeReady = (client: Client, at: string) => client.ensurePath(isQueue ? at : parentOf(at)),
   acquireSteps,
@@ -205,7 +206,7 @@ for (const {
       const outcomes: boolean[] = []
       for (let turns = 0; turns <= 40; turns++) {
         const abort = new AbortController()
-        const arrived = faultyDial.holdReply(grantingRequest ?? NaN)
+        const arrived = faultyDial.holdReply(grantingRequest ?? NaN, grantingNth)
         const reason = new Error('cancelled')
         const acquiring = outcomeOf(new Lock(client, path).acquire({ signal: abort.signal }))
         await arrived

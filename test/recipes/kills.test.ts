@@ -96,7 +96,9 @@ describe('a lock of every kind', function () {
       for (const name of (await observer.getChildren(parent)).children) paths.push(join(parent, name))
     }
     const nodes = await Promise.all(paths.map(async node => ({ node, stat: await observer.exists(node) })))
-    nodes.sort((a, b) => Number((b.stat?.czxid ?? 0n) - (a.stat?.czxid ?? 0n)))
+    // One transaction creates the two directories of a TicketMutex.
+    const czxid = ({ stat }: (typeof nodes)[number]) => Number(stat?.czxid ?? 0)
+    nodes.sort((a, b) => czxid(b) - czxid(a) || b.node.length - a.node.length)
     await observer.multi(nodes.map(({ node }) => ({ delete: node })))
   }
 

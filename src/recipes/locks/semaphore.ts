@@ -1,5 +1,5 @@
 // A lock with a number of permits: that many holders may hold it at the same time.
-import { newPace } from '../../client/recipe-support.ts'
+import { inBackground, newPace } from '../../client/recipe-support.ts'
 import { join } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
@@ -114,18 +114,24 @@ export class Semaphore extends Lock {
     return Math.max(0, this.permits - this.#permitNodes(children).length)
   }
 
-  /**
-   * Takes a permit and leaves the gate. Returns null, without a node, if the call does not wait and no permit is free,
-   * or if the gate or the permit is lost.
-   */
+  /** Takes a permit as {@link #takePermit}, and leaves the gate. */
   async #enter(gate: Held, ownNode: OwnNode, entry: GateOptions): Promise<Held | null> {
-    const held = await this.#takePermit(gate, ownNode, entry)
-    if (!held?.signal.aborted) return held
-    // The permit was lost while the gate was released.
-    await held.release()
-    return null
+    let held: Held | null = null
+    try {
+      held = await this.#takePermit(gate, ownNode, entry)
+      return held
+    } finally {
+      const leaving = gate.release()
+      // The holder of a permit does not wait for the reply, because the list of the permits alone grants a permit.
+      if (held === null) await leaving
+      else inBackground(this.#queue.client, leaving)
+    }
   }
 
+  /**
+   * Returns null, without a node, if the call does not wait and no permit is free, or if the gate is lost. The gate is
+   * lost when the lease of the session ends, so no permit is granted in a session that is presumed lost.
+   */
   async #takePermit(gate: Held, ownNode: OwnNode, { signal, waits, ...options }: GateOptions): Promise<Held | null> {
     const ended = AbortSignal.any([signal, gate.signal])
     try {
@@ -140,8 +146,6 @@ export class Semaphore extends Lock {
       const isGateLost = gate.signal.aborted && !signal.aborted
       if (isGateLost) return null
       throw error
-    } finally {
-      await gate.release()
     }
   }
 

@@ -96,10 +96,10 @@ export const locks: readonly PlantedBug[] = [
   },
   {
     ...semaphore,
-    bug: 'a permit that was lost while the gate was released is granted',
-    from: 'if (!held?.signal.aborted) return held',
-    to: 'if (ownNode.isUnique) return held',
-    caughtBy: 'test/recipes/locks/leases.test.ts',
+    bug: 'a client does not wait until its holder of a permit has left the gate',
+    from: 'else inBackground(this.#queue.client, leaving)',
+    to: 'else leaving.catch(() => undefined)',
+    caughtBy: 'test/recipes/locks/semaphore.test.ts',
   },
   {
     ...semaphore,

@@ -230,6 +230,8 @@ interface FaultTestKind extends Kind {
   Rival?: LockConstructor
   /** The request whose reply grants the lock. Default: the last of {@link Kind.acquireRequests}. */
   grantingRequest?: number
+  /** Which request of that operation grants it, counted from 1. Default: the first. */
+  grantingNth?: number
 }
 
 /** All kinds, including locks that are shared or that take several round trips to acquire. */
@@ -246,7 +248,9 @@ export const kindsUnderFaults: readonly FaultTestKind[] = [
     Lock: SemaphoreOfOne,
     ...queueKind,
     nodeName: /\/leases\/_c_[\da-f-]{36}-lease-\d{10}$/,
-    grantingRequest: opcodes.delete,
+    // The first node is that at the gate.
+    grantingRequest: create2,
+    grantingNth: 2,
     watchesOf: waiters => 2 * waiters,
     acquireSteps: [
       { name: 'the gate is being created', opcode: createContainer, nth: 2, isDirectoryMissing: true },
@@ -263,7 +267,6 @@ export const kindsUnderFaults: readonly FaultTestKind[] = [
         isTaken: true,
         isWoken: true,
       },
-      { name: 'its node at the gate is being deleted', opcode: opcodes.delete },
     ],
   },
 ]

@@ -1,6 +1,13 @@
 // The time from a release to the next holder, counted in round trips in virtual time.
 import { expect } from 'chai'
-import { LeaderElection, Mutex, ReadWriteLock, ReentrantMutex, type MutexOptions } from '../../../src/recipes/index.ts'
+import {
+  LeaderElection,
+  Mutex,
+  ReadWriteLock,
+  ReentrantMutex,
+  Semaphore,
+  type MutexOptions,
+} from '../../../src/recipes/index.ts'
 import { dialects, type DialectName } from '../../../src/recipes/queue/dialect.ts'
 import { DistantServer, type Recipe } from '../round-trips.ts'
 
@@ -72,6 +79,20 @@ describe('a hand-over', () => {
       expect(await distant.count(() => held.release())).to.equal(1)
     })
   }
+
+  it('is not needed if a permit of a Semaphore is free: the acquire takes two round trips, and the release another', async () => {
+    const client = await distant.open()
+    const semaphore = new Semaphore(client, '/lock', 2)
+    // The first contender creates the directories.
+    await distant.until((await distant.until(semaphore.acquire())).release())
+    const acquiring = semaphore.acquire()
+    expect(await distant.count(() => acquiring)).to.equal(2)
+    const held = await acquiring
+    expect(await distant.count(() => held.release())).to.equal(1)
+    await distant.until(client.settled())
+    const { children } = await distant.until(client.getChildren('/lock/locks'))
+    expect(children).to.deep.equal([])
+  })
 
   for (const [name, recipe] of [
     ['Mutex with lookAhead: false', mutex({ lookAhead: false })],

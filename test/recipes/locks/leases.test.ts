@@ -14,7 +14,7 @@ const TICK = 500
 
 for (const kind of kindsUnderFaults) {
   const { Lock, Rival = Lock, isQueue, acquireRequests, tryRequests } = kind
-  const { grantingRequest = acquireRequests.at(-1) } = kind
+  const { grantingRequest = acquireRequests.at(-1), grantingNth = 1 } = kind
   describe(`${Lock.name} in virtual time`, () => {
     const path = '/lock'
     const prepare = (client: Client) => kind.prepare?.(client, path) ?? (isQueue ? client.ensurePath(path) : undefined)
@@ -160,7 +160,7 @@ for (const kind of kindsUnderFaults) {
         const client = await open({ dial: faultyDial.dial })
         await prepare(client)
         const listsFirst = method === 'tryAcquire' && tryRequests.some(opcode => opcode === grantingRequest)
-        const arrived = faultyDial.holdReply(grantingRequest ?? NaN, listsFirst ? 2 : 1)
+        const arrived = faultyDial.holdReply(grantingRequest ?? NaN, listsFirst ? 2 : grantingNth)
         const lock = new Lock(client, path)
         const granting = lock[method]().then(held => ({ held, isLost: held?.signal.aborted ?? false }))
         await arrived

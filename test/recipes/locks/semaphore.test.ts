@@ -98,6 +98,23 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
     await (await acquiring).release()
   })
 
+  for (const fault of ['dropRequest', 'dropReply'] as const)
+    itEverywhere(
+      `lets its holder leave the gate if the ${fault === 'dropRequest' ? 'request' : 'reply'} is lost`,
+      async () => {
+        const [{ faultyDial, client }, other] = [await fixture.openWithFaults(), await fixture.open()]
+        // Creates the directories.
+        await (await semaphoreOf(client, 2).acquire()).release()
+        const lost = faultyDial[fault](opcodes.delete)
+        const held = await semaphoreOf(client, 2).acquire()
+        await Promise.all([lost, client.settled()])
+        expect(await gate()).to.deep.equal([])
+        const next = await semaphoreOf(other, 2).acquire()
+        expect(await leases()).to.have.members([held.path, next.path])
+        await Promise.all([held.release(), next.release()])
+      },
+    )
+
   itEverywhere('is granted in the order of the queue, and a release notifies one waiter', async () => {
     const clients = await fixture.openMany(5)
     const [a, b, ...others] = clients as [Client, Client, ...Client[]]
@@ -266,17 +283,8 @@ onBothServers('Semaphore', (fixture, { it, itEverywhere }) => {
   })
 
   it('throws BADARGUMENTS unless permits is a positive safe integer', () => {
-    for (const permits of [
-      0,
-      -1,
-      1.5,
-      NaN,
-      Infinity,
-      2 ** 53,
-      '3' as unknown as number,
-      undefined as unknown as number,
-    ])
-      expect(() => semaphoreOf(fixture.observer, permits))
+    for (const permits of [0, -1, 1.5, NaN, Infinity, 2 ** 53, '3', undefined])
+      expect(() => semaphoreOf(fixture.observer, permits as number))
         .to.throw(ZooKeeperError)
         .with.property('code', 'BADARGUMENTS')
   })
