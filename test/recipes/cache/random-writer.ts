@@ -23,6 +23,8 @@ export class RandomWriter {
   /** A session with ephemeral nodes, which expires now and then. */
   #other: Client
   readonly #ended: Client[] = []
+  /** The number of deletions under way that take several requests. */
+  #deletions = 0
   /** The paths whose nodes were made unreadable. */
   readonly #hidden = new Set<string>()
 
@@ -67,7 +69,7 @@ export class RandomWriter {
     this.#owner.note(`change ${kind.toFixed(2)} ${path}`)
     if (kind < 0.35) return zk.create(path, data, { parents: path !== this.#owner.root })
     if (kind < 0.55) return zk.setData(path, data)
-    if (kind < 0.65) return this.#isReadable(path) ? zk.deleteRecursive(path) : undefined
+    if (kind < 0.65) return this.#isReadable(path) ? this.#deleteRecursive(path) : undefined
     if (kind < 0.75) return this.#isReadable(path) ? zk.delete(path) : undefined
     if (kind < 0.82)
       return this.#isReadable(path)
@@ -77,6 +79,8 @@ export class RandomWriter {
     if (kind < 0.91) return this.#owner.hides ? this.#hide(path, data) : undefined
     if (kind < 0.95) return Promise.all([zk.setACL(path, openACL), zk.setData(path, data)])
     if (kind < 0.98) return this.#other.create(path, data, { mode: 'ephemeral' })
+    // An ephemeral node that is deleted while it is unreadable stays in the copy.
+    if (this.#hidden.size > 0) return undefined
     this.#owner.server.expireSession(this.#other.sessionId)
     const next = await this.#owner.open()
     this.#ended.push(this.#other)
@@ -89,9 +93,19 @@ export class RandomWriter {
   }
 
   /** Makes a node unreadable for the cache. The embedded server sends no events of such a node, in any version. */
-  #hide(path: string, data: string | null): Promise<unknown> {
+  #hide(path: string, data: string | null): Promise<unknown> | undefined {
+    if (this.#deletions > 0) return undefined
     this.#hidden.add(path)
     return Promise.all([this.#writer.setACL(path, creatorAllACL), this.#writer.setData(path, data)])
+  }
+
+  async #deleteRecursive(path: string): Promise<void> {
+    this.#deletions++
+    try {
+      await this.#writer.deleteRecursive(path)
+    } finally {
+      this.#deletions--
+    }
   }
 
   /** A cache cannot notice the deletion of a node that it may not read. */
