@@ -163,3 +163,36 @@ function labelled(series: readonly Series[], [low, high]: [number, number]) {
   }
   return labels.map(({ name, style, at }) => ({ name, style, x: right, y: low * Math.exp(at / room) }))
 }
+
+/** One bar of a chart of counts. */
+export interface Bar {
+  name: string
+  /** As in {@link Series}. */
+  style: number
+  count: number
+}
+
+/** Returns empty HTML if there is no bar. */
+export function bars(title: string, all: readonly Bar[]): Html {
+  if (all.length === 0) return html``
+  const { document } = parseHTML('<html><body></body></html>') as unknown as { document: never }
+  const most = Math.max(...all.map(({ count }) => count))
+  const svg: unknown = Plot.plot({
+    ...{ document, width: WIDTH, height: MARGIN.top + MARGIN.bottom + 24 * all.length, className: 'plot-svg' },
+    ...{ marginTop: MARGIN.top, marginRight: MARGIN.right, marginBottom: MARGIN.bottom, marginLeft: 92 },
+    style: { fontSize: '13px', background: 'none', color: 'inherit' },
+    x: { domain: [0, most], ticks: most, tickFormat: 'd', label: null },
+    y: { domain: all.map(({ name }) => name), label: null },
+    marks: [
+      Plot.barX(all, { x: 'count', y: 'name', fill: ({ style }: Bar) => colourOf(style), inset: 3 }),
+      Plot.text(all, { x: 'count', y: 'name', text: ({ count }: Bar) => String(count), textAnchor: 'start', dx: 6 }),
+    ],
+  })
+  const picture = svg as Picture
+  picture.setAttribute('role', 'img')
+  picture.setAttribute('aria-label', `${title}. ${all.map(({ name, count }) => `${name}: ${count}`).join('; ')}`)
+  return html`<figure class="plot">
+    <figcaption>${title}</figcaption>
+    ${new Html(picture.outerHTML)}
+  </figure>`
+}

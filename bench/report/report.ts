@@ -4,13 +4,14 @@ import { transform } from 'esbuild'
 import { readFile } from 'node:fs/promises'
 import { totalOf } from '../measure/reconcile.ts'
 import type { Result } from '../output/result.ts'
+import { roundTripsOf } from '../measure/round-trips.ts'
 import type { PhaseSummary } from '../measure/summary.ts'
 import { nameOf } from '../harness/server.ts'
 import type { Point, Power } from '../measure/statistics.ts'
 import { bytes, figure } from '../output/table.ts'
 import { html, Html } from './html.ts'
 import { renderPage } from './page.ts'
-import { plot, type Series } from './plots.ts'
+import { bars, plot, type Bar, type Series } from './plots.ts'
 import { figures, table } from './tables.ts'
 import { timeline } from './timeline.ts'
 
@@ -46,6 +47,11 @@ function header({ server, machine, date, ended }: Result): Html {
 
 function releaseSection({ recordings, scenarios, cells }: Result): Html {
   if (recordings.length === 0) return html``
+  const roundTrips = recordings.flatMap((recording): Bar[] => {
+    const count = recording.phase === 'release' ? roundTripsOf(recording) : undefined
+    const style = scenarios.findIndex(({ name }) => name === recording.scenario)
+    return count === undefined ? [] : [{ name: recording.scenario, style, count }]
+  })
   return html`<section aria-labelledby="one-release">
     <h2 id="one-release">One release, frame by frame</h2>
     <p>
@@ -53,6 +59,7 @@ function releaseSection({ recordings, scenarios, cells }: Result): Html {
       the clients sent or received them. ${contrast(cells)}
     </p>
     ${timeline(recordings, new Map(scenarios.map(({ name, about }) => [name, about])))}
+    ${bars('Round trips from the release until the next session has the lock, counted in these frames', roundTrips)}
   </section>`
 }
 

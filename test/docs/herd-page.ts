@@ -37,7 +37,7 @@ export function herdPage(result: Result): string {
   return `# What a herd costs
 
 ${n} clients contend for one lock. The client that holds it releases it, and then queues for it again. What does that cost the other clients
-and the ZooKeeper server? This page compares four locks. Each of them solves the main problem of the one before it. The figures come from
+and the ZooKeeper server? This page describes five locks, and compares four of them. Each of them solves the main problem of the one before it. The figures come from
 one run (\`docs/herd.json\` in the repository) on Apache ZooKeeper ${result.server.version} (\`${result.commandLine.replace(/ --(json|report) \S+/g, '')}\`,
 ${result.date.slice(0, 10)}). A script generates this page from the result file, and a test compares the two. \`npm start\` measures the
 figures again. Its report shows one release of each lock, frame by frame.
@@ -69,13 +69,24 @@ notifications and ${bytes(read('herd', 'join'))} bytes.
 ## A queue in which each watches its predecessor
 
 Only one client can be next, and each client knows its predecessor in the queue. So each client watches only the node of its predecessor
-(\`Mutex\`, as in ZooKeeper's own recipe, in Curator and in kazoo). A release notifies one client.
+(\`Mutex\` with \`lookAhead: false\`, as in ZooKeeper's own recipe, in Curator and in kazoo). A release notifies one client.
 
 One release: **${events('mutex')} notification, ${bytes(read('mutex'))} bytes read.** There is no herd any more, but still one list. The
 notified client lists the directory to check that it now holds the lock. Its predecessor may have left the queue without ever holding the
 lock, and then an earlier client still holds it. Because of this list of N names, the bytes of a release grow with N (measured power:
 ${power('mutex')}). A join also lists the directory, and reads ${bytes(read('mutex', 'join'))} bytes. So N² bytes are read until every
 client has held the lock: ${bytes(n * read('mutex'))} for ${n} releases.
+
+## A queue in which each looks ahead
+
+The list of the last lock costs time: from the release to the next holder it takes two round trips, one for the notification and one for the
+list. But a client can list the directory while its predecessor still holds the lock. Numbers only grow, so if only the predecessor is ahead
+in that list, nobody else will be. To know when to list, each client also watches the node before its predecessor's. To know that its own
+node is still there, it watches that too (\`Mutex\` by default).
+
+The next holder then has the lock **one round trip** after the release, which is the least that a lock at a server can need. A release
+notifies three clients instead of one: the next holder, the client behind it, which lists, and the client that releases. The number of lists
+is the same, and so is the power of N. [locks.md](locks.md) has the requests and notifications of this lock beside those of the last one.
 
 ## A queue of numbers
 

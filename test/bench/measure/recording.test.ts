@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { recordAll, type Recording } from '../../../bench/measure/recording.ts'
+import { roundTripsOf } from '../../../bench/measure/round-trips.ts'
 import { scenarios } from '../../../bench/scenarios/index.ts'
 import { connect } from '../../../src/index.ts'
 import { sharedServer } from '../../support/shared-server.ts'
@@ -52,6 +53,15 @@ describe('a recording of one release on a real server', function () {
       ).to.have.members([1, 2])
     const lists = happened('look-ahead', 'request').filter(({ op }) => op === 'getChildren2')
     expect(lists.map(({ who }) => who)).to.deep.equal([2])
+  })
+
+  it('shows how many round trips it takes until the next session has the lock', () => {
+    const counts = ['look-ahead', 'mutex', 'herd', 'write', 'ephemeral'].map(name => [
+      name,
+      roundTripsOf(recordings.get(name) ?? expect.fail(name)),
+    ])
+    expect(Object.fromEntries(counts)).to.deep.equal({ 'look-ahead': 1, mutex: 2, herd: 2, write: 2, ephemeral: 3 })
+    expect(roundTripsOf({ happenings: [], actor: 0 })).to.equal(undefined)
   })
 
   it('shows that all readers are admitted', () => {

@@ -24,6 +24,12 @@ describe('the report of the benchmark', () => {
       }
   })
 
+  it('shows how many round trips each lock needs from a release to the next holder', async () => {
+    const page = await reportOf(result)
+    expect(page).to.contain('counted in these frames. ephemeral: 3; herd: 2; mutex: 2; ticket: 3')
+    expect(await reportOf({ ...result, recordings: [] })).not.to.contain('counted in these frames')
+  })
+
   it('can be made from an incomplete run', async () => {
     const few = {
       ...result,
