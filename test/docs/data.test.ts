@@ -71,6 +71,10 @@ describe('docs/data.md', () => {
     /^urgent\nfirst\nsecond\n0\n$/,
     /^host-1 at \/leases\/report\nnull\n$/,
     /^true\n$/,
+    /^ready\n$/,
+    /^\[ 'host-1 eu' \]\n$/,
+    /^host-1 owns \w\nhost-1 owns \w\nhost-1 owns \w\nreleased\n$/,
+    /^http:\/\/10\.0\.0\.1:8080 3\n$/,
   ])
 
   it('lists the measured costs of a Cache', async function () {
@@ -82,6 +86,7 @@ describe('docs/data.md', () => {
 
   after(async () => {
     await using zk = await connect((await sharedServer()).connectString)
-    for (const path of ['/settings', '/counters', '/queues', '/leases']) await zk.deleteRecursive(path)
+    for (const path of ['/settings', '/counters', '/queues', '/leases', '/hosts', '/workers', '/shards', '/services'])
+      await zk.deleteRecursive(path)
   })
 })

@@ -177,14 +177,20 @@ export class PersistentEphemeral implements AsyncDisposable {
     }
     if (!node.hasData(data)) {
       // Another client has written to the node, and may write again.
-      if (loop.hasReached(node.version)) await pace.wait(signal)
+      await pace.wait(signal)
       return node.write(client, stat)
     }
     const { ttl, change } = node
     loop.reached(node.version)
-    if (ttl === undefined) return Promise.race([changed, change])
-    const due = pause(client, clockOf(client), Math.min(ttl / 2, LONGEST_TIMER), signal).then(() => true)
-    if ((await Promise.race([changed, change, due])) === true) await node.touch(client, ttl)
+    const due = () => pause(client, clockOf(client), Math.min((ttl as number) / 2, LONGEST_TIMER), signal)
+    const next = await Promise.race([
+      changed,
+      change.then(() => 'write' as const),
+      ...(ttl === undefined ? [] : [due().then(() => 'touch' as const)]),
+    ])
+    // The watch reports this write. It is then used up, and need not be removed.
+    if (next === 'write') await node.write(client, stat)
+    if (next === 'touch') await node.touch(client, ttl as number)
   }
 }
 

@@ -48,8 +48,8 @@ export const membersBugs: readonly PlantedBug[] = [
   {
     ...node,
     bug: 'changes of the data wait as if another client had made them',
-    from: 'if (loop.hasReached(node.version)) await pace.wait(signal)',
-    to: 'await pace.wait(signal)',
+    from: "if (next === 'write') await node.write(client, stat)",
+    to: '',
   },
   {
     ...node,
