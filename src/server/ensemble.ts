@@ -3,11 +3,12 @@
 import { badArguments } from '../protocol/index.ts'
 import type { Cluster } from './cluster.ts'
 import type { Route } from './channel.ts'
-import { Database } from './database.ts'
+import { Database, type TransactionCause } from './database.ts'
 import { Elections } from './elections.ts'
 import { FaultPlan } from './fault-plan.ts'
 import type { Handshake } from './handshake.ts'
-import { Leader, reporting } from './leader.ts'
+import { Leader, type LeaderOwner } from './leader.ts'
+import type { MemberState } from './member-state.ts'
 import { Network } from './network.ts'
 import { failed, type Outcome } from './operations.ts'
 import type { Settings } from './options.ts'
@@ -20,7 +21,7 @@ import type { ServerSession } from './sessions.ts'
 import { TreeTransaction } from './transaction.ts'
 import type { TransactionLog } from './transaction-log.ts'
 
-export class Ensemble implements Cluster, PeerOwner {
+export class Ensemble implements Cluster, LeaderOwner, PeerOwner {
   readonly leader: Leader
   readonly faults: FaultPlan
   readonly #settings: Settings
@@ -36,12 +37,7 @@ export class Ensemble implements Cluster, PeerOwner {
   constructor(settings: Settings, state?: string) {
     this.#settings = settings
     this.faults = new FaultPlan(settings.clock)
-    this.leader = new Leader(
-      settings,
-      (tx, cause) => this.log.push({ tx, cause }),
-      session => this.endSession(session),
-      state,
-    )
+    this.leader = new Leader(settings, this, state)
     this.#network = new Network(settings.clock, Number(this.leader.database.zxid >> 32n))
     this.#replication = new Replication(settings, this.#network)
     this.#elections = new Elections(settings, this.#network, this.#replication, this.leader)
@@ -61,6 +57,10 @@ export class Ensemble implements Cluster, PeerOwner {
     const peer = new Peer(this, new ServerCore(this.#settings, id, database, sessions, { match }), faults)
     for (const session of sessions.all) peer.knownSessions.add(session.id)
     return peer
+  }
+
+  onTransaction(tx: TreeTransaction, cause: TransactionCause): void {
+    this.log.push({ tx, cause })
   }
 
   get log(): TransactionLog {
@@ -87,8 +87,9 @@ export class Ensemble implements Cluster, PeerOwner {
   }
 
   onChange({ core, epoch, state }: Peer): void {
-    const { onMemberChange } = this.#settings
-    reporting(() => onMemberChange({ id: core.id, mode: state, zxid: core.database.zxid, epoch }))
+    const member: MemberState = { id: core.id, mode: state, zxid: core.database.zxid, epoch }
+    // Later, because the callback may stop or cut off a server, and the change is not complete yet.
+    queueMicrotask(() => this.#settings.onMemberChange(member))
   }
 
   routeOf(peer: Peer): Route {

@@ -7,28 +7,33 @@ import { restoreState } from './saved-state.ts'
 import { Sessions, type ServerSession } from './sessions.ts'
 import type { TreeTransaction } from './transaction.ts'
 
+/** The parts of the servers that their leader uses. */
+export interface LeaderOwner {
+  onTransaction: OnTransaction
+  /** Called when a session expires. Must call `closeSession`. */
+  endSession(session: ServerSession): unknown
+  /** Called periodically. Must call `checkContainers`. */
+  checkContainers(): void
+}
+
 export class Leader {
   readonly settings: Settings
   readonly database: Database
   readonly sessions: Sessions
+  readonly #owner: LeaderOwner
   #isRunning = false
   #isPaused = false
   #containerCheckTimer: unknown
 
   /**
-   * @param onExpiry must call `closeSession`
    * @param state the nodes and sessions of an earlier server, as text; default: none
    * @throws Error if the state is malformed
    */
-  constructor(
-    settings: Settings,
-    onTransaction: OnTransaction,
-    onExpiry: (session: ServerSession) => void,
-    state: string | undefined,
-  ) {
+  constructor(settings: Settings, owner: LeaderOwner, state: string | undefined) {
     this.settings = settings
-    this.database = new Database(settings.clock, settings.behaviour, onTransaction)
-    this.sessions = new Sessions(settings, onExpiry)
+    this.#owner = owner
+    this.database = new Database(settings.clock, settings.behaviour, (tx, cause) => owner.onTransaction(tx, cause))
+    this.sessions = new Sessions(settings, session => owner.endSession(session))
     if (state !== undefined) restoreState(this, state, settings.clock.wallNow())
   }
 
@@ -86,26 +91,24 @@ export class Leader {
     // onTransaction can stop the server during a check.
     if (!this.#isRunning) return
     this.#containerCheckTimer = this.settings.clock.setTimeout(() => {
-      if (!this.#isPaused) this.checkContainers()
+      if (!this.#isPaused) this.#owner.checkContainers()
       this.#scheduleContainerCheck()
     }, this.settings.containerCheckInterval)
   }
 }
 
-/** Reports a committed transaction to the option `onTransaction`. */
+/**
+ * Reports a committed transaction to the option `onTransaction`. Reports an error of the callback as an uncaught
+ * exception, so that the transaction completes.
+ */
 export function reportTransaction(
   { onTransaction }: Pick<Settings, 'onTransaction'>,
   { zxid, time, changes }: TreeTransaction,
   cause: TransactionCause,
 ): void {
   const record: TransactionRecord = { ...cause, zxid, time, changes }
-  reporting(() => onTransaction(record))
-}
-
-/** Reports an error of a user's callback as an uncaught exception, so that the caller can go on. */
-export function reporting(callback: () => void): void {
   try {
-    callback()
+    onTransaction(record)
   } catch (error) {
     queueMicrotask(() => {
       throw error

@@ -95,8 +95,8 @@ export interface ServerOptions {
    */
   onTransaction?: (transaction: TransactionRecord) => void
   /**
-   * Called each time a server of an ensemble has another mode, zxid or epoch. An error that it throws becomes an
-   * uncaught exception. Default: none.
+   * Called in a microtask each time a server of an ensemble has another mode, zxid or epoch. An error that it throws
+   * becomes an uncaught exception. Default: none.
    */
   onMemberChange?: (member: MemberState) => void
   /** The source of time. Default: the system's clock. */

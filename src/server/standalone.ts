@@ -1,16 +1,17 @@
 // A single server. It is its own leader, and executes each request at once.
 import type { Cluster } from './cluster.ts'
-import type { Database } from './database.ts'
+import type { Database, TransactionCause } from './database.ts'
 import { FaultPlan } from './fault-plan.ts'
 import type { Handshake } from './handshake.ts'
-import { Leader, reportTransaction } from './leader.ts'
+import { Leader, reportTransaction, type LeaderOwner } from './leader.ts'
 import type { Outcome } from './operations.ts'
 import type { Settings } from './options.ts'
 import type { ClientRequest, Role } from './role.ts'
 import { ServerCore } from './server-core.ts'
 import type { ServerSession } from './sessions.ts'
+import type { TreeTransaction } from './transaction.ts'
 
-export class Standalone implements Cluster, Role {
+export class Standalone implements Cluster, LeaderOwner, Role {
   readonly mode = 'standalone'
   readonly isImmediate = true
   readonly leader: Leader
@@ -22,19 +23,16 @@ export class Standalone implements Cluster, Role {
    * @throws Error if the state is malformed
    */
   constructor(settings: Settings, state?: string) {
-    this.leader = new Leader(
-      settings,
-      (tx, cause) => {
-        if (!tx.rolledBack) reportTransaction(settings, tx, cause)
-      },
-      session => this.endSession(session),
-      state,
-    )
+    this.leader = new Leader(settings, this, state)
     const { database, sessions } = this.leader
     this.faults = new FaultPlan(settings.clock)
     this.core = new ServerCore(settings, 0, database, sessions, this.faults)
     this.core.become(this)
     this.start()
+  }
+
+  onTransaction(tx: TreeTransaction, cause: TransactionCause): void {
+    if (!tx.rolledBack) reportTransaction(this.leader.settings, tx, cause)
   }
 
   get cores(): readonly ServerCore[] {

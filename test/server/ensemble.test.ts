@@ -108,6 +108,16 @@ describe('an embedded ensemble', () => {
       expect((await near.getData('/')).stat.version).to.equal(0)
     })
 
+    it('deletes an empty container on every server at the next periodic check', async () => {
+      const { server, clock } = await start({ containerCheckInterval: 700 })
+      const client = await ensemble.open(server.members)
+      await client.create('/box', '', { mode: 'container' })
+      await client.create('/box/child')
+      await client.delete('/box/child')
+      await clock.advance(700)
+      for (const member of server.members) expect(member.snapshot().nodes.has('/box'), `${member.id}`).to.equal(false)
+    })
+
     it('sets a sequence counter on every server, and deletes empty containers', async () => {
       const { server } = await start()
       const [follower] = ensemble.others

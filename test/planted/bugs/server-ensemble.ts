@@ -169,4 +169,11 @@ export const serverEnsemble: readonly PlantedBug[] = [
     from: 'if (state !== undefined) restoreState({ database,',
     to: 'if (state === null) restoreState({ database,',
   },
+  {
+    file: 'src/server/leader.ts',
+    caughtBy: ensemble,
+    bug: 'the periodic check deletes an empty container at the leader only, until the next write',
+    from: 'if (!this.#isPaused) this.#owner.checkContainers()',
+    to: 'if (!this.#isPaused) this.checkContainers()',
+  },
 ]
