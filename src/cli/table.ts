@@ -22,6 +22,8 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   export: async () => (await import('./commands/export.ts')).exportNodes,
   import: async () => (await import('./commands/import.ts')).importNodes,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  shell: async () => (await import('./commands/shell.ts')).shell,
   completion: async () => (await import('./commands/completion.ts')).completion,
   help: async () => (await import('./commands/help.ts')).help,
 }

@@ -1,6 +1,7 @@
 // All planted bugs. A file of the folder bugs/ holds those of one area of src.
 import { cacheBugs } from './bugs/cache.ts'
 import { cliCaptureBugs } from './bugs/cli-capture.ts'
+import { cliShellBugs } from './bugs/cli-shell.ts'
 import { cliBugs } from './bugs/cli.ts'
 import { clientBugs } from './bugs/client.ts'
 import { connectionBugs } from './bugs/connection.ts'
@@ -36,6 +37,7 @@ export const catalogue: readonly PlantedBug[] = [
   ...cacheBugs,
   ...cliBugs,
   ...cliCaptureBugs,
+  ...cliShellBugs,
   ...life,
   ...connectionBugs,
   ...requestBugs,

@@ -1,0 +1,154 @@
+// `zkwire shell`.
+import { constants } from 'node:os'
+import { createInterface } from 'node:readline'
+import { ReadStream, WriteStream } from 'node:tty'
+import type { Client, State } from '../../client/index.ts'
+import { forwardAbort, onAbort } from '../../runtime/abort.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { command, type Context } from '../frame/command.ts'
+import { Interrupted, statuses } from '../frame/failure.ts'
+import { untilAborted } from '../frame/run.ts'
+import { escaped } from '../frame/text.ts'
+import { complete } from '../shell/completion.ts'
+import { History, historyFile } from '../shell/history.ts'
+import { runScript, Shell } from '../shell/shell.ts'
+import { ShellSession } from '../shell/shell-session.ts'
+import { Terminal } from '../shell/terminal.ts'
+
+/** How long the completion of a path waits for the server, in milliseconds. */
+const COMPLETION_TIMEOUT = 500
+
+export const shell = command({
+  name: 'shell',
+  summary: 'runs commands at a prompt, or from stdin, in one session',
+  details: [
+    'All commands work without `zkwire`, in one session. cd changes the current node, and Tab completes commands, options ' +
+      'and paths. .watch PATH prints events while you type. Ctrl-C ends the command that runs, and Ctrl-D the shell. A new ' +
+      'session begins if the old one ends.',
+    'The history is kept in $XDG_STATE_HOME/zkwire/history if $XDG_STATE_HOME is set, without lines that start with a space.',
+    'If stdin is no terminal, the shell runs its lines. It ends at the first that fails, with its exit status; with ' +
+      '--keep-going it runs all of them.',
+  ],
+  arguments: [],
+  options: { 'keep-going': { type: 'boolean', short: 'k', help: 'runs the lines of stdin after one has failed' } },
+  examples: ['zkwire shell --server zk1:2181', "printf 'cd /app\\nls\\n' | zkwire shell"],
+  hasJson: false,
+  async run(context) {
+    const { stdin, out } = context
+    const { stream: stdout } = out
+    return stdin instanceof ReadStream && stdout instanceof WriteStream
+      ? interactive(context, stdin, stdout)
+      : script(context, context.values['keep-going'])
+  },
+})
+
+async function script(context: Context, keepGoing: boolean): Promise<number> {
+  const { stdin, out, err, env, clock, signal, host } = context
+  const session = new ShellSession(await context.sessions.target(), signal, () => undefined)
+  const streams = { stdout: out.stream, stderr: err.stream }
+  const shell = new Shell({ ...streams, env, clock, commands: host.commands }, session, text => out.stream.write(text))
+  try {
+    await session.open()
+    return await runScript(shell, createInterface({ input: stdin }), {
+      keepGoing,
+      signal,
+    })
+  } finally {
+    await shell.close()
+  }
+}
+
+async function interactive(context: Context, stdin: ReadStream, stdout: WriteStream): Promise<number> {
+  const { err, env, clock, signals, host } = context
+  const target = await context.sessions.target()
+  const ending = new AbortController()
+  const stopForwarding = forwardAbort(context.signal, ending)
+  let terminal: Terminal | undefined
+  const print = (text: string) => (terminal === undefined ? stdout.write(text) : terminal.print(text))
+  const session = new ShellSession(target, ending.signal, state => {
+    terminal?.setPrompt(prompt())
+    if (ending.signal.aborted || !isEnd(state)) return
+    print(`${ends[state]}.\n`)
+    if (state === 'expired') void session.reopen()
+  })
+  const shell = new Shell({ stdout, stderr: err.stream, env, clock, commands: host.commands }, session, print)
+  const prompt = () => promptOf(target.servers, session.state, shell.current)
+  const ask = <T>(question: (zk: Client, signal: AbortSignal) => Promise<T>, otherwise: T): Promise<T> =>
+    withTimeout(clock, async signal => question(await session.open(), signal)).catch(() => otherwise)
+  try {
+    await session.open()
+    terminal = new Terminal({
+      stdin,
+      stdout,
+      history: new History(historyFile(env)),
+      complete: line =>
+        complete(line, {
+          commands: shell.commands,
+          current: shell.current,
+          childrenOf: path => ask(async (zk, signal) => (await zk.getChildren(path, { signal })).children, []),
+          hasChildren: path =>
+            ask(async (zk, signal) => ((await zk.exists(path, { signal }))?.numChildren ?? 0) > 0, false),
+        }),
+    })
+    const stopHandling = signals.handle(name => {
+      if (name === 'SIGTSTP') process.kill(process.pid, 'SIGSTOP')
+      if (name !== 'SIGINT' && name !== 'SIGTERM' && name !== 'SIGHUP') return
+      shell.interrupt()
+      if (name === 'SIGINT') terminal?.interrupt()
+      else ending.abort(new Interrupted(name, constants.signals[name]))
+    })
+    const stopListening = onAbort(ending.signal, () => terminal?.close())
+    try {
+      await readLines(shell, terminal, prompt)
+      ending.signal.throwIfAborted()
+      return statuses.ok
+    } finally {
+      stopListening()
+      stopHandling()
+    }
+  } finally {
+    terminal?.close()
+    ending.abort()
+    stopForwarding()
+    await shell.close()
+  }
+}
+
+async function readLines(shell: Shell, terminal: Terminal, prompt: () => string): Promise<void> {
+  while (!shell.isEnding) {
+    const line = await terminal.readLine(prompt())
+    terminal.release()
+    if (line === undefined) break
+    await shell.execute(line)
+  }
+}
+
+/** The states of a session that has ended, in words. */
+const ends = {
+  expired: 'The session has expired, so its ephemeral nodes and locks are gone: a new one begins',
+  authFailed: 'The server has refused the credentials',
+  closed: 'The session is closed',
+} as const
+
+const isEnd = (state: State): state is keyof typeof ends => state in ends
+
+/** Shows the server, so that a user does not take one ensemble for another, and the state unless it is connected. */
+function promptOf(servers: string, state: State, current: string): string {
+  const shown = servers.length > LONGEST_SERVERS ? `${servers.slice(0, LONGEST_SERVERS)}…` : servers
+  return `${escaped(shown)}${state === 'connected' ? '' : ` (${stateTexts[state] ?? state})`} ${escaped(current)}> `
+}
+
+const LONGEST_SERVERS = 30
+
+const stateTexts: Partial<Record<State, string>> = { connectedReadOnly: 'read-only' }
+
+/** Rejects if the work takes too long. */
+async function withTimeout<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  const timer = clock.setTimeout(() => controller.abort(new Error('too late')), COMPLETION_TIMEOUT)
+  try {
+    return await untilAborted(work(controller.signal), controller.signal)
+  } finally {
+    clock.clearTimeout(timer)
+  }
+}
