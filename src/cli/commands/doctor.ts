@@ -83,7 +83,10 @@ async function hostReportOf({ host, port }: Address, target: Target, clock: Cloc
 
 async function serverReport(address: Address, options: Parameters<typeof ask>[2]): Promise<ServerReport> {
   const answer = await ask(address, 'srvr', options)
-  return answer.is === 'text' ? serverReportOf(answer.text, answer.ms) : { answers: false, why: answer.why }
+  if (answer.is === 'text') return serverReportOf(answer.text, answer.ms)
+  // An alert of TLS, such as `certificate required`, is an answer too.
+  const speaksTls = options.tls !== undefined && /\balert\b/.test(answer.why)
+  return speaksTls ? { answers: true, why: 'requires a client certificate' } : { answers: false, why: answer.why }
 }
 
 async function trySession(
@@ -146,9 +149,10 @@ function rowsOf({ host, port, addresses }: HostReport): string[][] {
   ])
 }
 
-function answerText({ answers, ms = 0, version, mode, why }: ServerReport): string {
+function answerText({ answers, ms, version, mode, why }: ServerReport): string {
   if (!answers) return escaped(`no (${why})`)
-  return `${version === undefined ? escaped(why ?? '') : `${version} ${mode}`}, ${ms.toFixed(1)} ms`
+  const text = version === undefined ? escaped(why ?? '') : `${version} ${mode}`
+  return ms === undefined ? text : `${text}, ${ms.toFixed(1)} ms`
 }
 
 function sessionLines({ timeout, readMs, writeMs, clockDifference }: SessionReport): string[] {

@@ -22,9 +22,20 @@ export function optionsOf(command: Command, hasConnectionOptions: boolean): Opti
   return {
     ...command.options,
     ...(command.hasJson === false || json === undefined ? {} : { json }),
-    ...(command.connects === false || !hasConnectionOptions ? {} : connectionOptions),
+    ...(command.connects === false || !hasConnectionOptions ? {} : connectionOptionsFor(command)),
     ...rest,
   }
+}
+
+/** Returns the options of a connection. A letter that the command uses itself, as `create -s`, stays with the command. */
+function connectionOptionsFor(command: Command): Options {
+  const taken = new Set(Object.values(command.options).map(({ short }) => short))
+  return Object.fromEntries(
+    Object.entries<Option>(connectionOptions).map(([name, { short, ...rest }]) => [
+      name,
+      short === undefined || taken.has(short) ? rest : { short, ...rest },
+    ]),
+  )
 }
 
 /**

@@ -78,4 +78,11 @@ export const cliBugs: readonly PlantedBug[] = [
     from: "return existing === 'refuse' ? 'conflict' : existing",
     to: "return existing === 'refuse' ? 'overwrite' : existing",
   },
+  {
+    file: 'src/cli/frame/arguments.ts',
+    caughtBy: 'test/cli/frame/arguments.test.ts',
+    bug: 'zkwire create -s means both --sequential and --server',
+    from: 'short === undefined || taken.has(short) ? rest',
+    to: 'short === undefined ? rest',
+  },
 ]
