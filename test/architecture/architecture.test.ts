@@ -43,7 +43,6 @@ const LONGER: Readonly<Record<string, string>> = {
   'test/recipes/locks/exclusive-locks.test.ts': 'the common behaviour of the exclusive locks, tested for each of them',
   'test/recipes/locks/read-write-lock.test.ts': 'two sides of one lock',
   'test/recipes/locks/reentrant-mutex.test.ts': 'two ways to name an owner, each with every case',
-  'test/recipes/locks/ticket-model.ts': 'one state machine',
   'test/recipes/queue/dialects.test.ts': 'every dialect, with its wrong patterns',
   'test/runtimes/suite.ts': 'one suite that is bundled for every runtime',
   'test/session/life/liveness.test.ts': 'every kind of silence, in virtual time',

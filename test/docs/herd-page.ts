@@ -92,16 +92,17 @@ is the same, and so is the power of N. [locks.md](locks.md) has the requests and
 
 If the names of the nodes are nothing but numbers, a client knows the name of its predecessor without a list. But the predecessor's node may
 also be deleted because the predecessor has cancelled or its session has ended. Therefore a client that releases the lock also *writes its
-number* to the parent node, in one transaction with the delete. The notified client then needs only two small reads. It reads the parent: if
-the number there is that of its predecessor, then the predecessor has released the lock. It reads its own node: if that still exists, the
-client now holds the lock. Only if the parent contains another number does the client list the directory (\`TicketMutex\`).
+number* to the parent node, in one transaction with the delete. In this run, the notified client then made two small reads. It read the parent: if
+the number there was that of its predecessor, then the predecessor had released the lock. It read its own node: if that still existed, the
+client held the lock. Only if the parent contained another number did the client list the directory (\`TicketMutex\`). Since this run, the
+client reads the parent before its predecessor releases the lock, and nothing after that: [locks.md](locks.md) has the present costs.
 
 One release: **${events('ticket')} notification, ${bytes(read('ticket'))} bytes read.** With ${sizes[0]} contenders, a release
 reads ${bytes(read('ticket', 'release', sizes[0]))} bytes. The measured power of N is ${power('ticket')}. ${n} releases read
 ${bytes(n * read('ticket'))} bytes, so the total grows with N.
 
-This lock has disadvantages. Each release writes to the parent. The directory cannot be shared with Curator or kazoo. The parent must not be
-deleted, because the server would then number its children from 0 again. [locks.md](locks.md) says which lock to choose.
+This lock has disadvantages. Each release writes to the parent. The directory cannot be shared with Curator or kazoo. [locks.md](locks.md) says
+which lock to choose.
 
 ## Comparison
 

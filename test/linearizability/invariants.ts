@@ -88,7 +88,10 @@ function* tokenOrder({ grants, tenures, tenureOf }: IndexedEvidence): Generator<
       : [{ grant, since: tenure.since.zxid }]
   })
   for (const each of grouped(exclusive, ({ grant }) => grant.lock).values()) {
-    const inTurn = each.sort((a, b) => Number(a.since - b.since)).map(({ grant }) => grant)
+    // One transaction may delete several nodes in turn, for example those of an expired session.
+    const inTurn = each
+      .sort((a, b) => Number(a.since - b.since || a.grant.granted.token - b.grant.granted.token))
+      .map(({ grant }) => grant)
     for (const [earlier, later] of pairs(inTurn))
       if (later.granted.token <= earlier.granted.token)
         yield { lock: later.lock, what: `${tokenOf(later)}, which is not larger: before it ${tokenOf(earlier)}` }

@@ -47,7 +47,8 @@ for (const {
       }
       if (hasGap === true) {
         const ticket = `${parentOf(held?.path ?? '')}/t-`
-        await observer.delete((await observer.create(ticket, '', { mode: 'ephemeralSequential' })).path)
+        const draw = () => observer.create(ticket, '', { mode: 'ephemeralSequential' })
+        for (const { path: left } of [await draw(), await draw()]) await observer.delete(left)
       }
       if (isBehindTwo === true) {
         const [first, second] = [held, new Rival(await fixture.open(), path).acquire()]

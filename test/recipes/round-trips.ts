@@ -60,6 +60,11 @@ export class DistantServer implements AsyncDisposable {
     return this.#clock.advance(roundTrips * ROUND_TRIP)
   }
 
+  /** The time, in round trips. */
+  now(): number {
+    return this.#clock.now() / ROUND_TRIP
+  }
+
   until<T>(promise: Promise<T>): Promise<T> {
     return this.#clock.until(promise)
   }

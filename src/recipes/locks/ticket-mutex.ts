@@ -1,7 +1,7 @@
 // The lock in which each waiter knows its predecessor's name without a list of the directory. So a release costs the
 // same for any length of the queue.
 import { inBackground, newPace, type Pace } from '../../client/recipe-support.ts'
-import { isCode, join, MultiError, parentOf } from '../../protocol/index.ts'
+import { isCode, MultiError, parentOf } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
@@ -13,22 +13,24 @@ import { OwnNode, type NodeFactory } from '../node/own-node.ts'
 import { contendersIn, nodeFactoryOf, childNames, queueOf, type ContenderNode, type LockQueue } from '../queue/queue.ts'
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
 import { TicketLives } from './ticket-lives.ts'
-import { onDrawn, onGone, onListed, releasedAs, releasedIn, ticketName, tickets, type Next } from './ticket.ts'
+import { TicketWait } from './ticket-wait.ts'
+import { aheadOf, onListed, releasedAs, releasedIn, tickets, type Ahead } from './ticket.ts'
 import { foreignContenderReport } from '../queue/foreign-contenders.ts'
-import { nextChange } from '../node/read-with-watch.ts'
 
 /**
  * An exclusive lock whose cost does not grow with the queue. Contenders draw tickets: numbered nodes without a uuid in
- * a persistent directory, so that each contender knows its predecessor's name. A holder that releases the lock writes
- * its number into the directory's data. That number shows the next contender that its predecessor held the lock, and
- * was not merely cancelled.
+ * a persistent directory, so that each contender knows the names of those before it. A holder that releases the lock
+ * writes its number into the directory's data. So a waiter learns before its predecessor's release that the next turn
+ * is its own, and the next holder has the lock one round trip after the release.
  *
- * The tickets are in a directory below the lock's node, which has a random name. The data of the lock's node is that
- * name. If the directory was deleted, or its numbers are used up, contenders create another one, with a new name. So no
- * two tickets ever have the same path.
+ * The directory is below the lock's node, which has the directory's random name as its data. If the directory was
+ * deleted, or its numbers are used up, contenders create another one with a new name. So no two tickets ever have the
+ * same path, and `guard()` works. Other data of the lock's node is overwritten.
  *
  * No other recipe may use the lock's node, and contenders need all permissions on it except ADMIN. (Without WRITE on
- * the directory, the next contender must list it after each release.)
+ * the directory, the next contender must list it after each release.) `acquire` and `tryAcquire` reject with a
+ * LockError UNSUPPORTED if the lock's node has contenders of an older version of this package, because contenders of
+ * the two versions do not wait for each other.
  */
 export class TicketMutex extends Lock {
   readonly #queue: LockQueue
@@ -50,7 +52,7 @@ export class TicketMutex extends Lock {
   override acquire(options: AcquireOptions = {}): Promise<Held> {
     const ticket = new Ticket(this.#queue, this.#lives)
     return withCleanup(this.#queue.client, callOf('acquire', this.path, options), ticket.ownNode, async signal => {
-      for (let next = await ticket.draw(signal); next.do !== 'hold';) next = await ticket.follow(next, signal)
+      while (!(await ticket.waitForTurn(await ticket.draw(signal), signal)));
       return ticket.hold(options)
     })
   }
@@ -60,10 +62,9 @@ export class TicketMutex extends Lock {
     const ticket = new Ticket(this.#queue, this.#lives)
     return withCleanup(client, callOf('tryAcquire', this.path, options), ticket.ownNode, async signal => {
       if (await client.retry(() => ticket.isTaken(signal), { signal })) return null
-      let next = await ticket.draw(signal)
-      if (next.do === 'renew') next = await ticket.tryRenew(signal)
-      if (next.do === 'watch') next = await ticket.follow({ do: 'list' }, signal)
-      if (next.do === 'hold') return ticket.hold(options)
+      let position = await ticket.draw(signal)
+      if (position === 'usedUp' && (await ticket.tryRenew(signal))) position = await ticket.draw(signal)
+      if (await ticket.isFirst(position, signal)) return ticket.hold(options)
       inBackground(client, ticket.ownNode.remove())
       return null
     })
@@ -79,7 +80,10 @@ export class TicketMutex extends Lock {
   }
 }
 
-/** One contender. It carries out the decisions of ticket.ts. */
+/** Where a new ticket is in the queue. `usedUp`: its number cannot be used, because it was the last one. */
+type Position = Ahead | 'first' | 'gone' | 'usedUp'
+
+/** One contender. It draws tickets until one has its turn. */
 class Ticket {
   readonly ownNode: OwnNode
   readonly #lock: LockQueue
@@ -120,49 +124,54 @@ class Ticket {
     return new NodeHeld(this.#lock.client, this.#lock.directory, this.ownNode, options)
   }
 
-  async draw(signal: AbortSignal): Promise<Next> {
+  async draw(signal: AbortSignal): Promise<Position> {
     await this.#enter(this.#lives.known, signal)
     try {
       const released = await this.ownNode.create(() => this.#readReleased(signal), signal)
-      return await this.#whileConnected(
-        onDrawn(this.#number, { isOurs: released !== null, released: released ?? undefined }),
-        signal,
-      )
+      return released === null ? 'gone' : (aheadOf(this.#number, this.#before(released)) ?? 'first')
     } catch (error) {
-      if (error instanceof LockError && error.code === 'EXHAUSTED') return { do: 'renew' }
+      if (error instanceof LockError && error.code === 'EXHAUSTED') return 'usedUp'
       throw error
     }
   }
 
-  async follow(next: Next, signal: AbortSignal): Promise<Next> {
+  /** Resolves with true when the lock can be held, and with false when another ticket must be drawn. */
+  async waitForTurn(position: Position, signal: AbortSignal): Promise<boolean> {
     const { client } = this.#lock
-    switch (next.do) {
-      case 'hold':
-        return next
-      case 'watch':
-        return this.#whileConnected(await client.retry(() => this.#watch(next.ticket, signal), { signal }), signal)
-      case 'list':
-        return this.#whileConnected(await client.retry(() => this.#list(signal), { signal }), signal)
-      case 'draw':
-        // The list may be older than the ticket, which must then be removed.
-        await this.ownNode.remove()
-        await this.#pace.wait(signal)
-        return this.draw(signal)
-      case 'renew':
-        await this.ownNode.remove()
-        await this.#lives.replaceWhenEmpty(this.#life, signal)
-        await this.#lives.find(signal)
-        return this.draw(signal)
+    if (position === 'first' && !client.leaseSignal.aborted) return true
+    if (position !== 'gone' && position !== 'usedUp') {
+      const contender = {
+        queue: this.#queue,
+        ownNode: this.ownNode,
+        number: this.#number,
+        readReleased: async () => this.#before(await this.#readReleased(signal)),
+      }
+      const waiting = new TicketWait(contender, position === 'first' ? undefined : position, signal)
+      if (await waiting.wait()) return true
+      waiting.stop()
     }
+    // What was read may be older than the ticket, which must then be removed.
+    await this.ownNode.remove()
+    if (position === 'usedUp') await this.#renew(signal)
+    else await this.#pace.wait(signal)
+    return false
   }
 
-  /** Begins the next life if the present one has no tickets, and draws one there. */
-  async tryRenew(signal: AbortSignal): Promise<Next> {
+  /** Returns true if the lock can be held now. Does not wait for other contenders. */
+  async isFirst(position: Position, signal: AbortSignal): Promise<boolean> {
     const { client } = this.#lock
+    if (position === 'gone' || position === 'usedUp') return false
+    const list = async () => onListed(this.#number, await childNames(this.#queue, { signal })) === 'first'
+    if (position !== 'first' && !(await client.retry(list, { signal }))) return false
+    return !client.leaseSignal.aborted
+  }
+
+  /** Begins the next life, if the present one has no other ticket. */
+  async tryRenew(signal: AbortSignal): Promise<boolean> {
     await this.ownNode.remove()
-    if (!(await client.retry(() => this.#lives.replace(this.#life), { signal }))) return { do: 'renew' }
+    if (!(await this.#lock.client.retry(() => this.#lives.replace(this.#life), { signal }))) return false
     await this.#lives.find(signal)
-    return this.draw(signal)
+    return true
   }
 
   async isTaken(signal: AbortSignal): Promise<boolean> {
@@ -176,37 +185,16 @@ class Ticket {
     }
   }
 
+  /** Begins the next life as soon as the present one has no ticket. */
+  async #renew(signal: AbortSignal): Promise<void> {
+    await this.#lives.replaceWhenEmpty(this.#life, signal)
+    await this.#lives.find(signal)
+  }
+
   /** @param known the life to enter; undefined if the server must be asked */
   async #enter(known: string | undefined, signal: AbortSignal): Promise<void> {
     this.#life = known ?? (await this.#lives.find(signal))
     this.#queue = { ...this.#lock, directory: this.#lives.directoryOf(this.#life) }
-  }
-
-  /**
-   * Returns the next step. Does not grant the lock in a session that is presumed lost: waits for the connection, and
-   * returns `list`.
-   */
-  async #whileConnected(next: Next, signal: AbortSignal): Promise<Next> {
-    const { client } = this.#lock
-    if (next.do !== 'hold' || !client.leaseSignal.aborted) return next
-    await client.whenConnected({ signal })
-    return { do: 'list' }
-  }
-
-  async #watch(ticket: number, signal: AbortSignal): Promise<Next> {
-    const { client, directory } = this.#queue
-    const wasThere = await nextChange(client, join(directory, ticketName(ticket)), signal)
-    if (!wasThere) {
-      await this.#pace.wait(signal)
-      return { do: 'list' }
-    }
-    // The order matters: if the node is ours after the directory was read, it was ours during that read too.
-    const [released, isOurs] = await Promise.all([this.#readReleased(signal), this.ownNode.isThere({ signal })])
-    return onGone(ticket, { isOurs, released: released ?? undefined })
-  }
-
-  async #list(signal: AbortSignal): Promise<Next> {
-    return onListed(this.#number, { isOurs: true, children: await childNames(this.#queue, { signal }) })
   }
 
   /** Reads which ticket was released last. Returns null if there is no directory. */
@@ -217,6 +205,11 @@ class Ticket {
       if (isCode(error, 'NONODE')) return null
       throw error
     }
+  }
+
+  /** Ignores numbers that cannot have been released before our ticket has its turn. */
+  #before(released: number | undefined | null): number | undefined {
+    return released !== null && released !== undefined && released < this.#number ? released : undefined
   }
 
   /** Writes the number before the delete, so that a waiter woken by the delete cannot read the old number. */

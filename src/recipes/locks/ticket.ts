@@ -20,49 +20,81 @@ export function releasedIn(data: Buffer | null): number | undefined {
   return /^\d{10}$/.test(text) ? Number(text) : undefined
 }
 
-export type Next =
-  | { do: 'hold' }
-  /** Wait until this ticket is removed. */
-  | { do: 'watch'; ticket: number }
+/**
+ * The tickets ahead of a waiter. All other tickets ahead are known to be gone. Numbers only grow, so a ticket that is
+ * gone never returns, and no ticket is added ahead.
+ */
+export interface Ahead {
+  /** The nearest ticket that may exist. */
+  readonly nearest: number
+  /** The nearest one before it that may exist. Undefined if there is none: then `nearest` holds the lock, or gets it. */
+  readonly second: number | undefined
+}
+
+/**
+ * What a waiter knows of a ticket ahead. `pending`: its watch is being set, or it was changed and not deleted. `there`:
+ * it exists. `left`: it was deleted while it was watched. `missing`: it did not exist when its watch was to be set.
+ */
+export type Seen = 'pending' | 'there' | 'left' | 'missing'
+
+export type Step =
+  /** Wait for the next change. */
+  | { do: 'wait' }
+  /** No ticket is ahead: it is our turn if our own ticket exists. */
+  | { do: 'take' }
+  /** The second ticket has left: read which ticket was released last. */
+  | { do: 'read'; ahead: Ahead }
+  /** The nearest ticket has left, and was never the head: wait for the second one. */
+  | { do: 'pass'; ahead: Ahead }
   /** Only the list of all tickets can decide. */
   | { do: 'list' }
-  /** Our ticket does not exist any more: draw another. */
-  | { do: 'draw' }
-  /** The numbers of this life are used up: begin the next life, and draw a ticket there. */
-  | { do: 'renew' }
 
 /**
- * Decides after ticket `own` was drawn and the directory's data was read. The owner of a released ticket held the lock,
- * so no ticket before it exists any more.
- * @param isOurs true if the directory that was read is the one in which the ticket was drawn: a directory that was
- * deleted and created again starts its numbers again
+ * Returns the tickets ahead of `own`, or undefined if there are none. The owner of a released ticket held the lock, so
+ * all tickets before it were gone.
  */
-export function onDrawn(own: number, { isOurs, released }: { isOurs: boolean; released?: number | undefined }): Next {
-  if (!isOurs) return { do: 'draw' }
-  // Number 0 is the directory's first ticket.
-  if (own === 0 || released === own - 1) return { do: 'hold' }
-  return { do: 'watch', ticket: own - 1 }
+export function aheadOf(own: number, released: number | undefined): Ahead | undefined {
+  const nearest = previous(own, released)
+  return nearest === undefined ? undefined : { nearest, second: previous(nearest, released) }
 }
 
-/**
- * Decides after the watched ticket was removed. Either its owner released the lock, or a waiter cancelled, died or lost
- * its node, and other tickets may still be ahead.
- */
-export function onGone(
-  watched: number,
-  { isOurs, released }: { isOurs: boolean; released?: number | undefined },
-): Next {
-  if (!isOurs) return { do: 'draw' }
-  return released === watched ? { do: 'hold' } : { do: 'list' }
+const previous = (ticket: number, released = -1): number | undefined => (ticket - 1 > released ? ticket - 1 : undefined)
+
+/** Decides after a change of a watched ticket. */
+export function onSeen(ahead: Ahead, seen: { nearest: Seen; second: Seen }, released: number | undefined): Step {
+  const { second } = ahead
+  if (isGone(seen.nearest)) {
+    if (second === undefined) return { do: 'take' }
+    if (seen.second !== 'there') return { do: 'list' }
+    return { do: 'pass', ahead: { nearest: second, second: previous(second, released) } }
+  }
+  if (second === undefined || !isGone(seen.second)) return { do: 'wait' }
+  return seen.second === 'left' ? { do: 'read', ahead } : { do: 'list' }
 }
 
+const isGone = (seen: Seen) => seen === 'left' || seen === 'missing'
+
 /**
- * Decides after all tickets were listed.
- * @param isOurs as in {@link onDrawn}
+ * Returns the tickets ahead after the second one has left and the directory was read. If that ticket was not released,
+ * it was cancelled or died, and other tickets may still be before it.
  */
-export function onListed(own: number, { isOurs, children }: { isOurs: boolean; children: readonly string[] }): Next {
+export const onLeft = ({ nearest, second }: Ahead, released: number | undefined): Ahead => ({
+  nearest,
+  second: second === undefined || isUpTo(second, released) ? undefined : previous(second, released),
+})
+
+/** Returns the tickets ahead after the directory was read. */
+export const onRead = ({ nearest, second }: Ahead, released: number | undefined): Ahead => ({
+  nearest,
+  second: second === undefined || isUpTo(second, released) ? undefined : second,
+})
+
+const isUpTo = (ticket: number, released: number | undefined) => released !== undefined && ticket <= released
+
+/** Returns the tickets ahead in a list, `first` if there are none, and `gone` if our own ticket is not in the list. */
+export function onListed(own: number, children: readonly string[]): Ahead | 'first' | 'gone' {
   const turn = turnOf(children, ticketName(own), tickets)
-  if (!isOurs || turn.status === 'gone') return { do: 'draw' }
-  if (turn.status === 'first') return { do: 'hold' }
-  return { do: 'watch', ticket: tickets.sequenceOf(turn.predecessor) ?? NaN }
+  if (turn.status !== 'waiting') return turn.status
+  const numberOf = (name: string) => tickets.sequenceOf(name) ?? NaN
+  return { nearest: numberOf(turn.predecessor), second: turn.second === undefined ? undefined : numberOf(turn.second) }
 }

@@ -8,6 +8,8 @@ const lives = {
 const ticket = { file: 'src/recipes/locks/ticket.ts', caughtBy: 'test/recipes/locks/ticket.test.ts' }
 const ticketMutex = { file: 'src/recipes/locks/ticket-mutex.ts', caughtBy: 'test/recipes/locks/ticket-mutex.test.ts' }
 
+const ticketWait = { file: 'src/recipes/locks/ticket-wait.ts', caughtBy: 'test/recipes/locks/ticket-wait.test.ts' }
+
 export const ticketBugs: readonly PlantedBug[] = [
   {
     ...lives,
@@ -53,21 +55,15 @@ export const ticketBugs: readonly PlantedBug[] = [
   },
   {
     ...ticket,
-    bug: 'a ticket is granted as soon as any ticket was released',
-    from: 'released === own - 1',
-    to: 'released !== undefined',
+    bug: 'a waiter takes the give-up of a ticket for its release, and holds the lock beside the holder',
+    from: 'second: second === undefined || isUpTo(second, released) ? undefined : previous(second, released)',
+    to: 'second: isUpTo(second ?? 0, released) ? undefined : undefined',
   },
   {
     ...ticket,
-    bug: 'a ticket is granted when the waiter before it cancels, while the lock is held',
-    from: "released === watched ? { do: 'hold' } : { do: 'list' }",
-    to: "{ do: 'hold' }",
-  },
-  {
-    ...ticket,
-    bug: 'a ticket is granted by the number in a directory that was created again',
-    from: "if (!isOurs) return { do: 'draw' }\n  return released",
-    to: 'return released',
+    bug: 'a ticket has its turn when the waiter before it cancels, while the lock is held',
+    from: "if (second === undefined) return { do: 'take' }",
+    to: "if (second !== -1) return { do: 'take' }",
   },
   {
     ...ticket,
@@ -76,10 +72,59 @@ export const ticketBugs: readonly PlantedBug[] = [
     to: '/\\d/.test(text)',
   },
   {
+    ...ticketWait,
+    bug: 'a ticket has its turn although it may be deleted, because its watch is being set again',
+    from: 'if (own.isThere) return true',
+    to: "if (own.status !== 'gone') return true",
+  },
+  {
+    ...ticketWait,
+    file: 'src/recipes/node/node-watch.ts',
+    bug: 'a waiter of a TicketMutex trusts the order of events across a reconnect',
+    from: 'this.#connects === this.#client.stats.connects && ',
+    to: '',
+  },
+  {
+    ...ticketWait,
+    bug: 'a waiter of a TicketMutex waits for ever if its ticket was deleted',
+    from: "if (own.status === 'gone') return false",
+    to: '',
+    caughtBy: 'test/recipes/locks/ticket-mutex.test.ts',
+  },
+  {
+    ...ticketWait,
+    bug: 'a cancelled waiter of a TicketMutex sets one more watch, and leaves it',
+    from: '    this.#signal.throwIfAborted()\n',
+    to: '',
+    caughtBy: 'test/recipes/faults.test.ts',
+  },
+  {
+    ...ticketWait,
+    bug: 'the next holder of a TicketMutex lists the tickets after a release that it could have read of',
+    from: 'this.#ahead = onRead(ahead, await this.#readReleased())',
+    to: 'await Promise.resolve(onRead)',
+    caughtBy: 'test/recipes/locks/ticket-hand-over.test.ts',
+  },
+  {
+    ...ticketWait,
+    bug: 'the last waiter behind many that gave up watches the holder one round trip too late',
+    from: 'if (likelyHead < number) this.#watch(likelyHead)',
+    to: 'if (likelyHead > number) this.#watch(likelyHead)',
+    caughtBy: 'test/recipes/locks/ticket-hand-over.test.ts',
+  },
+  {
+    ...ticketMutex,
+    bug: 'a number that another client wrote lets all waiters of a TicketMutex in',
+    from: 'released !== undefined && released < this.#number',
+    to: 'released !== undefined',
+    caughtBy: 'test/recipes/locks/ticket-wait.test.ts',
+  },
+  {
     ...ticketMutex,
     bug: 'a waiter that cancels writes its number, and so lets the next one in while the lock is held',
     from: 'if (!this.#isHeld) return client.delete(path)',
     to: '',
+    caughtBy: 'test/recipes/locks/ticket-wait.test.ts',
   },
   {
     ...ticketMutex,
@@ -90,8 +135,8 @@ export const ticketBugs: readonly PlantedBug[] = [
   {
     ...ticketMutex,
     bug: 'a ticket is granted in a session that must be presumed lost',
-    from: "next.do !== 'hold' || !client.leaseSignal.aborted",
-    to: 'signal instanceof AbortSignal',
+    from: "if (position === 'first' && !client.leaseSignal.aborted) return true",
+    to: "if (position === 'first') return true",
     caughtBy: 'test/recipes/locks/leases.test.ts',
   },
 ]

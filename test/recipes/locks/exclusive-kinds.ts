@@ -25,7 +25,7 @@ export interface Step {
   isUnborn?: boolean
   /** True if another session holds the lock. */
   isTaken?: boolean
-  /** True if the contender after the holder has left the queue. */
+  /** True if two contenders after the holder have left the queue. */
   hasGap?: boolean
   /** True if another session is in the queue between the holder and the contender. */
   isBehindTwo?: boolean
@@ -152,6 +152,8 @@ export const kinds: readonly Kind[] = [
     isQueue: true,
     hasUniqueNames: true,
     prepare: (client, path) => new TicketMutex(client, path).use(() => undefined),
+    // On its own node, its predecessor and the contender before that, which the first waiter does not have.
+    watchesOf: waiters => 3 * waiters - 1,
     acquireRequests: [create2, getData],
     tryRequests: [exists],
     directoryRequest: create2,
@@ -167,18 +169,20 @@ export const kinds: readonly Kind[] = [
       { name: 'the directory is being read', opcode: getData, nth: 2 },
       { name: 'its ticket is being created (another session holds the lock)', opcode: create2, isTaken: true },
       { name: 'the directory is being read (another session holds the lock)', opcode: getData, nth: 2, isTaken: true },
-      { name: 'the previous ticket is being watched', opcode: getData, nth: 3, isTaken: true },
-      { name: 'the previous ticket is found deleted', opcode: getData, nth: 3, isTaken: true, hasGap: true },
-      { name: 'the tickets are being listed after a gap', opcode: getChildren2, nth: 2, isTaken: true, hasGap: true },
-      { name: 'the nearest ticket is being watched', opcode: getData, nth: 4, isTaken: true, hasGap: true },
+      { name: 'the watch on its own ticket is being set', opcode: getData, nth: 3, isTaken: true },
+      { name: 'the previous ticket is being watched', opcode: getData, nth: 4, isTaken: true },
+      { name: 'the ticket before that is being watched', opcode: getData, nth: 5, isTaken: true, isBehindTwo: true },
       {
-        name: 'the directory is being read after a watch event',
+        name: 'the directory is being read while the previous ticket holds the lock',
         opcode: getData,
-        nth: 4,
+        nth: 6,
         isTaken: true,
+        isBehindTwo: true,
         isWoken: true,
       },
-      { name: 'its own ticket is being checked', opcode: exists, isTaken: true, isWoken: true },
+      { name: 'two tickets before it are found deleted', opcode: getData, nth: 5, isTaken: true, hasGap: true },
+      { name: 'the likely head is being watched', opcode: getData, nth: 6, isTaken: true, hasGap: true },
+      { name: 'the tickets are being listed after a gap', opcode: getChildren2, nth: 2, isTaken: true, hasGap: true },
     ],
     releaseSteps: [{ name: 'its ticket is being released', opcode: multi }],
   },

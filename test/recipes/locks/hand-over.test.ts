@@ -6,6 +6,7 @@ import {
   ReadWriteLock,
   ReentrantMutex,
   Semaphore,
+  TicketMutex,
   type MutexOptions,
 } from '../../../src/recipes/index.ts'
 import { dialects, type DialectName } from '../../../src/recipes/queue/dialect.ts'
@@ -21,6 +22,10 @@ const reentrantMutex: Recipe = client => {
   const lock = new ReentrantMutex(client, '/lock')
   return options => lock.acquire(options)
 }
+const ticketMutex: Recipe = client => {
+  const lock = new TicketMutex(client, '/lock')
+  return options => lock.acquire(options)
+}
 const leaderElection: Recipe = client => {
   const election = new LeaderElection(client, '/lock')
   return options => election.campaign(options)
@@ -32,6 +37,7 @@ const recipes: readonly [string, Recipe][] = [
     mutex({ dialect }),
   ]),
   ['a Mutex with names of its own', mutex({ dialect: { prefix: 'x-', pattern: /^x-(\d{10})$/ } })],
+  ['a TicketMutex', ticketMutex],
   ['a ReentrantMutex between processes', reentrantMutex],
   ['a LeaderElection whose leader resigns', leaderElection],
 ]

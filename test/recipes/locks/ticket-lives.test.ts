@@ -88,7 +88,7 @@ onBothServers('a life of a TicketMutex', (fixture, { it, itEverywhere }) => {
     await observer.setData(path, 'other data')
     const next = new TicketMutex(await fixture.open(), path).acquire()
     const isGranted = trackSettled(next)
-    await fixture.waitForWatches(1)
+    await fixture.waitForWatches(2)
     expect([isGranted(), await nameInData(), await children()]).to.deep.equal([false, name, [name]])
     await held.release()
     await (await next).release()
@@ -109,7 +109,7 @@ onBothServers('a life of a TicketMutex', (fixture, { it, itEverywhere }) => {
         // The late transaction finds the same version of the data.
         expect((await observer.exists(path))?.version).to.equal(0)
         faultyDial.deliver()
-        await fixture.waitForWatches(1)
+        await fixture.waitForWatches(2)
         expect(isGranted()).to.equal(false)
         expect(await children()).to.deep.equal([await nameInData()])
         await held.release()
@@ -199,7 +199,7 @@ onBothServers('a life of a TicketMutex', (fixture, { it, itEverywhere }) => {
         }),
       )
       const isOver = trackSettled(Promise.race(acquired))
-      await fixture.waitForWatches(3)
+      await fixture.waitForWatches(4)
       expect(await new TicketMutex(clients[0] ?? observer, path).tryAcquire()).to.equal(null)
       expect([isOver(), await nameInData()]).to.deep.equal([false, name])
       inside--
@@ -212,14 +212,15 @@ onBothServers('a life of a TicketMutex', (fixture, { it, itEverywhere }) => {
     it('leaves no node and no watch of a contender that gives up', async () => {
       await beginAt(LAST - 1)
       const held = await new TicketMutex(await fixture.open(), path).acquire()
+      const watches = await fixture.watchCount()
       const client = await fixture.open()
       const abort = new AbortController()
       const failing = failureOf(new TicketMutex(client, path).acquire({ signal: abort.signal }))
-      await fixture.waitForWatches(1)
+      await fixture.until(async () => (await fixture.watchCount()) > watches)
       abort.abort(new Error('cancelled'))
       await failing
       await client.settled()
-      expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
+      expect(await fixture.watchCount()).to.equal(watches)
       expect(await fixture.ephemeralNodes()).to.deep.equal([held.path])
       await held.release()
     })
