@@ -25,11 +25,13 @@ export function recipesSuite(subject: Subject): void {
         await Promise.all(processes.map((each, i) => each.request(JSON.stringify([name, path, i]))))
         if (counts) expect(Number((await client.getData(`${path}/counter`)).data)).to.equal(PROCESSES * ROUNDS)
         expect(await leavesBelow(path), 'nodes left').to.deep.equal([`${path}/counter`])
-        expect(await subject.server.watchCount(), 'watches left').to.equal(watches)
+        // A server before 3.5 cannot remove a watch. It stays until the node changes or the session ends.
+        if (name !== 'Queue' || subject.has('creates with a Stat, containers, removal of watches, TLS'))
+          expect(await subject.server.watchCount(), 'watches left').to.equal(watches)
       })
     }
 
-    /** The nodes below a path, without the directories of recipes, which are containers. */
+    /** The nodes below a path, without the directories of recipes. */
     async function leavesBelow(path: string): Promise<string[]> {
       const { children } = await subject.client.getChildren(path)
       const all = await Promise.all(
@@ -43,4 +45,4 @@ export function recipesSuite(subject: Subject): void {
   })
 }
 
-const isDirectory = (name: string): boolean => /^(lock|other|locks|leases)$/.test(name)
+const isDirectory = (name: string): boolean => /^(lock|other|locks|leases|entries|taken)$/.test(name)

@@ -2,12 +2,14 @@
 import type { Client } from '../../src/index.ts'
 import {
   Barrier,
+  Counter,
   DoubleBarrier,
   EphemeralMutex,
   HerdMutex,
   LeaderElection,
   MultiLock,
   Mutex,
+  Queue,
   ReadWriteLock,
   ReentrantMutex,
   Semaphore,
@@ -149,6 +151,29 @@ export const steps: Readonly<Record<string, Step>> = {
         await barrier.leave()
       }
       for (let round = 0; round < 3; round++) await client.delete(`${path}/arrived-${round}-${number}`)
+    },
+  },
+  Counter: {
+    counts: true,
+    run: async (client, path) => {
+      const counter = new Counter(client, `${path}/counter`, { format: 'decimal' })
+      for (let round = 0; round < ROUNDS; round++) await counter.increment()
+      await client.settled()
+    },
+  },
+  Queue: {
+    counts: true,
+    run: async (client, path) => {
+      const queue = new Queue(client, `${path}/lock`)
+      const counter = new Counter(client, `${path}/counter`, { format: 'decimal' })
+      for (let round = 0; round < ROUNDS; round++) {
+        await queue.put('item')
+        const item = await queue.take()
+        await counter.increment()
+        await item.complete()
+      }
+      await queue.close()
+      await client.settled()
     },
   },
 }

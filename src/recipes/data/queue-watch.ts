@@ -1,13 +1,13 @@
 // Keeps the index of a queue up to date: by one persistent watch on each directory, or, at servers before 3.6, by
 // one-shot watches and lists.
-import { clockOf, pause } from '../../client/recipe-support.ts'
+import { clockOf, pause, randomOf } from '../../client/recipe-support.ts'
 import { isCode, join, nameOf, parentOf } from '../../protocol/index.ts'
 import { onAbort } from '../../runtime/abort.ts'
-import type { Client } from '../../client/index.ts'
+import type { Client, Watcher } from '../../client/index.ts'
 import { readWatched } from '../node/read-with-watch.ts'
 import { QueueIndex, type QueueDirectory } from './queue-index.ts'
 
-/** At servers before 3.6: the shortest time between two lists while there are items to take, in milliseconds. */
+/** At servers before 3.6: the shortest time between two lists while items to take are known, in milliseconds. */
 const LIST_INTERVAL = 1000
 
 export class QueueWatch {
@@ -18,19 +18,30 @@ export class QueueWatch {
   readonly #path: string
   readonly #stop = new AbortController()
   readonly #waiting = new Set<() => void>()
+  /** Ends the pauses between two lists. */
+  #hurry = new AbortController()
   /** True if the server has no persistent watches. The index then learns what other clients do only by lists. */
   #lists = false
 
   constructor(client: Client, path: string) {
     this.#client = client
     this.#path = path
-    this.loaded = Promise.all((['entries', 'taken'] as const).map(directory => this.#start(directory)))
+    // One after the other, because a server before 3.6 closes the connection over the first request for a persistent
+    // watch, and the client would then leave that server for the sake of the second.
+    this.loaded = this.#start('entries').then(() => this.#start('taken'))
     this.loaded.catch(() => undefined)
   }
 
   /** True if the watch was closed or has failed. */
   get hasEnded(): boolean {
     return this.#stop.signal.aborted
+  }
+
+  /** Returns an item to take, and withholds it from other calls. Returns undefined if no item is known. */
+  pick(losses: number): string | undefined {
+    const name = this.index.pick(losses, randomOf(this.#client))
+    if (name === undefined) this.#endPauses()
+    return name
   }
 
   /** Resolves when there may be an item to take. */
@@ -74,7 +85,13 @@ export class QueueWatch {
   /** Removes the watches. Calls that wait reject with the reason. */
   close(reason: Error): void {
     this.#stop.abort(reason)
+    this.#endPauses()
     this.#wake()
+  }
+
+  #endPauses(): void {
+    this.#hurry.abort()
+    this.#hurry = new AbortController()
   }
 
   #wake(): void {
@@ -98,14 +115,8 @@ export class QueueWatch {
   async #follow(directory: QueueDirectory, onLoaded: () => void): Promise<void> {
     const { signal } = this.#stop
     const path = join(this.#path, directory)
-    let watcher
-    try {
-      watcher = await this.#client.retry(() => this.#client.addWatch(path, { recursive: true, signal }), { signal })
-    } catch (error) {
-      if (!isCode(error, 'UNIMPLEMENTED')) throw error
-      this.#lists = true
-      return this.#listAgainAndAgain(directory, onLoaded)
-    }
+    const watcher = this.#lists ? undefined : await this.#addWatch(path)
+    if (watcher === undefined) return this.#listAgainAndAgain(directory, onLoaded)
     const load = async () => {
       this.index.load(directory, await this.#client.retry(() => this.#list(path), { signal }))
       onLoaded()
@@ -120,6 +131,22 @@ export class QueueWatch {
     }
     // The stream has ended, because the session or the watch has ended. This call rejects with the reason.
     await this.#client.whenConnected({ signal })
+  }
+
+  /** Returns undefined if the server has no persistent watches. */
+  async #addWatch(path: string): Promise<Watcher | undefined> {
+    const { signal } = this.#stop
+    const set = async () => {
+      await this.#client.whenConnected({ signal, readOnly: true })
+      return this.#client.addWatch(path, { recursive: true, signal })
+    }
+    try {
+      return await this.#client.retry(set, { signal })
+    } catch (error) {
+      if (!isCode(error, 'UNIMPLEMENTED')) throw error
+      this.#lists = true
+      return undefined
+    }
   }
 
   async #list(path: string): Promise<readonly string[]> {
@@ -139,7 +166,7 @@ export class QueueWatch {
       this.index.load(directory, names)
       onLoaded()
       await changed
-      if (!this.index.isEmpty) await pause(this.#client, clockOf(this.#client), LIST_INTERVAL, signal)
+      if (!this.index.isEmpty) await pause(this.#client, clockOf(this.#client), LIST_INTERVAL, this.#hurry.signal)
     }
   }
 

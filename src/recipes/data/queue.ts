@@ -1,13 +1,5 @@
 // A queue of items for several consumers, with the nodes of kazoo's LockingQueue.
-import {
-  aSignal,
-  anACL,
-  checked,
-  newDataProblem,
-  inBackground,
-  newPace,
-  randomOf,
-} from '../../client/recipe-support.ts'
+import { aSignal, anACL, checked, newDataProblem, inBackground, newPace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, join, ZooKeeperError, type ACL } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
@@ -222,7 +214,7 @@ export class Queue implements AsyncDisposable {
         const pace = newPace(client)
         for (let losses = 0; ; losses++) {
           signal.throwIfAborted()
-          const name = watch.index.pick(losses, randomOf(client))
+          const name = watch.pick(losses)
           if (name === undefined) {
             if (!waits) return null
             losses = -1

@@ -91,6 +91,22 @@ onBothServers('Queue.consume() and old servers', (fixture, { it }) => {
       await close()
     })
 
+    it('lists the queue at once when it knows no more items', async () => {
+      fixture.embedded.faults.replace('addWatch', 'UNIMPLEMENTED', { times: Infinity })
+      const queue = queueOf(await fixture.open())
+      await queue.putMany(['a', 'b'])
+      const { clock } = fixture.server
+      const startedAt = clock.now()
+      await (await queue.take()).complete()
+      // The queue is not empty, so the next list has time.
+      await fixture.sleep(10)
+      await (await queue.take()).complete()
+      await queue.put('c')
+      await (await queue.take()).complete()
+      expect(clock.now() - startedAt).to.be.below(100)
+      await close()
+    })
+
     it('lists a long queue at most once a second', async () => {
       fixture.embedded.faults.replace('addWatch', 'UNIMPLEMENTED', { times: Infinity })
       const client = await fixture.open()
