@@ -1,7 +1,7 @@
 // The lock in which each waiter knows its predecessor's name without a list of the directory. So a release costs the
 // same for any length of the queue.
 import { inBackground, newPace, type Pace } from '../../client/recipe-support.ts'
-import { isCode, MultiError, parentOf } from '../../protocol/index.ts'
+import { isCode, MultiError, parentOf, type Stat } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
@@ -14,7 +14,7 @@ import { contendersIn, nodeFactoryOf, childNames, queueOf, type ContenderNode, t
 import { lockOptionChecks, type LockOptions } from './queue-lock.ts'
 import { TicketLives } from './ticket-lives.ts'
 import { TicketWait } from './ticket-wait.ts'
-import { aheadOf, onListed, releasedAs, releasedIn, tickets, type Ahead } from './ticket.ts'
+import { aheadOf, areOnlyEarlierGone, onListed, releasedAs, releasedIn, tickets, type Ahead } from './ticket.ts'
 import { foreignContenderReport } from '../queue/foreign-contenders.ts'
 
 /**
@@ -80,8 +80,11 @@ export class TicketMutex extends Lock {
   }
 }
 
-/** Where a new ticket is in the queue. `usedUp`: its number cannot be used, because it was the last one. */
-type Position = Ahead | 'first' | 'gone' | 'usedUp'
+/**
+ * Where a new ticket is in the queue. `firstIfThere`: no ticket is ahead, but the own one may have been deleted before
+ * that was read. `usedUp`: its number cannot be used, because it was the last one.
+ */
+type Position = Ahead | 'first' | 'firstIfThere' | 'gone' | 'usedUp'
 
 /** One contender. It draws tickets until one has its turn. */
 class Ticket {
@@ -127,8 +130,10 @@ class Ticket {
   async draw(signal: AbortSignal): Promise<Position> {
     await this.#enter(this.#lives.known, signal)
     try {
-      const released = await this.ownNode.create(() => this.#readReleased(signal), signal)
-      return released === null ? 'gone' : (aheadOf(this.#number, this.#before(released)) ?? 'first')
+      const directory = await this.ownNode.create(() => this.#readDirectory(signal), signal)
+      if (directory === null) return 'gone'
+      const ahead = aheadOf(this.#number, this.#before(directory.released))
+      return ahead ?? (areOnlyEarlierGone(this.#number, directory.stat) ? 'first' : 'firstIfThere')
     } catch (error) {
       if (error instanceof LockError && error.code === 'EXHAUSTED') return 'usedUp'
       throw error
@@ -144,9 +149,10 @@ class Ticket {
         queue: this.#queue,
         ownNode: this.ownNode,
         number: this.#number,
-        readReleased: async () => this.#before(await this.#readReleased(signal)),
+        readReleased: async () => this.#before((await this.#readDirectory(signal))?.released),
       }
-      const waiting = new TicketWait(contender, position === 'first' ? undefined : position, signal)
+      const ahead = position === 'first' || position === 'firstIfThere' ? undefined : position
+      const waiting = new TicketWait(contender, ahead, signal)
       if (await waiting.wait()) return true
       waiting.stop()
     }
@@ -198,9 +204,10 @@ class Ticket {
   }
 
   /** Reads which ticket was released last. Returns null if there is no directory. */
-  async #readReleased(signal: AbortSignal): Promise<number | undefined | null> {
+  async #readDirectory(signal: AbortSignal): Promise<{ released: number | undefined; stat: Stat } | null> {
     try {
-      return releasedIn((await this.#queue.client.getData(this.#queue.directory, { signal })).data)
+      const { data, stat } = await this.#queue.client.getData(this.#queue.directory, { signal })
+      return { released: releasedIn(data), stat }
     } catch (error) {
       if (isCode(error, 'NONODE')) return null
       throw error
@@ -208,8 +215,8 @@ class Ticket {
   }
 
   /** Ignores numbers that cannot have been released before our ticket has its turn. */
-  #before(released: number | undefined | null): number | undefined {
-    return released !== null && released !== undefined && released < this.#number ? released : undefined
+  #before(released: number | undefined): number | undefined {
+    return released !== undefined && released < this.#number ? released : undefined
   }
 
   /** Writes the number before the delete, so that a waiter woken by the delete cannot read the old number. */

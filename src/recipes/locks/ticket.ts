@@ -1,4 +1,5 @@
 // Decides what the owner of a ticket does next. Pure functions.
+import type { Stat } from '../../protocol/index.ts'
 import { matching, type Names } from '../queue/dialect.ts'
 import { turnOf } from '../queue/turn.ts'
 
@@ -19,6 +20,14 @@ export function releasedIn(data: Buffer | null): number | undefined {
   const text = data?.toString() ?? ''
   return /^\d{10}$/.test(text) ? Number(text) : undefined
 }
+
+/**
+ * Returns true if the Stat of the directory shows that as many children were deleted as there were before `own`. If no
+ * ticket is ahead, the own one then existed at the moment of that Stat. The server counts creates, and shows as cversion
+ * twice their number less the number of children (DataNode.copyStat).
+ */
+export const areOnlyEarlierGone = (own: number, { cversion, numChildren }: Stat): boolean =>
+  cversion - numChildren === 2 * own
 
 /**
  * The tickets ahead of a waiter. All other tickets ahead are known to be gone. Numbers only grow, so a ticket that is

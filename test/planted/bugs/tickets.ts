@@ -86,6 +86,14 @@ export const ticketBugs: readonly PlantedBug[] = [
   },
   {
     ...ticketWait,
+    file: 'src/recipes/locks/ticket-mutex.ts',
+    bug: 'a ticket has its turn although it was deleted before its owner read which ticket was released',
+    from: "areOnlyEarlierGone(this.#number, directory.stat) ? 'first' : 'firstIfThere'",
+    to: "areOnlyEarlierGone(this.#number, directory.stat) ? 'first' : 'first'",
+    caughtBy: 'test/recipes/locks/ticket-mutex.test.ts',
+  },
+  {
+    ...ticketWait,
     bug: 'a waiter of a TicketMutex waits for ever if its ticket was deleted',
     from: "if (own.status === 'gone') return false",
     to: '',

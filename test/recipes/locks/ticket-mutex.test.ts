@@ -71,6 +71,28 @@ onBothServers('TicketMutex', (fixture, { it, itEverywhere }) => {
     },
   )
 
+  itEverywhere(
+    'is not granted by a ticket that was deleted before its owner read which ticket was released',
+    async () => {
+      const [{ faultyDial, client }, holder] = [await fixture.openWithFaults(), await fixture.open()]
+      await (await new TicketMutex(client, path).acquire()).release()
+      const held = await new TicketMutex(holder, path).acquire()
+      const reading = faultyDial.holdRequest(opcodes.getData)
+      let isGranted = false
+      const acquiring = new TicketMutex(client, path).acquire().finally(() => (isGranted = true))
+      await reading
+      await fixture.until(async () => (await numbers()).includes(2))
+      await observer.delete(`${await directory()}/t-0000000002`)
+      await held.release()
+      const rival = await new TicketMutex(observer, path).acquire()
+      faultyDial.deliver()
+      await fixture.until(async () => isGranted || (await numbers()).includes(4))
+      expect(isGranted).to.equal(false)
+      await rival.release()
+      await (await acquiring).release()
+    },
+  )
+
   it('skips cancelled waiters, at the end of the queue and in its middle', async () => {
     const { at, order, release } = await queue(5)
     for (const { client, abort, granted } of [at(2), at(4)]) {

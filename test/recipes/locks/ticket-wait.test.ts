@@ -128,11 +128,12 @@ describe('a waiter of a TicketMutex', () => {
   })
 
   it('does not trust the order of events across a reconnect', async () => {
-    const [first, second] = await queueUp(2)
-    const { sessionId } = second.client
-    // The watch on its own ticket is then younger than that on its predecessor, whose event comes first.
-    await first.client.setData(second.path, 'other data')
-    await turns()
+    const [first, client] = [await join(await open()), await open()]
+    // The client sets its watches again in the order in which it first watched their nodes. So the predecessor's event
+    // comes first.
+    await clock.until(client.exists(first.path, { watch: () => undefined }))
+    const second = await join(client)
+    const { sessionId } = client
     const refused = server.faults.hold('connect', { session: sessionId })
     server.dropConnections()
     await clock.until(refused.triggered)

@@ -1,8 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import type { Stat } from '../../../src/protocol/index.ts'
 import * as decisions from '../../../src/recipes/locks/ticket.ts'
 import {
   aheadOf,
+  areOnlyEarlierGone,
   onLeft,
   onListed,
   onRead,
@@ -107,6 +109,17 @@ describe('a ticket', () => {
     expect(onLeft(ahead, 1)).to.deep.equal({ nearest: 4, second: 2 })
     expect(onLeft({ nearest: 1, second: 0 }, undefined)).to.deep.equal({ nearest: 1, second: undefined })
     expect([onRead(ahead, 2), onRead(ahead, 3)]).to.deep.equal([ahead, { nearest: 4, second: undefined }])
+  })
+
+  it('is known to exist if only the tickets before it were deleted', () => {
+    const stat = (creates: number, numChildren: number) =>
+      ({ cversion: 2 * creates - numChildren, numChildren }) as Stat
+    expect(areOnlyEarlierGone(0, stat(1, 1))).to.equal(true)
+    expect(areOnlyEarlierGone(7, stat(8, 1))).to.equal(true)
+    expect(areOnlyEarlierGone(7, stat(10, 3)), 'two later ones exist').to.equal(true)
+    expect(areOnlyEarlierGone(7, stat(8, 0)), 'it was deleted').to.equal(false)
+    expect(areOnlyEarlierGone(7, stat(9, 1)), 'it or a later one was deleted').to.equal(false)
+    expect(areOnlyEarlierGone(7, stat(8, 2)), 'an earlier one exists').to.equal(false)
   })
 
   it('waits for the nearest earlier tickets in a list that has foreign names', () => {
