@@ -174,6 +174,31 @@ describe('on a server that lacks an operation,', () => {
     expect(events).to.deep.equal(['resync'])
   })
 
+  it('persistent watches that were requested together are all rejected, on one more connection', async () => {
+    const { client, servers } = await oldServers({ zk: 5 })
+    const calls = [client.addWatch('/a'), client.addWatch('/b'), client.addWatch('/a')]
+    const failures = await servers.settle(Promise.all(calls.map(failureOf)))
+    for (const failure of failures) expect(failure).to.include({ code: 'UNIMPLEMENTED', op: 'addWatch' })
+    expect(servers.received).to.deep.equal(['zk addWatch addWatch addWatch', 'zk '])
+  })
+
+  it('a persistent watch is rejected if it waited for the reply to an earlier operation, which the server lacks too', async () => {
+    const { client, servers } = await oldServers({ zk: 4 })
+    const calls = Promise.all([client.create('/a'), failureOf(client.addWatch('/a'))])
+    const [, failure] = await servers.settle(calls)
+    expect(failure).to.include({ code: 'UNIMPLEMENTED', op: 'addWatch', fate: 'notSent' })
+    expect(servers.received).to.deep.equal(['zk create2', 'zk create exists'])
+  })
+
+  it('a persistent watch is rejected if it was requested while the session was suspended', async () => {
+    const { client, servers } = await oldServers({ zk: 5 })
+    await failureOf(servers.settle(client.getEphemerals()))
+    await servers.close()
+    const failure = await servers.settle(failureOf(client.addWatch('/a')))
+    expect(failure).to.include({ code: 'UNIMPLEMENTED', op: 'addWatch', fate: 'notSent' })
+    expect(servers.received).to.deep.equal(['zk getEphemerals', 'zk ', 'zk '])
+  })
+
   it('persistent watches of another server are not set there again: the session goes to a server that can', async () => {
     const { client, servers } = await oldServers({ a: 7, b: 5 }, 'a')
     await servers.settle(client.addWatch('/a'))

@@ -62,4 +62,13 @@ export function watchesSuite(subject: Subject): void {
       await watcher.close()
     })
   }
+
+  it('sets two persistent watches that are requested together, from 3.6 on, and rejects both before', async () => {
+    const { client, path } = subject
+    const calls = [path, `${path}/a`].map(async each => (await client.addWatch(each)).close())
+    const outcomes = (await Promise.allSettled(calls)).map(({ status }) => status)
+    const isKnown = subject.has('persistent watches, multiRead, getEphemerals, getAllChildrenNumber')
+    expect(outcomes).to.deep.equal(Array(2).fill(isKnown ? 'fulfilled' : 'rejected'))
+    await client.sync(path)
+  })
 }

@@ -61,6 +61,11 @@ export class PersistentWatches {
     return this.#paths === undefined || this.#paths.size === 0
   }
 
+  /** True if a server has confirmed a watch. Only those are set again on the next connection. */
+  get hasConfirmed(): boolean {
+    return Object.values(this.paths()).some(paths => paths.length > 0)
+  }
+
   /**
    * Adds a subscription. Returns the mode to request from the server. The caller must call {@link untrack} when that
    * request has settled.

@@ -41,9 +41,9 @@ export class WatchManager {
     this.#owner = owner
   }
 
-  /** The first minor version of 3.x whose servers can set these watches again; 0 if all can. */
+  /** The first minor version of 3.x whose servers know what {@link setAgain} sends; 0 if all do. */
   get since(): number {
-    return this.#persistent.isEmpty ? 0 : operations.setWatches2.since
+    return this.#persistent.hasConfirmed ? operations.setWatches2.since : 0
   }
 
   // One-shot watches

@@ -101,6 +101,20 @@ export const watches: readonly PlantedBug[] = [
     to: 'changesChildren(type) && serverPath === parent',
   },
   {
+    ...manager,
+    bug: 'a session leaves every old server while a persistent watch that no server has confirmed is requested',
+    caughtBy: 'test/client/old-servers.test.ts',
+    from: 'this.#persistent.hasConfirmed ? operations.setWatches2.since : 0',
+    to: 'this.#persistent.isEmpty ? 0 : operations.setWatches2.since',
+  },
+  {
+    ...manager,
+    bug: 'a session stays at a server that cannot set its persistent watches again',
+    caughtBy: 'test/client/old-servers.test.ts',
+    from: 'this.#persistent.hasConfirmed ? operations.setWatches2.since : 0',
+    to: '0',
+  },
+  {
     ...persistent,
     bug: 'a plain watch ends the recursive watch of another caller',
     from: "entry.mode = entry.mode === 'persistentRecursive' ? 'persistentRecursive' : mode",
