@@ -1,6 +1,7 @@
 // Each recipe, contended by three processes.
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
+import { isLife } from '../../src/recipes/locks/ticket.ts'
 import { SubprocessRpc } from '../support/subprocess-rpc.ts'
 import { PROCESSES, ROUNDS, steps } from './steps.ts'
 import type { Subject } from './subject.ts'
@@ -45,4 +46,4 @@ export function recipesSuite(subject: Subject): void {
   })
 }
 
-const isDirectory = (name: string): boolean => /^(lock|other|locks|leases|entries|taken)$/.test(name)
+const isDirectory = (name: string): boolean => /^(lock|other|locks|leases|entries|taken)$/.test(name) || isLife(name)
