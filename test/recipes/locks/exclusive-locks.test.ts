@@ -382,6 +382,27 @@ for (const {
         expect(await other.getEphemerals()).to.deep.equal([held.path])
         await other.delete(held.path)
       })
+
+      itEverywhere(
+        'aborts the signal of a holder with watchOwnNode when its node was replaced while it was disconnected',
+        async () => {
+          const { faultyDial, client: holder } = await fixture.openWithFaults()
+          const other = await fixture.open()
+          const held = await new Lock(holder, path).acquire({ watchOwnNode: true })
+          await holder.settled()
+          const lost = once(held.signal, 'abort')
+          faultyDial.refuse()
+          await fixture.until(() => holder.state === 'suspended')
+          await other.multi([{ delete: held.path }, { create: held.path, mode: 'ephemeral' }])
+          faultyDial.accept()
+          // The event after the reconnect reports a change of the data, and no deletion.
+          await lost
+          expect(held.signal.reason).to.have.property('code', 'LOST')
+          await holder.settled()
+          expect(await other.getEphemerals()).to.deep.equal([held.path])
+          await other.delete(held.path)
+        },
+      )
     }
 
     describe('if the release is rejected with NOAUTH', () => {
