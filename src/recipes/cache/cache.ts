@@ -1,11 +1,11 @@
 // Local copies of nodes. This file: the public class, which connects the parts.
 // May import: recipes/node, client/index.ts, client/recipe-support.ts, protocol, protocol/option-checks.ts, runtime.
 import { callLater, checked, inBackground, isTerminal, serverPath } from '../../client/recipe-support.ts'
-import { badArguments, isCode, ZooKeeperError } from '../../protocol/index.ts'
+import { isCode, ZooKeeperError } from '../../protocol/index.ts'
 import { optionsProblem } from '../../protocol/option-checks.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import type { Client, State, WatchEvent } from '../../client/index.ts'
-import { checkArguments } from '../node/arguments.ts'
+import { checkArguments, checkListener } from '../node/arguments.ts'
 import { retryUntilDone } from '../node/retry-until-done.ts'
 import { CacheError } from './cache-error.ts'
 import { cacheOptionChecks, changesOptionChecks, type CacheOptions, type CacheState } from './cache-options.ts'
@@ -174,7 +174,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
    * @throws ZooKeeperError BADARGUMENTS
    */
   on(event: 'change', listener: Listener): this {
-    this.#checkListener('on', event, listener)
+    checkListener('on', this.path, event, listener)
     this.#changes.on(listener)
     return this
   }
@@ -184,15 +184,9 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
    * @throws ZooKeeperError BADARGUMENTS
    */
   off(event: 'change', listener: Listener): this {
-    this.#checkListener('off', event, listener)
+    checkListener('off', this.path, event, listener)
     this.#changes.off(listener)
     return this
-  }
-
-  #checkListener(op: string, event: string, listener: unknown): void {
-    if (event !== 'change')
-      throw badArguments(op, this.path, `there is no event '${event}'; the only event is 'change'`)
-    if (typeof listener !== 'function') throw badArguments(op, this.path, 'the listener must be a function')
   }
 
   // The end

@@ -6,6 +6,7 @@ import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import type { WaitOptions } from '../node/cancellable.ts'
 import { LockError } from '../node/lock-error.ts'
+import { ChangeListeners } from './change-listeners.ts'
 import { formats, rangeProblem, type CounterFormat } from './counter-format.ts'
 import { SharedValue, type ChangesOptions, type VersionedData } from './shared-value.ts'
 
@@ -41,6 +42,7 @@ export class Counter {
   readonly format: CounterFormat
   readonly #initial: bigint
   readonly #value: SharedValue
+  readonly #listeners: ChangeListeners<bigint>
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(client: Client, path: string, options: CounterOptions = {}) {
@@ -52,6 +54,7 @@ export class Counter {
     const problem = rangeProblem(format, this.#initial)
     if (problem !== undefined) throw badArguments('Counter', path, `initial: ${problem}`)
     this.#value = new SharedValue(client, path, acl && { acl })
+    this.#listeners = new ChangeListeners(client, path, each => this.changes(each))
   }
 
   /**
@@ -109,6 +112,25 @@ export class Counter {
    */
   async *changes(options: ChangesOptions = {}): AsyncGenerator<bigint, void, undefined> {
     for await (const value of this.#value.changes(options)) yield this.#decode(value)
+  }
+
+  /**
+   * Calls the listener with the present value, and then with each new one. Treats errors as {@link SharedValue.on} does.
+   * LockError UNSUPPORTED, which means that the node's data has another format, is an error of a read.
+   * @throws ZooKeeperError BADARGUMENTS
+   */
+  on(event: 'change', listener: (value: bigint) => unknown): this {
+    this.#listeners.on(event, listener)
+    return this
+  }
+
+  /**
+   * Removes a listener that {@link on} registered, and its watch.
+   * @throws ZooKeeperError BADARGUMENTS
+   */
+  off(event: 'change', listener: (value: bigint) => unknown): this {
+    this.#listeners.off(event, listener)
+    return this
   }
 
   #update(fn: (current: bigint) => bigint | undefined, options: WaitOptions): Promise<VersionedData> {

@@ -18,6 +18,7 @@ import type { Client, Data, MultiOp } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
 import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { readWatched } from '../node/read-with-watch.ts'
+import { ChangeListeners } from './change-listeners.ts'
 import { MarkedMulti } from './marked-multi.ts'
 
 /** Options of a {@link SharedValue}. */
@@ -58,6 +59,7 @@ export class SharedValue {
   readonly #client: Client
   readonly #initial: Buffer | null
   readonly #acl: readonly ACL[] | undefined
+  readonly #listeners: ChangeListeners<VersionedData>
   /** The end of the last write of this object. The next one waits for it, because it would only be refused. */
   #last: Promise<unknown> = Promise.resolve()
 
@@ -68,6 +70,7 @@ export class SharedValue {
     this.#client = client.chroot('/')
     this.#initial = bufferOf(options.initial ?? (options.initial === null ? null : ''))
     this.#acl = options.acl
+    this.#listeners = new ChangeListeners(this.#client, path, each => this.changes(each))
   }
 
   /**
@@ -161,6 +164,28 @@ export class SharedValue {
         round.abort()
       }
     }
+  }
+
+  /**
+   * Calls the listener with the present value, and then with each new one, as {@link changes} yields them. Each listener
+   * needs one watch, until {@link off} or the end of the session. Registering the same function again has no effect.
+   *
+   * Errors that the listener throws are passed to the option `onUncaughtError` of the client. So is an error of a read,
+   * for example NOAUTH, which also removes the listener.
+   * @throws ZooKeeperError BADARGUMENTS
+   */
+  on(event: 'change', listener: (value: VersionedData) => unknown): this {
+    this.#listeners.on(event, listener)
+    return this
+  }
+
+  /**
+   * Removes a listener that {@link on} registered, and its watch.
+   * @throws ZooKeeperError BADARGUMENTS
+   */
+  off(event: 'change', listener: (value: VersionedData) => unknown): this {
+    this.#listeners.off(event, listener)
+    return this
   }
 
   /** Runs a write after the earlier ones of this object. Removes its marker in the background. */

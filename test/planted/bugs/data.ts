@@ -9,9 +9,43 @@ const item = { file: 'src/recipes/data/queue-item.ts', caughtBy: 'test/recipes/d
 const queue = { file: 'src/recipes/data/queue.ts', caughtBy: 'test/recipes/data/queue.test.ts' }
 const lease = { file: 'src/recipes/data/lease.ts', caughtBy: 'test/recipes/data/lease.test.ts' }
 const retry = { file: 'src/recipes/data/retry-policies.ts', caughtBy: 'test/recipes/data/retry-policies.test.ts' }
+const listeners = {
+  file: 'src/recipes/data/change-listeners.ts',
+  caughtBy: 'test/recipes/data/change-listeners.test.ts',
+}
 const counter = { file: 'src/recipes/data/counter.ts', caughtBy: 'test/recipes/data/counter.test.ts' }
 
 export const dataBugs: readonly PlantedBug[] = [
+  {
+    ...listeners,
+    bug: 'a listener that was removed keeps its watch',
+    from: 'this.#stops.get(listener)?.abort()',
+    to: 'this.#stops.get(listener)',
+  },
+  {
+    ...listeners,
+    bug: 'a listener is called after off()',
+    from: 'signal.aborted ? undefined : listener(value)',
+    to: 'listener(value)',
+  },
+  {
+    ...listeners,
+    bug: 'a listener whose read failed cannot be registered again',
+    from: 'if (this.#stops.get(listener) === stop) this.#stops.delete(listener)',
+    to: '',
+  },
+  {
+    ...listeners,
+    bug: 'the end of the session is reported as an uncaught error of each listener',
+    from: 'if (!isTerminal(this.#client.state)) callLater',
+    to: 'callLater',
+  },
+  {
+    ...listeners,
+    bug: 'a function that is registered twice is called twice',
+    from: 'if (this.#stops.has(listener)) return',
+    to: '',
+  },
   {
     ...marked,
     bug: 'an update whose reply was lost is executed again, because it has no marker',

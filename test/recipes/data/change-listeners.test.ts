@@ -1,0 +1,169 @@
+import { expect } from 'chai'
+import type { Client } from '../../../src/index.ts'
+import { Counter, SharedValue, type VersionedData } from '../../../src/recipes/index.ts'
+import { onBothServers } from '../fixture.ts'
+
+onBothServers('The listeners of SharedValue and Counter', (fixture, { it, itEverywhere }) => {
+  let path: string
+  let reports: unknown[]
+
+  beforeEach(() => {
+    path = `${fixture.path}/value`
+    reports = []
+  })
+
+  const open = () => fixture.open({ onUncaughtError: error => reports.push(error) })
+  const valueOf = (client: Client) => new SharedValue(client, path, { initial: '-' })
+  const newListener = () => {
+    const called: string[] = []
+    return { called, listener: ({ data, version }: VersionedData) => void called.push(`${String(data)} ${version}`) }
+  }
+  const untilLast = (called: readonly unknown[], last: unknown) => fixture.until(() => called.at(-1) === last)
+
+  itEverywhere('get the present value and each new one, until they are removed', async () => {
+    const [value, writer] = [valueOf(await open()), valueOf(fixture.observer)]
+    const { called, listener } = newListener()
+    expect(value.on('change', listener).on('change', listener)).to.equal(value)
+    await untilLast(called, '- null')
+    await writer.set('a')
+    await untilLast(called, 'a 0')
+    await writer.set('b')
+    await untilLast(called, 'b 1')
+    expect(value.off('change', listener).off('change', listener)).to.equal(value)
+    await writer.set('c')
+    const again = newListener()
+    value.on('change', again.listener)
+    await untilLast(again.called, 'c 2')
+    value.off('change', again.listener)
+    expect(called).to.deep.equal(['- null', 'a 0', 'b 1'])
+    expect(again.called).to.deep.equal(['c 2'])
+  })
+
+  itEverywhere('get the last value after a reconnect, and no value twice', async () => {
+    const { client, faultyDial } = await fixture.openWithFaults()
+    const [value, writer] = [valueOf(client), valueOf(fixture.observer)]
+    const { called, listener } = newListener()
+    value.on('change', listener)
+    await untilLast(called, '- null')
+    await fixture.waitForWatches(1)
+    faultyDial.cut()
+    await client.whenConnected()
+    faultyDial.refuse()
+    await writer.set('a')
+    await writer.set('b')
+    faultyDial.accept()
+    await untilLast(called, 'b 1')
+    value.off('change', listener)
+    expect(called).to.deep.equal(['- null', 'b 1'])
+  })
+
+  it('of a Counter get its numbers', async () => {
+    const [counter, writer] = [new Counter(await open(), path), new Counter(fixture.observer, path)]
+    const called: bigint[] = []
+    const listener = (number: bigint) => called.push(number)
+    counter.on('change', listener)
+    await untilLast(called, 0n)
+    await writer.add(5)
+    await untilLast(called, 5n)
+    counter.off('change', listener)
+    await writer.add(1)
+    expect(called).to.deep.equal([0n, 5n])
+  })
+
+  it('are not called after off(), also if it is called in the listener before', async () => {
+    const value = valueOf(await open())
+    const { called, listener } = newListener()
+    value.on('change', listener)
+    value.off('change', listener)
+    const first = (each: VersionedData) => {
+      listener(each)
+      value.off('change', first).off('change', second)
+    }
+    const second = () => expect.fail('the second listener was called')
+    value.on('change', first).on('change', second)
+    await untilLast(called, '- null')
+    await valueOf(fixture.observer).set('a')
+    await fixture.sleep(5000)
+    expect(called).to.deep.equal(['- null'])
+    expect(reports).to.deep.equal([])
+  })
+
+  it('leave no watch and no timer after off() during a read', async () => {
+    const client = await open()
+    const value = valueOf(client)
+    const { called, listener } = newListener()
+    const timers = fixture.timerCount()
+    value.on('change', listener)
+    await Promise.resolve()
+    value.off('change', listener)
+    await client.settled()
+    await client.sync('/')
+    expect(called).to.deep.equal([])
+    expect(fixture.timerCount()).to.equal(timers)
+    expect(await fixture.watchCount()).to.equal(fixture.watchesBefore)
+  })
+
+  it('pass what they throw, and their rejections, to onUncaughtError, and get the next value nevertheless', async () => {
+    const [value, writer] = [valueOf(await open()), valueOf(fixture.observer)]
+    const { called, listener } = newListener()
+    const error = new Error('mine')
+    const throwing = (each: VersionedData) => {
+      listener(each)
+      throw error
+    }
+    const rejecting = () => Promise.reject(error)
+    value.on('change', throwing).on('change', rejecting)
+    await untilLast(called, '- null')
+    await writer.set('a')
+    await fixture.until(() => reports.length === 4)
+    value.off('change', throwing).off('change', rejecting)
+    expect(called).to.deep.equal(['- null', 'a 0'])
+    expect(reports).to.deep.equal([error, error, error, error])
+  })
+
+  it('are removed if the data has another format, and the error is passed to onUncaughtError', async () => {
+    const counter = new Counter(await open(), path)
+    await fixture.observer.create(path, 'abc')
+    const called: bigint[] = []
+    const listener = (number: bigint) => called.push(number)
+    counter.on('change', listener)
+    await fixture.until(() => reports.length > 0)
+    expect(reports[0]).to.include({ code: 'UNSUPPORTED', path })
+    await new Counter(fixture.observer, path).set(1)
+    counter.on('change', listener)
+    await untilLast(called, 1n)
+    counter.off('change', listener)
+    expect(called).to.deep.equal([1n])
+    expect(reports).to.have.length(1)
+  })
+
+  it('end silently with the session', async () => {
+    const clients = [await open(), await open()] as const
+    const listeners = clients.map(client => {
+      const { called, listener } = newListener()
+      valueOf(client).on('change', listener)
+      return called
+    })
+    for (const called of listeners) await untilLast(called, '- null')
+    await clients[0].close()
+    await fixture.expire(clients[1])
+    await fixture.sleep(5000)
+    expect(reports).to.deep.equal([])
+    expect(listeners).to.deep.equal([['- null'], ['- null']])
+  })
+
+  it('must be functions for the event `change`', async () => {
+    const value = valueOf(await open())
+    const counter = new Counter(await open(), path)
+    for (const recipe of [value, counter] as SharedValue[])
+      for (const op of ['on', 'off'] as const) {
+        const call = (event: never, listener: never) => () => recipe[op](event, listener)
+        expect(call('changed' as never, (() => undefined) as never))
+          .to.throw("no event 'changed'")
+          .with.property('code', 'BADARGUMENTS')
+        expect(call('change' as never, 5 as never))
+          .to.throw('listener must be a function')
+          .with.property('code', 'BADARGUMENTS')
+      }
+  })
+})
