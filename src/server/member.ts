@@ -41,6 +41,7 @@ export class Member {
     return this.#peer.core.id
   }
 
+  /** Whether the server leads, follows, serves only reads, looks for a leader, or is stopped. */
   get mode(): MemberMode {
     return this.#peer.state
   }
@@ -65,7 +66,7 @@ export class Member {
     return this.#endpoint.connectString
   }
 
-  /** Connects to this server without a socket, whatever the address is. */
+  /** Connects to this server without a socket, and ignores the address. */
   get dial(): Dial {
     return this.#endpoint.dial
   }
@@ -126,7 +127,7 @@ export class Member {
 
   /**
    * Ends the cut. If the server has not noticed the cut, messages that it sent meanwhile arrive now. Otherwise it
-   * follows the leader after 200 ms, and what it has that the others have not is lost.
+   * follows the leader after 200 ms, and loses the writes that the others do not have.
    */
   heal(): void {
     this.#ensemble.setCutOff(this.#peer, false)

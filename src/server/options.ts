@@ -14,7 +14,7 @@ export interface ServerOptions {
   port?: number
   /**
    * The number of servers, 1 to 15. With more than one, they are an ensemble with one leader, and `server.members`
-   * controls each of them. If a `port` is given, they listen on this and the next ports. Default 1.
+   * controls each of them. If `port` is not 0, they listen on this port and the next ones. Default 1.
    */
   servers?: number
   /**
@@ -23,8 +23,8 @@ export interface ServerOptions {
    */
   syncLimit?: number
   /**
-   * If true, a server of an ensemble that has had no leader for two seconds serves reads to clients that accept a
-   * read-only server (readonlymode.enabled, with localSessionsEnabled). Default false.
+   * If true, a server of an ensemble serves reads to clients that accept a read-only server, when it has had no leader
+   * for two seconds, or one tick if that is longer (readonlymode.enabled, with localSessionsEnabled). Default false.
    */
   readOnlyMode?: boolean
   /** The address to listen on. Default '127.0.0.1', because the server accepts every client. */
@@ -64,8 +64,8 @@ export interface ServerOptions {
   version?: string
   /**
    * The digest id of the superuser, as `digest('super', password)` returns it
-   * (zookeeper.DigestAuthenticationProvider.superDigest). A client that has authenticated as this user may do
-   * everything, whatever the ACLs say. Default '': there is no superuser.
+   * (zookeeper.DigestAuthenticationProvider.superDigest). The server checks no ACL for a client that has authenticated
+   * as this user. Default '': there is no superuser.
    */
   superDigest?: string
   /**

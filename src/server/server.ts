@@ -1,5 +1,5 @@
-// An embedded ZooKeeper, in memory: for tests, demos and teaching. It is a single server, and writes its data to a file
-// only when it closes. In production, connect the same client to an Apache ZooKeeper ensemble.
+// An embedded ZooKeeper, in memory: for tests, demos and teaching. It is one server or an ensemble, in one process, and
+// writes its data to a file only when it closes. In production, connect the same client to an Apache ensemble.
 import { badArguments } from '../protocol/index.ts'
 import type { Dial } from '../transport/transport.ts'
 import type { Cluster } from './cluster.ts'
@@ -119,8 +119,8 @@ export class Server {
   /**
    * Ends the leader's term: all servers close their connections and elect a leader, which takes 200 ms. Sessions get
    * their whole timeout again.
-   * @param member the server that wins, if it takes part in the election; default: the one with the newest data, or else
-   * with the greatest id
+   * @param member the server that wins, if it takes part in the election. Default: the one with the newest data; if
+   * several have it, the one with the greatest id
    * @returns resolves when there is a leader. Rejects if the server is closed before; that is never reported as an
    * unhandled rejection.
    * @throws ZooKeeperError BADARGUMENTS if this is a single server, or `member` is not one of its members

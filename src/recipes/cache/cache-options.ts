@@ -17,8 +17,12 @@ export interface PreviousCache {
   readonly state: CacheState
 }
 
+/** Options of a {@link Cache}. */
 export interface CacheOptions {
-  /** The levels below the path: 0 is the node alone, 1 adds its children. Default Infinity: the whole subtree. */
+  /**
+   * The number of levels below the path, a whole number from 0 on: 0 is the node alone, 1 adds its children. Default
+   * Infinity: the whole subtree.
+   */
   depth?: number
   /**
    * Called with each path below the cache's own. If it returns false, the cache has neither that node nor the nodes
@@ -30,16 +34,19 @@ export interface CacheOptions {
    * has `data: undefined`. Default true.
    */
   data?: boolean | ((path: string, stat: Stat) => boolean)
-  /** Converts the data that is kept, and back at each read: `{ encode: deflateRawSync, decode: inflateRawSync }`. */
+  /**
+   * Converts data before it is kept, and back at each read: `{ encode: deflateRawSync, decode: inflateRawSync }` of
+   * node:zlib compresses it. Default: data is kept as it is.
+   */
   codec?: CacheCodec
   /**
-   * The most bytes of memory that the copy may need: see `bytes` of the cache. With one node more, the cache ends with a
-   * CacheError `TOOLARGE`. Default Infinity.
+   * The most bytes of memory that the copy may need, 0 or more: see `bytes` of the cache. If it needs more, the cache
+   * ends with a CacheError `TOOLARGE`. Default Infinity.
    */
   maxBytes?: number
   /**
    * A cache of the same path that has ended, for example with an earlier session. The new cache begins with the copy of
-   * that one, and tells how the tree differs from it. Default: begins empty.
+   * that one, and reports how the tree differs from it. Default: begins empty.
    */
   previous?: PreviousCache | undefined
   /** Closes the cache when it aborts. `ready` and iterations then reject with its reason. Default: no signal. */

@@ -22,8 +22,9 @@ type Listener = (change: CacheChange) => unknown
  * A local copy of a node, its children or its subtree, which follows the tree until the cache is closed or the session
  * ends. It needs one watch on servers from 3.6 on. On older servers it needs one or two watches for each node.
  *
- * The node need not exist. After a lost connection, the cache reads the tree again and tells the differences as changes.
- * The changes of one node are told in their order. Of several changes in quick succession, only the last may be told.
+ * The node need not exist. After a lost connection, the cache reads the tree again and reports the differences as
+ * changes. The changes of one node are reported in their order. If a node changes several times in quick succession,
+ * the cache may report only the last change.
  */
 export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   readonly client: Client
@@ -110,7 +111,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
 
   // The copy
 
-  /** Whether the copy follows the tree. */
+  /** Says whether the copy follows the tree: see {@link CacheState}. */
   get state(): CacheState {
     if (this.#closed !== undefined) return 'closed'
     if (!this.#isReady) return 'loading'
@@ -125,7 +126,7 @@ export class Cache implements AsyncDisposable, Iterable<CacheNode> {
     return this.#keeper.copy.size
   }
 
-  /** About how many bytes of memory the copy needs: per node about 70, and its name, and its data. */
+  /** About how many bytes of memory the copy needs: per node 60 to 90, its name, and its data. */
   get bytes(): number {
     return this.#keeper.copy.bytes
   }

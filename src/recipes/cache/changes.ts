@@ -1,4 +1,4 @@
-// The changes that a cache tells, and the readers that wait for them.
+// The changes that a cache reports, and the readers that wait for them.
 import type { Stat } from '../../protocol/index.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import { CacheError } from './cache-error.ts'
@@ -12,8 +12,8 @@ export interface CacheNode {
 }
 
 /**
- * A difference between two states of the copy. `hidden`: the server refuses to let the session read the node, so the
- * node and all nodes below it are not in the copy.
+ * A difference between two states of the copy. `hidden`: the session may not read the node (NOAUTH), or the reply
+ * exceeds `maxReplyBytes` (REPLYTOOLARGE). The copy then contains neither the node nor the nodes below it.
  */
 export interface CacheChange {
   readonly type: 'created' | 'changed' | 'deleted' | 'hidden'
@@ -22,15 +22,16 @@ export interface CacheChange {
   readonly node: CacheNode | undefined
   /** The node as it was in the copy before; undefined if it was not there. */
   readonly old: CacheNode | undefined
-  /** Why the node is hidden. */
+  /** Why the node is hidden; undefined for the other types. */
   readonly error?: Error
 }
 
+/** Options of `changes()` of a {@link Cache}. */
 export interface CacheChangesOptions {
   /** Ends the iteration when it aborts. `next()` then rejects with the signal's reason. Default: no signal. */
   signal?: AbortSignal
   /**
-   * The most changes that wait for the reader, at least 1. With one more, the iteration rejects with a CacheError
+   * The most changes that wait for the reader, 1 or more. If there are more, the iteration rejects with a CacheError
    * `LAGGING`, and the reader must begin again. Default: no limit.
    */
   capacity?: number
@@ -145,7 +146,7 @@ export class Changes {
     this.#callLater = callLater
   }
 
-  /** False if nobody would get a change. */
+  /** True if there is a reader or a listener. */
   get areHeard(): boolean {
     return this.#queues.size > 0 || this.#listeners.size > 0
   }

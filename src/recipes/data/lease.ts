@@ -12,13 +12,16 @@ import { decodeLease, encodeLease, endAfter, isFree, type LeaseRecord } from './
 
 /** Options of a {@link Lease}. */
 export interface LeaseOptions {
-  /** Who obtains the lease. Callers with the same name are one holder, which can renew the lease, also after a restart. */
+  /**
+   * The name of the holder, not empty. Callers with the same name are one holder, which can renew the lease, also after
+   * a restart.
+   */
   holder: string
   /** How long the lease lasts, in milliseconds, from 1000 to 100 years. Its end is rounded down to a second. */
   duration: number
   /**
-   * How many holders there may be. Each has one of the leases `path/0`, `path/1`, … (kazoo's MultiNonBlockingLease).
-   * Default: one lease, at the path itself (kazoo's NonBlockingLease).
+   * How many holders there may be, 1 or more. Each has one of the leases `path/0`, `path/1`, … (kazoo's
+   * MultiNonBlockingLease). Default: one lease, at the path itself (kazoo's NonBlockingLease).
    */
   count?: number
   /** The ACL of all nodes that are created, except missing nodes above the path. Default: the world may do anything. */

@@ -19,13 +19,15 @@ export interface QueueOptions {
   acl?: readonly ACL[]
 }
 
+/** Options of `put()` and `putMany()`. */
 export interface PutOptions extends WaitOptions {
   /** An integer from 0 to 999. Items with lower numbers are taken first. Default: 100, as in kazoo. */
   priority?: number
 }
 
+/** Options of `consume()`. */
 export interface ConsumeOptions {
-  /** Ends consume() when it aborts, after the functions that are running. Default: no signal. */
+  /** When it aborts, consume() starts no more functions, and resolves when those that run have ended. Default: none. */
   signal?: AbortSignal | undefined
   /** How many items are processed at the same time, 1 or more. Default: 1. */
   concurrency?: number

@@ -17,9 +17,9 @@ export interface RetryState {
 }
 
 /**
- * Returns a policy that decides after each failure.
- * @param decide returns the pause before the next attempt, in milliseconds, or undefined to give up: `client.retry()`
- * then rejects with the last error
+ * Returns a policy that calls a function after each attempt that failed with CONNECTIONLOSS.
+ * @param decide returns the pause before the next attempt, in milliseconds, or undefined to end the attempts:
+ * `client.retry()` then rejects with the last error
  */
 export function retryPolicy(decide: (state: RetryState) => number | undefined): RetryPolicy {
   return {
@@ -82,17 +82,17 @@ function check<O extends object>(
 
 /** Options of {@link exponentialBackoffRetry}. */
 export interface ExponentialBackoffOptions {
-  /** The first pause is this long or twice as long, in milliseconds. */
+  /** The first pause, in milliseconds, above 0. */
   base: number
-  /** How often the task is repeated at most. */
+  /** How often the task is repeated at most: an integer of 0 or more, or Infinity. */
   retries: number
-  /** The longest pause, in milliseconds. Default: no limit. */
+  /** The longest pause, in milliseconds, above 0. Default: no limit. */
   longest?: number
 }
 
 /**
- * Pauses that grow: `base` times a random integer, which is at most 2^n - 1 before the n-th repetition. Curator's
- * ExponentialBackoffRetry, and with `longest` its BoundedExponentialBackoffRetry.
+ * Returns a policy whose pauses grow: before the n-th repetition, `base` times a random integer from 1 to 2^n - 1.
+ * Curator's ExponentialBackoffRetry, and with `longest` its BoundedExponentialBackoffRetry.
  * @throws ZooKeeperError BADARGUMENTS
  */
 export function exponentialBackoffRetry(options: ExponentialBackoffOptions): RetryPolicy {
@@ -105,7 +105,8 @@ export function exponentialBackoffRetry(options: ExponentialBackoffOptions): Ret
 }
 
 /**
- * Repeats the task without limit, after a pause of always the same length. Curator's RetryForever.
+ * Returns a policy that repeats the task without limit. Curator's RetryForever.
+ * @param options `pause` before each repetition, in milliseconds, 0 or more
  * @throws ZooKeeperError BADARGUMENTS
  */
 export const retryForever = (options: { pause: number }): RetryPolicy => {
@@ -114,7 +115,8 @@ export const retryForever = (options: { pause: number }): RetryPolicy => {
 }
 
 /**
- * Repeats the task at most `retries` times. Curator's RetryNTimes, and with 1 its RetryOneTime.
+ * Returns a policy that repeats the task at most `retries` times. Curator's RetryNTimes, and with 1 its RetryOneTime.
+ * @param options `retries`: an integer of 0 or more, or Infinity; `pause` before each, in milliseconds, 0 or more
  * @throws ZooKeeperError BADARGUMENTS
  */
 export const retryNTimes = (options: { retries: number; pause: number }): RetryPolicy => {
@@ -123,7 +125,9 @@ export const retryNTimes = (options: { retries: number; pause: number }): RetryP
 }
 
 /**
- * Repeats the task until `within` milliseconds have passed since its first attempt began. Curator's RetryUntilElapsed.
+ * Returns a policy that repeats the task until `within` milliseconds have passed since its first attempt began.
+ * Curator's RetryUntilElapsed.
+ * @param options `within`, 0 or more; `pause` before each repetition, above 0; both in milliseconds
  * @throws ZooKeeperError BADARGUMENTS
  */
 export const retryUntilElapsed = (options: { within: number; pause: number }): RetryPolicy => {
@@ -133,17 +137,17 @@ export const retryUntilElapsed = (options: { within: number; pause: number }): R
 
 /** Options of {@link kazooRetry}. All times are milliseconds; those of kazoo are seconds. */
 export interface KazooRetryOptions {
-  /** How often the task is repeated at most. Default 1; Infinity is kazoo's -1. */
+  /** How often the task is repeated at most: an integer of 0 or more. Default 1; Infinity is kazoo's -1. */
   maxTries?: number
-  /** The first pause, before the jitter. Default 100. */
+  /** The first pause, before the jitter, above 0. Default 100. */
   delay?: number
-  /** Each pause is this many times as long as the one before. Default 2. */
+  /** Each pause is this many times as long as the one before: a number above 0. Default 2. */
   backoff?: number
   /** The largest part of a pause that is added or taken off at random, from 0 to 1. Default 0.4. */
   maxJitter?: number
-  /** The longest pause, before the jitter. Default 60 000. */
+  /** The longest pause, before the jitter, above 0. Default 60 000. */
   maxDelay?: number
-  /** The time after which no further attempt begins. Default: no limit. */
+  /** The time since the first attempt, above 0, after which no further attempt begins. Default: no limit. */
   deadline?: number
 }
 

@@ -36,6 +36,7 @@ export interface VersionedData {
   version: number | null
 }
 
+/** Options of `changes()`. */
 export interface ChangesOptions {
   /** Ends the iteration when it aborts. Default: no signal. */
   signal?: AbortSignal | undefined
@@ -89,7 +90,7 @@ export class SharedValue {
    * If the call is cancelled, or the session ends, the value may be written nevertheless. The error then has the fate
    * `unknown`, or is the signal's reason.
    * @param fn gets the present value and returns the next one, or undefined to leave the value. It may be called several
-   * times, so it must have no effect of its own. It must not return a promise
+   * times, so it must do nothing but compute the value. It must not return a promise
    * @throws the function's error; LockError TIMEOUT; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
    * NOAUTH, SESSIONEXPIRED
    */
@@ -109,7 +110,7 @@ export class SharedValue {
     })
   }
 
-  /** Writes the data, whatever the present value is. Resolves and throws as {@link update}. */
+  /** Writes the data unconditionally. Resolves and throws as {@link update}. */
   async set(data: Data, options: WaitOptions = {}): Promise<VersionedData> {
     const next = checkedData('set', this.path, data)
     return this.update(() => next, options)

@@ -44,13 +44,13 @@ export interface MembershipChange {
 /** Options of a {@link Membership}. */
 export interface MembershipOptions {
   /**
-   * The id of this member. If another member has the same id, it is replaced: see `takeOver` of PersistentEphemeral.
-   * Default: a random UUID.
+   * The id of this member: a name without '/'. With the dialect `curator`, another member with the same id is replaced:
+   * see `takeOver` of PersistentEphemeral. Default: a random UUID.
    */
   id?: string
   /** The data of this member. Default: an empty string. The dialects of kazoo have no data. */
   data?: Data
-  /** The names of the nodes. Default `curator`. */
+  /** Decides the names of the nodes. All members of a group must choose the same. Default `curator`. */
   dialect?: MembershipDialect
   /** ACL of the member's node and of a missing group. Default: openACL. */
   acl?: readonly ACL[]
@@ -68,8 +68,8 @@ const checks: Checks<MembershipOptions> = {
 const signalChecks: Checks<SignalOption> = { signal: aSignal }
 
 /**
- * A group of processes. A member is there as long as its process: it comes back if its node is deleted, and in each new
- * session that {@link join} is called with. The view of the members follows all changes by itself.
+ * A group of processes. A member is in the group as long as its process runs: its node is created again if it is
+ * deleted, and in each new session that {@link join} is called with. {@link members} follows all changes.
  */
 export class Membership implements AsyncDisposable {
   readonly path: string

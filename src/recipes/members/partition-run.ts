@@ -12,8 +12,8 @@ import { ownersOf } from './rendezvous.ts'
 
 /**
  * Works on one item while this member owns it.
- * @param held the lock of the item. Its signal aborts when the item is to pass to another member, and when it is lost.
- * The function should then end, because the item passes on only after that. `token` grows from owner to owner
+ * @param held the lock of the item. Its signal aborts when another member should own the item, and when the lock is
+ * lost. The function should then end, because the item passes on only after that. `token` grows from owner to owner
  */
 export type ItemTask = (item: string, held: Held) => void | Promise<void>
 

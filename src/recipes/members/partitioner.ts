@@ -12,7 +12,7 @@ import { PartitionRun, type ItemTask } from './partition-run.ts'
 
 /** Options of a {@link Partitioner}. */
 export interface PartitionerOptions {
-  /** The id of this member, which must differ from those of all others. Default: a random UUID. */
+  /** The id of this member: a name without '/', which must differ from those of all others. Default: a random UUID. */
   id?: string
   /** ACL of all created nodes. Default: openACL. */
   acl?: readonly ACL[]

@@ -21,13 +21,16 @@ export interface PersistentEphemeralOptions {
   /**
    * `ephemeral`: the server deletes the node when the process is gone. `ephemeralSequential`: the same, with a name
    * that begins with `_c_` and a UUID, and ends with a number. The node always comes back with the same name.
-   * `persistent`: the node stays when the process is killed. `persistentTTL`: the server deletes it `ttl` milliseconds
-   * after the process was killed. Default `ephemeral`.
+   * `persistent`: the node remains when the process is killed. `persistentTTL`: the node remains, and the server
+   * deletes it later: after `ttl` milliseconds, at one of its next checks (each minute by default). In these two modes
+   * a node that already exists without a session is used: its data is replaced, and `close()` deletes it. Default
+   * `ephemeral`.
    */
   mode?: NodeMode
   /**
-   * For mode `persistentTTL`: the time to live in milliseconds, from 1 to 2^40 - 1. A child `touch` of the node is
-   * written twice in that time, as by Curator's PersistentTtlNode. So watchers of the node are not notified.
+   * The time to live of mode `persistentTTL`, in milliseconds, from 1 to 2^40 - 1. Required there, and refused
+   * otherwise. A child `touch` of the node is written twice in that time, as by Curator's PersistentTtlNode. So
+   * watchers of the node are not notified.
    */
   ttl?: number
   /** ACL of the node, and of a missing parent. Default: openACL. The session needs READ, WRITE and DELETE. */
@@ -36,7 +39,7 @@ export interface PersistentEphemeralOptions {
    * What happens if another session has an ephemeral node at the path, for example the session that this process had
    * before a crash. True: the node is replaced, in one transaction. This happens only at the start of a session, so two
    * processes with the same path do not replace each other's node for ever: the one that started last has the node.
-   * False: waits until that node is gone. Default true.
+   * False: waits until that node is gone, without limit unless `start()` has a `timeout`. Default true.
    */
   takeOver?: boolean
 }
@@ -53,8 +56,8 @@ const checks: Checks<PersistentEphemeralOptions> = {
 }
 
 /**
- * A node that is there while the process is. It is created again, with its data, whenever it is deleted, and in each
- * new session that {@link start} is called with. Data that another client writes to it is replaced.
+ * A node that exists as long as the process runs. It is created again, with its data, whenever it is deleted, and in
+ * each new session that {@link start} is called with. Data that another client writes to it is replaced.
  */
 export class PersistentEphemeral implements AsyncDisposable {
   readonly #node: WantedNode
@@ -119,7 +122,8 @@ export class PersistentEphemeral implements AsyncDisposable {
   }
 
   /**
-   * Deletes the node. Resolves when it is gone or the session has ended. May be called again. {@link start} can follow.
+   * Deletes the node, unless a persistent one has children of other clients. Resolves when it is gone or the session
+   * has ended. May be called again. {@link start} can follow.
    * @throws ZooKeeperError NOAUTH if the server refuses to delete the node
    */
   async close(): Promise<void> {

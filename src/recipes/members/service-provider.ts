@@ -15,11 +15,11 @@ export type ChoiceStrategy<P = unknown> =
 
 /** Options of a provider. */
 export interface ServiceProviderOptions<P = unknown> {
-  /** Default `roundRobin`. */
+  /** How `choose()` chooses. Default `roundRobin`. */
   strategy?: ChoiceStrategy<P>
   /** After this many errors an instance is down: an integer of 1 or more. Default 2, as in Curator. */
   errorThreshold?: number
-  /** How long errors count from the first one on, in milliseconds, 0 or more. Default 30 000, as in Curator. */
+  /** How long the errors of an instance count, from the first one on: milliseconds, 0 or more. Default 30 000. */
   downTime?: number
   /**
    * Receives the path of a node whose data is no instance, once for each version of the data. Such a node is left out.
@@ -73,8 +73,8 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
   }
 
   /**
-   * Returns an instance for one call; undefined if there is none that is enabled and not down. Choose again for the next
-   * call, because instances come and go.
+   * Returns an instance for one call; undefined if no instance is enabled and not down. Choose again for the next call,
+   * because another instance may be registered or gone by then.
    */
   choose(): ServiceInstance<P> | undefined {
     const able = this.instances.filter(({ id, enabled }) => enabled && !this.isDown(id))

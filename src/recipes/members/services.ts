@@ -17,7 +17,7 @@ import {
 } from './service-instance.ts'
 import { providerChecks, ServiceProvider, warn, type ServiceProviderOptions } from './service-provider.ts'
 
-/** What {@link Services.register} is given: an instance, of which all but the name has a default. */
+/** The argument of {@link Services.register}: an instance. All properties but the name have a default. */
 export interface NewInstance<P = unknown> extends Partial<Omit<ServiceInstance<P>, 'uriSpec'>> {
   readonly name: string
   /** Text such as `{scheme}://{address}:{port}`, or its parts. Default: none. */
@@ -204,7 +204,8 @@ export class Services implements AsyncDisposable {
   }
 
   /**
-   * Unregisters all instances and closes all providers. May be called again. {@link start} can follow.
+   * Unregisters all instances, also STATIC and PERMANENT ones, and closes all providers. May be called again.
+   * {@link start} can follow.
    * @throws ZooKeeperError NOAUTH if the server refuses to delete a node
    */
   async close(): Promise<void> {
