@@ -17,8 +17,11 @@ export interface ServiceInstance<P = unknown> {
   readonly name: string
   /** The id of the instance, unique within the service. */
   readonly id: string
+  /** The host name or IP address; null if it has none. */
   readonly address: string | null
+  /** The port without TLS, an integer that is not checked further; null if it has none. */
   readonly port: number | null
+  /** The port with TLS, like `port`. */
   readonly sslPort: number | null
   /** Any JSON value. Java needs the name of a class in its property `@class`, unless it is a string or a number. */
   readonly payload: P | null
