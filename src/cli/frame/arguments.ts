@@ -78,9 +78,17 @@ function parseOptions(args: string[], options: Options): { values: ParsedValues;
       positionals: string[]
     }
   } catch (error) {
-    // Only the first sentence: Node adds advice on passing such arguments as positional ones.
-    throw new UsageError((error as Error).message.split(/\.\s|\n/)[0])
+    throw new UsageError(problemOf(error as Error))
   }
+}
+
+/** Returns the first sentence of Node's message, and what to write instead. Node's own advice is several lines long. */
+function problemOf({ message }: Error): string {
+  const [sentence = ''] = message.split(/\.\s|\n/)
+  const name = /--([\w-]+)/.exec(sentence)?.[1]
+  if (sentence.endsWith('is ambiguous') && name !== undefined) return `${sentence}: write --${name}=VALUE`
+  if (!sentence.startsWith('Unknown option') || name !== undefined) return sentence
+  return `${sentence}: write -- before an argument or a program with such words`
 }
 
 function defaultOf({ type, multiple }: Pick<Option, 'type' | 'multiple'>) {

@@ -22,6 +22,8 @@ export class UsageError extends Error {}
 
 /** Returns the error for an unknown command, which names the most similar one. */
 export function unknownCommand(name: string, known: Iterable<string>): UsageError {
+  // Without the value of the option, which may be a secret.
+  if (name.startsWith('-')) return new UsageError(`${name.split('=')[0]}: write the command before its options`)
   const [nearest] = bySimilarity(name, [...known])
   return new UsageError(`there is no command ${JSON.stringify(name)}; did you mean ${nearest}?`)
 }
