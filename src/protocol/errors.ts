@@ -133,9 +133,9 @@ export class ZooKeeperError extends Error {
   }
 }
 
-/** Returns the error of a call with invalid arguments, which was therefore not sent. */
-export const badArguments = (op: string, path: string, detail: string): ZooKeeperError =>
-  new ZooKeeperError('BADARGUMENTS', { op, path, fate: 'notSent', detail })
+/** Returns the error of a call with invalid arguments, which was not sent. Its path is empty unless a string was passed. */
+export const badArguments = (op: string, path: unknown, detail: string): ZooKeeperError =>
+  new ZooKeeperError('BADARGUMENTS', { op, path: typeof path === 'string' ? path : '', fate: 'notSent', detail })
 
 /** Returns true if `error` is a ZooKeeperError with one of these codes. */
 export const isCode = (error: unknown, ...codes: ErrorCode[]): boolean =>

@@ -26,7 +26,7 @@ export function checkArguments(
 ): void {
   const all = [clientProblem(client), pathProblem(path as string), ...problems]
   const problem = all.find(each => each !== undefined)
-  if (problem !== undefined) throw badArguments(op, typeof path === 'string' ? path : '', problem)
+  if (problem !== undefined) throw badArguments(op, path, problem)
 }
 
 /**
