@@ -72,7 +72,7 @@ const lockStatuses: Partial<Record<LockError['code'], number>> = { TIMEOUT: stat
 /** Returns one line for an error, or undefined if the user needs none. */
 export function messageOf(error: unknown): string | undefined {
   if (error instanceof Interrupted || error instanceof OutputClosed) return undefined
-  const text = error instanceof Error ? error.message : String(error)
+  const text = (error instanceof Error ? error.message : String(error)).replace('with addAuth()', 'by --auth')
   return escaped(statusOf(error) === statuses.internal ? `this is a bug of zkwire: ${text}` : text)
 }
 

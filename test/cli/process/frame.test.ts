@@ -73,6 +73,12 @@ describe('zkwire', function () {
     expect(status).to.equal(1)
   })
 
+  it('names its own option, and not a method of the library, if the session may not read a node', async () => {
+    const { status, err } = await zkwire(['get', '/private'], { env })
+    expect(err).to.match(/^zkwire get: NOAUTH: .*; authenticate by --auth as a permitted identity\n$/)
+    expect(status).to.equal(1)
+  })
+
   it('finds its server in --server, $ZKWIRE_SERVER or $ZK_HOSTS, in this order, with a chroot', async () => {
     const other = `127.0.0.1:${await freePort()}`
     const { connectString } = server
