@@ -42,11 +42,6 @@ export class Framer {
     this.#onFrame = onFrame
   }
 
-  /** True if only a part of a frame, or of its prefix, has arrived. */
-  get isInFrame(): boolean {
-    return this.#prefixed > 0
-  }
-
   /**
    * Calls back with each frame that the chunk completes, in order.
    * @throws JuteError if a length is negative or above the maximum, before any byte of that frame is stored; every

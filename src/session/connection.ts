@@ -159,7 +159,6 @@ export class Connection implements TransportHandler, HeartbeatOwner {
     this.#isProven = true
     try {
       this.#framer.push(chunk)
-      this.#heartbeat.onChunkEnd(this.#framer.isInFrame)
     } catch (error) {
       if (!(error instanceof JuteError)) throw error
       this.#failProtocol(error, chunk)
@@ -252,7 +251,6 @@ export class Connection implements TransportHandler, HeartbeatOwner {
 
   #onFrame(bytes: Buffer, start: number, end: number, isOwn: boolean): void {
     if (this.#isDead) return
-    this.#heartbeat.onFrame()
     const { observeFrame } = this.#owner
     if (observeFrame !== undefined) observeReceived(observeFrame, bytes.subarray(start, end), !this.#isEstablished)
     // The user's callback may have closed the client.

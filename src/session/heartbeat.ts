@@ -26,8 +26,6 @@ export class Heartbeat {
   #timeout = 0
   #lastSent = 0
   #lastReceived = 0
-  /** When the first part of an incomplete frame was received; undefined if no frame is incomplete. */
-  #partialFrameSince: number | undefined
   readonly #pings: Timestamp[] = []
   /** When the server last answered a request or a ping. */
   #lastAnswered = 0
@@ -71,15 +69,6 @@ export class Heartbeat {
     if (this.#suspicion === 'sent') this.#suspicion = undefined
   }
 
-  onFrame(): void {
-    this.#partialFrameSince = undefined
-  }
-
-  onChunkEnd(isMidFrame: boolean): void {
-    if (!isMidFrame) this.#partialFrameSince = undefined
-    else this.#partialFrameSince ??= this.#lastReceived
-  }
-
   /** The server answered a request or a ping. */
   onAnswer(): void {
     this.#lastAnswered = this.#lastReceived
@@ -110,7 +99,7 @@ export class Heartbeat {
    * Ends the connection under two conditions: the server has sent nothing for 2/3 of the session timeout, and a request
    * or ping has had no reply for 1/3 of it. After a stall of the process the silence alone proves nothing, because no
    * ping was sent meanwhile. So if no reply is due, a ping is sent first. Also ends the connection if the server sends
-   * events, but answers nothing for the session timeout while a reply is due.
+   * events, or a frame that never ends, but answers nothing for the session timeout while a reply is due.
    */
   #beat(): void {
     const leaseCheckIn = this.#owner.checkLease()
@@ -118,8 +107,6 @@ export class Heartbeat {
     const now = this.#clock.now()
     const oldestSentAt = Math.min(this.#pings[0]?.now ?? Infinity, this.#owner.oldestRequestSentAt)
     const silentUntil = Math.max(this.#lastReceived + (this.#timeout * 2) / 3, oldestSentAt + this.#timeout / 3)
-    if (this.#partialFrameSince !== undefined && now - this.#partialFrameSince > this.#timeout)
-      return this.#owner.onSilence('a frame took longer than the session timeout')
     const unansweredUntil = Math.max(this.#lastAnswered, oldestSentAt) + this.#timeout
     const isSilent = now >= silentUntil
     if (isSilent || now >= unansweredUntil) {

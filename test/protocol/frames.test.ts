@@ -41,7 +41,6 @@ describe('frames', () => {
         for (const chunk of chunksOf(streamOf(sent), sizes)) framer.push(chunk)
         expect(received.length).to.equal(sent.length)
         received.forEach(({ copy }, i) => expect(copy.equals(sent[i] ?? Buffer.of(0)), `frame ${i}`).to.equal(true))
-        expect(framer.isInFrame).to.equal(false)
       }),
       { numRuns: 150 },
     )
@@ -70,16 +69,6 @@ describe('frames', () => {
       return received.length
     })
     expect(counts).to.deep.equal([0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3])
-  })
-
-  it('are reported by isInFrame from their first byte until their last', () => {
-    const { framer } = collecting()
-    expect(framer.isInFrame).to.equal(false)
-    const under = [...streamOf([Buffer.from('ab'), Buffer.alloc(0)])].map(byte => {
-      framer.push(Buffer.of(byte))
-      return framer.isInFrame
-    })
-    expect(under).to.deep.equal([true, true, true, true, true, false, true, true, true, false])
   })
 
   it('are passed on if one chunk has 50 000 of them', () => {

@@ -80,12 +80,6 @@ export const life: readonly PlantedBug[] = [
   },
   {
     ...heartbeat,
-    bug: 'a server that sends one frame byte by byte is never given up',
-    from: 'this.#partialFrameSince ??= this.#lastReceived',
-    to: 'this.#partialFrameSince = this.#lastReceived',
-  },
-  {
-    ...heartbeat,
     bug: 'a busy client never gives up a server that answers nothing, because requests replace its pings',
     from: 'Math.min(this.#pings[0]?.now ?? Infinity, this.#owner.oldestRequestSentAt)',
     to: 'this.#pings[0]?.now ?? Infinity',
