@@ -28,6 +28,7 @@ export const helds: readonly PlantedBug[] = [
     bug: 'a lock whose name can be used again offers a guard, which passes for another contender’s node',
     from: 'if (!this.#ownNode.isUnique) throw',
     to: 'if (this.path === this.lock) throw',
+    caughtBy: 'test/recipes/queue/dialects.test.ts',
   },
   {
     ...held,

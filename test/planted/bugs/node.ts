@@ -24,14 +24,14 @@ export const node: readonly PlantedBug[] = [
     bug: 'a release deletes another contender’s node, which has the name of the own one',
     from: 'if (!isThere) return',
     to: '',
-    caughtBy: 'test/recipes/locks/ticket-mutex.test.ts',
+    caughtBy: 'test/recipes/locks/ephemeral-mutex.test.ts',
   },
   {
     ...ownNode,
     bug: 'a later node of the same session and name counts as the own one',
     from: 'czxid === this.#node?.czxid && ',
     to: '',
-    caughtBy: 'test/recipes/locks/ticket-mutex.test.ts',
+    caughtBy: 'test/recipes/locks/ephemeral-mutex.test.ts',
   },
   {
     ...ownNode,
