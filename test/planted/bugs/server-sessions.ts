@@ -109,7 +109,7 @@ export const serverSessions: readonly PlantedBug[] = [
     ...connection,
     bug: 'an unknown session is replied to, and its connection stays open for ever',
     from: 'if (session === undefined) this.end()',
-    to: '',
+    to: 'if (session === undefined) return',
   },
   {
     ...standalone,
