@@ -5,6 +5,7 @@ import * as decisions from '../../../src/recipes/locks/ticket.ts'
 import {
   aheadOf,
   areOnlyEarlierGone,
+  isLife,
   onLeft,
   onListed,
   onRead,
@@ -109,6 +110,20 @@ describe('a ticket', () => {
     expect(onLeft(ahead, 1)).to.deep.equal({ nearest: 4, second: 2 })
     expect(onLeft({ nearest: 1, second: 0 }, undefined)).to.deep.equal({ nearest: 1, second: undefined })
     expect([onRead(ahead, 2), onRead(ahead, 3)]).to.deep.equal([ahead, { nearest: 4, second: undefined }])
+  })
+
+  it('is in the directory of a life, whose name is a uuid and nothing else', () => {
+    const uuid = '0f9a3c5e-12ab-4cde-8f01-23456789abcd'
+    expect(isLife(uuid)).to.equal(true)
+    const others = [
+      uuid + '0',
+      '0' + uuid,
+      uuid.slice(1),
+      uuid.slice(0, -1),
+      uuid.replace('-', ''),
+      'x' + uuid.slice(1),
+    ]
+    for (const name of [...others, '0f9a3c5e-1-4-8-23456789abcd', 'lock']) expect(isLife(name), name).to.equal(false)
   })
 
   it('is known to exist if only the tickets before it were deleted', () => {
