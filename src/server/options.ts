@@ -189,6 +189,9 @@ export function settingsOf(options: ServerOptions): Settings {
   }
   if (minSessionTimeout > maxSessionTimeout)
     throw invalid(`minSessionTimeout ${minSessionTimeout} is greater than maxSessionTimeout ${maxSessionTimeout}`)
+  const { port, servers } = settings
+  if (port + servers - 1 > 0xffff)
+    throw invalid(`port ${port} and the next ones are too few for ${servers} servers: the last port is 65535`)
   return { ...settings, behaviour: behaviourOf(settings.version) }
 }
 

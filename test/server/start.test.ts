@@ -13,6 +13,7 @@ describe('starting an embedded server', () => {
       [{ maxRequestBytes: 1.5 }, 'maxRequestBytes must be a whole number from 1 to 2147483647, not 1.5'],
       [{ minSessionTimeout: 10, maxSessionTimeout: 9 }, 'minSessionTimeout 10 is greater than maxSessionTimeout 9'],
       [{ port: 70_000 }, 'port must be a whole number from 0 to 65535, not 70000'],
+      [{ port: 65_534, servers: 3 }, 'port 65534 and the next ones are too few for 3 servers: the last port is 65535'],
       [{ host: null }, 'host must be a string, not null'],
       [{ listen: 'no' }, 'listen must be true or false, not a string'],
       [{ onTransaction: {} }, 'onTransaction must be a function, not an object'],

@@ -93,8 +93,8 @@ export class Queue implements AsyncDisposable {
   }
 
   /**
-   * Waits for an item and takes it. The first call of take(), tryTake() or consume() sets two watches; they stay until
-   * {@link close}.
+   * Waits for an item and takes it. The first call of take(), tryTake() or consume() sets two watches. They stay until
+   * {@link close}, or until a consume() has ended while no other call waits.
    * @throws LockError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED; CLOSED after
    * {@link close}
    */

@@ -126,8 +126,8 @@ export class SharedValue {
     data: Data,
     options: WaitOptions = {},
   ): Promise<VersionedData | null> {
-    const { version } = expected
-    if (version !== null && !Number.isInteger(version))
+    const version = (expected as typeof expected | null | undefined)?.version
+    if (version === undefined || (version !== null && !Number.isInteger(version)))
       throw badArguments('compareAndSet', this.path, 'the first argument must be the result of an earlier call')
     const next = checkedData('compareAndSet', this.path, data)
     return this.#write(

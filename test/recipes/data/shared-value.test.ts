@@ -97,7 +97,8 @@ onBothServers('SharedValue', (fixture, { it, itEverywhere }) => {
     expect(await b.compareAndSet(read, 'b')).to.equal(null)
     expect(await b.compareAndSet(await b.get(), 'b')).to.have.property('version', 2)
     expect(await stored()).to.equal('b')
-    expect(await failureOf(a.compareAndSet({ version: undefined as never }, 'x'))).to.include({ code: 'BADARGUMENTS' })
+    for (const wrong of [{ version: undefined }, { version: 1.5 }, undefined, null])
+      expect(await failureOf(a.compareAndSet(wrong as never, 'x'))).to.include({ code: 'BADARGUMENTS' })
   })
 
   it('begins again if the node is deleted between its read and its write', async () => {
