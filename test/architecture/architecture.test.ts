@@ -56,7 +56,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 /** The TypeScript files of a folder, by their paths from the root of the repository. */
 const sourcesIn = (folder: string): [path: string, text: string][] =>
   readdirSync(root + folder, { recursive: true, encoding: 'utf8' })
-    .filter(path => path.endsWith('.ts') && !path.includes('node_modules'))
+    .filter(path => /\.tsx?$/.test(path) && !/(^|\/)(node_modules|dist)\//.test(path))
     .map(path => [`${folder}/${path}`, readFileSync(`${root}${folder}/${path}`, 'utf8')])
 
 const sources = new Map(
@@ -173,17 +173,23 @@ describe('in the architecture,', () => {
     })
   })
 
-  describe('imports of the benchmarks', () => {
-    const files = new Map(sourcesIn('bench'))
-    const elsewhere = [...sourcesIn('src'), ...sourcesIn('test')].map(([path]) => [path, []] as const)
-    const graph = new Map([...elsewhere, ...importGraphOf(files)])
-    const rules = importRulesOf(files)
+  describe('imports outside src', () => {
+    for (const folder of ['bench', 'site'])
+      describe(`of ${folder}`, () => {
+        const files = new Map(sourcesIn(folder))
+        const elsewhere = ['src', 'test', 'bench', 'site']
+          .filter(other => other !== folder)
+          .flatMap(other => sourcesIn(other))
+          .map(([path]) => [path, []] as const)
+        const graph = new Map([...elsewhere, ...importGraphOf(files)])
+        const rules = importRulesOf(files)
 
-    it('are all allowed by the rule of their folder, whose paths start at the root of the repository', () => {
-      expect(wrongImports(graph, rules)).to.deep.equal([])
-    })
+        it('are all allowed by the rule of their folder, whose paths start at the root of the repository', () => {
+          expect(wrongImports(graph, rules)).to.deep.equal([])
+        })
 
-    it('use every permission', () => expect(unusedRules(graph, rules)).to.deep.equal([]))
+        it('use every permission', () => expect(unusedRules(graph, rules)).to.deep.equal([]))
+      })
 
     it('are restricted to the listed packages', () => {
       const planted = new Map([['bench/a.ts', ['esbuild', 'left-pad']]])
@@ -201,7 +207,7 @@ describe('in the architecture,', () => {
     })
 
     it(`have at most ${LONGEST} lines, except those that are listed with a reason`, () => {
-      const longer = ['src', 'bench', 'test']
+      const longer = ['src', 'bench', 'site', 'test']
         .flatMap(folder => sourcesIn(folder))
         .filter(([, text]) => text.trimEnd().split('\n').length > LONGEST)
       expect(longer.map(([path]) => path)).to.have.members(Object.keys(LONGER))

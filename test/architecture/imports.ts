@@ -58,8 +58,9 @@ function problemWith(file: string, imported: string, graph: ImportGraph, rules: 
   if (/^(node|cloudflare):/.test(imported)) return undefined
   const [from, to] = [posix.dirname(file), posix.dirname(imported)]
   const allowed = rules.get(from) ?? []
-  if (!imported.endsWith('.ts') && allowed.includes(imported)) return undefined
-  if (!graph.has(imported)) return imported.endsWith('.ts') ? 'there is no such file' : 'a runtime dependency'
+  const isFile = /\.tsx?$/.test(imported)
+  if (!isFile && allowed.includes(imported)) return undefined
+  if (!graph.has(imported)) return isFile ? 'there is no such file' : 'a runtime dependency'
   return from === to || allowed.includes(to) || allowed.includes(imported) ? undefined : `${from} may not import it`
 }
 
@@ -75,7 +76,7 @@ export function unusedRules(graph: ImportGraph, rules: ImportRules): string[] {
 
 /** Converts the rules to a graph of folders, for {@link cycles}. */
 export const foldersOf = (rules: ImportRules): ImportGraph =>
-  new Map([...rules].map(([folder, allowed]) => [folder, allowed.map(each => each.replace(/\/[^/]+\.ts$/, ''))]))
+  new Map([...rules].map(([folder, allowed]) => [folder, allowed.map(each => each.replace(/\/[^/]+\.tsx?$/, ''))]))
 
 /** Returns import cycles, written 'a > b > a': at least one for each set of files that import each other. */
 export function cycles(graph: ImportGraph): string[] {
