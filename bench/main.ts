@@ -6,7 +6,7 @@
 import { relative } from 'node:path'
 import { totalOf } from './measure/reconcile.ts'
 import type { Measurement } from './measure/measurement.ts'
-import { comparisonOf } from './output/compare.ts'
+import { compare } from './output/compare.ts'
 import { conclusionOf } from './output/conclusion.ts'
 import { help, parseOptions, type Options } from './options.ts'
 import { stagesOf, tasksOf } from './harness/plan.ts'
@@ -49,6 +49,9 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(help)
     return 0
   }
+  const { compare: older, to, failIfWorse } = options
+  if (older !== undefined && to !== undefined)
+    return printComparison(await readResult(older), await readResult(to), failIfWorse)
   const tasks = stagesOf(options.scenarios, options.sizes).flatMap(tasksOf)
   if (tasks.length === 0 && !options.all) throw new UsageError(caveatsOf([], options).join('\n'))
   const stop = new AbortController()
@@ -78,11 +81,18 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
       },
     )
     const result = await writeReports(run, server, options, args, end)
-    if (older !== undefined) process.stdout.write(`\n${comparisonOf(older, result)}`)
-    return end?.exitCode ?? 0
+    const verdict = older === undefined ? 0 : printComparison(older, result, options.failIfWorse)
+    return end?.exitCode ?? verdict
   } finally {
     await server.close()
   }
+}
+
+/** Returns the exit code. */
+function printComparison(older: Result, newer: Result, limit: number | undefined): number {
+  const { text, exitCode } = compare(older, newer, limit)
+  process.stdout.write(`\n${text}`)
+  return exitCode
 }
 
 async function writeReports(run: Run, server: Server, options: Options, args: readonly string[], end?: Interrupted) {

@@ -1,6 +1,7 @@
 // The command line of `npm start`.
 import { fileURLToPath } from 'node:url'
 import { parseConnectString } from '../src/session/servers/connect-string.ts'
+import { WORSE_EXIT_CODE } from './output/compare.ts'
 import { UsageError, valuesOf } from './output/usage.ts'
 import type { Scenario } from './harness/scenario.ts'
 import { scenarios } from './scenarios/index.ts'
@@ -24,6 +25,10 @@ export interface Options {
   report: string
   /** The file of an earlier result to compare with. */
   compare: string | undefined
+  /** The file of a result that is compared instead of a new run. */
+  to: string | undefined
+  /** The relative growth of an exact count that fails the comparison: 0.1 is 10 %. */
+  failIfWorse: number | undefined
 }
 
 const KINDS = { locks: 'lock', watches: 'watch', sessions: 'session' } as const
@@ -71,6 +76,10 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
   --report FILE            write the report to FILE (default: the name of the result
                            with .html)
   --compare FILE           compare with the earlier result in FILE
+  --to FILE                with --compare: measure nothing, and compare that result
+                           with the one in FILE
+  --fail-if-worse N%       with --compare: exit with ${WORSE_EXIT_CODE} if an exact count (notifications,
+                           frames, bytes) grew by more than N %
   --help                   print this help
 
 On a server that it did not start, the benchmark creates one node, /zkwire-bench-...,
@@ -96,8 +105,26 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     tables: values.tables ?? values.all ?? false,
     json,
     report: values.report ?? json.replace(/(\.json)?$/, '.html'),
-    compare: values.compare,
+    ...comparisonOf(values),
   }
+}
+
+function comparisonOf(values: ReturnType<typeof parseValues>): Pick<Options, 'compare' | 'to' | 'failIfWorse'> {
+  const { compare, to, ['fail-if-worse']: limit } = values
+  if (compare === undefined && to !== undefined) throw new UsageError('--to needs --compare with the earlier result')
+  if (compare === undefined && limit !== undefined)
+    throw new UsageError('--fail-if-worse needs --compare with the earlier result')
+  const others = Object.keys(values).filter(name => !['compare', 'to', 'fail-if-worse'].includes(name))
+  if (to !== undefined && others.length > 0)
+    throw new UsageError(`--${others[0]} has no effect with --to, which measures nothing: leave it out`)
+  return { compare, to, failIfWorse: limit === undefined ? undefined : shareOf(limit) }
+}
+
+function shareOf(text: string): number {
+  const [, percent] = /^(\d+(?:\.\d+)?) ?%$/.exec(text) ?? []
+  if (percent === undefined)
+    throw new UsageError(`--fail-if-worse: ${JSON.stringify(text)} is not a percentage, such as 10%`)
+  return Number(percent) / 100
 }
 
 function parseValues(args: readonly string[]) {
@@ -109,6 +136,8 @@ function parseValues(args: readonly string[]) {
     json: text,
     report: text,
     compare: text,
+    to: text,
+    'fail-if-worse': text,
     apache: flag,
     all: flag,
     tables: flag,

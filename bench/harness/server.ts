@@ -65,7 +65,8 @@ async function startEmbedded(): Promise<Server> {
   }
 }
 
-const ownVersion = (): string =>
+/** Returns the version of zkwire. */
+export const ownVersion = (): string =>
   (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version
 
 /** Returns a description for the middle of a sentence. */

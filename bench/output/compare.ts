@@ -1,6 +1,25 @@
-// Compares a run with an earlier one. Pure.
+// Compares a result with an earlier one. Pure.
+import { nameOf } from '../harness/server.ts'
 import type { Result } from './result.ts'
 import { bytes, figure, table } from './table.ts'
+import { judge, verdictOf } from './worse.ts'
+
+/** The exit code of a comparison whose newer result is worse. A run that failed exits with 1. */
+export const WORSE_EXIT_CODE = 3
+
+export interface Comparison {
+  text: string
+  exitCode: number
+}
+
+/** @param limit the growth of an exact count that is still accepted (0.1 is 10 %). If undefined, nothing is judged. */
+export function compare(older: Result, newer: Result, limit: number | undefined): Comparison {
+  const table = tableOf(older, newer)
+  if (limit === undefined) return { text: table, exitCode: 0 }
+  const { isWorse, sentences } = verdictOf(judge(older, newer, limit), limit)
+  const lines = ['', ...sentences].map(line => `${line}\n`)
+  return { text: table + lines.join(''), exitCode: isWorse ? WORSE_EXIT_CODE : 0 }
+}
 
 interface Pair {
   scenario: string
@@ -12,7 +31,7 @@ interface Pair {
 }
 
 /** Compares the phases that both results contain, in the order of the newer result. */
-export function comparisonOf(older: Result, newer: Result): string {
+function tableOf(older: Result, newer: Result): string {
   const pairs = newer.cells.flatMap(({ scenario, size, phases }): Pair[] => {
     const before = older.cells.find(each => each.scenario === scenario && each.size === size)
     return phases.flatMap(now => {
@@ -39,15 +58,33 @@ export function comparisonOf(older: Result, newer: Result): string {
     ],
     pairs,
   )
-  const isSame = JSON.stringify([older.machine, older.server]) === JSON.stringify([newer.machine, newer.server])
   return [
     `COMPARED with the run of ${older.date.slice(0, 16).replace('T', ' ')} (${older.commandLine})`,
-    isSame ? 'on the same machine and server' : 'on ANOTHER machine or server: only the counts can be compared',
+    ...conditionsOf(older, newer),
     '',
     ...lines,
   ]
     .map(line => `${line.trimEnd()}\n`)
     .join('')
+}
+
+/** Returns a line that says whether times can be compared, and a line for each condition that differs. */
+function conditionsOf(older: Result, newer: Result): string[] {
+  const conditions = ({ server, machine, release }: Result) => ({
+    server: nameOf({ servers: '', ...server }),
+    machine: `${machine.cores} cores of ${machine.cpu}, ${machine.platform}, ${bytes(machine.memoryBytes)} bytes of memory`,
+    node: machine.node,
+    zkwire: release,
+  })
+  const [before, after] = [conditions(older), conditions(newer)]
+  const differing = (Object.keys(before) as (keyof typeof before)[]).filter(
+    key => (before[key] ?? after[key]) !== (after[key] ?? before[key]),
+  )
+  const isSame = differing.every(key => key === 'zkwire')
+  return [
+    isSame ? 'on the same machine and server' : 'on ANOTHER machine or server: only the counts can be compared',
+    ...differing.map(key => `  ${key}: ${before[key]} → ${after[key]}`),
+  ]
 }
 
 /** A relative difference below this is expected between two runs, and is not shown. */

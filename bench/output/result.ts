@@ -6,7 +6,7 @@ import type { Reconciliation } from '../measure/reconcile.ts'
 import type { Measurement, Step } from '../measure/measurement.ts'
 import type { Recording } from '../measure/recording.ts'
 import type { RunOptions } from '../harness/run.ts'
-import type { Server } from '../harness/server.ts'
+import { ownVersion, type Server } from '../harness/server.ts'
 import { growthOf, limitOf, summaryOf, type Growth, type Limit, type Summary } from '../measure/summary.ts'
 import type { Counts, Traffic } from '../measure/frame-counter.ts'
 
@@ -34,6 +34,8 @@ export interface Result {
   threads: number
   machine: Machine
   server: { kind: Server['kind']; version: string; mode: string; servers?: string }
+  /** The version of zkwire that was measured. Older results lack it. */
+  release?: string
   scenarios: { name: string; kind: string; about: string; byChance?: string | undefined }[]
   growth: Growth[]
   cells: (Summary & {
@@ -84,6 +86,7 @@ export function resultOf(
     ended: ended ?? 'complete',
     ...{ seconds, seed, threads, machine },
     server: { kind, version, mode, ...(kind === 'given' && { servers }) },
+    release: ownVersion(),
     scenarios: scenarios.map(({ name, kind, about, variesBecause }) => ({
       name,
       kind,

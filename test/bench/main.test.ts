@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,6 +11,8 @@ import { connect } from '../../src/index.ts'
 import { sharedServer } from '../support/shared-server.ts'
 
 const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
+
+const herd = fileURLToPath(new URL('../../docs/herd.json', import.meta.url))
 
 describe('npm start', function () {
   this.timeout(60_000)
@@ -64,6 +66,22 @@ describe('npm start', function () {
     expect(exitCode).to.equal(2)
     expect(stdout).to.equal('')
     expect(stderr).to.match(/^--sessions: "many" is not .*\n$/)
+  })
+
+  it('compares two results without a run, and exits with 3 if the newer one is worse', async () => {
+    const newer = join(directory, 'newer.json')
+    const result = await readResult(herd)
+    for (const { phases } of result.cells) for (const { counts } of phases) counts.framesSent.median *= 2
+    await writeFile(newer, JSON.stringify({ ...result, server: { ...result.server, version: '3.9.9' } }))
+    const same = await start('--compare', herd, '--to', herd, '--fail-if-worse', '0%').ended
+    expect(same).to.include({ exitCode: 0, stderr: '' })
+    expect(same.stdout).to.contain('on the same machine and server').and.to.contain('\nNot worse: none of ')
+    const worse = await start('--compare', herd, '--to', newer, '--fail-if-worse', '10%').ended
+    expect(worse).to.include({ exitCode: 3, stderr: '' })
+    expect(worse.stdout)
+      .to.match(/^ {2}server: Apache ZooKeeper 3\.\S+, standalone → Apache ZooKeeper 3\.9\.9, standalone$/m)
+      .and.to.match(/^WORSE: herd 1000, release: 4002 frames instead of 3001, which is 33\.4 % more\.$/m)
+    expect(await start('--compare', herd, '--to', newer).ended).to.include({ exitCode: 0 })
   })
 
   it('rejects --compare with a file that is not a result, in one line, before it starts anything', async () => {

@@ -45,6 +45,12 @@ describe('the command line of the benchmark', () => {
     expect(options.compare).to.equal('b.json')
   })
 
+  it('accepts two results to compare, and the growth that is a failure', () => {
+    const options = parsed('--compare', 'a.json', '--to', 'b.json', '--fail-if-worse', '12.5%')
+    expect(options).to.include({ compare: 'a.json', to: 'b.json', failIfWorse: 0.125 })
+    expect(parsed('--compare', 'a.json', '--fail-if-worse', '0 %')).to.include({ to: undefined, failIfWorse: 0 })
+  })
+
   it('selects Apache ZooKeeper instead of the embedded server with --apache', () => {
     expect(parsed('--apache').server).to.equal('apache')
   })
@@ -63,6 +69,8 @@ describe('the command line of the benchmark', () => {
       'json',
       'report',
       'compare',
+      'to',
+      'fail-if-worse',
       'help',
     ])
       expect(help).to.match(new RegExp(`^  --${option}\\b`, 'm'))
@@ -84,6 +92,14 @@ describe('the command line of the benchmark', () => {
     [['--server', ''], '--server: "" is not host:port[,host:port]'],
     [['--server', 'zk1:2181/app'], '--server: a path is not allowed after the port (/app)'],
     [['--apache', '--server', 'zk1:2181'], '--apache and --server exclude each other: pass only one of them'],
+    [['--to', 'b.json'], '--to needs --compare with the earlier result'],
+    [['--fail-if-worse', '10%'], '--fail-if-worse needs --compare with the earlier result'],
+    [['--compare', 'a', '--fail-if-worse', '10'], '--fail-if-worse: "10" is not a percentage, such as 10%'],
+    [['--compare', 'a', '--fail-if-worse', 'ten%'], '--fail-if-worse: "ten%" is not a percentage, such as 10%'],
+    [
+      ['--compare', 'a', '--to', 'b', '--apache'],
+      '--apache has no effect with --to, which measures nothing: leave it out',
+    ],
     [['--json'], "Option '--json <value>' argument missing"],
     [['--verbose'], "Unknown option '--verbose'"],
     [['zk1:2181'], "Unexpected argument 'zk1:2181'"],

@@ -1,4 +1,5 @@
 // All planted bugs. A file of the folder bugs/ holds those of one area of src.
+import { benchBugs } from './bugs/bench.ts'
 import { cacheBugs } from './bugs/cache.ts'
 import { cliCaptureBugs } from './bugs/cli-capture.ts'
 import { cliShellBugs } from './bugs/cli-shell.ts'
@@ -34,6 +35,7 @@ import type { PlantedBug } from './planted-bug.ts'
 
 export const catalogue: readonly PlantedBug[] = [
   ...lookAheadBugs,
+  ...benchBugs,
   ...cacheBugs,
   ...cliBugs,
   ...cliCaptureBugs,

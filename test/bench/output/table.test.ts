@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Measurement, PhaseRun } from '../../../bench/measure/measurement.ts'
-import { comparisonOf } from '../../../bench/output/compare.ts'
+import { compare } from '../../../bench/output/compare.ts'
 import { caveatsOf } from '../../../bench/output/caveats.ts'
 import { resultOf, type Machine } from '../../../bench/output/result.ts'
 import { scenarios } from '../../../bench/scenarios/index.ts'
@@ -90,12 +90,16 @@ describe('the table of the benchmark', () => {
       )
     const before = result(cellOf('mutex', 10, 'release', 1, 600))
     const after = result(cellOf('mutex', 10, 'release', 1, 300))
-    expect(comparisonOf(before, after)).to.match(/on the same machine[^]*^mutex +10 release +600 → 300 -50% +/m)
-    expect(comparisonOf(before, after)).to.match(/2\.00 → 2\.00 +4\.00 → 4\.00$/m)
-    expect(comparisonOf(before, result(cellOf('mutex', 10, 'release', 1, 600), 'other'))).to.contain('ANOTHER machine')
+    expect(compare(before, after, undefined).text).to.match(
+      /on the same machine[^]*^mutex +10 release +600 → 300 -50% +/m,
+    )
+    expect(compare(before, after, undefined).text).to.match(/2\.00 → 2\.00 +4\.00 → 4\.00$/m)
+    const elsewhere = compare(before, result(cellOf('mutex', 10, 'release', 1, 600), 'other'), undefined).text
+    expect(elsewhere).to.match(/^on ANOTHER machine.*\n {2}machine: \d+ cores of abacus, .* → \d+ cores of other, /m)
+    expect(elsewhere).not.to.contain('  server:')
     expect(
-      comparisonOf(before, after)
-        .split('\n')
+      compare(before, after, undefined)
+        .text.split('\n')
         .filter(line => line.length > 80),
     ).to.deep.equal([])
   })

@@ -1,0 +1,121 @@
+import { expect } from 'chai'
+import { fileURLToPath } from 'node:url'
+import { readResult, type Result } from '../../../bench/output/result.ts'
+import { judge, verdictOf } from '../../../bench/output/worse.ts'
+
+const run = () => readResult(fileURLToPath(new URL('../../../docs/herd.json', import.meta.url)))
+
+/** Returns a copy in which one phase has other counts. */
+function changed(result: Result, scenario: string, size: number, change: (counts: Counts) => void): Result {
+  const copy = structuredClone(result)
+  const cell = copy.cells.find(each => each.scenario === scenario && each.size === size)
+  const release = cell?.phases[0] ?? expect.fail(`${scenario} ${size} is missing`)
+  change(release.counts)
+  return copy
+}
+
+type Counts = Result['cells'][number]['phases'][number]['counts']
+
+const plus = (counts: Counts, key: 'notifications' | 'framesSent' | 'bytesReceived', added: number) => {
+  const { median } = counts[key]
+  counts[key] = { median: median + added, min: median + added, max: median + added }
+}
+
+describe('the verdict on two results', () => {
+  it('is that a run is not worse than itself, even with a limit of 0 %', async () => {
+    const result = await run()
+    const { worse, judged } = judge(result, result, 0)
+    expect(worse).to.deep.equal([])
+    expect(judged).to.be.above(100)
+    expect(verdictOf(judge(result, result, 0), 0)).to.deep.equal({
+      isWorse: false,
+      sentences: [
+        `Not worse: none of ${judged} exact counts grew by more than 0 %.`,
+        'Not judged, because their counts vary between steps: reentrant 50, 100, 200 and 1000.',
+      ],
+    })
+  })
+
+  it('names each count that grew by more than the limit, in a sentence', async () => {
+    const older = await run()
+    const newer = changed(older, 'mutex', 1000, counts => {
+      plus(counts, 'notifications', 1)
+      plus(counts, 'framesSent', 1)
+      plus(counts, 'bytesReceived', 5917)
+    })
+    const { isWorse, sentences } = verdictOf(judge(older, newer, 0.1), 0.1)
+    expect(isWorse).to.equal(true)
+    expect(sentences.slice(0, 2)).to.deep.equal([
+      'WORSE: mutex 1000, release: 2 notifications instead of 1, which is 100 % more.',
+      'WORSE: mutex 1000, release: 6 frames instead of 5, which is 20 % more.',
+    ])
+    expect(sentences[2]).to.match(/^WORSE: 2 of \d+ exact counts grew by more than 10 %\.$/)
+  })
+
+  it('accepts a growth of exactly the limit, and a smaller count', async () => {
+    const older = await run()
+    const newer = changed(older, 'mutex', 1000, counts => {
+      plus(counts, 'framesSent', 1)
+      plus(counts, 'bytesReceived', -50_000)
+    })
+    expect(judge(older, newer, 0.2).worse).to.deep.equal([])
+    expect(judge(older, newer, 0.19).worse).to.have.length(1)
+  })
+
+  it('reports a count that was zero, whatever the limit', async () => {
+    const result = await run()
+    const older = changed(result, 'mutex', 1000, counts => plus(counts, 'notifications', -1))
+    const [first] = verdictOf(judge(older, result, 5), 5).sentences
+    expect(first).to.equal('WORSE: mutex 1000, release: 1 notification instead of 0.')
+  })
+
+  it('does not judge by times and processor times', async () => {
+    const older = await run()
+    const newer = structuredClone(older)
+    for (const { phases } of newer.cells)
+      for (const phase of phases) {
+        phase.ms *= 3
+        phase.clientCpuMs *= 3
+        if (phase.marks !== undefined) phase.marks.all.p50 *= 3
+      }
+    expect(judge(older, newer, 0).worse).to.deep.equal([])
+  })
+
+  it('does not judge a scenario whose counts vary in one of the results', async () => {
+    const older = await run()
+    const newer = changed(older, 'herd', 50, counts => plus(counts, 'framesSent', 1000))
+    for (const [a, b] of [
+      [varying(older, 'herd', 50), newer],
+      [older, varying(newer, 'herd', 50)],
+    ] as const) {
+      const { worse, varying } = judge(a, b, 0)
+      expect(worse).to.deep.equal([])
+      expect(varying).to.deep.include({ scenario: 'herd', size: 50 })
+    }
+  })
+
+  it('names what the newer result does not contain', async () => {
+    const older = await run()
+    const newer = structuredClone(older)
+    newer.cells = newer.cells.filter(({ scenario, size }) => scenario !== 'data' || size < 200)
+    newer.cells.find(({ scenario, size }) => scenario === 'child' && size === 50)?.phases.pop()
+    const { isWorse, sentences } = verdictOf(judge(older, newer, 0), 0)
+    expect(isWorse).to.equal(false)
+    expect(sentences).to.include(
+      'Not judged, because the newer result does not contain them: child 50; data 200 and 1000.',
+    )
+  })
+
+  it('is a failure if the results have no exact count in common', async () => {
+    const older = await run()
+    const { isWorse, sentences } = verdictOf(judge(older, { ...older, cells: [] }, 0.1), 0.1)
+    expect(isWorse).to.equal(true)
+    expect(sentences[0]).to.equal('Nothing could be judged: the two results have no exact count in common.')
+  })
+})
+
+function varying(result: Result, scenario: string, size: number): Result {
+  const copy = structuredClone(result)
+  for (const cell of copy.cells) if (cell.scenario === scenario && cell.size === size) cell.isConstant = false
+  return copy
+}
