@@ -1,0 +1,172 @@
+// Describes a simulation as plain data.
+import { constants } from '../../src/protocol/entry.ts'
+import type { Snapshot } from '../../src/server/index.ts'
+import type {
+  ClientPicture,
+  Counters,
+  NodeChange,
+  NodePicture,
+  Picture,
+  ReleaseCost,
+  ServerPicture,
+  WatchPicture,
+} from './picture.ts'
+import { SESSION_TIMEOUT } from './program.ts'
+import type { Machine, Simulation } from './simulation.ts'
+import type { Story } from './story.ts'
+import type { WireFrame } from './wire-frame.ts'
+
+/** The moment at which a client released. */
+export interface ReleaseStart {
+  readonly by: number
+  readonly at: number
+  /** The number of frames that were sent before. */
+  readonly after: number
+  readonly waiting: number
+}
+
+/** Formats a session id or a zxid as ZooKeeper prints it. */
+const hex = (id: bigint): string => `0x${BigInt.asUintN(64, id).toString(16)}`
+
+export function pictureOf(
+  simulation: Simulation,
+  story: Story,
+  frames: readonly WireFrame[],
+  releases: readonly ReleaseStart[],
+): Picture {
+  const servers = serversOf(simulation)
+  const watches = servers.flatMap(server => server.watches)
+  const last = releases.at(-1)
+  return {
+    now: simulation.now,
+    story,
+    clients: [...simulation.machines.values()]
+      .sort((a, b) => a.id - b.id)
+      .map(machine => clientOf(simulation, machine, watches)),
+    servers,
+    replication: [],
+    store: simulation.store.picture,
+    counters: {
+      all: count(frames),
+      thisRelease: count(last === undefined ? [] : frames.slice(last.after).filter(({ kind }) => kind !== 'ping')),
+    },
+    releases: releases.map((start, i) => costOf(simulation, start, frames.slice(start.after, releases[i + 1]?.after))),
+  }
+}
+
+/** Returns the changes of a node so far, the oldest first. */
+export function historyOf({ transactions, clientOf }: Simulation, path: string): NodeChange[] {
+  return transactions.flatMap(({ at, record: { zxid, session, changes } }) =>
+    changes
+      .filter(change => change.path === path)
+      .map(({ type }) => ({ at, zxid: hex(zxid), what: WHAT[type], path, client: clientOf.get(session) })),
+  )
+}
+
+const WHAT = {
+  [constants.eventTypes.NodeCreated]: 'created',
+  [constants.eventTypes.NodeDeleted]: 'deleted',
+  [constants.eventTypes.NodeDataChanged]: 'changed',
+} as const
+
+function clientOf(simulation: Simulation, machine: Machine, watches: readonly WatchPicture[]): ClientPicture {
+  const { id, process, line, program, stoppedUntil, unpluggedUntil } = machine
+  const { client, grip, state } = program
+  const session = client && hex(client.sessionId)
+  const left = process.isDead ? 0 : process.isStopped ? program.leaseEndsAt - simulation.now : (client?.validFor() ?? 0)
+  const { connection } = line
+  return {
+    id,
+    process: process.isDead ? 'dead' : process.isStopped ? 'stopped' : client === undefined ? 'starting' : 'running',
+    stoppedUntil,
+    unpluggedUntil,
+    state,
+    session,
+    server: connection?.server,
+    lease: { left: Math.max(0, left), of: client?.sessionTimeout ?? SESSION_TIMEOUT },
+    role: program.role,
+    node: grip?.held?.path,
+    token: grip?.held?.token.toString(),
+    requests: (connection?.log.unanswered ?? []).map(({ n }) => n),
+    watches: watches.filter(watch => watch.session === session),
+    journal: program.journal,
+  }
+}
+
+function serversOf(simulation: Simulation): ServerPicture[] {
+  const { server, clientOf } = simulation
+  if (server.members.length === 0)
+    return [
+      {
+        ...{ id: 1, mode: simulation.isServerAway ? 'stopped' : 'standalone', isCutOff: false, epoch: 0 },
+        ...contentOf(server.snapshot(), clientOf),
+      },
+    ]
+  return server.members.map(member => {
+    const { id, mode, isCutOff, epoch } = member
+    return { id, mode, isCutOff, epoch, ...contentOf(member.snapshot(), clientOf) }
+  })
+}
+
+function contentOf(
+  { zxid, nodes, watches, sessions }: Snapshot,
+  clientOf: ReadonlyMap<bigint, number>,
+): Pick<ServerPicture, 'zxid' | 'nodes' | 'watches' | 'sessions'> {
+  return {
+    zxid: hex(zxid),
+    nodes: Array.from(nodes, ([path, { data, kind, stat }]) => ({
+      path,
+      data,
+      text: textOf(data),
+      kind: kind.is,
+      owner: kind.is === 'ephemeral' ? clientOf.get(kind.session) : undefined,
+      stat: statOf(stat),
+    })),
+    watches: watches.map(({ path, kind, session }) => ({
+      ...{ path, kind },
+      ...{ client: clientOf.get(session), session: hex(session) },
+    })),
+    sessions: sessions.map(({ id, timeout, isConnected, ephemerals }) => ({
+      ...{ id: hex(id), client: clientOf.get(id), timeout, isConnected, ephemerals },
+    })),
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+const LONGEST_TEXT = 200
+
+function textOf(data: Uint8Array | null): string | undefined {
+  if (data === null || data.length > LONGEST_TEXT) return undefined
+  try {
+    const text = decoder.decode(data)
+    return /^[^\p{Cc}]*$/u.test(text) ? text : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const HEX_FIELDS = new Set(['czxid', 'mzxid', 'pzxid', 'ephemeralOwner'])
+
+const statOf = (stat: object): NodePicture['stat'] =>
+  Object.fromEntries(
+    Object.entries(stat).map(([name, value]: [string, unknown]) => [
+      name,
+      typeof value === 'bigint' && HEX_FIELDS.has(name) ? hex(value) : String(value),
+    ]),
+  )
+
+function costOf(simulation: Simulation, { by, at, waiting }: ReleaseStart, frames: readonly WireFrame[]): ReleaseCost {
+  const next = simulation.takings.find(taking => taking.at >= at && taking.client !== by)
+  const ms = next && next.at - at
+  return { by, at, waiting, ms, counters: count(frames.filter(({ kind }) => kind !== 'ping')) }
+}
+
+function count(frames: readonly WireFrame[]): Counters {
+  const byKind = { connect: 0, request: 0, answer: 0, notification: 0, ping: 0 }
+  let bytes = 0
+  for (const frame of frames) {
+    byKind[frame.kind]++
+    bytes += frame.bytes.length
+  }
+  return { frames: frames.length, bytes, byKind }
+}

@@ -1,0 +1,155 @@
+// What a world looks like at one moment, as plain data. Two pictures of the same moment are deeply equal.
+import type { State } from '../../src/index.ts'
+import type { FrameKind } from './wire-frame.ts'
+import type { Story } from './story.ts'
+
+export interface Picture {
+  /** Virtual milliseconds since the start. */
+  readonly now: number
+  readonly story: Story
+  /** By number. The operator has the number 0, and is here only while it has a session. */
+  readonly clients: readonly ClientPicture[]
+  readonly servers: readonly ServerPicture[]
+  /** The replication messages between servers that are on their way. */
+  readonly replication: readonly ReplicationMessage[]
+  readonly store: StorePicture
+  readonly counters: { readonly all: Counters; readonly thisRelease: Counters }
+  /** One for each release so far. */
+  readonly releases: readonly ReleaseCost[]
+}
+
+/** `starting`: it has not opened a session yet. */
+export type ProcessState = 'starting' | 'running' | 'stopped' | 'dead'
+
+/** What the recipe of a client does. `inside`: in a semaphore or a double barrier, or past a barrier. */
+export type Role = 'none' | 'waiting' | 'holding' | 'leading' | 'reading' | 'writing' | 'inside' | 'lost' | 'done'
+
+export interface ClientPicture {
+  readonly id: number
+  readonly process: ProcessState
+  /** When a stopped process goes on; undefined if it is not stopped. */
+  readonly stoppedUntil: number | undefined
+  /** When an unplugged line works again; undefined if it is not unplugged. */
+  readonly unpluggedUntil: number | undefined
+  readonly state: State
+  /** The id of the session in hex; undefined if it has none yet. */
+  readonly session: string | undefined
+  /** The server that the client is connected or connecting to; undefined if none. */
+  readonly server: number | undefined
+  /** How long the session is certainly still valid, in milliseconds, and the whole session timeout. */
+  readonly lease: { readonly left: number; readonly of: number }
+  readonly role: Role
+  /** The path of the own node, and the fencing token, while the client holds a lock. */
+  readonly node: string | undefined
+  readonly token: string | undefined
+  /** The numbers of the frames of the requests that have no answer yet. */
+  readonly requests: readonly number[]
+  /** The watches of its session, as the servers have them. */
+  readonly watches: readonly WatchPicture[]
+  /** What its program saw, oldest first: at most the last 50 entries. */
+  readonly journal: readonly JournalEntry[]
+}
+
+export interface WatchPicture {
+  readonly path: string
+  readonly kind: 'data' | 'children' | 'persistent' | 'recursive'
+  /** The number of the client; undefined if its session belongs to none. */
+  readonly client: number | undefined
+  readonly session: string
+}
+
+export interface JournalEntry {
+  readonly at: number
+  readonly kind: 'state' | 'call' | 'result' | 'error' | 'event' | 'lock'
+  readonly text: string
+}
+
+export interface ServerPicture {
+  readonly id: number
+  readonly mode: 'standalone' | 'leader' | 'follower' | 'read-only' | 'looking' | 'stopped'
+  readonly isCutOff: boolean
+  readonly epoch: number
+  /** In hex. */
+  readonly zxid: string
+  /** Sorted by path; the root first. */
+  readonly nodes: readonly NodePicture[]
+  readonly sessions: readonly SessionPicture[]
+  /** Sorted by path. */
+  readonly watches: readonly WatchPicture[]
+}
+
+export interface SessionPicture {
+  readonly id: string
+  readonly client: number | undefined
+  readonly timeout: number
+  /** True if it has a connection to this server. */
+  readonly isConnected: boolean
+  readonly ephemerals: readonly string[]
+}
+
+export interface NodePicture {
+  readonly path: string
+  readonly data: Uint8Array | null
+  /** The data as text, if it is printable UTF-8 of at most 200 characters. */
+  readonly text: string | undefined
+  readonly kind: 'persistent' | 'ephemeral' | 'container' | 'ttl'
+  /** The client whose session owns an ephemeral node. */
+  readonly owner: number | undefined
+  /** The fields of the Stat by their names in ZooKeeper, zxids and session ids in hex. */
+  readonly stat: Readonly<Record<string, string>>
+}
+
+/** One change of a node, for its history. */
+export interface NodeChange {
+  readonly at: number
+  readonly zxid: string
+  readonly what: 'created' | 'deleted' | 'changed'
+  readonly path: string
+  /** The client that caused it; undefined if the server did. */
+  readonly client: number | undefined
+}
+
+/** A message between two servers of an ensemble. The embedded server has no bytes of it. */
+export interface ReplicationMessage {
+  readonly from: number
+  readonly to: number
+  readonly kind: 'proposal' | 'ack' | 'commit'
+  readonly zxid: string
+  readonly sentAt: number
+  readonly arrivesAt: number
+}
+
+/** The store outside ZooKeeper that the lock protects. */
+export interface StorePicture {
+  /** The greatest token that it has seen. */
+  readonly token: string | undefined
+  readonly writes: readonly StoreWrite[]
+}
+
+export interface StoreWrite {
+  readonly at: number
+  readonly client: number
+  readonly token: string | undefined
+  readonly isAccepted: boolean
+  /** True if another client held the lock when the write was accepted. */
+  readonly isLate: boolean
+}
+
+export interface Counters {
+  readonly frames: number
+  readonly bytes: number
+  readonly byKind: Readonly<Record<FrameKind, number>>
+}
+
+/** What one release cost, until the next release or until no frame but pings was on its way. */
+export interface ReleaseCost {
+  /** The client that released. */
+  readonly by: number
+  readonly at: number
+  /** The number of clients that waited. */
+  readonly waiting: number
+  /** Milliseconds from the release until the next client held the lock; undefined if none does yet. */
+  readonly ms: number | undefined
+  /** Without pings. */
+  readonly counters: Counters
+}

@@ -1,0 +1,249 @@
+// The program of one simulated client: it opens a session, takes part in the recipe, and notes what it sees.
+import { connect, ZooKeeperError, type Client, type State } from '../../src/index.ts'
+import type { Grip, Take } from './grips.ts'
+import type { Line } from './line.ts'
+import type { JournalEntry, Role } from './picture.ts'
+import type { Process } from './process.ts'
+import type { Call, WriteProtection } from './story.ts'
+
+/** The node to which a holder writes by `guard()`. */
+export const RESOURCE = '/resource'
+/** How long a holder works between its check and its write, in milliseconds. */
+export const WORK = 1000
+/** The session timeout that each client requests, in milliseconds. */
+export const SESSION_TIMEOUT = 10_000
+/** How many entries of the journal are kept. */
+const JOURNAL = 50
+
+export interface ProgramOptions {
+  /** The number of the client, and that of all clients. */
+  readonly id: number
+  readonly all: number
+  readonly process: Process
+  readonly line: Line
+  readonly connectString: string
+  readonly random: () => number
+  readonly take: Take | undefined
+  readonly now: () => number
+  /** Called with the id of each session. */
+  readonly onSession: (session: bigint) => void
+  /** Called each time that the client got what it waited for. */
+  readonly onTaken: () => void
+  /** Sends a write to the store outside ZooKeeper. Resolves with true if it accepts the write. */
+  readonly writeToStore: (token: bigint | undefined) => Promise<boolean>
+}
+
+export class Program {
+  readonly options: ProgramOptions
+  client: Client | undefined
+  state: State = 'connecting'
+  role: Role = 'none'
+  grip: Grip | undefined
+  /** The virtual time at which the lease ends, as it was when the process was stopped. */
+  leaseEndsAt = 0
+  /** Resolves when the client has taken part for the first time, or cannot. */
+  readonly hasTaken: Promise<void>
+  #taken!: () => void
+  readonly #journal: JournalEntry[] = []
+
+  constructor(options: ProgramOptions) {
+    this.options = options
+    this.hasTaken = new Promise(resolve => (this.#taken = resolve))
+  }
+
+  get journal(): readonly JournalEntry[] {
+    return this.#journal.slice(-JOURNAL)
+  }
+
+  /** Opens a session, and then takes part in the recipe. */
+  async run(): Promise<void> {
+    if (await this.open()) await this.join()
+    this.#taken()
+  }
+
+  async open(): Promise<boolean> {
+    const { process, line, connectString, random } = this.options
+    this.note('call', 'opens a session')
+    try {
+      this.client = await connect(connectString, {
+        dial: line.dialFrom(process),
+        clock: process,
+        random,
+        sessionTimeout: SESSION_TIMEOUT,
+        connectTimeout: 600_000,
+        onUncaughtError: error => this.note('error', sentenceOf(error)),
+      })
+    } catch (error) {
+      this.note('error', sentenceOf(error))
+      return false
+    }
+    this.options.onSession(this.client.sessionId)
+    this.#onState(this.client.state)
+    this.client.on('state', state => this.#onState(state))
+    return true
+  }
+
+  /** True if its session has ended, so that it can do nothing more. */
+  get isOver(): boolean {
+    return this.state === 'expired' || this.state === 'authFailed' || this.state === 'closed'
+  }
+
+  /** Notes when the lease ends. A process that is stopped cannot be asked. */
+  noteLease(): void {
+    this.leaseEndsAt = this.options.now() + (this.client?.validFor() ?? 0)
+  }
+
+  /** Opens a session, deletes the node and all nodes below it, and closes the session. */
+  async deleteOnce(path: string): Promise<void> {
+    if (!(await this.open()) || this.client === undefined) return
+    await this.client.deleteRecursive(path).catch((error: unknown) => this.note('error', sentenceOf(error)))
+    await this.client.close()
+  }
+
+  /** Waits for the recipe's lock, barrier or permit. */
+  async join(): Promise<void> {
+    const { take, id, all } = this.options
+    const { client } = this
+    if (take === undefined || client === undefined || this.role === 'waiting' || this.grip !== undefined) return
+    this.role = 'waiting'
+    this.note('lock', 'waits')
+    try {
+      const grip = await take(client, id, all)
+      this.grip = grip
+      this.role = grip.role
+      this.options.onTaken()
+      this.note('lock', grip.held === undefined ? 'is through' : `holds the lock with the token ${grip.held.token}`)
+      grip.held?.signal.addEventListener('abort', () => this.#onLost(grip), { once: true })
+    } catch (error) {
+      this.role = 'none'
+      this.note('error', sentenceOf(error))
+    }
+    this.#taken()
+  }
+
+  async release(): Promise<void> {
+    const { grip } = this
+    if (grip === undefined) {
+      this.note('error', 'holds nothing')
+      return
+    }
+    this.grip = undefined
+    this.role = 'done'
+    this.note('lock', 'releases')
+    try {
+      await grip.release()
+      this.note('lock', 'has released')
+    } catch (error) {
+      this.note('error', sentenceOf(error))
+    }
+  }
+
+  /** Checks that it holds the lock, works, and then writes. */
+  async write(protection: WriteProtection): Promise<void> {
+    const { process, writeToStore } = this.options
+    const held = this.grip?.held
+    if (held === undefined || this.client === undefined) {
+      this.note('error', 'holds no lock')
+      return
+    }
+    try {
+      if (protection === 'guard') await this.client.ensurePath(RESOURCE)
+      if (held.validFor() === 0) {
+        this.note('error', 'does not write: its lock may be lost')
+        return
+      }
+      this.note('lock', 'has checked that it holds the lock, and works for a second')
+      await process.sleep(WORK)
+      this.note('call', `writes with ${WRITES[protection]}`)
+      if (protection === 'guard') await held.guard().setData(RESOURCE, `client ${this.options.id}`).commit()
+      const isAccepted = protection === 'guard' || (await writeToStore(protection === 'token' ? held.token : undefined))
+      this.note(
+        isAccepted ? 'result' : 'error',
+        isAccepted ? 'the write is accepted' : 'the store refuses the old token',
+      )
+    } catch (error) {
+      this.note('error', sentenceOf(error))
+    }
+  }
+
+  /** Makes a call of a bare client, and notes its result. */
+  async call(call: Call): Promise<void> {
+    const { client } = this
+    if (client === undefined) {
+      this.note('error', 'has no session')
+      return
+    }
+    this.note('call', `${call.op} ${call.path}`)
+    try {
+      this.note('result', await this.#resultOf(client, call))
+    } catch (error) {
+      this.note('error', sentenceOf(error))
+    }
+  }
+
+  note(kind: JournalEntry['kind'], text: string): void {
+    this.#journal.push({ at: this.options.now(), kind, text })
+    if (this.#journal.length > 2 * JOURNAL) this.#journal.splice(0, JOURNAL)
+  }
+
+  async #resultOf(client: Client, call: Call): Promise<string> {
+    const watch = (event: { type: string; path: string }) => this.note('event', `${event.type} ${event.path}`)
+    const { path } = call
+    switch (call.op) {
+      case 'create':
+        return `created ${(await client.create(path, call.data, { mode: call.mode })).path}`
+      case 'get': {
+        const { data, stat } = await client.getData(path, call.watch ? { watch } : {})
+        return `${path} has version ${stat.version} and the data ${data === null ? 'null' : `“${data.toString()}”`}`
+      }
+      case 'exists': {
+        const stat = await client.exists(path, call.watch ? { watch } : {})
+        return stat === null ? `${path} does not exist` : `${path} exists, version ${stat.version}`
+      }
+      case 'children': {
+        const { children } = await client.getChildren(path, call.watch ? { watch } : {})
+        return `${path} has ${children.length === 0 ? 'no children' : `the children ${children.join(', ')}`}`
+      }
+      case 'set':
+        return `${path} has version ${(await client.setData(path, call.data)).version} now`
+      case 'delete':
+        await client.delete(path)
+        return `deleted ${path}`
+      case 'sync':
+        await client.sync(path)
+        return `synced ${path}`
+      case 'add watch':
+        return this.#addWatch(client, path, call.recursive)
+    }
+  }
+
+  async #addWatch(client: Client, path: string, recursive: boolean): Promise<string> {
+    const watcher = await client.addWatch(path, { recursive })
+    const follow = async () => {
+      for await (const event of watcher) this.note('event', `${event.type} ${event.path}`)
+    }
+    follow().catch((error: unknown) => this.note('error', sentenceOf(error)))
+    return `watches ${path}${recursive ? ' and all below it' : ''}`
+  }
+
+  #onState(state: State): void {
+    this.state = state
+    this.note('state', `the session is ${state}`)
+  }
+
+  #onLost(grip: Grip): void {
+    if (this.grip !== grip) return
+    this.grip = undefined
+    this.role = 'lost'
+    this.note('lock', 'has lost the lock')
+  }
+}
+
+const WRITES: Readonly<Record<WriteProtection, string>> = {
+  nothing: 'no token',
+  token: 'its token',
+  guard: 'guard()',
+}
+
+const sentenceOf = (error: unknown): string =>
+  error instanceof ZooKeeperError || error instanceof Error ? error.message : String(error)

@@ -1,0 +1,108 @@
+// What a reader of the playground chose and did: plain data, from which a world can be made again. A story is as small
+// as a link, because all frames follow from it.
+// May import: src/index.ts, src/protocol/entry.ts, src/recipes/index.ts, src/server/index.ts, src/testing/index.ts.
+
+/** The recipes by their ids, each with its title. */
+export const RECIPES = {
+  'ephemeral-mutex': 'EphemeralMutex',
+  'herd-mutex': 'HerdMutex',
+  mutex: 'Mutex',
+  'mutex-without-look-ahead': 'Mutex without look-ahead',
+  'ticket-mutex': 'TicketMutex',
+  'read-write-lock': 'ReadWriteLock',
+  semaphore: 'Semaphore',
+  'leader-election': 'LeaderElection',
+  barrier: 'Barrier',
+  'double-barrier': 'DoubleBarrier',
+  'bare-clients': 'Bare clients',
+} as const
+
+export type RecipeId = keyof typeof RECIPES
+
+/** The bounds of a story, which `storyOf` enforces. */
+export const LIMITS = {
+  /** The most clients of a scenario. */
+  clients: 60,
+  /** The most frames after which a reader can stand. */
+  frames: 20_000,
+  /** The most deeds. */
+  deeds: 200,
+  /** The longest path, in characters. */
+  path: 100,
+  /** The longest data of a node, in characters. */
+  data: 200,
+  /** The longest stop of a process or cut of a line, in seconds. */
+  seconds: 120,
+  /** The latest time of a deed, in virtual milliseconds. */
+  at: 86_400_000,
+  /** The longest link, in characters. */
+  link: 8_000,
+} as const
+
+export interface Scenario {
+  readonly recipe: RecipeId
+  /** 1 to 60. The clients have the numbers 1, 2, … */
+  readonly clients: number
+  readonly servers: 1 | 3
+  /** An unsigned 32-bit integer. */
+  readonly seed: number
+}
+
+/** A call of a bare client. With `watch`, the client sets a one-shot watch. */
+export type Call =
+  | { readonly op: 'create'; readonly path: string; readonly data: string; readonly mode: CreateMode }
+  | { readonly op: 'get' | 'exists' | 'children'; readonly path: string; readonly watch: boolean }
+  | { readonly op: 'set'; readonly path: string; readonly data: string }
+  | { readonly op: 'delete' | 'sync'; readonly path: string }
+  | { readonly op: 'add watch'; readonly path: string; readonly recursive: boolean }
+
+export const CREATE_MODES = [
+  'persistent',
+  'persistentSequential',
+  'ephemeral',
+  'ephemeralSequential',
+  'container',
+] as const
+export type CreateMode = (typeof CREATE_MODES)[number]
+
+/** How a holder writes to the resource that its lock protects. */
+export const WRITE_PROTECTIONS = ['nothing', 'token', 'guard'] as const
+export type WriteProtection = (typeof WRITE_PROTECTIONS)[number]
+
+/** Something that a reader does. */
+export type Deed =
+  /**
+   * `release`: the client gives up what it holds. `join`: the client waits for the lock again; a client that is dead or
+   * whose session has ended starts with a new session. `kill`: its process dies. `cut`: its connection ends, and both
+   * ends notice. `lose answer`: the next answer to the client is lost, with its connection. `expire`: the server ends
+   * its session.
+   */
+  | { readonly kind: 'release' | 'join' | 'kill' | 'cut' | 'lose answer' | 'expire'; readonly client: number }
+  /** `stop`: the process of the client does nothing for that time. `unplug`: nothing that is sent arrives in that time. */
+  | { readonly kind: 'stop' | 'unplug'; readonly client: number; readonly seconds: number }
+  /**
+   * The client checks that it holds the lock, works for a second, and then writes. `nothing` and `token`: to a store
+   * outside ZooKeeper, which refuses a token lower than the greatest that it has seen. `guard`: to a node, by `guard()`.
+   */
+  | { readonly kind: 'write'; readonly client: number; readonly protection: WriteProtection }
+  | { readonly kind: 'call'; readonly client: number; readonly call: Call }
+  /** An operator deletes the node, and all nodes below it. */
+  | { readonly kind: 'delete node'; readonly path: string }
+  /** `restart server`: it stops, and starts again a second later. The others are for servers of an ensemble. */
+  | { readonly kind: 'restart server' | 'cut off' | 'heal'; readonly server: number }
+
+/** A deed, and when it was done. */
+export interface Intervention {
+  /** The number of frames that were sent before it. */
+  readonly after: number
+  /** Whole virtual milliseconds since the start: the time of the deed, not before the last of these frames was sent. */
+  readonly at: number
+  readonly do: Deed
+}
+
+export interface Story {
+  readonly scenario: Scenario
+  readonly deeds: readonly Intervention[]
+  /** Where the reader stands: the number of frames that are shown. */
+  readonly frames: number
+}

@@ -1,0 +1,188 @@
+// A world that a reader can watch and change: it stands between two frames, can be replayed to any of its frames, and
+// remembers its story. It runs in Node and in browsers, and the same story has the same frames everywhere.
+import type { NodeChange, Picture } from './picture.ts'
+import { historyOf, pictureOf, type ReleaseStart } from './picture-of.ts'
+import { Simulation } from './simulation.ts'
+import type { Deed, Intervention, Scenario, Story } from './story.ts'
+import type { WireFrame } from './wire-frame.ts'
+
+/** The most virtual time that `step` lets pass without a frame, in milliseconds. */
+const PATIENCE = 3_600_000
+/** The most virtual time that `settle` lets pass, in milliseconds. */
+const LONGEST_UNREST = 60_000
+/** How often `settle` looks, in milliseconds. */
+const LOOK = 5
+
+export class World {
+  readonly #simulation: Simulation
+  readonly #scenario: Scenario
+  /** The deeds that are done. */
+  readonly #done: Intervention[] = []
+  /** The deeds that follow in the story. */
+  #pending: Intervention[] = []
+  /** The number of frames that are shown: several can be sent in one turn, and are shown one by one. */
+  #shown = 0
+  readonly #releases: ReleaseStart[] = []
+  /** The last operation. Each waits for the one before. */
+  #last: Promise<unknown> = Promise.resolve()
+  #wanted = Infinity
+  #reached: () => void = () => undefined
+
+  private constructor(scenario: Scenario, simulation: Simulation) {
+    this.#scenario = scenario
+    this.#simulation = simulation
+  }
+
+  static async open(scenario: Scenario): Promise<World> {
+    const world = new World(scenario, await Simulation.start(scenario))
+    world.#simulation.log.onFrame = () => world.#onFrame()
+    return world
+  }
+
+  /**
+   * Opens a world in which the story has happened, up to a number of frames. Later deeds of the story happen when time
+   * passes.
+   * @param frames default: those of the story. If fewer are sent within an hour, the world stands after the last
+   */
+  static async replay(story: Story, frames = story.frames): Promise<World> {
+    const world = await World.open(story.scenario)
+    world.#pending = [...story.deeds]
+    await world.#runTo(frames)
+    world.#shown = Math.min(frames, world.#sent)
+    return world
+  }
+
+  /** The frames that are shown, in the order in which they were sent. */
+  get frames(): readonly WireFrame[] {
+    const { all } = this.#simulation.log
+    return all.length === this.#shown ? all : all.slice(0, this.#shown)
+  }
+
+  /** Virtual milliseconds since the start. */
+  get now(): number {
+    return this.#simulation.now
+  }
+
+  /** What happened, and what follows if the reader does nothing else. */
+  get story(): Story {
+    return { scenario: this.#scenario, deeds: [...this.#done, ...this.#pending], frames: this.#shown }
+  }
+
+  /** Shows the next frame. Lets time pass until it is sent. Returns false if no frame is sent within an hour. */
+  step(): Promise<boolean> {
+    return this.#inTurn(async () => {
+      await this.#runTo(this.#shown + 1)
+      if (this.#shown >= this.#sent) return false
+      this.#shown++
+      return true
+    })
+  }
+
+  /**
+   * Lets time pass, and shows all frames that are sent until then.
+   * @param ms whole milliseconds; a fraction is dropped
+   */
+  advance(ms: number): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#advance(Math.floor(ms))
+      this.#shown = this.#sent
+    })
+  }
+
+  /** Lets time pass until no frame but pings is on its way and no request waits, at most a minute. */
+  settle(): Promise<void> {
+    return this.#inTurn(async () => {
+      const until = this.now + LONGEST_UNREST
+      do await this.#advance(LOOK)
+      while (!this.#simulation.isAtRest && this.now < until)
+      this.#shown = this.#sent
+    })
+  }
+
+  /** Does something now. Frames that the deed causes are shown by the next steps. Deeds that would follow are forgotten. */
+  act(deed: Deed): Promise<void> {
+    return this.#inTurn(async () => {
+      // A replay too does first what is due at this time.
+      await this.#simulation.clock.advance(0)
+      this.#shown = this.#sent
+      this.#pending = []
+      await this.#do({ after: this.#sent, at: this.now, do: deed })
+    })
+  }
+
+  picture(): Picture {
+    return pictureOf(this.#simulation, this.story, this.frames, this.#releases)
+  }
+
+  /** Returns the changes of a node so far, the oldest first. */
+  history(path: string): NodeChange[] {
+    return historyOf(this.#simulation, path)
+  }
+
+  /** Ends all processes at once. */
+  close(): Promise<void> {
+    return this.#inTurn(() => this.#simulation.end())
+  }
+
+  get #sent(): number {
+    return this.#simulation.log.all.length
+  }
+
+  #onFrame(): void {
+    if (this.#sent >= this.#wanted) this.#reached()
+  }
+
+  /** Lets time pass until so many frames were sent, and does the deeds of the story meanwhile. */
+  async #runTo(frames: number): Promise<void> {
+    for (;;) {
+      const [next] = this.#pending
+      await this.#waitFor(Math.min(frames, next?.after ?? Infinity))
+      if (next === undefined || next.after > Math.min(frames, this.#sent)) return
+      await this.#simulation.clock.advance(Math.max(0, next.at - this.now))
+      this.#pending.shift()
+      await this.#do(next)
+    }
+  }
+
+  async #waitFor(frames: number): Promise<void> {
+    if (this.#sent >= frames) return
+    this.#wanted = frames
+    const reached = new Promise<void>(resolve => (this.#reached = resolve))
+    // Rejects if no frame is sent.
+    await this.#simulation.clock.until(reached, { within: PATIENCE }).catch(() => undefined)
+    this.#wanted = Infinity
+  }
+
+  async #advance(ms: number): Promise<void> {
+    const until = this.now + ms
+    for (;;) {
+      const [next] = this.#pending
+      if (next === undefined || next.at > until) break
+      await this.#simulation.clock.advance(Math.max(0, next.at - this.now))
+      // A deed with an earlier time may wait for frames.
+      if (next.after > this.#sent) break
+      this.#pending.shift()
+      await this.#do(next)
+    }
+    await this.#simulation.clock.advance(Math.max(0, until - this.now))
+  }
+
+  async #do(intervention: Intervention): Promise<void> {
+    this.#done.push(intervention)
+    if (intervention.do.kind === 'release') this.#releases.push(this.#startOf(intervention.do.client))
+    this.#simulation.do(intervention.do)
+    await this.#simulation.clock.advance(0)
+  }
+
+  #startOf(by: number): ReleaseStart {
+    const programs = [...this.#simulation.machines.values()].map(({ program }) => program)
+    const waiting = programs.filter(({ role }) => role === 'waiting').length
+    return { by, at: this.now, after: this.#sent, waiting }
+  }
+
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(task)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+}

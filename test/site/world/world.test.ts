@@ -1,0 +1,76 @@
+import { expect } from 'chai'
+import { World } from '../../../site/world/world.ts'
+import type { Scenario, Story } from '../../../site/world/story.ts'
+import type { WireFrame } from '../../../site/world/wire-frame.ts'
+
+const scenario: Scenario = { recipe: 'mutex', clients: 3, servers: 1, seed: 7 }
+
+const wiresOf = (frames: readonly WireFrame[]): string[] =>
+  frames.map(
+    ({ n, client, direction, sentAt, arrivesAt, bytes }) =>
+      `${n} ${client} ${direction} ${sentAt} ${arrivesAt} ${Buffer.from(bytes).toString('hex')}`,
+  )
+
+/** Opens a world in which the first client has released the lock. */
+async function played(): Promise<World> {
+  const world = await World.open(scenario)
+  await world.settle()
+  await world.act({ kind: 'release', client: 1 })
+  await world.settle()
+  return world
+}
+
+describe('a world', () => {
+  it('shows nothing before time passes, and then frame after frame', async () => {
+    const world = await World.open(scenario)
+    expect(world.frames).to.deep.equal([])
+    expect(await world.step()).to.equal(true)
+    expect(world.frames.map(({ kind, direction }) => `${kind} ${direction}`)).to.deep.equal(['connect up'])
+    expect(await world.step()).to.equal(true)
+    expect(world.frames).to.have.length(2)
+    await world.close()
+  })
+
+  it('hands the lock to the next client after a release', async () => {
+    const world = await played()
+    expect(world.picture().clients.map(({ role }) => role)).to.deep.equal(['done', 'holding', 'waiting'])
+    await world.close()
+  })
+
+  it('has the same frames in a replay of its story', async () => {
+    const world = await played()
+    const replay = await World.replay(world.story)
+    expect(wiresOf(replay.frames)).to.deep.equal(wiresOf(world.frames))
+    await world.close()
+    await replay.close()
+  })
+
+  it('has the same picture after one frame back and one forward, at each frame', async () => {
+    const world = await played()
+    const { story } = world
+    await world.close()
+    const pictures = []
+    const forward = await World.replay(story, 0)
+    for (let i = 0; i < story.frames; i++) {
+      pictures.push(forward.picture())
+      await forward.step()
+    }
+    for (const [i, picture] of pictures.entries()) {
+      const back = await World.replay(story, i)
+      expect(back.picture(), `frame ${i}`).to.deep.equal(picture)
+      await back.close()
+    }
+    await forward.close()
+  })
+
+  it('forgets the deeds that would follow when the reader does something else', async () => {
+    const world = await played()
+    const [release] = world.story.deeds as [Story['deeds'][number]]
+    const back = await World.replay(world.story, release.after - 1)
+    expect(back.story.deeds).to.have.length(1)
+    await back.act({ kind: 'kill', client: 1 })
+    expect(back.story.deeds.map(({ do: { kind } }) => kind)).to.deep.equal(['kill'])
+    await world.close()
+    await back.close()
+  })
+})
