@@ -74,6 +74,11 @@ export interface Scenario {
   sessions?: number
   /** A step takes seconds. Only counted steps run, and their times are used. */
   isSlow?: boolean
+  /**
+   * True if the first step causes other traffic than the later ones, for example because the first holder of a lock has
+   * not waited and so has no watches. Then one step runs before those that are measured.
+   */
+  firstStepDiffers?: boolean
   /** Why the counts differ between steps. Undefined if they are exact. */
   variesBecause?: string
   /**

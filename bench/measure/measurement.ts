@@ -113,6 +113,7 @@ export class ScenarioRun {
     const { scenario, size } = this.task
     const atOnce = Math.ceil(BYTES_AT_ONCE / (listBytes(size, scenario.theory.gathering) / size))
     for (const phase of scenario.warmUp) await this.#run(phase, undefined, atOnce)
+    if (scenario.firstStepDiffers === true) await this.#step(() => undefined)
     // The trigger session acts in the first phase too.
     await awaitQuiescence(this.#environment.workers)
   }

@@ -34,11 +34,11 @@ export const scenarios: readonly Scenario[] = [
   ),
   lock('look-ahead', 'the same, and each looks ahead', (client, path) => new Mutex(client, path), [0, 1, 2], {
     isPrimary: true,
-    variesBecause: 'a waiter lists the queue while its predecessor holds the lock, which may end before the reply',
+    firstStepDiffers: true,
   }),
   lock('ticket', 'a queue of numbers, without lists', (client, path) => new TicketMutex(client, path), [0, 0, 1], {
     isPrimary: true,
-    variesBecause: 'the first holder did not wait, so it has no watch that notifies it of its own release',
+    firstStepDiffers: true,
   }),
   lock(
     'reentrant',

@@ -12,7 +12,7 @@ export const lock = (
   about: string,
   make: (client: Client, path: string) => Lock,
   [notifications, bytes, gathering]: [notifications: number, bytes: number, gathering: number],
-  more: Pick<Scenario, 'sessions' | 'isPrimary' | 'isExtra' | 'variesBecause'> = {},
+  more: Pick<Scenario, 'sessions' | 'isPrimary' | 'isExtra' | 'firstStepDiffers' | 'variesBecause'> = {},
 ): Scenario => ({
   ...more,
   name,

@@ -14,6 +14,16 @@ describe('a run of one scenario', () => {
     expect(acts).to.deep.equal(['queue all', 'release 0', 'queue 0', 'release 1', 'queue 1'])
   })
 
+  it('runs one step before the measured ones if the first step differs', async () => {
+    const { run, acts } = lockOf(3, 1, { ...scenario, firstStepDiffers: true })
+    await run.gather()
+    expect(acts).to.deep.equal(['queue all', 'release 0', 'queue 0'])
+    expect(run.measurement.counted).to.deep.equal([])
+    await run.count()
+    expect(acts.slice(3)).to.deep.equal(['release 1', 'queue 1'])
+    expect(run.measurement.counted).to.have.length(1)
+  })
+
   it('rejects if two sessions hold the lock at once', async () => {
     const { run } = lockOf(3, 2)
     await run.gather().then(
@@ -36,7 +46,7 @@ describe('a run of one scenario', () => {
 })
 
 /** Workers whose contenders get a lock in the order of their indexes, `atOnce` at a time. */
-function lockOf(size: number, atOnce = 1) {
+function lockOf(size: number, atOnce = 1, played = scenario) {
   const acts: string[] = []
   const expected: (number | undefined)[] = []
   let [granted, frames] = [0, 0]
@@ -65,6 +75,6 @@ function lockOf(size: number, atOnce = 1) {
     },
     busy: () => Promise.resolve([0.5]),
   }
-  const run = new ScenarioRun(scenario, size, { workers, directory: '/d', serverCpuSeconds: () => undefined })
+  const run = new ScenarioRun(played, size, { workers, directory: '/d', serverCpuSeconds: () => undefined })
   return { run, acts, expected }
 }
