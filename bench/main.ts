@@ -1,9 +1,10 @@
 // `npm start`: measures how notifications fan out (README.md in this folder). This folder contains the benchmarks of
 // zkwire. Their figures are printed, and no test asserts them. The files directly in it are the command and its
 // options.
-// May import: bench/harness, bench/measure, bench/output, bench/report/report.ts, bench/scenarios/index.ts,
+// May import: bench/fleet/processes.ts, bench/harness, bench/measure, bench/output, bench/report/report.ts, bench/scenarios/index.ts,
 // src/session/servers/connect-string.ts.
 import { relative } from 'node:path'
+import { processUnits } from './fleet/processes.ts'
 import { totalOf } from './measure/reconcile.ts'
 import type { Measurement } from './measure/measurement.ts'
 import { compare } from './output/compare.ts'
@@ -13,7 +14,16 @@ import { stagesOf, tasksOf } from './harness/plan.ts'
 import { Progress } from './output/progress.ts'
 import { recordAll } from './measure/recording.ts'
 import { caveatsOf } from './output/caveats.ts'
-import { ensureWritable, readResult, resultOf, thisMachine, write, writeResult, type Result } from './output/result.ts'
+import {
+  ensureWritable,
+  readResult,
+  resultOf,
+  thisMachine,
+  unitsOf,
+  write,
+  writeResult,
+  type Result,
+} from './output/result.ts'
 import { Run } from './harness/run.ts'
 import { nameOf, serverFor, type Server } from './harness/server.ts'
 import { tableOf } from './output/table.ts'
@@ -72,7 +82,8 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
   progress.show(`connecting to ${options.server}`)
   const server = await serverFor(options.server).finally(() => progress.clear())
   try {
-    const run = new Run(options, server, progress, stop)
+    const { processes } = options
+    const run = new Run({ ...options, ...(processes !== undefined && { units: processUnits }) }, server, progress, stop)
     const end = await run.measure().then(
       () => undefined,
       (reason: unknown) => {
@@ -112,7 +123,7 @@ async function writeReports(run: Run, server: Server, options: Options, args: re
   const duration = `${end === undefined ? 'Took' : `${end.message} after`} ${Math.round(seconds)} s.`
   process.stdout.write(`
 What a herd costs on ${nameOf(server)}
-Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores, ${options.threads} worker threads
+Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores, ${unitsOf(result)}
 
 ${options.tables ? `${tableOf(result.cells, result.growth, machine.cores)}\n` : ''}${[...conclusionOf(result), '', ...reconciliationLine(result), ...caveats].map(wrap).join('\n')}
 ${duration} Result: ${relative('.', options.json)}

@@ -14,6 +14,8 @@ export interface Options {
   scenarios: Scenario[]
   seconds: number
   threads: number
+  /** The number of processes that share the sessions. Undefined if threads of this process share them. */
+  processes: number | undefined
   seed: number
   /** True if scenarios that move hundreds of megabytes at once are included. */
   all: boolean
@@ -47,6 +49,7 @@ const DEFAULTS = {
 }
 
 const MAX_THREADS = 64
+const MAX_PROCESSES = 64
 
 const scenarioList = scenarios.map(({ name, about }) => `      ${name.padEnd(12)} ${about}\n`).join('')
 
@@ -68,6 +71,8 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
   --seconds N              time limit of the run, after start-up (${DEFAULTS.seconds}); measurements
                            that do not fit into it are skipped, and listed at the end
   --threads N              worker threads for the sessions (${DEFAULTS.threads})
+  --processes N            share the sessions out over N processes of one thread each,
+                           instead of threads
   --seed N                 seed for the random order of measurements (${DEFAULTS.seed})
   --tables                 print all tables: traffic, latencies, processor time, growth
   --all                    like --tables, and include scenarios that move hundreds
@@ -100,6 +105,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     scenarios: scenariosOf(values.scenarios ?? DEFAULTS.scenarios),
     seconds: numberOf('seconds', values.seconds ?? DEFAULTS.seconds, value => value > 0 && value < 1e6),
     threads: numberOf('threads', values.threads ?? DEFAULTS.threads, isWhole(1, MAX_THREADS)),
+    processes: processesOf(values),
     seed: numberOf('seed', values.seed ?? DEFAULTS.seed, isWhole(0, 0xffff_ffff)),
     all: values.all ?? false,
     tables: values.tables ?? values.all ?? false,
@@ -129,7 +135,15 @@ function shareOf(text: string): number {
 
 function parseValues(args: readonly string[]) {
   const text = { type: 'string' } as const
-  const texts = { server: text, sessions: text, scenarios: text, seconds: text, threads: text, seed: text }
+  const texts = {
+    server: text,
+    sessions: text,
+    scenarios: text,
+    seconds: text,
+    threads: text,
+    processes: text,
+    seed: text,
+  }
   const flag = { type: 'boolean' } as const
   const options = {
     ...texts,
@@ -158,6 +172,13 @@ function serverOf({ server, apache }: ReturnType<typeof parseValues>): string {
   }
   if (chroot !== '') throw new UsageError(`--server: a path is not allowed after the port (${chroot})`)
   return server
+}
+
+function processesOf({ processes, threads }: ReturnType<typeof parseValues>): number | undefined {
+  if (processes === undefined) return undefined
+  if (threads !== undefined)
+    throw new UsageError('--processes and --threads exclude each other: each process has one thread')
+  return numberOf('processes', processes, isWhole(1, MAX_PROCESSES))
 }
 
 function sizesOf(text: string): number[] {

@@ -34,7 +34,8 @@ export async function run(plan: Plan, show: (activity: string) => void): Promise
   for (const workload of plan.workloads) {
     const population = populationOf(workload)
     const sizes = plan.sizesOf(population).filter(size => size >= (workload.from ?? 0))
-    if (population.name === 'sessions') refuseWithoutDescriptors(sum(sizes), 1, mock.pid)
+    if (population.name === 'sessions')
+      refuseWithoutDescriptors({ sessions: sum(sizes), threads: 1, servers: mock.pid === undefined ? [] : [mock.pid] })
     // New processes for each curve, because the garbage of one probe would slow down the next one, and more so at
     // larger sizes.
     await using processes = new WorkerProcesses(program, { mock: mock.servers, server: embedded.servers }, client, plan)

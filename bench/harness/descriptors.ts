@@ -7,21 +7,27 @@ const PER_THREAD = 25
 
 export class TooManySessions extends Error {}
 
-/**
- * @param sessions most sessions open at a time
- * @param server the process id of the server, if this run started it
- * @throws TooManySessions if a known limit is too low
- */
+export interface DescriptorNeeds {
+  /** The most sessions that are open at a time. */
+  sessions: number
+  /** The number of processes that share them. Default 1. */
+  processes?: number | undefined
+  /** The number of threads of each of these processes. */
+  threads: number
+  /** The process ids of the servers that share the sessions, if this run started them. */
+  servers: readonly number[]
+}
+
+/** @throws TooManySessions if a known limit is too low */
 export function refuseWithoutDescriptors(
-  sessions: number,
-  threads: number,
-  server: number | undefined,
+  { sessions, processes = 1, threads, servers }: DescriptorNeeds,
   limitOf: (pid: number | 'self') => number | undefined = openFilesLimitOf,
 ): void {
-  const needed = sessions + SPARE + PER_THREAD * threads
-  const ends: ['this program' | 'the server', number | 'self'][] = [['this program', 'self']]
-  if (server !== undefined) ends.push(['the server', server])
-  for (const [end, pid] of ends) {
+  const neededFor = (parts: number) => Math.ceil(sessions / parts) + SPARE + PER_THREAD * threads
+  const client = processes === 1 ? 'this program' : 'each process of this program'
+  const ends: [string, number | 'self', number][] = [[client, 'self', neededFor(processes)]]
+  for (const pid of servers) ends.push(['the server', pid, neededFor(servers.length)])
+  for (const [end, pid, needed] of ends) {
     const limit = limitOf(pid)
     if (limit === undefined || limit >= needed) continue
     throw new TooManySessions(

@@ -27,6 +27,17 @@ export class ProgressCounters {
     this.#count(FRAMES, FRAMES_DUE)
   }
 
+  /**
+   * Adds what passed in another process.
+   * @returns true if all that is expected has now passed
+   */
+  passed({ marks, frames, otherFrames }: { marks: number; frames: number; otherFrames: number }): boolean {
+    Atomics.add(this.#memory, MARKS, marks)
+    Atomics.add(this.#memory, FRAMES, frames)
+    Atomics.add(this.#memory, OTHER_FRAMES, otherFrames)
+    return this.isReached
+  }
+
   /** Counts a frame that belongs to no phase. Only {@link activity} includes it. */
   otherFramePassed(): void {
     Atomics.add(this.#memory, OTHER_FRAMES, 1)

@@ -1,11 +1,12 @@
-// The harness of the fan-out benchmark: sessions in worker threads play scenarios within a given time.
+// The harness of the fan-out benchmark: sessions in worker threads or processes play scenarios within a given time.
 // This file: a whole run on one server, stage by stage. It removes its sessions and nodes at the end.
 // May import: bench/measure, bench/options.ts, bench/output/progress.ts, bench/scenarios/index.ts, src/index.ts,
 // src/server/index.ts, src/session/servers/connect-string.ts, src/transport, test/support.
 import { randomUUID } from 'node:crypto'
 import { connect, type Client } from '../../src/index.ts'
 import { ScenarioRun, type Measurement } from '../measure/measurement.ts'
-import { Workers } from './workers.ts'
+import { threadUnits } from './threads.ts'
+import { Workers, type UnitStart } from './workers.ts'
 import { startReconciliation, type WireCounters } from '../measure/reconcile.ts'
 import { refuseWithoutDescriptors } from './descriptors.ts'
 import { Estimator, type Activity } from './estimator.ts'
@@ -29,8 +30,12 @@ import { sum } from '../measure/statistics.ts'
 import { FrameCounter, noTraffic, totalTraffic, type Traffic } from '../measure/frame-counter.ts'
 
 export type RunOptions = Pick<Options, 'sizes' | 'scenarios' | 'seconds' | 'seed' | 'threads' | 'all'> & {
+  /** The number of processes of one thread that share the sessions. Default: threads of this process share them. */
+  processes?: number | undefined
   /** Skips measurements that are expected to end after this many times `seconds`. Default 1.1. */
   overtime?: number
+  /** Starts what has the sessions. Default: worker threads of this process. */
+  units?: (count: number, servers: string, fencePath: string) => UnitStart[]
 }
 
 /** A run may exceed its time by this factor, to measure each figure at least once. */
@@ -86,16 +91,17 @@ export class Run {
   /** Rejects with the reason of `stop` if aborted. Removes its nodes in any case, if the server can be reached. */
   async measure(): Promise<void> {
     const { signal } = this.#stop
-    const { threads } = this.#options
+    const { processes, threads, units = threadUnits } = this.#options
     signal.throwIfAborted()
-    refuseWithoutDescriptors(peakSessionsOf(this.#stages), threads, this.#server.pid)
+    const sessions = peakSessionsOf(this.#stages)
+    refuseWithoutDescriptors({ sessions, processes, threads, servers: this.#server.pids })
     let admin: Client | undefined
     let guard: NodeJS.Timeout | undefined
     try {
       const onFrame = this.#setUpFrames.observer()
       admin = await connect(this.#server.servers, { sessionTimeout: SESSION_TIMEOUT, signal, onFrame })
       await admin.create(this.#root)
-      const workers = new Workers(threads, this.#server.servers, this.#root, {
+      const workers = new Workers(units(processes ?? threads, this.#server.servers, this.#root), {
         failed: error => this.#stop.abort(error),
         opened: () => this.#progress.show(`${++this.#opened} sessions opened`),
       })

@@ -18,8 +18,8 @@ export interface Server {
   version: string
   /** 'standalone', or the role of the server in its ensemble. */
   mode: string
-  /** The process id of a server that this run started. */
-  pid: number | undefined
+  /** The process ids of the servers that this run started. */
+  pids: readonly number[]
   /** Processor time used so far. Undefined if unknown. */
   cpuSeconds: () => number | undefined
   /** Frames and bytes by the server's own count. Undefined if the server has other clients too. */
@@ -48,7 +48,8 @@ async function startEmbedded(): Promise<Server> {
   ])
   const { pid } = child
   return {
-    ...{ servers, kind: 'embedded', version: ownVersion(), mode: 'standalone', pid },
+    ...{ servers, kind: 'embedded', version: ownVersion(), mode: 'standalone' },
+    pids: pid === undefined ? [] : [pid],
     cpuSeconds: () => (pid === undefined ? undefined : cpuSecondsOf(pid)),
     wireCounts: async () => {
       child.send('counts')
@@ -85,7 +86,7 @@ async function existingServer(servers: string): Promise<Server> {
   return { ...about, ...noMeasurements, servers, kind: 'given', close: () => Promise.resolve() }
 }
 
-const noMeasurements = { pid: undefined, cpuSeconds: () => undefined, wireCounts: () => Promise.resolve(undefined) }
+const noMeasurements = { pids: [], cpuSeconds: () => undefined, wireCounts: () => Promise.resolve(undefined) }
 
 async function startApache(): Promise<Server> {
   const server = await startApacheZooKeeper({
@@ -96,7 +97,7 @@ async function startApache(): Promise<Server> {
     ...parseSrvr(await server.command('srvr')),
     servers: server.connectString,
     kind: 'apache',
-    pid: server.pid,
+    pids: [server.pid],
     cpuSeconds: () => server.cpuSeconds(),
     wireCounts: countsOf(server),
     close: () => server.close(),

@@ -1,8 +1,8 @@
-// The main thread's interface to the worker threads.
-import { Worker } from 'node:worker_threads'
-import { progressMemory, ProgressCounters } from './progress-counters.ts'
+// The main thread's interface to the performers, which have the sessions.
+import { progressMemory, ProgressCounters, type ProgressMemory } from './progress-counters.ts'
 import type { Scenario } from './scenario.ts'
-import type { Assignment, Commands, Mark, Notice, CommandMessage, Reply, WorkerData } from './worker.ts'
+import type { Command, CommandMessage, Notice, Reply } from './messages.ts'
+import type { Assignment, Mark, Performer } from './performer.ts'
 import { totalTraffic, type Traffic } from '../measure/frame-counter.ts'
 
 export interface WorkersOwner {
@@ -10,36 +10,64 @@ export interface WorkersOwner {
   opened(): void
 }
 
-/** Registers tsx in the worker, because tsx loads TypeScript only in threads that have registered it. */
-const boot = (module: string) =>
-  `import('tsx/esm/api').then(({ register }) => { register(); return import(${JSON.stringify(module)}) })`
+/** The thread, process or object that executes the commands of one performer. */
+export interface Unit {
+  /** Two units have the same clock if their times can be compared. */
+  readonly clock: string
+  send(message: CommandMessage): void
+  /** Ends the unit, also if it does not reply. */
+  terminate(): Promise<unknown>
+  /** Returns the processor time in ms, unless that of the main process includes it. */
+  cpuMs?(): number | undefined
+}
+
+export interface UnitOwner {
+  /** The counters that the main thread waits for. A unit in this process updates them itself. */
+  readonly progress: ProgressMemory
+  readonly received: (message: Notice | Reply) => void
+  /** The unit has ended. */
+  readonly lost: (error: Error) => void
+}
+
+/** Starts one unit. */
+export type UnitStart<U extends Unit = Unit> = (owner: UnitOwner) => U
+
+type Commands = { [C in Command]: Performer[C] }
 
 export class Workers {
-  readonly #workers: readonly Worker[]
+  readonly #units: readonly Unit[]
   readonly #progress: ProgressCounters
   readonly #replies = new Map<number, { resolve: (value: never) => void; reject: (error: unknown) => void }>()
   readonly #owner: WorkersOwner
+  readonly #unitOf: (member: number, size: number) => number
+  /** By clock, the time at which the first member of the current phase acted. */
+  #begun = new Map<string, number>()
+  #size = 0
+  readonly #sizes = new Map<string, number>()
   #lastId = 0
   #onReached: () => void = () => undefined
   #isClosing = false
 
-  constructor(threads: number, servers: string, fencePath: string, owner: WorkersOwner) {
+  /**
+   * @param unitOf returns the index of the unit that has a member among `size` members. Default: each unit in turn. The
+   * trigger session is member `size`.
+   */
+  constructor(
+    starts: readonly UnitStart[],
+    owner: WorkersOwner,
+    unitOf: (member: number, size: number) => number = member => member % starts.length,
+  ) {
     this.#owner = owner
-    const memory = progressMemory()
-    this.#progress = new ProgressCounters(memory, () => undefined)
-    const workerData: WorkerData = { servers, fencePath, progress: memory, epoch: process.hrtime.bigint() }
-    const thread = boot(new URL('worker.ts', import.meta.url).href)
-    this.#workers = Array.from({ length: threads }, () => {
-      const worker = new Worker(thread, { eval: true, workerData })
-      worker.on('message', (message: Notice | Reply) => this.#onMessage(message))
-      worker.on('error', error => this.#onWorkerLost(error))
-      worker.on('exit', () => this.#onWorkerLost(new Error('a worker thread has exited')))
-      return worker
-    })
+    this.#unitOf = unitOf
+    const progress = progressMemory()
+    this.#progress = new ProgressCounters(progress, () => undefined)
+    this.#units = starts.map(start =>
+      start({ progress, received: message => this.#onMessage(message), lost: error => this.#onUnitLost(error) }),
+    )
   }
 
   get count(): number {
-    return this.#workers.length
+    return this.#units.length
   }
 
   /** Increases with every frame. */
@@ -47,34 +75,45 @@ export class Workers {
     return this.#progress.activity
   }
 
+  /** Opens shared sessions for this many members. */
   async open(sessions: number): Promise<void> {
-    await Promise.all(this.#workers.map((worker, i) => this.#send(worker, 'open', this.#membersOf(sessions, i).length)))
+    await Promise.all(
+      this.#units.map((unit, i) => this.#send(unit, 'open', this.#membersOf(sessions, sessions, i).length)),
+    )
   }
 
-  /** Distributes the members over the threads in turn. The trigger session is the last one. */
+  /** Distributes the members over the units. The trigger session is the last one. */
   async assemble({ name, hasTrigger, sessions = Infinity }: Scenario, directory: string, size: number): Promise<void> {
     const maxSessions = Math.ceil(sessions / this.count)
-    const assign = (worker: Worker, i: number) => {
-      const members = this.#membersOf(hasTrigger === true ? size + 1 : size, i)
+    this.#sizes.set(directory, size)
+    const assign = (unit: Unit, i: number) => {
+      const members = this.#membersOf(hasTrigger === true ? size + 1 : size, size, i)
       const assignment = { scenario: name, directory, size, members, sessions: Math.min(members.length, maxSessions) }
-      return this.#send(worker, 'assemble', assignment satisfies Assignment)
+      return this.#send(unit, 'assemble', assignment satisfies Assignment)
     }
-    await Promise.all(this.#workers.map(assign))
+    await Promise.all(this.#units.map(assign))
   }
 
   async select(directory: string): Promise<void> {
+    this.#size = this.#sizes.get(directory) ?? 0
     await this.#sendAll('select', directory)
   }
 
   /**
-   * @param atOnce number of members that act at once in each thread. The next ones act when the server has replied to
+   * Starts a phase. {@link marks} returns times since then.
+   * @param atOnce number of members that act at once in each unit. The next ones act when the server has replied to
    * these.
-   * @returns the time at which the first member acted
    */
-  async act(action: string, who: number | 'all', atOnce = Infinity): Promise<number> {
-    if (who === 'all') return Math.min(...(await this.#sendAll('act', action, 'all', atOnce)).map(at => at ?? Infinity))
-    const worker = this.#workers[who % this.count]
-    return (worker && (await this.#send(worker, 'act', action, who, atOnce))) ?? NaN
+  async act(action: string, who: number | 'all', atOnce = Infinity): Promise<void> {
+    const actors = who === 'all' ? this.#units : this.#units.slice(this.#unitOf(who, this.#size)).slice(0, 1)
+    const begun = new Map<string, number>()
+    this.#begun = begun
+    await Promise.all(
+      actors.map(async unit => {
+        const at = (await this.#send(unit, 'act', action, who, atOnce)) ?? Infinity
+        begun.set(unit.clock, Math.min(at, begun.get(unit.clock) ?? Infinity))
+      }),
+    )
   }
 
   async fence(which: 'all' | 'trigger'): Promise<void> {
@@ -82,12 +121,33 @@ export class Workers {
   }
 
   async traffic(): Promise<Traffic> {
-    return totalTraffic(await this.#sendAll('traffic'))
+    return totalTraffic(await this.trafficByUnit())
   }
 
-  /** Returns the marks of all threads, sorted by time. */
+  /** Returns the traffic of each unit. */
+  async trafficByUnit(): Promise<Traffic[]> {
+    return this.#sendAll('traffic')
+  }
+
+  /**
+   * Returns the marks of the phase, sorted by time. A time is in ms since the first member acted on the same clock. It
+   * is NaN if no member did, because clocks of two machines cannot be compared. Such marks come last.
+   */
   async marks(): Promise<Mark[]> {
-    return (await this.#sendAll('marks')).flat().sort((a, b) => a.at - b.at)
+    const byUnit = await Promise.all(
+      this.#units.map(async unit => {
+        const begun = this.#begun.get(unit.clock) ?? NaN
+        return (await this.#send(unit, 'marks')).map(({ member, at }) => ({ member, at: at - begun }))
+      }),
+    )
+    const rank = ({ at }: Mark) => (Number.isNaN(at) ? Number.MAX_VALUE : at)
+    return byUnit.flat().sort((a, b) => rank(a) - rank(b))
+  }
+
+  /** Returns the processor time of all clients on this machine, ms. */
+  cpuMs(): number {
+    const { user, system } = process.cpuUsage()
+    return this.#units.reduce((total, unit) => total + (unit.cpuMs?.() ?? 0), (user + system) / 1000)
   }
 
   async busy(): Promise<number[]> {
@@ -122,38 +182,38 @@ export class Workers {
     })
   }
 
-  /** Closes all sessions, and terminates the threads after `patience` ms at the latest. */
+  /** Closes all sessions, and terminates the units after `patience` ms at the latest. */
   async close(patience: number): Promise<void> {
     if (this.#isClosing) return
     this.#isClosing = true
-    const closed = Promise.allSettled(this.#workers.map(worker => this.#send(worker, 'close')))
+    const closed = Promise.allSettled(this.#units.map(unit => this.#send(unit, 'close')))
     let timer: NodeJS.Timeout | undefined
     await Promise.race([closed, new Promise(resolve => (timer = setTimeout(resolve, patience)))])
     clearTimeout(timer)
-    await Promise.all(this.#workers.map(worker => worker.terminate()))
+    await Promise.all(this.#units.map(unit => unit.terminate()))
   }
 
-  /** Returns the indexes of a thread's members. */
-  #membersOf(size: number, thread: number): number[] {
-    return Array.from({ length: size }, (_, i) => i).filter(i => i % this.count === thread)
+  /** Returns those of the first `count` members that a unit has. */
+  #membersOf(count: number, size: number, unit: number): number[] {
+    return Array.from({ length: count }, (_, i) => i).filter(i => this.#unitOf(i, size) === unit)
   }
 
-  #sendAll<D extends keyof Commands>(
+  #sendAll<D extends Command>(
     command: D,
     ...args: Parameters<Commands[D]>
   ): Promise<Awaited<ReturnType<Commands[D]>>[]> {
-    return Promise.all(this.#workers.map(worker => this.#send(worker, command, ...args)))
+    return Promise.all(this.#units.map(unit => this.#send(unit, command, ...args)))
   }
 
-  #send<D extends keyof Commands>(
-    worker: Worker,
+  #send<D extends Command>(
+    unit: Unit,
     command: D,
     ...args: Parameters<Commands[D]>
   ): Promise<Awaited<ReturnType<Commands[D]>>> {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
       this.#replies.set(id, { resolve, reject })
-      worker.postMessage({ id, command, args } satisfies CommandMessage)
+      unit.send({ id, command, args })
     })
   }
 
@@ -165,10 +225,11 @@ export class Workers {
       else reply?.resolve(message.value as never)
     } else if (message.is === 'reached') this.#onReached()
     else if (message.is === 'opened') this.#owner.opened()
-    else this.#owner.failed(message.error)
+    else if (message.is === 'failed') this.#owner.failed(message.error)
+    else if (this.#progress.passed(message)) this.#onReached()
   }
 
-  #onWorkerLost(error: Error): void {
+  #onUnitLost(error: Error): void {
     if (this.#isClosing) return
     this.#owner.failed(error)
     for (const { reject } of this.#replies.values()) reject(error)

@@ -16,7 +16,7 @@ export interface PhaseRun {
    * counted ones.
    */
   counts: Counts | undefined
-  /** Times of all marks in order, ms from the action. */
+  /** Times of the marks in order, ms from the action. Those on the clock of another machine are left out. */
   marks: number[]
   /** Duration of the phase. Includes the fences if it is fenced. */
   ms: number
@@ -63,7 +63,7 @@ export interface Measurement {
 }
 
 export interface Environment {
-  workers: Pick<Workers, 'select' | 'expect' | 'act' | 'reached' | 'fence' | 'traffic' | 'marks' | 'busy'>
+  workers: Pick<Workers, 'select' | 'expect' | 'act' | 'reached' | 'fence' | 'traffic' | 'marks' | 'busy' | 'cpuMs'>
   directory: string
   serverCpuSeconds: () => number | undefined
 }
@@ -147,15 +147,15 @@ export class ScenarioRun {
     const { workers, serverCpuSeconds } = this.#environment
     await workers.select(this.directory)
     await workers.busy()
-    const [serverBefore, before, begun] = [serverCpuSeconds(), process.cpuUsage(), performance.now()]
+    const [serverBefore, before, begun] = [serverCpuSeconds(), workers.cpuMs(), performance.now()]
     const steps = await take()
     const ms = performance.now() - begun
-    const { user, system } = process.cpuUsage(before)
+    const clientMs = workers.cpuMs() - before
     const serverMs = differenceOf(serverCpuSeconds(), serverBefore)
     const busy = {
       client: Math.max(...(await workers.busy())),
       server: serverMs === undefined ? undefined : serverMs / ms,
-      machine: serverMs === undefined ? undefined : ((user + system) / 1000 + serverMs) / ms,
+      machine: serverMs === undefined ? undefined : (clientMs + serverMs) / ms,
     }
     return { steps, busy }
   }
@@ -173,15 +173,15 @@ export class ScenarioRun {
     const due = phase.marks(size)
     const traffic = frames === undefined ? await workers.traffic() : undefined
     workers.expect(due, frames)
-    const [server, client, started] = [serverCpuSeconds(), process.cpuUsage(), performance.now()]
+    const [server, client, started] = [serverCpuSeconds(), workers.cpuMs(), performance.now()]
     const who = { all: 'all', trigger: size, marked: this.#marked, actor: this.#actor } as const
-    const begun = await workers.act(phase.action, who[phase.by], atOnce)
+    await workers.act(phase.action, who[phase.by], atOnce)
     const patience = Math.max(LEAST_PATIENCE, PATIENCE * (this.lastStepMs ?? 0))
     const reached = await workers.reached(frames === undefined ? NO_LIMIT : patience)
     const isFenced = frames === undefined || !reached
     const after = isFenced ? await awaitQuiescence(workers, phase.isolates === true ? 'trigger' : 'all') : undefined
     const ms = performance.now() - started
-    const { user, system } = process.cpuUsage(client)
+    const clientCpuMs = workers.cpuMs() - client
     const serverCpuMs = differenceOf(serverCpuSeconds(), server)
     const marks = await workers.marks()
     if (marks.length !== due)
@@ -190,12 +190,12 @@ export class ScenarioRun {
       )
     this.#actor = Number(who[phase.by])
     this.#marked = marks.at(-1)?.member ?? this.#marked
-    const from = phase.from === 'first' ? (marks[0]?.at ?? begun) : begun
+    const from = phase.from === 'first' ? (marks[0]?.at ?? 0) : 0
     return {
       counts: traffic && after && countsBetween(traffic, after),
-      marks: marks.map(({ at }) => at - from),
+      marks: marks.map(({ at }) => at - from).filter(ms => !Number.isNaN(ms)),
       ms,
-      clientCpuMs: (user + system) / 1000,
+      clientCpuMs,
       serverCpuMs,
     }
   }

@@ -83,7 +83,9 @@ function phaseOf(phase: string, counted: readonly Step[], slices: readonly Slice
   }
 }
 
-function marksOf(all: readonly PhaseRun[], rounds: PhaseRun[][], interval: number): Marks | undefined {
+function marksOf(runs: readonly PhaseRun[], rounds: PhaseRun[][], interval: number): Marks | undefined {
+  // With several machines, a phase whose marks are all on another clock has none.
+  const all = runs.filter(({ marks }) => marks.length > 0)
   const marks = all.flatMap(run => run.marks)
   if (marks.length === 0) return undefined
   const perStep = marks.length / all.length

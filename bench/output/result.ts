@@ -32,6 +32,8 @@ export interface Result {
   seconds: number
   seed: number
   threads: number
+  /** The number of processes that shared the sessions. Undefined if threads of one process shared them. */
+  processes?: number | undefined
   machine: Machine
   server: { kind: Server['kind']; version: string; mode: string; servers?: string }
   /** The version of zkwire that was measured. Older results lack it. */
@@ -71,7 +73,7 @@ export interface Findings {
 
 export function resultOf(
   { measurements, traffic, server, ended, seconds, caveats, recordings }: Findings,
-  { scenarios, seed, threads }: Pick<RunOptions, 'scenarios' | 'seed' | 'threads'>,
+  { scenarios, seed, threads, processes }: Pick<RunOptions, 'scenarios' | 'seed' | 'threads' | 'processes'>,
   commandLine: readonly string[],
   machine: Machine,
   date: Date,
@@ -84,7 +86,7 @@ export function resultOf(
     date: date.toISOString(),
     commandLine: ['npm', 'start', '--', ...commandLine].join(' '),
     ended: ended ?? 'complete',
-    ...{ seconds, seed, threads, machine },
+    ...{ seconds, seed, threads, ...(processes !== undefined && { processes }), machine },
     server: { kind, version, mode, ...(kind === 'given' && { servers }) },
     release: ownVersion(),
     scenarios: scenarios.map(({ name, kind, about, variesBecause }) => ({
@@ -108,6 +110,10 @@ export function resultOf(
     remarks: caveats,
   }
 }
+
+/** Says what shared the sessions, such as '2 worker threads'. */
+export const unitsOf = ({ threads, processes }: Pick<Result, 'threads' | 'processes'>): string =>
+  processes === undefined ? `${threads} worker threads` : `${processes} processes`
 
 const countsIn = (step: Step) => Object.fromEntries(Object.entries(step).map(([phase, { counts }]) => [phase, counts]))
 

@@ -3,7 +3,7 @@
 import { transform } from 'esbuild'
 import { readFile } from 'node:fs/promises'
 import { totalOf } from '../measure/reconcile.ts'
-import type { Result } from '../output/result.ts'
+import { unitsOf, type Result } from '../output/result.ts'
 import { roundTripsOf } from '../measure/round-trips.ts'
 import type { PhaseSummary } from '../measure/summary.ts'
 import { nameOf } from '../harness/server.ts'
@@ -224,6 +224,7 @@ function methodSection({
   server,
   seed,
   threads,
+  processes,
   commandLine,
   date,
   seconds,
@@ -242,7 +243,7 @@ function methodSection({
       'machine',
       `${machine.cpu}, ${machine.cores} cores, ${bytes(machine.memoryBytes)} bytes of memory, ${machine.platform}`,
     ],
-    ['client', `Node ${machine.node}, sessions spread over ${threads} threads`],
+    ['client', `Node ${machine.node}, sessions spread over ${unitsOf({ threads, processes })}`],
     ['seed', String(seed)],
     [
       'not counted',

@@ -254,7 +254,7 @@ async function asGiven(server: ApacheZooKeeper): Promise<Server> {
     ...parseSrvr(await server.command('srvr')),
     servers: server.connectString,
     kind: 'given',
-    pid: undefined,
+    pids: [],
     cpuSeconds: () => server.cpuSeconds(),
     wireCounts: () => Promise.resolve(undefined),
     close: () => Promise.resolve(),

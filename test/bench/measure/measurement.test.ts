@@ -59,7 +59,7 @@ function lockOf(size: number, atOnce = 1, played = scenario) {
       if (action === 'release') frames += 2
       if (action === 'release' || who === 'all')
         for (let i = 0; i < atOnce; i++) marks.push({ member: granted++ % size, at: 1 })
-      return Promise.resolve(0)
+      return Promise.resolve()
     },
     reached: () => Promise.resolve(true),
     fence: () => Promise.resolve(),
@@ -74,6 +74,7 @@ function lockOf(size: number, atOnce = 1, played = scenario) {
       return Promise.resolve(taken)
     },
     busy: () => Promise.resolve([0.5]),
+    cpuMs: () => 0,
   }
   const run = new ScenarioRun(played, size, { workers, directory: '/d', serverCpuSeconds: () => undefined })
   return { run, acts, expected }

@@ -157,7 +157,7 @@ function traffic() {
 
 const machine: Machine = { cpu: 'abacus', cores: 2, memoryBytes: 10, platform: 'table', node: 'v0' }
 const server: Server = {
-  ...{ servers: 'a:1', kind: 'apache', version: '3', mode: 'standalone', pid: undefined },
+  ...{ servers: 'a:1', kind: 'apache', version: '3', mode: 'standalone', pids: [] },
   cpuSeconds: () => undefined,
   wireCounts: () => Promise.resolve(undefined),
   close: () => Promise.resolve(),
