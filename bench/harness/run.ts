@@ -26,6 +26,7 @@ import type { Progress } from '../output/progress.ts'
 import type { Scenario } from './scenario.ts'
 import type { Server } from './server.ts'
 import { SESSION_TIMEOUT } from './sessions.ts'
+import { abortOnStall } from './stall.ts'
 import { sum } from '../measure/statistics.ts'
 import { FrameCounter, noTraffic, totalTraffic, type Traffic } from '../measure/frame-counter.ts'
 
@@ -52,8 +53,6 @@ const TIMED = { most: 400 }
 const WARM_UP = { size: 10, steps: 20, share: 0.04, most: 2000 }
 /** The time limit of the clean-up, ms. It is needed because the server may not reply any more. */
 const CLEAN_UP_TIMEOUT = 10_000
-/** After this time without a frame, ms, a waiter must have missed its notification. */
-const STALL_TIMEOUT = 60_000
 
 export class Run {
   readonly #options: RunOptions
@@ -106,7 +105,7 @@ export class Run {
         opened: () => this.#progress.show(`${++this.#opened} sessions opened`),
       })
       this.#workers = workers
-      guard = this.#abortOnStall(workers)
+      guard = abortOnStall(() => workers.activity + this.#opened, this.#stop)
       await Promise.race([this.#measureAll(workers, admin), rejection(signal)])
       this.traffic = await workers.traffic()
     } finally {
@@ -264,21 +263,6 @@ export class Run {
       await workers.tearDown(run.directory)
       await admin.deleteRecursive(run.directory)
     })
-  }
-
-  #abortOnStall(workers: Workers): NodeJS.Timeout {
-    let [last, since] = [workers.activity + this.#opened, performance.now()]
-    const check = () => {
-      const current = workers.activity + this.#opened
-      if (current !== last) [last, since] = [current, performance.now()]
-      else if (performance.now() - since > STALL_TIMEOUT)
-        this.#stop.abort(
-          new Error(
-            `no frame has passed for ${STALL_TIMEOUT / 1000} s: a waiter missed its notification, or the server hangs`,
-          ),
-        )
-    }
-    return setInterval(check, STALL_TIMEOUT / 10)
   }
 
   async #cleanUp(admin: Client | undefined): Promise<void> {
