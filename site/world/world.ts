@@ -3,13 +3,15 @@
 import type { NodeChange, Picture } from './picture.ts'
 import { historyOf, pictureOf, type ReleaseStart } from './picture-of.ts'
 import { Simulation } from './simulation.ts'
-import type { Deed, Intervention, Scenario, Story } from './story.ts'
+import { LIMITS, type Deed, type Intervention, type Scenario, type Story } from './story.ts'
 import type { WireFrame } from './wire-frame.ts'
 
 /** The most virtual time that `step` lets pass without a frame, in milliseconds. */
 const PATIENCE = 3_600_000
 /** The most virtual time that `settle` lets pass, in milliseconds. */
 const LONGEST_UNREST = 60_000
+/** The time after which the number of frames is compared with the limit, in milliseconds. */
+const CHECK = 10_000
 /** How often `settle` looks, in milliseconds. */
 const LOOK = 5
 
@@ -58,6 +60,11 @@ export class World {
     return all.length === this.#shown ? all : all.slice(0, this.#shown)
   }
 
+  /** True if the world has as many frames as a story can have. Time passes no more then. */
+  get isFull(): boolean {
+    return this.#sent >= LIMITS.frames
+  }
+
   /** Virtual milliseconds since the start. */
   get now(): number {
     return this.#simulation.now
@@ -94,7 +101,7 @@ export class World {
     return this.#inTurn(async () => {
       const until = this.now + LONGEST_UNREST
       do await this.#advance(LOOK)
-      while (!this.#simulation.isAtRest && this.now < until)
+      while (!this.#simulation.isAtRest && this.now < until && !this.isFull)
       this.#shown = this.#sent
     })
   }
@@ -138,14 +145,20 @@ export class World {
       const [next] = this.#pending
       await this.#waitFor(Math.min(frames, next?.after ?? Infinity))
       if (next === undefined || next.after > Math.min(frames, this.#sent)) return
-      await this.#simulation.clock.advance(Math.max(0, next.at - this.now))
+      await this.#pass(next.at - this.now)
       this.#pending.shift()
       await this.#do(next)
     }
   }
 
+  /** Lets time pass, but stops soon after the limit of frames is reached: a link can ask for days of pings. */
+  async #pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0 && !this.isFull; left -= CHECK)
+      await this.#simulation.clock.advance(Math.min(left, CHECK))
+  }
+
   async #waitFor(frames: number): Promise<void> {
-    if (this.#sent >= frames) return
+    if (this.#sent >= frames || this.isFull) return
     this.#wanted = frames
     const reached = new Promise<void>(resolve => (this.#reached = resolve))
     // Rejects if no frame is sent.
@@ -158,13 +171,13 @@ export class World {
     for (;;) {
       const [next] = this.#pending
       if (next === undefined || next.at > until) break
-      await this.#simulation.clock.advance(Math.max(0, next.at - this.now))
+      await this.#pass(next.at - this.now)
       // A deed with an earlier time may wait for frames.
       if (next.after > this.#sent) break
       this.#pending.shift()
       await this.#do(next)
     }
-    await this.#simulation.clock.advance(Math.max(0, until - this.now))
+    await this.#pass(until - this.now)
   }
 
   async #do(intervention: Intervention): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { World } from '../../../site/world/world.ts'
-import type { Scenario, Story } from '../../../site/world/story.ts'
+import { LIMITS, type Scenario, type Story } from '../../../site/world/story.ts'
 import type { WireFrame } from '../../../site/world/wire-frame.ts'
 
 const scenario: Scenario = { recipe: 'mutex', clients: 3, servers: 1, seed: 7 }
@@ -72,5 +72,19 @@ describe('a world', () => {
     expect(back.story.deeds.map(({ do: { kind } }) => kind)).to.deep.equal(['kill'])
     await world.close()
     await back.close()
+  })
+
+  it('stops soon after the limit of frames if a story asks for days of pings', async () => {
+    const late: Story = {
+      scenario: { ...scenario, clients: 60 },
+      deeds: [{ after: 0, at: LIMITS.at, do: { kind: 'release', client: 1 } }],
+      frames: 1,
+    }
+    const world = await World.replay(late)
+    expect(world.isFull).to.equal(true)
+    expect(world.now).to.be.below(LIMITS.at)
+    await world.advance(1000)
+    expect(world.frames).to.have.length.within(LIMITS.frames, LIMITS.frames + 2000)
+    await world.close()
   })
 })
