@@ -89,6 +89,7 @@ export class Connection implements Transport {
   readonly #up: Channel
   readonly #down: Channel
   #serverSide: Transport | undefined
+  #isDestroyed = false
 
   constructor(line: Line, process: Process, server: number, handler: TransportHandler, onOver: () => void) {
     const { client, clock, now, log, nextConnection } = line.options
@@ -114,7 +115,9 @@ export class Connection implements Transport {
         received: chunk => this.#onAnswer(chunk),
         closed: () => {
           this.#up.close()
-          this.#down.send(() => this.#close())
+          // A client that has closed its end is not told.
+          if (this.#isDestroyed) this.#onOver()
+          else this.#down.send(() => this.#close())
         },
       })
     })
@@ -127,6 +130,7 @@ export class Connection implements Transport {
   }
 
   destroy(): void {
+    this.#isDestroyed = true
     this.#down.close()
     this.#up.send(() => {
       this.#up.close()

@@ -131,7 +131,7 @@ export interface StoreWrite {
   readonly client: number
   readonly token: string | undefined
   readonly isAccepted: boolean
-  /** True if another client held the lock when the write was accepted. */
+  /** True if the client did not hold the lock any more when the write arrived. */
   readonly isLate: boolean
 }
 

@@ -29,8 +29,11 @@ export interface ProgramOptions {
   readonly onSession: (session: bigint) => void
   /** Called each time that the client got what it waited for. */
   readonly onTaken: () => void
-  /** Sends a write to the store outside ZooKeeper. Resolves with true if it accepts the write. */
-  readonly writeToStore: (token: bigint | undefined) => Promise<boolean>
+  /**
+   * Sends a write to the store outside ZooKeeper. Resolves with true if it accepts the write.
+   * @param lock the path of the own node of the lock
+   */
+  readonly writeToStore: (lock: string, token: bigint | undefined) => Promise<boolean>
 }
 
 export class Program {
@@ -156,7 +159,8 @@ export class Program {
       await process.sleep(WORK)
       this.note('call', `writes with ${WRITES[protection]}`)
       if (protection === 'guard') await held.guard().setData(RESOURCE, `client ${this.options.id}`).commit()
-      const isAccepted = protection === 'guard' || (await writeToStore(protection === 'token' ? held.token : undefined))
+      const isAccepted =
+        protection === 'guard' || (await writeToStore(held.path, protection === 'token' ? held.token : undefined))
       this.note(
         isAccepted ? 'result' : 'error',
         isAccepted ? 'the write is accepted' : 'the store refuses the old token',

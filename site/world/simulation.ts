@@ -99,9 +99,12 @@ export class Simulation {
     return this.clock.now() - this.#startedAt
   }
 
-  /** True if no frame but pings is on its way, no request waits for its answer, and nobody is about to act. */
+  /**
+   * True if no frame but pings is on its way, no request waits for its answer, and nobody is about to act or to connect.
+   * A stopped process does not count.
+   */
   get isAtRest(): boolean {
-    return this.#pending === 0 && [...this.machines.values()].every(({ line }) => !line.isBusy)
+    return this.#pending === 0 && [...this.machines.values()].every(isAtRest)
   }
 
   /** Does what the deed says, if it can be done now. */
@@ -255,18 +258,17 @@ export class Simulation {
       take: takes[this.scenario.recipe],
       onSession: session => void this.clientOf.set(session, id),
       onTaken: () => void this.takings.push({ at: this.now, client: id }),
-      writeToStore: token => this.#writeToStore(id, token),
+      writeToStore: (lock, token) => this.#writeToStore(id, lock, token),
     })
     const machine: Machine = { id, process, line, program, stoppedUntil: undefined, unpluggedUntil: undefined }
     this.machines.set(id, machine)
     return machine
   }
 
-  #writeToStore(client: number, token: bigint | undefined): Promise<boolean> {
+  #writeToStore(client: number, lock: string, token: bigint | undefined): Promise<boolean> {
     return new Promise(resolve => {
       this.#later(LATENCY, () => {
-        const others = [...this.machines.values()].filter(({ id }) => id !== client)
-        const isLate = others.some(({ program, process }) => program.grip !== undefined && !process.isDead)
+        const isLate = !this.server.snapshot().nodes.has(lock)
         resolve(this.store.write(this.now, client, token, isLate))
       })
     })
@@ -285,3 +287,7 @@ export class Simulation {
     return seededRandom(this.scenario.seed + 7919 * this.#randomSources++)
   }
 }
+
+const isAtRest = ({ line, process, program: { client, state } }: Machine): boolean =>
+  !line.isBusy &&
+  (process.isStopped || process.isDead || (client !== undefined && state !== 'connecting' && state !== 'suspended'))

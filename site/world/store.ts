@@ -7,7 +7,7 @@ export class Store {
 
   /**
    * Refuses a token lower than the greatest that it has seen. Accepts a write without a token.
-   * @param isLate true if another client holds the lock now
+   * @param isLate true if the client does not hold the lock any more
    * @returns true if the write was accepted
    */
   write(at: number, client: number, token: bigint | undefined, isLate: boolean): boolean {

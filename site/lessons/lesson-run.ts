@@ -1,0 +1,137 @@
+// Plays a lesson in a world. It has no DOM: the page shows its view, and passes on what the reader chooses.
+import { World } from '../world/world.ts'
+import type { WireFrame } from '../world/wire-frame.ts'
+import type { Action, Focus, FrameMatch, Lesson, Step } from './lesson.ts'
+
+/** The most frames among which an action looks for a frame. */
+const PATIENCE = 500
+
+/** What a lesson does with a world. A page can pass its own stage, which shows each frame on its way. */
+export type Stage = Pick<World, 'act' | 'advance' | 'settle' | 'step' | 'frames'>
+
+/** What the reader sees of a lesson now. */
+export interface LessonView {
+  readonly title: string
+  /** The number of the step, from 1, and the number of all steps. */
+  readonly step: number
+  readonly steps: number
+  readonly text: string
+  readonly focus: Focus | undefined
+  /** Undefined if the step asks nothing. */
+  readonly question: QuestionView | undefined
+  /** True if `next` leads on: the question of the step is answered, and a step follows. */
+  readonly hasNext: boolean
+  /** True if the last step is shown, and its question is answered. */
+  readonly isOver: boolean
+}
+
+export interface QuestionView {
+  readonly text: string
+  readonly choices: readonly string[]
+  /** What the reader has chosen; undefined before. */
+  readonly chosen: number | undefined
+  /** The right choice and its explanation; undefined before the reader has chosen, and while the answer is played. */
+  readonly answer: { readonly choice: number; readonly explanation: string } | undefined
+}
+
+export class LessonRun {
+  readonly lesson: Lesson
+  readonly world: World
+  readonly #stage: Stage
+  #index = 0
+  #chosen: number | undefined
+  #isAnswered = false
+  #isPlaying = false
+
+  private constructor(lesson: Lesson, world: World, stage: Stage) {
+    this.lesson = lesson
+    this.world = world
+    this.#stage = stage
+  }
+
+  /**
+   * Opens the world of the lesson, and plays its first step.
+   * @param stageOf returns what plays the actions. Default: the world itself, which shows only where they lead
+   */
+  static async open(lesson: Lesson, stageOf: (world: World) => Stage = world => world): Promise<LessonRun> {
+    const world = await World.open(lesson.scenario)
+    const run = new LessonRun(lesson, world, stageOf(world))
+    await run.#play(run.#step.play)
+    return run
+  }
+
+  /** True while actions are played. `next` and `choose` do nothing then. */
+  get isPlaying(): boolean {
+    return this.#isPlaying
+  }
+
+  get view(): LessonView {
+    const { text, focus, question } = this.#step
+    const { steps, title } = this.lesson
+    const isDone = question === undefined || this.#isAnswered
+    const isLast = this.#index === steps.length - 1
+    return {
+      title,
+      step: this.#index + 1,
+      steps: steps.length,
+      text,
+      focus: (this.#isAnswered ? question?.focus : undefined) ?? focus,
+      question: question && {
+        text: question.text,
+        choices: question.choices,
+        chosen: this.#chosen,
+        answer: this.#isAnswered ? { choice: question.answer, explanation: question.explanation } : undefined,
+      },
+      hasNext: isDone && !isLast,
+      isOver: isDone && isLast,
+    }
+  }
+
+  /** Answers the question of the step, and lets happen what shows the right answer. Does nothing if it is answered. */
+  async choose(choice: number): Promise<void> {
+    const { question } = this.#step
+    if (question?.choices[choice] === undefined || this.#chosen !== undefined || this.#isPlaying) return
+    this.#chosen = choice
+    await this.#play(question.play)
+    this.#isAnswered = true
+  }
+
+  /** Goes on to the next step. Does nothing before the question of this one is answered, and after the last step. */
+  async next(): Promise<void> {
+    if (!this.view.hasNext || this.#isPlaying) return
+    this.#index++
+    this.#chosen = undefined
+    this.#isAnswered = false
+    await this.#play(this.#step.play)
+  }
+
+  close(): Promise<void> {
+    return this.world.close()
+  }
+
+  get #step(): Step {
+    return this.lesson.steps[this.#index] as Step
+  }
+
+  async #play(actions: readonly Action[]): Promise<void> {
+    this.#isPlaying = true
+    try {
+      for (const action of actions)
+        if ('do' in action) await this.#stage.act(action.do)
+        else if ('wait' in action) await this.#stage.advance(action.wait)
+        else if ('settle' in action) await this.#stage.settle()
+        else await this.#showUntil(action.until)
+    } finally {
+      this.#isPlaying = false
+    }
+  }
+
+  async #showUntil(match: FrameMatch): Promise<void> {
+    for (let i = 0; i < PATIENCE && (await this.#stage.step()); i++)
+      if (isMatch(this.#stage.frames.at(-1) as WireFrame, match)) return
+    throw new Error(`lesson ${this.lesson.id}, step ${this.#index + 1}: no frame matches ${JSON.stringify(match)}`)
+  }
+}
+
+export const isMatch = (frame: WireFrame, match: FrameMatch): boolean =>
+  Object.entries(match).every(([field, value]) => frame[field as keyof FrameMatch] === value)

@@ -1,0 +1,56 @@
+// A lesson: a told story in a world, as plain data. It asks before it shows. `LessonRun` plays it.
+// May import: site/world.
+import type { Deed, Scenario } from '../world/story.ts'
+import type { WireFrame } from '../world/wire-frame.ts'
+
+/** Something that happens in the world of a lesson. */
+export type Action =
+  | { readonly do: Deed }
+  /** Lets whole milliseconds pass. */
+  | { readonly wait: number }
+  /** Lets time pass until nothing but pings is on its way. */
+  | { readonly settle: true }
+  /** Shows frames until one of these is shown: none that was shown before counts. */
+  | { readonly until: FrameMatch }
+
+/** The frames whose fields have these values. */
+export type FrameMatch = Partial<Pick<WireFrame, 'client' | 'server' | 'direction' | 'kind' | 'op'>>
+
+/** What the text is about: the page marks it. */
+export type Focus =
+  | { readonly client: number }
+  | { readonly server: number }
+  | { readonly node: string }
+  /** The last frame that was shown and matches. */
+  | { readonly frame: FrameMatch }
+
+/** Code in a text is between backticks. */
+export interface Question {
+  readonly text: string
+  readonly choices: readonly [string, string, ...string[]]
+  /** The index of the right choice. */
+  readonly answer: number
+  /** What happens when the reader has chosen: it shows the answer. */
+  readonly play: readonly Action[]
+  /** Shown after that. */
+  readonly explanation: string
+  readonly focus?: Focus
+}
+
+export interface Step {
+  /** What happens before the text is shown. */
+  readonly play: readonly Action[]
+  readonly text: string
+  readonly focus?: Focus
+  readonly question?: Question
+}
+
+export interface Lesson {
+  /** For links: lower-case words with hyphens. */
+  readonly id: string
+  readonly title: string
+  /** One sentence for the list of lessons. */
+  readonly summary: string
+  readonly scenario: Scenario
+  readonly steps: readonly Step[]
+}

@@ -1,0 +1,157 @@
+// Lessons about the queues of locks.
+import type { Lesson } from './lesson.ts'
+
+export const herd: Lesson = {
+  id: 'herd',
+  title: 'The herd',
+  summary: 'What one release costs if every waiter watches the queue.',
+  scenario: { recipe: 'herd-mutex', clients: 12, servers: 1, seed: 4 },
+  steps: [
+    {
+      play: [{ settle: true }],
+      text: 'Twelve clients want one lock. Each has created a node in `/lock`, with a number that the server has appended. The client with the lowest number holds the lock. Each of the other eleven has listed `/lock`, and watches the list.',
+      focus: { node: '/lock' },
+      question: {
+        text: 'Client 1 releases the lock: it deletes its node. How many clients does the server notify?',
+        choices: ['One: the next in the queue', 'Eleven: all that wait', 'None: the clients ask again and again'],
+        answer: 1,
+        play: [{ do: { kind: 'release', client: 1 } }, { until: { kind: 'answer', op: 'delete' } }, { settle: true }],
+        explanation:
+          'All eleven, because all of them watch the same list. Ten of them wake up for nothing: they list `/lock` again, see that it is not their turn, and have set the next watch.',
+        focus: { server: 1 },
+      },
+    },
+    {
+      play: [],
+      text: 'Look at the counters of this release: for each waiter a notification, a request and an answer. And each answer contains the names of all that wait.',
+      question: {
+        text: 'Twice as many clients: how many bytes does one release cost then?',
+        choices: ['About as many', 'About twice as many', 'About four times as many'],
+        answer: 2,
+        play: [],
+        explanation:
+          'Twice as many answers, and each is twice as long: four times as many bytes. The cost of one release grows with the square of the number of waiters. Try other numbers in the playground: the plot is a parabola.',
+      },
+    },
+  ],
+}
+
+export const chain: Lesson = {
+  id: 'chain',
+  title: 'The chain',
+  summary: 'How a queue wakes one waiter, and not all.',
+  scenario: { recipe: 'mutex-without-look-ahead', clients: 12, servers: 1, seed: 5 },
+  steps: [
+    {
+      play: [{ settle: true }],
+      text: 'The same twelve clients, the same nodes. But a waiter does not watch the list. It watches one node: that of its predecessor, with the next lower number.',
+      focus: { client: 2 },
+      question: {
+        text: 'Client 1 releases the lock. How many clients does the server notify?',
+        choices: ['One', 'Two: the next holder, and the one behind it', 'Eleven'],
+        answer: 0,
+        play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
+        explanation:
+          'One: only client 2 watches the node of client 1. The others sleep on. However many clients wait, a release costs the same number of frames.',
+        focus: { frame: { kind: 'notification' } },
+      },
+    },
+    {
+      play: [],
+      text: 'Client 2 holds the lock now. The nodes of the queue form a chain, in which each waiter watches the one ahead.',
+      focus: { client: 2 },
+      question: {
+        text: 'Client 3 waits, and its process dies. Who is notified when the server removes its node?',
+        choices: ['Nobody', 'Client 2, the holder', 'Client 4, the one behind it'],
+        answer: 2,
+        play: [{ do: { kind: 'kill', client: 3 } }, { wait: 13_000 }, { settle: true }],
+        explanation:
+          'Client 4, and it must not believe that it holds the lock now. What it does instead is the next lesson.',
+        focus: { client: 4 },
+      },
+    },
+  ],
+}
+
+export const listAfterWakeUp: Lesson = {
+  id: 'list-after-the-wake-up',
+  title: 'Why a list after the wake-up',
+  summary: 'Why a woken waiter looks at the queue before it believes that it holds the lock.',
+  scenario: { recipe: 'mutex-without-look-ahead', clients: 3, servers: 1, seed: 6 },
+  steps: [
+    {
+      play: [{ settle: true }],
+      text: 'Client 1 holds the lock, client 2 waits for client 1, and client 3 waits for client 2.',
+      focus: { client: 3 },
+      question: {
+        text: 'The server expires the session of client 2. Client 3 gets the notification that its predecessor is gone. Does client 3 hold the lock?',
+        choices: ['Yes: nobody is ahead of it any more', 'No: client 1 still holds it'],
+        answer: 1,
+        play: [{ do: { kind: 'expire', client: 2 } }, { until: { kind: 'notification', client: 3 } }],
+        explanation:
+          'The notification only says that the watched node is gone. It does not say why: its owner may have released the lock, or may have died while it waited.',
+        focus: { frame: { kind: 'notification', client: 3 } },
+      },
+    },
+    {
+      play: [{ until: { kind: 'request', client: 3 } }],
+      text: 'So client 3 lists the queue before it does anything else.',
+      focus: { frame: { kind: 'request', client: 3 } },
+      question: {
+        text: 'The list shows the nodes of client 1 and client 3. What does client 3 do next?',
+        choices: ['It watches the node of client 1', 'It creates a new node', 'It asks again after a second'],
+        answer: 0,
+        play: [{ settle: true }],
+        explanation:
+          'It closes the gap of the chain: its predecessor is client 1 now. Only a waiter that finds itself first in a list holds the lock.',
+        focus: { client: 3 },
+      },
+    },
+    {
+      play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
+      text: 'Client 1 has released, and client 3 was notified, has listed the queue, and was first. Now it holds the lock. The list costs one more trip to the server and back, between the notification and the lock.',
+      focus: { client: 3 },
+    },
+  ],
+}
+
+export const oneTrip: Lesson = {
+  id: 'one-trip',
+  title: 'One trip',
+  summary: 'How the next holder has the lock without a list after the wake-up.',
+  scenario: { recipe: 'mutex', clients: 6, servers: 1, seed: 7 },
+  steps: [
+    {
+      play: [{ settle: true }],
+      text: 'These waiters look ahead. Each has listed the queue while its predecessor held the lock or waited, and watches three nodes: its own, its predecessor, and the one before that. So it has done in advance what the list after the wake-up would do.',
+      focus: { client: 2 },
+      question: {
+        text: 'Each line takes 5 ms. Client 1 releases now. After how many milliseconds does client 2 hold the lock?',
+        choices: ['5 ms', '10 ms', '20 ms'],
+        answer: 1,
+        play: [{ do: { kind: 'release', client: 1 } }, { settle: true }],
+        explanation:
+          'After 10 ms: 5 ms for the delete to the server, and 5 ms for the notification to client 2. Nothing can be faster. With a list after the wake-up it would be 20 ms.',
+        focus: { frame: { kind: 'notification', client: 2 } },
+      },
+    },
+    {
+      play: [],
+      text: 'Nothing is for free. Look at the counters: this release has notified more than one client, because a contender also watches the one before its predecessor.',
+      focus: { client: 3 },
+      question: {
+        text: 'What has client 3 done with its notification?',
+        choices: [
+          'It has listed the queue, so that it is prepared for the release of client 2',
+          'It has tried to get the lock',
+          'Nothing: the notification was sent by mistake',
+        ],
+        answer: 0,
+        play: [],
+        explanation:
+          'It is next now, and prepares while client 2 works. The list is not gone: it has moved to a time at which nobody waits for it.',
+        focus: { client: 3 },
+      },
+    },
+  ],
+}

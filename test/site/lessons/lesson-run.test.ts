@@ -1,0 +1,63 @@
+import { expect } from 'chai'
+import { LESSONS } from '../../../site/lessons/index.ts'
+import type { Lesson } from '../../../site/lessons/lesson.ts'
+import { LessonRun } from '../../../site/lessons/lesson-run.ts'
+
+describe('a lesson', () => {
+  const [lesson] = LESSONS as [Lesson]
+
+  it('keeps the first choice of a question, and shows which one is right', async () => {
+    const run = await LessonRun.open(lesson)
+    await run.next()
+    await run.choose(0)
+    await run.choose(1)
+    expect(run.view.question).to.deep.include({ chosen: 0 })
+    expect(run.view.question?.answer?.choice).to.equal(1)
+    await run.close()
+  })
+
+  it('ignores a choice that does not exist', async () => {
+    const run = await LessonRun.open(lesson)
+    await run.next()
+    await run.choose(7)
+    expect(run.view.question?.chosen).to.equal(undefined)
+    await run.close()
+  })
+
+  it('does not go on while it plays', async () => {
+    const run = await LessonRun.open(lesson)
+    const [first, second] = [run.next(), run.next()]
+    expect(run.isPlaying).to.equal(true)
+    await Promise.all([first, second])
+    expect(run.view.step).to.equal(2)
+    const choosing = run.choose(1)
+    expect(run.view.question).to.deep.include({ chosen: 1, answer: undefined })
+    await choosing
+    await run.close()
+  })
+
+  it('has the same frames each time', async () => {
+    const bytes = async () => {
+      const run = await LessonRun.open(lesson)
+      while (!run.view.isOver) {
+        await run.choose(1)
+        await run.next()
+      }
+      await run.close()
+      return run.world.frames.map(frame => Buffer.from(frame.bytes).toString('hex'))
+    }
+    expect(await bytes()).to.deep.equal(await bytes())
+  })
+
+  it('is right that a herd of twice as many costs four times as many bytes', async () => {
+    const found = LESSONS.find(({ id }) => id === 'herd') as Lesson
+    const costOf = async (clients: number) => {
+      const run = await LessonRun.open({ ...found, scenario: { ...found.scenario, clients } })
+      await run.choose(1)
+      const { bytes } = run.world.picture().counters.thisRelease
+      await run.close()
+      return bytes
+    }
+    expect((await costOf(48)) / (await costOf(24))).to.be.within(3.3, 4.3)
+  })
+})

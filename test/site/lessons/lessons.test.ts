@@ -1,0 +1,251 @@
+// Plays each lesson to its end, and checks that what the world shows is what the lesson says.
+import { expect } from 'chai'
+import { LESSONS } from '../../../site/lessons/index.ts'
+import type { Lesson } from '../../../site/lessons/lesson.ts'
+import { isMatch, LessonRun } from '../../../site/lessons/lesson-run.ts'
+import type { ClientPicture } from '../../../site/world/picture.ts'
+import { explanationOf } from '../../../site/world/wire-frame-words.ts'
+import type { World } from '../../../site/world/world.ts'
+
+const clientOf = (world: World, id: number): ClientPicture =>
+  world.picture().clients.find(client => client.id === id) as ClientPicture
+const rolesOf = (world: World) => world.picture().clients.map(({ role }) => role)
+const lastSentence = (world: World) => explanationOf(world.frames.at(-1) as (typeof world.frames)[number]).sentence
+const releaseOf = (world: World) => world.picture().counters.thisRelease
+const textsOf = (world: World, client: number) => clientOf(world, client).journal.map(({ text }) => text)
+const notified = (world: World, since: number): number[] =>
+  world.frames
+    .slice(since)
+    .filter(({ kind }) => kind === 'notification')
+    .map(({ client }) => client)
+
+/** For each question of each lesson, what must be true when its answer is shown. `before` is the number of frames before. */
+const facts: Readonly<Record<string, readonly ((world: World, before: number) => void)[]>> = {
+  'handshake-and-ping': [
+    world => {
+      const request = world.frames[0] as (typeof world.frames)[number]
+      expect(Buffer.from(request.bytes).readBigInt64BE(4 + 4 + 8 + 4)).to.equal(0n)
+      expect(lastSentence(world)).to.match(/^server gives session 0x.* with a timeout of 10000 ms$/)
+    },
+    world => {
+      const [before, ping] = world.frames.slice(-2)
+      expect(ping).to.include({ kind: 'ping', direction: 'up' })
+      expect((ping?.sentAt ?? 0) - (before?.sentAt ?? 0)).to.be.closeTo(3000, 10)
+    },
+    world => {
+      expect(clientOf(world, 1).state).to.equal('expired')
+      expect(world.picture().servers[0]?.sessions).to.deep.equal([])
+    },
+  ],
+  'order-of-answers': [
+    (world, before) => {
+      const [requests, answers] = [world.frames.slice(before - 3, before), world.frames.slice(before)]
+      expect(answers.map(({ xid }) => xid)).to.deep.equal(requests.map(({ xid }) => xid))
+      expect(answers.map(({ answers: n }) => n)).to.deep.equal(requests.map(({ n }) => n))
+    },
+    world =>
+      expect(textsOf(world, 1).slice(-3)).to.satisfy(
+        ([created, missing, read]: string[]) =>
+          created === 'created /a' && /NONODE/.test(missing ?? '') && /“one”/.test(read ?? ''),
+      ),
+  ],
+  'one-shot-watch': [
+    (world, before) => {
+      expect(notified(world, before)).to.deep.equal([1])
+      expect(world.picture().servers[0]?.watches).to.deep.equal([])
+    },
+    world => {
+      expect(textsOf(world, 1).at(-1)).to.equal('/a has version 2 and the data “three”')
+      expect(textsOf(world, 1).join()).not.to.include('two')
+      expect(clientOf(world, 1).watches).to.have.length(1)
+    },
+  ],
+  herd: [
+    (world, before) => {
+      expect(notified(world, before)).to.have.members([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+      expect(releaseOf(world).byKind.notification).to.equal(11)
+      expect(rolesOf(world).indexOf('holding')).to.be.above(0)
+    },
+    () => undefined, // measured below
+  ],
+  chain: [
+    (world, before) => {
+      expect(notified(world, before)).to.deep.equal([2])
+      expect(rolesOf(world)[1]).to.equal('holding')
+    },
+    (world, before) => {
+      expect(notified(world, before)).to.deep.equal([4])
+      expect(rolesOf(world)[3]).to.equal('waiting')
+    },
+  ],
+  'list-after-the-wake-up': [
+    (world, before) => {
+      expect(notified(world, before)).to.deep.equal([3])
+      expect(rolesOf(world)[0]).to.equal('holding')
+    },
+    world => {
+      expect(clientOf(world, 3).watches.map(({ path }) => path)).to.deep.equal([clientOf(world, 1).node])
+      expect(rolesOf(world)[2]).to.equal('waiting')
+    },
+  ],
+  'one-trip': [
+    (world, before) => {
+      expect(world.picture().releases.at(-1)?.ms).to.equal(10)
+      expect(notified(world, before)).to.deep.equal([2, 3])
+    },
+    world => {
+      const listed = world.frames.filter(frame => isMatch(frame, { kind: 'request', op: 'getChildren2', client: 3 }))
+      expect(listed.at(-1)?.sentAt).to.be.above(world.picture().releases[0]?.at ?? Infinity)
+      expect(world.frames.some(frame => frame.client === 2 && frame.sentAt > (listed.at(-1)?.sentAt ?? 0))).to.equal(
+        false,
+      )
+    },
+  ],
+  'stalled-holder': [
+    world => {
+      expect(rolesOf(world)[1]).to.equal('holding')
+      expect(clientOf(world, 1).process).to.equal('stopped')
+    },
+    world =>
+      expect(
+        world.picture().store.writes.map(({ client, isAccepted, isLate }) => [client, isAccepted, isLate]),
+      ).to.deep.equal([
+        [2, true, false],
+        [1, true, true],
+      ]),
+    world => {
+      const writes = world.picture().store.writes.slice(-2)
+      expect(writes.map(({ client, isAccepted }) => [client, isAccepted])).to.deep.equal([
+        [2, true],
+        [1, false],
+      ])
+      const [late, seen] = [writes[1]?.token, writes[0]?.token].map(token => BigInt(token ?? 0))
+      expect(late !== undefined && seen !== undefined && late < seen).to.equal(true)
+    },
+    world => {
+      expect(world.picture().servers[0]?.nodes.find(({ path }) => path === '/resource')?.text).to.equal('')
+      expect(clientOf(world, 1).state).to.equal('connected')
+      expect(textsOf(world, 1).join('\n')).to.match(/NONODE/)
+    },
+  ],
+  'lost-answer': [
+    (world, before) => {
+      const answer = world.frames.slice(before).find(frame => isMatch(frame, { kind: 'answer', client: 2 }))
+      expect(answer?.lostAt).to.be.a('number')
+      expect(world.picture().servers[0]?.nodes.filter(({ owner }) => owner === 2)).to.have.length(1)
+    },
+    (world, before) => {
+      const created = world.frames.filter(frame => isMatch(frame, { client: 2, kind: 'request', op: 'create2' }))
+      expect(created).to.have.length(1)
+      expect(world.frames.slice(before).some(frame => isMatch(frame, { client: 2, kind: 'connect' }))).to.equal(true)
+      expect(rolesOf(world)[1]).to.equal('waiting')
+    },
+  ],
+  'cut-off-follower': [
+    world => {
+      expect(textsOf(world, 2).at(-1)).to.equal('/a has version 1 now')
+      expect(world.picture().servers.map(({ mode }) => mode)).to.deep.equal(['follower', 'follower', 'leader'])
+      expect(clientOf(world, 1).server).to.equal(1)
+    },
+    world => expect(textsOf(world, 1).at(-1)).to.match(/“old”$/),
+    world => {
+      expect(textsOf(world, 1).at(-1)).to.match(/“new”$/)
+      expect(clientOf(world, 1)).to.include({ state: 'connected' })
+      expect(clientOf(world, 1).server).not.to.equal(1)
+      expect(world.picture().servers[0]?.mode).to.equal('looking')
+    },
+  ],
+}
+
+/** What must be true at the end of a lesson whose last step asks nothing. */
+const ends: Readonly<Record<string, (world: World) => void>> = {
+  'list-after-the-wake-up': world => {
+    expect(rolesOf(world)[2]).to.equal('holding')
+    expect(world.picture().releases[0]?.ms).to.equal(20)
+  },
+  'lost-answer': world => {
+    expect(rolesOf(world)).to.deep.equal(['done', 'holding'])
+    expect(world.picture().servers[0]?.nodes.filter(({ path }) => path.startsWith('/lock/'))).to.have.length(1)
+  },
+  'cut-off-follower': world => {
+    const nodes = world.picture().servers.map(server => server.nodes.find(({ path }) => path === '/a')?.text)
+    expect(nodes).to.deep.equal(['new', 'new', 'new'])
+  },
+}
+
+const textsIn = ({ summary, steps }: Lesson): string[] => [
+  summary,
+  ...steps.flatMap(({ text, question }) => [
+    text,
+    ...(question === undefined ? [] : [question.text, question.explanation, ...question.choices]),
+  ]),
+]
+
+describe('the lessons', () => {
+  it('are eight to ten, with ids for links', () => {
+    const ids = LESSONS.map(({ id }) => id)
+    expect(ids).to.have.length.within(8, 10)
+    expect(new Set(ids)).to.have.property('size', ids.length)
+    for (const id of ids) expect(id).to.match(/^[a-z]+(-[a-z]+)*$/)
+  })
+
+  it('do not betray the answers by their places', () => {
+    const answers = LESSONS.flatMap(({ steps }) => steps.flatMap(({ question }) => question?.answer ?? []))
+    for (const place of [0, 1, 2]) expect(answers.filter(answer => answer === place).length).to.be.at.least(4)
+  })
+
+  for (const lesson of LESSONS)
+    describe(lesson.title, () => {
+      it('is true to its end, and asks before it shows', async () => {
+        const run = await LessonRun.open(lesson)
+        const checks = [...(facts[lesson.id] ?? [])]
+        for (let step = 1; !run.view.isOver; step++) {
+          expect(run.view.step).to.equal(step)
+          const question = lesson.steps[step - 1]?.question
+          if (question !== undefined) {
+            expect(run.view).to.deep.include({ hasNext: false, isOver: false })
+            expect(run.view.question?.answer).to.equal(undefined)
+            await run.next()
+            expect(run.view.step).to.equal(step)
+            const before = run.world.frames.length
+            await run.choose(question.answer)
+            expect(run.view.question?.answer).to.deep.equal({
+              choice: question.answer,
+              explanation: question.explanation,
+            })
+            checks.shift()?.(run.world, before)
+          }
+          await run.next()
+        }
+        expect(checks).to.deep.equal([])
+        ends[lesson.id]?.(run.world)
+        expect(run.view.step).to.equal(lesson.steps.length)
+        await run.close()
+      })
+
+      it('marks what exists', async () => {
+        const run = await LessonRun.open(lesson)
+        const check = () => {
+          const { focus } = run.view
+          const { clients, servers } = run.world.picture()
+          if (focus === undefined) return
+          if ('client' in focus) expect(clients.map(({ id }) => id)).to.include(focus.client)
+          else if ('server' in focus) expect(servers.map(({ id }) => id)).to.include(focus.server)
+          else if ('node' in focus) expect(servers[0]?.nodes.map(({ path }) => path)).to.include(focus.node)
+          else expect(run.world.frames.some(frame => isMatch(frame, focus.frame))).to.equal(true)
+        }
+        while (!run.view.isOver) {
+          check()
+          await run.choose(0)
+          check()
+          await run.next()
+        }
+        await run.close()
+      })
+
+      it('has short sentences', () => {
+        const sentences = textsIn(lesson).flatMap(text => text.split(/(?<=[.?:])\s+/))
+        expect(sentences.filter(sentence => sentence.split(/\s+/).length > 25)).to.deep.equal([])
+      })
+    })
+})
