@@ -1,8 +1,8 @@
 // `npm start`: measures how notifications fan out (README.md in this folder). This folder contains the benchmarks of
 // zkwire. Their figures are printed, and no test asserts them. The files directly in it are the command and its
 // options.
-// May import: bench/fleet/processes.ts, bench/harness, bench/measure, bench/output, bench/report/report.ts, bench/scenarios/index.ts,
-// src/session/servers/connect-string.ts.
+// May import: bench/fleet/processes.ts, bench/harness, bench/measure, bench/output, bench/peers, bench/report/peers.ts,
+// bench/report/report.ts, bench/scenarios/index.ts, src/session/servers/connect-string.ts.
 import { relative } from 'node:path'
 import { processUnits } from './fleet/processes.ts'
 import { totalOf } from './measure/reconcile.ts'
@@ -10,6 +10,7 @@ import type { Measurement } from './measure/measurement.ts'
 import { compare } from './output/compare.ts'
 import { conclusionOf } from './output/conclusion.ts'
 import { help, parseOptions, type Options } from './options.ts'
+import { measurePeers } from './peers.ts'
 import { stagesOf, tasksOf } from './harness/plan.ts'
 import { Progress } from './output/progress.ts'
 import { recordAll } from './measure/recording.ts'
@@ -26,7 +27,7 @@ import {
 } from './output/result.ts'
 import { Run } from './harness/run.ts'
 import { nameOf, serverFor, type Server } from './harness/server.ts'
-import { tableOf } from './output/table.ts'
+import { tableOf, wrap } from './output/table.ts'
 import { exitWithUsageError, UsageError } from './output/usage.ts'
 
 class Interrupted extends Error {
@@ -63,11 +64,11 @@ async function main(args: readonly string[]): Promise<number> {
   if (older !== undefined && to !== undefined)
     return printComparison(await readResult(older), await readResult(to), failIfWorse)
   const tasks = stagesOf(options.scenarios, options.sizes).flatMap(tasksOf)
-  if (tasks.length === 0 && !options.all) throw new UsageError(caveatsOf([], options).join('\n'))
+  if (!options.peers && tasks.length === 0 && !options.all) throw new UsageError(caveatsOf([], options).join('\n'))
   const stop = new AbortController()
   abortOnSignals(stop)
   try {
-    return await measure(options, args, stop)
+    return await (options.peers ? measurePeers : measure)(options, args, stop)
   } catch (error) {
     // An interrupted start may fail with any error, so report the interruption.
     throw stop.signal.aborted ? stop.signal.reason : error
@@ -139,13 +140,6 @@ function reconciliationLine({ cells }: Result): string[] {
   if (total === undefined || !total.agree) return []
   const { framesSent, framesReceived } = total.clients
   return [`Clients and server counted the same: ${framesSent} frames sent, ${framesReceived} received.`]
-}
-
-/** Wraps a line at 80 columns, and indents the rest of a list item. */
-function wrap(text: string): string {
-  const indent = text.startsWith('- ') ? '  ' : ''
-  const width = 80 - indent.length
-  return text.replace(new RegExp(`(?=.{${width + 1}})(.{1,${width}})\\s`, 'g'), `$1\n${indent}`)
 }
 
 const isMeasured = ({ counted }: Measurement): boolean => counted.length > 0

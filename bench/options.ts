@@ -31,6 +31,10 @@ export interface Options {
   to: string | undefined
   /** The relative growth of an exact count that fails the comparison: 0.1 is 10 %. */
   failIfWorse: number | undefined
+  /** True if the locks of other libraries are measured instead of the scenarios. */
+  peers: boolean
+  /** The directory of zoo_lock, which the user has built. */
+  zooLock: string | undefined
 }
 
 const KINDS = { locks: 'lock', watches: 'watch', sessions: 'session' } as const
@@ -46,6 +50,14 @@ const DEFAULTS = {
   threads: '2',
   seed: '1',
   json: fileURLToPath(new URL('results/latest.json', import.meta.url)),
+}
+
+/** The defaults that differ with --peers. */
+const PEERS_DEFAULTS = {
+  server: 'apache',
+  sessions: '2,10,50,100',
+  seconds: '240',
+  json: fileURLToPath(new URL('results/peers.json', import.meta.url)),
 }
 
 const MAX_THREADS = 64
@@ -85,6 +97,10 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
                            with the one in FILE
   --fail-if-worse N%       with --compare: exit with ${WORSE_EXIT_CODE} if an exact count (notifications,
                            frames, bytes) grew by more than N %
+  --peers                  measure the locks of Curator, kazoo, ZooKeeper and others
+                           beside ours, with ${PEERS_DEFAULTS.sessions} sessions, in five minutes; the
+                           first lines of the output say what that needs
+  --zoo-lock DIRECTORY     with --peers: where you have installed ZooKeeper's zoo_lock
   --help                   print this help
 
 On a server that it did not start, the benchmark creates one node, /zkwire-bench-...,
@@ -98,12 +114,14 @@ works below it, and removes it at the end.
 export function parseOptions(args: readonly string[]): Options | 'help' {
   const values = parseValues(args)
   if (values.help === true) return 'help'
-  const json = values.json ?? DEFAULTS.json
+  refuseOutsidePeers(values)
+  const defaults = values.peers === true ? { ...DEFAULTS, ...PEERS_DEFAULTS } : DEFAULTS
+  const json = values.json ?? defaults.json
   return {
-    server: serverOf(values),
-    sizes: sizesOf(values.sessions ?? DEFAULTS.sessions),
+    server: serverOf(values, defaults.server),
+    sizes: sizesOf(values.sessions ?? defaults.sessions),
     scenarios: scenariosOf(values.scenarios ?? DEFAULTS.scenarios),
-    seconds: numberOf('seconds', values.seconds ?? DEFAULTS.seconds, value => value > 0 && value < 1e6),
+    seconds: numberOf('seconds', values.seconds ?? defaults.seconds, value => value > 0 && value < 1e6),
     threads: numberOf('threads', values.threads ?? DEFAULTS.threads, isWhole(1, MAX_THREADS)),
     processes: processesOf(values),
     seed: numberOf('seed', values.seed ?? DEFAULTS.seed, isWhole(0, 0xffff_ffff)),
@@ -112,6 +130,8 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     json,
     report: values.report ?? json.replace(/(\.json)?$/, '.html'),
     ...comparisonOf(values),
+    peers: values.peers ?? false,
+    zooLock: values['zoo-lock'],
   }
 }
 
@@ -133,6 +153,16 @@ function shareOf(text: string): number {
   return Number(percent) / 100
 }
 
+/** @throws UsageError if an option has no effect with --peers, or only with it */
+function refuseOutsidePeers(values: ReturnType<typeof parseValues>): void {
+  if (values.peers !== true) {
+    if (values['zoo-lock'] !== undefined) throw new UsageError('--zoo-lock has an effect only with --peers')
+    return
+  }
+  for (const name of ['server', 'scenarios', 'threads', 'processes', 'compare', 'all'] as const)
+    if (values[name] !== undefined) throw new UsageError(`--peers and --${name} exclude each other: pass only one`)
+}
+
 function parseValues(args: readonly string[]) {
   const text = { type: 'string' } as const
   const texts = {
@@ -152,6 +182,8 @@ function parseValues(args: readonly string[]) {
     compare: text,
     to: text,
     'fail-if-worse': text,
+    'zoo-lock': text,
+    peers: flag,
     apache: flag,
     all: flag,
     tables: flag,
@@ -160,10 +192,10 @@ function parseValues(args: readonly string[]) {
   return valuesOf({ args: [...args], options })
 }
 
-function serverOf({ server, apache }: ReturnType<typeof parseValues>): string {
+function serverOf({ server, apache }: ReturnType<typeof parseValues>, byDefault: string): string {
   if (apache === true && server !== undefined)
     throw new UsageError('--apache and --server exclude each other: pass only one of them')
-  if (server === undefined) return apache === true ? 'apache' : DEFAULTS.server
+  if (server === undefined) return apache === true ? 'apache' : byDefault
   let chroot: string
   try {
     ;({ chroot } = parseConnectString(server))

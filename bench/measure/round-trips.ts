@@ -15,9 +15,10 @@ export function roundTripsOf({ happenings, actor }: Pick<Recording, 'happenings'
   const released = happenings.findLastIndex(
     ({ op, is, who }, i) => i < notified && who === actor && is === 'request' && /^(?:delete|multi)$/.test(op),
   )
-  return (
-    requestsInTurn(happenings.slice(0, released + 1), actor) + requestsInTurn(happenings.slice(notified, granted), next)
-  )
+  // The next session did not wait for a request that was not answered yet when it got the lock.
+  const waited = happenings.slice(notified, granted)
+  const answered = waited.slice(0, waited.findLastIndex(({ is, who }) => is === 'answer' && who === next) + 1)
+  return requestsInTurn(happenings.slice(0, released + 1), actor) + requestsInTurn(answered, next)
 }
 
 /**

@@ -134,3 +134,10 @@ function exponent(power: Power | undefined): string {
     ? power.exponent.toFixed(2)
     : `${power.exponent.toFixed(2)}±${power.error.toFixed(2)}`
 }
+
+/** Wraps a line at 80 columns, and indents the rest of a list item. */
+export function wrap(text: string): string {
+  const indent = text.startsWith('- ') ? '  ' : ''
+  const width = 80 - indent.length
+  return text.replace(new RegExp(`(?=.{${width + 1}})(.{1,${width}})\\s`, 'g'), `$1\n${indent}`)
+}

@@ -1,4 +1,5 @@
 // The frame of every page of the benchmarks: a single HTML file without external resources.
+import { transform } from 'esbuild'
 import { readFile } from 'node:fs/promises'
 import { html, Html } from './html.ts'
 
@@ -21,4 +22,14 @@ export async function renderPage(title: string, body: Html): Promise<string> {
         </body>
       </html>`,
   )}\n`
+}
+
+/** Adds the script that plays the timelines. */
+export async function withPlayer(body: Html): Promise<Html> {
+  const code = await readFile(new URL('browser/player.ts', import.meta.url), 'utf8')
+  const player = await transform(code, { loader: 'ts' })
+  return html`${body}
+    <script type="module">
+      ${new Html(player.code)}
+    </script>`
 }

@@ -1,7 +1,5 @@
 // The report: a single HTML file without external resources.
-// May import: bench/harness/server.ts, bench/measure, bench/output, @observablehq/plot, esbuild, linkedom.
-import { transform } from 'esbuild'
-import { readFile } from 'node:fs/promises'
+// May import: bench/harness/server.ts, bench/measure, bench/output, bench/peers, @observablehq/plot, esbuild, linkedom.
 import { totalOf } from '../measure/reconcile.ts'
 import { unitsOf, type Result } from '../output/result.ts'
 import { roundTripsOf } from '../measure/round-trips.ts'
@@ -9,8 +7,8 @@ import type { PhaseSummary } from '../measure/summary.ts'
 import { nameOf } from '../harness/server.ts'
 import type { Point, Power } from '../measure/statistics.ts'
 import { bytes, figure } from '../output/table.ts'
-import { html, Html } from './html.ts'
-import { renderPage } from './page.ts'
+import { html, type Html } from './html.ts'
+import { renderPage, withPlayer } from './page.ts'
 import { bars, plot, type Bar, type Series } from './plots.ts'
 import { figures, table } from './tables.ts'
 import { timeline } from './timeline.ts'
@@ -19,17 +17,14 @@ const TITLE = 'The herd effect: how ZooKeeper’s notifications fan out'
 
 /** Returns the whole page. */
 export async function reportOf(result: Result): Promise<string> {
-  const code = await readFile(new URL('browser/player.ts', import.meta.url), 'utf8')
-  const player = await transform(code, { loader: 'ts' })
   return renderPage(
     TITLE,
-    html`<main>
+    await withPlayer(
+      html`<main>
         ${header(result)} ${releaseSection(result)} ${locksSection(result)} ${watchesSection(result)} ${figures(result)}
         ${methodSection(result)}
-      </main>
-      <script type="module">
-        ${new Html(player.code)}
-      </script>`,
+      </main>`,
+    ),
   )
 }
 

@@ -8,6 +8,8 @@ export interface PassedFrame {
   from: 'client' | 'server'
   /** The index of the connection, from 0. */
   connection: number
+  /** The time at which the proxy received the frame, by `performance.now()`. */
+  at: number
   /** The xid of the frame; 0 for the first frame of each direction. */
   xid: number
   /** The request's opcode, also for its reply; undefined for the first frames and for events. */

@@ -28,13 +28,22 @@ export interface JavaProgramOptions {
 
 export class JavaProgram extends SubprocessRpc {
   /** @param source URL of the source file; its only public class has the file's name */
-  static async start(source: URL, { jars = [], args = [] }: JavaProgramOptions = {}): Promise<JavaProgram> {
-    let compiling = compiled.get(source.href)
-    if (compiling === undefined) compiled.set(source.href, (compiling = compile(fileURLToPath(source), jars)))
-    const { java, classPath, main } = await compiling
-    const jvm = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx192m']
-    return new JavaProgram(java, [...jvm, '-cp', classPath, main, ...args])
+  static async start(source: URL, options: JavaProgramOptions = {}): Promise<JavaProgram> {
+    const [java, ...args] = await javaCommand(source, options)
+    return new JavaProgram(java, args)
   }
+}
+
+/** Compiles a program, and returns the command line that runs it. */
+export async function javaCommand(
+  source: URL,
+  { jars = [], args = [] }: JavaProgramOptions = {},
+): Promise<[java: string, ...args: string[]]> {
+  let compiling = compiled.get(source.href)
+  if (compiling === undefined) compiled.set(source.href, (compiling = compile(fileURLToPath(source), jars)))
+  const { java, classPath, main } = await compiling
+  const jvm = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx192m']
+  return [java, ...jvm, '-cp', classPath, main, ...args]
 }
 
 async function compile(source: string, others: readonly string[]): Promise<Compiled> {

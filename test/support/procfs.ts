@@ -18,6 +18,24 @@ export function threadStates(pid: number): string[] {
 }
 
 /**
+ * Returns the CPU time of all running threads of a process in ms, in units of nanoseconds. Undefined if the system does
+ * not report it.
+ */
+export function threadCpuMs(pid: number): number | undefined {
+  const tasks = `/proc/${pid}/task`
+  if (!existsSync(tasks)) return undefined
+  let nanos = 0
+  for (const task of readdirSync(tasks)) {
+    try {
+      nanos += Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0])
+    } catch {
+      // The thread has ended since the directory was read.
+    }
+  }
+  return nanos === 0 ? undefined : nanos / 1e6
+}
+
+/**
  * Returns the fields of a stat file, beginning with the state. The name before it is skipped because it may contain any
  * character.
  */

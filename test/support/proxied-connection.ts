@@ -96,7 +96,7 @@ export class ProxiedConnection {
   }
 
   #record(from: 'client' | 'server', bytes: Buffer, xid: number, opcode: number | undefined): void {
-    this.#context.frames.push({ from, connection: this.#context.index, xid, opcode, bytes })
+    this.#context.frames.push({ from, connection: this.#context.index, at: performance.now(), xid, opcode, bytes })
   }
 
   #forward(direction: 'up' | 'down', frame: Buffer): void {

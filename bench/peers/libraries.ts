@@ -1,0 +1,84 @@
+// `npm start -- --peers`: the locks of other libraries beside ours, through the same counting proxy, on one server.
+// This file: the libraries and their recipes.
+// May import: bench/harness, bench/measure, bench/output, src/index.ts, src/protocol/index.ts, test/support,
+// test/interop/peers.ts.
+
+export interface Recipe {
+  /** Unique among all recipes. Names the directory of the recipe. */
+  id: string
+  /** The name of the class or function in its library. */
+  name: string
+  about: string
+  /** What the commands of the library's program call it. A read/write lock has one writer, and all others read. */
+  joins: { first: string; others: string }
+}
+
+export type LibraryName = 'zkwire' | 'Curator' | 'ZooKeeper recipes' | 'kazoo' | 'C client' | 'node-zookeeper-client'
+
+export interface Library {
+  name: LibraryName
+  /** The programs and packages that its measurement needs, for the first lines of the output. */
+  needs: readonly string[]
+  recipes: readonly Recipe[]
+}
+
+const recipe = (id: string, name: string, about: string, first: string, others = first): Recipe => ({
+  ...{ id, name, about },
+  joins: { first, others },
+})
+
+export const libraries: readonly Library[] = [
+  {
+    name: 'zkwire',
+    needs: ['nothing else'],
+    recipes: [
+      recipe('mutex', 'Mutex', 'each watches its predecessor, and looks ahead', 'mutex'),
+      recipe('predecessor', 'Mutex, lookAhead: false', 'each watches its predecessor', 'predecessor'),
+      recipe('herd', 'HerdMutex', 'all watch the directory', 'herd'),
+      recipe('ticket', 'TicketMutex', 'numbers, without lists', 'ticket'),
+      recipe('semaphore', 'Semaphore', 'one permit', 'semaphore'),
+      recipe('write', 'ReadWriteLock, write', 'all write', 'write'),
+      recipe('read', 'ReadWriteLock, read', 'one writes, the others read', 'write', 'read'),
+      recipe('election', 'LeaderElection', 'a leader resigns', 'election'),
+    ],
+  },
+  {
+    name: 'Curator',
+    needs: ['a JDK (Debian package default-jdk-headless)', 'Debian package libcurator-recipes-java'],
+    recipes: [
+      recipe('c-mutex', 'InterProcessMutex', 'each watches its predecessor', 'mutex'),
+      recipe('c-semaphore', 'InterProcessSemaphoreV2', 'one lease', 'semaphore'),
+      recipe('c-write', 'InterProcessReadWriteLock, write', 'all write', 'write'),
+      recipe('c-read', 'InterProcessReadWriteLock, read', 'one writes, the others read', 'write', 'read'),
+      recipe('c-latch', 'LeaderLatch', 'a leader closes its latch, and starts another one', 'latch'),
+    ],
+  },
+  {
+    name: 'ZooKeeper recipes',
+    needs: ['the same as Curator'],
+    recipes: [recipe('z-lock', 'WriteLock', 'each watches its predecessor', 'lock')],
+  },
+  {
+    name: 'kazoo',
+    needs: ['Debian package python3-kazoo'],
+    recipes: [
+      recipe('k-lock', 'Lock', 'each watches its predecessor', 'lock'),
+      recipe('k-semaphore', 'Semaphore', 'one lease', 'semaphore'),
+      recipe('k-write', 'WriteLock', 'all write', 'write'),
+      recipe('k-read', 'ReadLock', 'one writes, the others read', 'write', 'read'),
+    ],
+  },
+  {
+    name: 'C client',
+    needs: ['gcc, Debian package libzookeeper-mt-dev', 'your own build of zoo_lock, with --zoo-lock DIRECTORY'],
+    recipes: [recipe('zoo-lock', 'zoo_lock', 'each watches its predecessor', 'lock')],
+  },
+  {
+    name: 'node-zookeeper-client',
+    needs: ['npm package node-zookeeper-client, kept in .cache/peers'],
+    recipes: [
+      recipe('n-lock', 'handwritten', 'each watches its predecessor', 'predecessor'),
+      recipe('n-herd', 'handwritten, herd', 'all watch the directory', 'directory'),
+    ],
+  },
+]

@@ -1,0 +1,219 @@
+// A run: all recipes of all libraries on one server, one after the other.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { connect, type Client } from '../../src/index.ts'
+import { fourLetterWord } from '../../test/support/four-letter-word.ts'
+import { seeded, shuffled } from '../harness/plan.ts'
+import type { Server } from '../harness/server.ts'
+import { SESSION_TIMEOUT } from '../harness/sessions.ts'
+import type { Progress } from '../output/progress.ts'
+import { Contest, type Step } from './contest.ts'
+import { Driver } from './driver.ts'
+import type { Library, Recipe } from './libraries.ts'
+import { Links } from './links.ts'
+import type { Provided } from './provide.ts'
+import { RemainsOf, SHORT_TIMEOUT, type Remains, type Site } from './remains.ts'
+import { cellOf, growthOf, type PeersResult } from './result.ts'
+
+/** The number of contenders of the recorded release, if there are so many. */
+const RECORDED = 12
+/** The steps that are not counted, because the first holder has not waited, and code is not compiled yet. */
+const WARM_UP = { first: 20, later: 2 }
+const STEPS = { least: 3, most: 12 }
+/** The time after which a cell has no further step, ms. */
+const CELL_TIME = 600
+/** The number of contenders that the faults need. */
+const LEAST_SESSIONS = 8
+/** How long the sessions of killed contenders may take to expire, ms. */
+const EXPIRED = 3 * SHORT_TIMEOUT
+
+export type Findings = Pick<PeersResult, 'cells' | 'growth' | 'recordings' | 'roundTrips' | 'remains'> & {
+  /** Why a recipe could not be measured, by its id. */
+  failures: Map<string, string>
+}
+
+export interface PeersRunOptions {
+  sizes: readonly number[]
+  seed: number
+  /** No further recipe is measured after this time, s. */
+  seconds: number
+}
+
+export class PeersRun {
+  readonly findings: Findings = {
+    ...{ cells: [], growth: [], recordings: [], roundTrips: [], remains: [] },
+    failures: new Map(),
+  }
+  readonly #options: PeersRunOptions
+  readonly #server: Server
+  readonly #progress: Progress
+  readonly #signal: AbortSignal
+  readonly #root = `/zkwire-bench-${randomUUID().slice(0, 8)}`
+  readonly #killed: { remains: RemainsOf; recipe: string; found: Omit<Remains, 'nodesOfKilled'> }[] = []
+  readonly #ends: number
+
+  /** @param signal aborts the run, which then ends its programs and removes its nodes */
+  constructor(options: PeersRunOptions, server: Server, progress: Progress, signal: AbortSignal) {
+    this.#options = options
+    this.#server = server
+    this.#progress = progress
+    this.#signal = signal
+    this.#ends = performance.now() + 1000 * options.seconds
+  }
+
+  async measure(provided: ReadonlyMap<Library, Provided>): Promise<void> {
+    const admin = await connect(this.#server.servers, { sessionTimeout: SESSION_TIMEOUT, signal: this.#signal })
+    try {
+      await admin.create(this.#root)
+      for (const [library, { command }] of shuffled([...provided], seeded(this.#options.seed))) {
+        const left = [...library.recipes]
+        // After a failure the state of the contenders is unknown, so the next recipe gets new ones.
+        while (left.length > 0) {
+          const stage = new Stage(new Driver(command), admin, this.#server)
+          const stop = () => void stage.close()
+          this.#signal.addEventListener('abort', stop)
+          try {
+            await this.#measureRecipes(left, stage)
+          } finally {
+            this.#signal.removeEventListener('abort', stop)
+            await stage.close()
+          }
+        }
+      }
+      await this.#countNodesOfKilled()
+    } finally {
+      this.#progress.clear()
+      await admin.deleteRecursive(this.#root)
+      await admin.close()
+    }
+  }
+
+  /** Takes the recipes out of the list, up to the first one that fails. */
+  async #measureRecipes(recipes: Recipe[], stage: Stage): Promise<void> {
+    const measured: { recipe: Recipe; remains: RemainsOf; found: Omit<Remains, 'nodesOfKilled'> }[] = []
+    await this.#attempt(recipes, async () => {
+      await stage.open(Math.max(LEAST_SESSIONS, ...this.#options.sizes))
+    })
+    while (recipes.length > 0) {
+      const isDone = await this.#attempt(recipes, async recipe => {
+        if (performance.now() > this.#ends) throw new Error(`the time of ${this.#options.seconds} s ran out`)
+        measured.push(await this.#measureRecipe(recipe, stage))
+        recipes.shift()
+      })
+      if (!isDone) break
+    }
+    await this.#attempt([...measured.map(({ recipe }) => recipe)], async () => {
+      await stage.driver.closeSessions()
+      for (const { recipe, remains, found } of measured) {
+        await remains.joinForKill()
+        this.#killed.push({ remains, recipe: recipe.id, found })
+      }
+    })
+    await stage.driver.kill()
+  }
+
+  /** Returns false if that failed. The first recipe of the list is then removed from it, with the reason. */
+  async #attempt(recipes: Recipe[], work: (first: Recipe) => Promise<void>): Promise<boolean> {
+    const [first] = recipes
+    if (first === undefined) return true
+    try {
+      this.#signal.throwIfAborted()
+      await work(first)
+      return true
+    } catch (error) {
+      this.#signal.throwIfAborted()
+      this.findings.failures.set(first.id, (error as Error).message)
+      recipes.shift()
+      return false
+    }
+  }
+
+  async #measureRecipe(recipe: Recipe, stage: Stage) {
+    const { cells, growth, recordings, roundTrips } = this.findings
+    const directory = `${this.#root}/${recipe.id}`
+    await stage.admin.create(directory)
+    const contest = new Contest(recipe, directory, stage.driver, stage.links, stage.serverPid)
+    const largest = Math.max(...this.#options.sizes)
+    const recorded = Math.min(RECORDED, largest)
+    let warmUp = WARM_UP.first
+    for (const size of [...new Set([...this.#options.sizes, recorded])].sort((a, b) => a - b)) {
+      this.#progress.show(`${recipe.name}, ${size} contenders`)
+      await contest.grow(size)
+      for (let i = 0; i < warmUp; i++) await contest.step()
+      warmUp = WARM_UP.later
+      if (this.#options.sizes.includes(size)) cells.push(cellOf(recipe.id, size, await this.#stepsOf(contest)))
+      if (size !== recorded) continue
+      const { recording, roundTrips: counted } = await contest.record()
+      recordings.push(recording)
+      roundTrips.push({ recipe: recipe.id, ...counted })
+    }
+    await contest.drain()
+    growth.push(growthOf(recipe.id, 'release', cells), growthOf(recipe.id, 'join', cells))
+    this.#progress.show(`${recipe.name}: contenders give up, and answers are lost`)
+    const remains = new RemainsOf(recipe, directory, stage)
+    const found = { gaveUp: await remains.gaveUp(), lostAnswers: await remains.lostAnswers() }
+    return { recipe, remains, found }
+  }
+
+  async #stepsOf(contest: Contest): Promise<Step[]> {
+    const steps: Step[] = []
+    const ends = performance.now() + CELL_TIME
+    while (steps.length < STEPS.least || (steps.length < STEPS.most && performance.now() < ends)) {
+      this.#signal.throwIfAborted()
+      steps.push(await contest.step())
+    }
+    return steps
+  }
+
+  async #countNodesOfKilled(): Promise<void> {
+    const ends = performance.now() + EXPIRED
+    this.#progress.show('waiting until the sessions of killed contenders have expired')
+    for (const { remains, recipe, found } of this.#killed) {
+      let nodesOfKilled = await remains.nodesOfKilled()
+      while (nodesOfKilled > 0 && performance.now() < ends) {
+        await delay(100, undefined, { signal: this.#signal })
+        nodesOfKilled = await remains.nodesOfKilled()
+      }
+      this.findings.remains.push({ recipe, ...found, nodesOfKilled })
+    }
+  }
+}
+
+/** The contenders of one program, and their proxies. */
+class Stage implements Site {
+  readonly driver: Driver
+  readonly admin: Client
+  readonly links: Links
+  readonly serverPid: number
+  readonly #server: { host: string; port: number }
+  #contenders = 0
+
+  constructor(driver: Driver, admin: Client, { servers, pid }: Server) {
+    const [host = '', port] = servers.split(':')
+    if (pid === undefined) throw new Error('the peers are measured on a server that this run has started')
+    this.#server = { host, port: Number(port) }
+    this.driver = driver
+    this.admin = admin
+    this.links = new Links(this.#server)
+    this.serverPid = pid
+  }
+
+  readonly newContender = (): number => this.#contenders++
+
+  readonly watchCount = async (): Promise<number> => {
+    const mntr = await fourLetterWord(this.#server.host, this.#server.port, 'mntr')
+    return Number(/^zk_watch_count\s+(\d+)$/m.exec(mntr)?.[1])
+  }
+
+  async open(count: number): Promise<void> {
+    const all = Array.from({ length: count }, () => this.newContender())
+    for (const who of all) this.driver.send(`open ${who} ${await this.links.open(who)} ${SESSION_TIMEOUT}`)
+    await this.driver.until('opened sessions', () => this.driver.haveAll('opened', all))
+  }
+
+  /** Kills the program, and closes the proxies. */
+  async close(): Promise<void> {
+    await this.driver.kill()
+    await this.links.close()
+  }
+}
