@@ -188,7 +188,7 @@ class Stage implements Site {
   readonly #server: { host: string; port: number }
   #contenders = 0
 
-  constructor(driver: Driver, admin: Client, { servers, pid }: Server) {
+  constructor(driver: Driver, admin: Client, { servers, pids: [pid] }: Server) {
     const [host = '', port] = servers.split(':')
     if (pid === undefined) throw new Error('the peers are measured on a server that this run has started')
     this.#server = { host, port: Number(port) }
