@@ -1,0 +1,74 @@
+// Builds the playground: one HTML file, which loads no other.
+// May import: esbuild, site/browser-runtime.
+import { build } from 'esbuild'
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { brotliCompressSync } from 'node:zlib'
+import { browserOptions } from '../browser-runtime/esbuild.ts'
+
+const here = import.meta.dirname
+const TITLE = 'ZooKeeper in a browser tab: the playground of zkwire'
+const DESCRIPTION =
+  'A ZooKeeper client and server in one page, in virtual time, with every frame in view: locks, watches, sessions and their faults.'
+
+/** Returns the whole page. */
+export async function playgroundPage(): Promise<string> {
+  const [script, style] = await Promise.all([bundle(), styles()])
+  // Nothing but this script and this style may run or load, whatever a link says.
+  const policy = `default-src 'none'; script-src ${sourceOf(script)}; style-src ${sourceOf(style)}; base-uri 'none'; form-action 'none'`
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="description" content="${DESCRIPTION}">
+<title>${TITLE}</title>
+<style>${style}</style>
+</head>
+<body>
+<main><h1>ZooKeeper in a browser tab</h1><p>This page needs JavaScript, because the client and the server run in it.</p></main>
+<script>${script}</script>
+</body>
+</html>
+`
+}
+
+const sourceOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+async function bundle(): Promise<string> {
+  const { outputFiles } = await build({
+    ...browserOptions,
+    entryPoints: [join(here, 'page/main.tsx')],
+    minify: true,
+    charset: 'utf8',
+    write: false,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    logLevel: 'warning',
+  })
+  // A script in a page ends at the first such letters, even within a string.
+  return (outputFiles[0]?.text ?? '').replaceAll('</script', '<\\/script')
+}
+
+async function styles(): Promise<string> {
+  const folder = join(here, 'style')
+  const names = (await readdir(folder)).sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b))
+  const files = await Promise.all(names.map(name => readFile(join(folder, name), 'utf8')))
+  return files.join('\n')
+}
+
+const ORDER = ['page.css', 'controls.css', 'stage.css', 'time.css', 'details.css', 'lanes.css']
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const page = await playgroundPage()
+  const folder = join(here, '..', 'dist')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'playground.html'), page)
+  const size = brotliCompressSync(page).length
+  console.log(
+    `site/dist/playground.html: ${Math.round(page.length / 1000)} kB, ${Math.round(size / 1000)} kB after brotli`,
+  )
+}

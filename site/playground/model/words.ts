@@ -1,0 +1,129 @@
+// The states of clients and servers, and what one can do with them, in words.
+import type { ClientPicture, Picture, Role, ServerPicture } from '../../world/picture.ts'
+import type { Deed, RecipeId } from '../../world/story.ts'
+
+/** How a client looks on the stage. */
+export type Look =
+  | 'starting'
+  | 'connecting'
+  | 'connected'
+  | 'connectedReadOnly'
+  | 'suspended'
+  | 'expired'
+  | 'closed'
+  | 'stopped'
+  | 'dead'
+
+export function lookOf({ process, state }: Pick<ClientPicture, 'process' | 'state'>): Look {
+  if (process !== 'running') return process
+  return state === 'authFailed' ? 'closed' : state
+}
+
+const ROLES: Readonly<Record<Role, string>> = {
+  none: '',
+  waiting: 'waits for its turn',
+  holding: 'holds the lock',
+  leading: 'is the leader',
+  reading: 'holds the lock for reading',
+  writing: 'holds the lock for writing',
+  inside: 'is inside',
+  lost: 'has lost the lock',
+  done: 'is done',
+}
+
+export const isActive = (role: Role): boolean => /^(holding|leading|reading|writing|inside)$/.test(role)
+
+export const nameOf = (client: number): string => (client === 0 ? 'the operator' : `client ${client}`)
+
+/** Describes a client in one line, for example "client 3: connected, waits for its turn". */
+export function describeClient(client: ClientPicture): string {
+  const parts = [lookOf(client), ROLES[client.role], client.unpluggedUntil === undefined ? '' : 'unplugged']
+  return `${nameOf(client.id)}: ${parts.filter(part => part !== '').join(', ')}`
+}
+
+export function describeServer({ id, mode, isCutOff, nodes, sessions, watches }: ServerPicture): string {
+  const cut = isCutOff ? ', cut off' : ''
+  return `server ${id}: ${mode}${cut}, ${plural(nodes.length, 'node')}, ${plural(sessions.length, 'session')}, ${plural(watches.length, 'watch', 'watches')}`
+}
+
+/** Describes the whole stage, for a screen reader. */
+export function describeStage(picture: Picture, flying: number): string {
+  const clients = picture.clients.filter(({ id }) => id > 0)
+  const looks = new Map<Look, number>()
+  for (const client of clients) looks.set(lookOf(client), (looks.get(lookOf(client)) ?? 0) + 1)
+  const active = clients.filter(({ role }) => isActive(role))
+  const states = [...looks].map(([look, count]) => `${count} ${look}`).join(', ')
+  const holders =
+    active.length === 0 ? 'none holds the lock' : active.map(({ id, role }) => `client ${id} ${ROLES[role]}`).join(', ')
+  return `${plural(clients.length, 'client')}: ${states}; ${holders}; ${plural(flying, 'frame')} in flight.`
+}
+
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+
+/** A duration or a time as seconds, for example "12.34 s". */
+export const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`
+
+/** A button for a deed to a client. */
+export interface Choice {
+  title: string
+  hint: string
+  deed: Deed
+  isPossible: boolean
+}
+
+/** Returns what the reader can do to a client. */
+export function choicesOf(client: ClientPicture, recipe: RecipeId, stopSeconds: number): Choice[] {
+  const { id, process, role, state } = client
+  const runs = process === 'running'
+  const connected = process !== 'dead' && state === 'connected'
+  const isBare = recipe === 'bare-clients'
+  const locks: Choice[] = [
+    {
+      title: 'Release',
+      hint: 'gives up what it holds',
+      deed: { kind: 'release', client: id },
+      isPossible: runs && isActive(role),
+    },
+    {
+      title: 'Join',
+      hint: 'waits for the lock again, with a new session if it has none',
+      deed: { kind: 'join', client: id },
+      isPossible: process !== 'stopped' && process !== 'starting' && !isActive(role) && role !== 'waiting',
+    },
+  ]
+  return [
+    ...(isBare ? [] : locks),
+    { title: 'Kill', hint: 'its process dies', deed: { kind: 'kill', client: id }, isPossible: process !== 'dead' },
+    {
+      title: `Stop for ${stopSeconds} s`,
+      hint: 'its process does nothing, as in a long garbage collection',
+      deed: { kind: 'stop', client: id, seconds: stopSeconds },
+      isPossible: runs,
+    },
+    {
+      title: 'Cut its line',
+      hint: 'its connection ends, and both ends notice',
+      deed: { kind: 'cut', client: id },
+      isPossible: connected,
+    },
+    {
+      title: `Unplug for ${stopSeconds} s`,
+      hint: 'nothing that is sent arrives, and nobody notices',
+      deed: { kind: 'unplug', client: id, seconds: stopSeconds },
+      isPossible: connected && client.unpluggedUntil === undefined,
+    },
+    {
+      title: 'Lose one answer',
+      hint: 'the next answer to it is lost, with its connection',
+      deed: { kind: 'lose answer', client: id },
+      isPossible: connected,
+    },
+    {
+      title: 'Expire its session',
+      hint: 'the server ends its session',
+      deed: { kind: 'expire', client: id },
+      isPossible: client.session !== undefined && state !== 'expired' && state !== 'closed',
+    },
+  ]
+}

@@ -1,0 +1,93 @@
+import { useEffect } from 'preact/hooks'
+import type { Playground } from '../model/playground.ts'
+import { Costs } from './costs.tsx'
+import { Deeds } from './deeds.tsx'
+import { Inspector } from './inspector.tsx'
+import { Keys } from './keys.tsx'
+import { Lanes } from './lanes.tsx'
+import { Legend } from './legend.tsx'
+import { LessonCard } from './lesson-card.tsx'
+import { Setup } from './setup.tsx'
+import { Stage } from './stage.tsx'
+import { Transport } from './transport.tsx'
+import { useChanges } from './use-changes.ts'
+
+export interface Props {
+  playground: Playground
+}
+
+export function App({ playground }: Props) {
+  useChanges(playground)
+  useLink(playground)
+  useKeys(playground)
+  const { error } = playground
+  return (
+    <>
+      <header>
+        <h1>ZooKeeper in a browser tab</h1>
+        <p>
+          The client and the server of <a href="https://github.com/zkwire/zkwire">zkwire</a>, unchanged, in virtual
+          time. Each shape that flies is a real frame of the protocol.
+        </p>
+      </header>
+      {error !== undefined && (
+        <p class="error" role="alert">
+          {error}
+        </p>
+      )}
+      <Setup playground={playground} />
+      <div class="work">
+        <section class="theatre" aria-labelledby="stage-title">
+          <h2 id="stage-title" class="hidden">
+            The stage
+          </h2>
+          <Stage playground={playground} />
+          <Transport playground={playground} />
+          <Legend />
+        </section>
+        <aside class="side" aria-label="Lessons, deeds and details">
+          <LessonCard playground={playground} />
+          <Deeds playground={playground} />
+          <Inspector playground={playground} />
+        </aside>
+      </div>
+      <Lanes playground={playground} />
+      <Costs playground={playground} />
+      <Keys />
+      <p class="hidden" role="status" aria-live={playground.playing ? 'off' : 'polite'}>
+        {playground.said}
+      </p>
+    </>
+  )
+}
+
+/** Keeps the address of the page the link to what it shows. */
+function useLink(playground: Playground): void {
+  const { link, playing } = playground
+  useEffect(() => {
+    if (!playing && location.hash.slice(1) !== link) history.replaceState(null, '', `#${link}`)
+  }, [link, playing])
+}
+
+/** Space plays and pauses, the arrows go from frame to frame, unless the focus is on something that needs these keys. */
+function useKeys(playground: Playground): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return
+      const target = event.target as Element
+      if (target.closest('input, select, textarea, button, a, summary, [data-keys]') !== null) return
+      const act = ACTIONS[event.key]
+      if (act === undefined) return
+      event.preventDefault()
+      act(playground)
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [playground])
+}
+
+const ACTIONS: Readonly<Record<string, (playground: Playground) => void>> = {
+  ' ': playground => (playground.playing ? playground.pause() : playground.play()),
+  ArrowRight: playground => void playground.forward(),
+  ArrowLeft: playground => void playground.back(),
+}

@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks'
+import type { ClientPicture } from '../../world/picture.ts'
+import { choicesOf, describeClient, isActive } from '../model/words.ts'
+import type { Props } from './app.tsx'
+import { CallForm } from './call-form.tsx'
+import { WriteForm } from './write-form.tsx'
+
+/** What the reader can do to a client: the chosen one, or else the holder. */
+export function Deeds({ playground }: Props) {
+  const [stopSeconds, setStopSeconds] = useState(15)
+  const { picture, selection } = playground
+  const { recipe } = picture.story.scenario
+  const clients = picture.clients.filter(({ id }) => id > 0)
+  const chosen =
+    (selection?.kind === 'client' ? clients.find(({ id }) => id === selection.client) : undefined) ??
+    clients.find(({ role }) => isActive(role)) ??
+    clients[0]
+  if (chosen === undefined) return null
+  const released = clients.find(({ role }) => isActive(role))
+  return (
+    <section class="panel deeds" aria-labelledby="deeds-title">
+      <h2 id="deeds-title">Do something</h2>
+      {recipe !== 'bare-clients' && (
+        <button
+          type="button"
+          class="main wide"
+          disabled={released === undefined || released.process !== 'running'}
+          onClick={() => released && void playground.act({ kind: 'release', client: released.id })}
+        >
+          Let the holder release{released === undefined ? '' : ` (client ${released.id})`}
+        </button>
+      )}
+      <label class="field">
+        <span>To</span>
+        <select
+          value={String(chosen.id)}
+          onChange={event => playground.select({ kind: 'client', client: Number(event.currentTarget.value) })}
+        >
+          {clients.map(client => (
+            <option key={client.id} value={String(client.id)}>
+              {describeClient(client)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <ClientDeeds playground={playground} client={chosen} stopSeconds={stopSeconds} />
+      <label class="field slider">
+        <span>
+          Stop and unplug for <output>{stopSeconds} s</output>
+        </span>
+        <input
+          type="range"
+          min="1"
+          max="60"
+          value={stopSeconds}
+          onInput={event => setStopSeconds(event.currentTarget.valueAsNumber)}
+        />
+      </label>
+      {recipe === 'bare-clients' && <CallForm playground={playground} client={chosen.id} />}
+      <WriteForm playground={playground} client={chosen} />
+    </section>
+  )
+}
+
+function ClientDeeds({ playground, client, stopSeconds }: Props & { client: ClientPicture; stopSeconds: number }) {
+  const { recipe } = playground.story.scenario
+  return (
+    <div class="buttons many" role="group" aria-label={`What to do to client ${client.id}`}>
+      {choicesOf(client, recipe, stopSeconds).map(({ title, hint, deed, isPossible }) => (
+        <button
+          key={deed.kind}
+          type="button"
+          title={hint}
+          disabled={!isPossible}
+          data-deed={deed.kind}
+          onClick={() => void playground.act(deed)}
+        >
+          {title}
+        </button>
+      ))}
+    </div>
+  )
+}

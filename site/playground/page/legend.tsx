@@ -1,0 +1,27 @@
+import { GLYPHS, STAR, type Kind } from '../scene/glyphs.ts'
+import { GlyphIcon } from './glyph.tsx'
+
+export function Legend() {
+  return (
+    <ul class="legend" aria-label="Legend">
+      {Object.entries(GLYPHS).map(([kind, { title }]) => (
+        <li key={kind}>
+          <GlyphIcon kind={kind as Kind} />
+          {title}
+        </li>
+      ))}
+      <li>
+        <svg class="icon" viewBox="-9 -9 18 18" width="18" height="18" aria-hidden="true">
+          <path class="star" d={STAR} />
+        </svg>
+        has the lock
+      </li>
+      <li>
+        <svg class="icon" viewBox="-9 -9 18 18" width="18" height="18" aria-hidden="true">
+          <path class="lease" d="M0,-7A7,7,0,1,1,-7,0" />
+        </svg>
+        lease running out
+      </li>
+    </ul>
+  )
+}

@@ -1,0 +1,166 @@
+// Paints what changes at each drawing: wires, leases, frames.
+import type { ClientPicture, Picture } from '../../world/picture.ts'
+import type { WireFrame } from '../../world/wire-frame.ts'
+import { isActive } from '../model/words.ts'
+import { CROSS, GLYPHS, type Kind } from '../scene/glyphs.ts'
+import type { Dot } from '../scene/flight.ts'
+import { linkBetween, wireOf, type Layout, type Point, type Wire } from '../scene/layout.ts'
+
+/** The part of the lease below which it is shown as short. */
+const SHORT = 1 / 3
+const COLOURS = [
+  'paper',
+  'wire',
+  'mark',
+  'event',
+  'answer',
+  'request',
+  'connect',
+  'ping',
+  'replication',
+  'lease',
+] as const
+type Colour = (typeof COLOURS)[number]
+
+const KIND_COLOURS: Readonly<Record<Kind, Colour>> = {
+  connect: 'connect',
+  request: 'request',
+  answer: 'answer',
+  notification: 'event',
+  ping: 'ping',
+  replication: 'replication',
+}
+
+/** A frame that has arrived, and the part of the moment that has passed since. */
+export interface Landing {
+  frame: WireFrame
+  age: number
+}
+
+export class Painter {
+  readonly #canvas: HTMLCanvasElement
+  readonly #context: CanvasRenderingContext2D
+  readonly #layout: Layout
+  readonly #colours = new Map<Colour, string>()
+  readonly #paths = new Map(Object.entries(GLYPHS).map(([kind, { path }]) => [kind, new Path2D(path)]))
+  readonly #cross = new Path2D(CROSS)
+  readonly #dark = matchMedia('(prefers-color-scheme: dark)')
+  #isDark: boolean | undefined
+  #scale = 0
+
+  constructor(canvas: HTMLCanvasElement, layout: Layout) {
+    const context = canvas.getContext('2d')
+    if (context === null) throw new Error('this browser cannot draw on a canvas')
+    this.#canvas = canvas
+    this.#context = context
+    this.#layout = layout
+  }
+
+  paint(picture: Picture, dots: readonly Dot[], landing: readonly Landing[]): void {
+    this.#prepare()
+    const context = this.#context
+    context.clearRect(0, 0, this.#layout.width, this.#layout.height)
+    this.#links(picture)
+    for (const client of picture.clients) this.#wire(client)
+    for (const client of picture.clients) this.#lease(client)
+    for (const each of landing) this.#landing(each)
+    for (const dot of dots) this.#dot(dot)
+    // Tells tests, and pages around this one, which frames were painted.
+    this.#canvas.dispatchEvent(new CustomEvent('painted', { detail: dots }))
+  }
+
+  #prepare(): void {
+    if (this.#isDark !== this.#dark.matches) {
+      this.#isDark = this.#dark.matches
+      const style = getComputedStyle(this.#canvas)
+      for (const colour of COLOURS) this.#colours.set(colour, style.getPropertyValue(`--${colour}`))
+    }
+    if (this.#scale === devicePixelRatio) return
+    this.#scale = devicePixelRatio
+    this.#canvas.width = this.#layout.width * this.#scale
+    this.#canvas.height = this.#layout.height * this.#scale
+    this.#context.scale(this.#scale, this.#scale)
+  }
+
+  #stroke(wire: Wire, colour: Colour, width: number, dash: number[] = []): void {
+    const context = this.#context
+    context.beginPath()
+    context.moveTo(wire.from.x, wire.from.y)
+    context.lineTo(wire.to.x, wire.to.y)
+    context.strokeStyle = this.#colour(colour)
+    context.lineWidth = width
+    context.setLineDash(dash)
+    context.stroke()
+    context.setLineDash([])
+  }
+
+  #links({ servers }: Picture): void {
+    for (const one of servers)
+      for (const other of servers) {
+        const link = one.id < other.id ? linkBetween(this.#layout, one.id, other.id) : undefined
+        const isCut = one.isCutOff || other.isCutOff
+        if (link !== undefined) this.#stroke(link, isCut ? 'event' : 'replication', isCut ? 1 : 3, isCut ? [2, 8] : [])
+      }
+  }
+
+  #wire(client: ClientPicture): void {
+    const wire = client.server === undefined ? undefined : wireOf(this.#layout, client.id, client.server)
+    if (wire === undefined || client.process === 'dead') return
+    if (client.unpluggedUntil !== undefined) this.#stroke(wire, 'event', 1.5, [2, 7])
+    else if (client.state !== 'connected') this.#stroke(wire, 'wire', 1.5, [4, 5])
+    else if (isActive(client.role)) this.#stroke(wire, 'mark', 3)
+    else this.#stroke(wire, 'wire', 1.5)
+  }
+
+  /** Draws how much of the lease is left, clockwise from the top. */
+  #lease({ id, lease, process, session }: ClientPicture): void {
+    const place = this.#layout.clients[id]
+    if (place === undefined || session === undefined || process === 'dead' || lease.of === 0) return
+    const left = Math.max(0, Math.min(1, lease.left / lease.of))
+    const radius = this.#layout.token / 2 + 1
+    this.#arc(place, radius, left, left < SHORT ? 'event' : 'lease')
+  }
+
+  #arc({ x, y }: Point, radius: number, part: number, colour: Colour): void {
+    const context = this.#context
+    context.beginPath()
+    context.arc(x, y, radius, -Math.PI / 2, -Math.PI / 2 + part * 2 * Math.PI)
+    context.strokeStyle = this.#colour(colour)
+    context.lineWidth = 3
+    context.stroke()
+  }
+
+  /** A ring that grows where a frame has just arrived at a client. */
+  #landing({ frame, age }: Landing): void {
+    const place = this.#layout.clients[frame.client]
+    if (place === undefined) return
+    const context = this.#context
+    context.globalAlpha = 0.7 * (1 - age)
+    this.#arc(place, this.#layout.token / 2 + 3 + age * 9, 1, KIND_COLOURS[frame.kind])
+    context.globalAlpha = 1
+  }
+
+  #dot({ x, y, kind, lost }: Dot): void {
+    const context = this.#context
+    const path = lost ? this.#cross : this.#paths.get(kind)
+    if (path === undefined) return
+    const colour = this.#colour(KIND_COLOURS[kind])
+    context.translate(x, y)
+    // A rim in the colour of the paper separates the shape from wires and other shapes.
+    context.strokeStyle = this.#colour('paper')
+    context.lineWidth = lost ? 6 : 4
+    context.lineJoin = 'round'
+    context.stroke(path)
+    const isHollow = lost || GLYPHS[kind].hollow
+    context.fillStyle = isHollow ? this.#colour('paper') : colour
+    if (!lost) context.fill(path)
+    context.strokeStyle = lost ? this.#colour('event') : colour
+    context.lineWidth = lost ? 3 : 2
+    if (isHollow) context.stroke(path)
+    context.translate(-x, -y)
+  }
+
+  #colour(colour: Colour): string {
+    return this.#colours.get(colour) ?? '#808080'
+  }
+}

@@ -1,0 +1,120 @@
+import type { NodePicture, ServerPicture } from '../../world/picture.ts'
+import { describeServer, nameOf, plural } from '../model/words.ts'
+import type { Box } from '../scene/layout.ts'
+import type { Props } from './app.tsx'
+
+/** With more children than this, a parent shows them as small tiles. */
+const MANY = 7
+const STEP = 12
+
+/** A server: its mode, its tree, and how many sessions and watches it has. */
+export function ServerBox({ playground, server, box }: Props & { server: ServerPicture; box: Box }) {
+  const { id, mode, zxid, isCutOff, sessions, watches } = server
+  const { x, y, width, height } = box
+  const isNarrow = width < 200
+  return (
+    <div
+      class={`server ${mode}${isCutOff ? ' cut-off' : ''}${isNarrow ? ' narrow' : ''}`}
+      style={{ left: `${x - width / 2}px`, top: `${y - height / 2}px`, width: `${width}px`, height: `${height}px` }}
+      data-server={id}
+      data-mode={mode}
+      onClick={event => event.stopPropagation()}
+    >
+      <button
+        type="button"
+        class="server-name"
+        aria-label={describeServer(server)}
+        onClick={() => playground.select({ kind: 'server', server: id })}
+      >
+        <b>server {id}</b> <span>{isCutOff ? `${mode}, cut off` : mode}</span>
+        <small>
+          zxid {zxid} · {plural(sessions.length, 'session')} · {plural(watches.length, 'watch', 'watches')}
+        </small>
+      </button>
+      <Tree playground={playground} server={server} />
+    </div>
+  )
+}
+
+function Tree({ playground, server }: Props & { server: ServerPicture }) {
+  const nodes = server.nodes.filter(({ path }) => path !== '/' && !path.startsWith('/zookeeper'))
+  const watchers = new Map<string, number>()
+  for (const { path } of server.watches) watchers.set(path, (watchers.get(path) ?? 0) + 1)
+  // The queue of a lock is in the order of the numbers, whatever stands before them.
+  const childrenOf = (parent: string) =>
+    nodes
+      .filter(({ path }) => path.slice(0, path.lastIndexOf('/')) === parent)
+      .sort((a, b) => (numberOf(a.path) ?? 0) - (numberOf(b.path) ?? 0))
+  const branch = (parent: string, depth: number) => {
+    const children = childrenOf(parent)
+    if (children.length === 0) return undefined
+    const isLeafy = children.length > MANY && children.every(({ path }) => childrenOf(path).length === 0)
+    return (
+      <ul class={isLeafy ? 'tiles' : 'rows'}>
+        {children.map(node => (
+          <li key={node.path} style={isLeafy ? {} : { paddingLeft: `${depth * STEP}px` }}>
+            <NodeButton playground={playground} node={node} watchers={watchers.get(node.path) ?? 0} isTile={isLeafy} />
+            {branch(node.path, depth + 1)}
+          </li>
+        ))}
+      </ul>
+    )
+  }
+  return (
+    <div class="tree" role="group" aria-label={`Nodes of server ${server.id}`} tabIndex={0} data-keys>
+      {branch('', 0) ?? <p class="faint">no nodes yet</p>}
+    </div>
+  )
+}
+
+interface NodeProps extends Props {
+  node: NodePicture
+  watchers: number
+  isTile: boolean
+}
+
+function NodeButton({ playground, node, watchers, isTile }: NodeProps) {
+  const { path, kind, owner, text } = node
+  const { selection } = playground
+  const isChosen = selection?.kind === 'node' && selection.path === path
+  const watched = watchers === 0 ? '' : `, ${plural(watchers, 'watch', 'watches')}`
+  const owned = owner === undefined ? '' : `, of ${nameOf(owner)}`
+  return (
+    <button
+      type="button"
+      class={`node ${kind}`}
+      title={path}
+      aria-label={`node ${path}, ${kind}${owned}${watched}`}
+      aria-pressed={isChosen}
+      data-path={path}
+      onClick={() => playground.select({ kind: 'node', path })}
+    >
+      <span class="node-name">{isTile ? shortened(path) : `/${lastOf(path)}`}</span>
+      {owner !== undefined && <span class="owner">{owner}</span>}
+      {!isTile && text !== undefined && text !== '' && <span class="faint">“{text.slice(0, 16)}”</span>}
+      {watchers > 0 && (
+        <span class="watchers">
+          <svg viewBox="-9 -6 18 12" width="15" height="10" aria-hidden="true">
+            <path d="M-8,0Q0,-9,8,0Q0,9,-8,0Z" fill="none" stroke="currentColor" stroke-width="1.6" />
+            <circle r="2.4" fill="currentColor" />
+          </svg>
+          {watchers > 1 && watchers}
+        </span>
+      )}
+    </button>
+  )
+}
+
+const lastOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+/** Returns the number of a sequential node, or undefined. */
+function numberOf(path: string): number | undefined {
+  const digits = /\d{10}$/.exec(path)?.[0]
+  return digits === undefined ? undefined : Number(digits)
+}
+
+/** The number of a sequential node without its zeros, or else the end of its name. */
+export function shortened(path: string): string {
+  const number = numberOf(path)
+  return number === undefined ? lastOf(path).slice(-7) : `…${number}`
+}

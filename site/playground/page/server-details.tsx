@@ -1,0 +1,88 @@
+import type { ServerPicture } from '../../world/picture.ts'
+import { describeServer, nameOf, seconds } from '../model/words.ts'
+import type { Props } from './app.tsx'
+import { Facts } from './facts.tsx'
+
+/** A server: its sessions and watches, and what the reader can do to it. */
+export function ServerDetails({ playground, server }: Props & { server: ServerPicture | undefined }) {
+  if (server === undefined) return null
+  const { id, mode, epoch, zxid, sessions, watches, isCutOff } = server
+  const isAlone = playground.story.scenario.servers === 1
+  return (
+    <>
+      <h3>{describeServer(server)}</h3>
+      <Facts
+        facts={[
+          ['mode', mode],
+          ['epoch', epoch],
+          ['zxid', zxid],
+        ]}
+      />
+      <div class="buttons many" role="group" aria-label={`What to do to server ${id}`}>
+        <button
+          type="button"
+          data-deed="restart server"
+          onClick={() => void playground.act({ kind: 'restart server', server: id })}
+        >
+          Restart it
+        </button>
+        {!isAlone && (
+          <>
+            <button
+              type="button"
+              data-deed="cut off"
+              disabled={isCutOff}
+              onClick={() => void playground.act({ kind: 'cut off', server: id })}
+            >
+              Cut it off from the others
+            </button>
+            <button
+              type="button"
+              data-deed="heal"
+              disabled={!isCutOff}
+              onClick={() => void playground.act({ kind: 'heal', server: id })}
+            >
+              Heal the cut
+            </button>
+          </>
+        )}
+      </div>
+      <h4>Sessions</h4>
+      <div class="scroll" tabIndex={0} role="group" aria-label={`Sessions of server ${id}`} data-keys>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">session</th>
+              <th scope="col">of</th>
+              <th scope="col">timeout</th>
+              <th scope="col">here</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sessions.map(({ id, client, timeout, isConnected }) => (
+              <tr key={id}>
+                <td class="hex">{id}</td>
+                <td>{client === undefined ? 'nobody here' : nameOf(client)}</td>
+                <td>{seconds(timeout)}</td>
+                <td>{isConnected ? 'connected' : ''}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <h4>Watches</h4>
+      <ul class="links scroll" tabIndex={0} aria-label={`Watches of server ${id}`} data-keys>
+        {watches.map(({ path, kind, client, session }) => (
+          <li key={path + kind + session}>
+            <button type="button" class="link" onClick={() => playground.select({ kind: 'node', path })}>
+              {path}
+            </button>{' '}
+            <span class="faint">
+              {kind}, {client === undefined ? 'another session' : nameOf(client)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

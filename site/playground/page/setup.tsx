@@ -1,0 +1,93 @@
+import { useEffect, useState } from 'preact/hooks'
+import { LIMITS, RECIPES, type RecipeId, type Scenario } from '../../world/story.ts'
+import type { Props } from './app.tsx'
+
+const LARGEST_SEED = 2 ** 32 - 1
+
+/** Chooses the scenario. Each change starts it again, except while the reader moves the slider or types. */
+export function Setup({ playground }: Props) {
+  const { scenario } = playground.story
+  const [draft, setDraft] = useState<Scenario>(scenario)
+  useEffect(() => setDraft(scenario), [scenario.recipe, scenario.clients, scenario.servers, scenario.seed])
+  const start = (change: Partial<Scenario>) => void playground.start({ ...draft, ...change })
+  return (
+    <form
+      class="setup"
+      aria-label="Scenario"
+      onSubmit={event => {
+        event.preventDefault()
+        start({})
+      }}
+    >
+      <label class="field">
+        <span>Recipe</span>
+        <select value={draft.recipe} onChange={event => start({ recipe: event.currentTarget.value as RecipeId })}>
+          {Object.entries(RECIPES).map(([id, title]) => (
+            <option key={id} value={id}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="field slider">
+        <span>
+          Clients, N = <output>{draft.clients}</output>
+        </span>
+        <input
+          type="range"
+          min="1"
+          max={LIMITS.clients}
+          value={draft.clients}
+          onInput={event => setDraft({ ...draft, clients: event.currentTarget.valueAsNumber })}
+          onChange={event => start({ clients: event.currentTarget.valueAsNumber })}
+        />
+      </label>
+      <label class="field">
+        <span>Servers</span>
+        <select
+          value={String(draft.servers)}
+          onChange={event => start({ servers: event.currentTarget.value === '3' ? 3 : 1 })}
+        >
+          <option value="1">one</option>
+          <option value="3">three, an ensemble</option>
+        </select>
+      </label>
+      <label class="field seed">
+        <span>Seed</span>
+        <input
+          type="number"
+          min="0"
+          max={LARGEST_SEED}
+          required
+          value={draft.seed}
+          onInput={event => setDraft({ ...draft, seed: event.currentTarget.valueAsNumber })}
+        />
+      </label>
+      <button type="submit">Start again</button>
+      <CopyLink playground={playground} />
+    </form>
+  )
+}
+
+function CopyLink({ playground }: Props) {
+  const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
+  useEffect(() => {
+    if (state === 'idle') return undefined
+    const timer = setTimeout(() => setState('idle'), 3000)
+    return () => clearTimeout(timer)
+  }, [state])
+  const copy = () => {
+    const address = `${location.href.split('#')[0] ?? ''}#${playground.link}`
+    history.replaceState(null, '', `#${playground.link}`)
+    navigator.clipboard.writeText(address).then(
+      () => setState('copied'),
+      () => setState('failed'),
+    )
+  }
+  const texts = { idle: 'Copy link', copied: 'Copied', failed: 'Copy it from the address' }
+  return (
+    <button type="button" onClick={copy}>
+      <span aria-live="polite">{texts[state]}</span>
+    </button>
+  )
+}

@@ -1,0 +1,84 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { describeStage } from '../model/words.ts'
+import { dotAt, dotsOf, flightsOf, type Dot } from '../scene/flight.ts'
+import { layoutOf, type Layout } from '../scene/layout.ts'
+import type { Props } from './app.tsx'
+import { Painter } from './painter.ts'
+import { ServerBox } from './server-box.tsx'
+import { Tokens } from './tokens.tsx'
+
+/** How near to a frame a click must be, in pixels. */
+const REACH = 16
+const stillness = matchMedia('(prefers-reduced-motion: reduce)')
+
+/** The servers in the middle, the clients around them, and the frames that fly between them. */
+export function Stage({ playground }: Props) {
+  const frame = useRef<HTMLDivElement>(null)
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const dots = useRef<readonly Dot[]>([])
+  const { width, height } = useSize(frame)
+  const { picture } = playground
+  const { clients, servers } = picture.story.scenario
+  const layout = useMemo(() => layoutOf(width, height, clients, servers), [width, height, clients, servers])
+
+  useEffect(() => {
+    if (canvas.current === null) return undefined
+    const painter = new Painter(canvas.current, layout)
+    let last = performance.now()
+    let isEnded = false
+    let request = requestAnimationFrame(function draw(now) {
+      const still = stillness.matches
+      const passed = now - last
+      last = now
+      void playground.tick(passed, still).then(() => {
+        if (isEnded) return
+        const { picture, now, flying, landing } = playground.sight
+        dots.current = dotsOf(flightsOf(layout, flying, picture.replication), now, still)
+        painter.paint(picture, dots.current, still ? [] : landing)
+        request = requestAnimationFrame(draw)
+      })
+    })
+    return () => {
+      isEnded = true
+      cancelAnimationFrame(request)
+    }
+  }, [playground, layout])
+
+  return (
+    <div
+      class="stage"
+      style={{ height: `${height}px` }}
+      ref={frame}
+      role="group"
+      aria-label="Stage"
+      onClick={event => {
+        const box = event.currentTarget.getBoundingClientRect()
+        const dot = dotAt(dots.current, { x: event.clientX - box.left, y: event.clientY - box.top }, REACH)
+        if (dot?.n !== undefined) playground.select({ kind: 'frame', n: dot.n })
+      }}
+    >
+      <canvas ref={canvas} aria-hidden="true" />
+      <p class="hidden">{describeStage(picture, playground.sight.flying.length)}</p>
+      <Tokens playground={playground} layout={layout} />
+      {picture.servers.map(server => {
+        const box = layout.servers[server.id - 1]
+        return box && <ServerBox key={server.id} playground={playground} server={server} box={box} />
+      })}
+    </div>
+  )
+}
+
+function useSize(frame: { current: HTMLDivElement | null }): Pick<Layout, 'width' | 'height'> {
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    if (frame.current === null) return undefined
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.round(entry.contentRect.width)))
+    observer.observe(frame.current)
+    return () => observer.disconnect()
+  }, [])
+  return { width, height: heightOf(width) }
+}
+
+/** A phone has a high stage, a screen a broad one. */
+const heightOf = (width: number): number =>
+  Math.round(width < 520 ? width * 1.4 : Math.max(460, Math.min(640, width * 0.74)))

@@ -1,0 +1,69 @@
+import { plural, seconds } from '../model/words.ts'
+import type { Props } from './app.tsx'
+
+/** Plays, and goes from frame to frame. */
+export function Transport({ playground }: Props) {
+  const { playing, speed, picture, frames } = playground
+  const { all, thisRelease } = picture.counters
+  return (
+    <div class="transport">
+      <div class="buttons" role="group" aria-label="Time">
+        <button type="button" onClick={() => void playground.goTo(0)} disabled={frames.length === 0}>
+          <Icon path="M-6,-6V6M6,-6L-3,0L6,6Z" />
+          <span class="hidden">to the beginning</span>
+        </button>
+        <button type="button" onClick={() => void playground.back()} disabled={frames.length === 0}>
+          <Icon path="M4,-6L-5,0L4,6Z" />
+          <span class="hidden">one frame back</span>
+        </button>
+        <button type="button" class="main" onClick={() => (playing ? playground.pause() : playground.play())}>
+          <Icon path={playing ? 'M-5,-6H-1.5V6H-5ZM1.5,-6H5V6H1.5Z' : 'M-4,-7L7,0L-4,7Z'} />
+          {playing ? 'Pause' : 'Play'}
+        </button>
+        <button type="button" onClick={() => void playground.forward()}>
+          <Icon path="M-4,-6L5,0L-4,6Z" />
+          <span class="hidden">one frame forward</span>
+        </button>
+      </div>
+      <div class="buttons" role="group" aria-label="Speed">
+        <button type="button" onClick={() => playground.changeSpeed(-1)}>
+          <span class="hidden">slower</span>
+          <span aria-hidden="true">−</span>
+        </button>
+        <output class="speed">{speed < 1 ? `1/${1 / speed}` : speed}×</output>
+        <button type="button" onClick={() => playground.changeSpeed(1)}>
+          <span class="hidden">faster</span>
+          <span aria-hidden="true">+</span>
+        </button>
+      </div>
+      <dl class="counters">
+        <div>
+          <dt>time</dt>
+          <dd>{seconds(picture.now)}</dd>
+        </div>
+        <div>
+          <dt>all</dt>
+          <dd>
+            {plural(all.frames, 'frame')}, {plural(all.byKind.notification, 'notification')},{' '}
+            {plural(all.bytes, 'byte')}
+          </dd>
+        </div>
+        <div>
+          <dt>this release</dt>
+          <dd>
+            {plural(thisRelease.frames, 'frame')}, {plural(thisRelease.byKind.notification, 'notification')},{' '}
+            {plural(thisRelease.bytes, 'byte')}
+          </dd>
+        </div>
+      </dl>
+    </div>
+  )
+}
+
+function Icon({ path }: { path: string }) {
+  return (
+    <svg viewBox="-10 -10 20 20" width="20" height="20" aria-hidden="true">
+      <path d={path} fill="currentColor" stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" />
+    </svg>
+  )
+}

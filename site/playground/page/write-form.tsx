@@ -1,0 +1,51 @@
+import type { ClientPicture, StoreWrite } from '../../world/picture.ts'
+import type { WriteProtection } from '../../world/story.ts'
+import { seconds } from '../model/words.ts'
+import type { Props } from './app.tsx'
+
+const PROTECTIONS: Readonly<Record<WriteProtection, string>> = {
+  nothing: 'Write unprotected',
+  token: 'Write with its token',
+  guard: 'Write with guard()',
+}
+
+/** Lets a holder write to what the lock protects, and shows what the store outside ZooKeeper did. */
+export function WriteForm({ playground, client }: Props & { client: ClientPicture }) {
+  const { store } = playground.picture
+  if (client.token === undefined && store.writes.length === 0) return null
+  return (
+    <div class="writes">
+      <h3>What the lock protects</h3>
+      <div class="buttons many" role="group" aria-label={`Writes of client ${client.id}`}>
+        {Object.entries(PROTECTIONS).map(([protection, title]) => (
+          <button
+            key={protection}
+            type="button"
+            disabled={client.token === undefined || client.process !== 'running'}
+            data-deed={`write ${protection}`}
+            onClick={() =>
+              void playground.act({ kind: 'write', client: client.id, protection: protection as WriteProtection })
+            }
+          >
+            {title}
+          </button>
+        ))}
+      </div>
+      {store.writes.length > 0 && (
+        <ol class="log">
+          {store.writes.map(write => (
+            <li key={write.at} class={write.isAccepted && write.isLate ? 'bad' : ''}>
+              {sentenceOf(write)}
+            </li>
+          ))}
+        </ol>
+      )}
+    </div>
+  )
+}
+
+function sentenceOf({ at, client, token, isAccepted, isLate }: StoreWrite): string {
+  const what = `client ${client} writes ${token === undefined ? 'without a token' : `with token ${token}`}`
+  const outcome = isAccepted ? (isLate ? 'accepted, although another client holds the lock' : 'accepted') : 'refused'
+  return `${seconds(at)} ${what}: ${outcome}`
+}
