@@ -46,7 +46,7 @@ export function Deeds({ playground }: Props) {
       <ClientDeeds playground={playground} client={chosen} stopSeconds={stopSeconds} />
       <label class="field slider">
         <span>
-          Stop and unplug for <output>{stopSeconds} s</output>
+          Stop and unplug for <b>{stopSeconds} s</b>
         </span>
         <input
           type="range"

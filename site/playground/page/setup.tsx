@@ -31,7 +31,7 @@ export function Setup({ playground }: Props) {
       </label>
       <label class="field slider">
         <span>
-          Clients, N = <output>{draft.clients}</output>
+          Clients, N = <b>{draft.clients}</b>
         </span>
         <input
           type="range"
