@@ -1,7 +1,10 @@
 // Runs one test file in a process of its own, and returns the first failure that an assertion or an error caused.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { root } from '../support/packed-package.ts'
 
 export type Outcome =
   | { is: 'passed'; tests: number }
@@ -16,14 +19,18 @@ const TIME_LIMIT = 100_000
 /** The time limit of a test, ms. It is longer than the tests take, even on a busy machine. */
 const TEST_TIMEOUT = 60_000
 
+/**
+ * The file that the command `mocha` runs in a second process, for the option `import` of its configuration. It must not
+ * be named by a symbolic link, or it does nothing.
+ */
+const mocha = realpathSync(join(root, 'node_modules/mocha/lib/cli/cli.js'))
+
 type Report = [kind: 'start' | 'pass' | 'fail' | 'end', details: { fullTitle?: string; err?: string }]
 
 /** Runs a test file of the copy in `directory`. Ends the process at the first failure that is no timeout. */
 export async function runTestFile(directory: string, testFile: string): Promise<Outcome> {
   const args = ['--exit', '--reporter', 'json-stream', '--timeout', String(TEST_TIMEOUT), testFile]
-  // The command `mocha` would start a second process for the option `import` of its configuration.
-  const mocha = ['--import', 'tsx', 'node_modules/mocha/lib/cli/cli.js']
-  const child = spawn(process.execPath, [...mocha, ...args], {
+  const child = spawn(process.execPath, ['--import', 'tsx', mocha, ...args], {
     cwd: directory,
     stdio: ['ignore', 'pipe', 'pipe'],
     // A process group of its own, so that the servers that a test started end with it.

@@ -79,10 +79,14 @@ export class LookAhead {
     }
   }
 
-  /** Returns the watch on a node. Sets a new one unless the present one will still report the node's deletion. */
+  /**
+   * Returns the watch on a node. Sets a new one unless the present one will report the node's deletion, or has reported
+   * it already: the event may arrive just before a list that is older. The name cannot return while the own node exists,
+   * because only a new directory counts from 0.
+   */
   #watch(name: string, onChange: () => void): NodeWatch {
     const known = this.#watches.get(name)
-    if (known?.isPending === true) return known
+    if (known !== undefined && (known.isPending || known.status === 'gone')) return known
     const watch = new NodeWatch(this.#client, join(this.#directory, name), onChange)
     this.#watches.set(name, watch)
     return watch

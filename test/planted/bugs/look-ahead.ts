@@ -25,6 +25,12 @@ export const lookAheadBugs: readonly PlantedBug[] = [
     to: "'event'",
   },
   {
+    ...lookAhead,
+    bug: 'a waiter that looks ahead reads a node again whose end was reported together with the list',
+    from: "known.isPending || known.status === 'gone'",
+    to: 'known.isPending',
+  },
+  {
     ...nodeWatch,
     bug: 'a waiter that looks ahead trusts the order of events across a reconnect',
     from: 'this.#connects === this.#client.stats.connects && ',

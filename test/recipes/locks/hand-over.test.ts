@@ -58,6 +58,12 @@ describe('a hand-over', () => {
         expect(await distant.handOvers(contenders)).to.deep.equal(Array.from({ length: size - 1 }, () => 1))
       })
 
+    it(`of ${name} takes exactly one round trip from each of 20 holders that release at once`, async () => {
+      const contenders = await distant.queueUp(recipe, 20)
+      const chain = contenders.map(async ({ held }) => (await held).release())
+      expect(await distant.count(() => Promise.all(chain))).to.equal(20)
+    })
+
     it(`of ${name} takes one round trip behind waiters that gave up two round trips before the release`, async () => {
       const contenders = await distant.queueUp(recipe, 12)
       // The next holder, some in a row, and the one before the last.

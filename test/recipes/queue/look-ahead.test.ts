@@ -239,6 +239,21 @@ describe('a waiter that looks ahead', () => {
     await release(third)
   })
 
+  it('reads nothing more if the list that shows its predecessor arrives together with the event of that node’s end', async () => {
+    const [first, second, third] = await queueUp(3)
+    const list = server.faults.hold('getChildren', { session: third.client.sessionId })
+    await release(first)
+    await list.triggered
+    await release(second)
+    await turns()
+    const reads = countOf('getData')
+    list.release()
+    await turns()
+    expect(third.isHolding).to.equal(true)
+    expect(reads()).to.equal(0)
+    await release(third)
+  })
+
   for (const lookAhead of [true, undefined])
     it(`is not before a writer that is downgraded if its names match readers too, with lookAhead: ${lookAhead}`, async () => {
       const writer = await new ReadWriteLock(await open(), '/lock').writeLock.acquire()
