@@ -1,8 +1,9 @@
 // `npm start`: measures how notifications fan out (README.md in this folder). This folder contains the benchmarks of
 // zkwire. Their figures are printed, and no test asserts them. The files directly in it are the command and its
 // options.
-// May import: bench/fleet/processes.ts, bench/harness, bench/measure, bench/output, bench/peers, bench/report/peers.ts,
-// bench/report/report.ts, bench/scenarios/index.ts, src/session/servers/connect-string.ts.
+// May import: bench/fleet/processes.ts, bench/harness, bench/measure, bench/model/options.ts, bench/model/predict.ts,
+// bench/output, bench/peers, bench/report/peers.ts, bench/report/report.ts, bench/scenarios/index.ts,
+// src/session/servers/connect-string.ts.
 import { relative } from 'node:path'
 import { processUnits } from './fleet/processes.ts'
 import { totalOf } from './measure/reconcile.ts'
@@ -14,6 +15,7 @@ import { measurePeers } from './peers.ts'
 import { stagesOf, tasksOf } from './harness/plan.ts'
 import { Progress } from './output/progress.ts'
 import { recordAll } from './measure/recording.ts'
+import { predict } from './model/predict.ts'
 import { caveatsOf } from './output/caveats.ts'
 import {
   ensureWritable,
@@ -55,7 +57,11 @@ function abortOnSignals(stop: AbortController): void {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  const options = parseOptions(args)
+  if (args.includes('--predict') && !args.includes('--help')) {
+    process.stdout.write(`${(await predict(args)).split('\n').map(wrap).join('\n')}\n`)
+    return 0
+  }
+  const options = parseOptions(args.filter(each => each !== '--predict'))
   if (options === 'help') {
     process.stdout.write(help)
     return 0

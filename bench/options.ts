@@ -1,6 +1,7 @@
 // The command line of `npm start`.
 import { fileURLToPath } from 'node:url'
 import { parseConnectString } from '../src/session/servers/connect-string.ts'
+import { DEFAULTS as FORETOLD } from './model/options.ts'
 import { WORSE_EXIT_CODE } from './output/compare.ts'
 import { UsageError, valuesOf } from './output/usage.ts'
 import type { Scenario } from './harness/scenario.ts'
@@ -102,6 +103,16 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
                            first lines of the output say what that needs
   --zoo-lock DIRECTORY     with --peers: where you have installed ZooKeeper's zoo_lock
   --help                   print this help
+
+With --predict it measures nothing. It says which lock to take, from how many
+contenders on a lock cannot keep up, and what a release costs, with these options:
+  --result FILE            the result from which that is foretold (docs/herd.json)
+  --sessions N,N,...       numbers of contenders, up to a billion (default: ten times
+                           the largest number of the result)
+  --line-rate RATE         the server's line in bits a second: 100M, 10G (${FORETOLD.lineRate})
+  --cores N                the cores that the server can use (${FORETOLD.cores})
+  --round-trip MS          between a client and the server (${FORETOLD.roundTrip})
+  --releases N             how often a second the lock is to be passed on (${FORETOLD.releases})
 
 On a server that it did not start, the benchmark creates one node, /zkwire-bench-...,
 works below it, and removes it at the end.

@@ -32,6 +32,9 @@ export interface Power {
 const T_95 = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
 const NORMAL_95 = 1.96
 
+/** Returns half the width of a 95 % interval, in standard errors. `freedom` is 1 or more. */
+export const student95 = (freedom: number): number => T_95[freedom - 1] ?? NORMAL_95
+
 /**
  * Fits a power of x: the least-squares line through the logarithms. Returns undefined if there are fewer than two
  * different x, or if a value is not positive.
@@ -45,6 +48,6 @@ export function powerOf(points: readonly Point[]): Power | undefined {
   const exponent = sum(logs.map(({ x, y }) => (x - middle.x) * (y - middle.y))) / spread
   const residuals = sum(logs.map(({ x, y }) => (y - middle.y - exponent * (x - middle.x)) ** 2))
   const freedom = points.length - 2
-  const error = freedom < 1 ? undefined : (T_95[freedom - 1] ?? NORMAL_95) * Math.sqrt(residuals / freedom / spread)
+  const error = freedom < 1 ? undefined : student95(freedom) * Math.sqrt(residuals / freedom / spread)
   return { exponent, error, factor: Math.exp(middle.y - exponent * middle.x) }
 }

@@ -2,7 +2,7 @@
 import { sum } from '../measure/statistics.ts'
 import type { PhaseSummary, Summary } from '../measure/summary.ts'
 import type { Result } from './result.ts'
-import { bytes, figure } from './table.ts'
+import { amount, figure, list } from './figures.ts'
 
 type Findings = Pick<Result, 'cells' | 'growth' | 'scenarios'>
 type Cell = Findings['cells'][number]
@@ -84,9 +84,3 @@ function reconnectSentence({ scenario, size, phases }: Summary): string {
 
 const movedBy = (phase: PhaseSummary | undefined): number =>
   (phase?.counts.bytesSent.median ?? NaN) + (phase?.counts.bytesReceived.median ?? NaN)
-
-/** Formats a number of bytes with its unit, such as '59.0 MB'. */
-const amount = (value: number): string => bytes(value).replace(/[kMG]?$/, ' $&B')
-
-const list = (parts: readonly string[]): string =>
-  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1) ?? ''}`

@@ -4,6 +4,9 @@ import { arch, availableParallelism, cpus, platform, release, totalmem } from 'n
 import { dirname } from 'node:path'
 import type { Reconciliation } from '../measure/reconcile.ts'
 import type { Measurement, Step } from '../measure/measurement.ts'
+import { heldOutOf, type HeldOut } from '../model/held-out.ts'
+import { modelOf } from '../model/model.ts'
+import type { Model } from '../model/terms.ts'
 import type { Recording } from '../measure/recording.ts'
 import type { RunOptions } from '../harness/run.ts'
 import { ownVersion, type Server } from '../harness/server.ts'
@@ -46,6 +49,10 @@ export interface Result {
     /** The frames and bytes of the counted steps at both ends. Undefined if the server reports no counts. */
     bothSides: Reconciliation | undefined
   })[]
+  /** What foretells the costs at other sizes, fitted to all sizes. Older results lack it. */
+  model?: Model
+  /** The largest size of each scenario, as foretold from the sizes up to a tenth of it. Older results lack it. */
+  heldOut?: HeldOut[]
   /** The first phase of each lock with twelve sessions, frame by frame. */
   recordings: Recording[]
   /** The traffic of the whole run. Only work and handshakes are part of the figures. */
@@ -80,6 +87,8 @@ export function resultOf(
 ): Result {
   const summaries = measurements.map(summaryOf)
   const { kind, version, mode, servers } = server
+  const growth = scenarios.map(scenario => growthOf(scenario, summaries))
+  const measured = { cells: summaries, growth, scenarios, recordings, machine }
   return {
     format: FORMAT,
     what: 'zkwire fan-out',
@@ -95,7 +104,7 @@ export function resultOf(
       about,
       byChance: variesBecause,
     })),
-    growth: scenarios.map(scenario => growthOf(scenario, summaries)),
+    growth,
     cells: measurements.map((measurement, i) => {
       const summary = summaries[i] ?? summaryOf(measurement)
       return {
@@ -105,6 +114,8 @@ export function resultOf(
         bothSides: measurement.bothSides,
       }
     }),
+    model: modelOf(measured),
+    heldOut: heldOutOf(measured),
     recordings,
     traffic,
     remarks: caveats,

@@ -1,8 +1,11 @@
 // The fan-out benchmark's output: tables, progress, result file, caveats, comparison, command lines. This file: the
 // tables of the result, for a terminal of 80 columns. Pure.
-// May import: bench/harness, bench/measure.
+// May import: bench/harness, bench/measure, bench/model.
 import { limitOf, type Growth, type PhaseSummary, type Summary } from '../measure/summary.ts'
 import type { Power } from '../measure/statistics.ts'
+import { bytes, figure } from './figures.ts'
+
+export { bytes, figure }
 
 interface Column<Row> {
   head: string
@@ -113,20 +116,7 @@ const NOTHING = '-'
 
 const count = (value: number): string => (Number.isInteger(value) ? String(value) : value.toFixed(1))
 
-export function bytes(value: number): string {
-  if (!Number.isFinite(value)) return NOTHING
-  if (value < 1000) return String(Math.round(value))
-  if (value < 999_500) return `${figure(value / 1000)}k`
-  return value < 999.5e6 ? `${figure(value / 1e6)}M` : `${figure(value / 1e9)}G`
-}
-
 const percent = (value: number | undefined): string => (value === undefined ? NOTHING : `${Math.round(100 * value)} %`)
-
-/** Formats with three digits, because further digits are noise. */
-export function figure(value: number | undefined): string {
-  if (value === undefined || !Number.isFinite(value)) return NOTHING
-  return value >= 100 ? String(Math.round(value)) : value.toFixed(value >= 10 ? 1 : 2)
-}
 
 function exponent(power: Power | undefined): string {
   if (power === undefined) return NOTHING

@@ -84,6 +84,17 @@ describe('npm start', function () {
     expect(await start('--compare', herd, '--to', newer).ended).to.include({ exitCode: 0 })
   })
 
+  it('foretells from the committed run in 80 columns, without a run', async () => {
+    const { exitCode, stdout, stderr } = await start('--predict', '--sessions', '1000000').ended
+    expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' })
+    expect(stdout)
+      .to.match(/^With 1,000,000 contenders, /)
+      .and.to.match(/^- Take TicketMutex\./m)
+    expect(stdout.split('\n').filter(line => line.length > 80)).to.deep.equal([])
+    expect(await start('--predict', '--apache').ended).to.include({ exitCode: 2, stdout: '' })
+    expect((await start('--predict', '--help').ended).stdout).to.contain('--line-rate')
+  })
+
   it('rejects --compare with a file that is not a result, in one line, before it starts anything', async () => {
     const { exitCode, stdout, stderr } = await start('--compare', main).ended
     expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' })

@@ -72,9 +72,15 @@ describe('the command line of the benchmark', () => {
       'compare',
       'to',
       'fail-if-worse',
+      'result',
+      'line-rate',
+      'cores',
+      'round-trip',
+      'releases',
       'help',
     ])
       expect(help).to.match(new RegExp(`^  --${option}\\b`, 'm'))
+    expect(help).to.contain('--predict')
     for (const { name } of scenarios) expect(help).to.contain(name)
     expect(Math.max(...help.split('\n').map(line => line.length))).to.be.at.most(88)
   })

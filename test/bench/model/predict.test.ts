@@ -1,0 +1,75 @@
+import { expect } from 'chai'
+import { fileURLToPath } from 'node:url'
+import { parsePredictOptions } from '../../../bench/model/options.ts'
+import { predict } from '../../../bench/model/predict.ts'
+import { UsageError } from '../../../bench/output/usage.ts'
+
+describe('npm start -- --predict', () => {
+  it('reads the committed run by default, and foretells ten times its largest number of contenders', async () => {
+    const text = await predict(['--predict'])
+    expect(text).to.match(/^With 10,000 contenders, a line of 1\.00 Gbit\/s, 4 cores /)
+    expect(text)
+      .to.match(/^- Take \w+/m)
+      .and.to.match(/^- HerdMutex: .* It cannot keep up from \d+ contenders on\.$/m)
+    expect(text).to.match(
+      /^Foretold from docs\/herd\.json: Apache ZooKeeper .*, up to 1000 contenders, on \d+ cores of /m,
+    )
+    expect(text).to.match(/^Of the figures with 1000 sessions, .* are at most 25 % off\./m)
+    expect(text).not.to.match(/NaN|undefined|Infinity/)
+  })
+
+  it('has a paragraph for each number of contenders, with the given conditions', async () => {
+    const text = await predict([
+      '--predict',
+      '--sessions',
+      '100,1000000',
+      '--line-rate',
+      '10G',
+      '--cores',
+      '8',
+      '--round-trip',
+      '2',
+      '--releases',
+      '50',
+    ])
+    const conditions = 'a line of 10.0 Gbit/s, 8 cores of the server, a round trip of 2.00 ms and 50 releases a second:'
+    expect(text)
+      .to.contain(`With 100 contenders, ${conditions}`)
+      .and.to.contain(`With 1,000,000 contenders, ${conditions}`)
+  })
+
+  it('rejects a file without a result, and one without a lock', async () => {
+    const message = (args: string[]) => predict(args).then(String, (error: unknown) => (error as Error).message)
+    expect(await message(['--predict', '--result', fileURLToPath(import.meta.url)])).to.contain('predict.test.ts')
+  })
+
+  it('has defaults for all options', () => {
+    expect(parsePredictOptions(['--predict'])).to.deep.include({
+      sizes: undefined,
+      lineRate: 1e9,
+      cores: 4,
+      roundTrip: 0.5,
+      releases: 10,
+    })
+    expect(parsePredictOptions(['--predict', '--line-rate', '2.5M']).lineRate).to.equal(2.5e6)
+    expect(parsePredictOptions(['--predict', '--sessions', '2, 1000000000']).sizes).to.deep.equal([2, 1e9])
+  })
+
+  for (const [args, complaint] of [
+    [['--sessions', '1'], '--sessions: "1" is not a list of whole numbers from 2 to 1000000000'],
+    [['--sessions', '10,x'], '--sessions: "10,x" is not a list of whole numbers from 2 to 1000000000'],
+    [['--sessions', '1000000001'], '--sessions: "1000000001" is not a list of whole numbers from 2 to 1000000000'],
+    [['--line-rate', '1000'], '--line-rate: "1000" is not a rate in bits a second, such as 100M or 10G'],
+    [['--line-rate', '0G'], '--line-rate: "0G" is not a rate in bits a second, such as 100M or 10G'],
+    [['--cores', '0'], '--cores: "0" is not a number above 0'],
+    [['--round-trip', ''], '--round-trip: "" is not a number above 0'],
+    [['--releases', 'many'], '--releases: "many" is not a number above 0'],
+    [['--apache'], "Unknown option '--apache'"],
+  ] as const)
+    it(`rejects ${args.join(' ')} in one line`, () => {
+      expect(() => parsePredictOptions(['--predict', ...args]))
+        .to.throw(UsageError)
+        .with.property('message')
+        .that.equals(complaint)
+    })
+})
