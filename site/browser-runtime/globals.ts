@@ -1,5 +1,12 @@
 // The globals of Node that a browser lacks. esbuild replaces each use of such a global by an import from this file.
-export { Buffer } from 'buffer/'
+import { Buffer } from 'buffer/'
+
+export { Buffer }
+
+/** Compares with any Uint8Array, as Node does. The method of the package refuses all but a Buffer. */
+Buffer.prototype.equals = function (other: Uint8Array): boolean {
+  return Buffer.compare(this, other) === 0
+}
 
 const tasks: (() => void)[] = []
 const { port1, port2 } = new MessageChannel()

@@ -307,10 +307,15 @@ export const steps: Readonly<Record<string, Step>> = {
   ...offlineSteps,
 }
 
-/** Runs all steps one after the other, and continues if a step fails. Closes everything that it opens. */
-export async function run(input: SuiteInput, options: SuiteOptions = {}): Promise<SuiteResult> {
+/** The steps for a runtime without sockets. A browser has no async contexts either. */
+export const stepsWithoutSockets: Readonly<Record<string, Step>> = Object.fromEntries(
+  Object.entries({ ...embeddedServerSteps, ...offlineSteps }).filter(([name]) => !name.includes('async context')),
+)
+
+/** Runs steps one after the other, and continues if a step fails. Closes everything that it opens. */
+export async function run(input: SuiteInput, options: SuiteOptions = {}, chosen = steps): Promise<SuiteResult> {
   const failures: SuiteResult['failures'] = {}
-  for (const [name, step] of Object.entries(steps)) {
+  for (const [name, step] of Object.entries(chosen)) {
     await using group = new ClientGroup(input.servers, options.connect ?? connect)
     failures[name] = await withDeadline(step(group.open, input, options)).then(
       () => null,
@@ -376,5 +381,7 @@ function runtimeName(): string {
   if (Bun !== undefined) return `Bun ${Bun.version}`
   if (Deno !== undefined) return `Deno ${Deno.version.deno}`
   if (navigator?.userAgent === 'Cloudflare-Workers') return 'workerd'
+  const [, chromium] = /Chrome\/([\d.]+)/.exec(navigator?.userAgent ?? '') ?? []
+  if (chromium !== undefined) return `Chromium ${chromium}`
   return `Node ${process.versions.node}`
 }
