@@ -5,21 +5,40 @@ import { badArguments, perms, type ACL } from '../protocol/index.ts'
 /**
  * Returns one entry of an ACL: `aclOf('digest', digest('ann', 'secret'), perms.read | perms.write)`.
  * @param permissions bits of {@link perms}, combined with `|`. Default: all permissions
+ * @example
+ * const acl = [aclOf('digest', digest('ann', 'secret')), aclOf('world', 'anyone', perms.read)]
+ * await zk.create('/mine', 'v1', { acl })
+ * acl.map(entry => entry.perms) // => [31, 1]
  */
 export const aclOf = (scheme: string, id: string, permissions: number = perms.all): ACL => ({
   perms: permissions,
   id: { scheme, id },
 })
 
-/** Grants all permissions to everybody (ZooDefs.Ids.OPEN_ACL_UNSAFE). */
+/**
+ * Grants all permissions to everybody (ZooDefs.Ids.OPEN_ACL_UNSAFE).
+ * @example
+ * await zk.create('/shared')
+ * const { acl } = await zk.getACL('/shared')
+ * acl // => openACL
+ */
 export const openACL: readonly ACL[] = [aclOf('world', 'anyone')]
 
-/** Grants everybody the permission to read, and no other (ZooDefs.Ids.READ_ACL_UNSAFE). */
+/**
+ * Grants everybody the permission to read, and no other (ZooDefs.Ids.READ_ACL_UNSAFE).
+ * @example
+ * await zk.create('/fixed', 'v1', { acl: readOnlyACL })
+ * await zk.setData('/fixed', 'v2') // throws NOAUTH
+ */
 export const readOnlyACL: readonly ACL[] = [aclOf('world', 'anyone', perms.read)]
 
 /**
  * Grants all permissions to every identity that the creating session has authenticated with, and none to anybody else
  * (ZooDefs.Ids.CREATOR_ALL_ACL). If the session has not authenticated, the server rejects the request with INVALIDACL.
+ * @example
+ * await zk.addAuth('digest', 'ann:secret')
+ * await zk.create('/mine', 'v1', { acl: creatorAllACL })
+ * await other.getData('/mine') // throws NOAUTH
  */
 export const creatorAllACL: readonly ACL[] = [aclOf('auth', '')]
 
@@ -29,6 +48,7 @@ export const creatorAllACL: readonly ACL[] = [aclOf('auth', '')]
  * the ACL can guess them offline.
  * @throws ZooKeeperError BADARGUMENTS if `user` contains a colon, or if `user` or `password` contains half a surrogate
  * pair
+ * @example digest('ann', 'secret') // => 'ann:7RJfAeIvrl4zdj6sS2fXrQHDvHM='
  */
 export function digest(user: string, password: string): string {
   // For the server the user ends at the first colon (DigestAuthenticationProvider.generateDigest).

@@ -28,6 +28,13 @@ import {
   type SignalOption,
 } from './validation.ts'
 
+/**
+ * Options of {@link Client.addWatch}.
+ * @example
+ * const options: WatcherOptions = { recursive: true, signal: AbortSignal.timeout(60_000) }
+ * await using watcher = await zk.addWatch('/', options)
+ * watcher.recursive // => true
+ */
 export interface WatcherOptions extends SignalOption {
   /** Watches all nodes below the path too. Default false. */
   recursive?: boolean
@@ -44,12 +51,25 @@ const watcherChecks: Checks<WatcherOptions> = {
   capacity: mustBe('a number of at least 1', (value: unknown) => typeof value === 'number' && value >= 1),
 }
 
+/**
+ * Options of {@link Client.whenConnected}.
+ * @example
+ * const options: WhenConnectedOptions = { readOnly: true, signal: AbortSignal.timeout(60_000) }
+ * await zk.whenConnected(options)
+ * zk.state // => 'connected'
+ */
 export interface WhenConnectedOptions extends SignalOption {
   /** Accepts a connection to a read-only server too. Default false. */
   readOnly?: boolean
 }
 
-/** Options of {@link Client.close}. */
+/**
+ * Options of {@link Client.close}.
+ * @example
+ * const options: CloseOptions = { timeout: 500 }
+ * await zk.close(options)
+ * zk.state // => 'closed'
+ */
 export interface CloseOptions {
   /**
    * How long the call may take, in milliseconds, 0 or more. There is no limit if it is greater than 2147483647.
@@ -60,13 +80,24 @@ export interface CloseOptions {
 
 const closeChecks: Checks<CloseOptions> = { timeout: aTimeout }
 
-/** Decides when {@link Client.retry} repeats a task, and when it gives up. `zkwire/recipes` exports several. */
+/**
+ * Decides when {@link Client.retry} repeats a task, and when it gives up. `zkwire/recipes` exports several.
+ * @example
+ * const once: RetryPolicy = { retry: (client, task) => task() }
+ * await zk.retry(() => zk.exists('/app'), { policy: once }) // => null
+ */
 export interface RetryPolicy {
   /** Runs the task, perhaps again and again. */
   retry<T>(client: Client, task: () => Promise<T>, signal: AbortSignal | undefined): Promise<T>
 }
 
-/** Options of {@link Client.retry}. */
+/**
+ * Options of {@link Client.retry}.
+ * @example
+ * const options: RetryOptions = { policy: retryNTimes({ retries: 3, pause: 100 }) }
+ * server.dropConnections()
+ * await zk.retry(() => zk.exists('/app'), options) // => null
+ */
 export interface RetryOptions extends SignalOption {
   /** Replaces the rule of {@link Client.retry}. Default: none, so the task is repeated until the session ends. */
   policy?: RetryPolicy
@@ -97,6 +128,12 @@ export interface ClientInternals {
  * BADARGUMENTS, REQUESTTOOLARGE, TOOMANYPENDING: nothing was sent. CONNECTIONLOSS: the connection was lost before the
  * reply, or the session must be presumed lost; `fate` says whether the server may have executed the request.
  * REPLYTOOLARGE, PROTOCOL: the reply was not acceptable. SESSIONEXPIRED, AUTHFAILED, CLOSED: the session has ended.
+ * @example
+ * await zk.create('/app', 'v1')
+ * const { data, stat } = await zk.getData('/app')
+ * data?.toString() // => 'v1'
+ * await zk.setData('/app', 'v2', { version: stat.version })
+ * await zk.setData('/app', 'v3', { version: stat.version }) // throws BADVERSION
  */
 export class Client extends Operations implements AsyncDisposable {
   readonly #session: Session

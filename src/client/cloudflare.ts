@@ -11,6 +11,13 @@ import { superviseWith, type SessionTask } from './supervise.ts'
 export { cloudflare, type CloudflareOptions } from '../transport/cloudflare.ts'
 export type { CommonOptions } from './options.ts'
 
+/**
+ * Options of {@link connect} and {@link supervise}.
+ * @example
+ * const options: ConnectOptions = { tls: false, connectTimeout: 60_000 }
+ * await using zk = await connect('localhost:2181', options)
+ * zk.state // => 'connected'
+ */
 export interface ConnectOptions extends CommonOptions {
   /**
    * Uses TLS. The runtime must trust the server's certificate, which must be for the host in the connect string.
@@ -25,6 +32,9 @@ const checks: Checks<ConnectOptions> = { ...commonChecks, tls: optional.boolean 
  * Opens a session with one of the servers, as `connect` of `zkwire` does. Looks up no SRV records.
  * @throws ZooKeeperError as `connect` of `zkwire`; BADARGUMENTS also for a `dns-srv://` connect string. If the runtime
  * does not trust a certificate, CONNECTTIMEOUT instead of PROTOCOL
+ * @example
+ * await using zk = await connect('localhost:2181', { sessionTimeout: 10_000 })
+ * zk.state // => 'connected'
  */
 export async function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
   return open(parseConnectString(servers), options)
@@ -33,7 +43,15 @@ export async function connect(servers: string, options: ConnectOptions = {}): Pr
 const open = (target: Target, options: ConnectOptions): Promise<Client> =>
   openSession(target, options, workerSettingsOf)
 
-/** Runs `task` in one session after another, with the results and errors of `supervise` of `zkwire`. */
+/**
+ * Runs `task` in one session after another, with the results and errors of `supervise` of `zkwire`.
+ * @example
+ * const children = await supervise('localhost:2181', {}, async zk => {
+ *   const { children } = await zk.getChildren('/')
+ *   return children
+ * })
+ * children // => ['zookeeper']
+ */
 export function supervise<T>(servers: string, options: ConnectOptions, task: SessionTask<T>): Promise<T> {
   return superviseWith(open, workerSettingsOf, servers, options, task)
 }

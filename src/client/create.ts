@@ -14,7 +14,13 @@ import { openACL } from './acl.ts'
 import type { Chroot } from './chroot.ts'
 import type { CreateOptions, Data } from './validation.ts'
 
-/** The result of create(). */
+/**
+ * The result of create().
+ * @example
+ * const { path, stat }: Created = await zk.create('/job-', '', { mode: 'persistentSequential' })
+ * path // => '/job-0000000000'
+ * stat.version // => 0
+ */
 export interface Created {
   /** The path of the node, below the client's root. For a sequential node it ends with the ten digits. */
   path: string

@@ -7,6 +7,13 @@ import { signalChecks, type SignalOption } from './validation.ts'
 
 export const CONFIG_NODE = '/zookeeper/config'
 
+/**
+ * A server in the configuration of an ensemble.
+ * @example
+ * const { servers } = await zk.getConfig()
+ * const voters: EnsembleServer[] = servers.filter(({ role }) => role === 'participant')
+ * voters.length // => 0
+ */
 export interface EnsembleServer {
   /** The number in `server.<id>=…`. */
   id: number
@@ -18,6 +25,12 @@ export interface EnsembleServer {
   client: Address | undefined
 }
 
+/**
+ * The dynamic configuration of an ensemble, which {@link Client.getConfig} returns.
+ * @example
+ * const config: EnsembleConfig = await zk.getConfig()
+ * config.servers.map(({ id, client }) => [id, client?.port]) // => []
+ */
 export interface EnsembleConfig {
   /** The text of /zookeeper/config, not parsed. */
   data: Buffer | null
@@ -66,6 +79,9 @@ function reachable(host: string, quorum: string): string {
 /**
  * A change of the ensemble: either `members`, or `joining` and `leaving`. A list may also be one string, separated by
  * commas.
+ * @example
+ * const change: Reconfiguration = { leaving: [3], joining: 'server.4=host:2888:3888;2181' }
+ * await zk.reconfig(change) // throws RECONFIGDISABLED
  */
 export interface Reconfiguration extends SignalOption {
   /** Servers to add, as lines `server.4=…`. */

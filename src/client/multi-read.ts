@@ -12,16 +12,31 @@ import {
 } from '../protocol/index.ts'
 import type { Chroot } from './chroot.ts'
 
-/** One read of a multiRead: the operation, and its path. */
+/**
+ * One read of a multiRead: the operation, and its path.
+ * @example
+ * const reads: ReadOp[] = [{ getData: '/zookeeper' }, { getChildren: '/zookeeper' }]
+ * const results = await zk.multiRead(reads)
+ * results.length // => 2
+ */
 export type ReadOp = { getData: string } | { getChildren: string }
 
 /**
  * The result of one read of a multiRead. getData: data and Stat. getChildren: the children, without a Stat. If the read
  * failed: its error.
+ * @example
+ * const [result]: ReadResult[] = await zk.multiRead([{ getData: '/missing' }])
+ * result instanceof ZooKeeperError && result.code // => 'NONODE'
  */
 export type ReadResult = TypeOf<typeof GetDataResponse> | { children: string[] } | ZooKeeperError
 
-/** The results of a multiRead, in the order of its reads. The type of each result follows from its read. */
+/**
+ * The results of a multiRead, in the order of its reads. The type of each result follows from its read.
+ * @example
+ * const reads = [{ getChildren: '/zookeeper' }] as const
+ * const [list]: ReadResults<typeof reads> = await zk.multiRead(reads)
+ * 'children' in list && list.children // => ['config', 'quota']
+ */
 export type ReadResults<Ops extends readonly ReadOp[]> = {
   -readonly [I in keyof Ops]: ResultOf<Ops[I]>
 }

@@ -30,7 +30,13 @@ import {
   type ItemCreateOptions,
 } from './validation.ts'
 
-/** One operation of a multi. A version that is left out, or -1, means any version. */
+/**
+ * One operation of a multi. A version that is left out, or -1, means any version.
+ * @example
+ * const ops: MultiOp[] = [{ create: '/app', data: 'v1' }, { create: '/app/a' }, { check: '/app/a', version: 0 }]
+ * await zk.multi(ops)
+ * await zk.multi(ops) // throws NODEEXISTS
+ */
 export type MultiOp =
   | ({ create: string; data?: Data } & ItemCreateOptions)
   | { setData: string; data: Data; version?: number }
@@ -40,16 +46,32 @@ export type MultiOp =
 /**
  * The result of a create in a multi. `stat` is null if the server leaves it out (ZOOKEEPER-4026: before 3.7.2, in 3.8.0
  * and 3.8.1).
+ * @example
+ * const [app]: CreatedInMulti[] = await zk.multi([{ create: '/app' }])
+ * app?.path // => '/app'
  */
 export interface CreatedInMulti {
   path: string
   stat: Stat | null
 }
 
-/** The result of one operation of a multi, as `multi` describes. */
+/**
+ * The result of one operation of a multi, as `multi` describes.
+ * @example
+ * const ops: MultiOp[] = [{ create: '/app' }, { setData: '/app', data: 'v1' }, { delete: '/app' }]
+ * const results: MultiResult[] = await zk.multi(ops)
+ * results.map(result => typeof result) // => ['object', 'object', 'undefined']
+ */
 export type MultiResult = CreatedInMulti | Stat | undefined
 
-/** The results of a multi, in the order of its operations. The type of each result follows from its operation. */
+/**
+ * The results of a multi, in the order of its operations. The type of each result follows from its operation.
+ * @example
+ * const ops = [{ create: '/app' }, { setData: '/app', data: 'v1' }] as const
+ * const [created, stat]: MultiResults<typeof ops> = await zk.multi(ops)
+ * created.path // => '/app'
+ * stat.version // => 1
+ */
 export type MultiResults<Ops extends readonly MultiOp[]> = {
   -readonly [I in keyof Ops]: ResultOf<Ops[I]>
 }

@@ -16,6 +16,13 @@ import { checkOptions, commonChecks, optional, settingsOf, type CommonOptions, t
 import { followEnsemble } from './reconfig-following.ts'
 import { superviseWith, type SessionTask } from './supervise.ts'
 
+/**
+ * Options of {@link connect} and {@link supervise}.
+ * @example
+ * const options: ConnectOptions = { sessionTimeout: 10_000, connectTimeout: 60_000, followEnsemble: true }
+ * await using zk = await connect('localhost:2181', options)
+ * zk.sessionTimeout // => 10_000
+ */
 export interface ConnectOptions extends CommonOptions {
   /**
    * Uses TLS 1.2 or later, and never plaintext. Pass true, or options of node:tls (`ca`, `cert`, `key`, …). The
@@ -71,6 +78,10 @@ const checks: Checks<ConnectOptions> = {
  * @throws ZooKeeperError SESSIONEXPIRED if the session to resume has expired; AUTHFAILED if a server rejected the
  * credentials
  * @throws the reason of `options.signal` if it aborts
+ * @example
+ * await using zk = await connect('localhost:2181', { sessionTimeout: 10_000 })
+ * zk.state // => 'connected'
+ * zk.sessionTimeout // => 10_000
  */
 export async function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
   return open(parseConnectString(servers), options)
@@ -104,6 +115,13 @@ function open(target: Target, options: ConnectOptions): Promise<Client> {
  * @throws any error of `task` while its session is alive; the reason of `options.signal` if it aborts
  * @throws ZooKeeperError BADARGUMENTS, AUTHFAILED or PROTOCOL as `connect`; AUTHFAILED also if the server rejects the
  * credentials of an open session
+ * @example
+ * const stop = new AbortController()
+ * const path = await supervise('localhost:2181', { signal: stop.signal }, async zk => {
+ *   const { path } = await zk.create('/worker-', '', { mode: 'ephemeralSequential' })
+ *   return path
+ * })
+ * path // => '/worker-0000000000'
  */
 export function supervise<T>(servers: string, options: ConnectOptions, task: SessionTask<T>): Promise<T> {
   return superviseWith(open, nodeSettingsOf, servers, options, task)

@@ -52,6 +52,17 @@ import {
   type VersionOptions,
 } from './validation.ts'
 
+/**
+ * Options of {@link Client.exists}, {@link Client.getData}, {@link Client.getChildren} and {@link Client.getConfig}.
+ * @example
+ * const options: ReadOptions = {
+ *   watch: event => {
+ *     event.type // => 'NodeCreated'
+ *   },
+ * }
+ * await zk.exists('/app', options)
+ * await zk.create('/app')
+ */
 export interface ReadOptions {
   /**
    * Sets a watch, which calls this function once: when the node changes, or for getChildren() when the list of its

@@ -12,6 +12,11 @@ import { aBoolean, aFunction, aSignal, hasMethod, isListOfObjects } from './vali
 /**
  * The options of every entry point: `zkwire` and `zkwire/cloudflare`. Numbers must be above 0 and below 2^31. An option
  * that is null counts as left out.
+ * @example
+ * const options: CommonOptions = { sessionTimeout: 10_000, auth: [{ scheme: 'digest', auth: 'ann:secret' }] }
+ * await using zk = await connect('localhost:2181', options)
+ * const identities = await zk.whoAmI()
+ * identities.map(({ authScheme }) => authScheme) // => ['ip', 'digest']
  */
 export interface CommonOptions {
   /**

@@ -12,6 +12,12 @@ import type { CommonOptions, Settings } from './options.ts'
 /**
  * The task of supervise().
  * @param signal aborts when the session has ended or must be presumed lost, and when `options.signal` aborts
+ * @example
+ * const task: SessionTask<string> = async (zk, signal) => {
+ *   const held = await new Mutex(zk, '/locks/report').acquire({ signal })
+ *   return held.path
+ * }
+ * await supervise('localhost:2181', {}, task) // => /^\/locks\/report\/_c_.*-lock-0000000000$/
  */
 export type SessionTask<T> = (client: Client, signal: AbortSignal) => T | Promise<T>
 

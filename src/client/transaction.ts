@@ -21,6 +21,11 @@ export type Commit = (ops: readonly MultiOp[], options: SignalOption) => Promise
  * Operations that `commit` sends as one multi: the server executes all of them, or none. Nothing is sent before
  * `commit`. Each method returns the transaction, so that calls can be chained. A method throws BADARGUMENTS if an
  * option is invalid; invalid paths and data make `commit` reject.
+ * @example
+ * const { stat } = await zk.create('/a', 'v1')
+ * const transaction = zk.transaction().check('/a', stat.version).create('/b').setData('/a', 'v2')
+ * const results = await transaction.commit()
+ * results.length // => 3
  */
 export class Transaction {
   readonly #commit: Commit

@@ -14,9 +14,20 @@ import { mustBe, optionsProblem, type Check, type Checks } from '../protocol/opt
 /**
  * The data of a node: bytes, or a string, which is stored as UTF-8. null means no data, which ZooKeeper distinguishes
  * from empty data.
+ * @example
+ * const values: Data[] = ['text', new Uint8Array([1, 2]), '', null]
+ * for (const [i, value] of values.entries()) await zk.create(`/${i}`, value)
+ * const { data } = await zk.getData('/3')
+ * data // => null
  */
 export type Data = Uint8Array | string | null
 
+/**
+ * An option of many calls: a signal that cancels them.
+ * @example
+ * const options: SignalOption = { signal: AbortSignal.abort() }
+ * await zk.ensurePath('/app', options) // throws AbortError
+ */
 export interface SignalOption {
   /**
    * Aborting cancels the call, which rejects at once with `signal.reason`. A request that is still queued is never
@@ -25,6 +36,14 @@ export interface SignalOption {
   signal?: AbortSignal | undefined
 }
 
+/**
+ * Options of {@link Client.create}.
+ * @example
+ * const options: CreateOptions = { mode: 'ephemeral', parents: true, acl: creatorAllACL }
+ * await zk.addAuth('digest', 'ann:secret')
+ * const { stat } = await zk.create('/workers/a', '', options)
+ * stat.ephemeralOwner // => zk.sessionId
+ */
 export interface CreateOptions extends SignalOption {
   /** Persistent or ephemeral, sequential or not, container, or with a TTL. Default 'persistent'. */
   mode?: CreateMode
@@ -43,6 +62,14 @@ export interface CreateOptions extends SignalOption {
   parents?: boolean
 }
 
+/**
+ * Options of {@link Client.setData}, {@link Client.delete} and {@link Client.setACL}.
+ * @example
+ * const { stat } = await zk.create('/app', 'v1')
+ * const options: VersionOptions = { version: stat.version }
+ * await zk.delete('/app', options)
+ * await zk.exists('/app') // => null
+ */
 export interface VersionOptions extends SignalOption {
   /** The server rejects the operation with BADVERSION unless the node has this version. Default -1: any version. */
   version?: number

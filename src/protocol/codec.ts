@@ -4,6 +4,9 @@ import type { Writer } from './writer.ts'
 /**
  * Reads fields one by one. A record is declared as a function of a FieldReader. Called with a {@link Reader}, it
  * decodes. Called with a recorder, which returns the type of each field instead of its value, it yields the layout.
+ * @example
+ * const readPoint = (f: FieldReader) => ({ x: f.int(), y: f.int() })
+ * readPoint(new Reader(Buffer.from('0000000100000002', 'hex'))) // => { x: 1, y: 2 }
  */
 export interface FieldReader {
   /** One byte: false if it is 0. */
@@ -45,6 +48,9 @@ export interface Field {
 /**
  * The values that can be encoded as `T`. A Buffer may be given as any Uint8Array, or as a string, which is encoded as
  * UTF-8.
+ * @example
+ * const request: Encodable<TypeOf<typeof records.GetSASLRequest>> = { token: 'text instead of bytes' }
+ * records.GetSASLRequest.encode(request).length // => 25
  */
 export type Encodable<T> = T extends Buffer
   ? Uint8Array | string
@@ -54,7 +60,12 @@ export type Encodable<T> = T extends Buffer
       ? { readonly [K in keyof T]: Encodable<T[K]> }
       : T
 
-/** Converts between bytes and values of one type. */
+/**
+ * Converts between bytes and values of one type.
+ * @example
+ * const codec: Codec<{ path: string }> = records.SyncRequest
+ * codec.decode(codec.encode({ path: '/a' })) // => { path: '/a' }
+ */
 export interface Codec<T> {
   readonly name: string
   read(fields: FieldReader): T
@@ -72,7 +83,12 @@ export interface Codec<T> {
   readonly layout: Layout
 }
 
-/** The layout of the bytes: consecutive fields, or items that each follow a header with their type. */
+/**
+ * The layout of the bytes: consecutive fields, or items that each follow a header with their type.
+ * @example
+ * const layout: Layout = records.RequestHeader.layout
+ * layout.is === 'fields' && layout.fields.map(({ name }) => name) // => ['xid', 'type']
+ */
 export type Layout =
   | { is: 'fields'; fields: readonly Field[] }
   | { is: 'tagged'; header: Codec<ItemHeader>; itemFor: (type: number) => Codec<unknown> | undefined }
@@ -83,4 +99,10 @@ export interface ItemHeader {
   err: number
 }
 
+/**
+ * The type of the values of a codec.
+ * @example
+ * const header: TypeOf<typeof records.ReplyHeader> = { xid: 1, zxid: 2n, err: 0 }
+ * records.ReplyHeader.encode(header).length // => 16
+ */
 export type TypeOf<C> = C extends Codec<infer T> ? T : never

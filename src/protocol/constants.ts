@@ -1,6 +1,9 @@
 // ZooKeeper's numbers. Their names are those of Java's ZooDefs, CreateMode and Watcher.
 
-/** The opcodes of requests (ZooDefs.OpCode). */
+/**
+ * The opcodes of requests (ZooDefs.OpCode).
+ * @example constants.opcodes.getData // => 4
+ */
 export const opcodes = {
   notification: 0,
   create: 1,
@@ -37,7 +40,10 @@ export const opcodes = {
   error: -1,
 } as const
 
-/** The xids reserved for one purpose (ClientCnxn). All other requests have positive xids. */
+/**
+ * The xids reserved for one purpose (ClientCnxn). All other requests have positive xids.
+ * @example constants.xids.notification // => -1
+ */
 export const xids = {
   notification: -1,
   ping: -2,
@@ -45,7 +51,10 @@ export const xids = {
   setWatches: -8,
 } as const
 
-/** The flags of a create request, by mode (CreateMode). */
+/**
+ * The flags of a create request, by mode (CreateMode).
+ * @example createModes.ephemeralSequential // => 3
+ */
 export const createModes = {
   persistent: 0,
   ephemeral: 1,
@@ -55,23 +64,47 @@ export const createModes = {
   persistentTTL: 5,
   persistentSequentialTTL: 6,
 } as const
+
+/**
+ * A mode of {@link Client.create}.
+ * @example
+ * const mode: CreateMode = 'ephemeralSequential'
+ * const { path } = await zk.create('/worker-', '', { mode })
+ * path // => '/worker-0000000000'
+ */
 export type CreateMode = keyof typeof createModes
 
-/** Returns true if the server appends a number to the path of a node created with these flags. */
+/**
+ * Returns true if the server appends a number to the path of a node created with these flags.
+ * @example constants.isSequential(createModes.ephemeralSequential) // => true
+ */
 export const isSequential = (flags: number): boolean =>
   flags === createModes.persistentSequential ||
   flags === createModes.ephemeralSequential ||
   flags === createModes.persistentSequentialTTL
 
-/** The longest ttl of a node, in milliseconds: 40 bits of ephemeralOwner are free to hold it (EphemeralType.TTL). */
+/**
+ * The longest ttl of a node, in milliseconds: 40 bits of ephemeralOwner are free to hold it (EphemeralType.TTL).
+ * @example
+ * await zk.create('/a', '', { mode: 'persistentTTL', ttl: constants.longestTtl })
+ * await zk.create('/b', '', { mode: 'persistentTTL', ttl: constants.longestTtl + 1 }) // throws BADARGUMENTS
+ */
 export const longestTtl = 0xff_ffff_ffff
 
-/** The permissions of an ACL, one bit each (ZooDefs.Perms). */
+/**
+ * The permissions of an ACL, one bit each (ZooDefs.Perms).
+ * @example
+ * const acl = [aclOf('world', 'anyone', perms.read | perms.create)]
+ * await zk.create('/log', '', { acl })
+ * await zk.create('/log/entry')
+ * await zk.setData('/log', 'v2') // throws NOAUTH
+ */
 export const perms = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const
 
 /**
  * The types of events (Watcher.Event.EventType), without None, which servers do not send. Servers do not send the
  * `…Removed` types either: Java's client creates them.
+ * @example constants.eventTypes.NodeDataChanged // => 3
  */
 export const eventTypes = {
   NodeCreated: 1,
@@ -83,7 +116,10 @@ export const eventTypes = {
   PersistentWatchRemoved: 7,
 } as const
 
-/** The states that an event reports (Watcher.Event.KeeperState). */
+/**
+ * The states that an event reports (Watcher.Event.KeeperState).
+ * @example constants.keeperStates.SyncConnected // => 3
+ */
 export const keeperStates = {
   Disconnected: 0,
   SyncConnected: 3,
@@ -96,8 +132,12 @@ export const keeperStates = {
 
 /**
  * The kinds of watches that removeWatches removes (Watcher.WatcherType). Servers know the persistent types from 3.9 on.
+ * @example constants.watcherTypes.data | constants.watcherTypes.children // => constants.watcherTypes.any
  */
 export const watcherTypes = { children: 1, data: 2, any: 3, persistent: 4, persistentRecursive: 5 } as const
 
-/** The modes of persistent watches (AddWatchMode). */
+/**
+ * The modes of persistent watches (AddWatchMode).
+ * @example constants.addWatchModes.persistentRecursive // => 1
+ */
 export const addWatchModes = { persistent: 0, persistentRecursive: 1 } as const

@@ -62,12 +62,27 @@ const ownErrors = {
   UNKNOWN: 'the server replied with an error number that this client does not know',
 } as const
 
-/** The codes that servers send. */
+/**
+ * The codes that servers send.
+ * @example
+ * const code: ServerErrorCode = 'NODEEXISTS'
+ * server.faults.replace('create', code)
+ * await zk.create('/app') // throws NODEEXISTS
+ */
 export type ServerErrorCode = keyof typeof serverErrors
-/** All codes of a {@link ZooKeeperError}. */
+/**
+ * All codes of a {@link ZooKeeperError}.
+ * @example
+ * const retryable: readonly ErrorCode[] = ['CONNECTIONLOSS', 'THROTTLEDOP']
+ * const error = await zk.delete('/missing').catch((error: unknown) => error)
+ * isCode(error, ...retryable) // => false
+ */
 export type ErrorCode = ServerErrorCode | keyof typeof ownErrors
 
-/** The numbers of KeeperException.Code by name. */
+/**
+ * The numbers of KeeperException.Code by name.
+ * @example errnos.NONODE // => -101
+ */
 export const errnos = Object.fromEntries(
   Object.entries(serverErrors).map(([code, [errno]]) => [code, errno]),
 ) as Readonly<Record<ServerErrorCode, number>>
@@ -76,7 +91,10 @@ const codesByErrno = new Map<number, ServerErrorCode>(
   Object.entries(errnos).map(([code, errno]) => [errno, code as ServerErrorCode]),
 )
 
-/** Returns the code of an error number, or 'UNKNOWN' for an unknown number. */
+/**
+ * Returns the code of an error number, or 'UNKNOWN' for an unknown number.
+ * @example codeOf(-101) // => 'NONODE'
+ */
 export const codeOf = (errno: number): ErrorCode => codesByErrno.get(errno) ?? 'UNKNOWN'
 
 const meaningOf = (code: ErrorCode): string =>
@@ -85,10 +103,20 @@ const meaningOf = (code: ErrorCode): string =>
 /**
  * Says whether the server may have executed the request. `notSent`: the request never left this process. `refused`: the
  * server rejected it. `unknown`: it was sent, but no reply says whether the server executed it.
+ * @example
+ * server.faults.drop('setData')
+ * const error = await zk.setData('/', 'v1').catch((error: ZooKeeperError) => error)
+ * const fate: Fate | undefined = error instanceof ZooKeeperError ? error.fate : undefined
+ * fate // => 'unknown'
  */
 export type Fate = 'notSent' | 'unknown' | 'refused'
 
-/** What a {@link ZooKeeperError} says about the call that failed. */
+/**
+ * What a {@link ZooKeeperError} says about the call that failed.
+ * @example
+ * const context: ErrorContext = { op: 'create', path: '/a', fate: 'refused' }
+ * new ZooKeeperError('NODEEXISTS', context).message // => 'NODEEXISTS: create /a: the node already exists'
+ */
 export interface ErrorContext {
   /** The operation that failed. Default: ''. */
   op?: string
@@ -102,7 +130,12 @@ export interface ErrorContext {
   cause?: unknown
 }
 
-/** The error of a failed call. Its message is `CODE: op path: meaning (detail)`. */
+/**
+ * The error of a failed call. Its message is `CODE: op path: meaning (detail)`.
+ * @example
+ * const error = await zk.delete('/missing').catch((error: ZooKeeperError) => error)
+ * error?.message // => 'NONODE: delete /missing: the node, or the parent of a node to create, does not exist'
+ */
 export class ZooKeeperError extends Error {
   static {
     brand(this, 'ZooKeeperError')
@@ -137,11 +170,22 @@ export class ZooKeeperError extends Error {
 export const badArguments = (op: string, path: unknown, detail: string): ZooKeeperError =>
   new ZooKeeperError('BADARGUMENTS', { op, path: typeof path === 'string' ? path : '', fate: 'notSent', detail })
 
-/** Returns true if `error` is a ZooKeeperError with one of these codes. */
+/**
+ * Returns true if `error` is a ZooKeeperError with one of these codes.
+ * @example
+ * const error = await zk.delete('/missing').catch((error: unknown) => error)
+ * isCode(error, 'NONODE', 'NOTEMPTY') // => true
+ */
 export const isCode = (error: unknown, ...codes: ErrorCode[]): boolean =>
   error instanceof ZooKeeperError && codes.includes(error.code)
 
-/** The result of one operation of a failed multi. */
+/**
+ * The result of one operation of a failed multi.
+ * @example
+ * const error = await zk.multi([{ check: '/' }, { delete: '/missing' }]).catch((error: unknown) => error)
+ * const failures: readonly MultiFailure[] = error instanceof MultiError ? error.results : []
+ * failures.map(({ code }) => code) // => ['OK', 'NONODE']
+ */
 export interface MultiFailure {
   /** The reason of the failure. 'OK' for an operation before the one that failed; it was not applied either. */
   code: ErrorCode | 'OK'
@@ -152,6 +196,9 @@ export interface MultiFailure {
 /**
  * The error of a failed multi. No operation of it was applied. `code`, `op` and `path` are those of the operation that
  * failed.
+ * @example
+ * const error = await zk.multi([{ check: '/' }, { delete: '/missing' }]).catch((error: MultiError) => error)
+ * error instanceof MultiError && error.path // => '/missing'
  */
 export class MultiError extends ZooKeeperError {
   static {

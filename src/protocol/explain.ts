@@ -7,7 +7,13 @@ import { hex64 } from './hex.ts'
 import type { Operation } from './operation.ts'
 import * as r from './records.ts'
 
-/** A description of one frame. */
+/**
+ * A description of one frame.
+ * @example
+ * const explanation: Explanation = explain(records.RequestHeader.encode({ xid: -2, type: 11 }))
+ * explanation.from // => 'client'
+ * explanation.op // => 'ping'
+ */
 export interface Explanation {
   /** The end that wrote the frame, or 'unknown' if the bytes fit neither. */
   from: 'client' | 'server' | 'unknown'
@@ -27,7 +33,13 @@ export interface Explanation {
   dump: string
 }
 
-/** What the caller knows about a frame. */
+/**
+ * What the caller knows about a frame.
+ * @example
+ * const options: ExplainOptions = { from: 'server', opcode: constants.opcodes.exists }
+ * explain(Buffer.from('000000010000000000000002ffffff9b', 'hex'), options).sentence
+ * // => 'server answers #1 exists: NONODE, zxid 0x2'
+ */
 export interface ExplainOptions {
   /** The end that wrote the frame. Default: guessed from the bytes. */
   from?: 'client' | 'server'
@@ -43,6 +55,10 @@ export interface ExplainOptions {
 /**
  * Describes a frame. Never throws: bytes that are no known frame get a description that says so.
  * @param bytes one whole frame, with or without its four length bytes
+ * @example
+ * const writer = new Writer()
+ * encodeRequest(writer, 1, operations.exists, { path: '/app', watch: true }, 1024)
+ * explain(writer.take()).sentence // => 'client #1 exists {path: "/app", watch: true}'
  */
 export function explain(bytes: Uint8Array, options: ExplainOptions = {}): Explanation {
   // A reply of 16 bytes to xid 12 starts as if its xid were a length prefix, so both starts must be tried.

@@ -6,10 +6,20 @@ import { JuteError } from './jute-error.ts'
  * Receives a whole frame, without its length prefix: the bytes from offset `start` (inclusive) to `end` (exclusive).
  * They are valid only until the callback returns. If `isOwn` is true they stay valid: the frame has its own memory,
  * which is never written again.
+ * @example
+ * const headers: number[] = []
+ * const onFrame: OnFrame = (bytes, start) => headers.push(bytes.readInt32BE(start))
+ * new Framer(1024, onFrame).push(Buffer.from([0, 0, 0, 4, 0, 0, 0, 7]))
+ * headers // => [7]
  */
 export type OnFrame = (bytes: Buffer, start: number, end: number, isOwn: boolean) => void
 
-/** Thrown if a length prefix exceeds the maximum. */
+/**
+ * Thrown if a length prefix exceeds the maximum.
+ * @example
+ * const framer = new Framer(1024, () => undefined)
+ * framer.push(Buffer.from([0, 0, 4, 1])) // throws FrameTooLong
+ */
 export class FrameTooLong extends JuteError {
   static {
     brand(this, 'FrameTooLong')
@@ -25,6 +35,12 @@ const FIRST_ALLOCATION = 65_536
 /**
  * Splits a byte stream into frames. The time is proportional to the number of bytes, however they are cut into chunks.
  * A frame inside one chunk is passed on without copying; a frame that spans chunks is copied into its own memory.
+ * @example
+ * const frames: string[] = []
+ * const framer = new Framer(1024, (bytes, start, end) => frames.push(bytes.toString('hex', start, end)))
+ * framer.push(Buffer.from('00000002abcd000000', 'hex'))
+ * framer.push(Buffer.from('01ef', 'hex'))
+ * frames // => ['abcd', 'ef']
  */
 export class Framer {
   readonly #maximum: number

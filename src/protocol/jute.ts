@@ -9,6 +9,9 @@ export type * from './codec.ts'
  * Declares a record, and returns its codec. The layout is computed on first use.
  * @param name the name of the record in zookeeper.jute
  * @param declare reads the fields in the order of the wire, and returns the record
+ * @example
+ * const Point = record('Point', f => ({ x: f.int(), y: f.int() }))
+ * Point.encode({ x: 1, y: 2 }).toString('hex') // => '0000000100000002'
  */
 export function record<T extends object>(name: string, declare: (f: FieldReader) => T): Codec<T> {
   let layout: Layout | undefined

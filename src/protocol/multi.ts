@@ -15,14 +15,19 @@ import {
   GetChildrenResponse,
   GetDataRequest,
   GetDataResponse,
-  MultiHeader,
-  EmptyRecord,
   SetDataRequest,
   SetDataResponse,
-} from './records.ts'
+} from './node-records.ts'
+import { EmptyRecord, MultiHeader } from './records.ts'
 import { opcodes } from './constants.ts'
 
-/** One operation or its result. `type` is an opcode, or -1 for an error. */
+/**
+ * One operation or its result. `type` is an opcode, or -1 for an error.
+ * @example
+ * type Check = records.MultiItem<{ 13: typeof records.CheckVersionRequest }>
+ * const item: Check = { type: 13, body: { path: '/a', version: 3 } }
+ * records.MultiRequest.encode([item]).length // => 28
+ */
 export type MultiItem<T extends ItemCodecs> = {
   [K in keyof T]: { type: K; body: T[K] extends Codec<infer V> ? V : never }
 }[keyof T]
@@ -64,7 +69,12 @@ function taggedList<T extends ItemCodecs>(name: string, itemErr: number, items: 
   }
 }
 
-/** The operations of a multi. */
+/**
+ * The operations of a multi.
+ * @example
+ * const items = [{ type: constants.opcodes.check, body: { path: '/a', version: 3 } }]
+ * records.MultiRequest.encode(items).length // => 28
+ */
 export const MultiRequest = taggedList('MultiRequest', -1, {
   [opcodes.create]: CreateRequest,
   [opcodes.create2]: CreateRequest,
@@ -75,7 +85,12 @@ export const MultiRequest = taggedList('MultiRequest', -1, {
   [opcodes.check]: CheckVersionRequest,
 })
 
-/** The reads of a multiRead. */
+/**
+ * The reads of a multiRead.
+ * @example
+ * const items = [{ type: constants.opcodes.getData, body: { path: '/a', watch: false } }]
+ * records.MultiReadRequest.decode(records.MultiReadRequest.encode(items)) // => items
+ */
 export const MultiReadRequest = taggedList('MultiReadRequest', -1, {
   [opcodes.getChildren]: GetChildrenRequest,
   [opcodes.getData]: GetDataRequest,
@@ -86,6 +101,9 @@ export const MultiReadRequest = taggedList('MultiReadRequest', -1, {
  * before 3.7.2, and 3.8.0 and 3.8.1, answer a create2 with type create and no Stat (ZOOKEEPER-4026). If one operation of
  * a multi fails, all results are errors: those before it have number 0, and those after it RUNTIMEINCONSISTENCY. Each
  * read of a multiRead fails on its own.
+ * @example
+ * const items = [{ type: constants.opcodes.error, body: { err: errnos.NONODE } }]
+ * records.MultiResponse.decode(records.MultiResponse.encode(items)) // => items
  */
 export const MultiResponse = taggedList('MultiResponse', 0, {
   [opcodes.create]: CreateResponse,

@@ -3,10 +3,18 @@ import type { Codec } from './codec.ts'
 
 /**
  * The server-side watch that an operation's `watch` flag sets. `exist` is a data watch on a node that may be absent.
+ * @example
+ * const kind: WatchKind | undefined = operations.exists.watch
+ * kind // => 'exist'
  */
 export type WatchKind = 'data' | 'exist' | 'children'
 
-/** One operation of the protocol. */
+/**
+ * One operation of the protocol.
+ * @example
+ * const readers: Operation<{ path: string }, unknown>[] = [operations.getACL, operations.sync]
+ * readers.map(({ name, opcode }) => `${name} ${opcode}`) // => ['getACL 6', 'sync 9']
+ */
 export interface Operation<Q, R> {
   readonly name: string
   readonly opcode: number

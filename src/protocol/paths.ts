@@ -3,6 +3,7 @@
 /**
  * Returns why `path` is not a valid path, or undefined if it is one.
  * @param sequential true if the server will append a number, so that the path may end with a slash. Default: false.
+ * @example paths.pathProblem('/app/') // => 'a path must not end with /'
  */
 export function pathProblem(path: string, sequential = false): string | undefined {
   if (typeof path !== 'string') return 'a path must be a string'
@@ -37,11 +38,20 @@ const isRelative = (path: string, start: number, end: number): boolean =>
 const isForbidden = (c: number): boolean =>
   c <= 0x1f || (c >= 0x7f && (c <= 0x9f || (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0))
 
-/** Returns the path of a node's parent: '/' if the node is directly below the root. */
+/**
+ * Returns the path of a node's parent: '/' if the node is directly below the root.
+ * @example paths.parentOf('/app/a') // => '/app'
+ */
 export const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')))
 
-/** Returns the path of a child. */
+/**
+ * Returns the path of a child.
+ * @example paths.join('/app', 'a') // => '/app/a'
+ */
 export const join = (parent: string, name: string): string => (parent === '/' ? '' : parent) + '/' + name
 
-/** Returns the last part of a path: the name of the node in its parent. */
+/**
+ * Returns the last part of a path: the name of the node in its parent.
+ * @example paths.nameOf('/app/a') // => 'a'
+ */
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)

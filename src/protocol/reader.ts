@@ -2,7 +2,14 @@
 import type { Codec, FieldReader } from './codec.ts'
 import { JuteError } from './jute-error.ts'
 
-/** A cursor over the bytes of one frame. It can be reused: {@link reset} moves it to another frame. */
+/**
+ * A cursor over the bytes of one frame. It can be reused: {@link reset} moves it to another frame.
+ * @example
+ * const reader = new Reader(Buffer.from('000000022f6101', 'hex'))
+ * reader.string() // => '/a'
+ * reader.bool() // => true
+ * reader.remaining // => 0
+ */
 export class Reader implements FieldReader {
   #chunk: Uint8Array
   // A view of the chunk's whole ArrayBuffer. Sockets read into the same one again and again, so one view serves many

@@ -1,17 +1,41 @@
-// All records that a client and a server exchange, with the names and the order of zookeeper.jute. Records that the
-// client of this package does not use are marked as pure, so that bundlers drop them.
+// The records that a client and a server exchange, with the names and the order of zookeeper.jute: data, sessions,
+// watches. node-records.ts and multi.ts have the others. Records that the client of this package does not use are
+// marked as pure, so that bundlers drop them.
 import type { TypeOf } from './codec.ts'
 import { jsonSafe } from './json.ts'
 import { record } from './jute.ts'
 
 // org.apache.zookeeper.data
 
+/** @example records.Id.encode({ scheme: 'ip', id: '::1' }).toString('hex') // => '000000026970000000033a3a31' */
 export const Id = record('Id', f => ({ scheme: f.stringOrEmpty(), id: f.stringOrEmpty() }))
+
+/**
+ * An identity: a scheme, such as `digest`, and an id in it.
+ * @example
+ * const id: Id = { scheme: 'digest', id: digest('ann', 'secret') }
+ * await zk.create('/mine', '', { acl: [{ perms: perms.all, id }] })
+ * await zk.getData('/mine') // throws NOAUTH
+ */
 export type Id = TypeOf<typeof Id>
 
+/** @example records.ACL.encode({ perms: perms.all, id: { scheme: 'world', id: 'anyone' } }).length // => 23 */
 export const ACL = record('ACL', f => ({ perms: f.int(), id: f.record(Id) }))
+
+/**
+ * An entry of an access control list: an identity, and the permissions that it has.
+ * @example
+ * const entry: ACL = { perms: perms.read | perms.write, id: { scheme: 'world', id: 'anyone' } }
+ * await zk.create('/app', '', { acl: [entry] })
+ * await zk.create('/app/a') // throws NOAUTH
+ */
 export type ACL = TypeOf<typeof ACL>
 
+/**
+ * @example
+ * const { layout } = records.Stat
+ * layout.is === 'fields' && layout.fields.length // => 11
+ */
 export const Stat = record('Stat', f =>
   jsonSafe({
     /** The transaction that created the node. It is greater for each later node, so it can serve as a fencing token. */
@@ -38,14 +62,39 @@ export const Stat = record('Stat', f =>
     pzxid: f.long(),
   }),
 )
+
+/**
+ * The metadata of a node.
+ * @example
+ * const stat: Stat = await zk.setData('/', 'v1')
+ * stat.version // => 1
+ * stat.dataLength // => 2
+ */
 export type Stat = TypeOf<typeof Stat>
 
+/**
+ * @example
+ * records.ClientInfo.encode({ authScheme: 'ip', user: '::1' }).toString('hex') // => '000000026970000000033a3a31'
+ */
 export const ClientInfo = record('ClientInfo', f => ({ authScheme: f.string(), user: f.string() }))
+
+/**
+ * An identity of a session, which {@link Client.whoAmI} returns.
+ * @example
+ * await zk.addAuth('digest', 'ann:secret')
+ * const identities: ClientInfo[] = await zk.whoAmI()
+ * identities.at(-1)?.user // => 'ann'
+ */
 export type ClientInfo = TypeOf<typeof ClientInfo>
 
 // org.apache.zookeeper.proto: the session
 
-/** The client's first frame. Clients before 3.4 omit `readOnly` and send a {@link LegacyConnectRequest}. */
+/**
+ * The client's first frame. Clients before 3.4 omit `readOnly` and send a {@link LegacyConnectRequest}.
+ * @example
+ * const record = { protocolVersion: 0, lastZxidSeen: 0n, timeOut: 10_000, sessionId: 0n, passwd: '', readOnly: false }
+ * records.ConnectRequest.encode(record).length // => 29
+ */
 export const ConnectRequest = record('ConnectRequest', f => ({
   protocolVersion: f.int(),
   lastZxidSeen: f.long(),
@@ -54,6 +103,12 @@ export const ConnectRequest = record('ConnectRequest', f => ({
   passwd: f.buffer(),
   readOnly: f.bool(),
 }))
+
+/**
+ * @example
+ * const record = { protocolVersion: 0, lastZxidSeen: 0n, timeOut: 10_000, sessionId: 0n, passwd: '' }
+ * records.LegacyConnectRequest.encode(record).length // => 28
+ */
 export const LegacyConnectRequest = /* @__PURE__ */ record('ConnectRequest', f => ({
   protocolVersion: f.int(),
   lastZxidSeen: f.long(),
@@ -62,7 +117,12 @@ export const LegacyConnectRequest = /* @__PURE__ */ record('ConnectRequest', f =
   passwd: f.buffer(),
 }))
 
-/** The server's first frame. Servers before 3.4 omit `readOnly` and send a {@link LegacyConnectResponse}. */
+/**
+ * The server's first frame. Servers before 3.4 omit `readOnly` and send a {@link LegacyConnectResponse}.
+ * @example
+ * const record = { protocolVersion: 0, timeOut: 10_000, sessionId: 1n, passwd: 'secret', readOnly: false }
+ * records.ConnectResponse.encode(record).length // => 27
+ */
 export const ConnectResponse = record('ConnectResponse', f => ({
   protocolVersion: f.int(),
   /** The negotiated session timeout in milliseconds; 0 if the session has expired. */
@@ -71,6 +131,12 @@ export const ConnectResponse = record('ConnectResponse', f => ({
   passwd: f.buffer(),
   readOnly: f.bool(),
 }))
+
+/**
+ * @example
+ * const record = { protocolVersion: 0, timeOut: 10_000, sessionId: 1n, passwd: 'secret' }
+ * records.LegacyConnectResponse.encode(record).length // => 26
+ */
 export const LegacyConnectResponse = record('ConnectResponse', f => ({
   protocolVersion: f.int(),
   timeOut: f.int(),
@@ -78,102 +144,63 @@ export const LegacyConnectResponse = record('ConnectResponse', f => ({
   passwd: f.buffer(),
 }))
 
+/**
+ * @example
+ * records.RequestHeader.encode({ xid: 1, type: constants.opcodes.exists }).toString('hex') // => '0000000100000003'
+ */
 export const RequestHeader = record('RequestHeader', f => ({ xid: f.int(), type: f.int() }))
+
+/**
+ * @example
+ * const record = { xid: 1, zxid: 2n, err: errnos.NONODE }
+ * records.ReplyHeader.encode(record).toString('hex') // => '000000010000000000000002ffffff9b'
+ */
 export const ReplyHeader = record('ReplyHeader', f => ({ xid: f.int(), zxid: f.long(), err: f.int() }))
 
-/** The body without fields, for example of pings and of replies to delete. */
+/**
+ * The body without fields, for example of pings and of replies to delete.
+ * @example records.EmptyRecord.encode({}).toString('hex') // => ''
+ */
 export const EmptyRecord = record('EmptyRecord', () => ({}))
 
+/**
+ * @example
+ * const record = { type: 0, scheme: 'digest', auth: 'ann:secret' }
+ * records.AuthPacket.encode(record).toString('hex') // => '00000000000000066469676573740000000a616e6e3a736563726574'
+ */
 export const AuthPacket = record('AuthPacket', f => ({ type: f.int(), scheme: f.stringOrNull(), auth: f.buffer() }))
+/** @example records.GetSASLRequest.encode({ token: 'abc' }).toString('hex') // => '00000003616263' */
 export const GetSASLRequest = record('GetSASLRequest', f => ({ token: f.buffer() }))
+/** @example records.SetSASLRequest.encode({ token: 'abc' }).toString('hex') // => '00000003616263' */
 export const SetSASLRequest = /* @__PURE__ */ record('SetSASLRequest', f => ({ token: f.buffer() }))
+/** @example records.SetSASLResponse.encode({ token: null }).toString('hex') // => 'ffffffff' */
 export const SetSASLResponse = record('SetSASLResponse', f => ({ token: f.buffer() }))
+
+/**
+ * @example
+ * const record = { clientInfo: [{ authScheme: 'ip', user: '::1' }] }
+ * records.WhoAmIResponse.encode(record).toString('hex') // => '00000001000000026970000000033a3a31'
+ */
 export const WhoAmIResponse = record('WhoAmIResponse', f => ({ clientInfo: f.vector(ClientInfo) }))
-
-// org.apache.zookeeper.proto: nodes
-
-export const CreateRequest = record('CreateRequest', f => ({
-  path: f.string(),
-  data: f.buffer(),
-  acl: f.vectorOrNull(ACL),
-  flags: f.int(),
-}))
-export const CreateTTLRequest = record('CreateTTLRequest', f => ({
-  path: f.string(),
-  data: f.buffer(),
-  acl: f.vectorOrNull(ACL),
-  flags: f.int(),
-  /** The server may delete the node when its data has not changed for this many milliseconds and it has no child. */
-  ttl: f.time(),
-}))
-export const CreateResponse = record('CreateResponse', f => ({ path: f.string() }))
-export const Create2Response = record('Create2Response', f => ({ path: f.string(), stat: f.record(Stat) }))
-
-export const DeleteRequest = record('DeleteRequest', f => ({ path: f.string(), version: f.int() }))
-
-export const ExistsRequest = record('ExistsRequest', f => ({ path: f.string(), watch: f.bool() }))
-export const ExistsResponse = record('ExistsResponse', f => ({ stat: f.record(Stat) }))
-
-export const GetDataRequest = record('GetDataRequest', f => ({ path: f.string(), watch: f.bool() }))
-export const GetDataResponse = record('GetDataResponse', f => ({ data: f.buffer(), stat: f.record(Stat) }))
-
-export const SetDataRequest = record('SetDataRequest', f => ({
-  path: f.string(),
-  data: f.buffer(),
-  version: f.int(),
-}))
-export const SetDataResponse = record('SetDataResponse', f => ({ stat: f.record(Stat) }))
-
-export const GetChildrenRequest = record('GetChildrenRequest', f => ({ path: f.string(), watch: f.bool() }))
-export const GetChildrenResponse = record('GetChildrenResponse', f => ({ children: f.strings() }))
-export const GetChildren2Request = record('GetChildren2Request', f => ({ path: f.string(), watch: f.bool() }))
-export const GetChildren2Response = record('GetChildren2Response', f => ({
-  children: f.strings(),
-  stat: f.record(Stat),
-}))
-export const GetAllChildrenNumberRequest = record('GetAllChildrenNumberRequest', f => ({ path: f.string() }))
-export const GetAllChildrenNumberResponse = record('GetAllChildrenNumberResponse', f => ({ totalNumber: f.int() }))
-export const GetEphemeralsRequest = record('GetEphemeralsRequest', f => ({ prefixPath: f.string() }))
-export const GetEphemeralsResponse = record('GetEphemeralsResponse', f => ({ ephemerals: f.strings() }))
-
-export const GetACLRequest = record('GetACLRequest', f => ({ path: f.string() }))
-export const GetACLResponse = record('GetACLResponse', f => ({ acl: f.vector(ACL), stat: f.record(Stat) }))
-export const SetACLRequest = record('SetACLRequest', f => ({
-  path: f.string(),
-  acl: f.vectorOrNull(ACL),
-  version: f.int(),
-}))
-export const SetACLResponse = record('SetACLResponse', f => ({ stat: f.record(Stat) }))
-
-export const SyncRequest = record('SyncRequest', f => ({ path: f.string() }))
-export const SyncResponse = record('SyncResponse', f => ({ path: f.string() }))
-export const CheckVersionRequest = record('CheckVersionRequest', f => ({ path: f.string(), version: f.int() }))
-export const ErrorResponse = record('ErrorResponse', f => ({ err: f.int() }))
-
-/** A request to change the members of the ensemble. A field that is null changes nothing. */
-export const ReconfigRequest = record('ReconfigRequest', f => ({
-  joiningServers: f.stringOrNull(),
-  leavingServers: f.stringOrNull(),
-  newMembers: f.stringOrNull(),
-  curConfigId: f.long(),
-}))
-
-// These records are declared in zookeeper.jute for a limit on children that was never implemented. No client sends
-// these, and no server replies to them.
-export const GetMaxChildrenRequest = /* @__PURE__ */ record('GetMaxChildrenRequest', f => ({ path: f.string() }))
-export const GetMaxChildrenResponse = /* @__PURE__ */ record('GetMaxChildrenResponse', f => ({ max: f.int() }))
-export const SetMaxChildrenRequest = /* @__PURE__ */ record('SetMaxChildrenRequest', f => ({
-  path: f.string(),
-  max: f.int(),
-}))
 
 // org.apache.zookeeper.proto: watches
 
+/**
+ * @example
+ * const record = { type: constants.eventTypes.NodeCreated, state: 3, path: '/a' }
+ * records.WatcherEvent.encode(record).toString('hex') // => '0000000100000003000000022f61'
+ */
 export const WatcherEvent = record('WatcherEvent', f => ({
   type: f.int(),
   state: f.int(),
   path: f.stringOrNull(),
 }))
+
+/**
+ * @example
+ * const record = { relativeZxid: 1n, dataWatches: ['/a'], existWatches: [], childWatches: [] }
+ * records.SetWatches.encode(record).toString('hex') // => '000000000000000100000001000000022f610000000000000000'
+ */
 export const SetWatches = record('SetWatches', f => ({
   /** The last transaction that the client has seen. Watches of nodes that changed after it fire at once. */
   relativeZxid: f.long(),
@@ -181,6 +208,12 @@ export const SetWatches = record('SetWatches', f => ({
   existWatches: f.strings(),
   childWatches: f.strings(),
 }))
+
+/**
+ * @example
+ * const { layout } = records.SetWatches2
+ * layout.is === 'fields' && layout.fields[5]?.name // => 'persistentRecursiveWatches'
+ */
 export const SetWatches2 = record('SetWatches2', f => ({
   relativeZxid: f.long(),
   dataWatches: f.strings(),
@@ -189,10 +222,33 @@ export const SetWatches2 = record('SetWatches2', f => ({
   persistentWatches: f.strings(),
   persistentRecursiveWatches: f.strings(),
 }))
+
+/**
+ * @example
+ * const record = { path: '/a', mode: constants.addWatchModes.persistentRecursive }
+ * records.AddWatchRequest.encode(record).toString('hex') // => '000000022f6100000001'
+ */
 export const AddWatchRequest = record('AddWatchRequest', f => ({ path: f.string(), mode: f.int() }))
+
+/**
+ * @example
+ * const record = { path: '/a', type: constants.watcherTypes.data }
+ * records.CheckWatchesRequest.encode(record).toString('hex') // => '000000022f6100000002'
+ */
 export const CheckWatchesRequest = record('CheckWatchesRequest', f => ({ path: f.string(), type: f.int() }))
+
+/**
+ * @example
+ * const record = { path: '/a', type: constants.watcherTypes.data }
+ * records.RemoveWatchesRequest.encode(record).toString('hex') // => '000000022f6100000002'
+ */
 export const RemoveWatchesRequest = record('RemoveWatchesRequest', f => ({ path: f.string(), type: f.int() }))
 
 // org.apache.zookeeper.proto: the framing of multi
 
+/**
+ * @example
+ * const record = { type: constants.opcodes.check, done: false, err: -1 }
+ * records.MultiHeader.encode(record).toString('hex') // => '0000000d00ffffffff'
+ */
 export const MultiHeader = record('MultiHeader', f => ({ type: f.int(), done: f.bool(), err: f.int() }))

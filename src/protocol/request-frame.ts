@@ -9,6 +9,10 @@ import type { Writer } from './writer.ts'
  * @param maxBytes longest frame allowed, in bytes, without its four length bytes
  * @throws JuteError if a string has no UTF-8 form
  * @throws RangeError if the frame is longer than `maxBytes`
+ * @example
+ * const writer = new Writer()
+ * encodeRequest(writer, 1, operations.sync, { path: '/a' }, 1024)
+ * writer.take().toString('hex') // => '0000000e0000000100000009000000022f61'
  */
 export function encodeRequest<Q>(
   writer: Writer,

@@ -17,7 +17,14 @@ const EMPTY_VIEW = new DataView(NO_BYTES.buffer)
 /** The unused rest of the last slab, for the next writer. A writer holds memory only while it has pending bytes. */
 const sharedSlab = { bytes: NO_BYTES, view: EMPTY_VIEW, offset: 0 }
 
-/** An append-only buffer. `take()` returns the bytes written since the last call. */
+/**
+ * An append-only buffer. `take()` returns the bytes written since the last call.
+ * @example
+ * const writer = new Writer()
+ * writer.string('/a')
+ * writer.bool(true)
+ * writer.take().toString('hex') // => '000000022f6101'
+ */
 export class Writer {
   #bytes = NO_BYTES
   #view = EMPTY_VIEW

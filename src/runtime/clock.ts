@@ -2,7 +2,13 @@
 // the runtime's clocks and timers.
 // May import: nothing.
 
-/** A source of time, for the option `clock`. It has the clocks and timers that the client uses. */
+/**
+ * A source of time, for the option `clock`. It has the clocks and timers that the client uses.
+ * @example
+ * const clock: Clock = new VirtualClock()
+ * clock.setTimeout(() => undefined, 1000)
+ * clock.now() // => 1000
+ */
 export interface Clock {
   /** Returns the monotonic time in milliseconds, counted from an arbitrary start. */
   now(): number

@@ -9,7 +9,12 @@ import { DIGEST_URI, FIRST_USE, latin1, proofsOf } from './digest-proof.ts'
 import { parseDirectives, quoted } from './directives.ts'
 import { SaslError } from './sasl-error.ts'
 
-/** The name and the password of a user, as in the JAAS configuration of the server. */
+/**
+ * The name and the password of a user, as in the JAAS configuration of the server.
+ * @example
+ * const credentials: DigestCredentials = { username: 'ann', password: 'secret' }
+ * digestMd5(credentials).name // => 'DIGEST-MD5'
+ */
 export interface DigestCredentials {
   /** The name, without a realm, because the server chooses the realm. */
   username: string
@@ -30,6 +35,12 @@ const RULE = 'must be a string without control characters and unpaired surrogate
  * DigestLoginModule does. Servers from 3.10 on refuse it in FIPS mode, which is their default (ZOOKEEPER-5043).
  * @throws ZooKeeperError BADARGUMENTS if the name or the password is not a string, or contains a control character or
  * an unpaired surrogate
+ * @example
+ * await using server = await Server.start({ saslUsers: { ann: 'secret' } })
+ * const sasl = digestMd5({ username: 'ann', password: 'secret' })
+ * await using zk = await connect(server.connectString, { sasl })
+ * const identities = await zk.whoAmI()
+ * identities.at(-1)?.user // => 'ann'
  */
 export function digestMd5(credentials: DigestCredentials): Mechanism {
   for (const what of ['username', 'password'] as const) {

@@ -19,24 +19,61 @@ const channels = {
   watch: channel('zkwire:watch'),
 }
 
-/** Published on `zkwire:connect` when a server has accepted the session. */
+/**
+ * Published on `zkwire:connect` when a server has accepted the session.
+ * @example
+ * import { subscribe } from 'node:diagnostics_channel'
+ * subscribe('zkwire:connect', message => {
+ *   const { readOnly } = message as ConnectMessage
+ *   readOnly // => false
+ * })
+ * server.dropConnections()
+ * await zk.whenConnected()
+ */
 export interface ConnectMessage {
   address: Address
   sessionId: bigint
   readOnly: boolean
 }
-/** Published on `zkwire:disconnect` when a connection was lost, or an attempt to connect has failed. */
+/**
+ * Published on `zkwire:disconnect` when a connection was lost, or an attempt to connect has failed.
+ * @example
+ * import { subscribe } from 'node:diagnostics_channel'
+ * subscribe('zkwire:disconnect', message => {
+ *   const { cause } = message as DisconnectMessage
+ *   cause.name // => 'ZooKeeperError'
+ * })
+ * server.dropConnections()
+ * await zk.whenConnected()
+ */
 export interface DisconnectMessage {
   sessionId: bigint
   cause: Error
 }
-/** Published on `zkwire:state` when the state has changed. The end of the session is such a change too. */
+/**
+ * Published on `zkwire:state` when the state has changed. The end of the session is such a change too.
+ * @example
+ * import { subscribe } from 'node:diagnostics_channel'
+ * const states: string[] = []
+ * subscribe('zkwire:state', message => states.push((message as StateMessage).state))
+ * server.dropConnections()
+ * await new Promise(resolve => zk.once('state', resolve))
+ * states // => ['suspended']
+ */
 export interface StateMessage {
   sessionId: bigint
   state: State
   previous: State
 }
-/** Published on `zkwire:request` when a server has answered a request. */
+/**
+ * Published on `zkwire:request` when a server has answered a request.
+ * @example
+ * import { subscribe } from 'node:diagnostics_channel'
+ * const requests: string[] = []
+ * subscribe('zkwire:request', message => requests.push((message as RequestMessage).op))
+ * await zk.exists('/app')
+ * requests // => ['exists']
+ */
 export interface RequestMessage {
   sessionId: bigint
   op: string
@@ -49,6 +86,14 @@ export interface RequestMessage {
 }
 /**
  * Published on `zkwire:watch` when a server has sent an event, even if no watch of this client waits for it any more.
+ * @example
+ * import { subscribe } from 'node:diagnostics_channel'
+ * subscribe('zkwire:watch', message => {
+ *   const { path } = message as WatchMessage
+ *   path // => '/app'
+ * })
+ * await zk.exists('/app', { watch: () => undefined })
+ * await zk.create('/app')
  */
 export interface WatchMessage {
   sessionId: bigint
@@ -57,7 +102,14 @@ export interface WatchMessage {
   path: string | null
 }
 
-/** Counters of one session, since it began. */
+/**
+ * Counters of one session, since it began.
+ * @example
+ * await zk.exists('/app')
+ * const { connects, replies }: SessionStats = zk.stats
+ * connects // => 1
+ * replies // => 1
+ */
 export interface SessionStats {
   /** The number of connections on which a server accepted the session. */
   connects: number

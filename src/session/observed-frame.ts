@@ -1,6 +1,13 @@
 // Frames in the form that the option `onFrame` receives.
 
-/** One frame, without its four length bytes. `explain(bytes, frame)` describes its contents in words. */
+/**
+ * One frame, without its four length bytes. `explain(bytes, frame)` describes its contents in words.
+ * @example
+ * const sentences: string[] = []
+ * const onFrame = (frame: ObservedFrame) => sentences.push(explain(frame.bytes, frame).sentence)
+ * await using zk = await connect('localhost:2181', { onFrame })
+ * sentences[0] // => 'client asks for a new session with a timeout of 30000 ms, having seen zxid 0x0'
+ */
 export interface ObservedFrame {
   from: 'client' | 'server'
   bytes: Uint8Array

@@ -8,6 +8,14 @@ interface Timer {
   readonly callback: () => void
 }
 
+/**
+ * Options of {@link VirtualClock.until}.
+ * @example
+ * const clock = new VirtualClock()
+ * const options: UntilOptions = { within: 1000 }
+ * await clock.until(new Promise(resolve => clock.setTimeout(() => resolve(1), 500)), options) // => 1
+ * await clock.until(new Promise(() => undefined), options) // throws Error
+ */
 export interface UntilOptions {
   /** The most virtual time that may pass, in milliseconds. Default 3 600 000, an hour. */
   within?: number
@@ -17,6 +25,13 @@ export interface UntilOptions {
  * A clock for tests, for the option `clock` of `connect()` and `Server.start()`. If both use the same clock, and the
  * client uses `server.dial`, nothing waits for real time or for a socket. A test can then let a session expire in an
  * instant. Only one call of `advance()` or `until()` may be pending.
+ * @example
+ * const clock = new VirtualClock()
+ * await using server = await Server.start({ listen: false, clock })
+ * const zk = await connect('memory', { dial: server.dial, clock, sessionTimeout: 10_000 })
+ * server.pause()
+ * await clock.advance(10_000)
+ * zk.validFor() // => 0
  */
 export class VirtualClock implements Clock {
   #now = 1000

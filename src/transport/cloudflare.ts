@@ -2,6 +2,12 @@
 import { connect } from 'cloudflare:sockets'
 import type { Dial } from './transport.ts'
 
+/**
+ * Options of {@link cloudflare}.
+ * @example
+ * const options: CloudflareOptions = { tls: true }
+ * typeof cloudflare(options) // => 'function'
+ */
 export interface CloudflareOptions {
   /**
    * Uses TLS. The runtime must trust the server's certificate, which must be for the host in the connect string.
@@ -13,6 +19,10 @@ export interface CloudflareOptions {
 /**
  * Returns a dial for Cloudflare Workers: `connect(servers, { dial: cloudflare() })`. A socket belongs to the request,
  * or to the Durable Object, that opened it. If a name has several addresses, the runtime chooses one.
+ * @example
+ * import { connect } from 'zkwire'
+ * await using zk = await connect('localhost:2181', { dial: cloudflare() })
+ * zk.state // => 'connected'
  */
 export function cloudflare({ tls = false }: CloudflareOptions = {}): Dial {
   return ({ host, port }, handler) => {

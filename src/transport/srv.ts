@@ -1,14 +1,28 @@
 // Looks up SRV records (RFC 2782) through node:dns. Only this file uses it for that.
 import { promises } from 'node:dns'
 
-/** One SRV record, as node:dns returns it. */
+/**
+ * One SRV record, as node:dns returns it.
+ * @example
+ * const record: SrvRecord = { name: 'zk1.example.org', port: 2181 }
+ * const dial: Dial = ({ host }, handler) => {
+ *   host // => 'zk1.example.org'
+ *   return server.dial({ host, port: 2181 }, handler)
+ * }
+ * await using zk = await connect('dns-srv://_zookeeper._tcp.example.org', { resolveSrv: async () => [record], dial })
+ */
 export interface SrvRecord {
   /** The name of the host. '.' means that the service is not available (RFC 2782). */
   name: string
   port: number
 }
 
-/** Returns the SRV records of a name. Rejects if it has none or the lookup fails. */
+/**
+ * Returns the SRV records of a name. Rejects if it has none or the lookup fails.
+ * @example
+ * const resolveSrv: ResolveSrv = async name => [{ name: `zk1.${name}`, port: 2181 }]
+ * await resolveSrv('example.org') // => [{ name: 'zk1.example.org', port: 2181 }]
+ */
 export type ResolveSrv = (name: string) => Promise<readonly SrvRecord[]>
 
 export const resolveSrv: ResolveSrv = name => promises.resolveSrv(name)

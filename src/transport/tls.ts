@@ -3,7 +3,12 @@ import { connect, createSecureContext } from 'node:tls'
 import type { TlsConnectionOptions } from '../runtime/globals.d.ts'
 import { PermanentError, type Address, type Dial } from './transport.ts'
 
-/** The options of node:tls, without the address, which comes from the connect string. */
+/**
+ * The options of node:tls, without the address, which comes from the connect string.
+ * @example
+ * const tls: TlsOptions = { servername: 'zk1.example.org', minVersion: 'TLSv1.3', rejectUnauthorized: true }
+ * await connect('localhost:2181', { tls }) // throws PROTOCOL
+ */
 export type TlsOptions = Omit<TlsConnectionOptions, 'host' | 'port' | 'path' | 'socket'>
 
 /**

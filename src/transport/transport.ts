@@ -3,14 +3,37 @@
 // May import: runtime, protocol/brand.ts.
 import { brand } from '../protocol/brand.ts'
 
-/** The address of a server. */
+/**
+ * The address of a server.
+ * @example
+ * const addresses: Address[] = []
+ * const dial: Dial = (address, handler) => {
+ *   addresses.push(address)
+ *   return server.dial(address, handler)
+ * }
+ * await using zk = await connect('[::1]', { dial })
+ * addresses // => [{ host: '::1', port: 2181 }]
+ */
 export interface Address {
   /** A name or an IP address. An IPv6 address has no brackets. */
   host: string
   port: number
 }
 
-/** The callbacks of a transport. After `closed` it calls none of them. */
+/**
+ * The callbacks of a transport. After `closed` it calls none of them.
+ * @example
+ * const handler: TransportHandler = {
+ *   opened: () => transport.write(Buffer.from('ruok')),
+ *   received: chunk => {
+ *     chunk.toString() // => 'imok'
+ *   },
+ *   closed: cause => {
+ *     cause // => undefined
+ *   },
+ * }
+ * const transport = server.dial({ host: 'localhost', port: 2181 }, handler)
+ */
 export interface TransportHandler {
   /** The stream is open: bytes can be written. */
   opened(): void
@@ -23,7 +46,13 @@ export interface TransportHandler {
   closed(cause?: Error): void
 }
 
-/** An open stream, or one that is being opened. */
+/**
+ * An open stream, or one that is being opened.
+ * @example
+ * const ignore = () => undefined
+ * const transport: Transport = server.dial({ host: '', port: 0 }, { opened: ignore, received: ignore, closed: ignore })
+ * transport.destroy() // => undefined
+ */
 export interface Transport {
   /** Sends bytes. The transport owns them from now on, so the caller must not change them. */
   write(bytes: Uint8Array): void
@@ -33,7 +62,17 @@ export interface Transport {
   destroy(): void
 }
 
-/** Opens streams. Pass your own as the option `dial`, for instance to use a proxy. */
+/**
+ * Opens streams. Pass your own as the option `dial`, for instance to use a proxy.
+ * @example
+ * let count = 0
+ * const dial: Dial = (address, handler) => {
+ *   count++
+ *   return server.dial(address, handler)
+ * }
+ * await using zk = await connect('localhost:2181', { dial })
+ * count // => 1
+ */
 export interface Dial {
   /** Starts to open a stream and returns at once. The handler is called only after this has returned. */
   (address: Address, handler: TransportHandler): Transport
@@ -89,6 +128,12 @@ export type Accept = (transport: ServerTransport, remote: Address) => ServerTran
 /**
  * The stream could not be opened, and further attempts at the same address will fail too until a configuration changes.
  * Pass it to `closed` of the handler. If all hosts fail so, connect() rejects with PROTOCOL at once.
+ * @example
+ * const dial: Dial = (address, handler) => {
+ *   queueMicrotask(() => handler.closed(new PermanentError('the proxy refuses this port')))
+ *   return { write: () => undefined, destroy: () => undefined }
+ * }
+ * await connect('localhost:2181', { dial }) // throws PROTOCOL
  */
 export class PermanentError extends Error {
   static {

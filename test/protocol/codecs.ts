@@ -1,6 +1,7 @@
 // All codecs, so that no test misses one.
 import type { Codec } from '../../src/protocol/jute.ts'
 import * as multi from '../../src/protocol/multi.ts'
+import * as nodes from '../../src/protocol/node-records.ts'
 import * as records from '../../src/protocol/records.ts'
 
 export interface ExportedCodec {
@@ -12,6 +13,6 @@ export interface ExportedCodec {
 const codecsOf = (module: Readonly<Record<string, unknown>>): ExportedCodec[] =>
   Object.entries(module).map(([exported, codec]) => ({ exported, codec: codec as Codec<unknown> }))
 
-export const recordCodecs = codecsOf(records)
+export const recordCodecs = codecsOf({ ...records, ...nodes })
 export const multiCodecs = codecsOf(multi)
 export const everyCodec: readonly ExportedCodec[] = [...recordCodecs, ...multiCodecs]

@@ -2,7 +2,13 @@
 import type { Random } from '../../runtime/random.ts'
 import { ZooKeeperError } from '../../protocol/index.ts'
 
-/** The connection that a mechanism authenticates. */
+/**
+ * The connection that a mechanism authenticates.
+ * @example
+ * const context: MechanismContext = { host: 'localhost', port: 2181, random: Math.random }
+ * const exchange = digestMd5({ username: 'ann', password: 'secret' }).start(context)
+ * await exchange.step(null) // => { token: Buffer.alloc(0) }
+ */
 export interface MechanismContext {
   /** The server's host, as it was dialled. */
   readonly host: string
@@ -11,7 +17,12 @@ export interface MechanismContext {
   readonly random: Random
 }
 
-/** A way to authenticate: DIGEST-MD5 of `zkwire/sasl`, or your own, for instance GSSAPI. */
+/**
+ * A way to authenticate: DIGEST-MD5 of `zkwire/sasl`, or your own, for instance GSSAPI.
+ * @example
+ * const mechanism: Mechanism = digestMd5({ username: 'ann', password: 'secret' })
+ * mechanism.name // => 'DIGEST-MD5'
+ */
 export interface Mechanism {
   /** Its IANA name, for error messages. It is not sent, because each server is configured for one mechanism. */
   readonly name: string
@@ -19,7 +30,13 @@ export interface Mechanism {
   start(context: MechanismContext): Exchange
 }
 
-/** One authentication on one connection. */
+/**
+ * One authentication on one connection.
+ * @example
+ * const exchange: Exchange = { step: challenge => ({ token: Buffer.from('ticket'), complete: challenge !== null }) }
+ * const plain: Mechanism = { name: 'TICKET', start: () => exchange }
+ * await connect('localhost:2181', { sasl: plain }) // throws AUTHFAILED
+ */
 export interface Exchange {
   /**
    * Returns the next message for the server. If it throws or rejects, the session ends as `authFailed`. Retry temporary
@@ -29,7 +46,12 @@ export interface Exchange {
   step(challenge: Buffer | null): Step | Promise<Step>
 }
 
-/** The result of one step of an exchange. */
+/**
+ * The result of one step of an exchange.
+ * @example
+ * const last: Step = { token: Buffer.from('ticket'), complete: true }
+ * last.token?.length // => 6
+ */
 export interface Step {
   /**
    * The message for the server. An empty one asks the server to begin. It may be missing only if `complete` is true.

@@ -6,6 +6,10 @@ import type { CallbackRunner } from '../../runtime/callbacks.ts'
  * The state of a session. `connecting`: no server has accepted it yet. `connectedReadOnly`: the server has no quorum
  * and rejects writes. `suspended`: the connection was lost, and the client reconnects. `expired`, `authFailed` and
  * `closed` are final.
+ * @example
+ * const states: State[] = [zk.state]
+ * await zk.close()
+ * states.concat(zk.state) // => ['connected', 'closed']
  */
 export type State = 'connecting' | 'connected' | 'connectedReadOnly' | 'suspended' | 'expired' | 'authFailed' | 'closed'
 
@@ -35,7 +39,15 @@ export const isConnected = (state: State): boolean => state === 'connected' || s
 /** The code of the error that every call rejects with in a terminal state. */
 export const terminalCodes = { expired: 'SESSIONEXPIRED', authFailed: 'AUTHFAILED', closed: 'CLOSED' } as const
 
-/** Called after a change of the state. */
+/**
+ * Called after a change of the state.
+ * @example
+ * const listener: StateListener = (state, previous) => {
+ *   `${previous} to ${state}` // => 'connected to suspended'
+ * }
+ * zk.once('state', listener)
+ * server.dropConnections()
+ */
 export type StateListener = (state: State, previous: State) => void
 
 /** The state of one session, and the listeners to its changes. */

@@ -2,6 +2,15 @@
 import { jsonSafe } from '../../protocol/index.ts'
 import type { State } from '../life/states.ts'
 
+/**
+ * What has happened to a node that is watched.
+ * @example
+ * const event = await new Promise<WatchEvent>(watch => {
+ *   void zk.exists('/app', { watch }).then(() => other.create('/app'))
+ * })
+ * event.type // => 'NodeCreated'
+ * event.path // => '/app'
+ */
 export interface WatchEvent {
   /**
    * The change of the node. Two types are not from a server. `Session`: the session, or the view that set the watch,
@@ -19,7 +28,15 @@ export interface WatchEvent {
   zxid?: bigint
 }
 
-/** Called with the event of a watch. Errors that it throws are passed to the option `onUncaughtError`. */
+/**
+ * Called with the event of a watch. Errors that it throws are passed to the option `onUncaughtError`.
+ * @example
+ * const watch: WatchCallback = event => {
+ *   event.type // => 'NodeChildrenChanged'
+ * }
+ * await zk.getChildren('/', { watch })
+ * await other.create('/app')
+ */
 export type WatchCallback = (event: WatchEvent) => void
 
 /**

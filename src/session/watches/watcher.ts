@@ -52,6 +52,13 @@ const DONE = { value: undefined, done: true } as const
  * A `resync` means that events may have been lost, so read again what you watch. It is sent after each reconnect,
  * because the server keeps no events for a client without a connection (setWatches2). It is also sent if the reader was
  * too slow. When the session or the view ends, the last event is of type `Session`.
+ * @example
+ * await using watcher: Watcher = await zk.addWatch('/app', { recursive: true })
+ * await other.create('/app/a', '', { parents: true })
+ * for await (const event of watcher) {
+ *   event.path // => '/app'
+ *   break
+ * }
  */
 export class Watcher implements AsyncIterator<WatchEvent, undefined>, AsyncDisposable {
   /** The path as it was passed to addWatch(). */
