@@ -6,7 +6,7 @@ import { badArguments, perms, type ACL } from '../protocol/index.ts'
  * Returns one entry of an ACL: `aclOf('digest', digest('ann', 'secret'), perms.read | perms.write)`.
  * @param permissions bits of {@link perms}, combined with `|`. Default: all permissions
  * @example
- * const acl = [aclOf('digest', digest('ann', 'secret')), aclOf('world', 'anyone', perms.read)]
+ * const acl = [aclOf('digest', digest('ann', 'secret')), aclOf('ip', '10.0.0.0/8', perms.read)]
  * await zk.create('/mine', 'v1', { acl })
  * acl.map(entry => entry.perms) // => [31, 1]
  */

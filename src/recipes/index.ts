@@ -58,4 +58,5 @@ export type { ChoiceStrategy, ServiceProvider, ServiceProviderOptions } from './
 export { Semaphore } from './locks/semaphore.ts'
 export type { OnForeignContenders } from './queue/foreign-contenders.ts'
 export { TicketMutex } from './locks/ticket-mutex.ts'
-export { SharedValue, type ChangesOptions, type SharedValueOptions, type VersionedData } from './data/shared-value.ts'
+export { SharedValue } from './data/shared-value.ts'
+export type { ChangesOptions, SharedValueOptions, VersionedData } from './data/shared-value-options.ts'

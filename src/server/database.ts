@@ -13,7 +13,15 @@ export interface TransactionCause {
   opcode: number
 }
 
-/** A committed transaction. A rejected one takes a zxid too, but has no record. */
+/**
+ * A committed transaction. A rejected one takes a zxid too, but has no record.
+ * @example
+ * const transactions: TransactionRecord[] = []
+ * await using server = await Server.start({ onTransaction: each => transactions.push(each) })
+ * await using zk = await connect(server.connectString)
+ * await zk.create('/app')
+ * transactions.map(({ changes }) => changes.length) // => [0, 1]
+ */
 export interface TransactionRecord extends TransactionCause {
   /** The number of the transaction. */
   zxid: bigint

@@ -7,10 +7,21 @@ export type OperationName = keyof typeof operations
 /**
  * The kind of an occurrence that a fault affects: a request, by the name of its operation or of the client's method;
  * the handshake ('connect'); or an event. So 'create' means all operations that create nodes.
+ * @example
+ * const kind: FaultKind = 'create'
+ * server.faults.drop(kind)
+ * await zk.create('/app').catch((error: ZooKeeperError) => error.fate) // => 'unknown'
  */
 export type FaultKind = OperationName | 'connect' | 'event'
 
-/** The occurrences that a fault affects. Default: the next one of its kind. */
+/**
+ * The occurrences that a fault affects. Default: the next one of its kind.
+ * @example
+ * const match: FaultMatch = { nth: 2, session: zk.sessionId }
+ * server.faults.replace('exists', 'NOAUTH', match)
+ * await zk.exists('/app') // => null
+ * await zk.exists('/app') // throws NOAUTH
+ */
 export interface FaultMatch {
   /**
    * The number of the first matching occurrence that is affected, counted from now: a whole number, where 1 is the
@@ -26,7 +37,12 @@ export interface FaultMatch {
   session?: bigint
 }
 
-/** What happens to a reply or an event. */
+/**
+ * What happens to a reply or an event.
+ * @example
+ * const effect: FaultEffect = server.faults.delay('exists', 50).effect
+ * effect // => { is: 'delay', ms: 50 }
+ */
 export type FaultEffect =
   | { is: 'hold' }
   | { is: 'delay'; ms: number }
@@ -35,7 +51,16 @@ export type FaultEffect =
   | { is: 'replace'; code: ServerErrorCode }
   | { is: 'cut'; bytes: number }
 
-/** A planned fault, which a method of {@link Faults} returns. */
+/**
+ * A planned fault, which a method of {@link Faults} returns.
+ * @example
+ * const fault: Fault = server.faults.hold('exists')
+ * const answer = zk.exists('/app')
+ * await fault.triggered
+ * fault.isHolding // => true
+ * fault.release()
+ * await answer // => null
+ */
 export interface Fault {
   /** 'anything' matches every occurrence of every kind. */
   readonly kind: FaultKind | 'anything'
@@ -56,6 +81,11 @@ export interface Fault {
 /**
  * Plans faults. Each method returns the planned fault, and throws a ZooKeeperError BADARGUMENTS if an argument or an
  * option is invalid. For an event, the methods affect the event instead of a reply.
+ * @example
+ * const { faults }: { faults: Faults } = server
+ * faults.replace('getData', 'NONODE')
+ * await zk.getData('/') // throws NONODE
+ * await zk.getData('/').then(({ stat }) => stat.version) // => 0
  */
 export interface Faults {
   /**

@@ -16,7 +16,14 @@ const lagCheck = mustBe(
   (ms: unknown) => typeof ms === 'number' && ms >= 0 && ms <= LONGEST_TIMER,
 )
 
-/** A server of an ensemble. `server.members` has them all. */
+/**
+ * A server of an ensemble. `server.members` has them all.
+ * @example
+ * await using server = await Server.start({ servers: 3 })
+ * const [follower]: readonly Member[] = server.followers
+ * await follower?.stop()
+ * follower?.mode // => 'stopped'
+ */
 export class Member {
   readonly #ensemble: Ensemble
   readonly #peer: Peer

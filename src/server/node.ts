@@ -1,7 +1,13 @@
 // A node of the tree.
 import type { ACL } from '../protocol/index.ts'
 
-/** The kind of a node, which decides when the server deletes it. */
+/**
+ * The kind of a node, which decides when the server deletes it.
+ * @example
+ * await zk.create('/worker', '', { mode: 'ephemeral' })
+ * const kind: NodeKind | undefined = server.snapshot().nodes.get('/worker')?.kind
+ * kind // => { is: 'ephemeral', session: zk.sessionId }
+ */
 export type NodeKind =
   | { is: 'persistent' }
   | { is: 'ephemeral'; session: bigint }

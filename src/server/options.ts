@@ -8,7 +8,14 @@ import type { TransactionRecord } from './database.ts'
 import type { MemberState } from './member-state.ts'
 import { behaviourOf, isVersion, type Behaviour } from './version.ts'
 
-/** Options of `Server.start()`. Numbers are whole and from 1 to 2147483647, unless another range is given. */
+/**
+ * Options of `Server.start()`. Numbers are whole and from 1 to 2147483647, unless another range is given.
+ * @example
+ * const options: ServerOptions = { listen: false, maxSessionTimeout: 10_000, superDigest: digest('super', 'secret') }
+ * await using server = await Server.start(options)
+ * await using zk = await connect(server.connectString, { dial: server.dial })
+ * zk.sessionTimeout // => 10_000
+ */
 export interface ServerOptions {
   /** The TCP port, 0 to 65535. Default 0: a free port. */
   port?: number

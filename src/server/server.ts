@@ -33,6 +33,12 @@ function clusterOf(settings: Settings): Cluster | Promise<Cluster> {
 /**
  * An embedded ZooKeeper in memory, for tests: one server, or an ensemble of several. `Server.start()` creates one, and
  * `close()` must end it.
+ * @example
+ * await using server = await Server.start()
+ * await using zk = await connect(server.connectString)
+ * await zk.create('/worker', '', { mode: 'ephemeral' })
+ * server.expireSession(zk.sessionId) // => true
+ * server.snapshot().nodes.has('/worker') // => false
  */
 export class Server {
   readonly #cluster: Cluster

@@ -5,7 +5,14 @@ import type { NodeKind } from './node.ts'
 import type { ServerSession } from './sessions.ts'
 import { statOf } from './tree.ts'
 
-/** A copy of the state of a server: changing it does not change the server. */
+/**
+ * A copy of the state of a server: changing it does not change the server.
+ * @example
+ * await zk.create('/worker', 'a', { mode: 'ephemeral' })
+ * const { nodes, sessions }: Snapshot = server.snapshot()
+ * nodes.get('/worker')?.data?.toString() // => 'a'
+ * sessions.map(({ ephemerals }) => ephemerals) // => [['/worker']]
+ */
 export interface Snapshot {
   /** The zxid of the last transaction. */
   zxid: bigint
@@ -17,7 +24,13 @@ export interface Snapshot {
   sessions: readonly { id: bigint; timeout: number; isConnected: boolean; ephemerals: readonly string[] }[]
 }
 
-/** One watch: its path, the id of its session, and its kind. */
+/**
+ * One watch: its path, the id of its session, and its kind.
+ * @example
+ * await zk.exists('/app', { watch: () => undefined })
+ * const [watch]: readonly WatchEntry[] = server.snapshot().watches
+ * watch // => { path: '/app', session: zk.sessionId, kind: 'data' }
+ */
 export interface WatchEntry {
   path: string
   session: bigint

@@ -1,6 +1,12 @@
 // Counts of frames and bytes, for a connection or a server.
 
-/** Counts of frames and bytes, for one connection or for a server since `Server.start()`. */
+/**
+ * Counts of frames and bytes, for one connection or for a server since `Server.start()`.
+ * @example
+ * const before: ServerStats = { ...server.stats }
+ * await zk.exists('/app')
+ * server.stats.received - before.received // => 1
+ */
 export interface ServerStats {
   /** The number of frames received. */
   received: number

@@ -2,7 +2,15 @@
 import type { ACL, eventTypes } from '../protocol/index.ts'
 import type { NodeContent } from './node.ts'
 
-/** A change of a node. For a created or deleted node, watches on the children of its parent fire too. */
+/**
+ * A change of a node. For a created or deleted node, watches on the children of its parent fire too.
+ * @example
+ * const changes: TreeChange[] = []
+ * await using server = await Server.start({ onTransaction: each => changes.push(...each.changes) })
+ * await using zk = await connect(server.connectString)
+ * await zk.create('/app')
+ * changes.map(({ type, path }) => [type, path]) // => [[constants.eventTypes.NodeCreated, '/app']]
+ */
 export interface TreeChange {
   type: (typeof eventTypes)['NodeCreated' | 'NodeDeleted' | 'NodeDataChanged']
   /** The path of the node. */

@@ -8,16 +8,39 @@ import type { CacheCodec } from './content.ts'
 /**
  * `loading`: the copy is not complete yet. `live`: the copy follows the tree. `stale`: the connection is lost, or the
  * cache reads what has changed meanwhile. `closed`: the cache has ended, and its copy does not change any more.
+ * @example
+ * await using cache = new Cache(zk, '/settings')
+ * const states: CacheState[] = [cache.state]
+ * await cache.ready
+ * states.concat(cache.state) // => ['loading', 'live']
  */
 export type CacheState = 'loading' | 'live' | 'stale' | 'closed'
 
-/** A cache whose copy another one can begin with. */
+/**
+ * A cache whose copy another one can begin with.
+ * @example
+ * await zk.create('/settings', 'blue')
+ * const last = new Cache(zk, '/settings')
+ * await last.ready
+ * await last.close()
+ * const previous: PreviousCache = last
+ * await using cache = new Cache(other, '/settings', { previous })
+ * cache.get('/settings')?.data?.toString() // => 'blue'
+ */
 export interface PreviousCache {
   readonly path: string
   readonly state: CacheState
 }
 
-/** Options of a {@link Cache}. */
+/**
+ * Options of a {@link Cache}.
+ * @example
+ * await zk.create('/settings/colour/dark', 'black', { parents: true })
+ * const options: CacheOptions = { depth: 1, data: false, maxBytes: 1_000_000 }
+ * await using cache = new Cache(zk, '/settings', options)
+ * await cache.ready
+ * Array.from(cache, ({ path }) => path) // => ['/settings', '/settings/colour']
+ */
 export interface CacheOptions {
   /**
    * The number of levels below the path, a whole number from 0 on: 0 is the node alone, 1 adds its children. Default

@@ -25,6 +25,12 @@ type Listener = (change: CacheChange) => unknown
  * The node need not exist. After a lost connection, the cache reads the tree again and reports the differences as
  * changes. The changes of one node are reported in their order. If a node changes several times in quick succession,
  * the cache may report only the last change.
+ * @example
+ * await zk.create('/settings/colour', 'blue', { parents: true })
+ * await using settings = new Cache(zk, '/settings')
+ * await settings.ready
+ * settings.get('/settings/colour')?.data?.toString() // => 'blue'
+ * settings.children('/settings') // => ['colour']
  */
 export class Cache implements AsyncDisposable, Iterable<CacheNode> {
   readonly client: Client

@@ -3,7 +3,14 @@ import type { Stat } from '../../protocol/index.ts'
 import { onAbort } from '../../runtime/abort.ts'
 import { CacheError } from './cache-error.ts'
 
-/** A node as the cache has it. */
+/**
+ * A node as the cache has it.
+ * @example
+ * await using cache = new Cache(zk, '/')
+ * await cache.ready
+ * const root: CacheNode | undefined = cache.get('/')
+ * root?.stat.numChildren // => 1
+ */
 export interface CacheNode {
   readonly path: string
   /** null: the node has no data. undefined: the option `data` leaves it out. */
@@ -14,6 +21,12 @@ export interface CacheNode {
 /**
  * A difference between two states of the copy. `hidden`: the session may not read the node (NOAUTH), or the reply
  * exceeds `maxReplyBytes` (REPLYTOOLARGE). The copy then contains neither the node nor the nodes below it.
+ * @example
+ * await using cache = new Cache(zk, '/settings')
+ * const changes = cache.changes()
+ * await zk.create('/settings')
+ * const { value }: { value?: CacheChange | undefined } = await changes.next()
+ * value?.type // => 'created'
  */
 export interface CacheChange {
   readonly type: 'created' | 'changed' | 'deleted' | 'hidden'
@@ -26,7 +39,16 @@ export interface CacheChange {
   readonly error?: Error
 }
 
-/** Options of `changes()` of a {@link Cache}. */
+/**
+ * Options of `changes()` of a {@link Cache}.
+ * @example
+ * await using cache = new Cache(zk, '/')
+ * const options: CacheChangesOptions = { capacity: 100, signal: AbortSignal.timeout(60_000) }
+ * for await (const { path } of cache.changes(options)) {
+ *   path // => '/'
+ *   break
+ * }
+ */
 export interface CacheChangesOptions {
   /** Ends the iteration when it aborts. `next()` then rejects with the signal's reason. Default: no signal. */
   signal?: AbortSignal

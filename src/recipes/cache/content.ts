@@ -3,7 +3,16 @@ import { nameOf, type Stat } from '../../protocol/index.ts'
 import type { CacheNode } from './changes.ts'
 import { keyOf, pack, unpack } from './record.ts'
 
-/** Converts data to the bytes that are kept, and back: for example compresses it. */
+/**
+ * Converts data to the bytes that are kept, and back: for example compresses it.
+ * @example
+ * import { deflateRawSync, inflateRawSync } from 'node:zlib'
+ * await zk.create('/text', 'a'.repeat(10_000))
+ * const codec: CacheCodec = { encode: deflateRawSync, decode: inflateRawSync }
+ * await using cache = new Cache(zk, '/text', { codec })
+ * await cache.ready
+ * cache.get('/text')?.data?.length // => 10_000
+ */
 export interface CacheCodec {
   encode(data: Buffer): Uint8Array
   /** Gets what encode() returned. */

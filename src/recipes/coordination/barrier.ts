@@ -10,7 +10,14 @@ import { ensureDirectory } from '../node/ensure-directory.ts'
 import { OwnNode, type NodeFactory } from '../node/own-node.ts'
 import { nextChange, readWatched } from '../node/read-with-watch.ts'
 
-/** Options of both barriers. */
+/**
+ * Options of both barriers.
+ * @example
+ * const options: BarrierOptions = { acl: readOnlyACL }
+ * await new Barrier(zk, '/migration', options).raise()
+ * const { acl } = await zk.getACL('/migration')
+ * acl // => readOnlyACL
+ */
 export interface BarrierOptions {
   /**
    * The ACL of all created nodes, except missing nodes above the barrier's path. Default: the world may do anything.
@@ -23,6 +30,12 @@ const optionChecks: Checks<BarrierOptions> = { acl: anACL }
 /**
  * A barrier: clients wait until it is down. It is up while its node exists. It can be shared with Curator's
  * DistributedBarrier.
+ * @example
+ * const barrier = new Barrier(zk, '/barriers/migration')
+ * await barrier.raise()
+ * const waiting = new Barrier(other, '/barriers/migration').wait({ timeout: 60_000 })
+ * await barrier.lower()
+ * await waiting // => undefined
  */
 export class Barrier {
   readonly path: string
@@ -73,6 +86,12 @@ export class Barrier {
  * A barrier at the start and the end of some work: `memberCount` members enter together, and all leave together. It can
  * be shared with Curator's DistributedDoubleBarrier. Each DoubleBarrier object is one member, and can enter again after
  * it has left.
+ * @example
+ * const [mine, theirs] = [zk, other].map(client => new DoubleBarrier(client, '/barriers/start', 2))
+ * await Promise.all([mine?.enter(), theirs?.enter()])
+ * const { children } = await zk.getChildren('/barriers/start')
+ * children.length // => 3
+ * await Promise.all([mine?.leave(), theirs?.leave()])
  */
 export class DoubleBarrier {
   readonly path: string

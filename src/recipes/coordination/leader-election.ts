@@ -18,6 +18,11 @@ import { ExclusiveLock, lockOptionChecks, type LockOptions } from '../locks/queu
 /**
  * Options of a {@link LeaderElection}. `acl` applies to the nodes of this participant, and to the directory if it is
  * created.
+ * @example
+ * const options: LeaderElectionOptions = { id: 'host-1', acl: openACL }
+ * const election = new LeaderElection(zk, '/election', options)
+ * await using held = await election.campaign()
+ * held.path // => /^\/election\/_c_.*-latch-0000000000$/
  */
 export interface LeaderElectionOptions extends Omit<LockOptions, 'data'> {
   /** The name of this participant, which `participants()`, `leader()` and `leaders()` return. Default: empty. */
@@ -37,7 +42,14 @@ const electionChecks: Checks<LeaderElectionOptions> = {
 }
 const signalChecks: Checks<SignalOption> = { signal: waitOptionChecks.signal }
 
-/** One participant, as of the moment when it was read. */
+/**
+ * One participant, as of the moment when it was read.
+ * @example
+ * const election = new LeaderElection(zk, '/election', { id: 'host-1' })
+ * await using held = await election.campaign()
+ * const participants: Participant[] = await election.participants()
+ * participants.map(({ id, isLeader }) => [id, isLeader]) // => [['host-1', true]]
+ */
 export interface Participant {
   /** Its option `id`. */
   id: string
@@ -63,6 +75,11 @@ class Leadership extends ExclusiveLock {
  * An election among all participants that campaign in one directory. The first of them leads until it releases its
  * {@link Held} or loses the leadership. `signal` of the Held aborts on loss, and its `token` grows from leader to
  * leader.
+ * @example
+ * const election = new LeaderElection(zk, '/election', { id: 'host-1' })
+ * await using held = await election.campaign()
+ * const leader = await new LeaderElection(other, '/election').leader()
+ * leader?.id // => 'host-1'
  */
 export class LeaderElection {
   readonly client: Client

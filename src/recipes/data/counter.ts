@@ -8,12 +8,25 @@ import type { WaitOptions } from '../node/cancellable.ts'
 import { LockError } from '../node/lock-error.ts'
 import { ChangeListeners } from './change-listeners.ts'
 import { formats, rangeProblem, type CounterFormat } from './counter-format.ts'
-import { SharedValue, type ChangesOptions, type VersionedData } from './shared-value.ts'
+import { SharedValue } from './shared-value.ts'
+import type { ChangesOptions, VersionedData } from './shared-value-options.ts'
 
-/** An integer: a bigint, or a number that is a safe integer. */
+/**
+ * An integer: a bigint, or a number that is a safe integer.
+ * @example
+ * const values: Integer[] = [1, 2n]
+ * const counter = new Counter(zk, '/counters/orders')
+ * for (const value of values) await counter.add(value)
+ * await counter.get() // => 3n
+ */
 export type Integer = bigint | number
 
-/** Options of a {@link Counter}. */
+/**
+ * Options of a {@link Counter}.
+ * @example
+ * const options: CounterOptions = { format: 'int32', initial: 100 }
+ * await new Counter(zk, '/counters/orders', options).increment() // => 101n
+ */
 export interface CounterOptions {
   /** The bytes of the node. All users of a counter must choose the same. Default: 'int64'. */
   format?: CounterFormat
@@ -36,6 +49,10 @@ const counterChecks: Checks<CounterOptions> = {
  * A counter in the data of one node. Each change is executed exactly once, also if the connection is lost: see
  * {@link SharedValue}, also for the permissions that a writer needs. Values are bigints. A change that would leave the
  * range of the format rejects with a RangeError, and writes nothing.
+ * @example
+ * const orders = new Counter(zk, '/counters/orders')
+ * await Promise.all([orders.increment(), orders.add(2)])
+ * await orders.get() // => 3n
  */
 export class Counter {
   readonly path: string

@@ -10,7 +10,13 @@ import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancell
 import { LockError } from '../node/lock-error.ts'
 import { decodeLease, encodeLease, endAfter, isFree, type LeaseRecord } from './lease-record.ts'
 
-/** Options of a {@link Lease}. */
+/**
+ * Options of a {@link Lease}.
+ * @example
+ * const options: LeaseOptions = { holder: 'host-1', duration: 60_000, count: 2 }
+ * const term = await new Lease(zk, '/leases/report', options).obtain()
+ * term !== null // => true
+ */
 export interface LeaseOptions {
   /**
    * The name of the holder, not empty. Callers with the same name are one holder, which can renew the lease, also after
@@ -28,7 +34,12 @@ export interface LeaseOptions {
   acl?: readonly ACL[]
 }
 
-/** A lease that was obtained. */
+/**
+ * A lease that was obtained.
+ * @example
+ * const term: LeaseTerm | null = await new Lease(zk, '/leases/report', { holder: 'host-1', duration: 60_000 }).obtain()
+ * term && term.end > new Date() // => true
+ */
 export interface LeaseTerm {
   /** The path of the lease: that of the {@link Lease}, or with `count` one below it. */
   path: string
@@ -54,6 +65,11 @@ const leaseChecks: Checks<LeaseOptions> = {
  *
  * The end is a time of day by the clock of the holder, and the others compare it with their clocks. If the clocks
  * differ by 5 s, two holders may have the lease for 5 s. Use a lock if that does harm.
+ * @example
+ * const duration = 70 * 60_000
+ * const term = await new Lease(zk, '/leases/report', { holder: 'host-1', duration }).obtain()
+ * term?.path // => '/leases/report'
+ * await new Lease(zk, '/leases/report', { holder: 'host-2', duration }).obtain() // => null
  */
 export class Lease {
   readonly path: string

@@ -20,6 +20,13 @@ export interface ItemOwner {
 /**
  * An item that this consumer has taken. No other consumer gets it until it is given back or the session ends. Complete
  * it when it is processed; otherwise it stays taken.
+ * @example
+ * await using queue = new Queue(zk, '/queues/mails')
+ * await queue.put('first')
+ * const item: QueueItem = await queue.take()
+ * item.data?.toString() // => 'first'
+ * await item.complete()
+ * await queue.size() // => 0
  */
 export class QueueItem implements AsyncDisposable {
   /** The name of the item's node. */

@@ -13,19 +13,46 @@ import { itemPrefix } from './queue-index.ts'
 import { ItemClaim, type ItemOwner, type QueueItem } from './queue-item.ts'
 import { QueueWatch } from './queue-watch.ts'
 
-/** Options of a {@link Queue}. */
+/**
+ * Options of a {@link Queue}.
+ * @example
+ * const options: QueueOptions = { acl: openACL }
+ * await using queue = new Queue(zk, '/queues/mails', options)
+ * await queue.tryTake() // => null
+ */
 export interface QueueOptions {
   /** The ACL of all nodes that the queue creates, except missing nodes above it. Default: the world may do anything. */
   acl?: readonly ACL[]
 }
 
-/** Options of `put()` and `putMany()`. */
+/**
+ * Options of `put()` and `putMany()`.
+ * @example
+ * await using queue = new Queue(zk, '/queues/mails')
+ * const urgent: PutOptions = { priority: 0, timeout: 10_000 }
+ * await queue.put('later')
+ * await queue.put('now', urgent)
+ * await using item = await queue.take()
+ * item.data?.toString() // => 'now'
+ */
 export interface PutOptions extends WaitOptions {
   /** An integer from 0 to 999. Items with lower numbers are taken first. Default: 100, as in kazoo. */
   priority?: number
 }
 
-/** Options of `consume()`. */
+/**
+ * Options of `consume()`.
+ * @example
+ * await using queue = new Queue(zk, '/queues/mails')
+ * await queue.putMany(['first', 'second'])
+ * const stop = new AbortController()
+ * const options: ConsumeOptions = { concurrency: 2, signal: stop.signal }
+ * const consumed: unknown[] = []
+ * await queue.consume(({ data }) => {
+ *   if (consumed.push(String(data)) === 2) stop.abort()
+ * }, options)
+ * consumed // => ['first', 'second']
+ */
 export interface ConsumeOptions {
   /** When it aborts, consume() starts no more functions, and resolves when those that run have ended. Default: none. */
   signal?: AbortSignal | undefined
@@ -53,6 +80,11 @@ const consumeChecks: Checks<ConsumeOptions> = {
  * consumers compete.
  *
  * The nodes and bytes are those of kazoo's LockingQueue, so both can share a queue.
+ * @example
+ * await using queue = new Queue(zk, '/queues/mails')
+ * await queue.putMany(['first', 'second'])
+ * await using item = await queue.take()
+ * item.data?.toString() // => 'first'
  */
 export class Queue implements AsyncDisposable {
   readonly path: string

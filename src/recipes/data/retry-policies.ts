@@ -4,7 +4,13 @@ import { badArguments, isCode, ZooKeeperError } from '../../protocol/index.ts'
 import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client, RetryPolicy, State } from '../../client/index.ts'
 
-/** What a policy knows when an attempt has failed. */
+/**
+ * What a policy knows when an attempt has failed.
+ * @example
+ * const decide = ({ failures, elapsed }: RetryState) => (elapsed < 10_000 ? failures * 50 : undefined)
+ * server.faults.drop('exists')
+ * await zk.retry(() => zk.exists('/app'), { policy: retryPolicy(decide) }) // => null
+ */
 export interface RetryState {
   /** The number of attempts that have failed, 1 or more. */
   failures: number
@@ -20,6 +26,10 @@ export interface RetryState {
  * Returns a policy that calls a function after each attempt that failed with CONNECTIONLOSS.
  * @param decide returns the pause before the next attempt, in milliseconds, or undefined to end the attempts:
  * `client.retry()` then rejects with the last error
+ * @example
+ * server.faults.drop('exists')
+ * const never = retryPolicy(() => undefined)
+ * await zk.retry(() => zk.exists('/app'), { policy: never }) // throws CONNECTIONLOSS
  */
 export function retryPolicy(decide: (state: RetryState) => number | undefined): RetryPolicy {
   return {
@@ -80,7 +90,12 @@ function check<O extends object>(
   if (problem !== undefined) throw badArguments(op, '', problem)
 }
 
-/** Options of {@link exponentialBackoffRetry}. */
+/**
+ * Options of {@link exponentialBackoffRetry}.
+ * @example
+ * const options: ExponentialBackoffOptions = { base: 100, retries: 5, longest: 2_000 }
+ * await zk.retry(() => zk.exists('/app'), { policy: exponentialBackoffRetry(options) }) // => null
+ */
 export interface ExponentialBackoffOptions {
   /** The first pause, in milliseconds, above 0. */
   base: number
@@ -94,6 +109,9 @@ export interface ExponentialBackoffOptions {
  * Returns a policy whose pauses grow: before the n-th repetition, `base` times a random integer from 1 to 2^n - 1.
  * Curator's ExponentialBackoffRetry, and with `longest` its BoundedExponentialBackoffRetry.
  * @throws ZooKeeperError BADARGUMENTS
+ * @example
+ * const policy = exponentialBackoffRetry({ base: 100, retries: 5, longest: 2_000 })
+ * await zk.retry(() => zk.exists('/app'), { policy }) // => null
  */
 export function exponentialBackoffRetry(options: ExponentialBackoffOptions): RetryPolicy {
   const checks = { base: positive, retries: aCount, longest: positive }
@@ -108,6 +126,10 @@ export function exponentialBackoffRetry(options: ExponentialBackoffOptions): Ret
  * Returns a policy that repeats the task without limit. Curator's RetryForever.
  * @param options `pause` before each repetition, in milliseconds, 0 or more
  * @throws ZooKeeperError BADARGUMENTS
+ * @example
+ * const policy = retryForever({ pause: 100 })
+ * server.dropConnections()
+ * await zk.retry(() => zk.exists('/app'), { policy }) // => null
  */
 export const retryForever = (options: { pause: number }): RetryPolicy => {
   check('retryForever', options, { pause: notNegative }, ['pause'])
@@ -118,6 +140,10 @@ export const retryForever = (options: { pause: number }): RetryPolicy => {
  * Returns a policy that repeats the task at most `retries` times. Curator's RetryNTimes, and with 1 its RetryOneTime.
  * @param options `retries`: an integer of 0 or more, or Infinity; `pause` before each, in milliseconds, 0 or more
  * @throws ZooKeeperError BADARGUMENTS
+ * @example
+ * server.faults.drop('exists')
+ * const policy = retryNTimes({ retries: 2, pause: 1000 })
+ * await zk.retry(() => zk.exists('/app'), { policy }) // => null
  */
 export const retryNTimes = (options: { retries: number; pause: number }): RetryPolicy => {
   check('retryNTimes', options, { retries: aCount, pause: notNegative }, ['retries', 'pause'])
@@ -129,13 +155,21 @@ export const retryNTimes = (options: { retries: number; pause: number }): RetryP
  * Curator's RetryUntilElapsed.
  * @param options `within`, 0 or more; `pause` before each repetition, above 0; both in milliseconds
  * @throws ZooKeeperError BADARGUMENTS
+ * @example
+ * const policy = retryUntilElapsed({ within: 10_000, pause: 250 })
+ * await zk.retry(() => zk.exists('/app'), { policy }) // => null
  */
 export const retryUntilElapsed = (options: { within: number; pause: number }): RetryPolicy => {
   check('retryUntilElapsed', options, { within: notNegative, pause: positive }, ['within', 'pause'])
   return retryPolicy(({ elapsed }) => (elapsed < options.within ? options.pause : undefined))
 }
 
-/** Options of {@link kazooRetry}. All times are milliseconds; those of kazoo are seconds. */
+/**
+ * Options of {@link kazooRetry}. All times are milliseconds; those of kazoo are seconds.
+ * @example
+ * const options: KazooRetryOptions = { maxTries: 3, delay: 100, backoff: 2, deadline: 60_000 }
+ * await zk.retry(() => zk.exists('/app'), { policy: kazooRetry(options) }) // => null
+ */
 export interface KazooRetryOptions {
   /** How often the task is repeated at most: an integer of 0 or more. Default 1; Infinity is kazoo's -1. */
   maxTries?: number
@@ -155,6 +189,9 @@ export interface KazooRetryOptions {
  * kazoo's KazooRetry, without `ignore_expire`: a client is one session, so `supervise` repeats a task in the next
  * session.
  * @throws ZooKeeperError BADARGUMENTS
+ * @example
+ * const policy = kazooRetry({ maxTries: 3, maxDelay: 10_000 })
+ * await zk.retry(() => zk.exists('/app'), { policy }) // => null
  */
 export function kazooRetry(options: KazooRetryOptions = {}): RetryPolicy {
   const maxJitterCheck = mustBe('a number from 0 to 1', (value: number) => value >= 0 && value <= 1)

@@ -1,18 +1,9 @@
 // Data that clients share: values, counters, queues of items, leases; and policies of retries. This file: a value that
 // is updated by its version.
 // May import: recipes/locks, recipes/node, client/index.ts, client/recipe-support.ts, protocol, runtime.
-import {
-  anACL,
-  aSignal,
-  checked,
-  dataProblem,
-  inBackground,
-  newDataProblem,
-  newPace,
-  type Pace,
-} from '../../client/recipe-support.ts'
+import { checked, inBackground, newDataProblem, newPace, type Pace } from '../../client/recipe-support.ts'
 import { badArguments, isCode, parentOf, type ACL } from '../../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { optionsProblem } from '../../protocol/option-checks.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
 import type { Client, Data, MultiOp } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
@@ -20,33 +11,13 @@ import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancell
 import { readWatched } from '../node/read-with-watch.ts'
 import { ChangeListeners } from './change-listeners.ts'
 import { MarkedMulti } from './marked-multi.ts'
-
-/** Options of a {@link SharedValue}. */
-export interface SharedValueOptions {
-  /** The data to start with while the node does not exist. Reading does not create the node. Default: empty. */
-  initial?: Data
-  /** The ACL of the node if it is created. Default: the world may do anything. */
-  acl?: readonly ACL[]
-}
-
-/** The data of a node, as of the moment when it was read or written. */
-export interface VersionedData {
-  data: Buffer | null
-  /** The version of the node's data; null if the node does not exist. */
-  version: number | null
-}
-
-/** Options of `changes()`. */
-export interface ChangesOptions {
-  /** Ends the iteration when it aborts. Default: no signal. */
-  signal?: AbortSignal | undefined
-}
-
-const valueChecks: Checks<SharedValueOptions> = {
-  initial: mustBe('a Uint8Array, a string or null', value => dataProblem(value) === undefined),
-  acl: anACL,
-}
-const changesChecks: Checks<ChangesOptions> = { signal: aSignal }
+import {
+  changesChecks,
+  valueChecks,
+  type ChangesOptions,
+  type SharedValueOptions,
+  type VersionedData,
+} from './shared-value-options.ts'
 
 /**
  * The data of one node, which several clients update. An update is executed exactly once, also if the connection is
@@ -54,6 +25,12 @@ const changesChecks: Checks<ChangesOptions> = { signal: aSignal }
  * deleted in the background. So a writer needs the permissions READ, WRITE, CREATE and DELETE on the node.
  *
  * The updates of one object follow each other. Those of several objects and clients contend by the node's version.
+ * @example
+ * const value = new SharedValue(zk, '/counters/text', { initial: 'a' })
+ * const written = await value.update(data => `${data}b`)
+ * written.data?.toString() // => 'ab'
+ * await value.compareAndSet(written, 'c')
+ * await value.compareAndSet(written, 'd') // => null
  */
 export class SharedValue {
   readonly path: string

@@ -17,6 +17,12 @@ import { readWatched } from '../node/read-with-watch.ts'
 /**
  * Options of an {@link EphemeralMutex}. There is no `onForeignContenders`, because the lock has no directory that could
  * contain other nodes.
+ * @example
+ * const options: EphemeralMutexOptions = { data: 'host-1' }
+ * const lock = new EphemeralMutex(zk, '/locks/report', options)
+ * await using held = await lock.acquire()
+ * const [holder] = await lock.contenders()
+ * holder?.data?.toString() // => 'host-1'
  */
 export type EphemeralMutexOptions = Omit<LockOptions, 'onForeignContenders'>
 
@@ -27,6 +33,10 @@ const mutexChecks: Checks<EphemeralMutexOptions> = { data, acl }
  * An exclusive lock that is a single ephemeral node, at the lock's path. A release wakes every waiter. Each then tries
  * to create the node, and one succeeds. There is no queue, so a waiter can starve. `guard()` throws UNSUPPORTED.
  * This lock is correct but wasteful: use Mutex instead.
+ * @example
+ * const lock = new EphemeralMutex(zk, '/locks/report')
+ * await using held = await lock.acquire({ timeout: 10_000 })
+ * held.path // => '/locks/report'
  */
 export class EphemeralMutex extends Lock {
   readonly #view: Client

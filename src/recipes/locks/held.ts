@@ -18,6 +18,12 @@ const inspect: unique symbol = Symbol.for('nodejs.util.inspect.custom')
  *
  * No lock service can prevent a stalled holder from acting late. Let the protected resource refuse a `token` lower than
  * the largest it has seen, or write through `guard()`.
+ * @example
+ * await using held: Held = await new Mutex(zk, '/locks/orders').acquire()
+ * await zk.create('/orders', 'v1')
+ * await held.guard().setData('/orders', 'v2').commit()
+ * held.validFor() > 0 // => true
+ * held.signal.aborted // => false
  */
 export abstract class Held implements AsyncDisposable {
   /** The path of the lock's own node. */
@@ -105,7 +111,13 @@ export async function useHeld<T>(lock: string, held: Held, fn: () => T | Promise
  */
 const isEarlyEnd = (cause: unknown): boolean => isCode(cause, 'SESSIONEXPIRED')
 
-/** Options of a lock that is held. */
+/**
+ * Options of a lock that is held.
+ * @example
+ * const options: HoldOptions = { watchOwnNode: true }
+ * await using held = await new Mutex(zk, '/locks/orders').acquire(options)
+ * await revoke(other, held.path) // => true
+ */
 export interface HoldOptions {
   /**
    * Watches the lock's own node while the lock is held. `signal` then also aborts when another client deletes the node,

@@ -9,6 +9,9 @@ import { ExclusiveLock, herdMutexOptionChecks, type HerdMutexOptions } from './q
  * An exclusive lock that shares its queue with {@link Mutex}, but in which each waiter watches the directory. Every
  * release and every new contender wakes every waiter, and each of them lists the directory. This lock is correct but
  * wasteful: use Mutex instead.
+ * @example
+ * await using held = await new HerdMutex(zk, '/locks/orders').acquire()
+ * await new HerdMutex(other, '/locks/orders').tryAcquire() // => null
  */
 export class HerdMutex extends ExclusiveLock {
   /** @throws ZooKeeperError BADARGUMENTS */

@@ -7,7 +7,13 @@ import { checkFunction } from '../node/arguments.ts'
 import { waitOptionChecks, type Call, type WaitOptions } from '../node/cancellable.ts'
 import { holdOptionChecks, useHeld, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
 
-/** Options of `acquire`, `tryAcquire` and `use`. */
+/**
+ * Options of `acquire`, `tryAcquire` and `use`.
+ * @example
+ * await using held = await new Mutex(zk, '/locks/orders').acquire()
+ * const options: AcquireOptions = { timeout: 10, watchOwnNode: true }
+ * await new Mutex(other, '/locks/orders').acquire(options) // throws TIMEOUT
+ */
 export interface AcquireOptions extends WaitOptions, HoldOptions {}
 
 export const acquireOptionChecks: Checks<AcquireOptions> = { ...waitOptionChecks, ...holdOptionChecks }
@@ -15,6 +21,9 @@ export const acquireOptionChecks: Checks<AcquireOptions> = { ...waitOptionChecks
 /**
  * A lock at a path. Clients with the same path and the same kind of lock contend for it. An object can be used again
  * and again, also by several calls at the same time.
+ * @example
+ * const lock: Lock = new Mutex(zk, '/locks/orders')
+ * await lock.use(held => held.path) // => /^\/locks\/orders\/_c_.*-lock-0000000000$/
  */
 export abstract class Lock<H extends Held = Held> {
   /** The client that the lock was created with. */

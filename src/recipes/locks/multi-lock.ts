@@ -17,6 +17,9 @@ const members: unique symbol = Symbol.for('zkwire.MultiLock.members')
  * MultiLocks with common locks never block each other for ever. A nested MultiLock is replaced by its locks. If a lock
  * is lost before all are acquired, all are released and acquired again. One timeout covers all of them. They are
  * released in reverse order.
+ * @example
+ * const lock = new MultiLock([new Mutex(zk, '/locks/a'), new Mutex(zk, '/locks/b')])
+ * await lock.use(({ held }) => held.length) // => 2
  */
 export class MultiLock extends Lock<MultiHeld> {
   /** @internal */
@@ -94,6 +97,10 @@ export class MultiLock extends Lock<MultiHeld> {
 /**
  * Several locks that are held. `path` and `token` are those of the lock that was acquired last. For those of each lock,
  * see `held`.
+ * @example
+ * const lock = new MultiLock([new Mutex(zk, '/locks/a'), new Mutex(zk, '/locks/b')])
+ * await using held: MultiHeld = await lock.acquire()
+ * held.held.map(each => each.path.slice(0, 8)) // => ['/locks/a', '/locks/b']
  */
 export class MultiHeld extends Held {
   /** The locks, in the order in which they were acquired. */

@@ -14,6 +14,11 @@ import { ExclusiveLock, mutexOptionChecks, type MutexOptions } from './queue-loc
  * An exclusive lock. Contenders queue as ephemeral sequential nodes in one directory. Each watches its predecessor, and
  * looks ahead unless `lookAhead` is false: so the next holder has the lock one round trip after the release. A free lock
  * takes one round trip.
+ * @example
+ * const lock = new Mutex(zk, '/locks/orders')
+ * await using held = await lock.acquire({ timeout: 10_000 })
+ * held.token > 0n // => true
+ * await new Mutex(other, '/locks/orders').tryAcquire() // => null
  */
 export class Mutex extends ExclusiveLock {
   readonly #looksAhead: boolean

@@ -14,7 +14,15 @@ import { reportingForeignContenders, type OnForeignContenders } from '../queue/f
 import { OwnNode } from '../node/own-node.ts'
 import { contendersIn, nodeFactoryOf, queueOf, type ContenderNode, type LockQueue } from '../queue/queue.ts'
 
-/** Options of all locks. */
+/**
+ * Options of all locks.
+ * @example
+ * const options: LockOptions = { data: 'host-1' }
+ * const lock = new Semaphore(zk, '/permits', 2, options)
+ * await using held = await lock.acquire()
+ * const [contender] = await lock.contenders()
+ * contender?.data?.toString() // => 'host-1'
+ */
 export interface LockOptions {
   /**
    * The data of each contender's node, which `contenders()` returns. Usually it identifies the contender. Default:
@@ -35,7 +43,13 @@ export interface LockOptions {
   onForeignContenders?: OnForeignContenders
 }
 
-/** Options of HerdMutex. */
+/**
+ * Options of HerdMutex.
+ * @example
+ * const options: HerdMutexOptions = { dialect: 'kazoo', data: 'host-1' }
+ * await using held = await new HerdMutex(zk, '/locks/orders', options).acquire()
+ * held.path // => /__lock__0000000000$/
+ */
 export interface HerdMutexOptions extends LockOptions {
   /**
    * The names of the nodes. They decide which libraries can share the lock. All users of a lock must choose the same.
@@ -44,7 +58,13 @@ export interface HerdMutexOptions extends LockOptions {
   dialect?: DialectName | Dialect
 }
 
-/** Options of Mutex and ReentrantMutex. */
+/**
+ * Options of Mutex and ReentrantMutex.
+ * @example
+ * const options: MutexOptions = { dialect: 'zookeeper', lookAhead: false }
+ * await using held = await new Mutex(zk, '/locks/orders', options).acquire()
+ * held.path // => /x-.*-0000000000$/
+ */
 export interface MutexOptions extends HerdMutexOptions {
   /**
    * Makes each waiter look ahead: it also watches its own node and the contender before its predecessor, and lists the

@@ -12,7 +12,16 @@ import {
   type Naming,
 } from '../queue/dialect.ts'
 
-/** Your own names of readers and writers, which share a directory. The writers' pattern must match no reader's name. */
+/**
+ * Your own names of readers and writers, which share a directory. The writers' pattern must match no reader's name.
+ * @example
+ * const dialect: ReadWriteDialect = {
+ *   read: { prefix: uuid => `${uuid}-read-`, pattern: /-read-(\d{10})$/ },
+ *   write: { prefix: uuid => `${uuid}-write-`, pattern: /-write-(\d{10})$/ },
+ * }
+ * await using held = await new ReadWriteLock(zk, '/locks/orders', { dialect }).readLock.acquire()
+ * held.path // => /-read-0000000000$/
+ */
 export interface ReadWriteDialect {
   readonly read: Dialect
   readonly write: Dialect
@@ -21,6 +30,10 @@ export interface ReadWriteDialect {
 /**
  * The libraries whose names are built in: Curator (InterProcessReadWriteLock) and kazoo (ReadLock and WriteLock).
  * kazoo's ReadLock, at least in 2.8.0, also waits for later writers, which wait for it (kazoo#649).
+ * @example
+ * const dialect: ReadWriteDialectName = 'kazoo'
+ * await using held = await new ReadWriteLock(zk, '/locks/orders', { dialect }).readLock.acquire()
+ * held.path // => /__rlock__0000000000$/
  */
 export type ReadWriteDialectName = 'curator' | 'kazoo'
 

@@ -9,7 +9,12 @@ import { retryUntilDone } from '../node/retry-until-done.ts'
 import { OwnNode, type Found, type NodeFactory } from '../node/own-node.ts'
 import { nodeFactoryOf, type LockQueue } from '../queue/queue.ts'
 
-/** A read lock that is held. */
+/**
+ * A read lock that is held.
+ * @example
+ * await using held: ReadHeld = await new ReadWriteLock(zk, '/locks/orders').readLock.acquire()
+ * await held.upgrade() // throws UPGRADE
+ */
 export class ReadHeld extends NodeHeld {
   /**
    * Always rejects with LockError UPGRADE, because two readers that both upgraded would wait for each other for ever.
@@ -20,7 +25,13 @@ export class ReadHeld extends NodeHeld {
   }
 }
 
-/** A write lock that is held. */
+/**
+ * A write lock that is held.
+ * @example
+ * const held: WriteHeld = await new ReadWriteLock(zk, '/locks/orders').writeLock.acquire()
+ * await using reading = await held.downgrade()
+ * reading.path // => /-__READ__0000000000$/
+ */
 export class WriteHeld extends NodeHeld {
   readonly #ownNode: OwnNode
   readonly #readers: LockQueue

@@ -20,7 +20,13 @@ import {
 } from './read-write-dialect.ts'
 import { ReadHeld, WriteHeld } from './read-write-held.ts'
 
-/** Options of a {@link ReadWriteLock}. */
+/**
+ * Options of a {@link ReadWriteLock}.
+ * @example
+ * const options: ReadWriteLockOptions = { dialect: 'kazoo', data: 'host-1' }
+ * await using held = await new ReadWriteLock(zk, '/locks/orders', options).writeLock.acquire()
+ * held.path // => /__lock__0000000000$/
+ */
 export interface ReadWriteLockOptions extends LockOptions {
   /**
    * The names of the nodes. They decide which libraries can share the lock. All users of a lock must choose the same.
@@ -34,7 +40,14 @@ export interface ReadWriteLockOptions extends LockOptions {
   herd?: boolean
 }
 
-/** Options of `acquire`, `tryAcquire` and `use` of both sides. */
+/**
+ * Options of `acquire`, `tryAcquire` and `use` of both sides.
+ * @example
+ * const lock = new ReadWriteLock(zk, '/locks/orders')
+ * const options: ReadWriteAcquireOptions = { owner: 'job 1', timeout: 10_000 }
+ * await using held = await lock.readLock.acquire(options)
+ * await lock.writeLock.acquire(options) // throws UPGRADE
+ */
 export interface ReadWriteAcquireOptions extends AcquireOptions {
   /**
    * The owner: any value, compared by identity. If the owner would wait for a lock that it holds through the same
@@ -59,6 +72,11 @@ const acquireChecks: Checks<ReadWriteAcquireOptions> = { ...acquireOptionChecks,
  * wakes only contenders whose turn it may be.
  *
  * A write lock can be downgraded to a read lock without another writer in between. A read lock cannot be upgraded.
+ * @example
+ * const [mine, theirs] = [new ReadWriteLock(zk, '/locks/orders'), new ReadWriteLock(other, '/locks/orders')]
+ * await using held = await mine.readLock.acquire()
+ * await using another = await theirs.readLock.acquire()
+ * await theirs.writeLock.tryAcquire() // => null
  */
 export class ReadWriteLock {
   readonly path: string
@@ -164,7 +182,12 @@ abstract class ReadWriteSide<H extends ReadHeld | WriteHeld> extends QueueLock<H
   }
 }
 
-/** The lock of the readers: any number may hold it at the same time. */
+/**
+ * The lock of the readers: any number may hold it at the same time.
+ * @example
+ * const { readLock }: { readLock: ReadLock } = new ReadWriteLock(zk, '/locks/orders')
+ * await readLock.use(held => held.path) // => /-__READ__0000000000$/
+ */
 export class ReadLock extends ReadWriteSide<ReadHeld> {
   protected override readonly wanted = 'read'
 
@@ -175,7 +198,12 @@ export class ReadLock extends ReadWriteSide<ReadHeld> {
   }
 }
 
-/** The lock of the writers: its holder excludes all others. */
+/**
+ * The lock of the writers: its holder excludes all others.
+ * @example
+ * const { writeLock }: { writeLock: WriteLock } = new ReadWriteLock(zk, '/locks/orders')
+ * await writeLock.use(held => held.path) // => /-__WRIT__0000000000$/
+ */
 export class WriteLock extends ReadWriteSide<WriteHeld> {
   protected override readonly wanted = 'write'
   readonly #readers: LockQueue

@@ -19,10 +19,22 @@ interface ByContext {
   byContext?: boolean
 }
 
-/** Options of a {@link ReentrantMutex}. */
+/**
+ * Options of a {@link ReentrantMutex}.
+ * @example
+ * const options: ReentrantMutexOptions = { byContext: true, data: 'host-1' }
+ * const lock = new ReentrantMutex(zk, '/locks/orders', options)
+ * await lock.use(() => lock.use(() => 'once')) // => 'once'
+ */
 export interface ReentrantMutexOptions extends MutexOptions, ByContext {}
 
-/** Options of `acquire`, `tryAcquire` and `use` of a {@link ReentrantMutex}. */
+/**
+ * Options of `acquire`, `tryAcquire` and `use` of a {@link ReentrantMutex}.
+ * @example
+ * const lock = new ReentrantMutex(zk, '/locks/orders')
+ * const options: ReentrantAcquireOptions = { byContext: true }
+ * await lock.use(() => lock.use(() => 'once', options), options) // => 'once'
+ */
 export interface ReentrantAcquireOptions extends AcquireOptions, ByContext {
   /**
    * The owner: any value, compared by identity. An owner that holds the lock enters at once. Default: the context with
@@ -52,6 +64,11 @@ const acquireChecks: Checks<ReentrantAcquireOptions> = {
  *
  * If one of the holder's calls sets `watchOwnNode`, as `use` does, the signals of all its results abort when another
  * client deletes the node.
+ * @example
+ * const lock = new ReentrantMutex(zk, '/locks/orders')
+ * await using held = await lock.acquire({ owner: 'job 1' })
+ * await using again = await lock.acquire({ owner: 'job 1' })
+ * again.path === held.path // => true
  */
 export class ReentrantMutex extends Lock {
   readonly #mutex: Mutex

@@ -12,6 +12,10 @@ const REVOKE = '__REVOKE__'
  * @param path the path of the contender's node: `held.path`, or `path` of one of `contenders()`
  * @returns true if the node was written, false if it does not exist
  * @throws ZooKeeperError, for example BADARGUMENTS, NOAUTH, SESSIONEXPIRED
+ * @example
+ * await using held = await new Mutex(zk, '/locks/orders').acquire({ watchOwnNode: true })
+ * await revoke(other, held.path) // => true
+ * await revoke(other, '/locks/orders/missing') // => false
  */
 export async function revoke(client: Client, path: string): Promise<boolean> {
   checkArguments('revoke', client, path)

@@ -42,6 +42,10 @@ interface GateOptions extends HoldOptions {
  * Each client compares with its own number of permits, so give all clients the same. A client with a larger number lets
  * more holders in. A client with a smaller number waits longer in the gate, and delays later contenders even if permits
  * are free for them.
+ * @example
+ * const permits = new Semaphore(zk, '/permits', 2)
+ * await using held = await permits.acquire()
+ * await permits.available() // => 1
  */
 export class Semaphore extends Lock {
   /** How many holders may hold the lock at once. */

@@ -31,6 +31,9 @@ import { foreignContenderReport } from '../queue/foreign-contenders.ts'
  * the directory, the next contender must list it after each release.) `acquire` and `tryAcquire` reject with a
  * LockError UNSUPPORTED if the lock's node has contenders of an older version of this package, because contenders of
  * the two versions do not wait for each other.
+ * @example
+ * await using held = await new TicketMutex(zk, '/locks/orders').acquire()
+ * await new TicketMutex(other, '/locks/orders').tryAcquire() // => null
  */
 export class TicketMutex extends Lock {
   readonly #queue: LockQueue

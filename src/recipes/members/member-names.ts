@@ -5,6 +5,12 @@ import type { Child } from './children-view.ts'
 /**
  * `curator`: as GroupMember of Curator; the name is the id. `party`: as kazoo's Party; the name is a UUID, and the data
  * is the id. `shallowParty`: as kazoo's ShallowParty; the name is a UUID and the id.
+ * @example
+ * const dialect: MembershipDialect = 'party'
+ * await using group = new Membership('/workers', { id: 'host-1', dialect })
+ * await group.join(zk)
+ * const { children } = await zk.getChildren('/workers')
+ * children[0] // => /^[0-9a-f]{32}__party__$/
  */
 export type MembershipDialect = 'curator' | 'party' | 'shallowParty'
 

@@ -19,7 +19,14 @@ import { namings, type MembershipDialect } from './member-names.ts'
 import { PersistentEphemeral } from './persistent-ephemeral.ts'
 import { closed, SessionLoop } from './session-loop.ts'
 
-/** One member of a group, as of the moment when it was read. */
+/**
+ * One member of a group, as of the moment when it was read.
+ * @example
+ * await using group = new Membership('/workers', { id: 'host-1' })
+ * await group.join(zk)
+ * const [member]: readonly Member[] = group.members
+ * member?.session // => zk.sessionId
+ */
 export interface Member {
   readonly id: string
   /** The data that it joined with, or has set since. */
@@ -30,7 +37,15 @@ export interface Member {
   readonly path: string
 }
 
-/** The difference between two states of a group. States in between may have been skipped. */
+/**
+ * The difference between two states of a group. States in between may have been skipped.
+ * @example
+ * const onChange = ({ joined }: MembershipChange) => {
+ *   joined.map(({ id }) => id) // => ['host-1']
+ * }
+ * await using group = new Membership('/workers', { id: 'host-1', onChange })
+ * await group.join(zk)
+ */
 export interface MembershipChange {
   /** All members after the change. */
   readonly members: readonly Member[]
@@ -41,7 +56,14 @@ export interface MembershipChange {
   readonly updated: readonly Member[]
 }
 
-/** Options of a {@link Membership}. */
+/**
+ * Options of a {@link Membership}.
+ * @example
+ * const options: MembershipOptions = { id: 'host-1', data: 'eu' }
+ * await using group = new Membership('/workers', options)
+ * await group.join(zk, { timeout: 10_000 })
+ * group.isMember // => true
+ */
 export interface MembershipOptions {
   /**
    * The id of this member: a name without '/'. With the dialect `curator`, another member with the same id is replaced:
@@ -70,6 +92,10 @@ const signalChecks: Checks<SignalOption> = { signal: aSignal }
 /**
  * A group of processes. A member is in the group as long as its process runs: its node is created again if it is
  * deleted, and in each new session that {@link join} is called with. {@link members} follows all changes.
+ * @example
+ * await using group = new Membership('/workers', { id: 'host-1', data: 'eu' })
+ * await group.join(zk)
+ * group.members.map(({ id, data }) => `${id} ${data}`) // => ['host-1 eu']
  */
 export class Membership implements AsyncDisposable {
   readonly path: string

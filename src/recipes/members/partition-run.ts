@@ -14,6 +14,13 @@ import { ownersOf } from './rendezvous.ts'
  * Works on one item while this member owns it.
  * @param held the lock of the item. Its signal aborts when another member should own the item, and when the lock is
  * lost. The function should then end, because the item passes on only after that. `token` grows from owner to owner
+ * @example
+ * const stop = new AbortController()
+ * const task: ItemTask = item => {
+ *   item // => 'a'
+ *   stop.abort()
+ * }
+ * await new Partitioner(zk, '/shards', ['a']).run(task, { signal: stop.signal })
  */
 export type ItemTask = (item: string, held: Held) => void | Promise<void>
 

@@ -10,7 +10,12 @@ import { retryUntilDone } from '../node/retry-until-done.ts'
 import { Membership } from './membership.ts'
 import { PartitionRun, type ItemTask } from './partition-run.ts'
 
-/** Options of a {@link Partitioner}. */
+/**
+ * Options of a {@link Partitioner}.
+ * @example
+ * const options: PartitionerOptions = { id: 'host-1' }
+ * new Partitioner(zk, '/shards', ['a', 'b'], options).id // => 'host-1'
+ */
 export interface PartitionerOptions {
   /** The id of this member: a name without '/', which must differ from those of all others. Default: a random UUID. */
   id?: string
@@ -30,6 +35,17 @@ const signalChecks: Checks<SignalOption> = { signal: aSignal }
  * of M members joins or leaves, about 1/M of the items move.
  *
  * `path/members` has a node for each member, and `path/owners` a node for each item that has an owner.
+ * @example
+ * const stop = new AbortController()
+ * const owned: string[] = []
+ * const partitioner = new Partitioner(zk, '/shards', ['a', 'b', 'c'], { id: 'host-1' })
+ * await partitioner.run(
+ *   item => {
+ *     if (owned.push(item) === 3) stop.abort()
+ *   },
+ *   { signal: stop.signal },
+ * )
+ * owned.sort() // => ['a', 'b', 'c']
  */
 export class Partitioner {
   readonly client: Client

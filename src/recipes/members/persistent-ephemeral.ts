@@ -14,7 +14,14 @@ import { retryUntilDone } from '../node/retry-until-done.ts'
 import { closed, SessionLoop } from './session-loop.ts'
 import { nodeModes, WantedNode, type NodeMode, type NodeRead } from './wanted-node.ts'
 
-/** Options of a {@link PersistentEphemeral}. */
+/**
+ * Options of a {@link PersistentEphemeral}.
+ * @example
+ * const options: PersistentEphemeralOptions = { mode: 'ephemeralSequential', data: 'ready' }
+ * await using node = new PersistentEphemeral('/hosts/host-', options)
+ * await node.start(zk)
+ * node.path // => /^\/hosts\/_c_.*-host-0000000000$/
+ */
 export interface PersistentEphemeralOptions {
   /** The node's data. Default: an empty string. */
   data?: Data
@@ -58,6 +65,11 @@ const checks: Checks<PersistentEphemeralOptions> = {
 /**
  * A node that exists as long as the process runs. It is created again, with its data, whenever it is deleted, and in
  * each new session that {@link start} is called with. Data that another client writes to it is replaced.
+ * @example
+ * await using node = new PersistentEphemeral('/hosts/host-1', { data: 'ready' })
+ * await node.start(zk)
+ * const { data } = await other.getData('/hosts/host-1')
+ * data?.toString() // => 'ready'
  */
 export class PersistentEphemeral implements AsyncDisposable {
   readonly #node: WantedNode

@@ -1,17 +1,45 @@
 // One instance of a service, and its JSON: that of JsonInstanceSerializer in Curator's service discovery, which Spring
 // Cloud uses too.
 
-/** One part of a URI: text, or the name of a variable. */
+/**
+ * One part of a URI: text, or the name of a variable.
+ * @example
+ * const parts: UriPart[] = [
+ *   { value: 'address', variable: true },
+ *   { value: '/health', variable: false },
+ * ]
+ * await using services = new Services('/services')
+ * await services.start(zk)
+ * const { instance } = await services.register({ name: 'api', address: '10.0.0.1', uriSpec: { parts } })
+ * uriOf(instance) // => '10.0.0.1/health'
+ */
 export interface UriPart {
   value: string
   variable: boolean
 }
 
-/** `DYNAMIC` and `DYNAMIC_SEQUENTIAL` instances end with their process, `STATIC` and `PERMANENT` ones do not. */
+/**
+ * `DYNAMIC` and `DYNAMIC_SEQUENTIAL` instances end with their process, `STATIC` and `PERMANENT` ones do not.
+ * @example
+ * const serviceType: ServiceType = 'PERMANENT'
+ * await using services = new Services('/services')
+ * await services.start(zk)
+ * const { path } = await services.register({ name: 'api', id: '1', serviceType })
+ * const stat = await zk.exists(path)
+ * stat?.ephemeralOwner // => 0n
+ */
 export type ServiceType = (typeof serviceTypes)[number]
 export const serviceTypes = ['DYNAMIC', 'STATIC', 'PERMANENT', 'DYNAMIC_SEQUENTIAL'] as const
 
-/** An instance of a service. The names of the properties are those of the JSON. */
+/**
+ * An instance of a service. The names of the properties are those of the JSON.
+ * @example
+ * await using services = new Services('/services')
+ * await services.start(zk)
+ * await services.register({ name: 'api', address: '10.0.0.1', port: 8080 })
+ * const instances: ServiceInstance[] = await services.instances('api')
+ * instances.map(({ port }) => port) // => [8080]
+ */
 export interface ServiceInstance<P = unknown> {
   /** The name of the service. */
   readonly name: string
@@ -79,6 +107,12 @@ export function parseUriSpec(text: string): { parts: UriPart[] } | undefined {
  * Returns the URI of an instance by its `uriSpec`; an empty string if it has none. The variables are `scheme` (`https`
  * if there is an sslPort, otherwise `http`), `name`, `id`, `address`, `port`, `ssl-port`, `registration-time-utc`,
  * `service-type`, `[` and `]` for braces, and those passed in. An unknown variable becomes an empty string.
+ * @example
+ * await using services = new Services('/services')
+ * await services.start(zk)
+ * const uriSpec = '{scheme}://{address}:{port}'
+ * const { instance } = await services.register({ name: 'api', address: '10.0.0.1', port: 8080, uriSpec })
+ * uriOf(instance) // => 'http://10.0.0.1:8080'
  */
 export function uriOf(instance: ServiceInstance, variables: Readonly<Record<string, string | number>> = {}): string {
   const { name, id, address, port, sslPort, registrationTimeUTC, serviceType, uriSpec } = instance

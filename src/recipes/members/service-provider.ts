@@ -9,11 +9,26 @@ import { closed, SessionLoop } from './session-loop.ts'
 /**
  * `roundRobin`: each in turn. `random`: any. `sticky`: a random one, and the same again until it is gone or down. A
  * function receives the instances that can be chosen, at least one.
+ * @example
+ * const lowestPort: ChoiceStrategy = all => all.reduce((a, b) => ((a.port ?? 0) < (b.port ?? 0) ? a : b))
+ * await using services = new Services('/services')
+ * await services.start(zk)
+ * for (const port of [8082, 8081]) await services.register({ name: 'api', port })
+ * const provider = await services.provider('api', { strategy: lowestPort })
+ * provider.choose()?.port // => 8081
  */
 export type ChoiceStrategy<P = unknown> =
   'roundRobin' | 'random' | 'sticky' | ((instances: readonly ServiceInstance<P>[]) => ServiceInstance<P>)
 
-/** Options of a provider. */
+/**
+ * Options of a provider.
+ * @example
+ * const options: ServiceProviderOptions = { strategy: 'random', errorThreshold: 1, downTime: 10_000 }
+ * await using services = new Services('/services')
+ * await services.start(zk)
+ * const provider = await services.provider('api', options)
+ * provider.instances // => []
+ */
 export interface ServiceProviderOptions<P = unknown> {
   /** How `choose()` chooses. Default `roundRobin`. */
   strategy?: ChoiceStrategy<P>
@@ -44,7 +59,15 @@ interface Errors {
   count: number
 }
 
-/** The present instances of one service. `services.provider()` makes it. */
+/**
+ * The present instances of one service. `services.provider()` makes it.
+ * @example
+ * await using services = new Services('/services')
+ * await services.start(zk)
+ * await services.register({ name: 'api', address: '10.0.0.1', port: 8080 })
+ * const provider: ServiceProvider = await services.provider('api')
+ * provider.choose()?.address // => '10.0.0.1'
+ */
 export class ServiceProvider<P = unknown> implements AsyncDisposable {
   readonly path: string
   readonly #options: ServiceProviderOptions<P>

@@ -17,7 +17,15 @@ import {
 } from './service-instance.ts'
 import { providerChecks, ServiceProvider, warn, type ServiceProviderOptions } from './service-provider.ts'
 
-/** The argument of {@link Services.register}: an instance. All properties but the name have a default. */
+/**
+ * The argument of {@link Services.register}: an instance. All properties but the name have a default.
+ * @example
+ * const instance: NewInstance<{ weight: number }> = { name: 'api', port: 8080, payload: { weight: 3 } }
+ * await using services = new Services('/services')
+ * await services.start(zk)
+ * const registration = await services.register(instance)
+ * registration.instance.payload?.weight // => 3
+ */
 export interface NewInstance<P = unknown> extends Partial<Omit<ServiceInstance<P>, 'uriSpec'>> {
   readonly name: string
   /** Text such as `{scheme}://{address}:{port}`, or its parts. Default: none. */
@@ -41,7 +49,15 @@ const instanceChecks: Checks<NewInstance> = {
   enabled: mustBe('true or false', value => typeof value === 'boolean'),
 }
 
-/** A registered instance. */
+/**
+ * A registered instance.
+ * @example
+ * await using services = new Services('/services')
+ * await services.start(zk)
+ * const registration: Registration = await services.register({ name: 'api', port: 8080 })
+ * await registration.update({ port: 8081 })
+ * registration.instance.port // => 8081
+ */
 export interface Registration<P = unknown> extends AsyncDisposable {
   readonly instance: ServiceInstance<P>
   /** The path of its node. */
@@ -58,7 +74,12 @@ export interface Registration<P = unknown> extends AsyncDisposable {
   unregister(): Promise<void>
 }
 
-/** Options of {@link Services}. */
+/**
+ * Options of {@link Services}.
+ * @example
+ * const options: ServicesOptions = { acl: openACL }
+ * new Services('/services', options).path // => '/services'
+ */
 export interface ServicesOptions {
   /** ACL of all created nodes. Default: openACL. */
   acl?: readonly ACL[]
@@ -69,6 +90,11 @@ const checks: Checks<ServicesOptions> = { acl: anACL }
 /**
  * Registers instances of services, and finds those of all processes. The nodes and their JSON are those of Curator's
  * ServiceDiscovery with its JsonInstanceSerializer, which Spring Cloud uses with the path `/services`.
+ * @example
+ * await using services = new Services('/services')
+ * await services.start(zk)
+ * await services.register({ name: 'api', address: '10.0.0.1', port: 8080 })
+ * await services.names() // => ['api']
  */
 export class Services implements AsyncDisposable {
   readonly path: string

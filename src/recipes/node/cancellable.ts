@@ -6,7 +6,13 @@ import { LONGEST_TIMER } from '../../runtime/clock.ts'
 import type { Client } from '../../client/index.ts'
 import { LockError } from './lock-error.ts'
 
-/** Options of all calls that can wait. */
+/**
+ * Options of all calls that can wait.
+ * @example
+ * await using held = await new Mutex(zk, '/locks/orders').acquire()
+ * const options: WaitOptions = { timeout: 10, signal: AbortSignal.timeout(60_000) }
+ * await new Mutex(other, '/locks/orders').acquire(options) // throws TIMEOUT
+ */
 export interface WaitOptions {
   /** Cancels the call when it aborts. The call then rejects with the signal's reason. Default: no signal. */
   signal?: AbortSignal

@@ -13,12 +13,20 @@ const meanings = {
  * The reasons of a LockError. TIMEOUT: the call took longer than its `timeout`. LOST: the lock is lost or was released.
  * EXHAUSTED: the numbers of the lock's directory are used up. UNSUPPORTED: the lock cannot do that. UPGRADE: a read
  * lock was to become a write lock.
+ * @example
+ * const code: LockErrorCode = 'TIMEOUT'
+ * new LockError(code, '/locks/a').message // => 'TIMEOUT: /locks/a: the call took longer than its timeout'
  */
 export type LockErrorCode = keyof typeof meanings
 
 /**
  * A failure of a recipe. A cancelled call rejects with the signal's reason instead, and a failed request with a
  * ZooKeeperError.
+ * @example
+ * const barrier = new Barrier(zk, '/barriers/migration')
+ * await barrier.raise()
+ * const error = await barrier.wait({ timeout: 10 }).catch((error: unknown) => error)
+ * error instanceof LockError && error.code // => 'TIMEOUT'
  */
 export class LockError extends Error {
   static {

@@ -1,7 +1,13 @@
 // How contenders are named, so that clients of other libraries can share a lock.
 import type { Check } from '../../protocol/option-checks.ts'
 
-/** Your own names of contenders, to share a lock with another library. */
+/**
+ * Your own names of contenders, to share a lock with another library.
+ * @example
+ * const dialect: Dialect = { prefix: uuid => `${uuid}-job-`, pattern: /-job-(\d{10})$/ }
+ * await using held = await new Mutex(zk, '/locks/orders', { dialect }).acquire()
+ * held.path // => /-job-0000000000$/
+ */
 export interface Dialect {
   /**
    * The start of a contender's name; the server appends ten digits. If the name contains the uuid, which is new for
@@ -19,6 +25,10 @@ export interface Dialect {
 /**
  * The libraries whose names of nodes are built in: Curator, kazoo, and the recipes that are part of ZooKeeper
  * (WriteLock, and `zoo_lock` in C).
+ * @example
+ * const dialect: DialectName = 'kazoo'
+ * await using held = await new Mutex(zk, '/locks/orders', { dialect }).acquire()
+ * held.path // => /__lock__0000000000$/
  */
 export type DialectName = 'curator' | 'kazoo' | 'zookeeper'
 

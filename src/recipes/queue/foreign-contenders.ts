@@ -9,6 +9,12 @@ import type { LockQueue } from './queue.ts'
  * Receives the contenders of other libraries or dialects in a lock's directory.
  * @param names the names of their nodes
  * @param directory the path of the directory
+ * @example
+ * await using held = await new Mutex(other, '/locks/orders', { dialect: 'kazoo' }).acquire()
+ * const onForeignContenders: OnForeignContenders = (names, directory) => {
+ *   `${names.length} in ${directory}` // => '1 in /locks/orders'
+ * }
+ * await new Mutex(zk, '/locks/orders', { onForeignContenders }).use(() => undefined)
  */
 export type OnForeignContenders = (names: readonly string[], directory: string) => void
 

@@ -23,7 +23,14 @@ export interface LockQueue {
   readonly directoryMode: 'container' | 'persistent'
 }
 
-/** A contender: the holder or a waiter. */
+/**
+ * A contender: the holder or a waiter.
+ * @example
+ * const lock = new Mutex(zk, '/locks/orders', { data: 'host-1' })
+ * await using held = await lock.acquire()
+ * const [holder]: ContenderNode[] = await lock.contenders()
+ * holder?.session // => zk.sessionId
+ */
 export interface ContenderNode {
   /** The path of its node, which `revoke()` takes. */
   path: string

@@ -1,0 +1,52 @@
+// The options of a SharedValue, their checks, and the value with its version.
+import { anACL, aSignal, dataProblem } from '../../client/recipe-support.ts'
+import type { Data } from '../../client/index.ts'
+import type { ACL } from '../../protocol/index.ts'
+import { mustBe, type Checks } from '../../protocol/option-checks.ts'
+
+/**
+ * Options of a SharedValue.
+ * @example
+ * const options: SharedValueOptions = { initial: 'a' }
+ * const { data } = await new SharedValue(zk, '/text', options).get()
+ * data?.toString() // => 'a'
+ */
+export interface SharedValueOptions {
+  /** The data to start with while the node does not exist. Reading does not create the node. Default: empty. */
+  initial?: Data
+  /** The ACL of the node if it is created. Default: the world may do anything. */
+  acl?: readonly ACL[]
+}
+
+/**
+ * The data of a node, as of the moment when it was read or written.
+ * @example
+ * const value: VersionedData = await new SharedValue(zk, '/text').set('a')
+ * value.version // => 0
+ */
+export interface VersionedData {
+  data: Buffer | null
+  /** The version of the node's data; null if the node does not exist. */
+  version: number | null
+}
+
+/**
+ * Options of `changes()`.
+ * @example
+ * const stop = new AbortController()
+ * const options: ChangesOptions = { signal: stop.signal }
+ * for await (const { version } of new SharedValue(zk, '/text').changes(options)) {
+ *   version // => null
+ *   break
+ * }
+ */
+export interface ChangesOptions {
+  /** Ends the iteration when it aborts. Default: no signal. */
+  signal?: AbortSignal | undefined
+}
+
+export const valueChecks: Checks<SharedValueOptions> = {
+  initial: mustBe('a Uint8Array, a string or null', value => dataProblem(value) === undefined),
+  acl: anACL,
+}
+export const changesChecks: Checks<ChangesOptions> = { signal: aSignal }
