@@ -1,10 +1,14 @@
 // `npm start`: measures how notifications fan out (README.md in this folder). This folder contains the benchmarks of
 // zkwire. Their figures are printed, and no test asserts them. The files directly in it are the command and its
 // options.
-// May import: bench/fleet/processes.ts, bench/harness, bench/measure, bench/model/options.ts, bench/model/predict.ts,
-// bench/output, bench/peers, bench/report/peers.ts, bench/report/report.ts, bench/scenarios/index.ts,
+// May import: bench/ensemble, bench/fleet/processes.ts, bench/harness, bench/measure, bench/model/options.ts,
+// bench/model/predict.ts, bench/output, bench/peers, bench/report/peers.ts, bench/report/report.ts, bench/scenarios/index.ts,
 // src/session/servers/connect-string.ts.
 import { relative } from 'node:path'
+import { measureEnsemble } from './ensemble/measure.ts'
+import { ensembleSentences, ensembleTables } from './ensemble/sentences.ts'
+import { startEnsemble } from './ensemble/start.ts'
+import type { EnsembleFigures } from './ensemble/figures.ts'
 import { processUnits } from './fleet/processes.ts'
 import { totalOf } from './measure/reconcile.ts'
 import type { Measurement } from './measure/measurement.ts'
@@ -87,18 +91,24 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
   for (const file of [options.json, options.report]) await ensureWritable(file)
   const progress = new Progress(process.stderr)
   progress.show(`connecting to ${options.server}`)
-  const server = await serverFor(options.server).finally(() => progress.clear())
+  const starting = options.ensemble === undefined ? serverFor(options.server) : startEnsemble(options.ensemble)
+  const server = await starting.finally(() => progress.clear())
   try {
     const { processes } = options
     const run = new Run({ ...options, ...(processes !== undefined && { units: processUnits }) }, server, progress, stop)
-    const end = await run.measure().then(
+    let ensemble: EnsembleFigures | undefined
+    const measureBoth = async () => {
+      await run.measure()
+      ensemble = await measureEnsemble(server, options, progress, stop)
+    }
+    const end = await measureBoth().then(
       () => undefined,
       (reason: unknown) => {
         if (reason instanceof Interrupted && run.measurements.some(isMeasured)) return reason
         throw reason
       },
     )
-    const result = await writeReports(run, server, options, args, end)
+    const result = await writeReports(run, server, options, args, ensemble, end)
     const verdict = older === undefined ? 0 : printComparison(older, result, options.failIfWorse)
     return end?.exitCode ?? verdict
   } finally {
@@ -113,13 +123,29 @@ function printComparison(older: Result, newer: Result, limit: number | undefined
   return exitCode
 }
 
-async function writeReports(run: Run, server: Server, options: Options, args: readonly string[], end?: Interrupted) {
+async function writeReports(
+  run: Run,
+  server: Server,
+  options: Options,
+  args: readonly string[],
+  ensemble: EnsembleFigures | undefined,
+  end?: Interrupted,
+) {
   const locks = options.scenarios.filter(({ kind }) => kind === 'lock')
   const recordings = end === undefined ? await recordAll(locks, server.servers) : []
   const measurements = run.measurements.filter(isMeasured)
   const seconds = performance.now() / 1000
   const caveats = caveatsOf(measurements, options)
-  const findings = { measurements, server, seconds, traffic: run.traffic, ended: end?.message, caveats, recordings }
+  const findings = {
+    measurements,
+    server,
+    seconds,
+    traffic: run.traffic,
+    ended: end?.message,
+    caveats,
+    recordings,
+    ensemble,
+  }
   const machine = thisMachine()
   const result = resultOf(findings, options, args, machine, new Date())
   await writeResult(options.json, result)
@@ -132,7 +158,7 @@ async function writeReports(run: Run, server: Server, options: Options, args: re
 What a herd costs on ${nameOf(server)}
 Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores, ${unitsOf(result)}
 
-${options.tables ? `${tableOf(result.cells, result.growth, machine.cores)}\n` : ''}${[...conclusionOf(result), '', ...reconciliationLine(result), ...caveats].map(wrap).join('\n')}
+${options.tables ? `${tablesOf(result)}\n` : ''}${[...conclusionOf(result), '', ...ensembleLines(result), ...reconciliationLine(result), ...caveats].map(wrap).join('\n')}
 ${duration} Result: ${relative('.', options.json)}
 Report, with plots and a timeline: ${relative('.', options.report)}
 All figures are in the report, and in the tables that --tables prints.
@@ -140,6 +166,14 @@ How to read them, and how they were measured: bench/README.md
 `)
   return result
 }
+
+const tablesOf = ({ cells, growth, machine, ensemble }: Result): string =>
+  [tableOf(cells, growth, machine.cores), ...(ensemble === undefined ? [] : [...ensembleTables(ensemble), ''])].join(
+    '\n',
+  )
+
+const ensembleLines = ({ ensemble }: Result): string[] =>
+  ensemble === undefined ? [] : [...ensembleSentences(ensemble), '']
 
 function reconciliationLine({ cells }: Result): string[] {
   const total = totalOf(cells.map(({ bothSides }) => bothSides))

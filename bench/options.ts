@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { parseConnectString } from '../src/session/servers/connect-string.ts'
 import { DEFAULTS as FORETOLD } from './model/options.ts'
 import { WORSE_EXIT_CODE } from './output/compare.ts'
+import type { EnsembleSize } from './ensemble/start.ts'
 import { UsageError, valuesOf } from './output/usage.ts'
 import type { Scenario } from './harness/scenario.ts'
 import { scenarios } from './scenarios/index.ts'
@@ -10,6 +11,8 @@ import { scenarios } from './scenarios/index.ts'
 export interface Options {
   /** A connect string, or the server to start: 'embedded' or 'apache'. */
   server: string
+  /** The numbers of Apache's servers to start. Undefined if `server` tells what to measure. */
+  ensemble: EnsembleSize | undefined
   /** Numbers of sessions, ascending. */
   sizes: number[]
   scenarios: Scenario[]
@@ -63,6 +66,7 @@ const PEERS_DEFAULTS = {
 
 const MAX_THREADS = 64
 const MAX_PROCESSES = 64
+const MAX_SERVERS = 9
 
 const scenarioList = scenarios.map(({ name, about }) => `      ${name.padEnd(12)} ${about}\n`).join('')
 
@@ -81,6 +85,8 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
                            embedded server in a separate process)
   --apache                 start an Apache ZooKeeper, and stop it at the end; install
                            the Debian package if there is none
+  --ensemble N[+M]         start an ensemble of N Apache ZooKeepers, and of M observers,
+                           and also measure what is spread over its servers
   --seconds N              time limit of the run, after start-up (${DEFAULTS.seconds}); measurements
                            that do not fit into it are skipped, and listed at the end
   --threads N              worker threads for the sessions (${DEFAULTS.threads})
@@ -130,6 +136,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   const json = values.json ?? defaults.json
   return {
     server: serverOf(values, defaults.server),
+    ensemble: ensembleOf(values),
     sizes: sizesOf(values.sessions ?? defaults.sessions),
     scenarios: scenariosOf(values.scenarios ?? DEFAULTS.scenarios),
     seconds: numberOf('seconds', values.seconds ?? defaults.seconds, value => value > 0 && value < 1e6),
@@ -178,6 +185,7 @@ function parseValues(args: readonly string[]) {
   const text = { type: 'string' } as const
   const texts = {
     server: text,
+    ensemble: text,
     sessions: text,
     scenarios: text,
     seconds: text,
@@ -215,6 +223,20 @@ function serverOf({ server, apache }: ReturnType<typeof parseValues>, byDefault:
   }
   if (chroot !== '') throw new UsageError(`--server: a path is not allowed after the port (${chroot})`)
   return server
+}
+
+function ensembleOf({ ensemble, server, apache, peers }: ReturnType<typeof parseValues>): EnsembleSize | undefined {
+  if (ensemble === undefined) return undefined
+  if (server !== undefined || apache === true)
+    throw new UsageError(
+      `--ensemble and --${apache === true ? 'apache' : 'server'} exclude each other: pass only one of them`,
+    )
+  if (peers === true) throw new UsageError('--ensemble and --peers exclude each other: pass only one of them')
+  const [voters = NaN, observers = 0] = (/^\d+(\+\d+)?$/.test(ensemble) ? ensemble.split('+') : []).map(Number)
+  if (isWhole(2, MAX_SERVERS)(voters) && voters + observers <= MAX_SERVERS) return { voters, observers }
+  throw new UsageError(
+    `--ensemble: ${JSON.stringify(ensemble)} is not a number of servers, such as 3, or 3+2 with two observers (2 to ${MAX_SERVERS} servers)`,
+  )
 }
 
 function processesOf({ processes, threads }: ReturnType<typeof parseValues>): number | undefined {

@@ -9,7 +9,8 @@ for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal
 process.once('disconnect', () => process.exit())
 
 const [servers = '', fencePath = ''] = process.argv.slice(2)
-const post = (message: Notice | Reply) => void process.send?.(message)
+// A parent that has just died cannot be sent to. The event 'disconnect' follows.
+const post = (message: Notice | Reply) => void process.send?.(message, undefined, undefined, () => undefined)
 const passed = new PassedCounter(post)
 const performer = new Performer({
   ...{ servers, fencePath, now: monotonicMs },

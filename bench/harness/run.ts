@@ -51,8 +51,13 @@ const TIMED = { most: 400 }
  * would include the compilers of V8 and the JVM.
  */
 const WARM_UP = { size: 10, steps: 20, share: 0.04, most: 2000 }
-/** The time limit of the clean-up, ms. It is needed because the server may not reply any more. */
-const CLEAN_UP_TIMEOUT = 10_000
+/**
+ * The time limit of the clean-up after an abort, ms. The server may not reply any more. A server that this run started
+ * takes its data with it, and a signal has already ended Apache's.
+ */
+const CLEAN_UP_TIMEOUT = { own: 1000, given: 10_000 }
+/** The time limit for closing the sessions of a complete run, ms. */
+const CLOSE_TIMEOUT = 60_000
 
 export class Run {
   readonly #options: RunOptions
@@ -267,7 +272,8 @@ export class Run {
 
   async #cleanUp(admin: Client | undefined): Promise<void> {
     const isAborted = this.#stop.signal.aborted
-    await this.#workers?.close(isAborted ? CLEAN_UP_TIMEOUT : 6 * CLEAN_UP_TIMEOUT)
+    const timeout = CLEAN_UP_TIMEOUT[this.#server.kind === 'given' ? 'given' : 'own']
+    await this.#workers?.close(isAborted ? timeout : CLOSE_TIMEOUT)
     if (admin === undefined) return
     const clean = async () => {
       await admin.deleteRecursive(this.#root)
@@ -275,10 +281,7 @@ export class Run {
     }
     if (!isAborted) return clean()
     let timer: NodeJS.Timeout | undefined
-    await Promise.race([
-      clean().catch(() => undefined),
-      new Promise(resolve => (timer = setTimeout(resolve, CLEAN_UP_TIMEOUT))),
-    ])
+    await Promise.race([clean().catch(() => undefined), new Promise(resolve => (timer = setTimeout(resolve, timeout)))])
     clearTimeout(timer)
   }
 }

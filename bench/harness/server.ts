@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { ServerStats } from '../../src/server/index.ts'
 import { parseConnectString } from '../../src/session/servers/connect-string.ts'
 import { startApacheZooKeeper, type ApacheZooKeeper } from '../../test/support/apache-zookeeper.ts'
+import type { Ensemble } from '../../test/support/ensemble.ts'
 import { fourLetterWord } from '../../test/support/four-letter-word.ts'
 import { cpuSecondsOf } from '../../test/support/procfs.ts'
 import type { WireCounts } from '../measure/reconcile.ts'
@@ -24,6 +25,8 @@ export interface Server {
   cpuSeconds: () => number | undefined
   /** Frames and bytes by the server's own count. Undefined if the server has other clients too. */
   wireCounts: () => Promise<Partial<WireCounts> | undefined>
+  /** The servers of an ensemble that this run started. */
+  ensemble?: Ensemble
   close: () => Promise<void>
 }
 
@@ -113,6 +116,15 @@ const WORD_BYTES = 4
  * requests.
  */
 export function countsOf(server: Pick<ApacheZooKeeper, 'command'>): Server['wireCounts'] {
+  const packets = packetsOf(server)
+  return async () => {
+    const { framesSent, framesReceived, bytesSent } = await packets()
+    return { framesSent, framesReceived, bytesSent }
+  }
+}
+
+/** Like {@link countsOf}, and also returns the reply to `mntr`. */
+export function packetsOf(server: Pick<ApacheZooKeeper, 'command'>) {
   const own = { framesSent: 0, framesReceived: 0, bytesSent: 0 }
   return async () => {
     const mntr = await server.command('mntr')
@@ -120,6 +132,7 @@ export function countsOf(server: Pick<ApacheZooKeeper, 'command'>): Server['wire
     own.framesSent++
     own.bytesSent += WORD_BYTES
     const passed = {
+      mntr,
       framesSent: count('packets_received') - own.framesSent,
       framesReceived: count('packets_sent') - own.framesReceived,
       bytesSent: count('bytes_received_count') - own.bytesSent,

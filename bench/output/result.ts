@@ -2,6 +2,7 @@
 import { access, constants, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 import { dirname } from 'node:path'
+import type { EnsembleFigures } from '../ensemble/figures.ts'
 import type { Reconciliation } from '../measure/reconcile.ts'
 import type { Measurement, Step } from '../measure/measurement.ts'
 import { heldOutOf, type HeldOut } from '../model/held-out.ts'
@@ -55,6 +56,8 @@ export interface Result {
   heldOut?: HeldOut[]
   /** The first phase of each lock with twelve sessions, frame by frame. */
   recordings: Recording[]
+  /** What is spread over the servers. Undefined if the server is not in an ensemble. */
+  ensemble?: EnsembleFigures | undefined
   /** The traffic of the whole run. Only work and handshakes are part of the figures. */
   traffic: Traffic
   remarks: string[]
@@ -76,10 +79,11 @@ export interface Findings {
   seconds: number
   caveats: string[]
   recordings: Recording[]
+  ensemble?: EnsembleFigures | undefined
 }
 
 export function resultOf(
-  { measurements, traffic, server, ended, seconds, caveats, recordings }: Findings,
+  { measurements, traffic, server, ended, seconds, caveats, recordings, ensemble }: Findings,
   { scenarios, seed, threads, processes }: Pick<RunOptions, 'scenarios' | 'seed' | 'threads' | 'processes'>,
   commandLine: readonly string[],
   machine: Machine,
@@ -117,6 +121,7 @@ export function resultOf(
     model: modelOf(measured),
     heldOut: heldOutOf(measured),
     recordings,
+    ...(ensemble !== undefined && { ensemble }),
     traffic,
     remarks: caveats,
   }

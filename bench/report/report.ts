@@ -1,5 +1,6 @@
 // The report: a single HTML file without external resources.
-// May import: bench/harness/server.ts, bench/measure, bench/output, bench/peers, @observablehq/plot, esbuild, linkedom.
+// May import: bench/ensemble/figures.ts, bench/ensemble/sentences.ts, bench/harness/server.ts, bench/measure,
+// bench/output, bench/peers, @observablehq/plot, esbuild, linkedom.
 import { totalOf } from '../measure/reconcile.ts'
 import { unitsOf, type Result } from '../output/result.ts'
 import { roundTripsOf } from '../measure/round-trips.ts'
@@ -7,6 +8,7 @@ import type { PhaseSummary } from '../measure/summary.ts'
 import { nameOf } from '../harness/server.ts'
 import type { Point, Power } from '../measure/statistics.ts'
 import { bytes, figure } from '../output/table.ts'
+import { ensembleSection } from './ensemble.ts'
 import { html, type Html } from './html.ts'
 import { renderPage, withPlayer } from './page.ts'
 import { bars, plot, type Bar, type Series } from './plots.ts'
@@ -21,8 +23,8 @@ export async function reportOf(result: Result): Promise<string> {
     TITLE,
     await withPlayer(
       html`<main>
-        ${header(result)} ${releaseSection(result)} ${locksSection(result)} ${watchesSection(result)} ${figures(result)}
-        ${methodSection(result)}
+        ${header(result)} ${releaseSection(result)} ${locksSection(result)} ${watchesSection(result)}
+        ${ensembleSection(result.ensemble)} ${figures(result)} ${methodSection(result)}
       </main>`,
     ),
   )

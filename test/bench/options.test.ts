@@ -65,6 +65,7 @@ describe('the command line of the benchmark', () => {
       'seconds',
       'threads',
       'processes',
+      'ensemble',
       'seed',
       'all',
       'json',
@@ -94,6 +95,15 @@ describe('the command line of the benchmark', () => {
     [['--seconds', '0'], '--seconds: "0" is not valid'],
     [['--seconds', ''], '--seconds: "" is not valid'],
     [['--threads', '0'], '--threads: "0" is not valid'],
+    [['--ensemble', '3', '--server', 'zk1:2181'], '--ensemble and --server exclude each other: pass only one of them'],
+    [['--ensemble', '3', '--apache'], '--ensemble and --apache exclude each other: pass only one of them'],
+    ...['1', '3+', '3-2', '8+2', ''].map(
+      text =>
+        [
+          ['--ensemble', text],
+          `--ensemble: ${JSON.stringify(text)} is not a number of servers, such as 3, or 3+2 with two observers (2 to 9 servers)`,
+        ] as const,
+    ),
     [['--processes', '0'], '--processes: "0" is not valid'],
     [
       ['--processes', '2', '--threads', '2'],

@@ -12,7 +12,10 @@ import { QuorumLink } from './quorum-link.ts'
 import { RunningEnsemble, SYNC_LIMIT, TICK } from './running-ensemble.ts'
 
 export interface EnsembleOptions extends ApacheZooKeeperOptions {
+  /** The number of servers that vote. Default 3. */
   size?: number
+  /** The number of servers that do not vote. Default 0. */
+  observers?: number
   /** Routes the connections between the servers through links. Default false. */
   linked?: boolean
   /** Adds client ports to the `server.N` lines and allows {@link SUPER} to reconfigure the ensemble. Default false. */
@@ -57,6 +60,7 @@ export class Ensemble extends RunningEnsemble<ApacheZooKeeper> {
   /** Creates an ensemble without starting its servers. */
   static async prepare({
     size = 3,
+    observers = 0,
     linked = false,
     dynamic = false,
     config,
@@ -66,15 +70,17 @@ export class Ensemble extends RunningEnsemble<ApacheZooKeeper> {
     const memory = '/dev/shm'
     const switches = [`-Dzookeeper.DigestAuthenticationProvider.superDigest=${SUPER_DIGEST}`, ...jvm]
     const ports: Ports[] = []
-    while (ports.length < size)
+    while (ports.length < size + observers)
       ports.push({ client: await freePort(), quorum: await freePort(), election: await freePort() })
     const links = await linksBetween(linked ? ports : [])
     const servers: ApacheZooKeeper[] = []
     for (const [i, own] of ports.entries()) {
       const lines: Record<string, string> = {}
+      if (i >= size) lines['peerType'] = 'observer'
       for (const [j, other] of ports.entries()) {
+        const role = j < size ? 'participant' : 'observer'
         const otherPorts = links[i]?.[j]?.map(({ port }) => port) ?? [other.quorum, other.election]
-        const clients = dynamic ? `:participant;127.0.0.1:${other.client}` : ''
+        const clients = dynamic ? `:${role};127.0.0.1:${other.client}` : j < size ? '' : `:${role}`
         lines[`server.${j + 1}`] = `127.0.0.1:${otherPorts.join(':')}${clients}`
       }
       const directory = await mkdtemp(join(existsSync(memory) ? memory : tmpdir(), 'apache-zookeeper-'))

@@ -7,7 +7,7 @@ export const TICK = 250
 /** The number of ticks for which a follower keeps running without its leader. */
 export const SYNC_LIMIT = 12
 
-export type Mode = 'leader' | 'follower' | 'read-only' | undefined
+export type Mode = 'leader' | 'follower' | 'observer' | 'read-only' | undefined
 
 /** A server of Apache or an embedded one. */
 export type EnsembleServer = Pick<

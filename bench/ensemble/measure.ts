@@ -1,0 +1,97 @@
+// All measurements on an ensemble, one after the other. They remove their sessions and nodes at the end.
+import { randomUUID } from 'node:crypto'
+import { connect } from '../../src/index.ts'
+import { seeded } from '../harness/plan.ts'
+import type { Server } from '../harness/server.ts'
+import { SESSION_TIMEOUT } from '../harness/sessions.ts'
+import type { Progress } from '../output/progress.ts'
+import { measureCalls, measureHandOvers, Pairs } from './calls.ts'
+import type { EnsembleFigures } from './figures.ts'
+import { measureLeaderLoss } from './leader-loss.ts'
+import { PinnedSessions } from './pinned.ts'
+import { measurePlacements } from './placements.ts'
+import { sitesOf, type Site } from './start.ts'
+
+/** Enough for a herd. More would measure this process, which has all the sessions of these measurements. */
+const MOST_SESSIONS = 300
+const CLOSE_TIMEOUT = 10_000
+
+/**
+ * Measures the ensemble of this server. Returns undefined if it is not in an ensemble, or if its connect string names
+ * only one server.
+ * @param stop aborts the measurements. They abort it themselves if a session fails.
+ */
+export async function measureEnsemble(
+  server: Pick<Server, 'servers' | 'pids' | 'ensemble'>,
+  /** `sizes` are the numbers of sessions of the run. */
+  { sizes, seed }: { sizes: readonly number[]; seed: number },
+  progress: Progress,
+  stop: AbortController,
+): Promise<EnsembleFigures | undefined> {
+  const sites = await sitesOf(server)
+  if (sites === undefined) return undefined
+  const { servers, ensemble } = server
+  const { signal } = stop
+  const root = `/zkwire-bench-${randomUUID().slice(0, 8)}`
+  const addresses = sites.map(({ address }) => address)
+  const sessions = Math.max(sites.length, Math.min(MOST_SESSIONS, Math.max(...sizes)))
+  const random = seeded(seed)
+  await using admin = await connect(servers, { sessionTimeout: SESSION_TIMEOUT, signal })
+  await admin.create(root)
+  const pinned = new PinnedSessions(addresses, root, {
+    failed: error => stop.abort(error),
+    opened: () => progress.show('opening sessions on each server'),
+  })
+  try {
+    const plan = { admin, root, sites, sessions, random, signal, isAlone: ensemble !== undefined }
+    progress.show('the sessions on all servers, and on one of them')
+    const { placed, testimonies } = await orAborted(measurePlacements(pinned, plan), signal)
+    await pinned.workers.close(CLOSE_TIMEOUT)
+    progress.show('hand-overs between the servers')
+    await using pairs = await Pairs.open(addresses, signal)
+    const calls = await measureCalls(pairs, plan)
+    const handOvers = await measureHandOvers(pairs, plan)
+    progress.show('the loss of the leader')
+    const leaderLoss = ensemble && (await measureLeaderLoss(ensemble, root, signal))
+    return {
+      servers: sites.map(({ address, role, witness }) => ({ address, role, witness: witness?.source })),
+      ...{ sessions, placed, testimonies, calls, handOvers, leaderLoss },
+      remarks: remarksOn(sites, ensemble !== undefined),
+    }
+  } finally {
+    progress.clear()
+    await pinned.workers.close(CLOSE_TIMEOUT)
+    await admin
+      .retry(() => admin.deleteRecursive(root))
+      .catch((error: unknown) => {
+        if (!signal.aborted) throw error
+      })
+  }
+}
+
+/** Says what was not measured, or not confirmed by a server. */
+function remarksOn(sites: readonly Site[], isOwn: boolean): string[] {
+  const silent = sites.filter(({ witness }) => witness === undefined).map(({ address }) => address)
+  const roleless = sites.filter(({ role }) => role === 'unknown').map(({ address }) => address)
+  return [
+    ...(silent.length === 0
+      ? []
+      : [
+          `These servers answer neither mntr nor by their admin server, so only the clients counted: ${silent.join(', ')}.`,
+        ]),
+    ...(roleless.length === 0
+      ? []
+      : [`The role of these servers is unknown, because srvr is disabled: ${roleless.join(', ')}.`]),
+    ...(isOwn ? [] : ['The loss of the leader was not measured, because this run did not start the servers.']),
+  ]
+}
+
+/** Rejects as soon as the signal aborts, because a phase that waits for a lost session does not end. */
+const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  Promise.race([
+    work,
+    new Promise<never>((_, reject) => {
+      if (signal.aborted) reject(signal.reason as Error)
+      else signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    }),
+  ])

@@ -1,0 +1,72 @@
+// What costs are spread over the servers of an ensemble, and what costs are not. This file: the ensemble, started here or
+// running already.
+// May import: bench/harness, bench/measure, bench/output/figures.ts, bench/output/progress.ts, bench/output/table.ts,
+// bench/scenarios/index.ts, src/index.ts, src/recipes/index.ts, src/session/servers/connect-string.ts, test/support.
+import { parseConnectString } from '../../src/session/servers/connect-string.ts'
+import { cpuSecondsOf } from '../../test/support/procfs.ts'
+import { Ensemble } from '../../test/support/ensemble.ts'
+import type { WireCounts } from '../measure/reconcile.ts'
+import { countsOf, parseSrvr, type Server } from '../harness/server.ts'
+import { SESSION_TIMEOUT } from '../harness/sessions.ts'
+import { findWitness, roleBySrvr, type Role, type Witness } from './witness.ts'
+
+export interface EnsembleSize {
+  /** The number of servers that vote. */
+  voters: number
+  observers: number
+}
+
+/** The heap of each server. It is smaller than that of a single one, because several share the memory. */
+const HEAP = '-Xmx768m'
+
+/** Starts Apache's servers, and resolves when all of them serve requests. */
+export async function startEnsemble({ voters, observers }: EnsembleSize): Promise<Server> {
+  const ensemble = await Ensemble.start({
+    ...{ size: voters, observers, jvm: [HEAP] },
+    config: { tickTime: 2000, maxSessionTimeout: SESSION_TIMEOUT },
+  })
+  const { servers } = ensemble
+  const pids = servers.map(({ pid }) => pid)
+  const counts = servers.map(server => countsOf(server))
+  const { version } = parseSrvr((await servers[0]?.command('srvr')) ?? '')
+  const watching = observers === 0 ? '' : ` and ${observers} observer${observers === 1 ? '' : 's'}`
+  return {
+    ...{ ensemble, version, kind: 'apache', servers: ensemble.connectString, pids },
+    mode: `an ensemble of ${voters} voting servers${watching}`,
+    // A server that was killed has used its last processor time.
+    cpuSeconds: () => pids.reduce((sum, pid) => sum + (cpuSecondsOf(pid) ?? 0), 0),
+    wireCounts: async () => totalOf(await Promise.all(counts.map(count => count()))),
+    close: () => ensemble.close(),
+  }
+}
+
+function totalOf(all: readonly (Partial<WireCounts> | undefined)[]): Partial<WireCounts> {
+  const sum = (key: keyof WireCounts) => all.reduce((total, each) => total + (each?.[key] ?? NaN), 0)
+  return { framesSent: sum('framesSent'), framesReceived: sum('framesReceived'), bytesSent: sum('bytesSent') }
+}
+
+/** One server of the ensemble under measurement. */
+export interface Site {
+  /** host:port */
+  address: string
+  role: Role
+  /** Undefined if the server answers neither `mntr` nor by its admin server. */
+  witness: Witness | undefined
+  /** The process of a server that this run started. */
+  pid: number | undefined
+}
+
+/** Asks each server for its role. Returns undefined unless there are several, and one of them is in an ensemble. */
+export async function sitesOf({ servers, pids }: Pick<Server, 'servers' | 'pids'>): Promise<Site[] | undefined> {
+  const { hosts } = parseConnectString(servers)
+  if (hosts.length < 2) return undefined
+  const sites = await Promise.all(
+    hosts.map(async ({ host, port }, i): Promise<Site> => {
+      const witness = await findWitness(host, port)
+      const role = witness === undefined ? await roleBySrvr(host, port) : (await witness.read()).role
+      const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+      return { address, role, witness, pid: pids[i] }
+    }),
+  )
+  return sites.every(({ role }) => role === 'standalone') ? undefined : sites
+}

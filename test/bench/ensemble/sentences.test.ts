@@ -1,0 +1,117 @@
+import { expect } from 'chai'
+import type { EnsembleFigures, Placed } from '../../../bench/ensemble/figures.ts'
+import { ensembleSentences, ensembleTables, handOversByRole, rolesOf } from '../../../bench/ensemble/sentences.ts'
+import { latencyOf } from '../../../bench/measure/latency.ts'
+
+const placed = (scenario: string, on: string, notifications: number[], ms: number): Placed => ({
+  ...{ scenario, phase: scenario === 'data' ? 'change' : 'release', on, steps: 5, last: ms / 2, ms },
+  byServer: notifications.map(count => ({
+    ...{ notifications: count, requests: count, bytesSent: 40 * count, bytesReceived: 1000 * count },
+  })),
+})
+const call = (server: number, write: number) => ({
+  ...{ server, write: latencyOf([write]), read: latencyOf([0.5]), writes: 70 },
+  proposals: [0, 70, undefined],
+})
+const figures: EnsembleFigures = {
+  servers: [
+    { address: 'zk1:2181', role: 'follower', witness: 'mntr' },
+    { address: 'zk2:2181', role: 'leader', witness: 'mntr' },
+    { address: 'zk3:2181', role: 'follower', witness: undefined },
+  ],
+  sessions: 10,
+  placed: [
+    placed('data', 'all servers', [4, 3, 3], 10),
+    placed('data', 'one follower', [10, 0, 0], 30),
+    placed('herd', 'all servers', [4, 3, 3], 12),
+    placed('herd', 'one follower', [10, 0, 0], 36),
+  ],
+  testimonies: {
+    frames: [
+      { clients: [10, 20], server: [10, 20] },
+      { clients: [5, 5], server: [5, 5] },
+      { clients: [5, 5], server: undefined },
+    ],
+    agree: true,
+  },
+  calls: [call(0, 2), call(1, 1), call(2, 4)],
+  handOvers: [
+    { from: 0, to: 2, latency: latencyOf([5]) },
+    { from: 2, to: 0, latency: latencyOf([7]) },
+    { from: 1, to: 1, latency: latencyOf([1]) },
+  ],
+  leaderLoss: {
+    ...{ leader: 'zk2:2181', newLeaderMs: 900, firstWriteMs: 1000, longestPauseMs: 1100, usualPauseMs: 5 },
+    ...{
+      sessions: 36,
+      disconnected: 36,
+      expired: 0,
+      reconnectedMs: 1200,
+      overlapped: false,
+      watchers: 30,
+      informed: 30,
+    },
+  },
+  remarks: ['A remark.'],
+}
+
+describe('the findings on an ensemble', () => {
+  const text = ensembleSentences(figures).join('\n')
+
+  it('say what is spread over the servers, and what the leader does alone', () => {
+    expect(text).to.contain('ON THE SERVERS of the ensemble (1 leader and 2 followers), with 10 sessions:')
+    expect(text).to.contain('One change notified 10 sessions: each server notified its own 3 to 4')
+    expect(text).to.contain('Of 210 writes, 70 were sent to the leader, and it proposed 210.')
+    expect(text).to.contain('A write took 1.00 ms through the leader and 3.00 ms through a follower (median)')
+  })
+
+  it('do not name the proposals if the leader does not report them', () => {
+    const silent = figures.calls.map(each => ({ ...each, proposals: [0, undefined, 0] }))
+    expect(ensembleSentences({ ...figures, calls: silent }).join('\n')).not.to.contain('proposed')
+  })
+
+  it('name the fastest and the slowest hand-over by the servers of holder and waiter', () => {
+    expect(text).to.contain(
+      'took 1.00 ms with both on the leader, and 6.00 ms with the holder on a follower and the waiter on another follower (medians)',
+    )
+    expect(handOversByRole(figures).map(({ from, to, same, count }) => [from, to, same, count])).to.deep.equal([
+      ['leader', 'leader', true, 1],
+      ['follower', 'follower', false, 2],
+    ])
+  })
+
+  it('compare a herd on one member with one on all servers', () => {
+    expect(text).to.contain(
+      'With all sessions on one follower, one release of the herd lock made it send 10.0 kB, and all traffic took 36.0 ms. On all servers, the busiest sent 4.00 kB, and it took 12.0 ms.',
+    )
+  })
+
+  it('tell what the loss of the leader did, and stress two holders at once', () => {
+    expect(text)
+      .to.contain('another one led after 900 ms')
+      .and.to.contain('36 of 36 sessions lost their connection, none expired')
+    const loss = figures.leaderLoss && { ...figures.leaderLoss, overlapped: true, expired: 2 }
+    const bad = ensembleSentences({ ...figures, leaderLoss: loss }).join('\n')
+    expect(bad).to.contain('TWO SESSIONS HELD THE LOCK AT ONCE').and.to.contain(', 2 expired,')
+  })
+
+  it('say whether the servers counted the same, and how many of them were asked', () => {
+    expect(text).to.contain('Each of 2 servers counted the same frames as its clients: 40 together.')
+    const differing = { ...figures.testimonies, agree: false }
+    expect(ensembleSentences({ ...figures, testimonies: differing }).join('\n')).to.contain(
+      'THE COUNTS of servers and clients differ',
+    )
+    expect(text).to.contain('- A remark.')
+  })
+
+  it('name unknown roles as such', () => {
+    const servers = figures.servers.map(each => ({ ...each, role: 'unknown' as const }))
+    expect(rolesOf({ servers })).to.equal('3 servers of unknown role')
+  })
+
+  it('are in tables of at most 80 columns, without the servers that had no traffic', () => {
+    const lines = ensembleTables(figures)
+    expect(Math.max(...lines.map(line => line.length))).to.be.at.most(80)
+    expect(lines.filter(line => /^data +change +one follower/.test(line))).to.have.length(1)
+  })
+})

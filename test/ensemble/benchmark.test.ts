@@ -1,0 +1,117 @@
+// The benchmark on an ensemble of Apache's servers: what is spread, what is not, and the loss of the leader.
+import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { EnsembleFigures } from '../../bench/ensemble/figures.ts'
+import { measureEnsemble } from '../../bench/ensemble/measure.ts'
+import { startEnsemble } from '../../bench/ensemble/start.ts'
+import type { Server } from '../../bench/harness/server.ts'
+import { Progress } from '../../bench/output/progress.ts'
+import { connect } from '../../src/index.ts'
+import { until } from '../support/until.ts'
+
+const silent = new Progress({ write: () => undefined })
+const SESSIONS = 12
+
+describe('the benchmark on an ensemble with an observer', function () {
+  this.timeout(180_000)
+
+  let server: Server
+  let figures: EnsembleFigures
+  before(async () => {
+    server = await startEnsemble({ voters: 3, observers: 1 })
+    const measured = await measureEnsemble(server, { sizes: [SESSIONS], seed: 1 }, silent, new AbortController())
+    if (measured === undefined) throw new Error('the servers are in no ensemble')
+    figures = measured
+  })
+  after(() => server.close())
+
+  it('names the role and the witness of each server', () => {
+    expect(figures.servers.map(({ role }) => role).sort()).to.deep.equal(['follower', 'follower', 'leader', 'observer'])
+    expect(figures.servers.map(({ witness }) => witness)).to.deep.equal(['mntr', 'mntr', 'mntr', 'mntr'])
+    expect(figures.remarks).to.deep.equal([])
+  })
+
+  it('finds that each server notifies its own sessions, and only these', () => {
+    const notifiedOn = (on: string) =>
+      figures.placed.find(each => each.scenario === 'data' && each.on === on)?.byServer.map(each => each.notifications)
+    expect(notifiedOn('all servers')).to.deep.equal([3, 3, 3, 3])
+    const index = figures.servers.findIndex(({ role }) => role === 'follower')
+    expect(notifiedOn('one follower')).to.deep.equal([0, 0, 0, 0].with(index, SESSIONS))
+  })
+
+  it('counts the same frames as each server', () => {
+    expect(figures.testimonies.agree).to.equal(true)
+    for (const { clients } of figures.testimonies.frames) expect(clients[0]).to.be.above(0)
+  })
+
+  it('finds that the leader proposes the writes of all servers', () => {
+    const leader = figures.servers.findIndex(({ role }) => role === 'leader')
+    expect(figures.calls).to.have.length(4)
+    for (const { writes, proposals } of figures.calls) expect(proposals[leader]).to.equal(writes)
+  })
+
+  it('times hand-overs between each two servers, in both directions', () => {
+    const pairs = figures.handOvers.map(({ from, to }) => `${from} ${to}`).sort()
+    const all = [0, 1, 2, 3].flatMap(from => [0, 1, 2, 3].map(to => `${from} ${to}`))
+    expect(pairs).to.deep.equal(all)
+  })
+
+  it('kills the leader in the middle, and no session, lock or notification is lost', () => {
+    expect(figures.leaderLoss).to.deep.include({ expired: 0, overlapped: false, watchers: 30, informed: 30 })
+    const { longestPauseMs = 0, usualPauseMs = 0 } = figures.leaderLoss ?? {}
+    expect(longestPauseMs).to.be.above(usualPauseMs)
+  })
+
+  it('starts the leader again, and leaves no node', async () => {
+    await using client = await connect(server.servers)
+    expect((await client.getChildren('/')).children).to.deep.equal(['zookeeper'])
+    const { ensemble } = server
+    if (ensemble === undefined) throw new Error('no ensemble was started')
+    const modes = await Promise.all(ensemble.servers.map(each => ensemble.mode(each)))
+    expect(modes).not.to.include(undefined)
+  })
+})
+
+describe('npm start -- --ensemble', function () {
+  this.timeout(120_000)
+
+  it('leaves no process and no directory after SIGINT', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'zkwire-bench-'))
+    const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
+    const args = ['--ensemble', '2', '--sessions', '5', '--seconds', '600', '--processes', '2']
+    const program = spawn(process.execPath, ['--import', 'tsx', main, ...args, '--json', join(directory, 'r.json')], {
+      stdio: 'ignore',
+    })
+    const ended = once(program, 'exit')
+    try {
+      const children = () => childrenOf(program.pid ?? 0)
+      // Two servers and two processes.
+      await until(() => children().length === 4, { within: 60_000 })
+      const pids = children()
+      const data = (await readdir('/dev/shm')).filter(name => name.startsWith('apache-zookeeper-'))
+      const own = data.filter(name => pids.some(pid => commandOf(pid).includes(name)))
+      expect(own).to.have.length(2)
+      program.kill('SIGINT')
+      expect((await ended)[0]).to.equal(130)
+      await until(() => pids.every(pid => !existsSync(`/proc/${pid}`)))
+      expect(own.filter(name => existsSync(join('/dev/shm', name)))).to.deep.equal([])
+    } finally {
+      program.kill('SIGKILL')
+      await rm(directory, { recursive: true })
+    }
+  })
+})
+
+const childrenOf = (pid: number): string[] =>
+  existsSync(`/proc/${pid}/task/${pid}/children`)
+    ? readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
+    : []
+
+const commandOf = (pid: string): string =>
+  existsSync(`/proc/${pid}/cmdline`) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : ''
