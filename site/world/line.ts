@@ -90,6 +90,7 @@ export class Connection implements Transport {
   readonly #down: Channel
   #serverSide: Transport | undefined
   #isDestroyed = false
+  #isClosedByServer = false
 
   constructor(line: Line, process: Process, server: number, handler: TransportHandler, onOver: () => void) {
     const { client, clock, now, log, nextConnection } = line.options
@@ -115,6 +116,7 @@ export class Connection implements Transport {
         received: chunk => this.#onAnswer(chunk),
         closed: () => {
           this.#up.close()
+          this.#isClosedByServer = true
           // A client that has closed its end is not told.
           if (this.#isDestroyed) this.#onOver()
           else this.#down.send(() => this.#close())
@@ -132,6 +134,7 @@ export class Connection implements Transport {
   destroy(): void {
     this.#isDestroyed = true
     this.#down.close()
+    if (this.#isClosedByServer) this.#onOver()
     this.#up.send(() => {
       this.#up.close()
       this.#serverSide?.destroy()

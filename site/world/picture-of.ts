@@ -71,7 +71,9 @@ const WHAT = {
 
 function clientOf(simulation: Simulation, machine: Machine, watches: readonly WatchPicture[]): ClientPicture {
   const { id, process, line, program, stoppedUntil, unpluggedUntil } = machine
-  const { client, grip, state } = program
+  const { client, state } = program
+  // What a dead process held, it does not hold any more, even while its session lives.
+  const grip = process.isDead ? undefined : program.grip
   const session = client && hex(client.sessionId)
   const left = process.isDead ? 0 : process.isStopped ? program.leaseEndsAt - simulation.now : (client?.validFor() ?? 0)
   const { connection } = line
@@ -84,7 +86,7 @@ function clientOf(simulation: Simulation, machine: Machine, watches: readonly Wa
     session,
     server: connection?.server,
     lease: { left: Math.max(0, left), of: client?.sessionTimeout ?? SESSION_TIMEOUT },
-    role: program.role,
+    role: process.isDead ? 'none' : program.role,
     node: grip?.held?.path,
     token: grip?.held?.token.toString(),
     requests: (connection?.log.unanswered ?? []).map(({ n }) => n),

@@ -44,6 +44,8 @@ export class Program {
   grip: Grip | undefined
   /** The virtual time at which the lease ends, as it was when the process was stopped. */
   leaseEndsAt = 0
+  /** The numbers of frames that the client has sent and received, as its `onFrame` counts them. */
+  readonly observed = { up: 0, down: 0 }
   /** Resolves when the client has taken part for the first time, or cannot. */
   readonly hasTaken: Promise<void>
   #taken!: () => void
@@ -74,6 +76,7 @@ export class Program {
         random,
         sessionTimeout: SESSION_TIMEOUT,
         connectTimeout: 600_000,
+        onFrame: ({ from }) => void this.observed[from === 'client' ? 'up' : 'down']++,
         onUncaughtError: error => this.note('error', sentenceOf(error)),
       })
     } catch (error) {

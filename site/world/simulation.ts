@@ -10,14 +10,10 @@ import { Process } from './process.ts'
 import { Program } from './program.ts'
 import { seededRandom, type Random } from './seeded-random.ts'
 import { Store } from './store.ts'
-import type { Deed, Scenario } from './story.ts'
+import type { Scenario } from './story.ts'
 
-/** The number of the operator, a client that only deletes nodes. */
-export const OPERATOR = 0
 /** The time from the start of one client to that of the next, in milliseconds. */
 const START_INTERVAL = 4
-/** How long a server that is restarted is away, in milliseconds. */
-const RESTART = 1000
 /** The tickTime of the servers, in milliseconds. */
 const TICK = 1000
 /** The port of the first server, which the embedded server chooses for servers that do not listen. */
@@ -39,6 +35,12 @@ export interface TimedTransaction {
   readonly record: TransactionRecord
 }
 
+/** The traffic as the two ends of the wires count it: independent of what the wires log. */
+export interface ObservedTraffic {
+  readonly clients: readonly { readonly id: number; readonly up: number; readonly down: number }[]
+  readonly servers: Readonly<Record<'sent' | 'received' | 'bytesSent' | 'bytesReceived', number>>
+}
+
 /** A clock of whole milliseconds, so that no sum of times is rounded differently in a replay. */
 class MillisecondClock extends VirtualClock {
   override setTimeout(callback: () => void, ms: number): unknown {
@@ -58,11 +60,12 @@ export class Simulation {
   readonly machines = new Map<number, Machine>()
   /** The client of each session so far. */
   readonly clientOf = new Map<bigint, number>()
+  /** True while a single server is stopped. */
+  isServerAway = false
   #server!: Server
   readonly #startedAt = this.clock.now()
   #randomSources = 0
   #connections = 0
-  #isServerAway = false
   /** The number of clients that have not started yet, and of servers that are away. */
   #pending = 0
 
@@ -85,11 +88,6 @@ export class Simulation {
     return simulation
   }
 
-  /** True while a single server is stopped. */
-  get isServerAway(): boolean {
-    return this.#isServerAway
-  }
-
   get server(): Server {
     return this.#server
   }
@@ -107,24 +105,11 @@ export class Simulation {
     return this.#pending === 0 && [...this.machines.values()].every(isAtRest)
   }
 
-  /** Does what the deed says, if it can be done now. */
-  do(deed: Deed): void {
-    switch (deed.kind) {
-      case 'delete node':
-        return this.#operate(deed.path)
-      case 'restart server':
-        return this.#restart(deed.server)
-      case 'cut off':
-        return this.server.members[deed.server - 1]?.cutOff()
-      case 'heal':
-        return this.server.members[deed.server - 1]?.heal()
-      case 'join':
-        return this.#join(deed.client)
-      default: {
-        const machine = this.machines.get(deed.client)
-        if (machine !== undefined && !machine.process.isDead) this.#doTo(machine, deed)
-      }
-    }
+  /** What clients and servers have counted themselves. */
+  get observed(): ObservedTraffic {
+    const clients = [...this.machines.values()].map(({ id, program }) => ({ id, ...program.observed }))
+    const { sent, received, bytesSent, bytesReceived } = this.server.stats
+    return { clients, servers: { sent, received, bytesSent, bytesReceived } }
   }
 
   /** Ends all processes at once, as when the power fails. */
@@ -133,86 +118,8 @@ export class Simulation {
     return this.server.close()
   }
 
-  #doTo(
-    machine: Machine,
-    deed: Exclude<Deed, { kind: 'join' | 'delete node' | 'restart server' | 'cut off' | 'heal' }>,
-  ): void {
-    const { process, line, program } = machine
-    const inProcess = (task: () => Promise<void>) => process.run(() => void task())
-    switch (deed.kind) {
-      case 'release':
-        return inProcess(() => program.release())
-      case 'write':
-        return inProcess(() => program.write(deed.protection))
-      case 'call':
-        return inProcess(() => program.call(deed.call))
-      case 'cut':
-        return line.cut()
-      case 'lose answer':
-        line.losesNextAnswer = true
-        return
-      case 'expire':
-        if (program.client !== undefined) this.server.expireSession(program.client.sessionId)
-        return
-      case 'kill':
-        process.die()
-        return line.hangUp()
-      case 'stop':
-        return this.#stop(machine, deed.seconds * 1000)
-      case 'unplug':
-        return this.#unplug(machine, deed.seconds * 1000)
-    }
-  }
-
-  #stop(machine: Machine, ms: number): void {
-    const { process, program } = machine
-    if (process.isStopped) return
-    program.noteLease()
-    process.stop()
-    machine.stoppedUntil = this.now + ms
-    this.clock.setTimeout(() => {
-      machine.stoppedUntil = undefined
-      process.resume()
-    }, ms)
-  }
-
-  #unplug(machine: Machine, ms: number): void {
-    const { line } = machine
-    if (line.isUnplugged) return
-    line.unplug()
-    machine.unpluggedUntil = this.now + ms
-    this.clock.setTimeout(() => {
-      machine.unpluggedUntil = undefined
-      line.plug()
-    }, ms)
-  }
-
-  #join(client: number): void {
-    const machine = this.machines.get(client)
-    if (machine === undefined || machine.process.isDead || machine.program.isOver) {
-      if (client <= this.scenario.clients || machine !== undefined) void this.#newMachine(client).program.run()
-    } else machine.process.run(() => void machine.program.join())
-  }
-
-  #restart(id: number): void {
-    const { members } = this.server
-    const server = members.length === 0 ? this.server : members[id - 1]
-    if (server === undefined) return
-    this.#isServerAway = members.length === 0
-    void server.stop()
-    this.#later(RESTART, () => {
-      this.#isServerAway = false
-      void server.start()
-    })
-  }
-
-  #operate(path: string): void {
-    if (this.machines.has(OPERATOR)) this.#retire(OPERATOR)
-    const { program } = this.#newMachine(OPERATOR)
-    void program.deleteOnce(path).then(() => this.#retire(OPERATOR))
-  }
-
-  #retire(id: number): void {
+  /** Removes a client whose program has ended. */
+  retire(id: number): void {
     const machine = this.machines.get(id)
     machine?.process.die()
     machine?.line.hangUp()
@@ -222,11 +129,11 @@ export class Simulation {
   #startClients(): void {
     const random = this.#newRandom()
     const { clients, recipe } = this.scenario
-    const machines = Array.from({ length: clients }, (_, i) => this.#newMachine(i + 1))
+    const machines = Array.from({ length: clients }, (_, i) => this.newMachine(i + 1))
     const [first, ...others] = machines as [Machine, ...Machine[]]
     const start = (some: readonly Machine[]) => {
       for (const [i, { program }] of some.entries())
-        this.#later(START_INTERVAL * i + Math.ceil(START_INTERVAL * random()), () => void program.run())
+        this.later(START_INTERVAL * i + Math.ceil(START_INTERVAL * random()), () => void program.run())
     }
     // Otherwise the first client need not get the lock, and the others would pass a barrier that is not up yet.
     if (takes[recipe] === undefined || recipe === 'double-barrier') return start(machines)
@@ -238,7 +145,8 @@ export class Simulation {
     })
   }
 
-  #newMachine(id: number): Machine {
+  /** Makes a client with a new process, in place of the one with this number. Its program is not started yet. */
+  newMachine(id: number): Machine {
     const { clock, log, server } = this
     const process = new Process(clock)
     const now = () => this.now
@@ -267,14 +175,15 @@ export class Simulation {
 
   #writeToStore(client: number, lock: string, token: bigint | undefined): Promise<boolean> {
     return new Promise(resolve => {
-      this.#later(LATENCY, () => {
+      this.later(LATENCY, () => {
         const isLate = !this.server.snapshot().nodes.has(lock)
         resolve(this.store.write(this.now, client, token, isLate))
       })
     })
   }
 
-  #later(ms: number, task: () => void): void {
+  /** Does something after a time. The world is not at rest before. */
+  later(ms: number, task: () => void): void {
     this.#pending++
     this.clock.setTimeout(() => {
       this.#pending--

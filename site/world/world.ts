@@ -1,8 +1,9 @@
 // A world that a reader can watch and change: it stands between two frames, can be replayed to any of its frames, and
 // remembers its story. It runs in Node and in browsers, and the same story has the same frames everywhere.
+import { doIn } from './deeds.ts'
 import type { NodeChange, Picture } from './picture.ts'
 import { historyOf, pictureOf, type ReleaseStart } from './picture-of.ts'
-import { Simulation } from './simulation.ts'
+import { Simulation, type ObservedTraffic } from './simulation.ts'
 import { LIMITS, type Deed, type Intervention, type Scenario, type Story } from './story.ts'
 import type { WireFrame } from './wire-frame.ts'
 
@@ -72,7 +73,11 @@ export class World {
 
   /** What happened, and what follows if the reader does nothing else. */
   get story(): Story {
-    return { scenario: this.#scenario, deeds: [...this.#done, ...this.#pending], frames: this.#shown }
+    return {
+      scenario: this.#scenario,
+      deeds: [...this.#done, ...this.#pending],
+      frames: Math.min(this.#shown, LIMITS.frames),
+    }
   }
 
   /** Shows the next frame. Lets time pass until it is sent. Returns false if no frame is sent within an hour. */
@@ -106,19 +111,29 @@ export class World {
     })
   }
 
-  /** Does something now. Frames that the deed causes are shown by the next steps. Deeds that would follow are forgotten. */
-  act(deed: Deed): Promise<void> {
+  /**
+   * Does something now. Frames that the deed causes are shown by the next steps. Deeds that would follow are forgotten.
+   * Returns false, and does nothing, if a link of the story would be too long, or the world is full.
+   */
+  act(deed: Deed): Promise<boolean> {
     return this.#inTurn(async () => {
+      if (this.isFull || this.#done.length >= LIMITS.deeds) return false
       // A replay too does first what is due at this time.
       await this.#simulation.clock.advance(0)
       this.#shown = this.#sent
       this.#pending = []
       await this.#do({ after: this.#sent, at: this.now, do: deed })
+      return true
     })
   }
 
   picture(): Picture {
     return pictureOf(this.#simulation, this.story, this.frames, this.#releases)
+  }
+
+  /** What clients and servers have counted themselves: a check that no frame is missing in `frames`. */
+  get observed(): ObservedTraffic {
+    return this.#simulation.observed
   }
 
   /** Returns the changes of a node so far, the oldest first. */
@@ -129,6 +144,10 @@ export class World {
   /** Ends all processes at once. */
   close(): Promise<void> {
     return this.#inTurn(() => this.#simulation.end())
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
   }
 
   get #sent(): number {
@@ -183,7 +202,7 @@ export class World {
   async #do(intervention: Intervention): Promise<void> {
     this.#done.push(intervention)
     if (intervention.do.kind === 'release') this.#releases.push(this.#startOf(intervention.do.client))
-    this.#simulation.do(intervention.do)
+    doIn(this.#simulation, intervention.do)
     await this.#simulation.clock.advance(0)
   }
 
