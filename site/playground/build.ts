@@ -2,10 +2,8 @@
 // May import: esbuild, site/browser-runtime.
 import { build } from 'esbuild'
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { brotliCompressSync } from 'node:zlib'
 import { browserOptions } from '../browser-runtime/esbuild.ts'
 
 const here = import.meta.dirname
@@ -60,15 +58,4 @@ async function styles(): Promise<string> {
   return files.join('\n')
 }
 
-const ORDER = ['page.css', 'controls.css', 'stage.css', 'time.css', 'details.css', 'lanes.css']
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const page = await playgroundPage()
-  const folder = join(here, '..', 'dist')
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, 'playground.html'), page)
-  const size = brotliCompressSync(page).length
-  console.log(
-    `site/dist/playground.html: ${Math.round(page.length / 1000)} kB, ${Math.round(size / 1000)} kB after brotli`,
-  )
-}
+const ORDER = ['page.css', 'controls.css', 'stage.css', 'time.css', 'lessons.css', 'details.css', 'lanes.css']

@@ -1,58 +1,79 @@
 // The state of the page: the world, where the reader stands, what is chosen. The only owner of this state.
-// May import: site/world.
+// May import: site/lessons, site/world.
+import { LESSONS } from '../../lessons/index.ts'
 import { linkOf, storyOf } from '../../world/link.ts'
 import type { NodeChange, Picture } from '../../world/picture.ts'
 import type { Deed, Scenario, Story } from '../../world/story.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
 import { World } from '../../world/world.ts'
-import { costsOf, type Cost } from './costs.ts'
-import { costOfRelease, SIZES } from './measure.ts'
+import { CostBook } from './cost-book.ts'
+import { LessonPlayer } from './lesson-player.ts'
 import { nextSpeed, virtualTimeOf, type Speed } from './pace.ts'
+import { selectionOf, type Selection } from './selection.ts'
 import { Sight } from './sight.ts'
-
-/** What the inspector shows. */
-export type Selection =
-  | { kind: 'client'; client: number }
-  | { kind: 'server'; server: number }
-  | { kind: 'node'; path: string }
-  | { kind: 'frame'; n: number }
+import { WorkQueue } from './work-queue.ts'
+import { describeLast } from './words.ts'
 
 /** The longest real time that one drawing lets pass, so that a page that was in the background does not leap. */
 const LONGEST_TICK = 100
+/** How long the first frames that are seen have flown already, in virtual ms. */
+const OPENING_MS = 2.4
 /** In reduced motion, playing shows a frame at a time, and each stays for this long at speed 1. */
 const STILL_MS = 700
 
+/** What the link of a lesson starts with. No link of a story does. */
+const LESSON = 'lesson='
+
 export class Playground {
   readonly #sight: Sight
+  readonly #lessons: LessonPlayer
   #playing = false
   #speed: Speed = 1
   #selection: Selection | undefined
   #said = ''
   #error: string | undefined
-  readonly #costs = new Map<string, Cost>()
-  #measuring = false
-  /** Work on the world, one piece after the other. */
-  #work: Promise<void> = Promise.resolve()
-  #waiting = 0
+  readonly #costs = new CostBook()
+  #isFresh = false
+  /** The work on the world. An error becomes a sentence on the page. */
+  readonly #work = new WorkQueue(
+    error => {
+      this.#playing = false
+      this.#error = sentenceOf(error)
+    },
+    () => this.#changed(),
+  )
   #stillFor = 0
   readonly #listeners = new Set<() => void>()
 
   private constructor(world: World) {
     this.#sight = new Sight(world)
+    this.#lessons = new LessonPlayer({
+      sight: this.#sight,
+      work: this.#work,
+      speed: () => this.#speed,
+      replace: world => this.#replace(world),
+      changed: () => {
+        this.#playing = false
+        this.#mark()
+        this.#remember()
+        this.#changed()
+      },
+    })
   }
 
-  /** Opens the story of a link. If the link cannot be read, opens `otherwise`, and tells why. */
+  /** Opens the story or the lesson of a link. If there is no link, or it cannot be read, opens `otherwise`. */
   static async open(link: string, otherwise: Story): Promise<Playground> {
-    let story = otherwise
-    let error: string | undefined
-    try {
-      if (link !== '') story = storyOf(link)
-    } catch (cause) {
-      error = sentenceOf(cause)
-    }
-    const playground = new Playground(await World.replay(story))
-    playground.#error = error
+    const playground = new Playground(await World.replay(otherwise))
+    playground.#isFresh = link === ''
+    if (link !== '') await playground.openLink(link)
+    // Shows the frames in flight, not at their start.
+    else await playground.#sight.pass(OPENING_MS)
     return playground
+  }
+
+  /** True if the page was opened without a link. */
+  get isFresh(): boolean {
+    return this.#isFresh
   }
 
   get sight(): Sight {
@@ -71,8 +92,19 @@ export class Playground {
     return this.picture.story
   }
 
+  /** The link to what the page shows. */
   get link(): string {
     return linkOf(this.story)
+  }
+
+  /** What the address of the page ends with: a lesson, or the link. */
+  get address(): string {
+    const lesson = this.#lessons.shown
+    return lesson === undefined ? this.link : LESSON + lesson.id
+  }
+
+  get lessons(): LessonPlayer {
+    return this.#lessons
   }
 
   get playing(): boolean {
@@ -96,14 +128,9 @@ export class Playground {
     return this.#error
   }
 
-  /** What the releases cost that the reader has tried, in all scenarios since the page was opened. */
-  get costs(): readonly Cost[] {
-    return [...this.#costs.values()]
-  }
-
-  /** True while {@link measure} tries releases. */
-  get measuring(): boolean {
-    return this.#measuring
+  /** What the releases cost that the reader has tried. */
+  get costs(): CostBook {
+    return this.#costs
   }
 
   historyOf(path: string): NodeChange[] {
@@ -111,7 +138,7 @@ export class Playground {
   }
 
   get isBusy(): boolean {
-    return this.#waiting > 0
+    return this.#work.isBusy
   }
 
   /** Calls the listener after each change. Returns a function that ends this. */
@@ -140,27 +167,38 @@ export class Playground {
     this.#say(`Speed ${this.#speed}`)
   }
 
-  /** Starts the scenario from its beginning. */
+  /** Starts the scenario from its beginning, and leaves the lesson. */
   start(scenario: Scenario): Promise<void> {
-    return this.openStory({ scenario, deeds: [], frames: 0 })
+    this.#playing = false
+    this.#lessons.leave()
+    return this.#work.do(async () => this.#replace(await World.open(scenario)))
   }
 
   openLink(link: string): Promise<void> {
-    return this.#do(async () => this.#replace(await World.replay(storyOf(link))))
-  }
-
-  openStory(story: Story): Promise<void> {
-    this.pause()
-    return this.#do(async () => this.#replace(await World.replay(story)))
+    const lesson = LESSONS.find(({ id }) => link === LESSON + id)
+    if (lesson !== undefined) return this.#lessons.begin(lesson)
+    this.#playing = false
+    this.#lessons.leave()
+    return this.#work.do(async () => this.#replace(await World.replay(storyOf(link))))
   }
 
   /** Goes on until the next frame has been sent. */
   forward(): Promise<void> {
     this.#playing = false
-    return this.#do(async () => {
+    return this.#work.do(async () => {
       const isFrame = await this.#sight.world.step()
       this.#look()
-      this.#say(isFrame ? this.#lastFrame() : 'No frame comes within an hour.')
+      this.#say(isFrame ? describeLast(this.frames) : 'No frame comes within an hour.')
+    })
+  }
+
+  /** Goes on until nothing but pings is on its way. */
+  settle(): Promise<void> {
+    this.#playing = false
+    return this.#work.do(async () => {
+      await this.#sight.world.settle()
+      this.#look()
+      this.#say(describeLast(this.frames))
     })
   }
 
@@ -172,15 +210,15 @@ export class Playground {
   /** Goes to the moment at which the frame with this number was sent. */
   goTo(frame: number | (() => number)): Promise<void> {
     this.#playing = false
-    return this.#do(async () => {
+    return this.#work.do(async () => {
       const frames = Math.max(0, typeof frame === 'number' ? frame : frame())
       this.#replace(await World.replay(this.story, frames))
-      this.#say(this.#lastFrame())
+      this.#say(describeLast(this.frames))
     })
   }
 
   act(deed: Deed): Promise<void> {
-    return this.#do(async () => {
+    return this.#work.do(async () => {
       await this.#sight.world.act(deed)
       this.#look()
       this.#say(`Done: ${deed.kind}.`)
@@ -193,16 +231,17 @@ export class Playground {
    * @param still true if frames are shown one by one instead of flying
    */
   tick(realMs: number, still: boolean): Promise<void> {
-    if (!this.#playing || this.isBusy) return Promise.resolve()
     const ms = Math.min(realMs, LONGEST_TICK)
+    if (this.#lessons.tick(ms, still)) this.#changed()
+    if (!this.#playing || this.isBusy) return Promise.resolve()
     if (still) {
       this.#stillFor += realMs * this.#speed
       if (this.#stillFor < STILL_MS) return Promise.resolve()
       this.#stillFor = 0
     }
-    const virtual = virtualTimeOf(ms, this.#speed, this.#sight.shortestFlight)
+    const virtual = virtualTimeOf(ms, this.#speed, this.#sight.traffic)
     if (!still && this.#sight.passWithin(virtual)) return Promise.resolve()
-    return this.#do(async () => {
+    return this.#work.do(async () => {
       if (still) await this.#sight.world.step()
       else await this.#sight.pass(virtual)
       if (still) this.#sight.look()
@@ -210,39 +249,16 @@ export class Playground {
     })
   }
 
-  /** Tries one release of the recipe with several numbers of clients, in worlds that are not shown. */
+  /** Chooses what the lesson is about. */
+  #mark(): void {
+    const focus = this.#lessons.shown?.focus
+    if (focus !== undefined) this.#selection = selectionOf(focus, this.frames)
+  }
+
+  /** Tries one release of the recipe with several numbers of clients. */
   async measure(): Promise<void> {
-    this.#measuring = true
-    this.#changed()
-    for (const clients of SIZES) {
-      const costs = await costOfRelease({ ...this.story.scenario, clients })
-      for (const cost of costs) this.#costs.set(cost.id, cost)
-      this.#changed()
-      // Lets the browser draw the point.
-      await new Promise(resolve => setTimeout(resolve))
-    }
-    this.#measuring = false
-    this.#say(`Tried ${SIZES.length} numbers of clients.`)
-  }
-
-  async close(): Promise<void> {
-    this.#playing = false
-    await this.#work
-    await this.#sight.world.close()
-  }
-
-  /** Does one piece of work after those before it. An error becomes a sentence on the page. */
-  #do(work: () => Promise<void>): Promise<void> {
-    this.#waiting++
-    const done = this.#work.then(work).catch((error: unknown) => {
-      this.#playing = false
-      this.#error = sentenceOf(error)
-    })
-    this.#work = done.then(() => {
-      this.#waiting--
-      this.#changed()
-    })
-    return this.#work
+    await this.#costs.measure(this.story.scenario, () => this.#changed())
+    this.#say('The plot is complete.')
   }
 
   #replace(world: World): void {
@@ -260,15 +276,7 @@ export class Playground {
 
   /** Keeps the costs of the releases for the plot, which outlives this world. */
   #remember(): void {
-    for (const cost of costsOf(this.picture)) this.#costs.set(cost.id, cost)
-  }
-
-  #lastFrame(): string {
-    const frame = this.frames.at(-1)
-    if (frame === undefined) return 'At the beginning: no frame has been sent.'
-    const [client, server] = [`client ${frame.client}`, `server ${frame.server}`]
-    const ends = frame.direction === 'up' ? `${client} to ${server}` : `${server} to ${client}`
-    return `Frame ${frame.n}, ${frame.op === frame.kind ? '' : `${frame.op}, `}${frame.kind}, from ${ends}.`
+    this.#costs.note(this.picture)
   }
 
   #say(sentence: string): void {

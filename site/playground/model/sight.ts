@@ -2,6 +2,7 @@
 import type { Picture } from '../../world/picture.ts'
 import type { WireFrame } from '../../world/wire-frame.ts'
 import type { World } from '../../world/world.ts'
+import type { Traffic } from './pace.ts'
 
 /** How long the stage shows that a frame has arrived, in virtual ms. */
 const LANDING = 2
@@ -14,8 +15,8 @@ export class Sight {
   #recent: readonly WireFrame[] = []
   /** How many frames were taken into #recent. */
   #taken = 0
-  /** The part of a virtual millisecond that has passed on the page since the world stands where it is. */
-  #part = 0
+  /** The virtual time that is shown. The world counts whole milliseconds; frames fly between them too. */
+  #now = 0
 
   constructor(world: World) {
     this.#world = world
@@ -35,9 +36,9 @@ export class Sight {
     return this.#frames
   }
 
-  /** Virtual milliseconds since the start. The world counts whole ones; frames fly between them too. */
+  /** Virtual milliseconds since the start, with their fraction. */
   get now(): number {
-    return this.#picture.now + this.#part
+    return this.#now
   }
 
   get flying(): WireFrame[] {
@@ -52,15 +53,20 @@ export class Sight {
     })
   }
 
-  /** The shortest flight of all that fly, in virtual ms; undefined if nothing flies. */
-  get shortestFlight(): number | undefined {
-    const spans = [...this.flying, ...this.#picture.replication].map(({ sentAt, arrivesAt }) => arrivesAt - sentAt)
-    return spans.length === 0 ? undefined : Math.max(0.3, Math.min(...spans))
+  /** What flies, for the pace at which time passes. */
+  get traffic(): Traffic {
+    const { flying } = this
+    const spans = [...flying, ...this.#picture.replication].map(({ sentAt, arrivesAt }) => arrivesAt - sentAt)
+    return {
+      shortest: spans.length === 0 ? undefined : Math.max(0.3, Math.min(...spans)),
+      isOnlyPings: flying.every(({ kind }) => kind === 'ping'),
+    }
   }
 
   /** Looks again, after the world has changed. */
   look(): void {
-    this.#part = 0
+    this.#now = this.#world.now
+    this.#picture = this.#world.picture()
     this.#observe()
   }
 
@@ -73,29 +79,47 @@ export class Sight {
 
   /** Lets time pass on the page only. Returns false if the world must pass on too, because a millisecond is whole. */
   passWithin(ms: number): boolean {
-    if (this.#part + ms >= 1) return false
-    this.#part += ms
+    if (this.#now + ms >= this.#world.now + 1) return false
+    this.#now += ms
     return true
   }
 
   /** Lets time pass, but no longer than until a frame has been sent, so that it is seen from its start. */
   async pass(ms: number): Promise<void> {
+    const until = this.#now + ms
     const sent = this.#world.frames.length
-    let left = this.#part + ms
-    for (; left >= 1 && this.#world.frames.length === sent; left--) await this.#world.advance(1)
-    this.#part = this.#world.frames.length === sent ? left : 0
+    while (until >= this.#world.now + 1 && this.#world.frames.length === sent) await this.#world.advance(1)
+    const isFrame = this.#world.frames.length > sent
+    this.look()
+    if (!isFrame) this.#now = Math.max(this.#now, until)
+  }
+
+  /** Lets the world go on until the next frame has been sent. The page follows with {@link follow}. */
+  async stepAhead(): Promise<boolean> {
+    const isFrame = await this.#world.step()
     this.#observe()
+    return isFrame
+  }
+
+  /** Shows some of the time by which the world is ahead. Returns true if it is ahead no longer. */
+  follow(ms: number): boolean {
+    this.#now += ms
+    if (this.#now < this.#world.now) return false
+    this.look()
+    return true
   }
 
   #observe(): void {
-    this.#picture = this.#world.picture()
     this.#frames = this.#world.frames
     const known = [...this.#recent, ...this.#frames.slice(this.#taken)]
     this.#taken = this.#frames.length
-    this.#recent = known.filter(frame => isFlying(frame, this.now - LANDING))
+    this.#recent = known.filter(({ arrivesAt, lostAt }) => this.#now - LANDING < endOf(arrivesAt, lostAt))
   }
 }
 
-/** Returns false as soon as a frame has arrived, or has been shown as lost for a moment. */
-const isFlying = ({ arrivesAt, lostAt }: WireFrame, now: number): boolean =>
-  now < (lostAt === undefined ? arrivesAt : lostAt + 2 * LANDING)
+/** Returns when a frame is shown no longer: it has arrived, or has been shown as lost for a moment. */
+const endOf = (arrivesAt: number, lostAt: number | undefined): number =>
+  lostAt === undefined ? arrivesAt : lostAt + 2 * LANDING
+
+const isFlying = ({ sentAt, arrivesAt, lostAt }: WireFrame, now: number): boolean =>
+  sentAt <= now && now < endOf(arrivesAt, lostAt)

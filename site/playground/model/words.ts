@@ -1,6 +1,7 @@
 // The states of clients and servers, and what one can do with them, in words.
 import type { ClientPicture, Picture, Role, ServerPicture } from '../../world/picture.ts'
 import type { Deed, RecipeId } from '../../world/story.ts'
+import type { WireFrame } from '../../world/wire-frame.ts'
 
 /** How a client looks on the stage. */
 export type Look =
@@ -56,6 +57,16 @@ export function describeStage(picture: Picture, flying: number): string {
   const holders =
     active.length === 0 ? 'none holds the lock' : active.map(({ id, role }) => `client ${id} ${ROLES[role]}`).join(', ')
   return `${plural(clients.length, 'client')}: ${states}; ${holders}; ${plural(flying, 'frame')} in flight.`
+}
+
+/** Tells which frame was sent last. */
+export function describeLast(frames: readonly WireFrame[]): string {
+  const frame = frames.at(-1)
+  if (frame === undefined) return 'At the beginning: no frame has been sent.'
+  const { n, client, server, direction, kind, op } = frame
+  const [one, other] = [nameOf(client), `server ${server}`]
+  const ends = direction === 'up' ? `${one} to ${other}` : `${other} to ${one}`
+  return `Frame ${n}: ${op === kind || op === 'event' ? kind : `${op} ${kind}`}, from ${ends}.`
 }
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>

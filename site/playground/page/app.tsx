@@ -63,10 +63,10 @@ export function App({ playground }: Props) {
 
 /** Keeps the address of the page the link to what it shows. */
 function useLink(playground: Playground): void {
-  const { link, playing } = playground
+  const { address, playing } = playground
   useEffect(() => {
-    if (!playing && location.hash.slice(1) !== link) history.replaceState(null, '', `#${link}`)
-  }, [link, playing])
+    if (!playing && location.hash.slice(1) !== address) history.replaceState(null, '', `#${address}`)
+  }, [address, playing])
 }
 
 /** Space plays and pauses, the arrows go from frame to frame, unless the focus is on something that needs these keys. */

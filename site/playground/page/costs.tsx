@@ -20,11 +20,11 @@ const SYMBOLS = [
 /** What the releases cost that the reader has tried, by the number of clients. */
 export function Costs({ playground }: Props) {
   const [figure, setFigure] = useState<Figure>('notifications')
-  const points = pointsOf(playground.costs, figure)
+  const points = pointsOf(playground.costs.all, figure)
   const { recipe } = playground.story.scenario
   const scale = scaleOf([...points.values()].flat(), { width: WIDTH, height: HEIGHT, margin: MARGIN })
   const summary = [...points].map(([id, all]) => `${RECIPES[id]}: ${all.map(textOf).join(', ')}`).join('; ')
-  const { measuring } = playground
+  const { isMeasuring } = playground.costs
   return (
     <section class="panel costs" aria-labelledby="costs-title">
       <h2 id="costs-title">What one release costs</h2>
@@ -43,8 +43,8 @@ export function Costs({ playground }: Props) {
             ))}
           </select>
         </label>
-        <button type="button" disabled={measuring} onClick={() => void playground.measure()}>
-          {measuring ? 'Trying …' : `Try ${RECIPES[recipe]} with N = ${SIZES.join(', ')}`}
+        <button type="button" disabled={isMeasuring} onClick={() => void playground.measure()}>
+          {isMeasuring ? 'Trying …' : `Try ${RECIPES[recipe]} with N = ${SIZES.join(', ')}`}
         </button>
       </div>
       <svg

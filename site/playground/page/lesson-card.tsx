@@ -1,5 +1,120 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type { QuestionView } from '../../lessons/lesson-run.ts'
+import { LESSONS } from '../../lessons/index.ts'
+import type { ShownLesson } from '../model/lesson-player.ts'
 import type { Props } from './app.tsx'
 
+/** The list of lessons, or the one that is told. */
 export function LessonCard({ playground }: Props) {
-  return playground.isBusy ? null : null
+  const lesson = playground.lessons.shown
+  return lesson === undefined ? <List playground={playground} /> : <Told playground={playground} lesson={lesson} />
+}
+
+function List({ playground }: Props) {
+  return (
+    <details class="panel lessons" open={playground.isFresh}>
+      <summary>
+        <h2>Lessons</h2> <span class="faint">{LESSONS.length} short stories that ask before they show</span>
+      </summary>
+      <ol>
+        {LESSONS.map(lesson => (
+          <li key={lesson.id}>
+            <button type="button" class="link" onClick={() => void playground.lessons.begin(lesson)}>
+              {lesson.title}
+            </button>
+            <p class="faint">{lesson.summary}</p>
+          </li>
+        ))}
+      </ol>
+    </details>
+  )
+}
+
+function Told({ playground, lesson }: Props & { lesson: ShownLesson }) {
+  const title = useRef<HTMLHeadingElement>(null)
+  // The button that led here may be gone. A screen reader starts to read at the title.
+  useEffect(() => title.current?.focus({ preventScroll: true }), [lesson.id, lesson.step])
+  const index = LESSONS.findIndex(({ id }) => id === lesson.id)
+  const following = LESSONS[index + 1]
+  return (
+    <section class="panel lesson" aria-labelledby="lesson-title" data-lesson={lesson.id} data-step={lesson.step}>
+      <div class="title-row">
+        <h2 id="lesson-title" ref={title} tabIndex={-1}>
+          {index + 1}. {lesson.title}
+        </h2>
+        <span class="faint">
+          step {lesson.step} of {lesson.steps}
+        </span>
+      </div>
+      <p>
+        <Prose text={lesson.text} />
+      </p>
+      {lesson.question && <Question playground={playground} question={lesson.question} isPlaying={lesson.isPlaying} />}
+      <div class="buttons">
+        {lesson.isPlaying && (
+          <button type="button" onClick={() => playground.lessons.hasten()}>
+            Show it at once
+          </button>
+        )}
+        {lesson.hasNext && !lesson.isPlaying && (
+          <button type="button" class="main" onClick={() => void playground.lessons.next()}>
+            Next
+          </button>
+        )}
+        {lesson.isOver && !lesson.isPlaying && following !== undefined && (
+          <button type="button" class="main" onClick={() => void playground.lessons.begin(following)}>
+            Next lesson: {following.title}
+          </button>
+        )}
+        <button type="button" onClick={() => playground.lessons.leave()}>
+          {lesson.isOver ? 'All lessons' : 'Leave the lesson'}
+        </button>
+      </div>
+    </section>
+  )
+}
+
+function Question({ playground, question, isPlaying }: Props & { question: QuestionView; isPlaying: boolean }) {
+  const { text, choices, chosen, answer } = question
+  return (
+    <fieldset class="question">
+      <legend>
+        <Prose text={text} />
+      </legend>
+      {choices.map((choice, i) => {
+        const mark = answer === undefined ? '' : i === answer.choice ? 'right' : i === chosen ? 'wrong' : ''
+        return (
+          <button
+            key={choice}
+            type="button"
+            class={`choice ${mark}`}
+            aria-pressed={i === chosen}
+            disabled={chosen !== undefined || isPlaying}
+            onClick={() => void playground.lessons.choose(i)}
+          >
+            <span class="mark" aria-hidden="true">
+              {mark === 'right' ? '✓' : mark === 'wrong' ? '✗' : i === chosen ? '●' : '○'}
+            </span>
+            <span>
+              <Prose text={choice} />
+              {mark !== '' && <span class="hidden">, {mark}</span>}
+            </span>
+          </button>
+        )
+      })}
+      <div aria-live="polite">
+        {isPlaying && chosen !== undefined && <p class="faint">Watch what happens …</p>}
+        {answer && (
+          <p class="explanation">
+            <b>{chosen === answer.choice ? 'Right.' : 'Not quite.'}</b> <Prose text={answer.explanation} />
+          </p>
+        )}
+      </div>
+    </fieldset>
+  )
+}
+
+/** Text with code between backticks. */
+function Prose({ text }: { text: string }) {
+  return <>{text.split('`').map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part))}</>
 }

@@ -1,5 +1,5 @@
 // The page: what one sees and does. Preact draws what changes seldom; the canvas, what flies.
-// May import: preact, preact/hooks, site/playground/model, site/playground/scene, site/world.
+// May import: preact, preact/hooks, site/lessons, site/playground/model, site/playground/scene, site/world.
 import { render } from 'preact'
 import { Playground } from '../model/playground.ts'
 import { App } from './app.tsx'
@@ -7,12 +7,14 @@ import { OPENING } from './opening.ts'
 
 async function start(root: Element): Promise<void> {
   const playground = await Playground.open(location.hash.slice(1), OPENING)
+  // For the console of a curious reader, and for tests.
+  Object.assign(window, { playground })
   root.textContent = ''
   render(<App playground={playground} />, root)
   // A reader can paste another link into the address of the same page.
   window.addEventListener('hashchange', () => {
     const link = location.hash.slice(1)
-    if (link !== playground.link) void playground.openLink(link)
+    if (link !== playground.address) void playground.openLink(link)
   })
 }
 

@@ -1,5 +1,5 @@
 import type { NodePicture, ServerPicture } from '../../world/picture.ts'
-import { describeServer, nameOf, plural } from '../model/words.ts'
+import { plural } from '../model/words.ts'
 import type { Box } from '../scene/layout.ts'
 import type { Props } from './app.tsx'
 
@@ -20,12 +20,7 @@ export function ServerBox({ playground, server, box }: Props & { server: ServerP
       data-mode={mode}
       onClick={event => event.stopPropagation()}
     >
-      <button
-        type="button"
-        class="server-name"
-        aria-label={describeServer(server)}
-        onClick={() => playground.select({ kind: 'server', server: id })}
-      >
+      <button type="button" class="server-name" onClick={() => playground.select({ kind: 'server', server: id })}>
         <b>server {id}</b> <span>{isCutOff ? `${mode}, cut off` : mode}</span>
         <small>
           zxid {zxid} · {plural(sessions.length, 'session')} · {plural(watches.length, 'watch', 'watches')}
@@ -77,20 +72,24 @@ function NodeButton({ playground, node, watchers, isTile }: NodeProps) {
   const { path, kind, owner, text } = node
   const { selection } = playground
   const isChosen = selection?.kind === 'node' && selection.path === path
-  const watched = watchers === 0 ? '' : `, ${plural(watchers, 'watch', 'watches')}`
-  const owned = owner === undefined ? '' : `, of ${nameOf(owner)}`
   return (
     <button
       type="button"
       class={`node ${kind}`}
       title={path}
-      aria-label={`node ${path}, ${kind}${owned}${watched}`}
       aria-pressed={isChosen}
       data-path={path}
       onClick={() => playground.select({ kind: 'node', path })}
     >
+      <span class="hidden">node </span>
       <span class="node-name">{isTile ? shortened(path) : `/${lastOf(path)}`}</span>
-      {owner !== undefined && <span class="owner">{owner}</span>}
+      <span class="hidden">, {kind}</span>
+      {owner !== undefined && (
+        <>
+          <span class="hidden">, of client </span>
+          <span class="owner">{owner}</span>
+        </>
+      )}
       {!isTile && text !== undefined && text !== '' && <span class="faint">“{text.slice(0, 16)}”</span>}
       {watchers > 0 && (
         <span class="watchers">
@@ -99,6 +98,7 @@ function NodeButton({ playground, node, watchers, isTile }: NodeProps) {
             <circle r="2.4" fill="currentColor" />
           </svg>
           {watchers > 1 && watchers}
+          <span class="hidden"> {watchers > 1 ? 'watches' : 'watched'}</span>
         </span>
       )}
     </button>

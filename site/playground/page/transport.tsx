@@ -24,6 +24,10 @@ export function Transport({ playground }: Props) {
           <Icon path="M-4,-6L5,0L-4,6Z" />
           <span class="hidden">one frame forward</span>
         </button>
+        <button type="button" title="until nothing but pings is on its way" onClick={() => void playground.settle()}>
+          <Icon path="M6,-6V6M-6,-6L3,0L-6,6Z" />
+          <span class="hidden">forward until it is quiet</span>
+        </button>
       </div>
       <div class="buttons" role="group" aria-label="Speed">
         <button type="button" onClick={() => playground.changeSpeed(-1)}>

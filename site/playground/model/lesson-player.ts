@@ -1,0 +1,172 @@
+// Plays lessons on the page: what happens in a lesson is seen frame by frame.
+import { LessonRun, type LessonView, type Stage } from '../../lessons/lesson-run.ts'
+import type { Lesson } from '../../lessons/lesson.ts'
+import { linkOf, storyOf } from '../../world/link.ts'
+import { World } from '../../world/world.ts'
+import { virtualTimeOf } from './pace.ts'
+import type { Sight } from './sight.ts'
+import type { WorkQueue } from './work-queue.ts'
+
+/** A lesson as the page shows it. */
+export interface ShownLesson extends LessonView {
+  id: string
+  /** True while what the lesson tells is played. */
+  isPlaying: boolean
+}
+
+/** What a lesson uses of the page. */
+export interface LessonHost {
+  readonly sight: Sight
+  readonly work: WorkQueue
+  speed: () => number
+  /** Shows another world, and closes the one that was shown. */
+  replace: (world: World) => void
+  /** Called when another step, or its answer, is shown. */
+  changed: () => void
+}
+
+export class LessonPlayer {
+  readonly #host: LessonHost
+  #run: LessonRun | undefined
+  /** Where the last step ended: the reader may have gone elsewhere since. */
+  #ended = ''
+  /** True if the rest of what is being played is to be shown at once. */
+  #isHasty = false
+  #onTick: ((realMs: number) => void) | undefined
+
+  constructor(host: LessonHost) {
+    this.#host = host
+  }
+
+  get shown(): ShownLesson | undefined {
+    const run = this.#run
+    return run && { ...run.view, id: run.lesson.id, isPlaying: run.isPlaying }
+  }
+
+  /** Begins a lesson. What happens before its first text is shown at once. */
+  begin(lesson: Lesson): Promise<void> {
+    this.leave()
+    return this.#host.work.do(async () => {
+      this.#isHasty = true
+      const run = await LessonRun.open(lesson, world => this.#stageOf(() => (this.#run ? this.#sight.world : world)))
+      this.#run = run
+      this.#ended = linkOf(run.world.story)
+      this.#host.replace(run.world)
+      this.#host.changed()
+    })
+  }
+
+  /** Answers the question of the step, and plays what shows the right answer. */
+  choose(choice: number): Promise<void> {
+    return this.#play(run => run.choose(choice))
+  }
+
+  next(): Promise<void> {
+    return this.#play(run => run.next())
+  }
+
+  /** Shows at once what would be played. */
+  hasten(): void {
+    this.#isHasty = true
+    this.#onTick?.(0)
+  }
+
+  /** Leaves the lesson. The world stays as it is. */
+  leave(): void {
+    this.hasten()
+    this.#run = undefined
+    this.#host.changed()
+  }
+
+  /** Tells that real time has passed. Returns true if a lesson used it. */
+  tick(realMs: number, still: boolean): boolean {
+    if (this.#onTick === undefined) return false
+    if (still) this.#isHasty = true
+    this.#onTick(realMs)
+    return true
+  }
+
+  #play(part: (run: LessonRun) => Promise<void>): Promise<void> {
+    return this.#host.work.do(async () => {
+      const run = this.#run
+      if (run === undefined) return
+      this.#isHasty = false
+      await this.#goBack()
+      const played = part(run)
+      this.#host.changed()
+      await played
+      this.#sight.look()
+      this.#ended = linkOf(this.#sight.world.story)
+      this.#host.changed()
+    })
+  }
+
+  /** Goes to where the last step ended. */
+  async #goBack(): Promise<void> {
+    if (linkOf(this.#sight.world.story) === this.#ended) return
+    this.#host.replace(await World.replay(storyOf(this.#ended)))
+  }
+
+  get #sight(): Sight {
+    return this.#host.sight
+  }
+
+  #stageOf(world: () => World): Stage {
+    const advance = async (ms: number) => {
+      const until = world().now + ms
+      while (!this.#isHasty && world().now < until) {
+        const virtual = virtualTimeOf(await this.#realTime(), this.#host.speed(), this.#sight.traffic)
+        if (!this.#sight.passWithin(virtual)) await this.#sight.pass(Math.min(virtual, until - this.#sight.now))
+      }
+      await world().advance(Math.max(0, until - world().now))
+      this.#look()
+    }
+    return {
+      get frames() {
+        return world().frames
+      },
+      act: async deed => {
+        await world().act(deed)
+        this.#look()
+      },
+      advance,
+      settle: async () => {
+        if (this.#isHasty) await world().settle()
+        else await advance((await restAfter(world())) - world().now)
+        this.#look()
+      },
+      step: async () => {
+        const isFrame = this.#run ? await this.#sight.stepAhead() : await world().step()
+        while (!this.#isHasty)
+          if (this.#sight.follow(virtualTimeOf(await this.#realTime(), this.#host.speed(), this.#sight.traffic))) break
+        this.#look()
+        return isFrame
+      },
+    }
+  }
+
+  /** Looks at the world, unless the lesson is being opened and its world is not shown yet. */
+  #look(): void {
+    if (this.#run !== undefined) this.#sight.look()
+  }
+
+  /** Resolves with the real time that passed until the next drawing. */
+  #realTime(): Promise<number> {
+    return new Promise(resolve => {
+      this.#onTick = realMs => {
+        this.#onTick = undefined
+        resolve(realMs)
+      }
+    })
+  }
+}
+
+/** Returns when the world will be at rest: tries it in a copy. */
+async function restAfter(world: World): Promise<number> {
+  const copy = await World.replay(world.story)
+  await copy.advance(Math.max(0, world.now - copy.now))
+  await copy.settle()
+  const { now } = copy
+  await copy.close()
+  return now
+}

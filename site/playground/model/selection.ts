@@ -1,0 +1,19 @@
+// What the inspector shows.
+import { isMatch } from '../../lessons/lesson-run.ts'
+import type { Focus } from '../../lessons/lesson.ts'
+import type { WireFrame } from '../../world/wire-frame.ts'
+
+export type Selection =
+  | { kind: 'client'; client: number }
+  | { kind: 'server'; server: number }
+  | { kind: 'node'; path: string }
+  | { kind: 'frame'; n: number }
+
+/** Returns what a lesson is about. Undefined if it is about a frame that is not there. */
+export function selectionOf(focus: Focus, frames: readonly WireFrame[]): Selection | undefined {
+  if ('client' in focus) return { kind: 'client', client: focus.client }
+  if ('server' in focus) return { kind: 'server', server: focus.server }
+  if ('node' in focus) return { kind: 'node', path: focus.node }
+  const frame = frames.findLast(frame => isMatch(frame, focus.frame))
+  return frame && { kind: 'frame', n: frame.n }
+}

@@ -1,0 +1,64 @@
+// Opens the page of the playground in Chromium.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { playgroundPage } from '../../../site/playground/build.ts'
+
+let built: Promise<string> | undefined
+/** Returns the page. It is built once. */
+export const builtPlayground = (): Promise<string> => (built ??= playgroundPage())
+
+/** A page that is open, and what it asked for and said. */
+export interface OpenPlayground {
+  page: Page
+  requests: string[]
+  messages: string[]
+  /** Evaluates an expression in which `playground` is the state of the page. */
+  evaluate: <T>(expression: string) => Promise<T>
+  /** Presses a button by its name, and waits until the page has done it. */
+  press: (name: string | RegExp) => Promise<void>
+  /** Waits until the page has no work left. */
+  idle: () => Promise<void>
+  close: () => Promise<void>
+}
+
+/** @param link the part of the address after `#` */
+export async function openPlayground(
+  browser: Browser,
+  link = '',
+  options: BrowserContextOptions = {},
+): Promise<OpenPlayground> {
+  const directory = await mkdtemp(join(tmpdir(), 'zkwire-playground-'))
+  const file = join(directory, 'playground.html')
+  await writeFile(file, await builtPlayground())
+  const context = await browser.newContext({ viewport: { width: 1280, height: 960 }, ...options })
+  const page = await context.newPage()
+  const [requests, messages]: string[][] = [[], []]
+  page.on('console', message => messages?.push(message.text()))
+  page.on('pageerror', error => messages?.push(error.message))
+  page.on('request', request => requests?.push(request.url()))
+  await page.goto(`${pathToFileURL(file).href}${link === '' ? '' : `#${link}`}`)
+  await page.waitForFunction('document.querySelector(".stage canvas") !== null')
+  const idle = async () => {
+    await page.waitForFunction('!playground.isBusy')
+    // Preact draws in the next turn.
+    await page.evaluate('new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn)))')
+  }
+  return {
+    ...{ page, requests: requests ?? [], messages: messages ?? [], idle },
+    evaluate: <T>(expression: string) => page.evaluate(expression) as Promise<T>,
+    press: async name => {
+      await page
+        .getByRole('button', { name, exact: typeof name === 'string' })
+        .first()
+        .click()
+      await idle()
+    },
+    close: async () => {
+      await context.close()
+      await rm(directory, { recursive: true })
+    },
+  }
+}
