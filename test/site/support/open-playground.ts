@@ -35,10 +35,11 @@ export async function openPlayground(
   await writeFile(file, await builtPlayground())
   const context = await browser.newContext({ viewport: { width: 1280, height: 960 }, ...options })
   const page = await context.newPage()
-  const [requests, messages]: string[][] = [[], []]
-  page.on('console', message => messages?.push(message.text()))
-  page.on('pageerror', error => messages?.push(error.message))
-  page.on('request', request => requests?.push(request.url()))
+  const requests: string[] = []
+  const messages: string[] = []
+  page.on('console', message => messages.push(message.text()))
+  page.on('pageerror', error => messages.push(error.message))
+  page.on('request', request => requests.push(request.url()))
   await page.goto(`${pathToFileURL(file).href}${link === '' ? '' : `#${link}`}`)
   await page.waitForFunction('document.querySelector(".stage canvas") !== null')
   const idle = async () => {
@@ -47,8 +48,8 @@ export async function openPlayground(
     await page.evaluate('new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn)))')
   }
   return {
-    ...{ page, requests: requests ?? [], messages: messages ?? [], idle },
-    evaluate: <T>(expression: string) => page.evaluate(expression) as Promise<T>,
+    ...{ page, requests, messages, idle },
+    evaluate: <T>(expression: string) => page.evaluate<T>(expression),
     press: async name => {
       await page
         .getByRole('button', { name, exact: typeof name === 'string' })
