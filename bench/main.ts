@@ -1,7 +1,7 @@
 // `npm start`: measures how notifications fan out (README.md in this folder). This folder contains the benchmarks of
 // zkwire. Their figures are printed, and no test asserts them. The files directly in it are the command and its
 // options.
-// May import: bench/ensemble, bench/fleet/processes.ts, bench/harness, bench/measure, bench/model/options.ts,
+// May import: bench/ensemble, bench/fleet/processes.ts, bench/harness, bench/measure, bench/model/forecast.ts,
 // bench/model/predict.ts, bench/output, bench/peers, bench/report/peers.ts, bench/report/report.ts, bench/scenarios/index.ts,
 // src/session/servers/connect-string.ts.
 import { relative } from 'node:path'

@@ -1,7 +1,8 @@
 // The command line of `npm start`.
 import { fileURLToPath } from 'node:url'
 import { parseConnectString } from '../src/session/servers/connect-string.ts'
-import { DEFAULTS as FORETOLD } from './model/options.ts'
+import { CONDITIONS } from './model/forecast.ts'
+import { bytes } from './output/figures.ts'
 import { WORSE_EXIT_CODE } from './output/compare.ts'
 import type { EnsembleSize } from './ensemble/start.ts'
 import { UsageError, valuesOf } from './output/usage.ts'
@@ -115,10 +116,10 @@ contenders on a lock cannot keep up, and what a release costs, with these option
   --result FILE            the result from which that is foretold (docs/herd.json)
   --sessions N,N,...       numbers of contenders, up to a billion (default: ten times
                            the largest number of the result)
-  --line-rate RATE         the server's line in bits a second: 100M, 10G (${FORETOLD.lineRate})
-  --cores N                the cores that the server can use (${FORETOLD.cores})
-  --round-trip MS          between a client and the server (${FORETOLD.roundTrip})
-  --releases N             how often a second the lock is to be passed on (${FORETOLD.releases})
+  --line-rate RATE         the server's line in bits a second: 100M, 10G (${bytes(CONDITIONS.lineRate)})
+  --cores N                the cores that the server can use (${CONDITIONS.cores})
+  --round-trip MS          between a client and the server (${CONDITIONS.roundTrip})
+  --releases N             how often a second the lock is to be passed on (${CONDITIONS.releases})
 
 On a server that it did not start, the benchmark creates one node, /zkwire-bench-...,
 works below it, and removes it at the end.

@@ -1,6 +1,6 @@
 // Says in sentences which lock to take, from which number of contenders on a lock cannot keep up, and what a release
 // costs. Pure, and free of modules of Node.js, because the report's page uses it too.
-import { amount, bytes, duration, figure, whole } from '../output/figures.ts'
+import { amount, bitRate, duration, figure, whole } from '../output/figures.ts'
 import { firstSize, lockForecast, MOST_SESSIONS, type Conditions, type LockForecast } from './forecast.ts'
 import type { Model } from './terms.ts'
 
@@ -47,7 +47,7 @@ export function adviceOf(model: Model, size: number, conditions: Conditions): Ad
       : [{ name, isCandidate, forecast, limit: firstSize(n => at(n)?.keepsUp === false) }]
   })
   return {
-    heading: `With ${whole(size)} contenders, a line of ${bytes(lineRate).replace(/[kMGTPE]?$/, ' $&bit/s')}, ${plural(cores, 'core')} of the server, a round trip of ${duration(roundTrip)} and ${plural(releases, 'release')} a second:`,
+    heading: `With ${whole(size)} contenders, a line of ${bitRate(lineRate)}, ${plural(cores, 'core')} of the server, a round trip of ${duration(roundTrip)} and ${plural(releases, 'release')} a second:`,
     sentences:
       choices.length === 0
         ? []

@@ -15,6 +15,9 @@ export interface Conditions {
   releases: number
 }
 
+/** The conditions for a reader who gives none. */
+export const CONDITIONS: Conditions = { lineRate: 1e9, cores: 4, roundTrip: 0.5, releases: 10 }
+
 export interface PhaseForecast {
   counts: Record<CountName, number>
   /** Processor time in ms. Undefined if the result had no times. */

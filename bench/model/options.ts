@@ -1,7 +1,7 @@
 // The command line of `npm start -- --predict`.
 import { fileURLToPath } from 'node:url'
 import { UsageError, valuesOf } from '../output/usage.ts'
-import { MOST_SESSIONS, type Conditions } from './forecast.ts'
+import { CONDITIONS, MOST_SESSIONS, type Conditions } from './forecast.ts'
 
 export interface PredictOptions extends Conditions {
   /** The file of the result to which the model was fitted. */
@@ -10,8 +10,6 @@ export interface PredictOptions extends Conditions {
   sizes: number[] | undefined
 }
 
-/** The reader's numbers, unless given. */
-export const DEFAULTS = { lineRate: '1G', cores: '4', roundTrip: '0.5', releases: '10' } as const
 const COMMITTED = fileURLToPath(new URL('../../docs/herd.json', import.meta.url))
 
 /** @throws UsageError if an option is unknown or its value is invalid */
@@ -25,10 +23,10 @@ export function parsePredictOptions(args: readonly string[]): PredictOptions {
   return {
     result: values.result ?? COMMITTED,
     sizes: values.sessions?.split(',').map(each => sizeOf(each, values.sessions ?? '')),
-    lineRate: rateOf(values['line-rate'] ?? DEFAULTS.lineRate),
-    cores: positive('cores', values.cores ?? DEFAULTS.cores),
-    roundTrip: positive('round-trip', values['round-trip'] ?? DEFAULTS.roundTrip),
-    releases: positive('releases', values.releases ?? DEFAULTS.releases),
+    lineRate: values['line-rate'] === undefined ? CONDITIONS.lineRate : rateOf(values['line-rate']),
+    cores: positive('cores', values.cores, CONDITIONS.cores),
+    roundTrip: positive('round-trip', values['round-trip'], CONDITIONS.roundTrip),
+    releases: positive('releases', values.releases, CONDITIONS.releases),
   }
 }
 
@@ -50,7 +48,8 @@ function rateOf(text: string): number {
   throw new UsageError(`--line-rate: ${JSON.stringify(text)} is not a rate in bits a second, such as 100M or 10G`)
 }
 
-function positive(name: string, text: string): number {
+function positive(name: string, text: string | undefined, standard: number): number {
+  if (text === undefined) return standard
   const value = Number(text.trim() || NaN)
   if (value > 0 && value < Infinity) return value
   throw new UsageError(`--${name}: ${JSON.stringify(text)} is not a number above 0`)

@@ -15,6 +15,9 @@ export function bytes(value: number): string {
 /** Formats a number of bytes with its unit, such as '59.0 MB'. */
 export const amount = (value: number): string => bytes(value).replace(/[kMGTPE]?$/, ' $&B')
 
+/** Formats a rate in bits a second, such as '1.00 Gbit/s'. */
+export const bitRate = (value: number): string => bytes(value).replace(/[kMGTPE]?$/, ' $&bit/s')
+
 /** Formats with three digits, because further digits are noise. */
 export function figure(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return NOTHING

@@ -1,5 +1,5 @@
 // The report: a single HTML file without external resources.
-// May import: bench/ensemble/figures.ts, bench/ensemble/sentences.ts, bench/harness/server.ts, bench/measure,
+// May import: bench/ensemble/figures.ts, bench/ensemble/sentences.ts, bench/harness/server.ts, bench/measure, bench/model,
 // bench/output, bench/peers, @observablehq/plot, esbuild, linkedom.
 import { totalOf } from '../measure/reconcile.ts'
 import { unitsOf, type Result } from '../output/result.ts'
@@ -9,6 +9,7 @@ import { nameOf } from '../harness/server.ts'
 import type { Point, Power } from '../measure/statistics.ts'
 import { bytes, figure } from '../output/table.ts'
 import { ensembleSection } from './ensemble.ts'
+import { foretellingSection } from './foretelling.ts'
 import { html, type Html } from './html.ts'
 import { renderPage, withPlayer } from './page.ts'
 import { bars, plot, type Bar, type Series } from './plots.ts'
@@ -23,8 +24,8 @@ export async function reportOf(result: Result): Promise<string> {
     TITLE,
     await withPlayer(
       html`<main>
-        ${header(result)} ${releaseSection(result)} ${locksSection(result)} ${watchesSection(result)}
-        ${ensembleSection(result.ensemble)} ${figures(result)} ${methodSection(result)}
+        ${header(result)} ${releaseSection(result)} ${locksSection(result)} ${await foretellingSection(result)}
+        ${watchesSection(result)} ${ensembleSection(result.ensemble)} ${figures(result)} ${methodSection(result)}
       </main>`,
     ),
   )

@@ -74,6 +74,31 @@ describe('the report in a browser', () => {
             expect((await name.boundingBox())?.height).to.be.above(9)
         })
 
+        it('foretells with the numbers that a reader types, by keyboard', async () => {
+          const foretold = page.locator('.foretold')
+          const field = (name: string) => page.getByRole('spinbutton', { name })
+          await field('contenders').focus()
+          await page.keyboard.press('Control+A')
+          await page.keyboard.type('1000000')
+          for (const value of ['10000', '8', '2', '50']) {
+            await page.keyboard.press('Tab')
+            await page.keyboard.type(value)
+          }
+          expect(await foretold.locator('p').textContent()).to.equal(
+            'With 1,000,000 contenders, a line of 10.0 Gbit/s, 8 cores of the server, a round trip of 2.00 ms and 50 releases a second:',
+          )
+          expect(await foretold.getByRole('listitem').first().textContent()).to.match(/^Take TicketMutex\./)
+          await field('contenders').fill('1')
+          expect(await foretold.textContent()).to.match(/^\s*contenders: 2 to 1000000000 please\.\s*$/)
+          await field('contenders').fill('10')
+          expect(await foretold.getByRole('listitem').first().textContent()).to.match(/^Take Mutex/)
+          for (const name of ['contenders', 'releases a second'])
+            expect((await field(name).boundingBox())?.height).to.be.at.least(44)
+          expect(await contrastOf(page, '.foretell input')).to.be.above(7)
+          expect(await contrastOf(page, '.foretell label')).to.be.above(4.5)
+          expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(viewport.width)
+        })
+
         it('plays the release by keyboard, step by step, and announces the frame', async () => {
           const slider = page.getByRole('slider', { name: 'frames so far' })
           const steps = Number(await slider.getAttribute('max'))
@@ -120,8 +145,9 @@ describe('the report in a browser', () => {
     expect(await pictures.count()).to.be.above(6)
     for (const picture of await pictures.all()) expect(await picture.getAttribute('aria-label')).to.match(/\w+.*\d/)
     for (const control of await page.locator('button, input, [tabindex="0"]').all()) {
-      const name = (await control.getAttribute('aria-label')) ?? (await control.textContent()) ?? ''
-      expect(name.trim()).not.to.equal('')
+      const label = await control.getAttribute('aria-label')
+      const name = label ?? (await control.evaluate('control => (control.labels?.[0] ?? control).textContent'))
+      expect(String(name).trim()).not.to.equal('')
     }
     expect(await page.getByRole('heading', { level: 1 }).count()).to.equal(1)
     for (const table of await page.getByRole('table').all()) expect(await table.locator('caption').count()).to.equal(1)
@@ -134,6 +160,8 @@ describe('the report in a browser', () => {
     await page.goto(address)
     expect(await page.locator('.later').count()).to.equal(0)
     expect(await page.locator('.player').isVisible()).to.equal(false)
+    expect(await page.locator('.foretell').isVisible()).to.equal(false)
+    expect(await page.locator('.foretold').textContent()).to.contain('With 10,000 contenders')
     await context.close()
   })
 })

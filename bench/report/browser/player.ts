@@ -1,5 +1,5 @@
 // Plays the timelines. Without this script the page shows all frames at once.
-// May import: nothing.
+// May import: bench/model.
 const MS_PER_FRAME = 180
 
 const player = document.querySelector<HTMLElement>('.player')

@@ -30,6 +30,28 @@ describe('the report of the benchmark', () => {
     expect(await reportOf({ ...result, recordings: [] })).not.to.contain('counted in these frames')
   })
 
+  it('foretells ten times the largest number of contenders, and shows how well it foretold the largest one', async () => {
+    const page = (await reportOf(result)).replace(/\s+/g, ' ')
+    expect(page).to.contain('<p>With 10,000 contenders, a line of 1.00 Gbit/s, 4 cores of the server, ')
+    expect(page).to.match(/<li>Take \w+/)
+    expect(page).to.match(/<form class="foretell" hidden>/)
+    expect(page).to.contain('<td class="text">bytes read</td><td>1000</td><td>10, 50, 100</td><td>59032948</td>')
+    expect(page).to.match(/ns a byte \([\d.]+ to [\d.]+\)/)
+  })
+
+  it('contains the model as data, whose names cannot end the script', async () => {
+    const name = '</script><b>'
+    const renamed = <T extends { scenario: string }>(all: readonly T[]) =>
+      all.map(each => (each.scenario === 'herd' ? { ...each, scenario: name } : each))
+    const scenarios = result.scenarios.map(each => (each.name === 'herd' ? { ...each, name } : each))
+    const { cells, growth, recordings } = result
+    const others = { cells: renamed(cells), growth: renamed(growth), recordings: renamed(recordings) }
+    const page = await reportOf({ ...result, ...others, scenarios, model: undefined, heldOut: undefined } as never)
+    const [, data = ''] = /<script type="application\/json" id="model">([^]*?)<\/script>/.exec(page) ?? []
+    const { phases } = JSON.parse(data) as { phases: { scenario: string }[] }
+    expect(phases.map(({ scenario }) => scenario)).to.include(name)
+  })
+
   it('can be made from an incomplete run', async () => {
     const few = {
       ...result,

@@ -1,0 +1,151 @@
+// The section that foretells: a form for the reader's own numbers, the model, and the largest size of the run as foretold.
+import { build } from 'esbuild'
+import { fileURLToPath } from 'node:url'
+import { adviceOf } from '../model/advice.ts'
+import { errorOf, heldOutOf, type HeldOut } from '../model/held-out.ts'
+import type { Costs, Model, PhaseModel, Term } from '../model/terms.ts'
+import { modelOf } from '../model/model.ts'
+import { factorOf, type Estimate } from '../model/least-squares.ts'
+import { CONDITIONS, MOST_SESSIONS } from '../model/forecast.ts'
+import { heldOutSentences } from '../model/predict.ts'
+import { bitRate, figure } from '../output/figures.ts'
+import type { Result } from '../output/result.ts'
+import { html, Html } from './html.ts'
+import { table } from './tables.ts'
+
+/** Returns empty HTML if the result has no lock with times at enough sizes. */
+export async function foretellingSection(result: Result): Promise<Html> {
+  const model = result.model ?? modelOf(result)
+  const heldOut = result.heldOut ?? heldOutOf(result)
+  const locks = model.phases.filter(({ kind, client }) => kind === 'lock' && client !== undefined)
+  const size = 10 * Math.max(...locks.flatMap(({ sizes }) => sizes))
+  const { heading, sentences } = locks.length === 0 ? { heading: '', sentences: [] } : adviceOf(model, size, CONDITIONS)
+  if (sentences.length === 0) return html``
+  return html`<section aria-labelledby="foretelling">
+    <h2 id="foretelling">With your own numbers</h2>
+    <p>
+      The run was fitted with a model of a few parts, which foretells other sizes. Put in your own numbers: up to a
+      billion contenders.
+    </p>
+    <form class="foretell" hidden>
+      ${fields.map(
+        ({ name, label, min, max }) =>
+          html`<label>
+            ${label}
+            <input
+              name="${name}"
+              type="number"
+              required
+              step="${min === 2 ? 1 : 'any'}"
+              min="${min}"
+              max="${max}"
+              value="${name === 'size' ? size : valueOf(name)}"
+            />
+          </label>`,
+      )}
+    </form>
+    <div class="foretold" role="status">
+      <p>${heading}</p>
+      <ul>
+        ${sentences.map(sentence => html`<li>${sentence}</li>`)}
+      </ul>
+    </div>
+    ${heldOutTable(heldOut)} ${modelTable(model)}
+    <script type="application/json" id="model">
+      ${jsonOf({ ...model, phases: locks })}
+    </script>
+    <script type="module">
+      ${await formScript()}
+    </script>
+  </section>`
+}
+
+interface Field {
+  name: 'size' | keyof typeof CONDITIONS
+  label: string
+  min: number
+  max: number
+}
+
+const MEGABIT = 1e6
+
+const fields: readonly Field[] = [
+  { name: 'size', label: 'contenders', min: 2, max: MOST_SESSIONS },
+  { name: 'lineRate', label: 'line of the server, Mbit/s', min: 0.001, max: 1e7 },
+  { name: 'cores', label: 'cores of the server', min: 0.1, max: 1024 },
+  { name: 'roundTrip', label: 'round trip, ms', min: 0.001, max: 60_000 },
+  { name: 'releases', label: 'releases a second', min: 0.001, max: 1e6 },
+]
+
+const valueOf = (name: keyof typeof CONDITIONS): number => CONDITIONS[name] / (name === 'lineRate' ? MEGABIT : 1)
+
+/** Escapes '<', so that no text can end the script element. */
+const jsonOf = (value: unknown): Html => new Html(JSON.stringify(value).replaceAll('<', '\\u003c'))
+
+async function formScript(): Promise<Html> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL('browser/foretell.ts', import.meta.url))],
+    ...{ bundle: true, write: false, format: 'esm', target: 'es2022', charset: 'utf8', legalComments: 'none' },
+  })
+  return new Html((outputFiles[0]?.text ?? '').replaceAll('</', '<\\/'))
+}
+
+function heldOutTable(figures: readonly HeldOut[]): Html {
+  if (figures.length === 0) return html``
+  const rows = figures.map(each => [
+    ...[each.scenario, each.phase, each.what, each.size, each.sizes.join(', ')],
+    ...[shown(each.what, each.foretold.value), interval(each.foretold, value => shown(each.what, value))],
+    ...[shown(each.what, each.measured), percent(errorOf(each))],
+  ])
+  const head = ['scenario', 'phase', 'figure', 'N', 'foretold from N =', 'foretold', '95 %', 'measured', 'off by']
+  return html`<p>${heldOutSentences(figures).join(' ')}</p>
+    <details>
+      <summary>The largest sizes, foretold and measured</summary>
+      ${table('The largest size of each scenario, as foretold from a tenth of it and less', head, 3, rows)}
+    </details>`
+}
+
+/** Counts are exact, and times are not. */
+const shown = (what: HeldOut['what'], value: number): string => (what.endsWith('ms') ? figure(value) : String(value))
+
+const percent = (share: number): string => `${share > 0 ? '+' : ''}${Math.round(100 * share)} %`
+
+const interval = ({ low, high }: Estimate, show: (value: number) => string): string =>
+  low === undefined || high === undefined ? '–' : `${show(Math.max(0, low))} to ${show(high)}`
+
+/** The unit in which the cost of each term is shown, in ms. */
+const SCALES: Record<Term, { unit: string; scale: number }> = {
+  phase: { unit: 'ms a phase', scale: 1 },
+  notification: { unit: 'µs a notification', scale: 1e3 },
+  session: { unit: 'µs a session', scale: 1e3 },
+  byte: { unit: 'ns a byte', scale: 1e6 },
+}
+
+function modelTable({ phases, roundTrip, lineRate }: Model): Html {
+  const parts = (costs: Costs | undefined) =>
+    costs?.terms
+      .map((term, i) => {
+        const { unit, scale } = SCALES[term]
+        const { value, low, high } = factorOf(costs, i)
+        const range = interval({ value, low, high }, each => figure(each * scale))
+        return `${figure(value * scale)} ${unit}${range === '–' ? '' : ` (${range})`}`
+      })
+      .join('; ') ?? '–'
+  const rows = phases
+    .filter(({ client }) => client !== undefined)
+    .map((phase: PhaseModel) => [
+      ...[phase.scenario, phase.phase, phase.sizes.join(', '), phase.roundTrips ?? '–'],
+      ...[parts(phase.server), parts(phase.client), parts(phase.wait)],
+    ])
+  const head = ['scenario', 'phase', 'fitted to N =', 'round trips', 'server CPU', 'client CPU', 'waiting']
+  const trip = roundTrip && `A round trip took ${figure(roundTrip.value)} ms (${interval(roundTrip, figure)}).`
+  const line = lineRate && `Beyond processor time, lists were read at ${bitRate(lineRate.value)}.`
+  return html`<details>
+    <summary>The parts of the model</summary>
+    <p>
+      Each figure has its 95 % interval in brackets. Waiting is the duration without the processor time of both.
+      ${trip ?? ''} ${line ?? ''}
+    </p>
+    ${table('The parts of the model, fitted by weighted least squares', head, 2, rows)}
+  </details>`
+}
