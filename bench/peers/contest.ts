@@ -74,6 +74,17 @@ export class Contest {
     this.#expectNoHolder()
   }
 
+  /** Passes the lock on so many times, without waiting for the end of the traffic. */
+  async warmUp(releases: number): Promise<void> {
+    for (let i = 0; i < releases && !this.#isShared; i++) {
+      const actor = this.#holder
+      await this.#send([`leave ${actor}`], () => this.#driver.has('left', actor) && this.#holders().length > 0)
+      this.#follow(this.#holders(), 1)
+      await this.#send([this.#joinOf(actor)], () => this.#driver.has('joining', actor))
+    }
+    await this.#rest()
+  }
+
   async step(): Promise<Step> {
     const actor = this.#holder
     const release = await this.#release()
@@ -172,14 +183,18 @@ export class Contest {
     this.#holder = marks[0]?.who ?? NaN
   }
 
+  async #send(commands: readonly string[], condition: () => boolean): Promise<void> {
+    this.#driver.forget()
+    this.#driver.send(...commands)
+    await this.#driver.until(`end of "${commands[0]}" of ${this.recipe.name}`, condition)
+  }
+
   /** Sends the commands, and resolves when the condition holds and all traffic has ended. */
   async #phase(commands: readonly string[], condition: () => boolean, silence = 0) {
     const [driver, links] = [this.#driver, this.#links]
-    driver.forget()
     links.take()
     const cpu = this.#cpu()
-    driver.send(...commands)
-    await driver.until(`end of "${commands[0]}" of ${this.recipe.name}`, condition)
+    await this.#send(commands, condition)
     await this.#rest(silence)
     const used = this.#cpu()
     const frames = links.take()

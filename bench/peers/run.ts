@@ -17,11 +17,14 @@ import { cellOf, growthOf, type PeersResult } from './result.ts'
 
 /** The number of contenders of the recorded release, if there are so many. */
 const RECORDED = 12
-/** The steps that are not counted, because the first holder has not waited, and code is not compiled yet. */
-const WARM_UP = { first: 20, later: 2 }
-const STEPS = { least: 3, most: 12 }
+/**
+ * The releases that come first, so that code is compiled, and the steps that are not counted at each size, because the
+ * first holder has not waited.
+ */
+const WARM_UP = { releases: 30, steps: 2 }
+const STEPS = { least: 3, most: 8 }
 /** The time after which a cell has no further step, ms. */
-const CELL_TIME = 600
+const CELL_TIME = 500
 /** The number of contenders that the faults need. */
 const LEAST_SESSIONS = 8
 /** How long the sessions of killed contenders may take to expire, ms. */
@@ -68,7 +71,7 @@ export class PeersRun {
       for (const [library, { command }] of shuffled([...provided], seeded(this.#options.seed))) {
         const left = [...library.recipes]
         // After a failure the state of the contenders is unknown, so the next recipe gets new ones.
-        while (left.length > 0) {
+        while (left.length > 0 && !this.#refuseIfLate(left)) {
           const stage = new Stage(new Driver(command), admin, this.#server)
           const stop = () => void stage.close()
           this.#signal.addEventListener('abort', stop)
@@ -83,7 +86,8 @@ export class PeersRun {
       await this.#countNodesOfKilled()
     } finally {
       this.#progress.clear()
-      await admin.deleteRecursive(this.#root)
+      // If the server does not answer any more, the error of the run says why.
+      await admin.deleteRecursive(this.#root).catch(() => undefined)
       await admin.close()
     }
   }
@@ -94,9 +98,8 @@ export class PeersRun {
     await this.#attempt(recipes, async () => {
       await stage.open(Math.max(LEAST_SESSIONS, ...this.#options.sizes))
     })
-    while (recipes.length > 0) {
+    while (recipes.length > 0 && !this.#refuseIfLate(recipes)) {
       const isDone = await this.#attempt(recipes, async recipe => {
-        if (performance.now() > this.#ends) throw new Error(`the time of ${this.#options.seconds} s ran out`)
         measured.push(await this.#measureRecipe(recipe, stage))
         recipes.shift()
       })
@@ -110,6 +113,14 @@ export class PeersRun {
       }
     })
     await stage.driver.kill()
+  }
+
+  /** Empties the list, with the reason, if the time is over. */
+  #refuseIfLate(recipes: Recipe[]): boolean {
+    if (performance.now() <= this.#ends) return false
+    for (const { id } of recipes.splice(0))
+      this.findings.failures.set(id, `the time of ${this.#options.seconds} s was over`)
+    return true
   }
 
   /** Returns false if that failed. The first recipe of the list is then removed from it, with the reason. */
@@ -135,12 +146,11 @@ export class PeersRun {
     const contest = new Contest(recipe, directory, stage.driver, stage.links, stage.serverPid)
     const largest = Math.max(...this.#options.sizes)
     const recorded = Math.min(RECORDED, largest)
-    let warmUp = WARM_UP.first
     for (const size of [...new Set([...this.#options.sizes, recorded])].sort((a, b) => a - b)) {
       this.#progress.show(`${recipe.name}, ${size} contenders`)
       await contest.grow(size)
-      for (let i = 0; i < warmUp; i++) await contest.step()
-      warmUp = WARM_UP.later
+      if (size === Math.min(...this.#options.sizes)) await contest.warmUp(WARM_UP.releases)
+      for (let i = 0; i < WARM_UP.steps; i++) await contest.step()
       if (this.#options.sizes.includes(size)) cells.push(cellOf(recipe.id, size, await this.#stepsOf(contest)))
       if (size !== recorded) continue
       const { recording, roundTrips: counted } = await contest.record()

@@ -62,9 +62,9 @@ const remainsColumns = columnsOf<Remains>(
   ['next', 10, ({ lostAnswers }) => all(lostAnswers, ({ nextGotLock }) => (nextGotLock ? 'yes' : 'NO'))],
 )
 
-const growthColumns = columnsOf<{ release?: PeersGrowth | undefined; join?: PeersGrowth | undefined }>(
-  ['notified', 11, ({ release }) => exponent(release?.notifications)],
-  ['read', 11, ({ release }) => exponent(release?.bytes)],
+const growthColumns = columnsOf<{ release: PeersGrowth; join?: PeersGrowth | undefined }>(
+  ['notified', 11, ({ release }) => exponent(release.notifications)],
+  ['read', 11, ({ release }) => exponent(release.bytes)],
   ['join: read', 12, ({ join }) => exponent(join?.bytes)],
 )
 
@@ -120,7 +120,8 @@ export function peersTable(result: PeersResult, sizes: readonly number[]): strin
         growthColumns,
         rows(result, id => {
           const of = (phase: keyof Step) => growth.find(each => each.recipe === id && each.phase === phase)
-          return { release: of('release'), join: of('join') }
+          const release = of('release')
+          return release && { release, join: of('join') }
         }),
       ),
     )

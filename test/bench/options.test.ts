@@ -51,6 +51,14 @@ describe('the command line of the benchmark', () => {
     expect(parsed('--compare', 'a.json', '--fail-if-worse', '0 %')).to.include({ to: undefined, failIfWorse: 0 })
   })
 
+  it('measures the peers on an Apache ZooKeeper, with four sizes, and writes a result of their own', () => {
+    const options = parsed('--peers', '--zoo-lock', '/opt/zoo_lock')
+    expect(options).to.include({ peers: true, zooLock: '/opt/zoo_lock', server: 'apache' })
+    expect(options.sizes).to.deep.equal([2, 10, 50, 100])
+    expect(options.json).to.match(/bench\/results\/peers\.json$/)
+    expect(parsed()).to.include({ peers: false, zooLock: undefined })
+  })
+
   it('selects Apache ZooKeeper instead of the embedded server with --apache', () => {
     expect(parsed('--apache').server).to.equal('apache')
   })
@@ -114,6 +122,9 @@ describe('the command line of the benchmark', () => {
     [['--server', ''], '--server: "" is not host:port[,host:port]'],
     [['--server', 'zk1:2181/app'], '--server: a path is not allowed after the port (/app)'],
     [['--apache', '--server', 'zk1:2181'], '--apache and --server exclude each other: pass only one of them'],
+    [['--peers', '--server', 'zk1:2181'], '--peers and --server exclude each other: pass only one'],
+    [['--peers', '--scenarios', 'herd'], '--peers and --scenarios exclude each other: pass only one'],
+    [['--zoo-lock', '/opt/zoo_lock'], '--zoo-lock has an effect only with --peers'],
     [['--to', 'b.json'], '--to needs --compare with the earlier result'],
     [['--fail-if-worse', '10%'], '--fail-if-worse needs --compare with the earlier result'],
     [['--compare', 'a', '--fail-if-worse', '10'], '--fail-if-worse: "10" is not a percentage, such as 10%'],

@@ -1,13 +1,16 @@
-// Generates docs/herd.md from the result of a run. Pure.
+// Generates docs/herd.md from the results of two runs. Pure.
 import type { Result } from '../../bench/output/result.ts'
 import type { PhaseSummary } from '../../bench/measure/summary.ts'
 import { bytes, figure } from '../../bench/output/table.ts'
+import type { PeersResult } from '../../bench/peers/result.ts'
+import { peersChapter } from './peers-chapter.ts'
 
 const NAMES = { ephemeral: 'EphemeralMutex', herd: 'HerdMutex', mutex: 'Mutex', ticket: 'TicketMutex' }
 type Name = keyof typeof NAMES
 const LOCKS = Object.keys(NAMES) as Name[]
 
-export function herdPage(result: Result): string {
+/** @param peers the result of `npm start -- --peers` */
+export function herdPage(result: Result, peers: PeersResult): string {
   const sizes = [...new Set(result.cells.map(({ size }) => size))].sort((a, b) => a - b)
   const n = sizes.at(-1) ?? NaN
   const phase = (lock: Name, name: string, size = n): PhaseSummary => {
@@ -128,7 +131,7 @@ ${table(
   ]),
 )}
 
-## What it means for the server
+${peersChapter(peers)}## What it means for the server
 
 - **Network.** ${bytes(read('herd'))} bytes for one release take ${figure((read('herd') * 8) / 1e9)} s on a gigabit line. Even with faster
   processors, \`HerdMutex\` cannot pass the lock on faster.

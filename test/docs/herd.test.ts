@@ -1,24 +1,51 @@
-// Checks docs/herd.md against the recorded run.
+// Checks docs/herd.md against the recorded runs.
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
 import { readResult, type Result } from '../../bench/output/result.ts'
+import { readPeersResult, type PeersResult } from '../../bench/peers/result.ts'
 import { readDocument } from '../support/document.ts'
 import { herdPage } from './herd-page.ts'
 
 describe('docs/herd.md', () => {
   let result: Result
+  let peers: PeersResult
   before(async () => {
-    result = await readResult(fileURLToPath(new URL('../../docs/herd.json', import.meta.url)))
+    const inDocs = (name: string) => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url))
+    result = await readResult(inDocs('herd.json'))
+    peers = await readPeersResult(inDocs('peers.json'))
   })
 
-  it('is what write-herd.ts generates from the recorded run', () => {
-    expect(readDocument('docs/herd.md')).to.equal(herdPage(result))
+  it('is what write-herd.ts generates from the recorded runs', () => {
+    expect(readDocument('docs/herd.md')).to.equal(herdPage(result, peers))
   })
 
-  it('changes when the figures of the run change', () => {
+  it('changes when the figures of a run change', () => {
     const other = structuredClone(result)
     for (const { phases } of other.cells) for (const { counts } of phases) counts.bytesReceived.median *= 2
-    expect(herdPage(other)).not.to.equal(herdPage(result))
+    expect(herdPage(other, peers)).not.to.equal(herdPage(result, peers))
+    const others = structuredClone(peers)
+    for (const { phases } of others.cells) phases.join.tally.framesSent++
+    expect(herdPage(result, others)).not.to.equal(herdPage(result, peers))
+  })
+
+  it('is based on a complete run of all peers, whose steps were equal to the byte', () => {
+    expect(peers.ended).to.equal('complete')
+    expect(peers.libraries.flatMap(({ name, missing }) => (missing === undefined ? [] : [name]))).to.deep.equal([])
+    expect([...new Set(peers.cells.map(({ size }) => size))]).to.deep.equal([2, 10, 50, 100])
+    expect(peers.cells.filter(({ isConstant }) => !isConstant)).to.deep.equal([])
+    expect(peers.commandLine, 'no path of a machine').not.to.match(/ \//)
+  })
+
+  it('says of other locks only what the run has shown', () => {
+    const remains = (id: string) => peers.remains.find(({ recipe }) => recipe === id) ?? expect.fail(id)
+    const isBlocked = (id: string) => remains(id).lostAnswers.some(({ nextGotLock }) => !nextGotLock)
+    const ids = peers.remains.map(({ recipe }) => recipe)
+    expect(ids.filter(isBlocked)).to.have.members(['n-lock', 'n-herd', 'z-lock'])
+    expect(ids.filter(id => remains(id).gaveUp.cameBack > 0)).to.have.members(['z-lock', 'zoo-lock'])
+    const ours = peers.libraries.find(({ name }) => name === 'zkwire')?.recipes.map(({ id }) => id) ?? []
+    expect(ids.filter(id => remains(id).gaveUp.watches === 0)).to.have.members([...ours, 'n-herd'])
+    const trips = (id: string) => peers.roundTrips.find(({ recipe }) => recipe === id)?.counted
+    expect(['mutex', 'ticket', 'c-mutex', 'k-lock', 'z-lock', 'zoo-lock'].map(trips)).to.deep.equal([1, 1, 2, 2, 3, 4])
   })
 
   it('has the figures that the picture of the README shows', () => {

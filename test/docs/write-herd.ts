@@ -1,10 +1,13 @@
-// Rewrites docs/herd.md from docs/herd.json, a result of `npm start -- --apache --json docs/herd.json`:
+// Rewrites docs/herd.md from docs/herd.json and docs/peers.json, results of `npm start -- --apache --json
+// docs/herd.json` and of `npm start -- --peers --json docs/peers.json`:
 // node --import tsx test/docs/write-herd.ts
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { readResult } from '../../bench/output/result.ts'
+import { readPeersResult } from '../../bench/peers/result.ts'
 import { herdPage } from './herd-page.ts'
 
 const inDocs = (name: string) => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url))
 
-await writeFile(inDocs('herd.md'), herdPage(await readResult(inDocs('herd.json'))))
+const [result, peers] = [await readResult(inDocs('herd.json')), await readPeersResult(inDocs('peers.json'))]
+await writeFile(inDocs('herd.md'), herdPage(result, peers))

@@ -13,6 +13,7 @@ import { life } from './bugs/life.ts'
 import { locks } from './bugs/locks.ts'
 import { membersBugs } from './bugs/members.ts'
 import { node } from './bugs/node.ts'
+import { peersBugs } from './bugs/peers.ts'
 import { protocol } from './bugs/protocol.ts'
 import { queue } from './bugs/queue.ts'
 import { reentrants } from './bugs/reentrant.ts'
@@ -36,6 +37,7 @@ import type { PlantedBug } from './planted-bug.ts'
 export const catalogue: readonly PlantedBug[] = [
   ...lookAheadBugs,
   ...benchBugs,
+  ...peersBugs,
   ...cacheBugs,
   ...cliBugs,
   ...cliCaptureBugs,

@@ -66,6 +66,18 @@ describe('a recording of one release on a real server', function () {
     expect(roundTripsOf({ happenings: [], actor: 0 })).to.equal(undefined)
   })
 
+  it('counts no round trip for a request that the next session sent without waiting for its answer', () => {
+    const happening = (who: number, is: 'event' | 'request' | 'answer' | 'mark', op: string) => ({
+      ...{ at: 0, who, is, op, says: '', bytes: 0 },
+    })
+    const happenings = [
+      ...[happening(0, 'request', 'delete'), happening(1, 'event', 'event')],
+      ...[happening(1, 'request', 'getChildren'), happening(1, 'answer', 'getChildren')],
+      ...[happening(1, 'request', 'delete'), happening(1, 'mark', ''), happening(1, 'answer', 'delete')],
+    ]
+    expect(roundTripsOf({ happenings, actor: 0 })).to.equal(2)
+  })
+
   it('shows that all readers are admitted', () => {
     for (const name of ['readers', 'rw-herd'])
       expect(new Set(happened(name, 'mark').map(({ who }) => who)).size).to.equal(12)

@@ -1,0 +1,122 @@
+// `npm start -- --peers` with the real libraries, on Apache ZooKeeper.
+import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { serverFor, type Server } from '../../bench/harness/server.ts'
+import { Progress } from '../../bench/output/progress.ts'
+import { libraries, type Library } from '../../bench/peers/libraries.ts'
+import { comparePeers, type Availability } from '../../bench/peers/main.ts'
+import { provide } from '../../bench/peers/provide.ts'
+import type { PeersResult } from '../../bench/peers/result.ts'
+import { until } from '../support/until.ts'
+
+const SIZES = [2, 4]
+const RECIPES = ['c-mutex', 'c-semaphore', 'c-read', 'z-lock', 'k-lock', 'k-semaphore', 'n-lock', 'n-herd']
+
+describe('npm start -- --peers', function () {
+  this.timeout(300_000)
+
+  let server: Server
+  let result: PeersResult
+  before(async () => {
+    server = await serverFor('apache')
+    const available: Availability = { provided: new Map(), missing: new Map() }
+    for (const { name, needs, recipes } of libraries) {
+      const chosen: Library = { name, needs, recipes: recipes.filter(({ id }) => RECIPES.includes(id)) }
+      if (chosen.recipes.length > 0) available.provided.set(chosen, await provide(name, {}))
+    }
+    const progress = new Progress({ write: () => undefined })
+    const { signal } = new AbortController()
+    result = await comparePeers({ sizes: SIZES, seed: 7, seconds: 240 }, available, [], [server, progress, signal])
+  })
+  after(() => server.close())
+
+  const cellOf = (recipe: string, size: number) =>
+    result.cells.find(cell => cell.recipe === recipe && cell.size === size) ?? expect.fail(`${recipe} ${size}`)
+  const remainsOf = (recipe: string) => result.remains.find(each => each.recipe === recipe) ?? expect.fail(recipe)
+
+  it('measures all recipes, with the same traffic in every step', () => {
+    expect(result.ended).to.equal('complete')
+    for (const recipe of RECIPES)
+      for (const size of SIZES) expect(cellOf(recipe, size).isConstant, `${recipe} ${size}`).to.equal(true)
+  })
+
+  it('counts one notification for a queue whose waiters watch their predecessors, and the herd’s', () => {
+    for (const recipe of ['c-mutex', 'z-lock', 'k-lock', 'n-lock'])
+      expect(cellOf(recipe, 4).phases.release.tally.notifications, recipe).to.equal(1)
+    for (const recipe of ['n-herd', 'c-read'])
+      expect(cellOf(recipe, 4).phases.release.tally.notifications, recipe).to.equal(3)
+  })
+
+  it('counts the requests by their kinds', () => {
+    expect(cellOf('c-mutex', 4).phases.release.tally.requests).to.deep.equal({ delete: 1, getChildren2: 1 })
+    expect(cellOf('k-lock', 4).phases.join.tally.requests).to.deep.equal({ create: 1, getChildren: 2, getData: 1 })
+  })
+
+  it('counts the round trips in the frames, and their time agrees', () => {
+    const counted = Object.fromEntries(result.roundTrips.map(({ recipe, counted }) => [recipe, counted]))
+    expect(counted).to.deep.include({ 'c-mutex': 2, 'z-lock': 3, 'k-lock': 2, 'k-semaphore': 5, 'n-lock': 2 })
+    // A busy machine makes the time longer, but nothing makes it shorter.
+    for (const { recipe, counted, timed } of result.roundTrips) expect(timed, recipe).to.be.at.least(counted ?? NaN)
+  })
+
+  it('finds no node of a killed contender after its session has expired', () => {
+    for (const { recipe, nodesOfKilled } of result.remains) expect(nodesOfKilled, recipe).to.equal(0)
+  })
+
+  it('shows that Curator and kazoo find their nodes again after a lost answer', () => {
+    for (const recipe of ['c-mutex', 'c-semaphore', 'k-lock'])
+      for (const lost of remainsOf(recipe).lostAnswers)
+        expect(lost, recipe).to.include({ gotLock: true, nodes: 0, nextGotLock: true })
+    expect(remainsOf('c-semaphore').lostAnswers, 'one for each create').to.have.length(2)
+  })
+
+  it('shows that after a lost answer a lock written by hand, and WriteLock, block everybody', () => {
+    for (const recipe of ['n-lock', 'n-herd', 'z-lock'])
+      expect(remainsOf(recipe).lostAnswers[0], recipe).to.include({ gotLock: false, nextGotLock: false })
+    expect(remainsOf('n-lock').lostAnswers[0]?.nodes, 'its lost node and its second one').to.equal(2)
+  })
+
+  it('leaves no process and no server after SIGINT, and exits with 130', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'zkwire-peers-'))
+    const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
+    const args = ['--import', 'tsx', main, '--peers', '--sessions', '2', '--json', join(directory, 'peers.json')]
+    const program = spawn(process.execPath, args, { stdio: 'ignore' })
+    const ended = once(program, 'close') as Promise<[number | null]>
+    const isDriver = (pid: number) => /drivers|Contenders|contenders/.test(commandOf(pid))
+    await until(() => childrenOf(program.pid ?? NaN).some(isDriver), { within: 120_000 })
+    const children = childrenOf(program.pid ?? NaN)
+    expect(children, 'the server and the contenders').to.have.length.at.least(2)
+    program.kill('SIGINT')
+    expect((await ended)[0]).to.equal(130)
+    expect(children.filter(pid => commandOf(pid) !== '').map(commandOf)).to.deep.equal([])
+    await rm(directory, { recursive: true })
+  })
+})
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** The running children of a process, but not javac or other programs that end by themselves. */
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc').flatMap(name => {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+        .replace(/^.*\) /, '')
+        .split(' ')
+      return Number(stat[1]) === parent ? [Number(name)] : []
+    } catch {
+      return []
+    }
+  })
+}
