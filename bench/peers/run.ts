@@ -25,6 +25,8 @@ const WARM_UP = { releases: 30, steps: 2 }
 const STEPS = { least: 3, most: 8 }
 /** The time after which a cell has no further step, ms. */
 const CELL_TIME = 500
+/** The length of the name of each directory. It is the same for all recipes, because requests contain their paths. */
+const PATH_LENGTH = 12
 /** The number of contenders that the faults need. */
 const LEAST_SESSIONS = 8
 /** How long the sessions of killed contenders may take to expire, ms. */
@@ -141,7 +143,7 @@ export class PeersRun {
 
   async #measureRecipe(recipe: Recipe, stage: Stage) {
     const { cells, growth, recordings, roundTrips } = this.findings
-    const directory = `${this.#root}/${recipe.id}`
+    const directory = `${this.#root}/${recipe.id.padEnd(PATH_LENGTH, '-')}`
     await stage.admin.create(directory)
     const contest = new Contest(recipe, directory, stage.driver, stage.links, stage.serverPid)
     const largest = Math.max(...this.#options.sizes)

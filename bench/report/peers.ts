@@ -53,6 +53,7 @@ function header(result: PeersResult): Html {
 
 function releases({ recordings, roundTrips }: PeersResult, recipes: readonly Named[]): Html {
   if (recordings.length === 0) return html``
+  const inOrder = recipes.flatMap(({ id }) => recordings.filter(({ scenario }) => scenario === id))
   const abouts = new Map(recipes.map(({ id, library, name, about }) => [id, `${library} ${name}: ${about}`]))
   const trips = recipes.flatMap(({ id }, style): Bar[] => {
     const count = roundTrips.find(({ recipe }) => recipe === id)?.counted
@@ -64,7 +65,7 @@ function releases({ recordings, roundTrips }: PeersResult, recipes: readonly Nam
       The holder releases the lock, while a proxy delays each frame. Each column shows one frame, in the order in which
       the proxy received them.
     </p>
-    ${timeline(recordings, abouts)}
+    ${timeline(inOrder, abouts)}
     ${bars('Round trips from the release until the next contender has the lock, counted in these frames', trips)}
   </section>`
 }
@@ -96,7 +97,10 @@ function plots({ cells }: PeersResult, recipes: readonly Named[]): Html {
 }
 
 function costs({ cells, growth, roundTrips }: PeersResult, recipes: readonly Named[]): Html {
-  const head = ['lock', 'N', 'phase', 'notifications', 'frames', 'sent', 'read', 'requests', 'ms', 'client CPU, ms']
+  const head = [
+    ...['lock', 'N', 'phase', 'notifications', 'frames', 'sent', 'read', 'ms', 'client CPU, ms', 'server CPU, ms'],
+    'requests',
+  ]
   const rows = recipes.flatMap(({ id, library, name }) =>
     cells
       .filter(({ recipe }) => recipe === id)
@@ -106,8 +110,8 @@ function costs({ cells, growth, roundTrips }: PeersResult, recipes: readonly Nam
           const requests = Object.entries(tally.requests).map(([kind, count]) => `${count} ${kind}`)
           return [
             ...[`${library} ${name}`, size, phase, tally.notifications, tally.framesSent + tally.framesReceived],
-            ...[bytes(tally.bytesSent), bytes(tally.bytesReceived), requests.join(', ')],
-            ...[ms, clientCpuMs, serverCpuMs].map(figure),
+            ...[bytes(tally.bytesSent), bytes(tally.bytesReceived)],
+            ...[...[ms, clientCpuMs, serverCpuMs].map(figure), requests.join(', ')],
           ]
         }),
       ),
@@ -122,7 +126,7 @@ function costs({ cells, growth, roundTrips }: PeersResult, recipes: readonly Nam
   })
   return html`<section aria-labelledby="costs">
     <h2 id="costs">All figures</h2>
-    ${table('Traffic of one release and of one join, and medians of the times', [...head, 'server CPU, ms'], 3, rows)}
+    ${table('Traffic of one release and of one join, and medians of the times', head, 3, rows)}
     ${table(
       'Powers of N (from 10 contenders), and round trips of a release: counted, and by the time of delayed frames',
       ['lock', 'notifications', 'bytes of a release', 'bytes of a join', 'round trips', 'by time'],
@@ -148,7 +152,7 @@ function left({ remains }: PeersResult, recipes: readonly Named[]): Html {
     ]
   })
   const head = [
-    ...['lock', 'gave up: nodes', 'watches', 'came back', 'lost answer: got the lock', 'nodes left', 'next got it'],
+    ...['lock', 'gave up: nodes', 'watches', 'came back', 'lost answer: got it', 'nodes left', 'next got it'],
     'killed: nodes',
   ]
   return html`<section aria-labelledby="left">
