@@ -57,12 +57,13 @@ ${table(
   ]),
 )}
 
-*Handwritten* are the two locks that programs write on node-zookeeper-client, which has none. The power of N belongs to the bytes of a
-release. It is fitted from ${small} contenders, so constant costs still bend the line.
+*Handwritten* are our versions of the two locks that programs write on node-zookeeper-client, which has none. \`zoo_lock\` is the one of
+ZooKeeper's sources. The power of N belongs to the bytes of a release. It is fitted from ${small} contenders, so constant costs still bend the
+line. The result also has times and processor times, which depend on the machine.
 
 - **Almost all queues watch the predecessor**, and so notify one contender. Their bytes differ mostly by the length of the names: a list
-  has ${perName} bytes for each name of Curator, which finds its node by a UUID. The names of the handwritten lock are short, and the last but one
-  table of this chapter shows what that costs.
+  has ${perName} bytes for each name of Curator, which finds its node by a UUID. The names of the handwritten lock are short, and the
+  table below shows what that costs.
 - **All readers are notified at once** when a writer leaves, and each of them lists the directory: with ${size} contenders ${read('c-read')} bytes
   with Curator, ${read('k-read')} with kazoo and ${read('read')} with zkwire. Here the herd is wanted, but not the lists.
 - **Round trips.** The least is one. Most locks need two, because the notified contender lists the directory. ZooKeeper's \`WriteLock\` also

@@ -64,7 +64,7 @@ export const peersBugs: readonly PlantedBug[] = [
   {
     ...run,
     file: 'bench/measure/round-trips.ts',
-    bug: 'a request that was not answered before the grant counts as a round trip',
+    bug: 'a request of a peer that was not answered before the grant counts as a round trip',
     from: "waited.findLastIndex(({ is, who }) => is === 'answer' && who === next) + 1",
     to: 'waited.length',
     caughtBy: 'test/bench/measure/recording.test.ts',
