@@ -22,6 +22,8 @@ export interface ReleaseStart {
   readonly at: number
   /** The number of frames that were sent before. */
   readonly after: number
+  /** The number of frames that were sent before the next deed; undefined if there was none. */
+  until: number | undefined
   readonly waiting: number
 }
 
@@ -48,9 +50,9 @@ export function pictureOf(
     store: simulation.store.picture,
     counters: {
       all: count(frames),
-      thisRelease: count(last === undefined ? [] : frames.slice(last.after).filter(({ kind }) => kind !== 'ping')),
+      thisRelease: count(last === undefined ? [] : framesOf(frames, last)),
     },
-    releases: releases.map((start, i) => costOf(simulation, start, frames.slice(start.after, releases[i + 1]?.after))),
+    releases: releases.map(start => costOf(simulation, start, framesOf(frames, start))),
   }
 }
 
@@ -96,34 +98,36 @@ function clientOf(simulation: Simulation, machine: Machine, watches: readonly Wa
 }
 
 function serversOf(simulation: Simulation): ServerPicture[] {
-  const { server, clientOf } = simulation
+  const { server } = simulation
   if (server.members.length === 0)
     return [
       {
         ...{ id: 1, mode: simulation.isServerAway ? 'stopped' : 'standalone', isCutOff: false, epoch: 0 },
-        ...contentOf(server.snapshot(), clientOf),
+        ...contentOf(simulation, 1, server.snapshot()),
       },
     ]
   return server.members.map(member => {
     const { id, mode, isCutOff, epoch } = member
-    return { id, mode, isCutOff, epoch, ...contentOf(member.snapshot(), clientOf) }
+    return { id, mode, isCutOff, epoch, ...contentOf(simulation, id, member.snapshot()) }
   })
 }
 
 function contentOf(
+  { clientOf, nodePictures }: Simulation,
+  server: number,
   { zxid, nodes, watches, sessions }: Snapshot,
-  clientOf: ReadonlyMap<bigint, number>,
 ): Pick<ServerPicture, 'zxid' | 'nodes' | 'watches' | 'sessions'> {
   return {
     zxid: hex(zxid),
-    nodes: Array.from(nodes, ([path, { data, kind, stat }]) => ({
-      path,
-      data,
-      text: textOf(data),
-      kind: kind.is,
-      owner: kind.is === 'ephemeral' ? clientOf.get(kind.session) : undefined,
-      stat: statOf(stat),
-    })),
+    nodes: Array.from(nodes, ([path, node]) => {
+      const key = `${server} ${path}`
+      const before = nodePictures.get(key)
+      // Most nodes have not changed since the picture before, and to format a Stat is slow.
+      if (before !== undefined && isSame(before.stat, node.stat)) return before.picture
+      const picture = nodeOf(path, node, clientOf)
+      nodePictures.set(key, { stat: node.stat, picture })
+      return picture
+    }),
     watches: watches.map(({ path, kind, session }) => ({
       ...{ path, kind },
       ...{ client: clientOf.get(session), session: hex(session) },
@@ -133,6 +137,23 @@ function contentOf(
     })),
   }
 }
+
+type SnapshotNode = Snapshot['nodes'] extends ReadonlyMap<string, infer Node> ? Node : never
+
+function nodeOf(path: string, { data, kind, stat }: SnapshotNode, clientOf: ReadonlyMap<bigint, number>): NodePicture {
+  return {
+    path,
+    data,
+    text: textOf(data),
+    kind: kind.is,
+    owner: kind.is === 'ephemeral' ? clientOf.get(kind.session) : undefined,
+    stat: statOf(stat),
+  }
+}
+
+/** A node of which another version exists has another mzxid, pzxid or number of changes of its ACL. */
+const isSame = (a: SnapshotNode['stat'], b: SnapshotNode['stat']): boolean =>
+  a.mzxid === b.mzxid && a.pzxid === b.pzxid && a.aversion === b.aversion && a.czxid === b.czxid
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 const LONGEST_TEXT = 200
@@ -157,10 +178,14 @@ const statOf = (stat: object): NodePicture['stat'] =>
     ]),
   )
 
+/** The frames of a release: those until the next deed, without pings. */
+const framesOf = (frames: readonly WireFrame[], { after, until }: ReleaseStart): readonly WireFrame[] =>
+  frames.slice(after, until).filter(({ kind }) => kind !== 'ping')
+
 function costOf(simulation: Simulation, { by, at, waiting }: ReleaseStart, frames: readonly WireFrame[]): ReleaseCost {
   const next = simulation.takings.find(taking => taking.at >= at && taking.client !== by)
   const ms = next && next.at - at
-  return { by, at, waiting, ms, counters: count(frames.filter(({ kind }) => kind !== 'ping')) }
+  return { by, at, waiting, ms, counters: count(frames) }
 }
 
 function count(frames: readonly WireFrame[]): Counters {

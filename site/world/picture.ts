@@ -13,6 +13,7 @@ export interface Picture {
   /** The replication messages between servers that are on their way. */
   readonly replication: readonly ReplicationMessage[]
   readonly store: StorePicture
+  /** `thisRelease`: from the last release until the next deed, without pings. */
   readonly counters: { readonly all: Counters; readonly thisRelease: Counters }
   /** One for each release so far. */
   readonly releases: readonly ReleaseCost[]
@@ -141,7 +142,7 @@ export interface Counters {
   readonly byKind: Readonly<Record<FrameKind, number>>
 }
 
-/** What one release cost, until the next release or until no frame but pings was on its way. */
+/** What one release cost, until the next deed. */
 export interface ReleaseCost {
   /** The client that released. */
   readonly by: number

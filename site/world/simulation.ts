@@ -1,11 +1,13 @@
 // The running parts of a world: a server or an ensemble, clients, and the lines between them, in virtual time. Everything
 // that happens follows from the scenario and the deeds.
+import type { Stat } from '../../src/index.ts'
 import { Server, type TransactionRecord } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/index.ts'
 import { LATENCY } from './channel.ts'
 import { FrameLog } from './frame-log.ts'
 import { takes } from './grips.ts'
 import { Line } from './line.ts'
+import type { NodePicture } from './picture.ts'
 import { Process } from './process.ts'
 import { Program } from './program.ts'
 import { seededRandom, type Random } from './seeded-random.ts'
@@ -60,6 +62,8 @@ export class Simulation {
   readonly machines = new Map<number, Machine>()
   /** The client of each session so far. */
   readonly clientOf = new Map<bigint, number>()
+  /** The nodes as they were in the picture before, by server and path. */
+  readonly nodePictures = new Map<string, { readonly stat: Stat; readonly picture: NodePicture }>()
   /** True while a single server is stopped. */
   isServerAway = false
   #server!: Server

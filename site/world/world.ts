@@ -201,6 +201,8 @@ export class World {
 
   async #do(intervention: Intervention): Promise<void> {
     this.#done.push(intervention)
+    const last = this.#releases.at(-1)
+    if (last !== undefined) last.until ??= this.#sent
     if (intervention.do.kind === 'release') this.#releases.push(this.#startOf(intervention.do.client))
     doIn(this.#simulation, intervention.do)
     await this.#simulation.clock.advance(0)
@@ -209,7 +211,7 @@ export class World {
   #startOf(by: number): ReleaseStart {
     const programs = [...this.#simulation.machines.values()].map(({ program }) => program)
     const waiting = programs.filter(({ role }) => role === 'waiting').length
-    return { by, at: this.now, after: this.#sent, waiting }
+    return { by, at: this.now, after: this.#sent, until: undefined, waiting }
   }
 
   #inTurn<T>(task: () => Promise<T>): Promise<T> {

@@ -31,6 +31,7 @@ import { supervised } from './bugs/supervise.ts'
 import { ticketBugs } from './bugs/tickets.ts'
 import { transport } from './bugs/transport.ts'
 import { watches } from './bugs/watches.ts'
+import { worldBugs } from './bugs/world.ts'
 import { lookAheadBugs } from './bugs/look-ahead.ts'
 import type { PlantedBug } from './planted-bug.ts'
 
@@ -68,4 +69,5 @@ export const catalogue: readonly PlantedBug[] = [
   ...serverSessions,
   ...serverTree,
   ...serverWatches,
+  ...worldBugs,
 ]

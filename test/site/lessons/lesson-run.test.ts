@@ -16,6 +16,18 @@ describe('a lesson', () => {
     await run.close()
   })
 
+  it('does not go on before its question is answered', async () => {
+    const run = await LessonRun.open(lesson)
+    await run.next()
+    expect(run.view).to.deep.include({ step: 2, hasNext: false })
+    await run.next()
+    expect(run.view.step).to.equal(2)
+    await run.choose(0)
+    await run.next()
+    expect(run.view.step).to.equal(3)
+    await run.close()
+  })
+
   it('ignores a choice that does not exist', async () => {
     const run = await LessonRun.open(lesson)
     await run.next()

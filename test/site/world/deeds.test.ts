@@ -24,8 +24,10 @@ describe('a deed', () => {
     await world.act({ kind: 'join', client: 1 })
     await world.settle()
     expect(roles(world)).to.deep.equal(['waiting', 'holding', 'waiting'])
-    const [{ waiting, ms, by } = {}] = world.picture().releases
+    const [{ waiting, ms, by, counters } = {}] = world.picture().releases
     expect({ waiting, ms, by }).to.deep.equal({ waiting: 2, ms: 10, by: 1 })
+    // The second deed is no part of the release.
+    expect(counters?.byKind).to.deep.equal({ connect: 0, request: 2, answer: 2, notification: 2, ping: 0 })
   })
 
   it('releases nothing if the client holds nothing', async () => {
