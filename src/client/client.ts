@@ -160,7 +160,13 @@ export class Client extends Operations implements AsyncDisposable {
     this.#isView = isView
   }
 
-  /** Returns an empty {@link Transaction}. It collects operations, and sends them as one {@link multi}. */
+  /**
+   * Returns an empty {@link Transaction}. It collects operations, and sends them as one {@link multi}.
+   * @example
+   * const transaction = zk.transaction().create('/app', 'v1').create('/app/a')
+   * const results = await transaction.commit()
+   * results.length // => 2
+   */
   transaction(): Transaction {
     return new Transaction((ops, options) => this.multi(ops, options))
   }
@@ -175,6 +181,11 @@ export class Client extends Operations implements AsyncDisposable {
    * @param options.signal before the reply, aborting rejects the call with `signal.reason`; later, it closes the
    * watcher
    * @throws ZooKeeperError UNIMPLEMENTED from servers before 3.6
+   * @example
+   * await using watcher = await zk.addWatch('/app', { recursive: true })
+   * await other.create('/app')
+   * const { value } = await watcher.next()
+   * value?.type // => 'NodeCreated'
    */
   addWatch(path: string, options: WatcherOptions = {}): Promise<Watcher> {
     const problem = pathProblem(path) ?? optionsProblem(options, watcherChecks)
@@ -196,6 +207,10 @@ export class Client extends Operations implements AsyncDisposable {
    * that have had no reply yet. Also removes the server's watch, unless another watch or call of the session needs it.
    * @param kind `data`: watches of exists() and getData(). `children`: watches of getChildren(). Default `any`: both
    * @throws ZooKeeperError NOWATCHER if there is no such watch
+   * @example
+   * await zk.exists('/app', { watch: () => undefined })
+   * await zk.removeWatches('/app')
+   * await zk.checkWatches('/app') // throws NOWATCHER
    */
   removeWatches(path: string, kind: 'data' | 'children' | 'any' = 'any'): Promise<void> {
     const problem = pathProblem(path) ?? kindProblem(kind)
@@ -209,6 +224,10 @@ export class Client extends Operations implements AsyncDisposable {
    * sent before any other request, except those of SASL.
    * @throws ZooKeeperError AUTHFAILED if the server rejects them, which ends the session; BADARGUMENTS if they are
    * invalid
+   * @example
+   * await zk.addAuth('digest', 'ann:secret')
+   * const identities = await zk.whoAmI()
+   * identities.map(({ authScheme }) => authScheme) // => ['ip', 'digest']
    */
   addAuth(scheme: string, auth: Uint8Array | string): Promise<void> {
     if (this.#isClosed) return Promise.reject(closed('addAuth', ''))
@@ -222,6 +241,10 @@ export class Client extends Operations implements AsyncDisposable {
    * @param options.mode mode of the new nodes. Default `persistent`
    * @param options.acl ACL of the new nodes. Default {@link openACL}
    * @throws ZooKeeperError NOAUTH, INVALIDACL
+   * @example
+   * await zk.ensurePath('/app/a/b')
+   * const { children } = await zk.getChildren('/app/a')
+   * children // => ['b']
    */
   async ensurePath(
     path: string,
@@ -249,6 +272,10 @@ export class Client extends Operations implements AsyncDisposable {
   /**
    * Deletes the node and all nodes below it. Does nothing if it does not exist. Waits while there is no connection.
    * @throws ZooKeeperError NOTEMPTY if other clients keep creating nodes there; NOAUTH
+   * @example
+   * await zk.ensurePath('/app/a/b')
+   * await zk.deleteRecursive('/app')
+   * await zk.exists('/app') // => null
    */
   async deleteRecursive(path: string, options: SignalOption = {}): Promise<void> {
     const problem = pathProblem(path) ?? optionsProblem(options, signalChecks)
@@ -260,6 +287,10 @@ export class Client extends Operations implements AsyncDisposable {
    * Returns a view: another client on the same session, whose root is `path` below this client's root. The node need
    * not exist. Closing a view ends only its own watches and listeners.
    * @throws ZooKeeperError BADARGUMENTS if the path is invalid
+   * @example
+   * const app = zk.chroot('/app')
+   * await app.create('/a', '', { parents: true })
+   * await zk.exists('/app/a') // => await app.exists('/a')
    */
   chroot(path: string): Client {
     const problem = pathProblem(path)
@@ -269,7 +300,13 @@ export class Client extends Operations implements AsyncDisposable {
 
   // The session
 
-  /** The present state of the session; `closed` if this view was closed. */
+  /**
+   * The present state of the session; `closed` if this view was closed.
+   * @example
+   * zk.state // => 'connected'
+   * await zk.close()
+   * zk.state // => 'closed'
+   */
   get state(): State {
     return this.#isClosed && !isTerminal(this.#session.state) ? 'closed' : this.#session.state
   }
@@ -278,6 +315,10 @@ export class Client extends Operations implements AsyncDisposable {
    * Calls the listener after each change of the state with the new and the previous state. It is called in a microtask,
    * in order with replies and watch events. Registering the same function again has no effect.
    * @throws ZooKeeperError BADARGUMENTS if the event is not `state`, or the listener is not a function
+   * @example
+   * const next = new Promise(resolve => zk.on('state', resolve))
+   * server.dropConnections()
+   * await next // => 'suspended'
    */
   on(event: 'state', listener: StateListener): this {
     checkEvent('on', event, listener)
@@ -296,7 +337,15 @@ export class Client extends Operations implements AsyncDisposable {
     return this
   }
 
-  /** Like {@link on}, but calls the listener only at the next change. */
+  /**
+   * Like {@link on}, but calls the listener only at the next change.
+   * @example
+   * zk.once('state', state => {
+   *   state // => 'suspended'
+   * })
+   * server.dropConnections()
+   * await zk.whenConnected()
+   */
   once(event: 'state', listener: StateListener): this {
     checkEvent('once', event, listener)
     return this.#listen(listener, true)
@@ -305,6 +354,12 @@ export class Client extends Operations implements AsyncDisposable {
   /**
    * Removes a listener that {@link on} or {@link once} registered.
    * @throws ZooKeeperError BADARGUMENTS as {@link on}
+   * @example
+   * const states: string[] = []
+   * const listener = (state: string) => states.push(state)
+   * zk.on('state', listener).off('state', listener)
+   * await zk.close()
+   * states // => []
    */
   off(event: 'state', listener: StateListener): this {
     checkEvent('off', event, listener)
@@ -318,22 +373,41 @@ export class Client extends Operations implements AsyncDisposable {
    * Iterates over the present state and all later ones: `for await (const state of zk.states())`. Ends with the
    * session.
    * @throws ZooKeeperError BADARGUMENTS if an option is invalid
+   * @example
+   * for await (const state of zk.states()) {
+   *   state // => 'connected'
+   *   break
+   * }
    */
   states(options: SignalOption = {}): AsyncIterator<State, undefined> & AsyncIterable<State> {
     return new StateIterator(this, checked('states', '', options, signalChecks).signal)
   }
 
-  /** The id of the session. With the password, it resumes the session: see the option `session` of `connect`. */
+  /**
+   * The id of the session. With the password, it resumes the session: see the option `session` of `connect`.
+   * @example
+   * const session = { id: zk.sessionId, password: zk.sessionPassword }
+   * await using again = await connect('localhost:2181', { session })
+   * again.sessionId // => session.id
+   */
   get sessionId(): bigint {
     return this.#session.id
   }
 
-  /** A copy of the password of the session. Anyone who has the id and the password can take over the session. */
+  /**
+   * A copy of the password of the session. Anyone who has the id and the password can take over the session.
+   * @example zk.sessionPassword.length // => 16
+   */
   get sessionPassword(): Buffer {
     return this.#session.password
   }
 
-  /** The session timeout that the server chose, in milliseconds. */
+  /**
+   * The session timeout that the server chose, in milliseconds.
+   * @example
+   * await using zk = await connect('localhost:2181', { sessionTimeout: 1000, connectTimeout: 30_000 })
+   * zk.sessionTimeout // => 4000
+   */
   get sessionTimeout(): number {
     return this.#session.timeout
   }
@@ -343,6 +417,10 @@ export class Client extends Operations implements AsyncDisposable {
    * Computed at each call. The result can be too high while a follower is cut off from its leader: it confirms sessions
    * for up to syncLimit ticks, even if the leader has expired them. Only a transaction that checks a node of the
    * session, such as `guard()` of a lock, is safe from that.
+   * @example
+   * zk.validFor() > 0 // => true
+   * await zk.close()
+   * zk.validFor() // => 0
    */
   validFor(): number {
     return this.#session.validFor()
@@ -353,6 +431,10 @@ export class Client extends Operations implements AsyncDisposable {
    * timeout. If a server confirms the session later, this property holds a new signal.
    * After a stall of the process, a signal read before aborts within one turn of the event loop; after the machine was
    * suspended, within a second. Reading this property or calling {@link validFor} makes it abort at once.
+   * @example
+   * const { leaseSignal } = zk
+   * await zk.close()
+   * leaseSignal.aborted // => true
    */
   get leaseSignal(): AbortSignal {
     return this.#session.leaseSignal
@@ -361,6 +443,9 @@ export class Client extends Operations implements AsyncDisposable {
   /**
    * Resolves as soon as the session is connected to a server that accepts writes, or with `readOnly` to any server.
    * @throws ZooKeeperError SESSIONEXPIRED, AUTHFAILED or CLOSED if the session ends first; BADARGUMENTS
+   * @example
+   * await zk.whenConnected({ signal: AbortSignal.timeout(10_000) })
+   * zk.state // => 'connected'
    */
   async whenConnected(options: WhenConnectedOptions = {}): Promise<void> {
     const { signal, readOnly = false } = checked('whenConnected', '', options, whenConnectedChecks)
@@ -385,6 +470,10 @@ export class Client extends Operations implements AsyncDisposable {
    * and again although the connection is not lost, pauses of up to 1 s follow. The option `policy` limits the attempts,
    * and chooses the pauses.
    * @throws any other error of the task; ZooKeeperError SESSIONEXPIRED, AUTHFAILED or CLOSED if the session ends first
+   * @example
+   * server.faults.drop('getChildren')
+   * const { children } = await zk.retry(() => zk.getChildren('/'))
+   * children // => ['zookeeper']
    */
   async retry<T>(task: () => Promise<T>, options: RetryOptions = {}): Promise<T> {
     const { signal, policy } = checked('retry', '', options, retryChecks)
@@ -411,6 +500,9 @@ export class Client extends Operations implements AsyncDisposable {
    * this client's
    * @throws ZooKeeperError BADARGUMENTS if the connect string is invalid; SESSIONEXPIRED, AUTHFAILED or CLOSED if the
    * session has ended
+   * @example
+   * zk.updateServerList('localhost:2181')
+   * zk.updateServerList('zk4:port') // throws BADARGUMENTS
    */
   updateServerList(servers: string): void {
     const connectString = parseConnectString(servers, 'updateServerList')
@@ -421,12 +513,24 @@ export class Client extends Operations implements AsyncDisposable {
     this.#session.hosts.setServers(connectString)
   }
 
-  /** Counters since the session began. The channels `zkwire:…` of node:diagnostics_channel publish the details. */
+  /**
+   * Counters since the session began. The channels `zkwire:…` of node:diagnostics_channel publish the details.
+   * @example
+   * await zk.exists('/app')
+   * zk.stats // => { connects: 1, disconnects: 0, replies: 1, events: 0 }
+   */
   get stats(): SessionStats {
     return this.#session.diagnostics.stats
   }
 
-  /** Resolves when no background work is running, such as the removal of watches at the server. Never rejects. */
+  /**
+   * Resolves when no background work is running, such as the removal of watches at the server. Never rejects.
+   * @example
+   * await new Counter(zk, '/orders').increment()
+   * await zk.settled()
+   * const { children } = await zk.getChildren('/orders')
+   * children // => []
+   */
   settled(): Promise<void> {
     return this.#session.background.settled()
   }
@@ -438,6 +542,11 @@ export class Client extends Operations implements AsyncDisposable {
    * the request. May be called again, also with a shorter timeout. On a view (see {@link chroot}), ends only its
    * watches and listeners.
    * @throws ZooKeeperError BADARGUMENTS if an option is invalid
+   * @example
+   * await zk.create('/worker', '', { mode: 'ephemeral' })
+   * await zk.close({ timeout: 1000 })
+   * await other.exists('/worker') // => null
+   * await zk.exists('/worker') // throws CLOSED
    */
   async close(options: CloseOptions = {}): Promise<void> {
     const { timeout } = checked('close', '', options, closeChecks)

@@ -102,6 +102,9 @@ export abstract class Operations {
    * @returns the path of the node, and its Stat
    * @throws ZooKeeperError NODEEXISTS; NONODE if the parent does not exist; NOCHILDRENFOREPHEMERALS, NOAUTH,
    * INVALIDACL, QUOTAEXCEEDED; UNIMPLEMENTED if the mode has a TTL, which the server does not know or has disabled
+   * @example
+   * const { path } = await zk.create('/workers/worker-', 'host-1', { mode: 'ephemeralSequential', parents: true })
+   * path // => '/workers/worker-0000000000'
    */
   create(path: string, data: Data = '', options: CreateOptions = {}): Promise<Created> {
     const problem = createProblem(path, options, createChecks) ?? dataProblem(data)
@@ -126,6 +129,10 @@ export abstract class Operations {
   /**
    * Deletes a node that has no children.
    * @throws ZooKeeperError NONODE, NOTEMPTY, BADVERSION, NOAUTH
+   * @example
+   * const { stat } = await zk.create('/app')
+   * await zk.delete('/app', { version: stat.version })
+   * await zk.delete('/app') // throws NONODE
    */
   delete(path: string, options: VersionOptions = {}): Promise<void> {
     const problem = pathProblem(path) ?? optionsProblem(options, versionChecks)
@@ -139,6 +146,10 @@ export abstract class Operations {
    * Resolves to the Stat of the node, or to null if it does not exist. In that case a watch is called when the node is
    * created.
    * @throws ZooKeeperError NOAUTH if the session may not read the node (ZOOKEEPER-2590: from 3.8.4, 3.9.2 on)
+   * @example
+   * const stat = await zk.exists('/')
+   * stat?.numChildren // => 1
+   * await zk.exists('/app') // => null
    */
   exists(path: string, options: ReadOptions = {}): Promise<Stat | null> {
     return this.#read(operations.exists, path, options, statOf, null)
@@ -147,6 +158,11 @@ export abstract class Operations {
   /**
    * Resolves to the data and the Stat of the node.
    * @throws ZooKeeperError NONODE, and then sets no watch; NOAUTH
+   * @example
+   * await zk.create('/app', 'v1')
+   * const { data, stat } = await zk.getData('/app')
+   * data?.toString() // => 'v1'
+   * stat.version // => 0
    */
   getData(path: string, options: ReadOptions = {}): Promise<TypeOf<typeof GetDataResponse>> {
     return this.#read(operations.getData, path, options, same)
@@ -155,6 +171,11 @@ export abstract class Operations {
   /**
    * Replaces the data of a node. Resolves to its new Stat.
    * @throws ZooKeeperError NONODE, BADVERSION, NOAUTH, QUOTAEXCEEDED
+   * @example
+   * const { stat } = await zk.create('/app', 'v1')
+   * const { version } = await zk.setData('/app', 'v2', { version: stat.version })
+   * version // => 1
+   * await zk.setData('/app', 'v3', { version: stat.version }) // throws BADVERSION
    */
   setData(path: string, data: Data, options: VersionOptions = {}): Promise<Stat> {
     const problem = pathProblem(path) ?? optionsProblem(options, versionChecks) ?? newDataProblem(data)
@@ -167,6 +188,12 @@ export abstract class Operations {
   /**
    * Resolves to the names of the children, in no particular order, and to the Stat of the node itself.
    * @throws ZooKeeperError NONODE, and then sets no watch; NOAUTH
+   * @example
+   * await zk.ensurePath('/app/a')
+   * await zk.ensurePath('/app/b')
+   * const { children, stat } = await zk.getChildren('/app')
+   * children.sort() // => ['a', 'b']
+   * stat.numChildren // => 2
    */
   getChildren(path: string, options: ReadOptions = {}): Promise<TypeOf<typeof GetChildren2Response>> {
     return this.#read(operations.getChildren2, path, options, same)
@@ -175,6 +202,9 @@ export abstract class Operations {
   /**
    * Resolves to the number of all nodes below a path, at every depth. Needs a server from 3.6 on.
    * @throws ZooKeeperError UNIMPLEMENTED from servers before 3.6; NONODE, NOAUTH
+   * @example
+   * await zk.ensurePath('/app/a/b')
+   * await zk.getAllChildrenNumber('/app') // => 2
    */
   getAllChildrenNumber(path: string): Promise<number> {
     const result = ({ totalNumber }: { totalNumber: number }) => totalNumber
@@ -185,6 +215,9 @@ export abstract class Operations {
    * Resolves to the paths of the ephemeral nodes of this session that start with a prefix. Needs a server from 3.6 on.
    * @param prefix beginning of the paths. Default: `/`, the root of this client
    * @throws ZooKeeperError UNIMPLEMENTED from servers before 3.6
+   * @example
+   * await zk.create('/worker', '', { mode: 'ephemeral' })
+   * await zk.getEphemerals() // => ['/worker']
    */
   getEphemerals(prefix = '/'): Promise<string[]> {
     const problem = pathProblem(prefix)
@@ -201,6 +234,11 @@ export abstract class Operations {
   /**
    * Resolves to the ACL and the Stat of a node.
    * @throws ZooKeeperError NONODE, NOAUTH
+   * @example
+   * await zk.create('/app')
+   * const { acl, stat } = await zk.getACL('/app')
+   * acl // => openACL
+   * stat.aversion // => 0
    */
   getACL(path: string): Promise<TypeOf<typeof GetACLResponse>> {
     return this.#ask(operations.getACL, path, same)
@@ -210,6 +248,10 @@ export abstract class Operations {
    * Replaces the ACL of a node, and resolves to its new Stat.
    * @param options.version version of the ACL (`stat.aversion`), not of the data. Default -1: any version
    * @throws ZooKeeperError NONODE, BADVERSION, INVALIDACL, NOAUTH
+   * @example
+   * await zk.create('/app')
+   * await zk.setACL('/app', readOnlyACL)
+   * await zk.setData('/app', 'v1') // throws NOAUTH
    */
   setACL(path: string, acl: readonly ACL[], options: VersionOptions = {}): Promise<Stat> {
     const problem = pathProblem(path) ?? optionsProblem(options, versionChecks) ?? aclProblem(acl)
@@ -222,6 +264,11 @@ export abstract class Operations {
   /**
    * Makes the server catch up with the leader. Reads that are sent afterwards see all changes that the leader had
    * committed by then.
+   * @example
+   * await other.create('/app')
+   * await zk.sync('/app')
+   * const stat = await zk.exists('/app')
+   * stat?.version // => 0
    */
   sync(path: string): Promise<void> {
     return this.#ask(operations.sync, path, nothing)
@@ -231,6 +278,9 @@ export abstract class Operations {
    * Resolves to the identities that the server knows for this session. The first one is its address. Needs a server
    * from 3.7 on.
    * @throws ZooKeeperError UNIMPLEMENTED from servers before 3.7
+   * @example
+   * const [address] = await zk.whoAmI()
+   * address?.authScheme // => 'ip'
    */
   whoAmI(): Promise<ClientInfo[]> {
     return this.submit({ op: operations.whoAmI, body: {}, path: '', result: ({ clientInfo }) => clientInfo })
@@ -241,6 +291,13 @@ export abstract class Operations {
    * order: `{path, stat}` for create, `Stat` for setData, undefined for delete and check.
    * @throws MultiError if the server rejected an operation; it names that operation
    * @throws ZooKeeperError BADARGUMENTS if an operation is invalid
+   * @example
+   * const [created, stat] = await zk.multi([
+   *   { create: '/app', data: 'v1' },
+   *   { setData: '/app', data: 'v2', version: 0 },
+   * ])
+   * created.path // => '/app'
+   * stat.version // => 1
    */
   multi<const Ops extends readonly MultiOp[]>(ops: Ops, options: SignalOption = {}): Promise<MultiResults<Ops>> {
     const problem = optionsProblem(options, signalChecks)
@@ -272,6 +329,11 @@ export abstract class Operations {
    * Executes several reads that all see the same state of the tree. Results follow the order of the reads. If a read
    * fails, its error is its result. Needs a server from 3.6 on.
    * @throws ZooKeeperError UNIMPLEMENTED from servers before 3.6
+   * @example
+   * await zk.create('/app', 'v1')
+   * const [app, root] = await zk.multiRead([{ getData: '/app' }, { getChildren: '/' }])
+   * 'data' in app && app.data?.toString() // => 'v1'
+   * 'children' in root && root.children // => ['app', 'zookeeper']
    */
   multiRead<const Ops extends readonly ReadOp[]>(ops: Ops): Promise<ReadResults<Ops>> {
     const refused = refuseOne(ops, 'multiRead', readPathOf, op => pathProblem(readPathOf(op)))
@@ -290,6 +352,10 @@ export abstract class Operations {
    * only other sessions have a watch there (WatchManager.containsWatcher).
    * @param kind kind of watch, as for `removeWatches`. Default `any`
    * @throws ZooKeeperError NOWATCHER if there is no such watch
+   * @example
+   * await zk.exists('/app', { watch: () => undefined })
+   * await zk.checkWatches('/app', 'data') // => undefined
+   * await zk.checkWatches('/app', 'children') // throws NOWATCHER
    */
   checkWatches(path: string, kind: 'data' | 'children' | 'any' = 'any'): Promise<void> {
     const problem = pathProblem(path) ?? kindProblem(kind)
@@ -301,6 +367,10 @@ export abstract class Operations {
   /**
    * Resolves to the ensemble's dynamic configuration, as the server knows it. The root of this client does not matter.
    * @throws ZooKeeperError NONODE from servers before 3.5; NOAUTH
+   * @example
+   * const { servers, version } = await zk.getConfig()
+   * servers // => []
+   * version // => undefined
    */
   getConfig(options: ReadOptions = {}): Promise<EnsembleConfig> {
     return this.#read(operations.getData, CONFIG_NODE, options, configOf, undefined, ROOT)
@@ -311,6 +381,8 @@ export abstract class Operations {
    * configuration.
    * @throws ZooKeeperError RECONFIGDISABLED unless the server has reconfigEnabled set; NOAUTH, BADVERSION,
    * NEWCONFIGNOQUORUM, RECONFIGINPROGRESS
+   * @example
+   * await zk.reconfig({ joining: ['server.4=host:2888:3888;2181'], leaving: [3] }) // throws RECONFIGDISABLED
    */
   reconfig(change: Reconfiguration = {}): Promise<EnsembleConfig> {
     const problem = optionsProblem(change, reconfigChecks)

@@ -39,6 +39,10 @@ export class Transaction {
   /**
    * Adds the creation of a node.
    * @throws ZooKeeperError BADARGUMENTS if an option is invalid
+   * @example
+   * await zk.transaction().create('/app', 'v1', { mode: 'ephemeral' }).commit()
+   * const { data } = await zk.getData('/app')
+   * data?.toString() // => 'v1'
    */
   create(path: string, data: Data = '', options: ItemCreateOptions = {}): this {
     const problem = createOptionsProblem(options, itemCreateChecks)
@@ -50,6 +54,10 @@ export class Transaction {
   /**
    * Adds the replacement of the data of a node. Default version: any.
    * @throws ZooKeeperError BADARGUMENTS if an option is invalid
+   * @example
+   * await zk.transaction().create('/app', 'v1').setData('/app', 'v2', { version: 0 }).commit()
+   * const { data } = await zk.getData('/app')
+   * data?.toString() // => 'v2'
    */
   setData(path: string, data: Data, options: ItemVersionOptions = {}): this {
     const { version = -1 } = checked('setData', path, options, itemVersionChecks)
@@ -59,6 +67,10 @@ export class Transaction {
   /**
    * Adds the deletion of a node. Default version: any.
    * @throws ZooKeeperError BADARGUMENTS if an option is invalid
+   * @example
+   * await zk.ensurePath('/app/a')
+   * await zk.transaction().delete('/app/a').delete('/app').commit()
+   * await zk.exists('/app') // => null
    */
   delete(path: string, options: ItemVersionOptions = {}): this {
     const { version = -1 } = checked('delete', path, options, itemVersionChecks)
@@ -69,6 +81,9 @@ export class Transaction {
    * Adds a check. The transaction fails unless the node exists and has this version.
    * @param expected the version, or options. Default: any version
    * @throws ZooKeeperError BADARGUMENTS if an option is invalid
+   * @example
+   * await zk.create('/app')
+   * await zk.transaction().check('/app', 7).delete('/app').commit() // throws BADVERSION
    */
   check(path: string, expected: number | ItemVersionOptions = {}): this {
     const options = typeof expected === 'number' ? { version: expected } : expected
@@ -81,6 +96,9 @@ export class Transaction {
    * once.
    * @throws MultiError if the server rejected an operation; then it executed none
    * @throws ZooKeeperError BADARGUMENTS if an operation is invalid, or the transaction was committed before
+   * @example
+   * const results = await zk.transaction().create('/app').delete('/app').commit()
+   * results.map(result => result && 'path' in result) // => [true, undefined]
    */
   commit(options: SignalOption = {}): Promise<MultiResult[]> {
     try {

@@ -41,16 +41,29 @@ export class VirtualClock implements Clock {
   /** Sorted in the order in which they fire. */
   readonly #timers: Timer[] = []
 
+  /**
+   * @example
+   * const clock = new VirtualClock()
+   * await clock.advance(500)
+   * clock.now() // => 1500
+   */
   now(): number {
     return this.#now
   }
 
+  /** @example new Date(new VirtualClock().wallNow()).getUTCFullYear() // => 2023 */
   wallNow(): number {
     return this.#now + this.#wallAhead
   }
 
   /**
    * Treats delays below 1 ms as 1 ms, as Node does. So a timer never fires in the turn of the event loop that set it.
+   * @example
+   * const clock = new VirtualClock()
+   * clock.setTimeout(() => {
+   *   clock.now() // => 1250
+   * }, 250)
+   * await clock.advance(1000)
    */
   setTimeout(callback: () => void, ms: number): unknown {
     const timer = { at: this.#now + (ms >= 1 ? ms : 1), nth: ++this.#count, callback }
@@ -58,13 +71,25 @@ export class VirtualClock implements Clock {
     return timer
   }
 
+  /**
+   * @example
+   * const clock = new VirtualClock()
+   * clock.clearTimeout(clock.setTimeout(() => undefined, 250))
+   * clock.pendingTimers // => 0
+   */
   clearTimeout(timer: unknown): void {
     if (timer === undefined) return
     const index = this.#indexOf(timer as Timer)
     if (this.#timers[index] === timer) this.#timers.splice(index, 1)
   }
 
-  /** The number of pending timers: 0 once all clients and servers are closed. */
+  /**
+   * The number of pending timers: 0 once all clients and servers are closed.
+   * @example
+   * const clock = new VirtualClock()
+   * clock.setTimeout(() => undefined, 250)
+   * clock.pendingTimers // => 1
+   */
   get pendingTimers(): number {
     return this.#timers.length
   }
@@ -72,6 +97,11 @@ export class VirtualClock implements Clock {
   /**
    * Moves only the wall clock: forward by `ms` milliseconds, or back if `ms` is negative. No timer fires.
    * @throws RangeError if `ms` is not finite
+   * @example
+   * const clock = new VirtualClock()
+   * const before = clock.wallNow()
+   * clock.jumpWall(-60_000)
+   * clock.wallNow() - before // => -60_000
    */
   jumpWall(ms: number): void {
     requireSpan(ms, -Infinity)
@@ -82,6 +112,11 @@ export class VirtualClock implements Clock {
    * Lets `ms` milliseconds pass without firing a timer, as if the process were stopped or busy. Timers that become due
    * meanwhile fire late, at the next `advance()` or `until()`.
    * @throws RangeError if `ms` is negative or not finite
+   * @example
+   * const clock = new VirtualClock()
+   * clock.setTimeout(() => undefined, 250)
+   * clock.stall(1000)
+   * clock.pendingTimers // => 1
    */
   stall(ms: number): void {
     requireSpan(ms)
@@ -92,6 +127,12 @@ export class VirtualClock implements Clock {
    * Lets `ms` milliseconds pass. Fires the timers that become due, in their order. After each timer, waits until its
    * microtasks have run.
    * @throws RangeError if `ms` is negative or not finite
+   * @example
+   * const clock = new VirtualClock()
+   * let count = 0
+   * clock.setTimeout(() => count++, 250)
+   * await clock.advance(1000)
+   * count // => 1
    */
   async advance(ms: number): Promise<void> {
     requireSpan(ms)
@@ -106,6 +147,10 @@ export class VirtualClock implements Clock {
    * Lets time pass until the promise settles, then resolves or rejects as the promise does.
    * @param options.within the most virtual time that may pass, in milliseconds. Default 3 600 000
    * @throws Error if the promise has not settled within that time, or if no timer is left
+   * @example
+   * const clock = new VirtualClock()
+   * const inAnHour = new Promise(resolve => clock.setTimeout(() => resolve('done'), 3_600_000))
+   * await clock.until(inAnHour) // => 'done'
    */
   async until<T>(promise: Promise<T>, { within = 3_600_000 }: UntilOptions = {}): Promise<T> {
     const outcome = { isSettled: false }

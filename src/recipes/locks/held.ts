@@ -26,24 +26,52 @@ const inspect: unique symbol = Symbol.for('nodejs.util.inspect.custom')
  * held.signal.aborted // => false
  */
 export abstract class Held implements AsyncDisposable {
-  /** The path of the lock's own node. */
+  /**
+   * The path of the lock's own node.
+   * @example
+   * await using held = await new Mutex(zk, '/locks/orders').acquire()
+   * held.path // => /^\/locks\/orders\/_c_.*-lock-0000000000$/
+   */
   abstract readonly path: string
-  /** The fencing token: the transaction that created the node. It grows from each exclusive holder to the next. */
+  /**
+   * The fencing token: the transaction that created the node. It grows from each exclusive holder to the next.
+   * @example
+   * const first = await new Mutex(zk, '/locks/orders').use(held => held.token)
+   * const second = await new Mutex(other, '/locks/orders').use(held => held.token)
+   * second > first // => true
+   */
   abstract readonly token: bigint
   /**
    * Aborts with a LockError LOST when the lock is lost or must be presumed lost. Reading this property after a stall of
    * the process makes the signal abort at once. A release does not abort it.
+   * @example
+   * await using held = await new Mutex(zk, '/locks/orders').acquire({ watchOwnNode: true })
+   * const lost = new Promise(resolve => held.signal.addEventListener('abort', resolve))
+   * await other.delete(held.path)
+   * await lost
+   * held.validFor() // => 0
    */
   abstract readonly signal: AbortSignal
   /**
    * Aborts when a client asks the holder to release the lock, by `revoke()` or Curator's Revoker. Never aborts without
    * `watchOwnNode`. The lock stays held until the holder releases it.
+   * @example
+   * await using held = await new Mutex(zk, '/locks/orders').acquire({ watchOwnNode: true })
+   * const revoked = new Promise(resolve => held.revoked.addEventListener('abort', resolve))
+   * await revoke(other, held.path)
+   * await revoked
+   * held.signal.aborted // => false
    */
   abstract readonly revoked: AbortSignal
 
   /**
    * Returns for how many milliseconds from now the lock is certainly still held, unless another client deletes its
    * node. Returns 0 if the lock is lost or released.
+   * @example
+   * const held = await new Mutex(zk, '/locks/orders').acquire()
+   * held.validFor() > 0 // => true
+   * await held.release()
+   * held.validFor() // => 0
    */
   abstract validFor(): number
 
@@ -51,12 +79,21 @@ export abstract class Held implements AsyncDisposable {
    * Returns a transaction to which writes can be added. It fails if the lock's node does not exist any more, so that a
    * holder that lost the lock cannot write.
    * @throws LockError UNSUPPORTED if another node may get the same name
+   * @example
+   * const held = await new Mutex(zk, '/locks/orders').acquire()
+   * const write = held.guard().create('/orders', 'v1')
+   * await other.delete(held.path)
+   * await write.commit() // throws NONODE
    */
   abstract guard(): Transaction
 
   /**
    * Releases the lock. Resolves when the node is known to be deleted or the session has ended. May be called again.
    * @throws ZooKeeperError NOAUTH if the server refuses to delete the node; the lock is then still held
+   * @example
+   * const held = await new Mutex(zk, '/locks/orders').acquire()
+   * await held.release()
+   * await zk.exists(held.path) // => null
    */
   abstract release(): Promise<void>
 
@@ -73,43 +110,10 @@ export abstract class Held implements AsyncDisposable {
 }
 
 /**
- * Runs a function, then releases what is held.
- * @throws the function's error; the error of the release; AggregateError of both if the function fails and the release
- * is refused too
- */
-export async function runWhileHeld<T>(held: { release(): Promise<void> }, fn: () => T | Promise<T>): Promise<T> {
-  // Not `await using`, which the compiler expands to more than a kilobyte in each file.
-  let value: T
-  try {
-    value = await fn()
-  } catch (error) {
-    await held.release().catch((refusal: unknown) => {
-      throw new AggregateError([error, refusal], 'the function failed, and then the release of its lock was refused')
-    })
-    throw error
-  }
-  await held.release()
-  return value
-}
-
-/**
- * Runs the function of `use`, then releases the lock.
- * @throws LockError LOST with the function's result if the lock was lost, or may have been lost, before the function
- * ended; otherwise as {@link runWhileHeld}
- */
-export async function useHeld<T>(lock: string, held: Held, fn: () => T | Promise<T>): Promise<T> {
-  const { value, isLost } = await runWhileHeld(held, async () => ({ value: await fn(), isLost: held.signal.aborted }))
-  const { reason } = held.signal as { reason: unknown }
-  if (!isLost && !isEarlyEnd((reason as Error | undefined)?.cause)) return value
-  const detail = 'the lock was lost before the function ended, so another client may have held it too (see value)'
-  throw new LockError('LOST', lock, { detail, cause: reason, value })
-}
-
-/**
  * Returns true if a server reported the end of the session while the lease was still valid. For example, an operator
  * has closed the session. The session may then have ended at any time before the report.
  */
-const isEarlyEnd = (cause: unknown): boolean => isCode(cause, 'SESSIONEXPIRED')
+export const isEarlyEnd = (cause: unknown): boolean => isCode(cause, 'SESSIONEXPIRED')
 
 /**
  * Options of a lock that is held.

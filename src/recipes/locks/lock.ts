@@ -5,7 +5,8 @@ import type { Client } from '../../client/index.ts'
 import type { Checks } from '../../protocol/option-checks.ts'
 import { checkFunction } from '../node/arguments.ts'
 import { waitOptionChecks, type Call, type WaitOptions } from '../node/cancellable.ts'
-import { holdOptionChecks, useHeld, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
+import { holdOptionChecks, watchingOwnNode, type Held, type HoldOptions } from './held.ts'
+import { useHeld } from './use-held.ts'
 
 /**
  * Options of `acquire`, `tryAcquire` and `use`.
@@ -26,9 +27,15 @@ export const acquireOptionChecks: Checks<AcquireOptions> = { ...waitOptionChecks
  * await lock.use(held => held.path) // => /^\/locks\/orders\/_c_.*-lock-0000000000$/
  */
 export abstract class Lock<H extends Held = Held> {
-  /** The client that the lock was created with. */
+  /**
+   * The client that the lock was created with.
+   * @example new Mutex(zk, '/locks/orders').client // => zk
+   */
   readonly client: Client
-  /** The path of the lock, below the root of `client`. */
+  /**
+   * The path of the lock, below the root of `client`.
+   * @example new Mutex(zk, '/locks/orders').path // => '/locks/orders'
+   */
   readonly path: string
 
   protected constructor(client: Client, path: string) {
@@ -41,6 +48,10 @@ export abstract class Lock<H extends Held = Held> {
    * are then removed in the background; `client.settled()` waits for that.
    * @throws LockError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
    * SESSIONEXPIRED, NOAUTH
+   * @example
+   * const lock = new Mutex(zk, '/locks/orders')
+   * await using held = await lock.acquire({ timeout: 10_000 })
+   * held.validFor() > 0 // => true
    */
   abstract acquire(options?: AcquireOptions): Promise<H>
 
@@ -48,6 +59,10 @@ export abstract class Lock<H extends Held = Held> {
    * Acquires the lock if it is free, without waiting. Resolves with null if another contender holds the lock or is
    * queued for it. The call has then written nothing, unless that contender entered the queue at the same moment.
    * Throws as {@link acquire}.
+   * @example
+   * await using held = await new Mutex(zk, '/locks/orders').tryAcquire()
+   * held !== null // => true
+   * await new Mutex(other, '/locks/orders').tryAcquire() // => null
    */
   abstract tryAcquire(options?: AcquireOptions): Promise<H | null>
 
@@ -59,6 +74,10 @@ export abstract class Lock<H extends Held = Held> {
    * function's result
    * @throws the function's error; the errors of {@link acquire} and `held.release()`; an AggregateError if the function
    * fails and the release is refused too
+   * @example
+   * const lock = new Mutex(zk, '/locks/orders')
+   * await lock.use(held => zk.create('/orders', `by ${held.token}`))
+   * await lock.contenders() // => []
    */
   async use<T>(fn: (held: H) => T | Promise<T>, options: AcquireOptions = {}): Promise<T> {
     checkUse(this.path, fn, options, acquireOptionChecks)

@@ -37,8 +37,11 @@ export function entryPoints(): Record<string, string> {
   return Object.fromEntries(sources) as Record<string, string>
 }
 
-/** Returns the names that the files export, each once: with the first file that exports it. */
-export function publicNames(files: readonly string[]): PublicName[] {
+/**
+ * Returns the names that the files export, each once: with the first file that exports it.
+ * @param withMembers the classes whose members are names too, such as `Client.create`
+ */
+export function publicNames(files: readonly string[], withMembers: readonly string[] = []): PublicName[] {
   // Without the libraries, because the exports alone are needed. That takes a tenth of the time.
   const program = ts.createProgram(
     files.map(file => join(root, file)),
@@ -51,12 +54,12 @@ export function publicNames(files: readonly string[]): PublicName[] {
     for (const exported of checker.getExportsOfModule(module)) {
       const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0
       const symbol = isAlias ? checker.getAliasedSymbol(exported) : exported
-      const add = (is: PublicName['is'], declarations: readonly ts.Declaration[]) => {
+      const add = (is: PublicName['is'], declarations: readonly ts.Declaration[], member = '') => {
         const [first] = declarations
         if (first === undefined) return
         const source = first.getSourceFile()
         names.push({
-          name: prefix + exported.name,
+          name: prefix + exported.name + member,
           entryPoint,
           is,
           isTypeOnly: is === 'type' || isExportedAsType(exported),
@@ -79,6 +82,9 @@ export function publicNames(files: readonly string[]): PublicName[] {
         declarations.filter(each => !isType(each)),
       )
       add('type', declarations.filter(isType))
+      if (!withMembers.includes(exported.name)) continue
+      for (const member of checker.getDeclaredTypeOfSymbol(symbol).getProperties())
+        if (isPublic(member)) add('value', member.declarations ?? [], `.${member.name}`)
     }
   }
   for (const file of files) {
@@ -92,6 +98,14 @@ export function publicNames(files: readonly string[]): PublicName[] {
 
 const isExportedAsType = (exported: ts.Symbol): boolean =>
   (exported.declarations ?? []).some(each => ts.isTypeOnlyImportOrExportDeclaration(each))
+
+/** Returns false for private and protected members, and for those whose name is a symbol. */
+const isPublic = ({ name, declarations = [] }: ts.Symbol): boolean =>
+  /^[a-z]/.test(name) &&
+  declarations.every(each => {
+    const modifiers = ts.getCombinedModifierFlags(each)
+    return (modifiers & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) === 0
+  })
 
 /** Returns the code after each `@example` in the docstring of a declaration. */
 function examplesOf(declaration: ts.Declaration): Example[] {

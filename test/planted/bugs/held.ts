@@ -2,6 +2,7 @@
 import type { PlantedBug } from '../planted-bug.ts'
 
 const held = { file: 'src/recipes/locks/held.ts', caughtBy: 'test/recipes/locks/exclusive-locks.test.ts' }
+const use = { file: 'src/recipes/locks/use-held.ts', caughtBy: 'test/recipes/locks/exclusive-locks.test.ts' }
 const whenLost = { file: 'src/recipes/locks/held.ts', caughtBy: 'test/recipes/locks/use.test.ts' }
 
 export const helds: readonly PlantedBug[] = [
@@ -69,19 +70,20 @@ export const helds: readonly PlantedBug[] = [
     to: '',
   },
   {
-    ...held,
+    ...use,
     bug: 'use() keeps the lock if its function throws',
     from: 'await held.release().catch((refusal',
     to: 'await Promise.resolve().catch((refusal',
   },
   {
-    ...held,
+    ...use,
     bug: 'use() hides the function’s error if the release is refused too',
     from: 'throw new AggregateError([error, refusal]',
     to: 'throw refusal ?? new AggregateError([error, refusal]',
   },
   {
     ...whenLost,
+    file: 'src/recipes/locks/use-held.ts',
     bug: 'use() resolves although only the release found out that the session had ended',
     from: ' && !isEarlyEnd((reason as Error | undefined)?.cause)) return value',
     to: ') return value',
