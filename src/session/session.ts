@@ -1,6 +1,7 @@
 // One session across many connections: the only owner of its state, and the only file that connects the folders below.
 // May import: session/life, session/requests, session/watches, session/servers, transport, protocol, runtime.
 import { CallbackRunner } from '../runtime/callbacks.ts'
+import { ClockJumps, type JumpListener } from '../runtime/clock-jumps.ts'
 import { LONGEST_TIMER, type Timestamp } from '../runtime/clock.ts'
 import { deferred, type Deferred } from '../runtime/deferred.ts'
 import {
@@ -53,7 +54,7 @@ const CLOSE_TIMEOUT = 2000
 /** After so many attempts in a row that a server ended during SASL, connect() rejects with AUTHFAILED. */
 const MOST_CLOSED_DURING_SASL = 3
 
-export class Session implements ConnectionOwner, RequestsOwner {
+export class Session implements ConnectionOwner, RequestsOwner, JumpListener {
   readonly #settings: SessionSettings
   readonly callbacks: CallbackRunner
   readonly background = new Background()
@@ -166,6 +167,10 @@ export class Session implements ConnectionOwner, RequestsOwner {
     return this.#lease.check(now)
   }
 
+  onClockJump(): void {
+    this.checkLease()
+  }
+
   get connectRequest(): Encodable<TypeOf<typeof ConnectRequest>> {
     const { sessionTimeout, readOnly } = this.#settings
     return {
@@ -184,6 +189,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     const connection = this.#connection as Connection
     this.#timeout = timeOut
     this.#lease.hasExternalTimer = this.#settings.sasl === undefined
+    ClockJumps.of(this.#settings.clock).add(this)
     if (this.#identity.renewsLease && this.#closing === undefined) this.#lease.start(sentAt, timeOut)
     if (this.#settings.sasl === undefined) this.#onReady(connection, readOnly)
     else this.#authenticate(this.#settings.sasl, connection, readOnly)
@@ -387,6 +393,7 @@ export class Session implements ConnectionOwner, RequestsOwner {
     if (isTerminal(this.state)) return
     this.#lastCause = cause ?? this.#lastCause
     this.#settings.clock.clearTimeout(this.#closeTimer)
+    ClockJumps.of(this.#settings.clock).remove(this)
     this.hosts.end()
     this.#enter(state)
     const connection = this.#connection

@@ -16,13 +16,6 @@ import { readClocks, type Clock, type Timestamp } from '../../runtime/clock.ts'
 export const remaining = (since: Timestamp, timeout: number, { now, wall }: Timestamp): number =>
   Math.max(0, timeout - Math.max(now - since.now, wall - since.wall))
 
-/**
- * The longest time between two checks of a lease, in milliseconds. While a machine is suspended, timers stop with the
- * monotonic clock. So no timer is due when it wakes up, and the first one to fire must notice that the wall clock has
- * advanced.
- */
-const LONGEST_UNCHECKED = 1000
-
 export class Lease {
   readonly #clock: Clock
   readonly #onExpired: () => void
@@ -90,7 +83,7 @@ export class Lease {
   check(now?: Timestamp): number {
     if (this.#since === undefined || this.expired) return Infinity
     const left = this.remaining(now)
-    if (left > 0) return Math.min(left, LONGEST_UNCHECKED)
+    if (left > 0) return left
     this.#clock.clearTimeout(this.#timer)
     const timeout = this.#timeout
     this.#lost.abort(() => new Error(`no server has confirmed the session for ${timeout} ms`))
@@ -119,6 +112,6 @@ export class Lease {
       this.check()
       if (!this.expired) this.#schedule()
     }
-    this.#timer = this.#clock.setTimeout(onTimer, Math.min(Math.ceil(this.remaining()), LONGEST_UNCHECKED))
+    this.#timer = this.#clock.setTimeout(onTimer, Math.ceil(this.remaining()))
   }
 }

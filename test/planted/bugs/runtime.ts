@@ -6,6 +6,8 @@ const callbacks = { file: 'src/runtime/callbacks.ts', caughtBy: 'test/runtime/ca
 const map = { file: 'src/runtime/sweeping-map.ts', caughtBy: 'test/runtime/sweeping-map.test.ts' }
 const clock = { file: 'src/testing/virtual-clock.ts', caughtBy: 'test/testing/virtual-clock.test.ts' }
 
+const clockJumps = { file: 'src/runtime/clock-jumps.ts', caughtBy: 'test/runtime/clock-jumps.test.ts' }
+
 export const runtime: readonly PlantedBug[] = [
   {
     ...abort,
@@ -82,5 +84,37 @@ export const runtime: readonly PlantedBug[] = [
     bug: 'clearing a timer that has fired clears another one',
     from: 'if (this.#timers[index] === timer) this.#timers.splice(index, 1)',
     to: 'this.#timers.splice(index, 1)',
+  },
+  {
+    ...clockJumps,
+    bug: 'a jump of the wall clock is noticed only after a minute',
+    from: 'const INTERVAL = 1000',
+    to: 'const INTERVAL = 60_000',
+  },
+  {
+    ...clockJumps,
+    bug: 'a jump of the wall clock is not noticed if that clock was set back before',
+    from: 'if (hasJumped || ahead < this.#ahead)',
+    to: 'if (hasJumped)',
+  },
+  {
+    ...clockJumps,
+    bug: 'a wall clock that is a little too fast is never noticed',
+    from: 'if (hasJumped || ahead < this.#ahead)',
+    to: 'if (this.#ahead !== ahead)',
+  },
+  {
+    ...clockJumps,
+    bug: 'the clocks are compared after all sessions have ended',
+    from: 'this.#listeners.size === 0) this.#clock.clearTimeout(this.#timer)',
+    to: 'this.#listeners.size === 0) this.#firesAt = 0',
+  },
+  {
+    ...clockJumps,
+    file: 'src/session/session.ts',
+    caughtBy: 'test/recipes/locks/leases.test.ts',
+    bug: 'an idle session does not notice that the machine was suspended',
+    from: 'ClockJumps.of(this.#settings.clock).add(this)',
+    to: '',
   },
 ]
