@@ -21,8 +21,13 @@ export interface OpenPlayground {
   press: (name: string | RegExp) => Promise<void>
   /** Waits until the page has no work left. */
   idle: () => Promise<void>
+  /** Waits until an expression is true in the page. */
+  until: (condition: string) => Promise<void>
   close: () => Promise<void>
 }
+
+/** How long {@link OpenPlayground.until} waits, in milliseconds. */
+const PATIENCE = 40_000
 
 /** @param link the part of the address after `#` */
 export async function openPlayground(
@@ -41,14 +46,19 @@ export async function openPlayground(
   page.on('pageerror', error => messages.push(error.message))
   page.on('request', request => requests.push(request.url()))
   await page.goto(`${pathToFileURL(file).href}${link === '' ? '' : `#${link}`}`)
-  await page.waitForFunction('document.querySelector(".stage canvas") !== null')
+  // Playwright's waitForFunction would evaluate strings in the page, which its policy forbids.
+  const until = async (condition: string) => {
+    for (const end = Date.now() + PATIENCE; !(await page.evaluate<boolean>(condition)); await page.waitForTimeout(20))
+      if (Date.now() > end) throw new Error(`after ${PATIENCE} ms there is still no ${condition}`)
+  }
+  await until('document.querySelector(".stage canvas") !== null')
   const idle = async () => {
-    await page.waitForFunction('!playground.isBusy')
+    await until('!playground.isBusy')
     // Preact draws in the next turn.
     await page.evaluate('new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn)))')
   }
   return {
-    ...{ page, requests, messages, idle },
+    ...{ page, requests, messages, idle, until },
     evaluate: <T>(expression: string) => page.evaluate<T>(expression),
     press: async name => {
       await page

@@ -1,0 +1,167 @@
+// What a reader does to the world of the playground, and what the page shows then.
+import { expect } from 'chai'
+import type { Browser } from 'playwright-core'
+import { startChromium } from '../../browser/chromium.ts'
+import { openPlayground, type OpenPlayground } from '../support/open-playground.ts'
+
+/** All bytes of all frames, in hex. */
+const BYTES =
+  'playground.frames.map(({ bytes }) => [...bytes].map(byte => byte.toString(16).padStart(2, "0")).join(""))'
+const FRAMES = 'playground.frames.length'
+
+/** What one can see: the texts of the page, and the pixels of the stage. */
+const LOOKS = `(async () => {
+  await new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))
+  return [document.querySelector('.theatre').innerText, document.querySelector('.lanes').innerHTML, document.querySelector('.stage canvas').toDataURL()]
+})()`
+
+describe('in the playground,', () => {
+  let browser: Browser
+  let open: OpenPlayground
+  const lookOf = (client: number) => open.page.locator(`[data-client="${client}"]`).getAttribute('data-look')
+  const choose = (client: number) => open.page.locator(`[data-client="${client}"]`).click()
+  const deed = async (kind: string) => {
+    await open.page.locator(`[data-deed="${kind}"]`).first().click()
+    await open.idle()
+  }
+  before(async () => void (browser = await startChromium()))
+  after(() => browser.close())
+  beforeEach(async () => {
+    open = await openPlayground(browser)
+    await open.press('forward until it is quiet')
+  })
+  afterEach(async () => {
+    expect(open.messages).to.deep.equal([])
+    await open.close()
+  })
+
+  it('killing the holder shows it dead, and another client has the lock when its session has expired', async () => {
+    const before = Number(await open.page.locator('.token.active').getAttribute('data-client'))
+    await choose(before)
+    await deed('kill')
+    expect(await lookOf(before)).to.equal('dead')
+    await open.press('faster')
+    await open.press('faster')
+    await open.press('faster')
+    await open.press('Play')
+    await open.until(
+      `(n => n !== undefined && n !== '${before}')(document.querySelector('.token.active')?.dataset.client)`,
+    )
+    expect(await lookOf(before)).to.equal('dead')
+  })
+
+  it('stopping a client shows it stopped, and then as it was before', async () => {
+    await choose(5)
+    await open.page.getByRole('slider', { name: 'Stop and unplug' }).fill('1')
+    await deed('stop')
+    expect(await lookOf(5)).to.equal('stopped')
+    await open.evaluate('playground.sight.world.advance(1500)')
+    await open.press('one frame forward')
+    expect(await lookOf(5)).to.equal('connected')
+  })
+
+  it('a lost answer is shown as lost, and the client connects again', async () => {
+    await choose(3)
+    await deed('lose answer')
+    const connections =
+      'new Set(playground.frames.filter(({client}) => client === 3).map(({connection}) => connection)).size'
+    expect(await open.evaluate(connections)).to.equal(1)
+    // All that wait list the queue again, and one of these answers is lost.
+    await open.press(/^Let the holder release/)
+    await open.press('forward until it is quiet')
+    // It connects again after a pause, in which nothing is on its way.
+    for (let i = 0; i < 4; i++) await open.press('one frame forward')
+    expect(await open.evaluate(connections)).to.be.above(1)
+    expect(await open.page.locator('.lanes .lost').count()).to.be.above(0)
+  })
+
+  it('expiring a session shows the client expired and its node gone', async () => {
+    const own = await open.evaluate<string>('playground.picture.servers[0].nodes.find(({owner}) => owner === 4).path')
+    await choose(4)
+    await deed('expire')
+    await open.press('forward until it is quiet')
+    expect(await lookOf(4)).to.equal('expired')
+    expect(await open.page.locator(`[data-path="${own}"]`).count()).to.equal(0)
+  })
+
+  it('deleting the holder’s node by hand shows two holders, because the first does not watch its node', async () => {
+    const holder = Number(await open.page.locator('.token.active').getAttribute('data-client'))
+    const path = await open.evaluate<string>(
+      `playground.picture.servers[0].nodes.find(({owner}) => owner === ${holder}).path`,
+    )
+    await open.page.locator(`[data-path="${path}"]`).click()
+    await deed('delete node')
+    await open.press('one frame forward')
+    expect(await open.page.locator('[data-client="0"]').count()).to.equal(1)
+    await open.press('forward until it is quiet')
+    expect(await open.page.locator(`[data-path="${path}"]`).count()).to.equal(0)
+    expect(await open.page.locator('.token.active').count()).to.equal(2)
+    expect(await open.page.locator('.inspector .log').textContent()).to.match(/deleted by the operator/)
+  })
+
+  it('one frame back and one forward give the same picture, to the pixel', async () => {
+    await choose(2)
+    await deed('cut')
+    for (let i = 0; i < 7; i++) {
+      await open.press('one frame forward')
+      const [frames, before] = [await open.evaluate<number>(FRAMES), await open.evaluate(LOOKS)]
+      await open.press('one frame back')
+      expect(await open.evaluate(FRAMES)).to.equal(frames - 1)
+      await open.press('one frame forward')
+      expect(await open.evaluate(LOOKS)).to.deep.equal(before)
+    }
+  })
+
+  it('a link shows the same frames, byte by byte, in two fresh browsers', async () => {
+    await choose(6)
+    await deed('kill')
+    await open.press(/^Let the holder release/)
+    await open.press('forward until it is quiet')
+    const link = await open.evaluate<string>('playground.link')
+    const bytes = await open.evaluate<string[]>(BYTES)
+    expect(bytes.length).to.be.above(150)
+    for (let i = 0; i < 2; i++) {
+      const other = await startChromium()
+      const opened = await openPlayground(other, link)
+      expect(await opened.evaluate(BYTES)).to.deep.equal(bytes)
+      expect(await opened.evaluate('location.hash.slice(1)')).to.equal(link)
+      await opened.close()
+      await other.close()
+    }
+  })
+
+  it('with 60 clients each frame is painted on its way, and drawn in its lane', async () => {
+    await open.evaluate('playground.start({ recipe: "herd-mutex", clients: 60, servers: 1, seed: 7 })')
+    await open.press('forward until it is quiet')
+    const sent = await open.evaluate<number>(FRAMES)
+    await open.evaluate(`(() => {
+      window.painted = new Set()
+      document.querySelector('.stage canvas').addEventListener('painted', ({ detail }) => {
+        for (const { n, x, y } of detail) if (Number.isFinite(x + y)) painted.add(n)
+      })
+    })()`)
+    await deed('release')
+    for (let i = 0; i < 3; i++) await open.press('faster')
+    await open.press('Play')
+    await open.until(`${FRAMES} >= ${sent + 180}`)
+    await open.press('Pause')
+    // The frames that were sent last may not have been painted before the pause.
+    await open.evaluate(LOOKS)
+    const missing = await open.evaluate<number[]>(
+      `playground.frames.slice(${sent}).map(({ n }) => n).filter(n => !painted.has(n))`,
+    )
+    expect(missing).to.deep.equal([])
+    const lanes = `document.querySelector('.lanes-scroll')`
+    const drawn = new Set<string>()
+    const width = await open.evaluate<number>(`${lanes}.scrollWidth`)
+    for (let x = 0; x < width; x += 800) {
+      await open.evaluate(`void (${lanes}.scrollLeft = ${x})`)
+      await open.idle()
+      for (const n of await open.evaluate<string[]>(
+        '[...document.querySelectorAll("[data-frame]")].map(({ dataset }) => dataset.frame)',
+      ))
+        drawn.add(n)
+    }
+    expect(drawn.size).to.equal(await open.evaluate(FRAMES))
+  })
+})

@@ -1,0 +1,116 @@
+// The playground without a mouse, and with reduced motion.
+import { expect } from 'chai'
+import type { Browser } from 'playwright-core'
+import { startChromium } from '../../browser/chromium.ts'
+import { openPlayground, type OpenPlayground } from '../support/open-playground.ts'
+
+/** More presses of Tab than there are places to stop. */
+const MOST_TABS = 120
+const FRAMES = 'playground.frames.length'
+
+describe('the playground by keyboard', () => {
+  let browser: Browser
+  let open: OpenPlayground
+  before(async () => void (browser = await startChromium()))
+  after(() => browser.close())
+  beforeEach(async () => void (open = await openPlayground(browser)))
+  afterEach(async () => {
+    expect(open.messages).to.deep.equal([])
+    await open.close()
+  })
+
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await open.page.keyboard.press(key)
+    await open.idle()
+  }
+  /** Presses Tab until the focus is on an element that matches. */
+  const tabTo = async (selector: string) => {
+    for (let i = 0; i < MOST_TABS; i++) {
+      if (await open.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return
+      await open.page.keyboard.press('Tab')
+    }
+    throw new Error(`Tab does not lead to ${selector}`)
+  }
+
+  it('plays and pauses with Space, and goes back and forward with the arrows', async () => {
+    const frames = await open.evaluate<number>(FRAMES)
+    await press('ArrowRight')
+    expect(await open.evaluate(FRAMES)).to.equal(frames + 1)
+    expect(await open.page.getByRole('status').last().textContent()).to.match(new RegExp(`^Frame ${frames + 1}: `))
+    await press('ArrowLeft', 'ArrowLeft')
+    expect(await open.evaluate(FRAMES)).to.equal(frames - 1)
+    await open.page.keyboard.press('Space')
+    expect(await open.evaluate('playground.playing')).to.equal(true)
+    await open.page.keyboard.press('Space')
+    expect(await open.evaluate('playground.playing')).to.equal(false)
+  })
+
+  it('leads to a client, to the next one, and to what can be done to it', async () => {
+    await tabTo('.token')
+    await press('ArrowRight', 'ArrowRight')
+    const client = await open.evaluate<string>('document.activeElement.dataset.client')
+    expect(await open.page.locator('.inspector h3').textContent()).to.contain(`client ${client}:`)
+    await tabTo('[data-deed="kill"]')
+    await press('Enter')
+    expect(await open.page.locator(`[data-client="${client}"]`).getAttribute('data-look')).to.equal('dead')
+  })
+
+  it('leads to a node and its Stat, and to the frames in the lanes', async () => {
+    await tabTo('.node')
+    await press('Enter')
+    expect(await open.page.locator('.inspector').textContent()).to.match(/czxid/)
+    await tabTo('.lanes-scroll')
+    await press('ArrowLeft')
+    const n = await open.evaluate<number>('playground.selection.n')
+    expect(await open.page.locator('.inspector h3').textContent()).to.contain(`Frame ${n}`)
+    await press('ArrowLeft')
+    expect(await open.evaluate('playground.selection.n')).to.equal(n - 1)
+    expect(await open.page.locator('.inspector .fields').textContent()).to.contain('xid')
+  })
+
+  it('leads through a lesson', async () => {
+    await tabTo('.lessons .link')
+    await press('Enter')
+    expect(await open.evaluate('document.activeElement.id')).to.equal('lesson-title')
+    for (let i = 0; i < 20 && !(await open.evaluate('playground.lessons.shown.isOver')); i++) {
+      await tabTo('.lesson .choice:not(:disabled), .lesson .main')
+      await open.page.keyboard.press('Enter')
+      await open.page.waitForTimeout(0)
+      await open.evaluate('playground.lessons.hasten()')
+      await open.idle()
+    }
+    expect(await open.evaluate('playground.lessons.shown.isOver')).to.equal(true)
+  })
+
+  it('chooses another recipe and another number of clients', async () => {
+    await tabTo('select')
+    await press('End')
+    await tabTo('input[type="range"]')
+    await press('ArrowLeft')
+    expect(await open.evaluate('playground.story.scenario')).to.deep.include({ recipe: 'bare-clients', clients: 11 })
+  })
+})
+
+describe('the playground with reduced motion', () => {
+  let browser: Browser
+  before(async () => void (browser = await startChromium()))
+  after(() => browser.close())
+
+  it('shows a frame at a time, and lets none move', async () => {
+    const open = await openPlayground(browser, '', { reducedMotion: 'reduce' })
+    await open.evaluate(`(() => {
+      window.places = new Map()
+      document.querySelector('.stage canvas').addEventListener('painted', ({ detail }) => {
+        for (const { n, x, y, kind } of detail)
+          if (kind === 'notification') places.set(n, (places.get(n) ?? new Set()).add(x + ' ' + y))
+      })
+    })()`)
+    const frames = await open.evaluate<number>('playground.frames.length')
+    await open.press('Play')
+    await open.until(`playground.frames.length > ${frames + 2}`)
+    const places = await open.evaluate<number[]>('[...places.values()].map(({ size }) => size)')
+    expect(places.length).to.be.above(5)
+    expect(Math.max(...places)).to.equal(1)
+    await open.close()
+  })
+})

@@ -1,0 +1,68 @@
+// The lessons, played to their ends in the page.
+import { expect } from 'chai'
+import type { Browser } from 'playwright-core'
+import { LESSONS } from '../../../site/lessons/index.ts'
+import { startChromium } from '../../browser/chromium.ts'
+import { openPlayground } from '../support/open-playground.ts'
+
+describe('in the page, the lesson', () => {
+  let browser: Browser
+  before(async () => void (browser = await startChromium()))
+  after(() => browser.close())
+
+  for (const { id, title, steps } of LESSONS)
+    it(`“${title}” can be played to its end, and shows each question before its answer`, async () => {
+      const open = await openPlayground(browser)
+      const card = open.page.locator('.lesson')
+      await open.press(title)
+      expect(await open.evaluate('location.hash')).to.equal(`#lesson=${id}`)
+      for (const [i, { question, focus }] of steps.entries()) {
+        await open.page.waitForSelector(`.lesson[data-step="${i + 1}"]`)
+        if (focus !== undefined && question === undefined)
+          expect(await open.evaluate('playground.selection !== undefined')).to.equal(true)
+        if (question !== undefined) {
+          expect(await card.textContent()).not.to.contain(question.explanation.replaceAll('`', ''))
+          await card.locator('.choice').nth(question.answer).click()
+          await hasten(open.page)
+          await open.idle()
+          expect(await card.textContent()).to.contain(question.explanation.replaceAll('`', ''))
+          expect(await card.locator('.choice.right').count()).to.equal(1)
+        }
+        if (i === steps.length - 1) break
+        await card.getByRole('button', { name: 'Next', exact: true }).click()
+        await hasten(open.page)
+        await open.idle()
+      }
+      expect(await open.evaluate('playground.lessons.shown.isOver')).to.equal(true)
+      expect(await open.page.getByRole('alert').count()).to.equal(0)
+      expect(open.messages).to.deep.equal([])
+      await open.close()
+    })
+
+  it('goes on where it was, although the reader has gone elsewhere meanwhile', async () => {
+    const open = await openPlayground(browser, 'lesson=herd')
+    const frames = await open.evaluate('playground.frames.length')
+    await open.press('to the beginning')
+    expect(await open.evaluate('playground.frames.length')).to.equal(0)
+    await open.page.locator('.choice').nth(1).click()
+    await hasten(open.page)
+    await open.idle()
+    expect(await open.evaluate('playground.frames.length')).to.be.above(Number(frames))
+    expect(await open.page.getByRole('alert').count()).to.equal(0)
+    await open.close()
+  })
+
+  it('says which choice was wrong, not only by colour', async () => {
+    const open = await openPlayground(browser, 'lesson=herd')
+    await open.page.locator('.choice').nth(0).click()
+    await hasten(open.page)
+    await open.idle()
+    expect(await open.page.locator('.choice').nth(0).textContent()).to.match(/^✗.*, wrong$/)
+    expect(await open.page.locator('.choice').nth(1).textContent()).to.match(/^✓.*, right$/)
+    await open.close()
+  })
+})
+
+/** Shows at once what the lesson plays. */
+const hasten = (page: { evaluate: (expression: string) => Promise<unknown> }) =>
+  page.evaluate('new Promise(begun => setTimeout(begun)).then(() => playground.lessons.hasten())')
