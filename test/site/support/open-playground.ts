@@ -48,8 +48,11 @@ export async function openPlayground(
   await page.goto(`${pathToFileURL(file).href}${link === '' ? '' : `#${link}`}`)
   // Playwright's waitForFunction would evaluate strings in the page, which its policy forbids.
   const until = async (condition: string) => {
-    for (const end = Date.now() + PATIENCE; !(await page.evaluate<boolean>(condition)); await page.waitForTimeout(20))
+    const end = Date.now() + PATIENCE
+    while (!(await page.evaluate<boolean>(condition))) {
       if (Date.now() > end) throw new Error(`after ${PATIENCE} ms there is still no ${condition}`)
+      await page.waitForTimeout(20)
+    }
   }
   await until('document.querySelector(".stage canvas") !== null')
   const idle = async () => {
