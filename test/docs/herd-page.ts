@@ -5,7 +5,13 @@ import { bytes, figure } from '../../bench/output/table.ts'
 import type { PeersResult } from '../../bench/peers/result.ts'
 import { peersChapter } from './peers-chapter.ts'
 
-const NAMES = { ephemeral: 'EphemeralMutex', herd: 'HerdMutex', mutex: 'Mutex', ticket: 'TicketMutex' }
+const NAMES = {
+  ephemeral: 'EphemeralMutex',
+  herd: 'HerdMutex',
+  mutex: 'Mutex, lookAhead: false',
+  'look-ahead': 'Mutex',
+  ticket: 'TicketMutex',
+}
 type Name = keyof typeof NAMES
 const LOCKS = Object.keys(NAMES) as Name[]
 
@@ -40,7 +46,7 @@ export function herdPage(result: Result, peers: PeersResult): string {
   return `# What a herd costs
 
 ${n} clients contend for one lock. The client that holds it releases it, and then queues for it again. What does that cost the other clients
-and the ZooKeeper server? This page describes five locks, and compares four of them. Each of them solves the main problem of the one before it. The figures come from
+and the ZooKeeper server? This page compares five locks. Each of them solves the main problem of the one before it. The figures come from
 one run (\`docs/herd.json\` in the repository) on Apache ZooKeeper ${result.server.version} (\`${result.commandLine.replace(/ --(json|report) \S+/g, '')}\`,
 ${result.date.slice(0, 10)}). A script generates this page from the result file, and a test compares the two. \`npm start\` measures the
 figures again. Its report shows one release of each lock, frame by frame.
@@ -87,20 +93,22 @@ list. But a client can list the directory while its predecessor still holds the 
 in that list, nobody else will be. To know when to list, each client also watches the node before its predecessor's. To know that its own
 node is still there, it watches that too (\`Mutex\` by default).
 
-The next holder then has the lock **one round trip** after the release, which is the least that a lock at a server can need. A release
-notifies three clients instead of one: the next holder, the client behind it, which lists, and the client that releases. The number of lists
-is the same, and so is the power of N. [locks.md](locks.md) has the requests and notifications of this lock beside those of the last one.
+The next holder then has the lock **one round trip** after the release, which is the least that a lock at a server can need.
+
+One release: **${events('look-ahead')} notifications, ${bytes(read('look-ahead'))} bytes read.** It notifies the next holder, the client
+behind it, which lists, and the client that releases. The number of lists is that of the last lock, so the bytes grow alike (measured power:
+${power('look-ahead')}). [locks.md](locks.md) has the requests of both locks.
 
 ## A queue of numbers
 
 If the names of the nodes are nothing but numbers, a client knows the name of its predecessor without a list. But the predecessor's node may
 also be deleted because the predecessor has cancelled or its session has ended. Therefore a client that releases the lock also *writes its
-number* to the parent node, in one transaction with the delete. In this run, the notified client then made two small reads. It read the parent: if
-the number there was that of its predecessor, then the predecessor had released the lock. It read its own node: if that still existed, the
-client held the lock. Only if the parent contained another number did the client list the directory (\`TicketMutex\`). Since this run, the
-client reads the parent before its predecessor releases the lock, and nothing after that: [locks.md](locks.md) has the present costs.
+number* to the parent node, in one transaction with the delete. The client behind the next holder is notified
+too, and reads the parent: if the number there is that of the released node, only its predecessor is ahead. So this lock also looks ahead,
+and its next holder reads nothing after the release. Only if the parent contains another number, the client lists the directory
+(\`TicketMutex\`).
 
-One release: **${events('ticket')} notification, ${bytes(read('ticket'))} bytes read.** With ${sizes[0]} contenders, a release
+One release: **${events('ticket')} notifications, ${bytes(read('ticket'))} bytes read.** With ${sizes[0]} contenders, a release
 reads ${bytes(read('ticket', 'release', sizes[0]))} bytes. The measured power of N is ${power('ticket')}. ${n} releases read
 ${bytes(n * read('ticket'))} bytes, so the total grows with N.
 
@@ -136,8 +144,8 @@ ${peersChapter(peers)}## What it means for the server
 - **Network.** ${bytes(read('herd'))} bytes for one release take ${figure((read('herd') * 8) / 1e9)} s on a gigabit line. Even with faster
   processors, \`HerdMutex\` cannot pass the lock on faster.
 - **Processor.** A release with ${busy} contenders took the server ${work('ephemeral')} ms of processor time for \`EphemeralMutex\`,
-  ${work('herd')} for \`HerdMutex\`, ${work('mutex')} for \`Mutex\` and ${work('ticket')} for \`TicketMutex\`. (Use these figures only to
-  compare the locks, because they depend on the machine.)
+  ${work('herd')} for \`HerdMutex\`, ${work('mutex')} for \`Mutex\` with \`lookAhead: false\`, ${work('look-ahead')} for \`Mutex\` and
+  ${work('ticket')} for \`TicketMutex\`. (Use these figures only to compare the locks, because they depend on the machine.)
 - **Other clients.** The notifications, replies and pings of a session share its connection, and all sessions share the threads of the
   server. A client that only wants to read a node waits until the lists are sent. If a ping waits too long, its session expires and its
   ephemeral nodes are deleted, which causes another herd.
