@@ -33,6 +33,7 @@ const checks: Checks<ConnectOptions> = { ...commonChecks, tls: optional.boolean 
  * @throws ZooKeeperError as `connect` of `zkwire`; BADARGUMENTS also for a `dns-srv://` connect string. If the runtime
  * does not trust a certificate, CONNECTTIMEOUT instead of PROTOCOL
  * @example
+ * import { connect } from 'zkwire/cloudflare'
  * await using zk = await connect('localhost:2181', { sessionTimeout: 10_000 })
  * zk.state // => 'connected'
  */

@@ -79,9 +79,9 @@ const checks: Checks<ConnectOptions> = {
  * credentials
  * @throws the reason of `options.signal` if it aborts
  * @example
+ * import { connect } from 'zkwire'
  * await using zk = await connect('localhost:2181', { sessionTimeout: 10_000 })
  * zk.state // => 'connected'
- * zk.sessionTimeout // => 10_000
  */
 export async function connect(servers: string, options: ConnectOptions = {}): Promise<Client> {
   return open(parseConnectString(servers), options)

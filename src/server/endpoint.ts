@@ -53,3 +53,9 @@ export class Endpoint {
     if (this.#listener !== undefined) this.#listener = await listenTcp({ host, port }, core.accept, core.settings.tls)
   }
 }
+
+/** Connects to the server that has the port in the connect string, or else to the first. */
+export const dialOf =
+  (first: Endpoint, endpoints: readonly Endpoint[]): Dial =>
+  (address, handler) =>
+    (endpoints.find(endpoint => endpoint.address.port === address.port) ?? first).dial(address, handler)

@@ -90,6 +90,13 @@ export interface Fault {
 export interface Faults {
   /**
    * Executes the request. Holds its reply, and everything after it on the connection, until `release()` or `clear()`.
+   * @example
+   * const fault = server.faults.hold('create')
+   * const answer = zk.create('/app')
+   * await fault.triggered
+   * server.snapshot().nodes.has('/app') // => true
+   * fault.release()
+   * await answer.then(({ path }) => path) // => '/app'
    */
   hold(kind: FaultKind, match?: FaultMatch): Fault
 
@@ -97,18 +104,36 @@ export interface Faults {
    * Executes the request. Holds its reply, and everything after it on the connection, for `ms` milliseconds, or until
    * `release()` or `clear()`.
    * @param ms milliseconds, from 0 to 2147483647
+   * @example
+   * server.faults.delay('exists', 20)
+   * await zk.exists('/app') // => null
    */
   delay(kind: FaultKind, ms: number, match?: FaultMatch): Fault
 
-  /** Executes the request, and closes the connection instead of sending the reply. */
+  /**
+   * Executes the request, and closes the connection instead of sending the reply.
+   * @example
+   * server.faults.drop('create')
+   * await zk.create('/app') // throws CONNECTIONLOSS
+   * server.snapshot().nodes.has('/app') // => true
+   */
   drop(kind: FaultKind, match?: FaultMatch): Fault
 
-  /** Closes the connection without executing the request. The client cannot distinguish this from `drop`. */
+  /**
+   * Closes the connection without executing the request. The client cannot distinguish this from `drop`.
+   * @example
+   * server.faults.ignore('create')
+   * await zk.create('/app') // throws CONNECTIONLOSS
+   * server.snapshot().nodes.has('/app') // => false
+   */
   ignore(kind: Exclude<FaultKind, 'event'>, match?: FaultMatch): Fault
 
   /**
    * Replies with the error `code` without executing the request.
    * @param code an error that servers send, for example 'NONODE'
+   * @example
+   * server.faults.replace('setData', 'QUOTAEXCEEDED')
+   * await zk.setData('/', 'v1') // throws QUOTAEXCEEDED
    */
   replace(kind: OperationName, code: ServerErrorCode, match?: FaultMatch): Fault
 
@@ -116,9 +141,19 @@ export interface Faults {
    * Closes the connection of the next matching reply or event after `bytes` more bytes, even in the middle of a frame.
    * Bytes that are held already are not counted.
    * @param bytes a whole number from 0 on
+   * @example
+   * server.faults.cutAfter(10)
+   * await zk.exists('/app') // throws CONNECTIONLOSS
    */
   cutAfter(bytes: number, match?: FaultMatch): Fault
 
-  /** Cancels all faults that can still happen, and sends everything that is held. */
+  /**
+   * Cancels all faults that can still happen, and sends everything that is held.
+   * @example
+   * const fault = server.faults.replace('exists', 'NOAUTH', { times: Infinity })
+   * server.faults.clear()
+   * await zk.exists('/app') // => null
+   * fault.isOver // => true
+   */
   clear(): void
 }

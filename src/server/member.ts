@@ -98,13 +98,28 @@ export class Member {
     return this.#peer.core.stats
   }
 
-  /** Returns a copy of the nodes as this server has them, of its watches, and of the sessions of the ensemble. */
+  /**
+   * Returns a copy of the nodes as this server has them, of its watches, and of the sessions of the ensemble.
+   * @example
+   * await using server = await Server.start({ servers: 3 })
+   * await using zk = await connect(server.connectString)
+   * await zk.create('/app')
+   * server.leader?.snapshot().nodes.has('/app') // => true
+   */
   snapshot(): Snapshot {
     const { core } = this.#peer
     return snapshotOf(core.database, core.sessions.all, [core])
   }
 
-  /** Closes every connection to this server. The sessions continue. */
+  /**
+   * Closes every connection to this server. The sessions continue.
+   * @example
+   * await using server = await Server.start({ servers: 3 })
+   * await using zk = await connect(server.members[0]?.connectString ?? '')
+   * const next = new Promise(resolve => zk.once('state', resolve))
+   * server.members[0]?.dropConnections()
+   * await next // => 'suspended'
+   */
   dropConnections(): void {
     this.#peer.core.dropConnections()
   }
@@ -116,6 +131,13 @@ export class Member {
    * @param ms milliseconds. A server hears nothing from its leader for that time at first, so `syncLimit` ticks or more
    * have the effect of `cutOff()`.
    * @throws ZooKeeperError BADARGUMENTS if `ms` is not from 0 to 2147483647
+   * @example
+   * await using server = await Server.start({ servers: 3 })
+   * const [follower] = server.followers
+   * follower?.lag(500)
+   * await using zk = await connect(server.leader?.connectString ?? '')
+   * await zk.create('/app')
+   * follower?.snapshot().nodes.has('/app') // => false
    */
   lag(ms: number): void {
     const problem = lagCheck(ms)
@@ -127,6 +149,11 @@ export class Member {
    * Cuts the network between this server and all others, until `heal()`. Clients still reach it. A follower answers
    * pings and reads for `syncLimit` ticks; writes and new sessions wait. Then it closes its connections and refuses new
    * ones, or serves reads only if the option `readOnlyMode` is set. The others elect a leader if this server led them.
+   * @example
+   * await using server = await Server.start({ servers: 3 })
+   * const [follower] = server.followers
+   * follower?.cutOff()
+   * follower?.isCutOff // => true
    */
   cutOff(): void {
     this.#ensemble.setCutOff(this.#peer, true)
@@ -135,17 +162,40 @@ export class Member {
   /**
    * Ends the cut. If the server has not noticed the cut, messages that it sent meanwhile arrive now. Otherwise it
    * follows the leader after 200 ms, and loses the writes that the others do not have.
+   * @example
+   * await using server = await Server.start({ servers: 3 })
+   * const [follower] = server.followers
+   * follower?.cutOff()
+   * follower?.heal()
+   * follower?.isCutOff // => false
    */
   heal(): void {
     this.#ensemble.setCutOff(this.#peer, false)
   }
 
-  /** Simulates a stopped process: clients and servers get no answer. Ends with `resume()`. */
+  /**
+   * Simulates a stopped process: clients and servers get no answer. Ends with `resume()`.
+   * @example
+   * await using server = await Server.start({ servers: 3 })
+   * const [follower] = server.followers
+   * follower?.pause()
+   * await using zk = await connect(server.connectString, { attemptTimeout: 100 })
+   * zk.state // => 'connected'
+   */
   pause(): void {
     this.#ensemble.pausePeer(this.#peer)
   }
 
-  /** Ends the pause. If the other servers have another leader by now, this server follows it after 200 ms. */
+  /**
+   * Ends the pause. If the other servers have another leader by now, this server follows it after 200 ms.
+   * @example
+   * await using server = await Server.start({ servers: 3 })
+   * const [follower] = server.followers
+   * follower?.pause()
+   * follower?.resume()
+   * await using zk = await connect(follower?.connectString ?? '')
+   * zk.state // => 'connected'
+   */
   resume(): void {
     this.#ensemble.resumePeer(this.#peer)
   }
@@ -153,6 +203,11 @@ export class Member {
   /**
    * Ends this server like a process that is killed. The other servers notice at once: they elect a leader within 200 ms
    * if this one was the leader. Without a majority, they serve no client. Does nothing if the server is stopped.
+   * @example
+   * await using server = await Server.start({ servers: 3 })
+   * const [follower] = server.followers
+   * await follower?.stop()
+   * follower?.mode // => 'stopped'
    */
   stop(): Promise<void> {
     return this.#inTurn(async () => {
@@ -166,6 +221,12 @@ export class Member {
    * server is running.
    * @throws ZooKeeperError BADARGUMENTS if `server.close()` was called
    * @throws Error of node:net if another process uses the port now. The server is still stopped then.
+   * @example
+   * await using server = await Server.start({ servers: 3 })
+   * const [follower] = server.followers
+   * await follower?.stop()
+   * await follower?.start()
+   * follower?.mode // => 'looking'
    */
   start(): Promise<void> {
     return this.#inTurn(async () => {

@@ -3,32 +3,16 @@
 import { badArguments } from '../protocol/index.ts'
 import type { Dial } from '../transport/transport.ts'
 import type { Cluster } from './cluster.ts'
-import { readData, writeData } from './data-file.ts'
-import { Endpoint } from './endpoint.ts'
+import { writeData } from './data-file.ts'
+import { dialOf, Endpoint } from './endpoint.ts'
 import { Ensemble } from './ensemble.ts'
 import type { Faults } from './faults.ts'
 import { Member } from './member.ts'
-import { settingsOf, type ServerOptions, type Settings } from './options.ts'
+import { clusterOf } from './new-cluster.ts'
+import { settingsOf, type ServerOptions } from './options.ts'
 import { encodeState } from './saved-state.ts'
 import { snapshotOf, type Snapshot } from './snapshot.ts'
-import { Standalone } from './standalone.ts'
 import { totalStats, type ServerStats } from './stats.ts'
-
-const create = (settings: Settings, state?: string): Cluster =>
-  settings.servers > 1 ? new Ensemble(settings, state) : new Standalone(settings, state)
-
-/** Returns servers with the state of their file, if there is one. Does not wait if no file is given. */
-function clusterOf(settings: Settings): Cluster | Promise<Cluster> {
-  const { dataFile } = settings
-  if (dataFile === undefined) return create(settings)
-  return readData(dataFile).then(state => {
-    try {
-      return create(settings, state)
-    } catch (error) {
-      throw badArguments('Server.start', '', `${dataFile} is not a state of this server: ${(error as Error).message}`)
-    }
-  })
-}
 
 /**
  * An embedded ZooKeeper in memory, for tests: one server, or an ensemble of several. `Server.start()` creates one, and
@@ -130,6 +114,10 @@ export class Server {
    * @returns resolves when there is a leader. Rejects if the server is closed before; that is never reported as an
    * unhandled rejection.
    * @throws ZooKeeperError BADARGUMENTS if this is a single server, or `member` is not one of its members
+   * @example
+   * await using server = await Server.start({ servers: 3 })
+   * await server.elect(server.members[0])
+   * server.leader?.id // => 1
    */
   elect(member?: Member): Promise<void> {
     const cluster = this.#cluster
@@ -139,7 +127,12 @@ export class Server {
     return cluster.elect(cluster.peers[index])
   }
 
-  /** Returns a copy of the current nodes, watches and sessions. */
+  /**
+   * Returns a copy of the current nodes, watches and sessions.
+   * @example
+   * await zk.create('/app', 'v1')
+   * server.snapshot().nodes.get('/app')?.data?.toString() // => 'v1'
+   */
   snapshot(): Snapshot {
     const { newest, leader, cores } = this.#cluster
     return snapshotOf(newest, leader.sessions.all, cores)
@@ -148,13 +141,24 @@ export class Server {
   /**
    * Expires a session at once, as if its client had been silent for too long. Returns false if there is no such
    * session, or no leader that could do it.
+   * @example
+   * server.expireSession(zk.sessionId) // => true
+   * const states: string[] = []
+   * for await (const state of zk.states()) states.push(state)
+   * states.at(-1) // => 'expired'
    */
   expireSession(id: bigint): boolean {
     const session = this.#cluster.leader.sessions.get(id)
     return session !== undefined && this.#cluster.endSession(session)
   }
 
-  /** Closes every connection. The sessions continue until they expire. */
+  /**
+   * Closes every connection. The sessions continue until they expire.
+   * @example
+   * const next = new Promise(resolve => zk.once('state', resolve))
+   * server.dropConnections()
+   * await next // => 'suspended'
+   */
   dropConnections(): void {
     for (const core of this.#cluster.cores) core.dropConnections()
   }
@@ -162,6 +166,10 @@ export class Server {
   /**
    * Simulates a process that is stopped. The server still accepts connections and bytes, but executes nothing and sends
    * nothing. No session expires. Does nothing if the server is paused already.
+   * @example
+   * server.pause()
+   * await zk.exists('/app', { signal: AbortSignal.timeout(50) }) // throws TimeoutError
+   * server.resume()
    */
   pause(): void {
     this.#cluster.pause()
@@ -170,6 +178,10 @@ export class Server {
   /**
    * Ends the pause. Executes the requests received during it, and then expires the sessions that are overdue and sent
    * none.
+   * @example
+   * server.pause()
+   * server.resume()
+   * await zk.exists('/app') // => null
    */
   resume(): void {
     this.#cluster.resume()
@@ -179,6 +191,9 @@ export class Server {
    * Ends the server like a process that is killed: closes every connection, discards all replies that are not sent, and
    * refuses connections until `start()`. Nodes and sessions stay, no session expires, and faults stay planned. Ends a
    * pause. Does nothing if the server is stopped already.
+   * @example
+   * await server.stop()
+   * await connect(server.connectString, { dial: server.dial }) // throws NOSERVER
    */
   stop(): Promise<void> {
     return this.#inTurn(async () => {
@@ -195,6 +210,11 @@ export class Server {
    * whole timeout again, as when Apache's server starts. Does nothing if the server is running.
    * @throws ZooKeeperError BADARGUMENTS if the server is closed
    * @throws Error of node:net if another process uses the port now. The server is still stopped then.
+   * @example
+   * await zk.create('/app')
+   * await server.stop()
+   * await server.start()
+   * server.snapshot().nodes.has('/app') // => true
    */
   start(): Promise<void> {
     return this.#inTurn(async () => {
@@ -218,6 +238,10 @@ export class Server {
    * @param next a 32-bit integer
    * @throws ZooKeeperError BADARGUMENTS if `next` is not a 32-bit integer, the node does not exist, or an ensemble has no
    * leader
+   * @example
+   * server.setSequenceCounter('/', 2147483647)
+   * const { path } = await zk.create('/job-', '', { mode: 'persistentSequential' })
+   * path // => '/job-2147483647'
    */
   setSequenceCounter(path: string, next: number): void {
     const fail = (problem: string) => badArguments('setSequenceCounter', path, problem)
@@ -227,7 +251,15 @@ export class Server {
     this.#cluster.setCounter(path, next)
   }
 
-  /** Deletes at once the containers and the nodes with a ttl that the next periodic check would delete. */
+  /**
+   * Deletes at once the containers and the nodes with a ttl that the next periodic check would delete.
+   * @example
+   * await zk.create('/jobs', '', { mode: 'container' })
+   * await zk.create('/jobs/a')
+   * await zk.delete('/jobs/a')
+   * server.runContainerCheck()
+   * await zk.exists('/jobs') // => null
+   */
   runContainerCheck(): void {
     this.#cluster.checkContainers()
   }
@@ -236,6 +268,10 @@ export class Server {
    * Closes all connections and discards all sessions, like the end of the process.
    * `snapshot()` still shows the last nodes. Writes the option `dataFile`, if it was given.
    * @throws Error of node:fs if it cannot write the file. The server is closed nevertheless.
+   * @example
+   * const server = await Server.start()
+   * await server.close()
+   * await connect(server.connectString) // throws NOSERVER
    */
   close(): Promise<void> {
     return (this.#closing ??= this.#close())
@@ -260,9 +296,3 @@ export class Server {
     return this.close()
   }
 }
-
-/** Connects to the server that has the port in the connect string, or else to the first. */
-const dialOf =
-  (first: Endpoint, endpoints: readonly Endpoint[]): Dial =>
-  (address, handler) =>
-    (endpoints.find(endpoint => endpoint.address.port === address.port) ?? first).dial(address, handler)

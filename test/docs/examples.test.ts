@@ -27,8 +27,11 @@ const exampleNames = (file: string, examples: object): PublicName[] => [
   },
 ]
 
-/** The classes whose members have examples of their own. */
-const classes = ['Client', 'Transaction', 'Lock', 'Held', 'VirtualClock']
+/** The classes and interfaces whose methods have examples of their own. */
+const withMethods = [
+  ...['Client', 'Transaction', 'Lock', 'Held', 'LeaderElection', 'Counter'],
+  ...['Server', 'Member', 'Faults', 'VirtualClock'],
+]
 
 describe('the examples of the public names', () => {
   let names: PublicName[]
@@ -37,7 +40,7 @@ describe('the examples of the public names', () => {
 
   before(async function () {
     this.timeout(60_000)
-    names = publicNames(Object.values(entryPoints()), classes)
+    names = publicNames(Object.values(entryPoints()), withMethods)
     problems = writeProgram([...names, ...exampleNames('wrong.ts', wrong), ...exampleNames('unchecked.ts', unchecked)])
     program = await loadProgram()
   })
@@ -46,6 +49,13 @@ describe('the examples of the public names', () => {
     expect(names).to.have.length.above(300)
     const missing = names.filter(({ examples }) => examples.length === 0)
     expect(missing.map(({ file, line, name, is }) => `${file}:${line} ${is} ${name}`)).to.deep.equal([])
+  })
+
+  it('are reported as missing for each export, and for each method, without one', () => {
+    const found = publicNames(['test/docs/examples/run.ts'], ['Checks'])
+    const names = ['failuresOf', 'Given', 'Checks', 'Checks.check', 'Checks.throws', 'RunnableExample']
+    expect(found.map(({ name }) => name)).to.have.members(names)
+    expect(found.flatMap(({ examples }) => examples)).to.deep.equal([])
   })
 
   it('each have a result in a comment', () => expect(problems).to.deep.equal(Object.keys(unchecked)))

@@ -100,6 +100,9 @@ export class LeaderElection {
    * the leadership. `watchOwnNode` is true by default.
    * @throws LockError TIMEOUT, EXHAUSTED; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
    * SESSIONEXPIRED, NOAUTH
+   * @example
+   * await using held = await new LeaderElection(zk, '/election', { id: 'host-1' }).campaign({ timeout: 10_000 })
+   * held.validFor() > 0 // => true
    */
   async campaign(options: AcquireOptions = {}): Promise<Held> {
     checked('campaign', this.path, options, acquireOptionChecks)
@@ -114,6 +117,13 @@ export class LeaderElection {
    * @throws the function's error, if it fails while this participant leads; LockError EXHAUSTED; ZooKeeperError
    * BADARGUMENTS, NOAUTH; ZooKeeperError at the end of the session (`supervise` can start a new session);
    * AggregateError if the function fails and the release is refused too
+   * @example
+   * const stop = new AbortController()
+   * const task = (held: Held) => {
+   *   held.validFor() > 0 // => true
+   *   stop.abort()
+   * }
+   * await new LeaderElection(zk, '/election', { id: 'host-1' }).lead(task, { signal: stop.signal })
    */
   async lead(fn: (held: Held) => void | Promise<void>, options: SignalOption = {}): Promise<void> {
     checkFunction('lead', this.path, fn)
@@ -139,6 +149,11 @@ export class LeaderElection {
   /**
    * Reads all participants, the leader first. Does not wait through lost connections.
    * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
+   * @example
+   * const election = new LeaderElection(zk, '/election', { id: 'host-1' })
+   * await using held = await election.campaign()
+   * const participants = await election.participants()
+   * participants.map(({ id }) => id) // => ['host-1']
    */
   async participants(): Promise<Participant[]> {
     const contenders = await this.#leadership.contenders()
@@ -150,7 +165,14 @@ export class LeaderElection {
     }))
   }
 
-  /** Reads the leader. Resolves with null if there is no leader. Throws as {@link participants}. */
+  /**
+   * Reads the leader. Resolves with null if there is no leader. Throws as {@link participants}.
+   * @example
+   * const election = new LeaderElection(zk, '/election', { id: 'host-1' })
+   * await election.leader() // => null
+   * await using held = await election.campaign()
+   * await election.leader().then(leader => leader?.path) // => held.path
+   */
   async leader(): Promise<Participant | null> {
     return (await this.participants())[0] ?? null
   }
@@ -159,6 +181,13 @@ export class LeaderElection {
    * Yields the current leader, and then each new one; null while there is no leader. Does not participate, writes
    * nothing, and needs one watch. Skips leaders that come and go between two reads. Ends when the signal aborts.
    * @throws ZooKeeperError BADARGUMENTS, NOAUTH; ZooKeeperError at the end of the session
+   * @example
+   * const election = new LeaderElection(zk, '/election', { id: 'host-1' })
+   * await using held = await election.campaign()
+   * for await (const leader of election.leaders()) {
+   *   leader?.id // => 'host-1'
+   *   break
+   * }
    */
   async *leaders(options: SignalOption = {}): AsyncGenerator<Participant | null, void, undefined> {
     const { signal } = checked('leaders', this.path, options, signalChecks)

@@ -77,6 +77,7 @@ export class Counter {
   /**
    * Reads the value from the connected server, which may lag behind, as {@link SharedValue.get} does.
    * @throws LockError UNSUPPORTED if the node's data has another format; ZooKeeperError, for example NOAUTH
+   * @example await new Counter(zk, '/orders', { initial: 7 }).get() // => 7n
    */
   async get(): Promise<bigint> {
     return this.#decode(await this.#value.get())
@@ -87,23 +88,42 @@ export class Counter {
    * @param delta an integer, which may be negative
    * @throws RangeError if the result would be outside the range of the format; LockError UNSUPPORTED if the node's data
    * has another format; LockError TIMEOUT; the signal's reason; ZooKeeperError as {@link SharedValue.update}
+   * @example
+   * const orders = new Counter(zk, '/orders')
+   * await orders.add(2) // => 2n
+   * await orders.add(-3n) // => -1n
    */
   async add(delta: Integer, options: WaitOptions = {}): Promise<bigint> {
     const change = this.#checked('add', delta)
     return this.#decode(await this.#update(current => current + change, options))
   }
 
-  /** Adds 1. Resolves and throws as {@link add}. */
+  /**
+   * Adds 1. Resolves and throws as {@link add}.
+   * @example
+   * const [mine, theirs] = [new Counter(zk, '/orders'), new Counter(other, '/orders')]
+   * await Promise.all([mine.increment(), theirs.increment()])
+   * await mine.get() // => 2n
+   */
   increment(options: WaitOptions = {}): Promise<bigint> {
     return this.add(1, options)
   }
 
-  /** Subtracts 1. Resolves and throws as {@link add}. */
+  /**
+   * Subtracts 1. Resolves and throws as {@link add}.
+   * @example await new Counter(zk, '/orders', { initial: 7 }).decrement() // => 6n
+   */
   decrement(options: WaitOptions = {}): Promise<bigint> {
     return this.add(-1, options)
   }
 
-  /** Replaces the value, also if the node's data has another format. Throws as {@link add}. */
+  /**
+   * Replaces the value, also if the node's data has another format. Throws as {@link add}.
+   * @example
+   * const orders = new Counter(zk, '/orders')
+   * await orders.set(7)
+   * await orders.get() // => 7n
+   */
   async set(value: Integer, options: WaitOptions = {}): Promise<void> {
     const bytes = this.#encode(this.#checked('set', value))
     await this.#value.set(bytes, options)
@@ -112,6 +132,10 @@ export class Counter {
   /**
    * Replaces the value if it is the expected one, and resolves with true. Otherwise resolves with false and writes
    * nothing. Throws as {@link add}.
+   * @example
+   * const orders = new Counter(zk, '/orders')
+   * await orders.compareAndSet(0, 5) // => true
+   * await orders.compareAndSet(0, 6) // => false
    */
   async compareAndSet(expected: Integer, next: Integer, options: WaitOptions = {}): Promise<boolean> {
     const [present, value] = [this.#checked('compareAndSet', expected), this.#checked('compareAndSet', next)]
@@ -126,6 +150,11 @@ export class Counter {
   /**
    * Yields the present value, and then each new one, as {@link SharedValue.changes} does.
    * @throws LockError UNSUPPORTED if the node's data has another format; ZooKeeperError as {@link SharedValue.changes}
+   * @example
+   * for await (const value of new Counter(zk, '/orders').changes()) {
+   *   value // => 0n
+   *   break
+   * }
    */
   async *changes(options: ChangesOptions = {}): AsyncGenerator<bigint, void, undefined> {
     for await (const value of this.#value.changes(options)) yield this.#decode(value)
@@ -135,6 +164,9 @@ export class Counter {
    * Calls the listener with the present value, and then with each new one. Treats errors as {@link SharedValue.on} does.
    * LockError UNSUPPORTED, which means that the node's data has another format, is an error of a read.
    * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * const next = new Promise(resolve => new Counter(zk, '/orders', { initial: 7 }).on('change', resolve))
+   * await next // => 7n
    */
   on(event: 'change', listener: (value: bigint) => unknown): this {
     this.#listeners.on(event, listener)
@@ -144,6 +176,12 @@ export class Counter {
   /**
    * Removes a listener that {@link on} registered, and its watch.
    * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * const values: bigint[] = []
+   * const listener = (value: bigint) => values.push(value)
+   * new Counter(zk, '/orders').on('change', listener).off('change', listener)
+   * await zk.sync('/')
+   * values // => []
    */
   off(event: 'change', listener: (value: bigint) => unknown): this {
     this.#listeners.off(event, listener)

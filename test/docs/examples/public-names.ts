@@ -39,9 +39,9 @@ export function entryPoints(): Record<string, string> {
 
 /**
  * Returns the names that the files export, each once: with the first file that exports it.
- * @param withMembers the classes whose members are names too, such as `Client.create`
+ * @param withMethods the classes and interfaces whose methods are names too, such as `Client.create`
  */
-export function publicNames(files: readonly string[], withMembers: readonly string[] = []): PublicName[] {
+export function publicNames(files: readonly string[], withMethods: readonly string[] = []): PublicName[] {
   // Without the libraries, because the exports alone are needed. That takes a tenth of the time.
   const program = ts.createProgram(
     files.map(file => join(root, file)),
@@ -82,9 +82,9 @@ export function publicNames(files: readonly string[], withMembers: readonly stri
         declarations.filter(each => !isType(each)),
       )
       add('type', declarations.filter(isType))
-      if (!withMembers.includes(exported.name)) continue
+      if (!withMethods.includes(exported.name)) continue
       for (const member of checker.getDeclaredTypeOfSymbol(symbol).getProperties())
-        if (isPublic(member)) add('value', member.declarations ?? [], `.${member.name}`)
+        if (isPublicMethod(member)) add('value', member.declarations ?? [], `.${member.name}`)
     }
   }
   for (const file of files) {
@@ -99,9 +99,10 @@ export function publicNames(files: readonly string[], withMembers: readonly stri
 const isExportedAsType = (exported: ts.Symbol): boolean =>
   (exported.declarations ?? []).some(each => ts.isTypeOnlyImportOrExportDeclaration(each))
 
-/** Returns false for private and protected members, and for those whose name is a symbol. */
-const isPublic = ({ name, declarations = [] }: ts.Symbol): boolean =>
+/** Returns false for properties, for private and protected methods, and for methods whose name is a symbol. */
+const isPublicMethod = ({ name, flags, declarations = [] }: ts.Symbol): boolean =>
   /^[a-z]/.test(name) &&
+  (flags & ts.SymbolFlags.Method) !== 0 &&
   declarations.every(each => {
     const modifiers = ts.getCombinedModifierFlags(each)
     return (modifiers & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) === 0
