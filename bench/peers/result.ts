@@ -95,6 +95,15 @@ function figuresOf(costs: readonly PhaseCost[]): PhaseFigures {
 
 const round = (value: number): number => Number(value.toPrecision(3))
 
+/** Returns the counts of the smallest size, which are the same in every run with the same libraries. */
+export const talliesOf = ({ cells }: Pick<PeersResult, 'cells'>) => {
+  const least = Math.min(...cells.map(({ size }) => size))
+  return cells
+    .filter(({ size }) => size === least)
+    .map(({ recipe, phases }) => ({ recipe, release: phases.release.tally, join: phases.join.tally }))
+    .sort((a, b) => (a.recipe < b.recipe ? -1 : 1))
+}
+
 /** Smaller sizes are left out of the fit, because constant costs bend the line there. */
 const LARGE = 10
 

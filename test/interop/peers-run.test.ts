@@ -12,7 +12,7 @@ import { Progress } from '../../bench/output/progress.ts'
 import { libraries, type Library } from '../../bench/peers/libraries.ts'
 import { comparePeers, type Availability } from '../../bench/peers/main.ts'
 import { provide } from '../../bench/peers/provide.ts'
-import type { PeersResult } from '../../bench/peers/result.ts'
+import { readPeersResult, talliesOf, type PeersResult } from '../../bench/peers/result.ts'
 import { until } from '../support/until.ts'
 
 const SIZES = [2, 4]
@@ -44,6 +44,19 @@ describe('npm start -- --peers', function () {
     expect(result.ended).to.equal('complete')
     for (const recipe of RECIPES)
       for (const size of SIZES) expect(cellOf(recipe, size).isConstant, `${recipe} ${size}`).to.equal(true)
+  })
+
+  it('counts the same, to the byte, as the committed run of the same versions', async () => {
+    const committed = await readPeersResult(fileURLToPath(new URL('../../docs/peers.json', import.meta.url)))
+    const versionOf = ({ libraries }: PeersResult, name: string) =>
+      libraries.find(library => library.name === name)?.version
+    const comparable = committed.libraries
+      .filter(({ name, version }) => version === versionOf(result, name))
+      .flatMap(({ recipes }) => recipes.map(({ id }) => id))
+      .filter(id => RECIPES.includes(id))
+    expect(comparable).not.to.have.length(0)
+    const of = (each: PeersResult) => talliesOf(each).filter(({ recipe }) => comparable.includes(recipe))
+    expect(of(result)).to.deep.equal(of(committed))
   })
 
   it('counts one notification for a queue whose waiters watch their predecessors, and the herd’s', () => {

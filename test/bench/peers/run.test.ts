@@ -1,6 +1,7 @@
 // The measurement of the peers, with our own locks only: test/interop/peers-run.test.ts has the other libraries.
 import { expect } from 'chai'
 import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { serverFor, type Server } from '../../../bench/harness/server.ts'
 import { Progress } from '../../../bench/output/progress.ts'
 import { libraries, type Library } from '../../../bench/peers/libraries.ts'
@@ -8,6 +9,7 @@ import { comparePeers, needs, provideAll, type Availability } from '../../../ben
 import { provide } from '../../../bench/peers/provide.ts'
 import { peersCaveats, peersTable } from '../../../bench/peers/table.ts'
 import { peersReportOf } from '../../../bench/report/peers.ts'
+import { readPeersResult, talliesOf } from '../../../bench/peers/result.ts'
 import { connect } from '../../../src/index.ts'
 import { until } from '../../support/until.ts'
 
@@ -53,6 +55,10 @@ describe('npm start -- --peers', function () {
     expect(of('herd', 4).release.tally.notifications).to.equal(3)
     expect(of('herd', 2).release.tally.notifications).to.equal(1)
     expect(of('read', 4).release.tally, 'all readers get the lock').to.deep.include({ notifications: 3, framesSent: 4 })
+    const committed = await readPeersResult(fileURLToPath(new URL('../../../docs/peers.json', import.meta.url)))
+    expect(talliesOf(result), 'as on Apache, in the committed run').to.deep.equal(
+      talliesOf(committed).filter(({ recipe }) => result.cells.some(cell => cell.recipe === recipe)),
+    )
     expect(result.roundTrips.map(({ recipe, counted }) => [recipe, counted])).to.deep.equal([
       ['predecessor', 2],
       ['herd', 2],
