@@ -1,8 +1,7 @@
 // Waits until contenders and server have nothing left to do.
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
-import { threadStates } from '../../test/support/procfs.ts'
+import { isAsleep } from '../../test/support/procfs.ts'
 
-const SLEEPING = 'S'
 /** The interval between two looks at the threads, ms. It is longer than the pauses of zoo_lock (0.5 ms). */
 const INTERVAL = 2
 /** The number of consecutive looks that must find all threads asleep. */
@@ -29,14 +28,13 @@ export async function awaitRest({ pids, passed, silence = 0 }: Busy): Promise<vo
   let [looks, last, since] = [0, passed(), performance.now()]
   while (looks < LOOKS || performance.now() - since < silence) {
     await delay(INTERVAL)
-    const isAsleep = pids.every(isSleeping)
+    // If frames have just passed, the threads need no look.
+    const areAsleep = passed() === last && pids.every(isAsleep)
     await turn()
     await turn()
     const now = passed()
-    looks = isAsleep && now === last ? looks + 1 : 0
+    looks = areAsleep && now === last ? looks + 1 : 0
     if (now !== last) since = performance.now()
     last = now
   }
 }
-
-const isSleeping = (pid: number): boolean => threadStates(pid).every(state => state === SLEEPING)

@@ -53,7 +53,7 @@ describe('the report of the peers in a browser', () => {
         })
 
         it('draws one release of each lock, in the order of the libraries', async () => {
-          const drawn = await page.locator('.timeline').evaluateAll(all => all.map(({ id }) => id))
+          const drawn: unknown = await page.evaluate("[...document.querySelectorAll('.timeline')].map(({ id }) => id)")
           const recipes = result.libraries.flatMap(({ recipes }) => recipes.map(({ id }) => `timeline-${id}`))
           expect(drawn).to.deep.equal(recipes)
         })

@@ -17,6 +17,13 @@ export function threadStates(pid: number): string[] {
   return readdirSync(tasks).flatMap(task => statFields(`${tasks}/${task}/stat`)?.[0] ?? [])
 }
 
+/** True if all threads of a process wait for an event, also if the system has no /proc. */
+export function isAsleep(pid: number): boolean {
+  const tasks = `/proc/${pid}/task`
+  if (!existsSync(tasks)) return true
+  return readdirSync(tasks).every(task => (statFields(`${tasks}/${task}/stat`)?.[0] ?? 'S') === 'S')
+}
+
 /**
  * Returns the CPU time of all running threads of a process in ms, in units of nanoseconds. Undefined if the system does
  * not report it.
