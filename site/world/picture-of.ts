@@ -46,7 +46,7 @@ export function pictureOf(
       .sort((a, b) => a.id - b.id)
       .map(machine => clientOf(simulation, machine, watches)),
     servers,
-    replication: [],
+    replication: simulation.messages,
     store: simulation.store.picture,
     counters: {
       all: count(frames),

@@ -1,5 +1,6 @@
 // What a world looks like at one moment, as plain data. Two pictures of the same moment are deeply equal.
 import type { State } from '../../src/index.ts'
+import type { MemberMessage } from '../../src/server/index.ts'
 import type { FrameKind } from './wire-frame.ts'
 import type { Story } from './story.ts'
 
@@ -114,8 +115,7 @@ export interface NodeChange {
 export interface ReplicationMessage {
   readonly from: number
   readonly to: number
-  readonly kind: 'proposal' | 'ack' | 'commit'
-  readonly zxid: string
+  readonly kind: MemberMessage['kind']
   readonly sentAt: number
   readonly arrivesAt: number
 }

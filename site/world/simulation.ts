@@ -1,13 +1,13 @@
 // The running parts of a world: a server or an ensemble, clients, and the lines between them, in virtual time. Everything
 // that happens follows from the scenario and the deeds.
 import type { Stat } from '../../src/index.ts'
-import { Server, type TransactionRecord } from '../../src/server/index.ts'
+import { Server, type MemberMessage, type TransactionRecord } from '../../src/server/index.ts'
 import { VirtualClock } from '../../src/testing/index.ts'
 import { LATENCY } from './channel.ts'
 import { FrameLog } from './frame-log.ts'
 import { takes } from './grips.ts'
 import { Line } from './line.ts'
-import type { NodePicture } from './picture.ts'
+import type { NodePicture, ReplicationMessage } from './picture.ts'
 import { Process } from './process.ts'
 import { Program } from './program.ts'
 import { seededRandom, type Random } from './seeded-random.ts'
@@ -58,6 +58,8 @@ export class Simulation {
   readonly transactions: TimedTransaction[] = []
   /** Each time at which a client got what it waited for. */
   readonly takings: { readonly at: number; readonly client: number }[] = []
+  /** The last messages between servers. */
+  #messages: ReplicationMessage[] = []
   /** The clients by their numbers. A client that starts again gets a new machine. */
   readonly machines = new Map<number, Machine>()
   /** The client of each session so far. */
@@ -86,8 +88,11 @@ export class Simulation {
       clock: simulation.clock,
       random: simulation.#newRandom(),
       tickTime: TICK,
+      onMessage: message => simulation.#onMessage(message),
       onTransaction: record => void simulation.transactions.push({ at: simulation.now, record }),
     })
+    // The messages between two servers take as long as a frame. Half of it counts at each of them.
+    for (const member of simulation.server.members) member.lag(LATENCY / 2)
     simulation.#startClients()
     return simulation
   }
@@ -106,7 +111,13 @@ export class Simulation {
    * A stopped process does not count.
    */
   get isAtRest(): boolean {
-    return this.#pending === 0 && [...this.machines.values()].every(isAtRest)
+    const isReplicating = this.messages.some(({ kind }) => kind !== 'ping' && kind !== 'pong')
+    return this.#pending === 0 && !isReplicating && [...this.machines.values()].every(isAtRest)
+  }
+
+  /** The messages between servers that are on their way. */
+  get messages(): readonly ReplicationMessage[] {
+    return this.#messages.filter(({ arrivesAt }) => arrivesAt > this.now)
   }
 
   /** What clients and servers have counted themselves. */
@@ -128,6 +139,14 @@ export class Simulation {
     machine?.process.die()
     machine?.line.hangUp()
     this.machines.delete(id)
+  }
+
+  /** A message that waits, because the line between the servers is cut, is not on its way. */
+  #onMessage({ from, to, kind }: MemberMessage): void {
+    // The first messages are sent while the servers start.
+    const members = (this.#server as Server | undefined)?.members ?? []
+    if ([from, to].some(id => members[id - 1]?.isCutOff === true)) return
+    this.#messages = [...this.messages, { from, to, kind, sentAt: this.now, arrivesAt: this.now + LATENCY }]
   }
 
   #startClients(): void {

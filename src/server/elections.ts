@@ -108,10 +108,10 @@ export class Elections {
   #ping(peer: Peer): void {
     const { sessions } = this.#leader
     const network = this.#network
-    network.fromLeader(peer, () => {
+    network.fromLeader(peer, 'ping', () => {
       const touched = [...peer.touched]
       peer.touched.clear()
-      network.toLeader(peer, () => {
+      network.toLeader(peer, 'pong', () => {
         peer.answeredAt = network.clock.now()
         this.#noteContact()
         for (const session of touched) if (sessions.get(session.id) !== undefined) sessions.touch(session)

@@ -38,7 +38,7 @@ export class Ensemble implements Cluster, LeaderOwner, PeerOwner {
     this.#settings = settings
     this.faults = new FaultPlan(settings.clock)
     this.leader = new Leader(settings, this, state)
-    this.#network = new Network(settings.clock, Number(this.leader.database.zxid >> 32n))
+    this.#network = new Network(settings.clock, Number(this.leader.database.zxid >> 32n), settings.onMessage)
     this.#replication = new Replication(settings, this.#network)
     this.#elections = new Elections(settings, this.#network, this.#replication, this.leader)
     for (let id = 1; id <= settings.servers; id++) this.#network.peers.push(this.#peerOf(id, state))
@@ -109,9 +109,9 @@ export class Ensemble implements Cluster, LeaderOwner, PeerOwner {
       return
     }
     // The leader confirms a session at once, even if a write of that session is not committed yet (Leader.REVALIDATE).
-    this.#network.toLeader(peer, () => {
+    this.#network.toLeader(peer, 'request', () => {
       const session = owned(leader.sessions.resume(sessionId, passwd, timeOut))
-      this.#network.fromLeader(peer, () => done(session))
+      this.#network.fromLeader(peer, 'reply', () => done(session))
     })
   }
 

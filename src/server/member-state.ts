@@ -11,6 +11,27 @@
 export type MemberMode = 'leader' | 'follower' | 'read-only' | 'looking' | 'stopped'
 
 /**
+ * A message between two servers of an ensemble, by its purpose. A follower passes a client's request on to the leader
+ * ('request'), and gets a 'reply' if nothing was written. The leader sends each transaction to the followers
+ * ('proposal'), which log it ('ack'), and lets them apply it when a majority has it ('commit'). Each 'ping' of the
+ * leader gets a 'pong'.
+ * @example
+ * const kinds: MemberMessage['kind'][] = []
+ * await using server = await Server.start({ servers: 3, onMessage: ({ kind }) => kinds.push(kind) })
+ * await using client = await connect(server.leader?.connectString ?? '')
+ * kinds.length = 0
+ * await client.create('/a')
+ * kinds.filter(kind => kind === 'proposal') // => ['proposal', 'proposal']
+ */
+export interface MemberMessage {
+  /** The number of the server that sends it, from 1. */
+  from: number
+  /** The number of the server that will get it. */
+  to: number
+  kind: 'request' | 'reply' | 'proposal' | 'ack' | 'commit' | 'ping' | 'pong'
+}
+
+/**
  * The state of a server of an ensemble at the time of a change.
  * @example
  * const changes: MemberState[] = []

@@ -1,6 +1,7 @@
 // The servers of an ensemble and the network between them. Each follower has one connection to the leader.
 import type { Clock } from '../runtime/clock.ts'
 import type { Route } from './channel.ts'
+import type { MemberMessage } from './member-state.ts'
 import type { Peer } from './peer.ts'
 
 export class Network {
@@ -12,10 +13,12 @@ export class Network {
   epoch: number
   /** True while the processes of all servers are stopped. */
   isPaused = false
+  readonly #onMessage: ((message: MemberMessage) => void) | undefined
 
-  constructor(clock: Clock, epoch: number) {
+  constructor(clock: Clock, epoch: number, onMessage: ((message: MemberMessage) => void) | undefined) {
     this.clock = clock
     this.epoch = epoch
+    this.#onMessage = onMessage
   }
 
   /** The number of servers that is needed to commit a transaction or to elect a leader. */
@@ -44,18 +47,20 @@ export class Network {
     }
   }
 
-  toLeader(peer: Peer, message: () => void): void {
-    if (peer === this.leading) message()
-    else peer.toLeader.send(message)
+  toLeader(peer: Peer, kind: MemberMessage['kind'], message: () => void): void {
+    if (peer === this.leading) return message()
+    this.#report(peer, this.leading, kind)
+    peer.toLeader.send(message)
   }
 
-  fromLeader(peer: Peer, message: () => void): void {
+  fromLeader(peer: Peer, kind: MemberMessage['kind'], message: () => void): void {
     const delivered = () => {
       peer.heardAt = this.clock.now()
       message()
     }
-    if (peer === this.leading) message()
-    else peer.fromLeader.send(delivered)
+    if (peer === this.leading) return message()
+    this.#report(this.leading, peer, kind)
+    peer.fromLeader.send(delivered)
   }
 
   /** Delivers the messages that are due, because a delay or a cut has changed. */
@@ -64,6 +69,14 @@ export class Network {
       fromLeader.flush()
       toLeader.flush()
     }
+  }
+
+  #report(from: Peer | undefined, to: Peer | undefined, kind: MemberMessage['kind']): void {
+    const onMessage = this.#onMessage
+    if (onMessage === undefined || from === undefined || to === undefined) return
+    const message = { from: from.core.id, to: to.core.id, kind }
+    // Later, because the callback may stop or cut off a server.
+    queueMicrotask(() => onMessage(message))
   }
 }
 

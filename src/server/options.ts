@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '../runtime/clock.ts'
 import { systemRandom, type Random } from '../runtime/random.ts'
 import type { TlsServerOptions } from '../runtime/globals.d.ts'
 import type { TransactionRecord } from './database.ts'
-import type { MemberState } from './member-state.ts'
+import type { MemberMessage, MemberState } from './member-state.ts'
 import { behaviourOf, isVersion, type Behaviour } from './version.ts'
 
 /**
@@ -106,6 +106,11 @@ export interface ServerOptions {
    * becomes an uncaught exception. Default: none.
    */
   onMemberChange?: (member: MemberState) => void
+  /**
+   * Called in a microtask each time a server of an ensemble sends a message to another one, even if the network between
+   * them is cut and the message waits. An error that it throws becomes an uncaught exception. Default: none.
+   */
+  onMessage?: (message: MemberMessage) => void
   /** The source of time. Default: the system's clock. */
   clock?: Clock
   /** The source of random numbers, from 0 to less than 1. Default: the system's. */
@@ -113,7 +118,7 @@ export interface ServerOptions {
 }
 
 /** The options without which the server lacks a feature. */
-type Feature = 'dataFile' | 'saslUsers' | 'tls'
+type Feature = 'dataFile' | 'saslUsers' | 'tls' | 'onMessage'
 export type Settings = Required<Omit<ServerOptions, Feature>> &
   Pick<ServerOptions, Feature> & { readonly behaviour: Behaviour }
 
@@ -145,6 +150,7 @@ const checks: Checks<ServerOptions> = {
   dataFile: mustBe('the path of a file', value => typeof value === 'string' && value !== ''),
   onTransaction: callable,
   onMemberChange: callable,
+  onMessage: callable,
   clock: mustBe('a Clock', isClock),
   random: callable,
 }

@@ -22,13 +22,13 @@ export class Replication {
   /** Executes at the leader, and calls `done` when this server has applied all that the leader had executed then. */
   atLeader<T>(peer: Peer, run: () => T, done: (result: T) => void): void {
     const network = this.#network
-    network.toLeader(peer, () => {
+    network.toLeader(peer, 'request', () => {
       const before = this.log.last
       const result = run()
       const { last } = this.log
       const wait = () => peer.whenApplied(last, () => done(result))
       if (last > before) wait()
-      else network.fromLeader(peer, wait)
+      else network.fromLeader(peer, 'reply', wait)
       this.replicate()
     })
   }
@@ -42,9 +42,9 @@ export class Replication {
     for (const peer of network.followers)
       while (peer.proposed < last) {
         const n = ++peer.proposed
-        network.fromLeader(peer, () => {
+        network.fromLeader(peer, 'proposal', () => {
           peer.logged = n
-          network.toLeader(peer, () => {
+          network.toLeader(peer, 'ack', () => {
             peer.acknowledged = n
             this.#commit()
           })
@@ -80,7 +80,7 @@ export class Replication {
       const { leading, followers } = this.#network
       // The callback can have ended the leader.
       if (leading !== undefined)
-        for (const peer of [leading, ...followers]) this.#network.fromLeader(peer, () => peer.applyUpTo(n))
+        for (const peer of [leading, ...followers]) this.#network.fromLeader(peer, 'commit', () => peer.applyUpTo(n))
       this.log.removeUpTo(Math.min(...this.#network.peers.map(({ applied }) => applied)))
     }
     this.#isCommitting = false

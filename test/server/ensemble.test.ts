@@ -2,9 +2,9 @@
 // (test/ensemble).
 import { expect } from 'chai'
 import type { Client, State } from '../../src/index.ts'
-import { type MemberState } from '../../src/server/index.ts'
+import { type MemberMessage, type MemberState } from '../../src/server/index.ts'
 import { failureOf } from '../support/settled.ts'
-import { VirtualEnsemble } from '../support/virtual-ensemble.ts'
+import { TICK, VirtualEnsemble } from '../support/virtual-ensemble.ts'
 
 const text = async (client: Client, path: string) => (await client.getData(path)).data?.toString()
 
@@ -79,6 +79,30 @@ describe('an embedded ensemble', () => {
         { id: 3, mode: 'leader', zxid, epoch: 1 },
       ])
       expect(ensemble.server.members.map(each => each.zxid)).to.deep.equal([zxid, zxid, zxid])
+    })
+
+    it('reports each message between servers to onMessage, and none of a single server', async () => {
+      const seen: string[] = []
+      const onMessage = ({ from, to, kind }: MemberMessage) => seen.push(`${kind} ${from}>${to}`)
+      await start({ onMessage })
+      const [follower, other] = ensemble.others
+      const client = await ensemble.open([follower])
+      const { id: leader } = ensemble.leader
+      const [here, there] = [follower.id, other.id]
+      seen.length = 0
+      await client.create('/x')
+      expect(seen.filter(message => !/^p[io]ng/.test(message)).sort()).to.deep.equal(
+        [
+          `request ${here}>${leader}`,
+          ...[here, there].flatMap(id => [`proposal ${leader}>${id}`, `ack ${id}>${leader}`, `commit ${leader}>${id}`]),
+        ].sort(),
+      )
+      seen.length = 0
+      await client.sync('/x')
+      expect(seen).to.deep.equal([`request ${here}>${leader}`, `reply ${leader}>${here}`])
+      seen.length = 0
+      await ensemble.clock.advance(TICK)
+      expect(seen).to.include.members([`ping ${leader}>${there}`, `pong ${there}>${leader}`])
     })
 
     it('shows all servers in snapshot() and stats, and one in those of a member', async () => {

@@ -12,7 +12,7 @@ export const serverEnsemble: readonly PlantedBug[] = [
     ...replication,
     bug: 'a follower replies to a write before it has applied it',
     from: 'if (last > before) wait()',
-    to: 'if (last > before) network.fromLeader(peer, () => done(result))',
+    to: "if (last > before) network.fromLeader(peer, 'reply', () => done(result))",
   },
   {
     ...replication,
@@ -45,8 +45,8 @@ export const serverEnsemble: readonly PlantedBug[] = [
     file: 'src/server/network.ts',
     caughtBy: ensemble,
     bug: 'a lag delays messages in one direction only',
-    from: 'if (peer === this.leading) message()\n    else peer.fromLeader',
-    to: 'if (peer === this.leading || peer.lag > 0) delivered()\n    else peer.fromLeader',
+    from: 'peer.fromLeader.send(delivered)',
+    to: 'if (peer.lag > 0) delivered()\n    else peer.fromLeader.send(delivered)',
   },
   {
     file: 'src/server/channel.ts',
@@ -110,8 +110,8 @@ export const serverEnsemble: readonly PlantedBug[] = [
     file: 'src/server/ensemble.ts',
     caughtBy: inSessions,
     bug: 'a session that moves waits until its write is committed',
-    from: '      this.#network.fromLeader(peer, () => done(session))',
-    to: '      this.#network.fromLeader(peer, () => peer.whenApplied(this.log.last, () => done(session)))',
+    from: "      this.#network.fromLeader(peer, 'reply', () => done(session))",
+    to: "      this.#network.fromLeader(peer, 'reply', () => peer.whenApplied(this.log.last, () => done(session)))",
   },
   {
     file: 'src/server/peer.ts',

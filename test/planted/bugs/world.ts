@@ -88,4 +88,18 @@ export const worldBugs: readonly PlantedBug[] = [
     from: ' || this.#chosen !== undefined',
     to: '',
   },
+  {
+    file: 'src/server/network.ts',
+    caughtBy: 'test/server/ensemble.test.ts',
+    bug: 'onMessage is called with the leader as sender of all messages',
+    from: 'this.#report(peer, this.leading, kind)',
+    to: 'this.#report(this.leading, peer, kind)',
+  },
+  {
+    file: 'site/world/simulation.ts',
+    caughtBy: 'test/site/world/deeds.test.ts',
+    bug: 'messages between servers stay in the picture after they have arrived',
+    from: 'filter(({ arrivesAt }) => arrivesAt > this.now)',
+    to: 'filter(() => true)',
+  },
 ]

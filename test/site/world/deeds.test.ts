@@ -161,6 +161,24 @@ describe('a deed', () => {
     expect(modes()[leader - 1]).to.equal('follower')
   })
 
+  it('that writes makes the servers of an ensemble exchange messages, which are shown on their way', async () => {
+    await using world = await atRest({ servers: 3 })
+    await world.act({ kind: 'release', client: 1 })
+    const seen = new Set<string>()
+    for (let ms = 0; ms < 60; ms++) {
+      for (const { kind, sentAt, arrivesAt } of world.picture().replication) {
+        seen.add(kind)
+        expect(world.now).to.be.within(sentAt, arrivesAt - 1)
+      }
+      await world.advance(1)
+    }
+    expect([...seen]).to.include.members(['proposal', 'ack', 'commit'])
+    await world.settle()
+    expect(world.picture().replication.filter(({ kind }) => !/^p[io]ng$/.test(kind))).to.deep.equal([])
+    const [one, ...others] = world.picture().servers.map(({ nodes }) => nodes.map(({ path }) => path))
+    for (const other of others) expect(other).to.deep.equal(one)
+  })
+
   it('is ignored if it is not possible now', async () => {
     await using world = await atRest()
     await world.act({ kind: 'kill', client: 3 })
