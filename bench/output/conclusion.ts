@@ -18,16 +18,17 @@ export function conclusionOf(result: Findings): string[] {
   const ofKind = (kind: string) =>
     cells.filter(cell => result.scenarios.some(({ name, kind: own }) => name === cell.scenario && own === kind))
   const locks = ofKind('lock')
-  const sentences = [
-    ...locks.map(cell => releaseSentence(cell, result)),
+  const comparisons = [
     ...turnSentence(locks),
     ...growthSentence(locks, result),
     ...delaySentence(locks),
     ...ofKind('watch').slice(0, 1).map(changeSentence),
     ...ofKind('session').slice(0, 1).map(reconnectSentence),
   ]
+  const releases = locks.map(cell => releaseSentence(cell, result))
+  const sentences = [...releases.slice(0, MAX_SENTENCES - comparisons.length), ...comparisons]
   if (sentences.length === 0) return []
-  return [`IN SHORT, with ${size} sessions:`, ...sentences.slice(0, MAX_SENTENCES).map(sentence => `- ${sentence}`)]
+  return [`IN SHORT, with ${size} sessions:`, ...sentences.map(sentence => `- ${sentence}`)]
 }
 
 /**

@@ -27,13 +27,10 @@ describe('the verdict on two results', () => {
     const { worse, judged } = judge(result, result, 0)
     expect(worse).to.deep.equal([])
     expect(judged).to.be.above(100)
-    expect(verdictOf(judge(result, result, 0), 0)).to.deep.equal({
-      isWorse: false,
-      sentences: [
-        `Not worse: none of ${judged} exact counts grew by more than 0 %.`,
-        'Not judged, because their counts vary between steps: reentrant 50, 100, 200 and 1000.',
-      ],
-    })
+    const { isWorse, sentences } = verdictOf(judge(result, result, 0), 0)
+    expect(isWorse).to.equal(false)
+    expect(sentences[0]).to.equal(`Not worse: none of ${judged} exact counts grew by more than 0 %.`)
+    expect(sentences[1]).to.match(/^Not judged, because their counts vary between steps: reentrant \d+/)
   })
 
   it('names each count that grew by more than the limit, in a sentence', async () => {
