@@ -3,7 +3,7 @@
 // options.
 // May import: bench/ensemble, bench/fleet/processes.ts, bench/harness, bench/measure, bench/model/forecast.ts,
 // bench/model/predict.ts, bench/output, bench/peers, bench/report/peers.ts, bench/report/report.ts, bench/scenarios/index.ts,
-// src/session/servers/connect-string.ts.
+// site/world/release-link.ts, src/session/servers/connect-string.ts.
 import { relative } from 'node:path'
 import { measureEnsemble } from './ensemble/measure.ts'
 import { ensembleSentences, ensembleTables } from './ensemble/sentences.ts'
@@ -20,6 +20,7 @@ import { stagesOf, tasksOf } from './harness/plan.ts'
 import { Progress } from './output/progress.ts'
 import { recordAll } from './measure/recording.ts'
 import { predict } from './model/predict.ts'
+import { playableFrom } from './playground.ts'
 import { caveatsOf } from './output/caveats.ts'
 import {
   ensureWritable,
@@ -152,7 +153,8 @@ async function writeReports(
   // Loaded late, because the plot library takes longer to load than everything else and many runs end before it is
   // needed.
   const { reportOf } = await import('./report/report.ts')
-  await write(options.report, await reportOf(result))
+  const playable = await playableFrom(options.report, recordings)
+  await write(options.report, await reportOf(result, playable))
   const duration = `${end === undefined ? 'Took' : `${end.message} after`} ${Math.round(seconds)} s.`
   process.stdout.write(`
 What a herd costs on ${nameOf(server)}
@@ -161,7 +163,7 @@ Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores, ${unitsOf(result
 ${options.tables ? `${tablesOf(result)}\n` : ''}${[...conclusionOf(result), '', ...ensembleLines(result), ...reconciliationLine(result), ...caveats].map(wrap).join('\n')}
 ${duration} Result: ${relative('.', options.json)}
 Report, with plots and a timeline: ${relative('.', options.report)}
-All figures are in the report, and in the tables that --tables prints.
+${playable.size > 0 ? '' : 'If npm run site:playground was run before, the report also links to a page that plays these releases.\n'}All figures are in the report, and in the tables that --tables prints.
 How to read them, and how they were measured: bench/README.md
 `)
   return result

@@ -22,7 +22,7 @@ export function pageOf(findings: readonly Finding[], machine: Machine, date: Dat
       ${populations.map(population => section(population, findings))}
       <section aria-labelledby="figures">
         <h2 id="figures">All figures</h2>
-        <div class="scroll" role="region" tabindex="0" aria-label="All figures">
+        <div class="scroll" tabindex="0">
           <pre>${tableOf(findings)}</pre>
         </div>
       </section>

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { html, Html } from './html.ts'
 
 export async function renderPage(title: string, body: Html): Promise<string> {
-  const style = await readFile(new URL('style.css', import.meta.url), 'utf8')
+  const style = await styleOf('palette.css', 'style.css')
   return `${String(
     html`<!doctype html>
       <html lang="en">
@@ -26,10 +26,20 @@ export async function renderPage(title: string, body: Html): Promise<string> {
 
 /** Adds the script that plays the timelines. */
 export async function withPlayer(body: Html): Promise<Html> {
-  const code = await readFile(new URL('browser/player.ts', import.meta.url), 'utf8')
-  const player = await transform(code, { loader: 'ts' })
   return html`${body}
     <script type="module">
-      ${new Html(player.code)}
+      ${new Html(await playerScript())}
     </script>`
+}
+
+/** Returns the script that plays the timelines, in JavaScript. */
+export async function playerScript(): Promise<string> {
+  const code = await readFile(new URL('browser/player.ts', import.meta.url), 'utf8')
+  return (await transform(code, { loader: 'ts' })).code
+}
+
+/** Returns the text of style sheets of this folder. */
+export async function styleOf(...files: readonly string[]): Promise<string> {
+  const texts = await Promise.all(files.map(file => readFile(new URL(file, import.meta.url), 'utf8')))
+  return texts.join('\n')
 }

@@ -41,7 +41,18 @@ export const colourOf = (style: number): string => `var(--series-${style % SYMBO
 /** Declares the part of SVGElement that is used here, because this program is compiled without the types of browsers. */
 interface Picture {
   setAttribute(name: string, value: string): void
+  removeAttribute(name: string): void
+  querySelectorAll(selector: string): Iterable<Picture>
   outerHTML: string
+}
+
+/** Returns the HTML of a picture with this name. Its groups lose their names, which only elements with a role may have. */
+function named(svg: unknown, name: string): string {
+  const picture = svg as Picture
+  for (const group of picture.querySelectorAll('g[aria-label]')) group.removeAttribute('aria-label')
+  picture.setAttribute('role', 'img')
+  picture.setAttribute('aria-label', name)
+  return picture.outerHTML
 }
 
 /** Returns empty HTML if no series has two points. */
@@ -129,10 +140,7 @@ function draw({ x = SESSIONS, y, format, summary, title }: Chart, series: readon
       ),
     ],
   })
-  const picture = svg as Picture
-  picture.setAttribute('role', 'img')
-  picture.setAttribute('aria-label', `${title}. ${summary}`)
-  return picture.outerHTML
+  return named(svg, `${title}. ${summary}`)
 }
 
 const compact = (value: number): string =>
@@ -188,11 +196,9 @@ export function bars(title: string, all: readonly Bar[]): Html {
       Plot.text(all, { x: 'count', y: 'name', text: ({ count }: Bar) => String(count), textAnchor: 'start', dx: 6 }),
     ],
   })
-  const picture = svg as Picture
-  picture.setAttribute('role', 'img')
-  picture.setAttribute('aria-label', `${title}. ${all.map(({ name, count }) => `${name}: ${count}`).join('; ')}`)
+  const name = `${title}. ${all.map(({ name, count }) => `${name}: ${count}`).join('; ')}`
   return html`<figure class="plot">
     <figcaption>${title}</figcaption>
-    ${new Html(picture.outerHTML)}
+    ${new Html(named(svg, name))}
   </figure>`
 }

@@ -16,19 +16,21 @@ import { bars, plot, type Bar, type Series } from './plots.ts'
 import { figures, table } from './tables.ts'
 import { timeline } from './timeline.ts'
 
-const TITLE = 'The herd effect: how ZooKeeper’s notifications fan out'
+export const TITLE = 'The herd effect: how ZooKeeper’s notifications fan out'
+
+/** Addresses in the playground at which a release is played, by the scenario's name. */
+export type Playable = ReadonlyMap<string, string>
 
 /** Returns the whole page. */
-export async function reportOf(result: Result): Promise<string> {
-  return renderPage(
-    TITLE,
-    await withPlayer(
-      html`<main>
-        ${header(result)} ${releaseSection(result)} ${locksSection(result)} ${await foretellingSection(result)}
-        ${watchesSection(result)} ${ensembleSection(result.ensemble)} ${figures(result)} ${methodSection(result)}
-      </main>`,
-    ),
-  )
+export async function reportOf(result: Result, playable?: Playable): Promise<string> {
+  return renderPage(TITLE, await withPlayer(html`<main>${await reportBody(result, playable)}</main>`))
+}
+
+/** Returns the content of the page. */
+export async function reportBody(result: Result, playable: Playable = new Map()): Promise<Html> {
+  return html`${header(result)} ${releaseSection(result, playable)} ${locksSection(result)}
+  ${await foretellingSection(result)} ${watchesSection(result)} ${ensembleSection(result.ensemble)} ${figures(result)}
+  ${methodSection(result)}`
 }
 
 function header({ server, machine, date, ended }: Result): Html {
@@ -43,7 +45,7 @@ function header({ server, machine, date, ended }: Result): Html {
   </header>`
 }
 
-function releaseSection({ recordings, scenarios, cells }: Result): Html {
+function releaseSection({ recordings, scenarios, cells }: Result, playable: Playable): Html {
   if (recordings.length === 0) return html``
   const roundTrips = recordings.flatMap((recording): Bar[] => {
     const count = recording.phase === 'release' ? roundTripsOf(recording) : undefined
@@ -56,7 +58,7 @@ function releaseSection({ recordings, scenarios, cells }: Result): Html {
       Twelve contenders queue for a lock, and the holder releases it. Each column shows one frame, in the order in which
       the clients sent or received them. ${contrast(cells)}
     </p>
-    ${timeline(recordings, new Map(scenarios.map(({ name, about }) => [name, about])))}
+    ${timeline(recordings, new Map(scenarios.map(({ name, about }) => [name, about])), playable)}
     ${bars('Round trips from the release until the next session has the lock, counted in these frames', roundTrips)}
   </section>`
 }

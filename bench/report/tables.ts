@@ -76,7 +76,7 @@ export function table(
     if (i === 0) return html`<th scope="row">${value}</th>`
     return i < texts && typeof value === 'string' ? html`<td class="text">${value}</td>` : html`<td>${value}</td>`
   }
-  return html`<div class="scroll" role="region" tabindex="0" aria-label="${caption}">
+  return html`<div class="scroll" tabindex="0">
     <table>
       <caption>
         ${caption}

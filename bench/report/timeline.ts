@@ -8,8 +8,15 @@ const MARGIN = { top: 8, left: 78, right: 14, bottom: 26 }
 const WIDTH = 640
 const GLYPH = 4.5
 
-/** @param abouts a short description of each scenario */
-export function timeline(recordings: readonly Recording[], abouts: ReadonlyMap<string, string>): Html {
+/**
+ * @param abouts a short description of each scenario
+ * @param playable addresses at which a scenario can be played
+ */
+export function timeline(
+  recordings: readonly Recording[],
+  abouts: ReadonlyMap<string, string>,
+  playable: ReadonlyMap<string, string> = new Map(),
+): Html {
   const steps = Math.max(...recordings.map(({ happenings }) => happenings.length))
   return html` <div class="player" hidden>
       <button type="button" data-do="play">Play</button>
@@ -28,11 +35,11 @@ export function timeline(recordings: readonly Recording[], abouts: ReadonlyMap<s
       <span><svg viewBox="-8 -8 16 16" aria-hidden="true">${glyph('mark')}</svg> has the lock</span>
     </p>
     <div class="panels">
-      ${recordings.map(recording => panel(recording, steps, abouts.get(recording.scenario) ?? ''))}
+      ${recordings.map(recording => panel(recording, steps, abouts.get(recording.scenario) ?? '', playable.get(recording.scenario)))}
     </div>`
 }
 
-function panel(recording: Recording, steps: number, about: string): Html {
+function panel(recording: Recording, steps: number, about: string, address: string | undefined): Html {
   const { scenario, phase, sessions, happenings } = recording
   const notifications = happenings.filter(({ is }) => is === 'event').length
   const frames = happenings.filter(({ is }) => is !== 'mark').length
@@ -74,6 +81,7 @@ function panel(recording: Recording, steps: number, about: string): Html {
       <text x="${MARGIN.left}" y="${height - 6}">frame by frame →</text>
     </svg>
     <p class="now"></p>
+    ${address === undefined ? html`` : html`<p><a href="${address}">Play a release of ${scenario} in the playground</a></p>`}
     <details>
       <summary>The frames of ${scenario}, one by one</summary>
       <ol>
