@@ -9,7 +9,9 @@ export interface OpenPage {
 /** Returns a sentence for each violation that axe finds in the page: the rule, and the first elements that break it. */
 export async function axeViolations(page: OpenPage): Promise<string[]> {
   await page.evaluate(axe.source)
-  const { violations } = (await page.evaluate('axe.run({ resultTypes: ["violations"] })')) as axe.AxeResults
+  const { violations } = (await page.evaluate(
+    'axe.run({ resultTypes: ["violations"], preload: false })',
+  )) as axe.AxeResults
   return violations.map(
     ({ id, help, nodes }) =>
       `${id}: ${help}: ${nodes

@@ -1,5 +1,5 @@
 // Finds what is wrong with a page: invalid HTML by html-validate, obstacles for people with disabilities by axe.
-// May import: axe-core, html-validate.
+// May import: axe-core, html-validate, yaml.
 import { HtmlValidate } from 'html-validate'
 
 const validator = new HtmlValidate({

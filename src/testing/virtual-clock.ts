@@ -145,7 +145,6 @@ export class VirtualClock implements Clock {
 
   /**
    * Lets time pass until the promise settles, then resolves or rejects as the promise does.
-   * @param options.within the most virtual time that may pass, in milliseconds. Default 3 600 000
    * @throws Error if the promise has not settled within that time, or if no timer is left
    * @example
    * const clock = new VirtualClock()

@@ -1,0 +1,8 @@
+// The script of every page: the search, and the contents that show where the reader is.
+// May import: site/pages/search-fields.ts, minisearch.
+import { markWhereTheReaderIs } from './contents.ts'
+import { offerSearch } from './search.ts'
+
+const button = document.querySelector<HTMLButtonElement>('.search-button')
+if (button !== null) offerSearch(button)
+markWhereTheReaderIs()

@@ -1,0 +1,112 @@
+// The guides of the site: which sections of which documents make each page. The texts themselves are in README.md and
+// docs/, and nowhere else.
+
+export interface Guide {
+  /** The name of the page's file, without ".html". */
+  name: string
+  /** The name in menus. It is also the heading, unless the page is a whole document, which has its own. */
+  title: string
+  /** Says in a few words what the page is for. */
+  about: string
+  document: string
+  /** The headings of the sections that are taken. '' is the text before the first one. Default: the whole document. */
+  sections?: readonly string[]
+}
+
+export interface GuideGroup {
+  title: string
+  guides: readonly Guide[]
+}
+
+const README = 'README.md'
+
+export const groups: readonly GuideGroup[] = [
+  {
+    title: 'Learn',
+    guides: [
+      {
+        ...{ name: 'start', title: 'Start', about: 'Install it, and hold a lock in ten lines' },
+        ...{ document: README, sections: ['', 'Install', 'A ZooKeeper for tests'] },
+      },
+      {
+        ...{ name: 'nodes', title: 'Nodes and watches', about: 'Sessions, calls, errors, and what a watch tells' },
+        ...{ document: README, sections: ['Nodes and watches'] },
+      },
+      {
+        ...{ name: 'services', title: 'Services', about: 'Survive the loss of a session, and end properly' },
+        ...{ document: README, sections: ['A service', 'Shut down'] },
+      },
+      {
+        ...{ name: 'recipes', title: 'Recipes', about: 'All recipes in one table, and a first lock' },
+        ...{ document: README, sections: ['Locks'] },
+      },
+      {
+        ...{ name: 'locks', title: 'Locks', about: 'What each lock costs and guarantees, and which one to choose' },
+        document: 'docs/locks.md',
+      },
+      {
+        ...{ name: 'data', title: 'Shared data and members', about: 'Caches, counters, queues, groups, services' },
+        document: 'docs/data.md',
+      },
+      {
+        ...{ name: 'testing', title: 'Testing', about: 'A ZooKeeper in memory, with faults and virtual time' },
+        document: 'docs/testing.md',
+      },
+    ],
+  },
+  {
+    title: 'Operate',
+    guides: [
+      {
+        ...{ name: 'ensembles', title: 'Ensembles and security', about: 'Many servers, TLS, SASL, and old versions' },
+        ...{ document: README, sections: ['Ensembles', 'TLS', 'Authentication', 'Versions of ZooKeeper'] },
+      },
+      {
+        ...{ name: 'cli', title: 'Command line', about: 'The program zkwire, for shells and scripts' },
+        document: 'docs/cli.md',
+      },
+      {
+        ...{ name: 'runtimes', title: 'Runtimes', about: 'Node, Bun, Deno, workers and browsers' },
+        document: 'docs/runtimes.md',
+      },
+      {
+        ...{ name: 'coming-from', title: 'Coming from others', about: 'Curator, kazoo and node-zookeeper-client' },
+        document: 'docs/coming-from.md',
+      },
+      {
+        ...{ name: 'changelog', title: 'Changelog', about: 'What changed, with tables of old and new names' },
+        document: 'CHANGELOG.md',
+      },
+    ],
+  },
+  {
+    title: 'Understand',
+    guides: [
+      {
+        ...{ name: 'herd', title: 'What a herd costs', about: 'Five locks, from 59 MB for a release to 529 bytes' },
+        document: 'docs/herd.md',
+      },
+      {
+        ...{ name: 'protocol', title: 'The protocol', about: 'Every byte, from the handshake to a lock' },
+        document: 'docs/protocol.md',
+      },
+      {
+        ...{
+          name: 'wire',
+          title: 'Watching the wire',
+          about: 'Frames, statistics and diagnostics of a running client',
+        },
+        ...{ document: README, sections: ['The wire'] },
+      },
+      {
+        ...{ name: 'faults', title: 'Faults', about: 'What the client does about each fault, and the test for it' },
+        document: 'docs/fault-matrix.md',
+      },
+    ],
+  },
+]
+
+export const guides: readonly Guide[] = groups.flatMap(group => group.guides)
+
+/** The sections of the README that are on no page: they are for readers of the repository. */
+export const leftOut = ['What a herd costs', 'Tests', 'License']

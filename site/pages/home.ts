@@ -1,0 +1,57 @@
+// The start page. Its texts come from the README.
+import { html, type Html } from '../../bench/report/html.ts'
+import { groups } from './contents.ts'
+import type { Linking, Markdown } from './markdown.ts'
+
+/** @param opening the text of the README before its first section, without its title */
+export function home(opening: string, markdown: Markdown, linking: Linking): Html {
+  const about = (paragraph: string) => markdown.renderInline(paragraph.replaceAll('\n', ' '), linking)
+  const [lead = ''] = opening.trim().split('\n\n')
+  const code = /```ts\n([^]*?)```/.exec(opening)?.[1] ?? ''
+  const [, caption = '', picture = ''] = /!\[([^\]]+)\]\(([^)]+)\)/.exec(opening) ?? []
+  const claims = [...opening.matchAll(/^- ([^]*?)(?=\n- |\n\n)/gm)].map(([, claim = '']) =>
+    claim.replaceAll(/\n */g, ' '),
+  )
+  if (code === '' || picture === '' || claims.length < 3)
+    throw new Error('the README does not open as the start page needs')
+  return html`<div class="hero">
+      <div>
+        <h1>ZooKeeper for TypeScript, from the wire up</h1>
+        <p class="lead">${about(lead)}</p>
+        <div class="actions">
+          <a href="start.html">Get started</a>
+          <a href="playground.html">Open the playground</a>
+        </div>
+        <div class="install">${markdown.code('npm install zkwire', 'sh')}</div>
+      </div>
+      ${markdown.code(code, 'ts', { file: 'first.mjs', linkOf: name => (/^[A-Z]|^connect$/.test(name) ? linking.api(name) : undefined) })}
+    </div>
+    <h2 id="why">What it does for you</h2>
+    <ul class="cards">
+      ${claims.map(claim => html`<li><p>${about(claim)}</p></li>`)}
+    </ul>
+    <h2 id="herd">One release, 999 waiters</h2>
+    <div class="figure">
+      <img src="${linking.link(picture)}" alt="${caption.replaceAll('\n', ' ')}" width="720" height="256" />
+      <div>
+        <p>${caption.replaceAll('\n', ' ')}.</p>
+        <p>
+          <a href="herd.html">What a herd costs</a> measures it on Apache ZooKeeper,
+          <a href="report.html">the report</a> shows every frame, and in
+          <a href="playground.html">the playground</a> you release the lock yourself.
+        </p>
+      </div>
+    </div>
+    <h2 id="guides">All guides</h2>
+    <div class="index">
+      ${groups.map(
+        ({ title, guides }) =>
+          html`<section>
+            <h3>${title}</h3>
+            <ul>
+              ${guides.map(each => html`<li><a href="${each.name}.html">${each.title}</a> <small>${each.about}</small></li>`)}
+            </ul>
+          </section>`,
+      )}
+    </div>`
+}

@@ -1,0 +1,165 @@
+// Markdown to HTML, with anchors, highlighted code and tables that scroll on their own.
+import MarkdownIt from 'markdown-it'
+import { html, Html } from '../../bench/report/html.ts'
+import { anchors } from './document.ts'
+import type { Highlighter } from './highlight.ts'
+
+/** How the names and links of a text become links of a page. */
+export interface Linking {
+  /** Returns the address of a link. @throws Error if it leads nowhere */
+  link(target: string): string
+  /** Returns the title of the page to which a link leads, instead of the name of its file. */
+  title(target: string): string | undefined
+  /** Returns the address of the page about a public name, if there is one. */
+  api(name: string): string | undefined
+}
+
+export interface Heading {
+  level: number
+  /** Without Markdown's signs. */
+  title: string
+  anchor: string
+}
+
+/** The part of a page below one heading, for the search. */
+export interface Passage {
+  heading: Heading
+  text: string
+}
+
+export interface Rendered {
+  html: Html
+  headings: readonly Heading[]
+  passages: readonly Passage[]
+}
+
+/** @param linkNames whether names in code link to their pages too */
+export interface RenderOptions {
+  linkNames?: boolean
+}
+
+export class Markdown {
+  readonly #parser = new MarkdownIt({ html: false, linkify: false })
+  readonly #highlighter: Highlighter
+
+  constructor(highlighter: Highlighter) {
+    this.#highlighter = highlighter
+  }
+
+  /** Renders the text, with comments of HTML removed. */
+  render(text: string, linking: Linking): Rendered {
+    const tokens = this.#parser.parse(text.replaceAll(/^<!--.*-->\n/gm, ''), {})
+    const anchorOn = anchors()
+    const headings: Heading[] = []
+    const passages: { heading: Heading; text: string }[] = []
+    for (const [i, token] of tokens.entries()) {
+      const words = wordsOf(token)
+      if (token.type === 'heading_open') {
+        const title = wordsOf(tokens[i + 1])
+        const heading = { level: Number(token.tag.slice(1)), title, anchor: anchorOn(title) }
+        token.attrSet('id', heading.anchor)
+        headings.push(heading)
+        passages.push({ heading, text: '' })
+      } else if (words !== '' && tokens[i - 1]?.type !== 'heading_open') {
+        const passage = passages.at(-1)
+        if (passage !== undefined) passage.text += `${words} `
+      }
+    }
+    return { html: new Html(this.#renderer(linking).render(tokens, this.#parser.options, {})), headings, passages }
+  }
+
+  /** Renders a paragraph's content, without a paragraph around it. */
+  renderInline(text: string, linking: Linking): Html {
+    return new Html(this.#renderer(linking).render(this.#parser.parseInline(text, {}), this.#parser.options, {}))
+  }
+
+  #renderer(linking: Linking) {
+    const { renderer } = this.#parser
+    const { rules } = renderer
+    let depth = 0
+    rules.link_open = (tokens, i, options, _, self) => {
+      const [token, text] = [tokens[i], tokens[i + 1]]
+      const target = String(token?.attrGet('href'))
+      depth++
+      token?.attrSet('href', linking.link(target))
+      if (text !== undefined && target.endsWith(text.content)) text.content = linking.title(target) ?? text.content
+      return self.renderToken(tokens, i, options)
+    }
+    rules.link_close = (tokens, i, options, _, self) => {
+      depth--
+      return self.renderToken(tokens, i, options)
+    }
+    rules.image = tokens => {
+      const token = tokens.find(({ type }) => type === 'image')
+      return String(html`<img src="${linking.link(String(token?.attrGet('src')))}" alt="${token?.content ?? ''}" />`)
+    }
+    rules.heading_open = (tokens, i, options, _, self) => {
+      depth++ // no link in a heading besides its own
+      return self.renderToken(tokens, i, options)
+    }
+    rules.heading_close = (tokens, i, options, _, self) => {
+      depth--
+      const anchor = String(tokens[i - 2]?.attrGet('id'))
+      const sign =
+        tokens[i]?.tag === 'h1'
+          ? ''
+          : html` <a class="anchor" href="#${anchor}" aria-label="Link to “${wordsOf(tokens[i - 1])}”">#</a>`
+      return `${String(sign)}${self.renderToken(tokens, i, options)}`
+    }
+    rules.code_inline = (tokens, i) => {
+      const text = tokens[i]?.content ?? ''
+      const address = depth > 0 ? undefined : addressOf(text, linking)
+      const code = html`<code>${text}</code>`
+      return String(address === undefined ? code : html`<a class="api" href="${address}">${code}</a>`)
+    }
+    rules.table_open = () => '<div class="scroll" tabindex="0"><table>'
+    rules.table_close = () => '</table></div>'
+    // A column without a name has no header cell.
+    for (const type of ['th_open', 'th_close'])
+      rules[type] = (tokens, i, options, _, self) => {
+        const [token, content] = [tokens[i], tokens[type === 'th_open' ? i + 1 : i - 1]]
+        if (token !== undefined && content?.content === '') token.tag = 'td'
+        return self.renderToken(tokens, i, options)
+      }
+    rules.fence = (tokens, i) => {
+      const [language = '', file] = (tokens[i]?.info ?? '').trim().split(' ')
+      return String(this.code(tokens[i]?.content ?? '', language, { ...(file !== undefined && { file }) }))
+    }
+    rules.code_block = (tokens, i) => String(this.code(tokens[i]?.content ?? '', 'sh'))
+    return renderer
+  }
+
+  /** @param options `file`: the name of the file that the code is; `linkOf`: see {@link Highlighter} */
+  code(
+    code: string,
+    language: string,
+    { file, linkOf }: { file?: string; linkOf?: (name: string) => string | undefined } = {},
+  ): Html {
+    const name = file === undefined ? html`` : html`<span class="file">${file}</span>`
+    const text = this.#highlighter.highlight(code.trimEnd(), language, linkOf)
+    return html`<div class="code">
+      ${name}
+      <pre tabindex="0"><code>${text}</code></pre>
+    </div>`
+  }
+}
+
+/** Names that are links in a text: `Mutex`, `connect()`, and also `new Mutex()`. Others may be ordinary words. */
+function addressOf(text: string, linking: Linking): string | undefined {
+  const [, constructed, called] = /^(?:([A-Z]\w+)|(?:new )?(\w+)\(\))$/.exec(text) ?? []
+  const name = constructed ?? called
+  return name === undefined ? undefined : linking.api(name)
+}
+
+interface Token {
+  type: string
+  content: string
+  children: readonly Token[] | null
+}
+
+function wordsOf(token: Token | undefined): string {
+  if (token === undefined) return ''
+  if (token.type === 'inline') return (token.children ?? []).map(wordsOf).join('')
+  if (token.type === 'softbreak') return ' '
+  return ['text', 'code_inline', 'fence', 'code_block'].includes(token.type) ? token.content : ''
+}

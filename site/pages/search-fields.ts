@@ -1,0 +1,30 @@
+// What the search indexes and how, for the builder and for the page.
+import type { Options } from 'minisearch'
+
+/** What the list of results shows. */
+export interface Found {
+  /** From the root of the site. */
+  address: string
+  title: string
+  /** The title of the page. */
+  page: string
+}
+
+export interface Indexed extends Found {
+  id: number
+  text: string
+  excerpt: string
+}
+
+export const fields: Options<Indexed> = {
+  fields: ['title', 'page', 'text'],
+  storeFields: ['address', 'title', 'page', 'excerpt'],
+  // Names in code are found as they are and by their parts: "acquire" finds "Mutex.acquire()".
+  tokenize: text => text.split(/[^\p{L}\p{N}_$-]+/u).filter(word => word !== ''),
+  searchOptions: {
+    boost: { title: 5, page: 2 },
+    prefix: true,
+    fuzzy: word => (word.length > 4 ? 0.2 : 0),
+    combineWith: 'AND',
+  },
+}

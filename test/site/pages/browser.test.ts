@@ -1,0 +1,141 @@
+// The pages in Chromium: accessibility, width, requests, the search.
+import { expect } from 'chai'
+import { pathToFileURL } from 'node:url'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { axeViolations } from '../../../site/checks/axe.ts'
+import { guides } from '../../../site/pages/contents.ts'
+import { startChromium } from '../../browser/chromium.ts'
+import { builtSite, serve, write } from './built-site.ts'
+
+const VIEWS = {
+  'each guide passes axe in a wide, light window': {
+    options: { viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
+    isShown: (path: string) => !path.startsWith('api/') || path.startsWith('api/zkwire-testing/'),
+  },
+  'each page passes axe on a phone, in the dark': {
+    options: { viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
+    isShown: () => true,
+  },
+} as const
+
+describe('the site in a browser', () => {
+  let browser: Browser
+  let site: ReadonlyMap<string, string>
+  let server: Awaited<ReturnType<typeof serve>>
+
+  before(async function () {
+    this.timeout(300_000)
+    browser = await startChromium()
+    site = await builtSite()
+    server = await serve(site)
+  })
+  after(async () => {
+    await browser.close()
+    await server[Symbol.asyncDispose]()
+  })
+
+  for (const [title, { options, isShown }] of Object.entries(VIEWS))
+    it(`${title}, fits into it, requests no other resource and logs nothing`, async function () {
+      this.timeout(600_000)
+      const problems: string[] = []
+      const context = await browser.newContext({ ...options, reducedMotion: 'reduce' })
+      const page = await context.newPage()
+      let path = ''
+      page.on('console', message => problems.push(`${path} logs: ${message.text()}`))
+      page.on('pageerror', error => problems.push(`${path} throws: ${error.message}`))
+      page.on('request', request => {
+        if (!request.url().startsWith(server.address)) problems.push(`${path} requests ${request.url()}`)
+      })
+      page.on('response', response => {
+        if (!response.ok()) problems.push(`${path}: ${response.url()} is missing`)
+      })
+      // The playground has tests of its own.
+      for (path of site.keys()) {
+        if (!path.endsWith('.html') || path === 'playground.html' || !isShown(path)) continue
+        await page.goto(server.address + path)
+        const width = await page.evaluate('document.documentElement.scrollWidth')
+        if (Number(width) > options.viewport.width) problems.push(`${path} is ${String(width)} pixels wide`)
+        problems.push(...(await axeViolations(page)).map(violation => `${path}: ${violation}`))
+      }
+      await context.close()
+      expect(problems).to.deep.equal([])
+    })
+
+  describe('the search', () => {
+    let context: BrowserContext
+    let page: Page
+    beforeEach(async () => {
+      context = await browser.newContext()
+      page = await context.newPage()
+      await page.goto(`${server.address}locks.html`)
+    })
+    afterEach(() => context.close())
+    const titles = () => page.getByRole('list', { name: 'Results' }).locator('strong').allTextContents()
+    const searchFor = async (words: string) => {
+      await page.getByRole('searchbox').fill(words)
+      await page.getByRole('status').filter({ hasText: /found/i }).waitFor()
+    }
+
+    it('finds names of the API and headings of the guides', async () => {
+      await page.getByRole('button', { name: 'Search' }).click()
+      for (const [words, title] of Object.entries({
+        TicketMutex: 'TicketMutex',
+        'tryAcquire mutex': 'Mutex.tryAcquire()',
+        validFor: 'Client.validFor()',
+        'shut down': 'Shut down',
+        handshake: 'The handshake',
+        'lock service promise': 'What no lock service can promise',
+        dialct: 'Dialect',
+      })) {
+        await searchFor(words)
+        expect(await titles(), words).to.include(title)
+      }
+    })
+
+    it('opens by the key "/", and leads by the keyboard alone to what it found', async () => {
+      await page.keyboard.press('/')
+      await searchFor('new VirtualClock')
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('ArrowUp')
+      expect(await page.evaluate('document.activeElement.type')).to.equal('search')
+      await Promise.all([page.waitForURL(/api\/zkwire-testing\/VirtualClock\.html/), page.keyboard.press('Enter')])
+    })
+
+    it('says that it found nothing, closes by Escape, and passes axe while it is open', async () => {
+      await page.keyboard.press('Control+k')
+      await searchFor('session')
+      expect(await axeViolations(page)).to.deep.equal([])
+      await searchFor('xyzzyplugh')
+      expect(await page.getByRole('status').textContent()).to.equal('Nothing found for “xyzzyplugh”')
+      await page.keyboard.press('Escape')
+      expect(await page.getByRole('dialog').count()).to.equal(0)
+    })
+
+    it('works on a page that is a file', async () => {
+      await using files = await write(site)
+      const messages: string[] = []
+      page.on('console', message => messages.push(message.text()))
+      await page.goto(pathToFileURL(`${files.folder}/api/zkwire/connect.html`).href)
+      await page.keyboard.press('/')
+      await searchFor('supervise')
+      await page.keyboard.press('ArrowDown')
+      await Promise.all([page.waitForURL(/^file:.*supervise\.html/), page.keyboard.press('Enter')])
+      expect(messages).to.deep.equal([])
+    })
+  })
+
+  it('shows every guide and its menu without scripts', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false })
+    const page = await context.newPage()
+    await page.goto(`${server.address}${guides[0]?.name ?? ''}.html`)
+    await page.getByText('All pages').click()
+    expect(
+      await page
+        .getByRole('navigation', { name: 'Pages' })
+        .getByRole('link', { name: 'Locks', exact: true })
+        .isVisible(),
+    ).to.equal(true)
+    expect(await page.getByRole('button', { name: 'Search' }).count()).to.equal(0)
+    await context.close()
+  })
+})
