@@ -18,8 +18,8 @@ export class CostBook {
   }
 
   /** Keeps the costs of the releases in a picture. */
-  note(picture: Picture): void {
-    this.#keep(costsOf(picture))
+  note(picture: Picture, isQuiet: boolean): void {
+    this.#keep(costsOf(picture, isQuiet))
   }
 
   /** Tries one release of the recipe with each number of clients, in worlds that are not shown. */

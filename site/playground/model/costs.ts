@@ -18,13 +18,17 @@ export interface Cost {
 export const FIGURES = ['notifications', 'frames', 'bytes'] as const
 export type Figure = (typeof FIGURES)[number]
 
-/** Returns the costs of the releases in a picture for which others waited. */
-export function costsOf({ story, releases }: Pick<Picture, 'story' | 'releases'>): Cost[] {
-  const { recipe, clients, servers, seed } = story.scenario
+/**
+ * Returns the costs of the releases in a picture for which others waited.
+ * @param isQuiet false if the last release still causes frames, so that its cost is not known yet
+ */
+export function costsOf({ story, releases }: Pick<Picture, 'story' | 'releases'>, isQuiet: boolean): Cost[] {
+  const { recipe, servers, seed } = story.scenario
   return releases
-    .filter(({ waiting }) => waiting > 0)
-    .map((release, i) => ({
-      id: `${recipe} ${clients} ${servers} ${seed} ${i} ${release.at}`,
+    .map((release, i) => ({ release, isOver: isQuiet || i < releases.length - 1, i }))
+    .filter(({ release, isOver }) => release.waiting > 0 && release.ms !== undefined && isOver)
+    .map(({ release, i }) => ({
+      id: `${recipe} ${release.waiting} ${servers} ${seed} ${i} ${release.at}`,
       recipe,
       // The holder was one of those who contended.
       clients: release.waiting + 1,

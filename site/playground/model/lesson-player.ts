@@ -126,8 +126,9 @@ export class LessonPlayer {
         return world().frames
       },
       act: async deed => {
-        await world().act(deed)
+        const isDone = await world().act(deed)
         this.#look()
+        return isDone
       },
       advance,
       settle: async () => {

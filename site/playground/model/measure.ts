@@ -16,7 +16,7 @@ export async function costOfRelease(scenario: Scenario): Promise<Cost[]> {
     if (holder === undefined) return []
     await world.act({ kind: 'release', client: holder.id })
     await world.settle()
-    return costsOf(world.picture())
+    return costsOf(world.picture(), true)
   } finally {
     await world.close()
   }

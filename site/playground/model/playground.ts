@@ -219,9 +219,9 @@ export class Playground {
 
   act(deed: Deed): Promise<void> {
     return this.#work.do(async () => {
-      await this.#sight.world.act(deed)
+      const isDone = await this.#sight.world.act(deed)
       this.#look()
-      this.#say(`Done: ${deed.kind}.`)
+      this.#say(isDone ? `Done: ${deed.kind}.` : 'This can no longer be done in this story: start again.')
     })
   }
 
@@ -276,7 +276,7 @@ export class Playground {
 
   /** Keeps the costs of the releases for the plot, which outlives this world. */
   #remember(): void {
-    this.#costs.note(this.picture)
+    this.#costs.note(this.picture, this.#sight.isQuiet)
   }
 
   #say(sentence: string): void {

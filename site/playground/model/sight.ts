@@ -63,6 +63,15 @@ export class Sight {
     }
   }
 
+  /** True if nothing but pings is in flight, and no request waits for its answer. */
+  get isQuiet(): boolean {
+    const { shortest, isOnlyPings } = this.traffic
+    const isWaiting = this.#picture.clients.some(
+      ({ process, requests }) => process === 'running' && requests.length > 0,
+    )
+    return !isWaiting && (shortest === undefined || isOnlyPings)
+  }
+
   /** Looks again, after the world has changed. */
   look(): void {
     this.#now = this.#world.now

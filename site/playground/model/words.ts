@@ -72,8 +72,8 @@ export function describeLast(frames: readonly WireFrame[]): string {
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
-/** A duration or a time as seconds, for example "12.34 s". */
-export const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`
+/** A duration or a time as seconds, for example "12.345 s". */
+export const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`
 
 /** A button for a deed to a client. */
 export interface Choice {

@@ -20,7 +20,11 @@ export function App({ playground }: Props) {
   useChanges(playground)
   useLink(playground)
   useKeys(playground)
-  const { error } = playground
+  const { error, selection } = playground
+  // Who chooses a client wants to do something to it; who chooses something else wants to read about it.
+  const isToRead = selection !== undefined && selection.kind !== 'client'
+  const deeds = <Deeds key="deeds" playground={playground} />
+  const inspector = <Inspector key="inspector" playground={playground} />
   return (
     <>
       <header>
@@ -43,12 +47,16 @@ export function App({ playground }: Props) {
           </h2>
           <Stage playground={playground} />
           <Transport playground={playground} />
+          {selection !== undefined && (
+            <button type="button" class="to-details" onClick={showDetails}>
+              {isToRead ? 'Show its details' : 'Show its details, and what to do to it'}
+            </button>
+          )}
           <Legend />
         </section>
         <aside class="side" aria-label="Lessons, deeds and details">
           <LessonCard playground={playground} />
-          <Deeds playground={playground} />
-          <Inspector playground={playground} />
+          {isToRead ? [inspector, deeds] : [deeds, inspector]}
         </aside>
       </div>
       <Lanes playground={playground} />
@@ -60,6 +68,9 @@ export function App({ playground }: Props) {
     </>
   )
 }
+
+/** On a narrow screen, the details of what is chosen are far below the stage. */
+const showDetails = () => document.querySelector('.side')?.scrollIntoView()
 
 /** Keeps the address of the page the link to what it shows. */
 function useLink(playground: Playground): void {

@@ -6,7 +6,7 @@ import type { Props } from './app.tsx'
 import { scaleOf, type Scale } from '../scene/plot.ts'
 
 const [WIDTH, HEIGHT] = [560, 300]
-const MARGIN = { top: 14, right: 20, bottom: 38, left: 62 }
+const MARGIN = { top: 30, right: 20, bottom: 38, left: 62 }
 /** Symbols of the recipes, because colours alone do not suffice. */
 const SYMBOLS = [
   'M-5,0A5,5,0,1,1,5,0A5,5,0,1,1,-5,0Z',
@@ -100,7 +100,7 @@ function Axes({ scale, figure }: { scale: Scale; figure: Figure }) {
       <text x={WIDTH - MARGIN.right} y={HEIGHT - 4} text-anchor="end">
         clients that contend, N →
       </text>
-      <text x={MARGIN.left + 6} y={MARGIN.top + 4}>
+      <text x={MARGIN.left} y={MARGIN.top - 14}>
         ↑ {figure}
       </text>
     </g>

@@ -41,7 +41,7 @@ export function layoutOf(width: number, height: number, clients: number, servers
   const token = Math.max(TOKEN.smallest, Math.min(TOKEN.largest, room))
   const operator = { x: TOKEN.smallest, y: height - TOKEN.smallest }
   const places = [operator, ...spread(curve(token), clients)]
-  return { width, height, token, clients: places, servers: boxesOf(width, height, servers) }
+  return { width, height, token, clients: places, servers: boxesOf(width, height, clients, servers) }
 }
 
 /** Returns the points of a superellipse, clockwise from its top. The first point is repeated at the end. */
@@ -68,11 +68,20 @@ function spread(curve: readonly Point[], count: number): Point[] {
   return points
 }
 
-function boxesOf(width: number, height: number, servers: number): Box[] {
+/** A row of nodes in a server's box, and the box without nodes. */
+const ROW = { height: 30, width: 60 }
+const EMPTY_BOX = 130
+
+function boxesOf(width: number, height: number, clients: number, servers: number): Box[] {
   const portrait = width < 520
   const inner = { width: width - (portrait ? 140 : 250), height: height - (portrait ? 150 : 210) }
-  if (servers === 1)
-    return [{ x: width / 2, y: height / 2, width: Math.min(inner.width, 380), height: Math.min(inner.height, 350) }]
+  if (servers === 1) {
+    const box = Math.min(inner.width, 380)
+    const rows = Math.ceil(clients / Math.floor((box - 20) / ROW.width))
+    return [
+      { x: width / 2, y: height / 2, width: box, height: Math.min(inner.height, 370, EMPTY_BOX + rows * ROW.height) },
+    ]
+  }
   const box = { width: inner.width * 0.46, height: inner.height * (portrait ? 0.36 : 0.44) }
   const [left, right] = [(width - inner.width + box.width) / 2, (width + inner.width - box.width) / 2]
   const [top, bottom] = [(height - inner.height + box.height) / 2, (height + inner.height - box.height) / 2]

@@ -1,0 +1,54 @@
+// `npm run site:screenshots`: takes the pictures of the playground in docs, as WebP.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Locator, Page } from 'playwright-core'
+import { startChromium } from '../../test/browser/chromium.ts'
+import { playgroundPage } from './build.ts'
+
+const docs = join(import.meta.dirname, '..', '..', 'docs')
+const QUALITY = 0.82
+
+const browser = await startChromium()
+const html = await playgroundPage()
+
+/** Opens the page at a moment that does not depend on the machine: nothing plays. */
+async function openPage(width: number, height: number): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: 1.5, reducedMotion: 'reduce' })
+  // A page without an address of its own: the link of its story is not shown in the pictures.
+  await page.route('http://playground.test/', route => route.fulfill({ contentType: 'text/html', body: html }))
+  await page.goto('http://playground.test/')
+  await page.locator('.stage canvas').waitFor()
+  return page
+}
+
+/** Saves what is seen of an element, or of the window. Chromium compresses it, because Playwright writes no WebP. */
+async function save(from: Page | Locator, name: string): Promise<void> {
+  const png = (await from.screenshot({ animations: 'disabled' })).toString('base64')
+  const blank = await browser.newPage()
+  const webp = await blank.evaluate<string>(`(async () => {
+    const image = new Image()
+    image.src = 'data:image/png;base64,${png}'
+    await image.decode()
+    const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height })
+    canvas.getContext('2d').drawImage(image, 0, 0)
+    return canvas.toDataURL('image/webp', ${QUALITY}).split(',')[1]
+  })()`)
+  await blank.close()
+  const bytes = Buffer.from(webp, 'base64')
+  await writeFile(join(docs, name), bytes)
+  console.log(`docs/${name}: ${Math.round(bytes.length / 1000)} kB`)
+}
+
+const stage = await openPage(1280, 940)
+await stage.locator('.lessons summary').click()
+await stage.evaluate("playground.select({ kind: 'frame', n: 147 })")
+await save(stage, 'playground.webp')
+
+const plot = await openPage(760, 900)
+await plot.getByRole('combobox', { name: 'Figure' }).selectOption('bytes')
+for (const recipe of ['herd-mutex', 'mutex', 'ticket-mutex']) {
+  await plot.getByRole('combobox', { name: 'Recipe' }).selectOption(recipe)
+  await plot.evaluate('playground.measure()')
+}
+await save(plot.locator('.costs'), 'playground-costs.webp')
+await browser.close()
