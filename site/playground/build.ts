@@ -1,5 +1,5 @@
 // Builds the playground: one HTML file, which loads no other.
-// May import: esbuild, site/browser-runtime.
+// May import: esbuild, playwright-core, site/browser-runtime, test/browser/chromium.ts.
 import { build } from 'esbuild'
 import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'

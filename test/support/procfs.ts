@@ -10,6 +10,21 @@ export function cpuSecondsOf(pid: number): number | undefined {
   return fields && (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS
 }
 
+/** Returns the ids of all processes that a process started, and that these started. Empty if the system has no /proc. */
+export function descendantsOf(pid: number): number[] {
+  const tasks = `/proc/${pid}/task`
+  if (!existsSync(tasks)) return []
+  const children = readdirSync(tasks).flatMap(task => {
+    try {
+      return readFileSync(`${tasks}/${task}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+    } catch {
+      // The thread has ended since the directory was read.
+      return []
+    }
+  })
+  return children.flatMap(child => [child, ...descendantsOf(child)])
+}
+
 /** Returns the state letter of each thread, 'T' if it is stopped. Empty if the system has no /proc. */
 export function threadStates(pid: number): string[] {
   const tasks = `/proc/${pid}/task`
