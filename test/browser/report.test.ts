@@ -104,7 +104,7 @@ describe('the report in a browser', () => {
           const steps = Number(await slider.getAttribute('max'))
           await slider.focus()
           await page.keyboard.press('Home')
-          expect(await page.getByRole('status').textContent()).to.equal(`frame 0 of ${steps}`)
+          expect(await page.locator('output.count').textContent()).to.equal(`frame 0 of ${steps}`)
           const mutex = page.locator('#timeline-mutex')
           const shown = () => mutex.locator('[data-step]:not(.later)').count()
           expect(await shown()).to.equal(0)
