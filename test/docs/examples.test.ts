@@ -29,7 +29,8 @@ const exampleNames = (file: string, examples: object): PublicName[] => [
 
 /** The classes and interfaces whose methods have examples of their own. */
 const withMethods = [
-  ...['Client', 'Transaction', 'Lock', 'Held', 'LeaderElection', 'Counter'],
+  ...['Client', 'Transaction', 'Watcher', 'Lock', 'Held', 'LeaderElection'],
+  ...['Counter', 'SharedValue', 'Queue', 'QueueItem', 'Lease', 'Partitioner', 'PersistentEphemeral', 'ServiceProvider'],
   ...['Server', 'Member', 'Faults', 'VirtualClock'],
 ]
 

@@ -94,6 +94,10 @@ export class Lease {
    * @throws LockError TIMEOUT; LockError UNSUPPORTED if the node contains no lease of kazoo; LockError LOST if another
    * client deleted the node of the lock that protects the lease; the signal's reason; ZooKeeperError, for example
    * BADARGUMENTS, NOAUTH, SESSIONEXPIRED
+   * @example
+   * const lease = new Lease(zk, '/leases/report', { holder: 'host-1', duration: 60_000 })
+   * const term = await lease.obtain()
+   * term !== null && term.end > new Date() // => true
    */
   obtain(options: WaitOptions = {}): Promise<LeaseTerm | null> {
     return this.#run('obtain', options, async signal => {
@@ -108,6 +112,13 @@ export class Lease {
   /**
    * Ends the lease of this holder at once, so that another one can obtain it. Does nothing if this holder has none.
    * Throws as {@link obtain}.
+   * @example
+   * const duration = 60_000
+   * const lease = new Lease(zk, '/leases/report', { holder: 'host-1', duration })
+   * await lease.obtain()
+   * await lease.release()
+   * const term = await new Lease(other, '/leases/report', { holder: 'host-2', duration }).obtain()
+   * term !== null // => true
    */
   release(options: WaitOptions = {}): Promise<void> {
     return this.#run('release', options, async signal => {

@@ -67,6 +67,12 @@ export class QueueItem implements AsyncDisposable {
    * @throws LockError LOST if the session has ended, or the item is not taken any more: another consumer may process
    * the item again, or the item may have been completed; ZooKeeperError NOAUTH if the server refuses the deletion; the
    * item is then still taken
+   * @example
+   * await using queue = new Queue(zk, '/queues/mails')
+   * await queue.put('first')
+   * const item = await queue.take()
+   * await item.complete()
+   * await queue.size() // => 0
    */
   complete(): Promise<void> {
     if (this.#released !== undefined) return Promise.reject(this.#claim.lost('the item was released before'))
@@ -80,6 +86,12 @@ export class QueueItem implements AsyncDisposable {
    * Gives the item back to the queue, at its old place. Does nothing if it was completed. Resolves when another consumer
    * can take it. May be called again.
    * @throws ZooKeeperError NOAUTH if the server refuses; the item is then still taken
+   * @example
+   * await using queue = new Queue(zk, '/queues/mails')
+   * await queue.put('first')
+   * await (await queue.take()).release()
+   * await using item = await queue.take()
+   * item.data?.toString() // => 'first'
    */
   release(): Promise<void> {
     if (this.#completed !== undefined) return this.#completed.catch(() => undefined)

@@ -1,7 +1,7 @@
 // A queue of items for several consumers, with the nodes of kazoo's LockingQueue.
-import { aSignal, anACL, checked, newDataProblem, inBackground, newPace } from '../../client/recipe-support.ts'
-import { badArguments, isCode, join, ZooKeeperError, type ACL } from '../../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { checked, newDataProblem, inBackground, newPace } from '../../client/recipe-support.ts'
+import { badArguments, isCode, join, ZooKeeperError } from '../../protocol/index.ts'
+import { optionsProblem } from '../../protocol/option-checks.ts'
 import { forwardAbort } from '../../runtime/abort.ts'
 import type { Client, Data } from '../../client/index.ts'
 import { checkArguments, checkFunction } from '../node/arguments.ts'
@@ -11,67 +11,15 @@ import { LockError } from '../node/lock-error.ts'
 import { MarkedMulti } from './marked-multi.ts'
 import { itemPrefix } from './queue-index.ts'
 import { ItemClaim, type ItemOwner, type QueueItem } from './queue-item.ts'
+import {
+  consumeChecks,
+  putChecks,
+  queueChecks,
+  type ConsumeOptions,
+  type PutOptions,
+  type QueueOptions,
+} from './queue-options.ts'
 import { QueueWatch } from './queue-watch.ts'
-
-/**
- * Options of a {@link Queue}.
- * @example
- * const options: QueueOptions = { acl: openACL }
- * await using queue = new Queue(zk, '/queues/mails', options)
- * await queue.tryTake() // => null
- */
-export interface QueueOptions {
-  /** The ACL of all nodes that the queue creates, except missing nodes above it. Default: the world may do anything. */
-  acl?: readonly ACL[]
-}
-
-/**
- * Options of `put()` and `putMany()`.
- * @example
- * await using queue = new Queue(zk, '/queues/mails')
- * const urgent: PutOptions = { priority: 0, timeout: 10_000 }
- * await queue.put('later')
- * await queue.put('now', urgent)
- * await using item = await queue.take()
- * item.data?.toString() // => 'now'
- */
-export interface PutOptions extends WaitOptions {
-  /** An integer from 0 to 999. Items with lower numbers are taken first. Default: 100, as in kazoo. */
-  priority?: number
-}
-
-/**
- * Options of `consume()`.
- * @example
- * await using queue = new Queue(zk, '/queues/mails')
- * await queue.putMany(['first', 'second'])
- * const stop = new AbortController()
- * const options: ConsumeOptions = { concurrency: 2, signal: stop.signal }
- * const consumed: unknown[] = []
- * await queue.consume(({ data }) => {
- *   if (consumed.push(String(data)) === 2) stop.abort()
- * }, options)
- * consumed // => ['first', 'second']
- */
-export interface ConsumeOptions {
-  /** When it aborts, consume() starts no more functions, and resolves when those that run have ended. Default: none. */
-  signal?: AbortSignal | undefined
-  /** How many items are processed at the same time, 1 or more. Default: 1. */
-  concurrency?: number
-}
-
-const queueChecks: Checks<QueueOptions> = { acl: anACL }
-const putChecks: Checks<PutOptions> = {
-  ...waitOptionChecks,
-  priority: mustBe(
-    'an integer from 0 to 999',
-    (value: number) => Number.isInteger(value) && value >= 0 && value <= 999,
-  ),
-}
-const consumeChecks: Checks<ConsumeOptions> = {
-  signal: aSignal,
-  concurrency: mustBe('a positive integer', (value: number) => Number.isSafeInteger(value) && value >= 1),
-}
 
 /**
  * A queue: each item that was put is processed at least once. A consumer takes an item, processes it and completes it.
@@ -110,6 +58,11 @@ export class Queue implements AsyncDisposable {
    * also if the connection is lost. If the call is cancelled or the session ends, it may be put nevertheless.
    * @throws LockError TIMEOUT; LockError EXHAUSTED if the numbers of the directory are used up; the signal's reason;
    * ZooKeeperError, for example BADARGUMENTS, NOAUTH, SESSIONEXPIRED
+   * @example
+   * await using queue = new Queue(zk, '/queues/mails')
+   * await queue.put('later')
+   * await queue.put('now', { priority: 0 })
+   * await queue.take().then(({ data }) => data?.toString()) // => 'now'
    */
   put(data: Data, options: PutOptions = {}): Promise<void> {
     return this.#put('put', [data], options)
@@ -118,6 +71,10 @@ export class Queue implements AsyncDisposable {
   /**
    * Puts several items in one transaction: all of them or none. All together must fit into one request.
    * @throws as {@link put}; ZooKeeperError REQUESTTOOLARGE
+   * @example
+   * await using queue = new Queue(zk, '/queues/mails')
+   * await queue.putMany(['first', 'second'])
+   * await queue.size() // => 2
    */
   async putMany(items: readonly Data[], options: PutOptions = {}): Promise<void> {
     if (!Array.isArray(items)) throw badArguments('putMany', this.path, 'the first argument must be an array of data')
@@ -129,12 +86,23 @@ export class Queue implements AsyncDisposable {
    * {@link close}, or until a consume() has ended while no other call waits.
    * @throws LockError TIMEOUT; the signal's reason; ZooKeeperError, for example NOAUTH, SESSIONEXPIRED; CLOSED after
    * {@link close}
+   * @example
+   * await using queue = new Queue(zk, '/queues/mails')
+   * const taken = queue.take({ timeout: 60_000 })
+   * await new Queue(other, '/queues/mails').put('first')
+   * await using item = await taken
+   * item.data?.toString() // => 'first'
    */
   take(options: WaitOptions = {}): Promise<QueueItem> {
     return this.#take('take', options, true) as Promise<QueueItem>
   }
 
-  /** Takes an item if there is one. Otherwise resolves with null. Throws as {@link take}. */
+  /**
+   * Takes an item if there is one. Otherwise resolves with null. Throws as {@link take}.
+   * @example
+   * await using queue = new Queue(zk, '/queues/mails')
+   * await queue.tryTake() // => null
+   */
   tryTake(options: WaitOptions = {}): Promise<QueueItem | null> {
     return this.#take('tryTake', options, false)
   }
@@ -145,6 +113,15 @@ export class Queue implements AsyncDisposable {
    * @throws the function's error, after the item was released and the other functions have ended; LockError LOST if the
    * session ended while an item was processed; ZooKeeperError at the end of the session (`supervise` can start a new
    * session), BADARGUMENTS, NOAUTH
+   * @example
+   * await using queue = new Queue(zk, '/queues/mails')
+   * await queue.put('first')
+   * const stop = new AbortController()
+   * const process = ({ data }: QueueItem) => {
+   *   data?.toString() // => 'first'
+   *   stop.abort()
+   * }
+   * await queue.consume(process, { signal: stop.signal })
    */
   async consume(fn: (item: QueueItem) => void | Promise<void>, options: ConsumeOptions = {}): Promise<void> {
     checkFunction('consume', this.path, fn)
@@ -177,6 +154,10 @@ export class Queue implements AsyncDisposable {
   /**
    * Reads the number of items, with those that are taken.
    * @throws ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
+   * @example
+   * await using queue = new Queue(zk, '/queues/mails')
+   * await queue.putMany(['first', 'second'])
+   * await queue.size() // => 2
    */
   async size(): Promise<number> {
     const { client } = this.#owner
@@ -186,6 +167,11 @@ export class Queue implements AsyncDisposable {
   /**
    * Removes the watches of this object. Calls that wait for an item reject with CLOSED. Items that were taken stay taken.
    * Never rejects. May be called again, and a later take() sets the watches again.
+   * @example
+   * const queue = new Queue(zk, '/queues/mails')
+   * const taken = queue.take().catch((error: ZooKeeperError) => error)
+   * await queue.close()
+   * await taken.then(error => isCode(error, 'CLOSED')) // => true
    */
   close(): Promise<void> {
     const detail = 'the queue was closed'

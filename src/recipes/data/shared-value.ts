@@ -55,6 +55,11 @@ export class SharedValue {
    * Reads the value from the connected server, which may lag behind: call `sync(path)` of the client first to read the
    * latest value. Waits through lost connections.
    * @throws ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
+   * @example
+   * await zk.create('/colour', 'blue')
+   * const { data, version } = await new SharedValue(zk, '/colour').get()
+   * data?.toString() // => 'blue'
+   * version // => 0
    */
   get(): Promise<VersionedData> {
     return this.#client.retry(() => this.#read())
@@ -70,6 +75,10 @@ export class SharedValue {
    * times, so it must do nothing but compute the value. It must not return a promise
    * @throws the function's error; LockError TIMEOUT; the signal's reason; ZooKeeperError, for example BADARGUMENTS,
    * NOAUTH, SESSIONEXPIRED
+   * @example
+   * const words = new SharedValue(zk, '/words')
+   * await Promise.all(['a', 'b'].map(word => words.update(data => `${data}${word}`)))
+   * await words.get().then(({ data }) => data?.toString()) // => 'ab'
    */
   async update(fn: (current: Buffer | null) => Data | undefined, options: WaitOptions = {}): Promise<VersionedData> {
     checkFunction('update', this.path, fn)
@@ -87,7 +96,12 @@ export class SharedValue {
     })
   }
 
-  /** Writes the data unconditionally. Resolves and throws as {@link update}. */
+  /**
+   * Writes the data unconditionally. Resolves and throws as {@link update}.
+   * @example
+   * const { version } = await new SharedValue(zk, '/colour').set('blue')
+   * version // => 0
+   */
   async set(data: Data, options: WaitOptions = {}): Promise<VersionedData> {
     const next = checkedData('set', this.path, data)
     return this.update(() => next, options)
@@ -97,6 +111,11 @@ export class SharedValue {
    * Writes the data if the value still has the version that was read. Otherwise resolves with null and writes nothing.
    * @param expected the result of an earlier call of this object or of another
    * @throws as {@link update}
+   * @example
+   * const colour = new SharedValue(zk, '/colour')
+   * const read = await colour.get()
+   * await colour.set('blue')
+   * await colour.compareAndSet(read, 'green') // => null
    */
   async compareAndSet(
     expected: Pick<VersionedData, 'version'>,
@@ -118,6 +137,11 @@ export class SharedValue {
    * Yields the present value, and then each new one. Skips values that are replaced between two reads. Yields no value
    * twice. Needs one watch, and ends when the signal aborts.
    * @throws ZooKeeperError BADARGUMENTS, NOAUTH; ZooKeeperError at the end of the session
+   * @example
+   * for await (const { data } of new SharedValue(zk, '/colour', { initial: 'blue' }).changes()) {
+   *   data?.toString() // => 'blue'
+   *   break
+   * }
    */
   async *changes(options: ChangesOptions = {}): AsyncGenerator<VersionedData, void, undefined> {
     const { signal } = checked('changes', this.path, options, changesChecks)
@@ -151,6 +175,10 @@ export class SharedValue {
    * Errors that the listener throws are passed to the option `onUncaughtError` of the client. So is an error of a read,
    * for example NOAUTH, which also removes the listener.
    * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * new SharedValue(zk, '/colour').on('change', ({ version }) => {
+   *   version // => null
+   * })
    */
   on(event: 'change', listener: (value: VersionedData) => unknown): this {
     this.#listeners.on(event, listener)
@@ -160,6 +188,12 @@ export class SharedValue {
   /**
    * Removes a listener that {@link on} registered, and its watch.
    * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * const versions: unknown[] = []
+   * const listener = ({ version }: VersionedData) => versions.push(version)
+   * new SharedValue(zk, '/colour').on('change', listener).off('change', listener)
+   * await zk.sync('/')
+   * versions // => []
    */
   off(event: 'change', listener: (value: VersionedData) => unknown): this {
     this.#listeners.off(event, listener)

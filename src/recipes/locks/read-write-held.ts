@@ -19,6 +19,9 @@ export class ReadHeld extends NodeHeld {
   /**
    * Always rejects with LockError UPGRADE, because two readers that both upgraded would wait for each other for ever.
    * Release the read lock, acquire the write lock, and read the data again.
+   * @example
+   * await using held = await new ReadWriteLock(zk, '/locks/orders').readLock.acquire()
+   * await held.upgrade() // throws UPGRADE
    */
   upgrade(): Promise<never> {
     return Promise.reject(new LockError('UPGRADE', this.lock))
@@ -61,6 +64,11 @@ export class WriteHeld extends NodeHeld {
    * is still held. Further calls resolve with the same read lock.
    * @returns the read lock, which watches its own node if the write lock did
    * @throws LockError LOST if the lock is lost or was released; ZooKeeperError, for example NOAUTH
+   * @example
+   * const { readLock, writeLock } = new ReadWriteLock(zk, '/locks/orders')
+   * await using held = await (await writeLock.acquire()).downgrade()
+   * await using another = await readLock.tryAcquire()
+   * another !== null // => true
    */
   downgrade(): Promise<ReadHeld> {
     return (this.#downgrading ??= this.#downgrade().catch((error: unknown) => {

@@ -99,6 +99,10 @@ export class Semaphore extends Lock {
    * Reads the holders, in the order in which they entered the gate. The last one may still wait for its permit in the
    * gate. Does not wait through lost connections.
    * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
+   * @example
+   * const semaphore = new Semaphore(zk, '/permits', 2, { data: 'host-1' })
+   * await using held = await semaphore.acquire()
+   * await semaphore.contenders().then(all => all.map(({ data }) => data?.toString())) // => ['host-1']
    */
   contenders(): Promise<ContenderNode[]> {
     return contendersIn(this.#queue)
@@ -107,6 +111,10 @@ export class Semaphore extends Lock {
   /**
    * Reads how many permits are free: 0 to `permits`. The number may change before the promise resolves.
    * @throws ZooKeeperError, for example NOAUTH, SESSIONEXPIRED
+   * @example
+   * const semaphore = new Semaphore(zk, '/permits', 2)
+   * await using held = await semaphore.acquire()
+   * await semaphore.available() // => 1
    */
   available(): Promise<number> {
     return this.#available()

@@ -73,6 +73,16 @@ export class Partitioner {
    * all tasks have ended, and this member has left.
    * @throws the error of a task, if it fails while its item is owned; ZooKeeperError BADARGUMENTS, NOAUTH;
    * ZooKeeperError at the end of the session (`supervise` can start a new session)
+   * @example
+   * const stop = new AbortController()
+   * const partitioner = new Partitioner(zk, '/shards', ['a'])
+   * await partitioner.run(
+   *   item => {
+   *     item // => 'a'
+   *     stop.abort()
+   *   },
+   *   { signal: stop.signal },
+   * )
    */
   async run(task: ItemTask, options: SignalOption = {}): Promise<void> {
     checkFunction('run', this.path, task)
@@ -94,6 +104,9 @@ export class Partitioner {
   /**
    * Reads the id of each item's present owner; null if it has none. Takes one request for each item.
    * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED
+   * @example
+   * const owners = await new Partitioner(zk, '/shards', ['a', 'b']).owners()
+   * owners // => new Map([['a', null], ['b', null]])
    */
   async owners(): Promise<Map<string, string | null>> {
     const entries = this.#items.map(async item => {

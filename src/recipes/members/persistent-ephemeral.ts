@@ -103,6 +103,11 @@ export class PersistentEphemeral implements AsyncDisposable {
    * @throws ZooKeeperError NODEEXISTS if a node at the path should be ephemeral and is not; NOAUTH, INVALIDACL,
    * NOCHILDRENFOREPHEMERALS; UNIMPLEMENTED if the server has no nodes with a TTL; the error of the session if that ends
    * first; LockError TIMEOUT; the signal's reason
+   * @example
+   * await using node = new PersistentEphemeral('/hosts/host-1', { data: 'ready' })
+   * await node.start(zk, { timeout: 10_000 })
+   * const stat = await zk.exists('/hosts/host-1')
+   * stat?.ephemeralOwner // => zk.sessionId
    */
   start(client: Client, options: WaitOptions = {}): Promise<void> {
     checkArguments('start', client, this.path)
@@ -125,6 +130,11 @@ export class PersistentEphemeral implements AsyncDisposable {
    * with that data in the next session.
    * @throws ZooKeeperError BADARGUMENTS, NOAUTH, QUOTAEXCEEDED; the error of the session if that ends first. The data
    * is written as soon as that is possible nevertheless
+   * @example
+   * await using node = new PersistentEphemeral('/hosts/host-1', { data: 'starting' })
+   * await node.start(zk)
+   * await node.setData('ready')
+   * await zk.getData('/hosts/host-1').then(({ data }) => data?.toString()) // => 'ready'
    */
   async setData(data: Data): Promise<void> {
     const problem = newDataProblem(data)
@@ -137,6 +147,11 @@ export class PersistentEphemeral implements AsyncDisposable {
    * Deletes the node, unless a persistent one has children of other clients. Resolves when it is gone or the session
    * has ended. May be called again. {@link start} can follow.
    * @throws ZooKeeperError NOAUTH if the server refuses to delete the node
+   * @example
+   * const node = new PersistentEphemeral('/hosts/host-1')
+   * await node.start(zk)
+   * await node.close()
+   * await zk.exists('/hosts/host-1') // => null
    */
   async close(): Promise<void> {
     const loop = this.#loop

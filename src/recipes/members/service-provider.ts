@@ -79,6 +79,7 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
   #loop: SessionLoop | undefined
   #turn = 0
   #sticky: string | undefined
+  #isClosed = false
   #onClose: () => void
 
   /** @internal */
@@ -98,6 +99,12 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
   /**
    * Returns an instance for one call; undefined if no instance is enabled and not down. Choose again for the next call,
    * because another instance may be registered or gone by then.
+   * @example
+   * await using services = new Services('/services')
+   * await services.start(zk)
+   * for (const port of [8080, 8081]) await services.register({ name: 'api', port })
+   * const provider = await services.provider('api')
+   * provider.choose()?.port === provider.choose()?.port // => false
    */
   choose(): ServiceInstance<P> | undefined {
     const able = this.instances.filter(({ id, enabled }) => enabled && !this.isDown(id))
@@ -111,7 +118,16 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
     return chosen
   }
 
-  /** Counts an error of the instance. It is down from the `errorThreshold`-th on, until `downTime` after the first. */
+  /**
+   * Counts an error of the instance. It is down from the `errorThreshold`-th on, until `downTime` after the first.
+   * @example
+   * await using services = new Services('/services')
+   * await services.start(zk)
+   * const { instance } = await services.register({ name: 'api', port: 8080 })
+   * const provider = await services.provider('api', { errorThreshold: 1 })
+   * provider.noteError(instance)
+   * provider.choose() // => undefined
+   */
   noteError({ id }: Pick<ServiceInstance, 'id'>): void {
     const now = clockOf(this.#client).now()
     const errors = this.#errorsOf(id) ?? { since: now, count: 0 }
@@ -119,6 +135,14 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
     this.#errors.set(id, errors)
   }
 
+  /**
+   * @example
+   * await using services = new Services('/services')
+   * await services.start(zk)
+   * const { instance } = await services.register({ name: 'api', port: 8080 })
+   * const provider = await services.provider('api')
+   * provider.isDown(instance.id) // => false
+   */
   isDown(id: string): boolean {
     return (this.#errorsOf(id)?.count ?? 0) >= (this.#options.errorThreshold ?? 2)
   }
@@ -134,17 +158,35 @@ export class ServiceProvider<P = unknown> implements AsyncDisposable {
    * Yields the present instances, and the latest ones after each change. Goes on in the next session. Ends when the
    * signal aborts, and at {@link close}.
    * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * await using services = new Services('/services')
+   * await services.start(zk)
+   * const provider = await services.provider('api')
+   * for await (const instances of provider.changes()) {
+   *   instances // => []
+   *   break
+   * }
    */
   changes(options: SignalOption = {}): AsyncGenerator<ServiceInstance<P>[], void, undefined> {
     return this.#changes(checked('changes', this.path, options, signalChecks).signal)
   }
 
   async *#changes(signal: AbortSignal | undefined): AsyncGenerator<ServiceInstance<P>[], void, undefined> {
+    if (this.#isClosed) return
     for await (const _ of this.#view.latest.values(signal)) yield this.instances
   }
 
-  /** Ends the watch and all iterators. May be called again. Never rejects. */
+  /**
+   * Ends the watch and all iterators, also later ones. May be called again. Never rejects.
+   * @example
+   * await using services = new Services('/services')
+   * await services.start(zk)
+   * const provider = await services.provider('api')
+   * await provider.close()
+   * await provider.changes().next() // => { value: undefined, done: true }
+   */
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#onClose()
     this.#view.latest.end()
     await this.#loop?.stop(closed(this.path))

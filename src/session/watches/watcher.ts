@@ -75,11 +75,24 @@ export class Watcher implements AsyncIterator<WatchEvent, undefined>, AsyncDispo
     this.#close = close
   }
 
+  /**
+   * @example
+   * await using watcher = await zk.addWatch('/app')
+   * await other.create('/app')
+   * const { value } = await watcher.next()
+   * value?.path // => '/app'
+   */
   next(): Promise<IteratorResult<WatchEvent, undefined>> {
     return this.#queue.next()
   }
 
-  /** Closes the watcher. A `for await` loop calls this when it is left. */
+  /**
+   * Closes the watcher. A `for await` loop calls this when it is left.
+   * @example
+   * const watcher = await zk.addWatch('/app')
+   * await watcher.return()
+   * await watcher.next() // => { value: undefined, done: true }
+   */
   async return(): Promise<IteratorResult<WatchEvent, undefined>> {
     await this.close()
     return DONE
@@ -88,6 +101,10 @@ export class Watcher implements AsyncIterator<WatchEvent, undefined>, AsyncDispo
   /**
    * Ends the stream at once, without the queued events. Resolves when the server has removed the watch, or at once if
    * another watch here needs it. May be called again. Never rejects.
+   * @example
+   * const watcher = await zk.addWatch('/app')
+   * await watcher.close()
+   * await watcher.next() // => { value: undefined, done: true }
    */
   async close(): Promise<void> {
     this.#queue.clear()

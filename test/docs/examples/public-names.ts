@@ -99,13 +99,14 @@ export function publicNames(files: readonly string[], withMethods: readonly stri
 const isExportedAsType = (exported: ts.Symbol): boolean =>
   (exported.declarations ?? []).some(each => ts.isTypeOnlyImportOrExportDeclaration(each))
 
-/** Returns false for properties, for private and protected methods, and for methods whose name is a symbol. */
+/** Returns false for properties, and for methods that are private, protected or internal, or whose name is a symbol. */
 const isPublicMethod = ({ name, flags, declarations = [] }: ts.Symbol): boolean =>
   /^[a-z]/.test(name) &&
   (flags & ts.SymbolFlags.Method) !== 0 &&
   declarations.every(each => {
     const modifiers = ts.getCombinedModifierFlags(each)
-    return (modifiers & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) === 0
+    const isInternal = ts.getJSDocTags(each).some(({ tagName }) => tagName.text === 'internal')
+    return (modifiers & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) === 0 && !isInternal
   })
 
 /** Returns the code after each `@example` in the docstring of a declaration. */

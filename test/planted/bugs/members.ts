@@ -152,6 +152,12 @@ export const membersBugs: readonly PlantedBug[] = [
   },
   {
     ...provider,
+    bug: 'changes() of a closed provider waits for ever',
+    from: 'if (this.#isClosed) return\n',
+    to: '',
+  },
+  {
+    ...provider,
     bug: 'a provider chooses instances that are not enabled',
     from: 'enabled && !this.isDown(id)',
     to: 'enabled !== undefined && !this.isDown(id)',
