@@ -1,15 +1,17 @@
 // `npm start`: measures how notifications fan out (README.md in this folder). This folder contains the benchmarks of
 // zkwire. Their figures are printed, and no test asserts them. The files directly in it are the command and its
 // options.
-// May import: bench/ensemble, bench/fleet/processes.ts, bench/harness, bench/measure, bench/model/forecast.ts,
-// bench/model/predict.ts, bench/output, bench/peers, bench/report/peers.ts, bench/report/report.ts, bench/scenarios/index.ts,
-// site/world/release-link.ts, src/session/servers/connect-string.ts.
+// May import: bench/ensemble, bench/fleet, bench/harness, bench/measure, bench/model/forecast.ts,
+// bench/model/predict.ts, bench/output, bench/peers, bench/report/peers.ts, bench/report/report.ts,
+// bench/scenarios/index.ts, site/world/release-link.ts, src/session/servers/connect-string.ts.
 import { relative } from 'node:path'
 import { measureEnsemble } from './ensemble/measure.ts'
 import { ensembleSentences, ensembleTables } from './ensemble/sentences.ts'
 import { startEnsemble } from './ensemble/start.ts'
 import type { EnsembleFigures } from './ensemble/figures.ts'
 import { processUnits } from './fleet/processes.ts'
+import { takePart } from './fleet/participant.ts'
+import { fleetCaveats, measureWithMachines, type FleetFigures } from './fleet/shared-run.ts'
 import { totalOf } from './measure/reconcile.ts'
 import type { Measurement } from './measure/measurement.ts'
 import { compare } from './output/compare.ts'
@@ -30,6 +32,7 @@ import {
   unitsOf,
   write,
   writeResult,
+  type Findings,
   type Result,
 } from './output/result.ts'
 import { Run } from './harness/run.ts'
@@ -78,7 +81,12 @@ async function main(args: readonly string[]): Promise<number> {
   if (!options.peers && tasks.length === 0 && !options.all) throw new UsageError(caveatsOf([], options).join('\n'))
   const stop = new AbortController()
   abortOnSignals(stop)
+  const { join, machines, processes = 1 } = options
   try {
+    if (join !== undefined && machines === undefined) {
+      await takePart(join, { processes }, line => process.stdout.write(`${line}\n`), stop)
+      return 0
+    }
     return await (options.peers ? measurePeers : measure)(options, args, stop)
   } catch (error) {
     // An interrupted start may fail with any error, so report the interruption.
@@ -96,10 +104,16 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
   const server = await starting.finally(() => progress.clear())
   try {
     const { processes } = options
-    const run = new Run({ ...options, ...(processes !== undefined && { units: processUnits }) }, server, progress, stop)
+    let run = new Run({ ...options, ...(processes !== undefined && { units: processUnits }) }, server, progress, stop)
     let ensemble: EnsembleFigures | undefined
+    let fleet: FleetFigures | undefined
     const measureBoth = async () => {
-      await run.measure()
+      const { join: meeting, machines = 1 } = options
+      if (meeting === undefined) await run.measure()
+      else {
+        const plan = { meeting, machines, processes: processes ?? 1, options, server }
+        fleet = await measureWithMachines(plan, progress, stop, each => (run = each))
+      }
       ensemble = await measureEnsemble(server, options, progress, stop)
     }
     const end = await measureBoth().then(
@@ -109,7 +123,7 @@ async function measure(options: Options, args: readonly string[], stop: AbortCon
         throw reason
       },
     )
-    const result = await writeReports(run, server, options, args, ensemble, end)
+    const result = await writeReports(run, server, options, args, { ensemble, fleet }, end)
     const verdict = older === undefined ? 0 : printComparison(older, result, options.failIfWorse)
     return end?.exitCode ?? verdict
   } finally {
@@ -129,14 +143,14 @@ async function writeReports(
   server: Server,
   options: Options,
   args: readonly string[],
-  ensemble: EnsembleFigures | undefined,
+  more: Pick<Findings, 'ensemble' | 'fleet'>,
   end?: Interrupted,
 ) {
   const locks = options.scenarios.filter(({ kind }) => kind === 'lock')
   const recordings = end === undefined ? await recordAll(locks, server.servers) : []
   const measurements = run.measurements.filter(isMeasured)
   const seconds = performance.now() / 1000
-  const caveats = caveatsOf(measurements, options)
+  const caveats = [...(more.fleet === undefined ? [] : fleetCaveats(more.fleet)), ...caveatsOf(measurements, options)]
   const findings = {
     measurements,
     server,
@@ -145,7 +159,7 @@ async function writeReports(
     ended: end?.message,
     caveats,
     recordings,
-    ensemble,
+    ...more,
   }
   const machine = thisMachine()
   const result = resultOf(findings, options, args, machine, new Date())

@@ -5,6 +5,8 @@ import { CONDITIONS } from './model/forecast.ts'
 import { bytes } from './output/figures.ts'
 import { WORSE_EXIT_CODE } from './output/compare.ts'
 import type { EnsembleSize } from './ensemble/start.ts'
+import type { Meeting } from './fleet/meeting.ts'
+import { DEFAULT_PROCESSES, meetingOf, processesOf } from './fleet/options.ts'
 import { UsageError, valuesOf } from './output/usage.ts'
 import type { Scenario } from './harness/scenario.ts'
 import { scenarios } from './scenarios/index.ts'
@@ -14,6 +16,10 @@ export interface Options {
   server: string
   /** The numbers of Apache's servers to start. Undefined if `server` tells what to measure. */
   ensemble: EnsembleSize | undefined
+  /** Where several machines meet that take part in the run. */
+  join: Meeting | undefined
+  /** The number of machines to wait for. Undefined on a machine that only takes part. */
+  machines: number | undefined
   /** Numbers of sessions, ascending. */
   sizes: number[]
   scenarios: Scenario[]
@@ -66,7 +72,6 @@ const PEERS_DEFAULTS = {
 }
 
 const MAX_THREADS = 64
-const MAX_PROCESSES = 64
 const MAX_SERVERS = 9
 
 const scenarioList = scenarios.map(({ name, about }) => `      ${name.padEnd(12)} ${about}\n`).join('')
@@ -93,6 +98,10 @@ ${scenarioList}  --server HOST:PORT,...   measure a running ZooKeeper (default: 
   --threads N              worker threads for the sessions (${DEFAULTS.threads})
   --processes N            share the sessions out over N processes of one thread each,
                            instead of threads
+  --join SERVERS/PATH      take part in the run of the machines that meet at this path
+                           of a ZooKeeper, with --processes processes (${DEFAULT_PROCESSES})
+  --machines N             organize that run: measure with all options as soon as N
+                           machines, with this one, have joined
   --seed N                 seed for the random order of measurements (${DEFAULTS.seed})
   --tables                 print all tables: traffic, latencies, processor time, growth
   --all                    like --tables, and include scenarios that move hundreds
@@ -135,9 +144,11 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   refuseOutsidePeers(values)
   const defaults = values.peers === true ? { ...DEFAULTS, ...PEERS_DEFAULTS } : DEFAULTS
   const json = values.json ?? defaults.json
+  const meeting = meetingOf(values)
   return {
-    server: serverOf(values, defaults.server),
+    server: serverOf(values, meeting.join?.servers ?? defaults.server),
     ensemble: ensembleOf(values),
+    ...meeting,
     sizes: sizesOf(values.sessions ?? defaults.sessions),
     scenarios: scenariosOf(values.scenarios ?? DEFAULTS.scenarios),
     seconds: numberOf('seconds', values.seconds ?? defaults.seconds, value => value > 0 && value < 1e6),
@@ -192,6 +203,8 @@ function parseValues(args: readonly string[]) {
     seconds: text,
     threads: text,
     processes: text,
+    join: text,
+    machines: text,
     seed: text,
   }
   const flag = { type: 'boolean' } as const
@@ -238,13 +251,6 @@ function ensembleOf({ ensemble, server, apache, peers }: ReturnType<typeof parse
   throw new UsageError(
     `--ensemble: ${JSON.stringify(ensemble)} is not a number of servers, such as 3, or 3+2 with two observers (2 to ${MAX_SERVERS} servers)`,
   )
-}
-
-function processesOf({ processes, threads }: ReturnType<typeof parseValues>): number | undefined {
-  if (processes === undefined) return undefined
-  if (threads !== undefined)
-    throw new UsageError('--processes and --threads exclude each other: each process has one thread')
-  return numberOf('processes', processes, isWhole(1, MAX_PROCESSES))
 }
 
 function sizesOf(text: string): number[] {

@@ -35,6 +35,8 @@ export type RunOptions = Pick<Options, 'sizes' | 'scenarios' | 'seconds' | 'seed
   processes?: number | undefined
   /** Skips measurements that are expected to end after this many times `seconds`. Default 1.1. */
   overtime?: number
+  /** Measures only counted steps, and uses their times. Default false. */
+  onlyCounted?: boolean
   /** Starts what has the sessions. Default: worker threads of this process. */
   units?: (count: number, servers: string, fencePath: string) => UnitStart[]
 }
@@ -214,7 +216,8 @@ export class Run {
       }
       run.measurement.bothSides = await reconcile()
     }
-    const fast = all.filter(({ task }) => task.scenario.isSlow !== true)
+    const { onlyCounted = false } = this.#options
+    const fast = onlyCounted ? [] : all.filter(({ task }) => task.scenario.isSlow !== true)
     for (let round = 0; round < ROUNDS; round++)
       for (const [i, run] of shuffled(fast, this.#random).entries()) {
         this.#stop.signal.throwIfAborted()

@@ -44,6 +44,8 @@ export class Workers {
   #begun = new Map<string, number>()
   #size = 0
   readonly #sizes = new Map<string, number>()
+  /** The units that have ended, with the reason. */
+  readonly #lost = new Map<Unit, Error>()
   #lastId = 0
   #onReached: () => void = () => undefined
   #isClosing = false
@@ -61,8 +63,8 @@ export class Workers {
     this.#unitOf = unitOf
     const progress = progressMemory()
     this.#progress = new ProgressCounters(progress, () => undefined)
-    this.#units = starts.map(start =>
-      start({ progress, received: message => this.#onMessage(message), lost: error => this.#onUnitLost(error) }),
+    this.#units = starts.map((start, i) =>
+      start({ progress, received: message => this.#onMessage(message), lost: error => this.#onUnitLost(i, error) }),
     )
   }
 
@@ -210,6 +212,8 @@ export class Workers {
     command: D,
     ...args: Parameters<Commands[D]>
   ): Promise<Awaited<ReturnType<Commands[D]>>> {
+    const lost = this.#lost.get(unit)
+    if (lost !== undefined) return Promise.reject(lost)
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
       this.#replies.set(id, { resolve, reject })
@@ -229,7 +233,9 @@ export class Workers {
     else if (this.#progress.passed(message)) this.#onReached()
   }
 
-  #onUnitLost(error: Error): void {
+  #onUnitLost(index: number, error: Error): void {
+    const unit = this.#units[index]
+    if (unit !== undefined) this.#lost.set(unit, error)
     if (this.#isClosing) return
     this.#owner.failed(error)
     for (const { reject } of this.#replies.values()) reject(error)

@@ -225,6 +225,7 @@ function methodSection({
   seed,
   threads,
   processes,
+  fleet,
   commandLine,
   date,
   seconds,
@@ -243,7 +244,7 @@ function methodSection({
       'machine',
       `${machine.cpu}, ${machine.cores} cores, ${bytes(machine.memoryBytes)} bytes of memory, ${machine.platform}`,
     ],
-    ['client', `Node ${machine.node}, sessions spread over ${unitsOf({ threads, processes })}`],
+    ['client', `Node ${machine.node}, sessions spread over ${unitsOf({ threads, processes, fleet })}`],
     ['seed', String(seed)],
     [
       'not counted',

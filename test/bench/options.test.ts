@@ -73,6 +73,8 @@ describe('the command line of the benchmark', () => {
       'seconds',
       'threads',
       'processes',
+      'join',
+      'machines',
       'ensemble',
       'seed',
       'all',
@@ -112,7 +114,24 @@ describe('the command line of the benchmark', () => {
           `--ensemble: ${JSON.stringify(text)} is not a number of servers, such as 3, or 3+2 with two observers (2 to 9 servers)`,
         ] as const,
     ),
-    [['--processes', '0'], '--processes: "0" is not valid'],
+    [['--machines', '2'], '--machines has an effect only with --join'],
+    [
+      ['--join', 'zk1:2181/run', '--sessions', '5'],
+      '--sessions has an effect only on the machine with --machines, which organizes the run',
+    ],
+    [['--join', 'zk1:2181/run', '--machines', '0'], '--machines: "0" is not a whole number of 1 or more'],
+    [
+      ['--join', 'zk1:2181/run', '--machines', '2', '--apache'],
+      '--join and --apache exclude each other: pass only one of them',
+    ],
+    ...['zk1:2181', 'zk1:2181/', 'zk1:x/run', ''].map(
+      text =>
+        [
+          ['--join', text],
+          `--join: ${JSON.stringify(text)} is not host:port[,host:port]/path, with a path that is not /`,
+        ] as const,
+    ),
+    [['--processes', '0'], '--processes: "0" is not a whole number of 1 or more'],
     [
       ['--processes', '2', '--threads', '2'],
       '--processes and --threads exclude each other: each process has one thread',
