@@ -55,8 +55,11 @@ export function fit(
   return best && unscaled(best, scales, values.length)
 }
 
-/** A value smaller than this share of the largest one has the weight of this share. */
-const LEAST_WEIGHT = 1e-6
+/**
+ * A value smaller than this share of the largest one has the weight of this share. The processor time of a server is
+ * counted in ticks of 10 ms, so a value may be 0 by chance.
+ */
+const LEAST_WEIGHT = 0.01
 
 /** Returns the value of the sum for these terms, with the interval in which a measurement is expected. */
 export function estimate({ factors, covariance, noise, freedom }: Fit, row: readonly number[]): Estimate {
@@ -76,9 +79,16 @@ export function factorOf({ factors, covariance, freedom }: Fit, term: number): E
   return { value, low: value - half, high: value + half }
 }
 
+/** Returns the fit of some of the terms. */
+export const termsOfFit = ({ factors, covariance, ...others }: Fit, chosen: readonly number[]): Fit => ({
+  ...others,
+  factors: chosen.map(k => factors[k] ?? NaN),
+  covariance: covariance && chosen.map(a => chosen.map(b => covariance[a]?.[b] ?? NaN)),
+})
+
 interface Solution {
   factors: number[]
-  /** The inverse of the normal matrix, with zeros for the terms that were left out. */
+  /** The inverse of the normal matrix. */
   inverse: number[][]
   /** The weighted sum of the squared residuals. */
   residuals: number
@@ -104,7 +114,9 @@ function bestOfSubsets(
     // A further term that does not improve the fit is left out.
     if (best === undefined || some.residuals < best.residuals * (1 - 1e-9)) best = some
   }
-  return best
+  // A factor of 0 is as uncertain as the others, so the interval is that of the fit with all terms.
+  const all = solution(rows, values, weights, allOf(width))
+  return best && all && { ...best, inverse: all.inverse, used: width }
 }
 
 /** Solves the normal equations for the chosen terms. */

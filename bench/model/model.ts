@@ -5,7 +5,7 @@ import { mean, student95, sum } from '../measure/statistics.ts'
 import { roundTripsOf } from '../measure/round-trips.ts'
 import type { Recording } from '../measure/recording.ts'
 import type { Growth, PhaseSummary, Summary } from '../measure/summary.ts'
-import { factorOf, fit, type Estimate, type Fit } from './least-squares.ts'
+import { factorOf, fit, termsOfFit, type Estimate, type Fit } from './least-squares.ts'
 import {
   COUNTS,
   powersOf,
@@ -29,48 +29,56 @@ export interface Measured {
 
 /** Returns the phases of which enough sizes were measured. `isFitted` chooses the sizes. */
 export function modelOf(measured: Measured, isFitted: (size: number) => boolean = () => true): Model {
-  const { cores } = measured.machine
   const phases = measured.growth.flatMap(growth => {
     const cells = measured.cells
       .filter(({ scenario, size }) => scenario === growth.scenario && isFitted(size))
       .toSorted((a, b) => a.size - b.size)
-    const names = cells[0]?.phases.map(({ phase }) => phase) ?? []
-    return names.flatMap(name => phaseModelOf(name, cells, growth, measured) ?? [])
+    return phaseModelsOf(cells, growth, measured)
   })
-  return { phases, cores, roundTrip: roundTripOf(phases), lineRate: lineRateOf(phases) }
+  return { phases, cores: measured.machine.cores, roundTrip: roundTripOf(phases), lineRate: lineRateOf(phases) }
 }
 
 type Row = PhaseSummary & { size: number; isTimed: boolean }
 
-function phaseModelOf(
-  name: string,
+/** The measurements of one phase, and the terms of its costs. */
+interface Samples {
+  name: string
+  rows: Row[]
+  counts: Record<CountName, Fit>
+  lists: boolean
+  terms: Term[]
+}
+
+function phaseModelsOf(
   cells: readonly Summary[],
   { scenario, phase: plotted, theory }: Growth,
   { scenarios, recordings, machine }: Measured,
-): PhaseModel | undefined {
-  const rows = cells.flatMap(({ size, phases, asExpected }): Row[] => {
-    const phase = phases.find(each => each.phase === name)
-    // A phase that was only counted was fenced, so its times include the fences.
-    return phase === undefined ? [] : [{ ...phase, size, isTimed: asExpected !== undefined }]
-  })
+): PhaseModel[] {
   const kind = scenarios.find(each => each.name === scenario)?.kind ?? ''
-  const degree = Math.max(theory.notifications, theory.bytes)
-  const counts = countsOf(rows, degree)
-  if (counts === undefined) return undefined
-  const lists = kind === 'lock' && theory.bytes > theory.notifications && grows(rows, 'bytesReceived')
-  const terms = termsOf(rows, kind, lists)
-  const timed = rows.filter(({ isTimed }) => isTimed)
-  const costs = (of: (row: Row) => number | undefined) => costsOf(timed, terms, of)
-  const recording = recordings.find(each => each.scenario === scenario && each.phase === name)
-  return {
-    ...{ scenario, kind, phase: name, sizes: rows.map(({ size }) => size), counts, lists },
-    roundTrips: name === plotted && recording !== undefined ? roundTripsOf(recording) : undefined,
-    server: costs(({ serverCpuMs }) => serverCpuMs),
-    client: costs(({ clientCpuMs }) => clientCpuMs),
-    wait: costs(({ ms, clientCpuMs, serverCpuMs = 0 }) =>
-      Math.max(0, ms - (clientCpuMs + serverCpuMs) / machine.cores),
-    ),
-  }
+  const samples = (cells[0]?.phases ?? []).flatMap(({ phase: name }): Samples[] => {
+    const rows = cells.flatMap(({ size, phases, asExpected }): Row[] => {
+      const phase = phases.find(each => each.phase === name)
+      // A phase that was only counted was fenced, so its times include the fences.
+      return phase === undefined ? [] : [{ ...phase, size, isTimed: asExpected !== undefined }]
+    })
+    const counts = countsOf(rows, Math.max(theory.notifications, theory.bytes))
+    if (counts === undefined) return []
+    const lists = kind === 'lock' && theory.bytes > theory.notifications && grows(rows, 'bytesReceived')
+    return [{ name, rows, counts, lists, terms: termsOf(rows, kind, lists) }]
+  })
+  const server = costsOf(samples, ({ serverCpuMs }) => serverCpuMs)
+  const client = costsOf(samples, ({ clientCpuMs }) => clientCpuMs)
+  const wait = costsOf(samples, ({ ms, clientCpuMs, serverCpuMs = 0 }) =>
+    Math.max(0, ms - (clientCpuMs + serverCpuMs) / machine.cores),
+  )
+  return samples.map(({ name, rows, counts, lists }, i): PhaseModel => {
+    const recording = recordings.find(each => each.scenario === scenario && each.phase === name)
+    return {
+      ...{ scenario, kind, phase: name, sizes: rows.map(({ size }) => size), counts, lists },
+      roundTrips: name === plotted && recording !== undefined ? roundTripsOf(recording) : undefined,
+      ...{ server: server?.[i], client: client?.[i], wait: wait?.[i] },
+    }
+  })
 }
 
 function countsOf(rows: readonly Row[], degree: number): Record<CountName, Fit> | undefined {
@@ -97,17 +105,34 @@ function termsOf(rows: readonly Row[], kind: string, lists: boolean): Term[] {
   ]
 }
 
-function costsOf(rows: readonly Row[], terms: Term[], of: (row: Row) => number | undefined): Costs | undefined {
-  const values = rows.map(of)
-  if (values.some(value => value === undefined)) return undefined
-  const table = rows.map(({ size, counts }) =>
-    termValues(terms, size, {
-      notifications: counts.notifications.median,
-      bytesReceived: counts.bytesReceived.median,
-    }),
+/**
+ * Fits the phases of a scenario together: each has a constant cost of its own, and they share the costs of the other
+ * terms. Returns undefined if the cost is unknown, or cannot be fitted.
+ */
+function costsOf(samples: readonly Samples[], of: (row: Row) => number | undefined): Costs[] | undefined {
+  const shared = [...new Set(samples.flatMap(({ terms }) => terms.slice(1)))]
+  const rows = samples.flatMap(({ rows }, phase) =>
+    rows.filter(({ isTimed }) => isTimed).map(row => ({ row, phase, value: of(row) })),
   )
-  const found = fit(table, values as number[], { nonNegative: true })
-  return found && { terms, ...found }
+  if (rows.some(({ value }) => value === undefined)) return undefined
+  const table = rows.map(({ row: { size, counts }, phase }) => {
+    const read = { notifications: counts.notifications.median, bytesReceived: counts.bytesReceived.median }
+    const own = samples[phase]?.terms ?? []
+    return [
+      ...samples.map((_, i) => (i === phase ? 1 : 0)),
+      ...termValues(shared, size, read).map((value, i) => (own.includes(shared[i] ?? 'phase') ? value : 0)),
+    ]
+  })
+  const found = fit(
+    table,
+    rows.map(({ value = 0 }) => value),
+    { nonNegative: true },
+  )
+  return found && samples.map(({ terms }, i) => ({ terms, ...termsOfFit(found, [i, ...indexesOf(terms)]) }))
+
+  function indexesOf(terms: readonly Term[]): number[] {
+    return terms.slice(1).map(term => samples.length + shared.indexOf(term))
+  }
 }
 
 /** Returns the mean of the locks' constant waits, each divided by its round trips. */

@@ -16,7 +16,7 @@ export async function predict(args: readonly string[]): Promise<string> {
 
 /** Returns a paragraph for each number of contenders, and what the model was fitted to. Pure. */
 export function predictionOf(result: Result, { result: file, sizes, ...conditions }: PredictOptions): string {
-  // Fitted again, because results of older versions contain no model.
+  // Fitted again, because results of older versions contain no model, or one that was fitted in another way.
   const model = modelOf(result)
   const largest = Math.max(...model.phases.filter(({ kind }) => kind === 'lock').flatMap(phase => phase.sizes))
   const advice = (sizes ?? [10 * largest]).map(size => adviceOf(model, size, conditions))
@@ -28,7 +28,7 @@ export function predictionOf(result: Result, { result: file, sizes, ...condition
     ...paragraphs,
     [
       `Foretold from ${name}: ${nameOf({ servers: '', ...result.server })}, up to ${whole(largest)} contenders, on ${result.machine.cores} cores of ${result.machine.cpu}.`,
-      ...heldOutSentences(result.heldOut ?? heldOutOf(result)),
+      ...heldOutSentences(heldOutOf(result)),
       'How the model is made: bench/README.md, "Foretelling".',
     ].join('\n'),
   ].join('\n\n')

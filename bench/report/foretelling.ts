@@ -15,8 +15,8 @@ import { table } from './tables.ts'
 
 /** Returns empty HTML if the result has no lock with times at enough sizes. */
 export async function foretellingSection(result: Result): Promise<Html> {
-  const model = result.model ?? modelOf(result)
-  const heldOut = result.heldOut ?? heldOutOf(result)
+  const model = modelOf(result)
+  const heldOut = heldOutOf(result)
   const locks = model.phases.filter(({ kind, client }) => kind === 'lock' && client !== undefined)
   const size = 10 * Math.max(...locks.flatMap(({ sizes }) => sizes))
   const { heading, sentences } = locks.length === 0 ? { heading: '', sentences: [] } : adviceOf(model, size, CONDITIONS)

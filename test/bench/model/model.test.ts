@@ -36,6 +36,18 @@ describe('the model of a result', () => {
     expect(model.roundTrip?.low).to.be.below(0.16)
   })
 
+  it('shares the costs of notifications and bytes between the phases of a scenario, but not the constant ones', () => {
+    const measured = measuredOf([herd])
+    for (const { phases } of measured.cells)
+      for (const phase of phases) if (phase.phase === 'join') phase.clientCpuMs += 7
+    const [first, second] = modelOf(measured).phases
+    expect(first?.client?.factors.map(factor => Number(factor.toPrecision(6)))).to.deep.equal(herd.costs.client)
+    // A join reads 200 bytes and notifies nobody.
+    expect(second?.client?.terms).to.deep.equal(['phase'])
+    expect(second?.client?.factors[0]).to.be.closeTo(7 + 0.4 + 200 * 5e-6, 1e-6)
+    expect(second?.client?.covariance).to.have.length(1)
+  })
+
   it('has an interval for each part, which is wider if the figures are noisy', () => {
     const noisy = measuredOf([herd])
     for (const [i, { phases }] of noisy.cells.entries())
