@@ -69,6 +69,8 @@ export interface PeersResult {
   recordings: Recording[]
   roundTrips: (RoundTrips & { recipe: string })[]
   remains: (Remains & { recipe: string })[]
+  /** The watches at the server after the sessions of all contenders were closed, or had expired. */
+  watchesAtEnd: number
 }
 
 export function cellOf(recipe: string, size: number, steps: readonly Step[]): Cell {

@@ -22,7 +22,7 @@ const RECORDED = 12
  * first holder has not waited.
  */
 const WARM_UP = { releases: 30, steps: 2 }
-const STEPS = { least: 3, most: 8 }
+const STEPS = { least: 3, most: 6 }
 /** The time after which a cell has no further step, ms. */
 const CELL_TIME = 500
 /** The length of the name of each directory. It is the same for all recipes, because requests contain their paths. */
@@ -32,7 +32,10 @@ const LEAST_SESSIONS = 8
 /** How long the sessions of killed contenders may take to expire, ms. */
 const EXPIRED = 3 * SHORT_TIMEOUT
 
-export type Findings = Pick<PeersResult, 'cells' | 'growth' | 'recordings' | 'roundTrips' | 'remains'> & {
+export type Findings = Pick<
+  PeersResult,
+  'cells' | 'growth' | 'recordings' | 'roundTrips' | 'remains' | 'watchesAtEnd'
+> & {
   /** Why a recipe could not be measured, by its id. */
   failures: Map<string, string>
 }
@@ -46,7 +49,7 @@ export interface PeersRunOptions {
 
 export class PeersRun {
   readonly findings: Findings = {
-    ...{ cells: [], growth: [], recordings: [], roundTrips: [], remains: [] },
+    ...{ cells: [], growth: [], recordings: [], roundTrips: [], remains: [], watchesAtEnd: 0 },
     failures: new Map(),
   }
   readonly #options: PeersRunOptions
@@ -188,7 +191,23 @@ export class PeersRun {
       }
       this.findings.remains.push({ recipe, ...found, nodesOfKilled })
     }
+    this.findings.watchesAtEnd = await watchCountOf(addressOf(this.#server))
   }
+}
+
+interface Address {
+  host: string
+  port: number
+}
+
+function addressOf({ servers }: Server): Address {
+  const [host = '', port] = servers.split(':')
+  return { host, port: Number(port) }
+}
+
+async function watchCountOf({ host, port }: Address): Promise<number> {
+  const mntr = await fourLetterWord(host, port, 'mntr')
+  return Number(/^zk_watch_count\s+(\d+)$/m.exec(mntr)?.[1])
 }
 
 /** The contenders of one program, and their proxies. */
@@ -197,13 +216,13 @@ class Stage implements Site {
   readonly admin: Client
   readonly links: Links
   readonly serverPid: number
-  readonly #server: { host: string; port: number }
+  readonly #server: Address
   #contenders = 0
 
-  constructor(driver: Driver, admin: Client, { servers, pids: [pid] }: Server) {
-    const [host = '', port] = servers.split(':')
+  constructor(driver: Driver, admin: Client, server: Server) {
+    const [pid] = server.pids
     if (pid === undefined) throw new Error('the peers are measured on a server that this run has started')
-    this.#server = { host, port: Number(port) }
+    this.#server = addressOf(server)
     this.driver = driver
     this.admin = admin
     this.links = new Links(this.#server)
@@ -212,10 +231,7 @@ class Stage implements Site {
 
   readonly newContender = (): number => this.#contenders++
 
-  readonly watchCount = async (): Promise<number> => {
-    const mntr = await fourLetterWord(this.#server.host, this.#server.port, 'mntr')
-    return Number(/^zk_watch_count\s+(\d+)$/m.exec(mntr)?.[1])
-  }
+  readonly watchCount = (): Promise<number> => watchCountOf(this.#server)
 
   async open(count: number): Promise<void> {
     const all = Array.from({ length: count }, () => this.newContender())

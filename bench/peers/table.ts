@@ -108,7 +108,7 @@ export function peersTable(result: PeersResult, sizes: readonly number[]): strin
       rows(result, id => remains.find(({ recipe }) => recipe === id)),
     ),
     '',
-    `Killed contenders left ${remains.reduce((sum, { nodesOfKilled }) => sum + nodesOfKilled, 0)} nodes after their sessions had expired.`,
+    `Killed contenders left ${remains.reduce((sum, { nodesOfKilled }) => sum + nodesOfKilled, 0)} nodes and ${result.watchesAtEnd} watches after their sessions had expired.`,
   )
   if (growth.some(({ bytes }) => bytes !== undefined))
     parts.push(

@@ -98,7 +98,8 @@ ${table(
 - **So does ZooKeeper's \`WriteLock\`.** It finds its node, but by the name without the directory, so it never learns that it holds the lock.
 - **A watch stays at the server** when a contender of the other libraries gives up, until its predecessor leaves. Where *came back* is not 0,
   that watch makes the library queue again, and it gets a lock that nobody waits for.
-- **Killed contenders** left ${result.remains.reduce((sum, { nodesOfKilled }) => sum + nodesOfKilled, 0)} nodes after their sessions had expired, because all locks use ephemeral nodes.
+- **Killed contenders** left ${result.remains.reduce((sum, { nodesOfKilled }) => sum + nodesOfKilled, 0)} nodes and ${result.watchesAtEnd} watches after their
+  sessions had expired, because all locks use ephemeral nodes.
 
 `
 }

@@ -70,6 +70,7 @@ describe('npm start -- --peers', function () {
         lostAnswers: [{ create: 1, failures: 0, gotLock: true, nodes: 0, nextGotLock: true }],
         nodesOfKilled: 0,
       })
+    expect(result.watchesAtEnd).to.equal(0)
     expect(result.recordings).to.have.length(3)
     expect(result.commandLine, 'no path of this machine').to.equal('npm start -- --peers')
     expect(await rootNodes()).to.deep.equal([])
@@ -78,7 +79,9 @@ describe('npm start -- --peers', function () {
       expect(page).to.contain(`id="timeline-${id}"`)
     expect(page).not.to.match(/NaN|undefined|Infinity/)
     const table = peersTable(result, [2, 4])
-    expect(table).to.match(/RELEASE, one of 4 contenders[^]*HerdMutex +3 +\d+[^]*Killed contenders left 0 nodes/)
+    expect(table).to.match(
+      /RELEASE, one of 4 contenders[^]*HerdMutex +3 +\d+[^]*Killed contenders left 0 nodes and 0 watches/,
+    )
     expect(table.split('\n').filter(line => line.length > 84)).to.deep.equal([])
   })
 
