@@ -1,16 +1,34 @@
 // What a story leaves to see, as lines. Tests run this in Node and in browsers, and compare the lines.
+import { LESSONS } from '../../../site/lessons/index.ts'
+import type { Lesson } from '../../../site/lessons/lesson.ts'
+import { LessonRun } from '../../../site/lessons/lesson-run.ts'
+import { storyOf } from '../../../site/world/link.ts'
 import type { Story } from '../../../site/world/story.ts'
 import { World } from '../../../site/world/world.ts'
 
-/** Returns a line for each frame, with its bytes and times, and one for the last picture. */
-export async function linesOf(story: Story): Promise<string[]> {
-  const world = await World.replay(story)
-  const lines = world.frames.map(
+/** Returns a line for each frame, with its bytes and times, and one for the picture. */
+function linesIn(world: World): string[] {
+  const frames = world.frames.map(
     ({ bytes, ...frame }) => `${JSON.stringify(frame)} ${Buffer.from(bytes).toString('hex')}`,
   )
-  const picture = JSON.stringify(world.picture(), (_, value: unknown) =>
-    typeof value === 'bigint' ? String(value) : value,
-  )
-  await world.close()
-  return [...lines, picture]
+  return [...frames, JSON.stringify(world.picture())]
+}
+
+export async function linesOf(story: Story): Promise<string[]> {
+  await using world = await World.replay(story)
+  return linesIn(world)
+}
+
+export const linesOfLink = (link: string): Promise<string[]> => linesOf(storyOf(link))
+
+/** Plays a lesson to its end, and always chooses the first answer. */
+export async function linesOfLesson(id: string): Promise<string[]> {
+  const run = await LessonRun.open(LESSONS.find(lesson => lesson.id === id) as Lesson)
+  while (!run.view.isOver) {
+    await run.choose(0)
+    await run.next()
+  }
+  const lines = linesIn(run.world)
+  await run.close()
+  return lines
 }

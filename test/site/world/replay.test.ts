@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { Story } from '../../../site/world/story.ts'
+import { World } from '../../../site/world/world.ts'
+import { seed } from '../../support/seeded-random.ts'
+import { stories } from '../support/arbitrary-story.ts'
+import { linesOf } from '../support/played-story.ts'
+
+const RUNS = Number(process.env['RUNS'] ?? 25)
+
+/** Any deeds, also of clients that do not exist, within a minute. */
+const shortStories = stories.map(({ scenario, deeds }): Story => ({
+  scenario: { ...scenario, clients: Math.min(6, scenario.clients) },
+  deeds: deeds.map(deed => ({ ...deed, at: Math.floor(deed.at / 30), after: Math.floor(deed.after / 4) })),
+  frames: 400,
+}))
+
+describe('a replay', () => {
+  it('has the same frames and the same picture each time, whatever the story', () =>
+    fc.assert(
+      fc.asyncProperty(shortStories, async story => {
+        expect(await linesOf(story)).to.deep.equal(await linesOf(story))
+      }),
+      { seed, numRuns: RUNS },
+    )).timeout(120_000)
+
+  it('has what the reader saw, whatever the reader did and when', () =>
+    fc.assert(
+      fc.asyncProperty(shortStories, fc.infiniteStream(fc.integer({ min: 0, max: 3 })), async (story, ways) => {
+        const world = await World.open(story.scenario)
+        for (const { do: deed, at } of story.deeds) {
+          const way = ways.next().value as number
+          if (way === 0) await world.advance(at % 3000)
+          else if (way === 1) await world.settle()
+          else for (let i = 0; i < way * 5; i++) await world.step()
+          await world.act(deed)
+        }
+        await world.step()
+        const replay = await World.replay(world.story)
+        const seen = ({ frames }: World) =>
+          frames.map(({ n, sentAt, bytes }) => [n, sentAt, Buffer.from(bytes).toString('hex')])
+        expect(seen(replay)).to.deep.equal(seen(world))
+        await world.close()
+        await replay.close()
+      }),
+      { seed, numRuns: RUNS },
+    )).timeout(120_000)
+})
