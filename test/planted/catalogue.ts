@@ -1,5 +1,6 @@
 // All planted bugs. A file of the folder bugs/ holds those of one area of src.
 import { benchBugs } from './bugs/bench.ts'
+import { benchFleetBugs } from './bugs/bench-fleet.ts'
 import { cacheBugs } from './bugs/cache.ts'
 import { cliCaptureBugs } from './bugs/cli-capture.ts'
 import { cliShellBugs } from './bugs/cli-shell.ts'
@@ -39,6 +40,7 @@ export const catalogue: readonly PlantedBug[] = [
   ...lookAheadBugs,
   ...benchBugs,
   ...peersBugs,
+  ...benchFleetBugs,
   ...cacheBugs,
   ...cliBugs,
   ...cliCaptureBugs,

@@ -54,7 +54,7 @@ describe('the comparison of the counts of clients and servers', () => {
 
 describe('the pause of hand-overs', () => {
   it('is the longest one that touches the outage, and not one before it', () => {
-    const grants = [0, 100, 102, 104, 106, 500, 900, 902]
-    expect(pausesIn(grants, 105, 600)).to.deep.equal({ usualPauseMs: 2, longestPauseMs: 400 })
+    const grants = [0, 1000, 1002, 1004, 1006, 1400, 1800, 1802]
+    expect(pausesIn(grants, 1005, 1600)).to.deep.equal({ usualPauseMs: 2, longestPauseMs: 400 })
   })
 })
