@@ -32,6 +32,7 @@ import { supervised } from './bugs/supervise.ts'
 import { ticketBugs } from './bugs/tickets.ts'
 import { transport } from './bugs/transport.ts'
 import { watches } from './bugs/watches.ts'
+import { playgroundBugs } from './bugs/playground.ts'
 import { worldBugs } from './bugs/world.ts'
 import { lookAheadBugs } from './bugs/look-ahead.ts'
 import type { PlantedBug } from './planted-bug.ts'
@@ -71,5 +72,6 @@ export const catalogue: readonly PlantedBug[] = [
   ...serverSessions,
   ...serverTree,
   ...serverWatches,
+  ...playgroundBugs,
   ...worldBugs,
 ]

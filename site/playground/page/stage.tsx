@@ -81,4 +81,4 @@ function useSize(frame: { current: HTMLDivElement | null }): Pick<Layout, 'width
 
 /** A phone has a high stage, a screen a broad one. */
 const heightOf = (width: number): number =>
-  Math.round(width < 520 ? width * 1.4 : Math.max(460, Math.min(640, width * 0.74)))
+  Math.round(width < 520 ? width * 1.65 : Math.max(460, Math.min(640, width * 0.74)))

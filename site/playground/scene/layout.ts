@@ -27,7 +27,7 @@ const TOKEN = { largest: 46, smallest: 24, gap: 4 }
 /** Room outside of the tokens for the rings of frames that arrive. */
 const INSET = 8
 /** The exponent of the curve on which the clients stand: between an ellipse (2) and a rectangle. */
-const SQUARENESS = 2.9
+const SQUARENESS = 3.4
 const SAMPLES = 1440
 
 /**
@@ -62,8 +62,11 @@ function spread(curve: readonly Point[], count: number): Point[] {
   const points: Point[] = []
   let passed = 0
   for (const [i, point] of curve.entries()) {
-    passed += distance(point, curve[i - 1] ?? point)
-    if (points.length < count && passed >= points.length * step - 1e-9) points.push(point)
+    const before = curve[i - 1] ?? point
+    // The samples are not equally far apart, so most points lie between two of them.
+    while (points.length < count && points.length * step <= passed + distance(before, point))
+      points.push(along(before, point, points.length * step - passed))
+    passed += distance(before, point)
   }
   return points
 }
@@ -74,7 +77,9 @@ const EMPTY_BOX = 130
 
 function boxesOf(width: number, height: number, clients: number, servers: number): Box[] {
   const portrait = width < 520
-  const inner = { width: width - (portrait ? 140 : 250), height: height - (portrait ? 150 : 210) }
+  // Three boxes reach into the corners, so they need more room for the wires.
+  const [across, down] = servers === 1 ? (portrait ? [140, 150] : [250, 210]) : portrait ? [150, 200] : [360, 260]
+  const inner = { width: width - across, height: height - down }
   if (servers === 1) {
     const box = Math.min(inner.width, 380)
     const rows = Math.ceil(clients / Math.floor((box - 20) / ROW.width))

@@ -1,0 +1,102 @@
+import { expect } from 'chai'
+import { LESSONS } from '../../../site/lessons/index.ts'
+import { linkOf } from '../../../site/world/link.ts'
+import type { Story } from '../../../site/world/story.ts'
+import { Playground } from '../../../site/playground/model/playground.ts'
+
+const START: Story = { scenario: { recipe: 'mutex', clients: 3, servers: 1, seed: 2 }, deeds: [], frames: 0 }
+
+describe('the state of the playground', () => {
+  const open = (link = '') => Playground.open(link, START)
+
+  it('goes a frame forward and back, and is then as before', async () => {
+    const playground = await open()
+    await playground.settle()
+    await playground.forward()
+    const before = playground.picture
+    await playground.forward()
+    expect(playground.frames).to.have.length(before.story.frames + 1)
+    expect(playground.said).to.match(/^Frame \d+: /)
+    await playground.back()
+    expect(playground.picture.clients).to.deep.equal(before.clients)
+    expect(playground.frames).to.have.length(before.story.frames)
+  })
+
+  it('opens what its link says', async () => {
+    const playground = await open()
+    await playground.settle()
+    await playground.act({ kind: 'kill', client: 1 })
+    const other = await open(playground.link)
+    expect(other.story).to.deep.equal(playground.story)
+    expect(linkOf(other.story)).to.equal(playground.address)
+  })
+
+  it('stays where it is, and says why, if a link cannot be read', async () => {
+    const playground = await open('not-a-link')
+    expect(playground.error).to.match(/\w+ \w+/)
+    expect(playground.story).to.deep.equal(START)
+  })
+
+  it('lets a frame fly between two whole milliseconds', async () => {
+    const playground = await open()
+    await playground.forward()
+    const { sight } = playground
+    const start = sight.now
+    playground.play()
+    await playground.tick(50, false)
+    expect(sight.now - start).to.be.closeTo(0.3, 1e-9)
+    expect(sight.flying).to.have.length(playground.frames.length)
+    for (let i = 0; i < 40; i++) await playground.tick(50, false)
+    expect(sight.now - start).to.be.above(5)
+  })
+
+  it('shows each frame while it flies, however fast it plays', async () => {
+    const playground = await open()
+    for (let i = 0; i < 9; i++) playground.changeSpeed(1)
+    const seen = new Set<number>()
+    playground.play()
+    while (playground.frames.length < 60) {
+      await playground.tick(100, false)
+      for (const { n } of playground.sight.flying) seen.add(n)
+    }
+    expect(seen.size).to.equal(playground.frames.length)
+  })
+
+  it('plays a frame at a time in reduced motion', async () => {
+    const playground = await open()
+    playground.play()
+    await playground.tick(100, true)
+    expect(playground.frames).to.have.length(0)
+    for (let i = 0; i < 6; i++) await playground.tick(100, true)
+    expect(playground.frames).to.have.length(1)
+  })
+
+  it('opens a lesson by its link, and leaves it when another scenario is started', async () => {
+    const [lesson] = LESSONS
+    const playground = await open(`lesson=${lesson?.id}`)
+    expect(playground.lessons.shown?.id).to.equal(lesson?.id)
+    expect(playground.address).to.equal(`lesson=${lesson?.id}`)
+    await playground.start(START.scenario)
+    expect(playground.lessons.shown).to.equal(undefined)
+    expect(playground.frames).to.have.length(0)
+  })
+
+  it('plays the answer of a lesson frame by frame, while real time passes', async () => {
+    const herd = LESSONS.find(({ id }) => id === 'herd') ?? expect.fail()
+    const playground = await open('lesson=herd')
+    const before = playground.frames.length
+    const answer = herd.steps[0]?.question?.answer ?? expect.fail()
+    let isOver = false
+    const chosen = playground.lessons.choose(answer).then(() => (isOver = true))
+    const counts = new Set<number>()
+    while (!isOver) {
+      await playground.tick(100, false)
+      await new Promise(resolve => setImmediate(resolve))
+      counts.add(playground.frames.length)
+    }
+    await chosen
+    expect(playground.frames.length).to.be.above(before + 30)
+    expect(counts.size).to.be.above(5)
+    expect(playground.lessons.shown?.question?.answer?.choice).to.equal(answer)
+  })
+})
