@@ -86,10 +86,10 @@ describe('the state of the playground', () => {
     const playground = await open('lesson=herd')
     const before = playground.frames.length
     const answer = herd.steps[0]?.question?.answer ?? expect.fail()
-    let isOver = false
-    const chosen = playground.lessons.choose(answer).then(() => (isOver = true))
+    const state = { isOver: false }
+    const chosen = playground.lessons.choose(answer).then(() => (state.isOver = true))
     const counts = new Set<number>()
-    while (!isOver) {
+    while (!state.isOver) {
       await playground.tick(100, false)
       await new Promise(resolve => setImmediate(resolve))
       counts.add(playground.frames.length)
