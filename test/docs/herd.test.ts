@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
 import { readResult, type Result } from '../../bench/output/result.ts'
+import { errorOf, heldOutOf, isClose } from '../../bench/model/held-out.ts'
 import { readPeersResult, type PeersResult } from '../../bench/peers/result.ts'
 import { readDocument } from '../support/document.ts'
 import { herdPage } from './herd-page.ts'
@@ -9,23 +10,25 @@ import { herdPage } from './herd-page.ts'
 describe('docs/herd.md', () => {
   let result: Result
   let peers: PeersResult
+  let large: Result
   before(async () => {
     const inDocs = (name: string) => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url))
     result = await readResult(inDocs('herd.json'))
     peers = await readPeersResult(inDocs('peers.json'))
+    large = await readResult(inDocs('foretold.json'))
   })
 
   it('is what write-herd.ts generates from the recorded runs', () => {
-    expect(readDocument('docs/herd.md')).to.equal(herdPage(result, peers))
+    expect(readDocument('docs/herd.md')).to.equal(herdPage(result, peers, large))
   })
 
   it('changes when the figures of a run change', () => {
     const other = structuredClone(result)
     for (const { phases } of other.cells) for (const { counts } of phases) counts.bytesReceived.median *= 2
-    expect(herdPage(other, peers)).not.to.equal(herdPage(result, peers))
+    expect(herdPage(other, peers, large)).not.to.equal(herdPage(result, peers, large))
     const others = structuredClone(peers)
     for (const { phases } of others.cells) phases.join.tally.framesSent++
-    expect(herdPage(result, others)).not.to.equal(herdPage(result, peers))
+    expect(herdPage(result, others, large)).not.to.equal(herdPage(result, peers, large))
   })
 
   it('is based on a complete run of all peers, whose steps were equal to the byte', () => {
@@ -46,6 +49,20 @@ describe('docs/herd.md', () => {
     expect(ids.filter(id => remains(id).gaveUp.watches === 0)).to.have.members([...ours, 'n-herd'])
     const trips = (id: string) => peers.roundTrips.find(({ recipe }) => recipe === id)?.counted
     expect(['mutex', 'ticket', 'c-mutex', 'k-lock', 'z-lock', 'zoo-lock'].map(trips)).to.deep.equal([1, 1, 2, 2, 3, 4])
+  })
+
+  it('has exact counts of ten thousand sessions that were foretold from a thousand and fewer', () => {
+    expect(large).to.include({ ended: 'complete' })
+    const figures = heldOutOf(large)
+    expect([...new Set(figures.map(({ size, sizes }) => `${size} from ${Math.max(...sizes)}`))]).to.deep.equal([
+      '10000 from 1000',
+    ])
+    const counts = figures.filter(({ what }) => !what.endsWith('ms'))
+    expect(counts).to.have.length(12)
+    for (const count of counts) expect(errorOf(count), `${count.scenario} ${count.what}`).to.equal(0)
+    // The largest errors are those of durations, on a machine that was busy.
+    const far = figures.filter(each => !isClose(each)).map(({ scenario, what }) => `${scenario} ${what}`)
+    expect(far).to.have.members(['data duration, ms', 'recursive client CPU, ms', 'recursive duration, ms'])
   })
 
   it('has the figures that the picture of the README shows', () => {

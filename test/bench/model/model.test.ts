@@ -7,7 +7,7 @@ import { COUNTS } from '../../../bench/model/terms.ts'
 import { readResult } from '../../../bench/output/result.ts'
 import { herd, lookAhead, measuredOf, ticket } from './synthetic.ts'
 
-const committed = () => readResult(fileURLToPath(new URL('../../../docs/herd.json', import.meta.url)))
+const committed = (name = 'herd') => readResult(fileURLToPath(new URL(`../../../docs/${name}.json`, import.meta.url)))
 
 describe('the model of a result', () => {
   const model = modelOf(measuredOf([herd, lookAhead, ticket]))
@@ -81,6 +81,13 @@ describe('the model of a result', () => {
       'ticket',
     ])
     expect(modelOf(measuredOf([])).phases).to.deep.equal([])
+  })
+
+  it('is stored in the committed runs as it is fitted now', async () => {
+    for (const name of ['herd', 'foretold']) {
+      const { model, ...others } = await committed(name)
+      expect(JSON.parse(JSON.stringify(modelOf(others)))).to.deep.equal(model)
+    }
   })
 
   it('foretells the counts of the committed run with 1000 sessions from up to 100, to the byte', async () => {

@@ -1,0 +1,80 @@
+// Generates the chapter of docs/herd.md that foretells other sizes. Pure.
+import type { Result } from '../../bench/output/result.ts'
+import { CONDITIONS, firstSize, lockForecast } from '../../bench/model/forecast.ts'
+import { errorOf, heldOutOf, isClose, TOLERANCE, type HeldOut } from '../../bench/model/held-out.ts'
+import { modelOf } from '../../bench/model/model.ts'
+import { bitRate, bytes, duration, figure, whole } from '../../bench/output/figures.ts'
+
+const LOCKS = {
+  ephemeral: 'EphemeralMutex',
+  herd: 'HerdMutex',
+  mutex: 'Mutex, lookAhead: false',
+  'look-ahead': 'Mutex',
+  ticket: 'TicketMutex',
+}
+const SIZES = [1000, 10_000, 100_000, 1_000_000]
+
+/** @param large a run whose largest size is ten times that of the page */
+export function foretellingChapter(result: Result, large: Result): string {
+  const model = modelOf(result)
+  const forecast = (lock: string, size: number) => {
+    const found = lockForecast(model, lock, size, CONDITIONS)
+    if (found === undefined) throw new Error(`the model has no ${lock}`)
+    return found
+  }
+  const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const locks = Object.entries(LOCKS).map(([lock, name]) => {
+    const limit = firstSize(size => !forecast(lock, size).keepsUp)
+    const costs = SIZES.map(size => {
+      const { ms, release } = forecast(lock, size)
+      return `${duration(ms)}, ${bytes(release.counts.bytesReceived)} bytes`
+    })
+    return row([name, ...costs, limit === undefined ? 'any number' : `fewer than ${whole(limit)}`])
+  })
+  const { lineRate, cores, roundTrip, releases } = CONDITIONS
+  const head = [
+    'lock',
+    ...SIZES.map(size => `${whole(size)} contenders`),
+    `keeps up with ${releases} releases a second`,
+  ]
+  return `## What it costs you
+
+\`npm start -- --predict\` foretells from the same run what a release costs with another number of contenders, another line and another server.
+The report has a form for that. With a line of ${bitRate(lineRate)}, ${cores} cores of the server and a round trip of ${duration(roundTrip)}:
+
+${[row(head), row(head.map(() => '---')), ...locks].join('\n')}
+
+A million contenders are ${whole(1_000_000 / largestOf(result))} times the largest number of this run, so take these times as magnitudes. The notifications and bytes are
+exact, because they are polynomials of N. How good the processor times are, another run shows. It measured up to ${whole(largestOf(large))} sessions, and its
+largest figures are put beside what those with ${whole(largestOf(large) / 10)} and fewer sessions foretell:
+
+${heldOutTable(heldOutOf(large))}
+
+Figures in bold are more than ${Math.round(100 * TOLERANCE)} % off. The machine was busy with other programs during that run (\`docs/foretold.json\`,
+\`${large.commandLine.replace(/ --(json|report) \S+/g, '')}\`), so its durations depend on their load. It contains
+no lock: three runs with locks of that size failed on the busy machine, because sessions lost their connection.
+`
+}
+
+const largestOf = ({ cells }: Result): number => Math.max(...cells.map(({ size }) => size))
+
+function heldOutTable(figures: readonly HeldOut[]): string {
+  const rows = figures.map(each => {
+    const show = (value: number) => (each.what.endsWith('ms') ? figure(value) : String(value))
+    const error = Math.round(100 * errorOf(each))
+    const off = `${error > 0 ? '+' : ''}${error} %`
+    return [
+      `${each.scenario}, ${each.phase}`,
+      each.what,
+      show(each.foretold.value),
+      show(each.measured),
+      isClose(each) ? off : `**${off}**`,
+    ]
+  })
+  const table = [
+    ['scenario', 'figure', 'foretold', 'measured', 'off by'],
+    Array.from({ length: 5 }, () => '---'),
+    ...rows,
+  ]
+  return table.map(cells => `| ${cells.join(' | ')} |`).join('\n')
+}
