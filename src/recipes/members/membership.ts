@@ -1,92 +1,16 @@
 // A group of processes: each sees which others are there, and their data.
-import {
-  aFunction,
-  aSignal,
-  anACL,
-  callLater,
-  checked,
-  inBackground,
-  newDataProblem,
-  newUuid,
-} from '../../client/recipe-support.ts'
-import { badArguments, join, nameOf, pathProblem, type ACL } from '../../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { aSignal, callLater, checked, inBackground, newDataProblem, newUuid } from '../../client/recipe-support.ts'
+import { badArguments, join, nameOf, pathProblem } from '../../protocol/index.ts'
+import { optionsProblem, type Checks } from '../../protocol/option-checks.ts'
 import type { Client, Data, SignalOption } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { ChildrenView, type Child, type Children } from './children-view.ts'
 import { namings, type MembershipDialect } from './member-names.ts'
+import { membershipChecks, type Member, type MembershipChange, type MembershipOptions } from './membership-options.ts'
 import { PersistentEphemeral } from './persistent-ephemeral.ts'
 import { closed, SessionLoop } from './session-loop.ts'
 
-/**
- * One member of a group, as of the moment when it was read.
- * @example
- * await using group = new Membership('/workers', { id: 'host-1' })
- * await group.join(zk)
- * const [member]: readonly Member[] = group.members
- * member?.session // => zk.sessionId
- */
-export interface Member {
-  readonly id: string
-  /** The data that it joined with, or has set since. */
-  readonly data: Buffer | null
-  /** The id of its session. */
-  readonly session: bigint
-  /** The path of its node. */
-  readonly path: string
-}
-
-/**
- * The difference between two states of a group. States in between may have been skipped.
- * @example
- * const onChange = ({ joined }: MembershipChange) => {
- *   joined.map(({ id }) => id) // => ['host-1']
- * }
- * await using group = new Membership('/workers', { id: 'host-1', onChange })
- * await group.join(zk)
- */
-export interface MembershipChange {
-  /** All members after the change. */
-  readonly members: readonly Member[]
-  readonly joined: readonly Member[]
-  /** The members that left, with the data that they had. A member that left and joined again is in both lists. */
-  readonly left: readonly Member[]
-  /** The members with new data. */
-  readonly updated: readonly Member[]
-}
-
-/**
- * Options of a {@link Membership}.
- * @example
- * const options: MembershipOptions = { id: 'host-1', data: 'eu' }
- * await using group = new Membership('/workers', options)
- * await group.join(zk, { timeout: 10_000 })
- * group.isMember // => true
- */
-export interface MembershipOptions {
-  /**
-   * The id of this member: a name without '/'. With the dialect `curator`, another member with the same id is replaced:
-   * see `takeOver` of PersistentEphemeral. Default: a random UUID.
-   */
-  id?: string
-  /** The data of this member. Default: an empty string. The dialects of kazoo have no data. */
-  data?: Data
-  /** Decides the names of the nodes. All members of a group must choose the same. Default `curator`. */
-  dialect?: MembershipDialect
-  /** ACL of the member's node and of a missing group. Default: openACL. */
-  acl?: readonly ACL[]
-  /** Called after each change, in order. Default: not called. */
-  onChange?: (change: MembershipChange) => void
-}
-
-const checks: Checks<MembershipOptions> = {
-  id: mustBe('a string', value => typeof value === 'string'),
-  data: mustBe('a Uint8Array, a string or null', value => newDataProblem(value) === undefined),
-  dialect: mustBe(`one of ${Object.keys(namings).join(', ')}`, (name: string) => Object.hasOwn(namings, name)),
-  acl: anACL,
-  onChange: aFunction,
-}
 const signalChecks: Checks<SignalOption> = { signal: aSignal }
 
 /**
@@ -109,7 +33,7 @@ export class Membership implements AsyncDisposable {
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(path: string, options: MembershipOptions = {}) {
-    const problem = pathProblem(path) ?? optionsProblem(options, checks) ?? memberProblem(path, options)
+    const problem = pathProblem(path) ?? optionsProblem(options, membershipChecks) ?? memberProblem(path, options)
     if (problem !== undefined) throw badArguments('Membership', path, problem)
     const { id, data = '', dialect = 'curator', onChange } = options
     this.path = path
@@ -147,6 +71,10 @@ export class Membership implements AsyncDisposable {
    * `supervise`.
    * @throws ZooKeeperError NOAUTH, INVALIDACL; the error of the session if that ends first; LockError TIMEOUT; the
    * signal's reason
+   * @example
+   * await using group = new Membership('/workers', { id: 'host-1' })
+   * await group.join(zk, { timeout: 10_000 })
+   * group.isMember // => true
    */
   join(client: Client, options: WaitOptions = {}): Promise<void> {
     return this.#begin('join', client, options, async signal => {
@@ -156,12 +84,26 @@ export class Membership implements AsyncDisposable {
     })
   }
 
-  /** Follows the group in the session of this client, without joining it. Otherwise like {@link join}. */
+  /**
+   * Follows the group in the session of this client, without joining it. Otherwise like {@link join}.
+   * @example
+   * await using group = new Membership('/workers')
+   * await group.watch(zk)
+   * group.members // => []
+   * group.isMember // => false
+   */
   watch(client: Client, options: WaitOptions = {}): Promise<void> {
     return this.#begin('watch', client, options, () => this.#follow(client))
   }
 
-  /** Ends the membership, but continues to follow the group. Resolves when the node is gone or the session has ended. */
+  /**
+   * Ends the membership, but continues to follow the group. Resolves when the node is gone or the session has ended.
+   * @example
+   * await using group = new Membership('/workers', { id: 'host-1' })
+   * await group.join(zk)
+   * await group.leave()
+   * await zk.exists('/workers/host-1') // => null
+   */
   async leave(): Promise<void> {
     const node = this.#node
     this.#node = undefined
@@ -172,6 +114,11 @@ export class Membership implements AsyncDisposable {
    * Replaces the data of this member. Resolves when its node has the data. If it is no member, or between two sessions,
    * it resolves at once, and joins with that data.
    * @throws ZooKeeperError BADARGUMENTS also if the dialect has no data; otherwise as setData() of PersistentEphemeral
+   * @example
+   * await using group = new Membership('/workers', { id: 'host-1', data: 'eu' })
+   * await group.join(zk)
+   * await group.setData('us')
+   * await zk.getData('/workers/host-1').then(({ data }) => data?.toString()) // => 'us'
    */
   async setData(data: Data): Promise<void> {
     const problem = newDataProblem(data) ?? namings[this.#dialect].dataProblem
@@ -184,12 +131,26 @@ export class Membership implements AsyncDisposable {
    * Yields first all members, as joined, and then each change. A slow reader gets several changes as one. Goes on in
    * the next session. Ends when the signal aborts, and at {@link close}.
    * @throws ZooKeeperError BADARGUMENTS
+   * @example
+   * await using group = new Membership('/workers', { id: 'host-1' })
+   * await group.join(zk)
+   * for await (const { joined } of group.changes()) {
+   *   joined.map(({ id }) => id) // => ['host-1']
+   *   break
+   * }
    */
   changes(options: SignalOption = {}): AsyncGenerator<MembershipChange, void, undefined> {
     return this.#changes(this.#view.latest.values(checked('changes', this.path, options, signalChecks).signal))
   }
 
-  /** Leaves the group, and ends everything. May be called again. {@link join} can follow. Throws as {@link leave}. */
+  /**
+   * Leaves the group, and ends everything. May be called again. {@link join} can follow. Throws as {@link leave}.
+   * @example
+   * const group = new Membership('/workers', { id: 'host-1' })
+   * await group.join(zk)
+   * await group.close()
+   * await zk.exists('/workers/host-1') // => null
+   */
   async close(): Promise<void> {
     this.#view.latest.end()
     await this.#stop()

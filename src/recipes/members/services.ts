@@ -1,91 +1,21 @@
 // Service discovery, with the nodes of Curator's ServiceDiscovery.
-import { anACL, clockOf, newUuid } from '../../client/recipe-support.ts'
+import { clockOf, newUuid } from '../../client/recipe-support.ts'
 import { badArguments, join, pathProblem, type ACL } from '../../protocol/index.ts'
-import { mustBe, optionsProblem, type Checks } from '../../protocol/option-checks.ts'
+import { optionsProblem } from '../../protocol/option-checks.ts'
 import type { Client } from '../../client/index.ts'
 import { checkArguments } from '../node/arguments.ts'
 import { cancellable, waitOptionChecks, type WaitOptions } from '../node/cancellable.ts'
 import { listChildren, readNodes } from '../queue/queue.ts'
 import { PersistentEphemeral } from './persistent-ephemeral.ts'
+import { decodeInstance, encodeInstance, parseUriSpec, type ServiceInstance } from './service-instance.ts'
 import {
-  decodeInstance,
-  encodeInstance,
-  parseUriSpec,
-  serviceTypes,
-  type ServiceInstance,
-  type ServiceType,
-} from './service-instance.ts'
+  instanceChecks,
+  servicesChecks,
+  type NewInstance,
+  type Registration,
+  type ServicesOptions,
+} from './registration.ts'
 import { providerChecks, ServiceProvider, warn, type ServiceProviderOptions } from './service-provider.ts'
-
-/**
- * The argument of {@link Services.register}: an instance. All properties but the name have a default.
- * @example
- * const instance: NewInstance<{ weight: number }> = { name: 'api', port: 8080, payload: { weight: 3 } }
- * await using services = new Services('/services')
- * await services.start(zk)
- * const registration = await services.register(instance)
- * registration.instance.payload?.weight // => 3
- */
-export interface NewInstance<P = unknown> extends Partial<Omit<ServiceInstance<P>, 'uriSpec'>> {
-  readonly name: string
-  /** Text such as `{scheme}://{address}:{port}`, or its parts. Default: none. */
-  readonly uriSpec?: string | ServiceInstance['uriSpec']
-}
-
-const isText = (value: unknown) => typeof value === 'string'
-const isTextOrNull = (value: unknown) => value === null || isText(value)
-const aPort = mustBe('a port number or null', (port: number | null) => port === null || Number.isInteger(port))
-
-const instanceChecks: Checks<NewInstance> = {
-  name: mustBe('a string', isText),
-  id: mustBe('a string', isText),
-  address: mustBe('a string or null', isTextOrNull),
-  port: aPort,
-  sslPort: aPort,
-  payload: () => undefined,
-  registrationTimeUTC: mustBe('a number of milliseconds', value => Number.isSafeInteger(value)),
-  serviceType: mustBe(`one of ${serviceTypes.join(', ')}`, (type: ServiceType) => serviceTypes.includes(type)),
-  uriSpec: mustBe('a string, {parts} or null', value => typeof value === 'string' || typeof value === 'object'),
-  enabled: mustBe('true or false', value => typeof value === 'boolean'),
-}
-
-/**
- * A registered instance.
- * @example
- * await using services = new Services('/services')
- * await services.start(zk)
- * const registration: Registration = await services.register({ name: 'api', port: 8080 })
- * await registration.update({ port: 8081 })
- * registration.instance.port // => 8081
- */
-export interface Registration<P = unknown> extends AsyncDisposable {
-  readonly instance: ServiceInstance<P>
-  /** The path of its node. */
-  readonly path: string
-  /**
-   * Replaces properties of the instance, but not its name, id and type. Resolves when its node has them.
-   * @throws ZooKeeperError BADARGUMENTS; otherwise as setData() of PersistentEphemeral
-   */
-  update(changes: Partial<Omit<NewInstance<P>, 'name' | 'id' | 'serviceType'>>): Promise<void>
-  /**
-   * Deletes the node. May be called again.
-   * @throws ZooKeeperError NOAUTH
-   */
-  unregister(): Promise<void>
-}
-
-/**
- * Options of {@link Services}.
- * @example
- * const options: ServicesOptions = { acl: openACL }
- * new Services('/services', options).path // => '/services'
- */
-export interface ServicesOptions {
-  /** ACL of all created nodes. Default: openACL. */
-  acl?: readonly ACL[]
-}
-
-const checks: Checks<ServicesOptions> = { acl: anACL }
 
 /**
  * Registers instances of services, and finds those of all processes. The nodes and their JSON are those of Curator's
@@ -105,7 +35,7 @@ export class Services implements AsyncDisposable {
 
   /** @throws ZooKeeperError BADARGUMENTS */
   constructor(path: string, options: ServicesOptions = {}) {
-    const problem = pathProblem(path) ?? optionsProblem(options, checks)
+    const problem = pathProblem(path) ?? optionsProblem(options, servicesChecks)
     if (problem !== undefined) throw badArguments('Services', path, problem)
     this.path = path
     this.#acl = options.acl
@@ -117,6 +47,10 @@ export class Services implements AsyncDisposable {
    * providers are loaded.
    * @throws ZooKeeperError NOAUTH; the error of the session if that ends first; LockError TIMEOUT; the signal's reason.
    * The registrations and providers are kept for the next session
+   * @example
+   * await using services = new Services('/services')
+   * await services.start(zk, { timeout: 10_000 })
+   * await services.names() // => []
    */
   start(client: Client, options: WaitOptions = {}): Promise<void> {
     checkArguments('start', client, this.path)
@@ -135,6 +69,11 @@ export class Services implements AsyncDisposable {
    * @param instance `id` is a random UUID by default, `registrationTimeUTC` the present time, and `serviceType` DYNAMIC
    * @throws ZooKeeperError BADARGUMENTS, also before the first {@link start}; otherwise as start() of
    * PersistentEphemeral. Nothing is registered then
+   * @example
+   * await using services = new Services('/services')
+   * await services.start(zk)
+   * const { path } = await services.register({ name: 'api', id: 'a', address: '10.0.0.1', port: 8080 })
+   * path // => '/services/api/a'
    */
   async register<P>(instance: NewInstance<P>, options: WaitOptions = {}): Promise<Registration<P>> {
     const client = this.#session('register')
@@ -178,6 +117,11 @@ export class Services implements AsyncDisposable {
   /**
    * Reads the names of all services, also of those that have no instance any more.
    * @throws ZooKeeperError, for example CONNECTIONLOSS, NOAUTH, SESSIONEXPIRED; BADARGUMENTS before {@link start}
+   * @example
+   * await using services = new Services('/services')
+   * await services.start(zk)
+   * await services.register({ name: 'api', port: 8080 })
+   * await services.names() // => ['api']
    */
   async names(): Promise<string[]> {
     const { children } = await listChildren({ client: this.#session('names'), directory: this.path })
@@ -187,6 +131,11 @@ export class Services implements AsyncDisposable {
   /**
    * Reads the present instances of a service. A node whose data is no instance is left out, with a process warning.
    * Throws as {@link names}.
+   * @example
+   * await using services = new Services('/services')
+   * await services.start(zk)
+   * await services.register({ name: 'api', port: 8080 })
+   * await services.instances('api').then(all => all.map(({ port }) => port)) // => [8080]
    */
   async instances<P = unknown>(name: string): Promise<ServiceInstance<P>[]> {
     const queue = { client: this.#session('instances'), directory: this.#pathOf('instances', name) }
@@ -207,6 +156,12 @@ export class Services implements AsyncDisposable {
    * on in each new session, until it or this object is closed.
    * @throws ZooKeeperError BADARGUMENTS, also before the first {@link start}; NOAUTH; the error of the session if that
    * ends first; LockError TIMEOUT; the signal's reason
+   * @example
+   * await using services = new Services('/services')
+   * await services.start(zk)
+   * await services.register({ name: 'api', port: 8080 })
+   * const provider = await services.provider('api', { strategy: 'sticky' })
+   * provider.choose()?.port // => 8080
    */
   async provider<P = unknown>(
     name: string,
@@ -233,6 +188,12 @@ export class Services implements AsyncDisposable {
    * Unregisters all instances, also STATIC and PERMANENT ones, and closes all providers. May be called again.
    * {@link start} can follow.
    * @throws ZooKeeperError NOAUTH if the server refuses to delete a node
+   * @example
+   * const services = new Services('/services')
+   * await services.start(zk)
+   * const { path } = await services.register({ name: 'api', port: 8080 })
+   * await services.close()
+   * await zk.exists(path) // => null
    */
   async close(): Promise<void> {
     const all = [...this.#nodes.values(), ...this.#providers]

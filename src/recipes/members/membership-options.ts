@@ -1,0 +1,75 @@
+// The options of a Membership and their checks, its members, and their changes.
+import { aFunction, anACL, newDataProblem } from '../../client/recipe-support.ts'
+import type { Data } from '../../client/index.ts'
+import type { ACL } from '../../protocol/index.ts'
+import { mustBe, type Checks } from '../../protocol/option-checks.ts'
+import { namings, type MembershipDialect } from './member-names.ts'
+
+/**
+ * One member of a group, as of the moment when it was read.
+ * @example
+ * await using group = new Membership('/workers', { id: 'host-1' })
+ * await group.join(zk)
+ * const [member]: readonly Member[] = group.members
+ * member?.session // => zk.sessionId
+ */
+export interface Member {
+  readonly id: string
+  /** The data that it joined with, or has set since. */
+  readonly data: Buffer | null
+  /** The id of its session. */
+  readonly session: bigint
+  /** The path of its node. */
+  readonly path: string
+}
+
+/**
+ * The difference between two states of a group. States in between may have been skipped.
+ * @example
+ * const onChange = ({ joined }: MembershipChange) => {
+ *   joined.map(({ id }) => id) // => ['host-1']
+ * }
+ * await using group = new Membership('/workers', { id: 'host-1', onChange })
+ * await group.join(zk)
+ */
+export interface MembershipChange {
+  /** All members after the change. */
+  readonly members: readonly Member[]
+  readonly joined: readonly Member[]
+  /** The members that left, with the data that they had. A member that left and joined again is in both lists. */
+  readonly left: readonly Member[]
+  /** The members with new data. */
+  readonly updated: readonly Member[]
+}
+
+/**
+ * Options of a Membership.
+ * @example
+ * const options: MembershipOptions = { id: 'host-1', data: 'eu' }
+ * await using group = new Membership('/workers', options)
+ * await group.join(zk, { timeout: 10_000 })
+ * group.isMember // => true
+ */
+export interface MembershipOptions {
+  /**
+   * The id of this member: a name without '/'. With the dialect `curator`, another member with the same id is replaced:
+   * see `takeOver` of PersistentEphemeral. Default: a random UUID.
+   */
+  id?: string
+  /** The data of this member. Default: an empty string. The dialects of kazoo have no data. */
+  data?: Data
+  /** Decides the names of the nodes. All members of a group must choose the same. Default `curator`. */
+  dialect?: MembershipDialect
+  /** ACL of the member's node and of a missing group. Default: openACL. */
+  acl?: readonly ACL[]
+  /** Called after each change, in order. Default: not called. */
+  onChange?: (change: MembershipChange) => void
+}
+
+export const membershipChecks: Checks<MembershipOptions> = {
+  id: mustBe('a string', value => typeof value === 'string'),
+  data: mustBe('a Uint8Array, a string or null', value => newDataProblem(value) === undefined),
+  dialect: mustBe(`one of ${Object.keys(namings).join(', ')}`, (name: string) => Object.hasOwn(namings, name)),
+  acl: anACL,
+  onChange: aFunction,
+}

@@ -1,0 +1,87 @@
+// The arguments and the result of `register()` of Services, the options of Services, and their checks.
+import { anACL } from '../../client/recipe-support.ts'
+import type { ACL } from '../../protocol/index.ts'
+import { mustBe, type Checks } from '../../protocol/option-checks.ts'
+import { serviceTypes, type ServiceInstance, type ServiceType } from './service-instance.ts'
+
+/**
+ * The argument of `register()` of Services: an instance. All properties but the name have a default.
+ * @example
+ * const instance: NewInstance<{ weight: number }> = { name: 'api', port: 8080, payload: { weight: 3 } }
+ * await using services = new Services('/services')
+ * await services.start(zk)
+ * const registration = await services.register(instance)
+ * registration.instance.payload?.weight // => 3
+ */
+export interface NewInstance<P = unknown> extends Partial<Omit<ServiceInstance<P>, 'uriSpec'>> {
+  readonly name: string
+  /** Text such as `{scheme}://{address}:{port}`, or its parts. Default: none. */
+  readonly uriSpec?: string | ServiceInstance['uriSpec']
+}
+
+const isText = (value: unknown) => typeof value === 'string'
+const isTextOrNull = (value: unknown) => value === null || isText(value)
+const aPort = mustBe('a port number or null', (port: number | null) => port === null || Number.isInteger(port))
+
+export const instanceChecks: Checks<NewInstance> = {
+  name: mustBe('a string', isText),
+  id: mustBe('a string', isText),
+  address: mustBe('a string or null', isTextOrNull),
+  port: aPort,
+  sslPort: aPort,
+  payload: () => undefined,
+  registrationTimeUTC: mustBe('a number of milliseconds', value => Number.isSafeInteger(value)),
+  serviceType: mustBe(`one of ${serviceTypes.join(', ')}`, (type: ServiceType) => serviceTypes.includes(type)),
+  uriSpec: mustBe('a string, {parts} or null', value => typeof value === 'string' || typeof value === 'object'),
+  enabled: mustBe('true or false', value => typeof value === 'boolean'),
+}
+
+/**
+ * A registered instance.
+ * @example
+ * await using services = new Services('/services')
+ * await services.start(zk)
+ * const registration: Registration = await services.register({ name: 'api', port: 8080 })
+ * await registration.update({ port: 8081 })
+ * registration.instance.port // => 8081
+ */
+export interface Registration<P = unknown> extends AsyncDisposable {
+  readonly instance: ServiceInstance<P>
+  /** The path of its node. */
+  readonly path: string
+  /**
+   * Replaces properties of the instance, but not its name, id and type. Resolves when its node has them.
+   * @throws ZooKeeperError BADARGUMENTS; otherwise as setData() of PersistentEphemeral
+   * @example
+   * await using services = new Services('/services')
+   * await services.start(zk)
+   * const registration = await services.register({ name: 'api', port: 8080 })
+   * await registration.update({ enabled: false })
+   * registration.instance.enabled // => false
+   */
+  update(changes: Partial<Omit<NewInstance<P>, 'name' | 'id' | 'serviceType'>>): Promise<void>
+  /**
+   * Deletes the node. May be called again.
+   * @throws ZooKeeperError NOAUTH
+   * @example
+   * await using services = new Services('/services')
+   * await services.start(zk)
+   * const registration = await services.register({ name: 'api', port: 8080 })
+   * await registration.unregister()
+   * await services.instances('api') // => []
+   */
+  unregister(): Promise<void>
+}
+
+/**
+ * Options of Services.
+ * @example
+ * const options: ServicesOptions = { acl: openACL }
+ * new Services('/services', options).path // => '/services'
+ */
+export interface ServicesOptions {
+  /** ACL of all created nodes. Default: openACL. */
+  acl?: readonly ACL[]
+}
+
+export const servicesChecks: Checks<ServicesOptions> = { acl: anACL }
