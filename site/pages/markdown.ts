@@ -119,6 +119,7 @@ export class Markdown {
       rules[type] = (tokens, i, options, _, self) => {
         const [token, content] = [tokens[i], tokens[type === 'th_open' ? i + 1 : i - 1]]
         if (token !== undefined && content?.content === '') token.tag = 'td'
+        else if (type === 'th_open') token?.attrSet('scope', 'col')
         return self.renderToken(tokens, i, options)
       }
     rules.fence = (tokens, i) => {

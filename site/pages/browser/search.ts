@@ -57,6 +57,8 @@ export function offerSearch(button: HTMLButtonElement): void {
     if (event.key === 'ArrowDown') stops[at + 1]?.focus()
     else if (event.key === 'ArrowUp') stops[at - 1]?.focus()
     else if (event.key === 'Enter' && event.target === input) stops[1]?.click()
+    // Otherwise the first Escape only empties the field.
+    else if (event.key === 'Escape') dialog.close()
     else return
     event.preventDefault()
   })
