@@ -18,11 +18,17 @@ const unescaped = (text: string): string =>
  * site. Links of other sites are not followed. An anchor of a page without that id is accepted if `readsItsAnchor`.
  * @param files the contents by their paths
  */
-export function deadLinks(files: ReadonlyMap<string, string>, readsItsAnchor: (path: string) => boolean): string[] {
+export function deadLinks(
+  files: ReadonlyMap<string, string | Uint8Array>,
+  readsItsAnchor: (path: string) => boolean,
+): string[] {
   const ids = new Map<string, Set<string>>()
+  const textOf = (path: string): string => {
+    const content = files.get(path)
+    return typeof content === 'string' ? content : ''
+  }
   const idsOf = (path: string): Set<string> => {
-    const known =
-      ids.get(path) ?? new Set([...(files.get(path) ?? '').matchAll(ID)].map(([, id = '']) => unescaped(id)))
+    const known = ids.get(path) ?? new Set([...textOf(path).matchAll(ID)].map(([, id = '']) => unescaped(id)))
     ids.set(path, known)
     return known
   }
@@ -35,10 +41,10 @@ export function deadLinks(files: ReadonlyMap<string, string>, readsItsAnchor: (p
     if (anchor === undefined || readsItsAnchor(target)) return undefined
     return idsOf(target).has(decodeURIComponent(anchor)) ? undefined : 'leads to no heading'
   }
-  return [...files].flatMap(([path, text]) =>
+  return [...files.keys()].flatMap(path =>
     !path.endsWith('.html')
       ? []
-      : [...text.matchAll(ADDRESS)].flatMap(([, element = '', address = '']) => {
+      : [...textOf(path).matchAll(ADDRESS)].flatMap(([, element = '', address = '']) => {
           const problem = problemOf(path, element, unescaped(address))
           return problem === undefined ? [] : `${path}: ${address} ${problem}`
         }),

@@ -41,6 +41,9 @@ const ENTRY_POINTS = {
 
 const EXAMPLES = 'examples/testing'
 
+/** The content of each file of the site, by its path. */
+export type Site = ReadonlyMap<string, string | Uint8Array>
+
 const menu: readonly MenuGroup[] = [
   ...groups.map(group => ({
     title: group.title,
@@ -69,8 +72,13 @@ const menu: readonly MenuGroup[] = [
  * @param playground the page of the playground
  * @throws Error if a link of a document leads nowhere, or a docstring is malformed
  */
-export async function buildSite(playground: string): Promise<Map<string, string>> {
-  const [highlighter, reference, documents] = await Promise.all([openHighlighter(), readApi(), readDocuments()])
+export async function buildSite(playground: string): Promise<Site> {
+  const [highlighter, reference, documents, pictures] = await Promise.all([
+    openHighlighter(),
+    readApi(),
+    readDocuments(),
+    readPictures(),
+  ])
   const markdown = new Markdown(highlighter)
   const addresses = addressesOf(reference)
   const exampleFiles = await filesIn(EXAMPLES)
@@ -80,7 +88,7 @@ export async function buildSite(playground: string): Promise<Map<string, string>
     ),
     [EXAMPLES, 'examples.html'],
     ['LICENSE', 'license.txt'],
-    ['docs/herd.svg', 'herd.svg'],
+    ...[...pictures.keys()].map(name => [`docs/${name}`, name] as const),
   ])
   const table = linkTable(documents, files)
   const linkingOf = (document: string): Linking => ({
@@ -149,7 +157,7 @@ export async function buildSite(playground: string): Promise<Map<string, string>
   }
   pages.push(apiIndex(reference, markdown, linkingOf('README.md')))
 
-  return new Map([
+  return new Map<string, string | Uint8Array>([
     ...pages.map(page => [page.path, layout(page, menu)] as const),
     ['playground.html', playground],
     ['site.css', `${await styleOf('palette.css')}\n${await read('site/pages/site.css')}`],
@@ -159,7 +167,7 @@ export async function buildSite(playground: string): Promise<Map<string, string>
     ['report.css', `.report {\n${await styleOf('style.css')}\n}\n`],
     ['report.js', await playerScript()],
     ['icon.svg', icon],
-    ['herd.svg', await read('docs/herd.svg')],
+    ...pictures,
     ['license.txt', await read('LICENSE')],
   ])
 }
@@ -184,6 +192,11 @@ async function readApi(): Promise<EntryPoint[]> {
 async function readDocuments(): Promise<Map<string, string>> {
   const names = [...new Set(guides.map(({ document }) => document))]
   return new Map(await Promise.all(names.map(async name => [name, await read(name)] as const)))
+}
+
+async function readPictures(): Promise<Map<string, Uint8Array>> {
+  const names = (await readdir(join(root, 'docs'))).filter(name => /\.(svg|webp|png)$/.test(name))
+  return new Map(await Promise.all(names.map(async name => [name, await readFile(join(root, 'docs', name))] as const)))
 }
 
 async function filesIn(folder: string): Promise<Map<string, string>> {

@@ -8,11 +8,15 @@ export function home(opening: string, markdown: Markdown, linking: Linking): Htm
   const about = (paragraph: string) => markdown.renderInline(paragraph.replaceAll('\n', ' '), linking)
   const [lead = ''] = opening.trim().split('\n\n')
   const code = /```ts\n([^]*?)```/.exec(opening)?.[1] ?? ''
-  const [, caption = '', picture = ''] = /!\[([^\]]+)\]\(([^)]+)\)/.exec(opening) ?? []
+  const pictures = [...opening.matchAll(/!\[([^\]]+)\]\(([^)]+)\)/g)].map(([, caption = '', file = '']) => ({
+    caption: caption.replaceAll('\n', ' '),
+    file,
+  }))
+  const [herd, playground] = ['herd', 'playground'].map(name => pictures.find(({ file }) => file.includes(name)))
   const claims = [...opening.matchAll(/^- ([^]*?)(?=\n- |\n\n)/gm)].map(([, claim = '']) =>
     claim.replaceAll(/\n */g, ' '),
   )
-  if (code === '' || picture === '' || claims.length < 3)
+  if (code === '' || herd === undefined || playground === undefined || claims.length < 3)
     throw new Error('the README does not open as the start page needs')
   return html`<div class="hero">
       <div>
@@ -30,11 +34,22 @@ export function home(opening: string, markdown: Markdown, linking: Linking): Htm
     <ul class="cards">
       ${claims.map(claim => html`<li><p>${about(claim)}</p></li>`)}
     </ul>
+    <h2 id="playground">See it work</h2>
+    <div class="figure">
+      <a href="playground.html"><img src="${linking.link(playground.file)}" alt="${playground.caption}" /></a>
+      <div>
+        <p>
+          <a href="playground.html">The playground</a> runs this client and this server in your browser. You see each
+          frame between them and its bytes. Kill a client, stop it, lose an answer, and step back in time.
+        </p>
+        <p><a href="lessons.html">The lessons</a> tell the stories worth knowing, and ask before they show.</p>
+      </div>
+    </div>
     <h2 id="herd">One release, 999 waiters</h2>
     <div class="figure">
-      <img src="${linking.link(picture)}" alt="${caption.replaceAll('\n', ' ')}" width="720" height="256" />
+      <img src="${linking.link(herd.file)}" alt="${herd.caption}" />
       <div>
-        <p>${caption.replaceAll('\n', ' ')}.</p>
+        <p>${herd.caption}.</p>
         <p>
           <a href="herd.html">What a herd costs</a> measures it on Apache ZooKeeper,
           <a href="report.html">the report</a> shows every frame, and in

@@ -5,6 +5,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { axeViolations } from '../../../site/checks/axe.ts'
 import { guides } from '../../../site/pages/contents.ts'
 import { startChromium } from '../../browser/chromium.ts'
+import type { Site } from '../../../site/pages/build.ts'
 import { builtSite, serve, write } from './built-site.ts'
 
 const VIEWS = {
@@ -20,7 +21,7 @@ const VIEWS = {
 
 describe('the site in a browser', () => {
   let browser: Browser
-  let site: ReadonlyMap<string, string>
+  let site: Site
   let server: Awaited<ReturnType<typeof serve>>
 
   before(async function () {

@@ -5,23 +5,23 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, extname, join } from 'node:path'
-import { buildSite } from '../../../site/pages/build.ts'
+import { buildSite, type Site } from '../../../site/pages/build.ts'
 import { playgroundPage } from '../../../site/playground/build.ts'
 
-let built: Promise<ReadonlyMap<string, string>> | undefined
+let built: Promise<Site> | undefined
 
-export const builtSite = (): Promise<ReadonlyMap<string, string>> =>
-  (built ??= playgroundPage().then(playground => buildSite(playground)))
+export const builtSite = (): Promise<Site> => (built ??= playgroundPage().then(playground => buildSite(playground)))
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css',
   '.js': 'text/javascript',
   '.svg': 'image/svg+xml',
+  '.webp': 'image/webp',
 }
 
 /** Serves the site below a folder, as a host of pages does for a project. */
-export async function serve(site: ReadonlyMap<string, string>): Promise<AsyncDisposable & { address: string }> {
+export async function serve(site: Site): Promise<AsyncDisposable & { address: string }> {
   const folder = '/zkwire/'
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://localhost')
@@ -42,7 +42,7 @@ export async function serve(site: ReadonlyMap<string, string>): Promise<AsyncDis
 }
 
 /** Writes the site to a temporary folder. */
-export async function write(site: ReadonlyMap<string, string>): Promise<AsyncDisposable & { folder: string }> {
+export async function write(site: Site): Promise<AsyncDisposable & { folder: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'zkwire-site-'))
   for (const [path, content] of site) {
     await mkdir(dirname(join(folder, path)), { recursive: true })

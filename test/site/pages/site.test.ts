@@ -8,11 +8,15 @@ import * as zkwire from '../../../src/index.ts'
 import * as recipes from '../../../src/recipes/index.ts'
 import * as server from '../../../src/server/index.ts'
 import { readDocument } from '../../support/document.ts'
+import type { Site } from '../../../site/pages/build.ts'
 import { builtSite } from './built-site.ts'
 
 describe('the site', () => {
-  let site: ReadonlyMap<string, string>
-  const page = (path: string) => site.get(path) ?? expect.fail(`there is no ${path}`)
+  let site: Site
+  const page = (path: string): string => {
+    const content = site.get(path)
+    return typeof content === 'string' ? content : expect.fail(`there is no ${path}`)
+  }
   const pages = () => [...site.keys()].filter(path => path.endsWith('.html'))
 
   before(async function () {
@@ -61,6 +65,7 @@ describe('the site', () => {
       'ephemeral-mutex of 12',
       'herd-mutex of 12',
       'mutex-without-look-ahead of 12',
+      'mutex of 12',
       'ticket-mutex of 12',
     ])
     for (const { deeds } of links) expect(deeds.map(deed => deed.do)).to.deep.equal([{ kind: 'release', client: 1 }])
