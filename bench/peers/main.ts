@@ -64,6 +64,7 @@ export async function comparePeers(
   const run = new PeersRun(options, server, progress, signal)
   await run.measure(provided)
   const { failures, ...findings } = run.findings
+  const versions = new Map([...provided].map(([{ name }, { version }]) => [name, version]))
   const named = commandLine.filter((each, i) => each !== '--zoo-lock' && commandLine[i - 1] !== '--zoo-lock')
   return {
     format: PEERS_FORMAT,
@@ -77,7 +78,7 @@ export async function comparePeers(
     server: { version: server.version },
     libraries: libraries.map(library => ({
       name: library.name,
-      version: provided.get(library)?.version,
+      version: versions.get(library.name),
       missing: missing.get(library),
       recipes: library.recipes.map(({ id, name, about }) => ({ id, name, about, failure: failures.get(id) })),
     })),

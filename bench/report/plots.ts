@@ -30,7 +30,7 @@ export interface Chart {
   series: readonly Series[]
 }
 
-const SYMBOLS = ['circle', 'square', 'triangle', 'diamond2', 'star', 'wye', 'cross', 'asterisk', 'hexagon'] as const
+const SYMBOLS = ['circle', 'square', 'triangle', 'diamond2', 'star', 'wye', 'cross', 'square2', 'hexagon'] as const
 const [WIDTH, HEIGHT] = [440, 340]
 const MARGIN = { top: 30, right: 92, bottom: 42, left: 58 }
 const LINE = 15
