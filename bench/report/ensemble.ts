@@ -34,25 +34,16 @@ function notified(figures: EnsembleFigures, on: string): Bar[] {
 function byServerTable(figures: EnsembleFigures): Html {
   const names = serverNames(figures)
   const rows = figures.placed.flatMap(({ scenario, phase, on, byServer, last, ms }) =>
-    byServer.map(({ notifications, requests, bytesSent, bytesReceived }, i) => [
-      ...[scenario, phase, on, names[i] ?? '', notifications, requests, bytes(bytesSent), bytes(bytesReceived)],
-      ...[figure(last), figure(ms)],
-    ]),
+    byServer.flatMap(({ notifications, requests, bytesSent, bytesReceived }, i) => {
+      if (requests === 0) return []
+      const traffic = [notifications, requests, bytes(bytesSent), bytes(bytesReceived)]
+      return [[scenario, phase, on, names[i] ?? '', ...traffic, figure(last), figure(ms)]]
+    }),
   )
-  const head = [
-    'scenario',
-    'phase',
-    'sessions on',
-    'server',
-    'notifications',
-    'requests',
-    'sent',
-    'read',
-    'last, ms',
-    'all, ms',
-  ]
-  const caption = 'Traffic of one phase by server (medians of the steps), and the times of the whole phase'
-  return table(caption, head, 4, rows)
+  const head = ['scenario', 'phase', 'sessions on', 'server', 'notifications', 'requests', 'sent', 'read']
+  const caption =
+    'Traffic of one phase by server (medians of the steps; servers without any are left out), and the times of the phase'
+  return table(caption, [...head, 'last, ms', 'all, ms'], 4, rows)
 }
 
 function callsTable(figures: EnsembleFigures): Html {

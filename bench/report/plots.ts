@@ -180,6 +180,9 @@ export interface Bar {
   count: number
 }
 
+/** More labels of an axis would overlap. */
+const MOST_TICKS = 8
+
 /** Returns empty HTML if there is no bar. */
 export function bars(title: string, all: readonly Bar[]): Html {
   if (all.length === 0) return html``
@@ -189,7 +192,7 @@ export function bars(title: string, all: readonly Bar[]): Html {
     ...{ document, width: WIDTH, height: MARGIN.top + MARGIN.bottom + 24 * all.length, className: 'plot-svg' },
     ...{ marginTop: MARGIN.top, marginRight: MARGIN.right, marginBottom: MARGIN.bottom, marginLeft: 92 },
     style: { fontSize: '13px', background: 'none', color: 'inherit' },
-    x: { domain: [0, most], ticks: most, tickFormat: 'd', label: null },
+    x: { domain: [0, most], ticks: Math.min(most, MOST_TICKS), tickFormat: 'd', label: null },
     y: { domain: all.map(({ name }) => name), label: null },
     marks: [
       Plot.barX(all, { x: 'count', y: 'name', fill: ({ style }: Bar) => colourOf(style), inset: 3 }),

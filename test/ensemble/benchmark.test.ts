@@ -68,6 +68,21 @@ describe('the benchmark on an ensemble with an observer', function () {
     expect(longestPauseMs).to.be.above(usualPauseMs)
   })
 
+  it('does not kill the leader of servers that it did not start, and says so', async () => {
+    const given = { servers: server.servers, pids: [] }
+    const measured = await measureEnsemble(given, { sizes: [4], seed: 1 }, silent, new AbortController())
+    expect(measured?.leaderLoss).to.equal(undefined)
+    expect(measured?.testimonies.agree, 'the servers may have other clients').to.equal(undefined)
+    expect(measured?.remarks.join('\n')).to.contain('this run did not start the servers')
+    expect(measured?.placed[0]?.byServer.map(({ notifications }) => notifications)).to.deep.equal([1, 1, 1, 1])
+  })
+
+  it('measures nothing on a single server, because nothing can be spread there', async () => {
+    const [first] = server.ensemble?.servers ?? []
+    const single = { servers: first?.connectString ?? '', pids: [] }
+    expect(await measureEnsemble(single, { sizes: [4], seed: 1 }, silent, new AbortController())).to.equal(undefined)
+  })
+
   it('starts the leader again, and leaves no node', async () => {
     await using client = await connect(server.servers)
     expect((await client.getChildren('/')).children).to.deep.equal(['zookeeper'])
