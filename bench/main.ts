@@ -177,7 +177,7 @@ Node ${machine.node} on ${machine.cpu}, ${machine.cores} cores, ${unitsOf(result
 ${options.tables ? `${tablesOf(result)}\n` : ''}${[...conclusionOf(result), '', ...ensembleLines(result), ...reconciliationLine(result), ...caveats].map(wrap).join('\n')}
 ${duration} Result: ${relative('.', options.json)}
 Report, with plots and a timeline: ${relative('.', options.report)}
-${playable.size > 0 ? '' : 'If npm run site:playground was run before, the report also links to a page that plays these releases.\n'}All figures are in the report, and in the tables that --tables prints.
+${playable.size > 0 ? '' : 'If npm run site:playground was run before, the report also links to a page that\nplays these releases.\n'}All figures are in the report, and in the tables that --tables prints.
 How to read them, and how they were measured: bench/README.md
 `)
   return result

@@ -41,6 +41,10 @@ describe('npm start -- --predict', () => {
   it('rejects a file without a result, and one without a lock', async () => {
     const message = (args: string[]) => predict(args).then(String, (error: unknown) => (error as Error).message)
     expect(await message(['--predict', '--result', fileURLToPath(import.meta.url)])).to.contain('predict.test.ts')
+    const watches = fileURLToPath(new URL('../../../docs/foretold.json', import.meta.url))
+    expect(await message(['--predict', '--result', watches])).to.match(
+      /foretold\.json contains no lock that was measured /,
+    )
   })
 
   it('has defaults for all options', () => {
