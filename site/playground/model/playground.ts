@@ -71,7 +71,7 @@ export class Playground {
     return playground
   }
 
-  /** True if the page was opened without a link. */
+  /** True if the page was opened without a link, and nothing was chosen yet. */
   get isFresh(): boolean {
     return this.#isFresh
   }
@@ -149,6 +149,7 @@ export class Playground {
 
   select(selection: Selection | undefined): void {
     this.#selection = selection
+    this.#isFresh = false
     this.#changed()
   }
 

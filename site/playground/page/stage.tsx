@@ -22,7 +22,8 @@ export function Stage({ playground }: Props) {
   const layout = useMemo(() => layoutOf(width, height, clients, servers), [width, height, clients, servers])
 
   useEffect(() => {
-    if (canvas.current === null) return undefined
+    // The width is known after the first rendering.
+    if (canvas.current === null || layout.width === 0) return undefined
     const painter = new Painter(canvas.current, layout)
     let last = performance.now()
     let isEnded = false

@@ -54,7 +54,9 @@ export async function openPlayground(
       await page.waitForTimeout(20)
     }
   }
-  await until('document.querySelector(".stage canvas") !== null')
+  // The stage is drawn in its final size.
+  await until(`((canvas, stage) => canvas !== null && canvas.width === Math.round(stage.clientWidth * devicePixelRatio))(
+    document.querySelector('.stage canvas'), document.querySelector('.stage'))`)
   const idle = async () => {
     await until('!playground.isBusy')
     // Preact draws in the next turn.
